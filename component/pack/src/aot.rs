@@ -1,0 +1,220 @@
+//! The program that compiles the component ahead of time.
+//!
+//! It is wasmtime's compiler, which takes minutes to build, and so it is not a dependency of a
+//! build script: `cargo xtask setup` builds it once, in the profile and with the features that the
+//! rest of the workspace shares.
+
+use crate::digest::sha256;
+use crate::{Error, Result, Workspace, read};
+use std::env::consts::EXE_SUFFIX;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The installed `agent-aot`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compiler {
+    program: PathBuf,
+}
+
+impl Compiler {
+    /// Where `cargo xtask setup` installs the program.
+    #[must_use]
+    pub fn program(workspace: &Workspace) -> PathBuf {
+        workspace.tools().join(format!("bin/agent-aot{EXE_SUFFIX}"))
+    }
+
+    /// The file beside it which says what it was built from.
+    #[must_use]
+    pub fn stamp_file(workspace: &Workspace) -> PathBuf {
+        workspace.tools().join("bin/agent-aot.stamp")
+    }
+
+    /// The program, if it was built from what is in the workspace now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotSetUp`] when it is missing or older than its sources. Code that another version
+    /// of wasmtime compiled would be refused only when the finished `agent` starts.
+    pub fn find(workspace: &Workspace) -> Result<Self> {
+        let program = Self::program(workspace);
+        let held = fs::read_to_string(Self::stamp_file(workspace));
+        let (true, Ok(held)) = (program.exists(), held) else {
+            return Err(Error::not_set_up(
+                "the ahead-of-time compiler has not been set up",
+            ));
+        };
+        if held != Self::stamp(workspace)? {
+            return Err(Error::not_set_up(
+                "the ahead-of-time compiler is out of date",
+            ));
+        }
+        Ok(Self { program })
+    }
+
+    /// Compiles the component in the file `wasm` to machine code for `target` in the file `cwasm`.
+    ///
+    /// # Errors
+    ///
+    /// When the program fails; its message is on standard error.
+    pub fn compile(&self, target: &str, wasm: &Path, cwasm: &Path) -> Result<()> {
+        let mut command = Command::new(&self.program);
+        let outcome = match command
+            .arg("--target")
+            .arg(target)
+            .arg(wasm)
+            .arg(cwasm)
+            .status()
+        {
+            Ok(status) if status.success() => return Ok(()),
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        };
+        Err(Error::Program {
+            task: "compiling the component ahead of time".to_owned(),
+            outcome,
+        })
+    }
+
+    /// A digest of what the compiled code depends on: the configuration in `host-cli/aot`, and the
+    /// versions and features of wasmtime.
+    ///
+    /// # Errors
+    ///
+    /// When one of these files can't be read.
+    pub fn stamp(workspace: &Workspace) -> Result<String> {
+        let mut text = Vec::new();
+        for file in files_below(&workspace.root().join("host-cli/aot"))? {
+            text.extend(read(&file)?);
+        }
+        let manifest = read(&workspace.root().join("Cargo.toml"))?;
+        for line in String::from_utf8_lossy(&manifest).lines() {
+            if line.starts_with("wasmtime = ") {
+                text.extend(line.as_bytes());
+            }
+        }
+        let lock = read(&workspace.root().join("Cargo.lock"))?;
+        for version in compiler_versions(&String::from_utf8_lossy(&lock)) {
+            text.extend(version.as_bytes());
+        }
+        Ok(sha256(&text))
+    }
+}
+
+/// The name and version lines of the packages that generate code.
+fn compiler_versions(lock: &str) -> Vec<&str> {
+    let generates_code = |name: &str| {
+        ["wasmtime", "cranelift", "regalloc2"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    };
+    let mut versions = Vec::new();
+    let mut lines = lock.lines();
+    while let Some(line) = lines.next() {
+        if line.strip_prefix("name = \"").is_some_and(generates_code) {
+            versions.push(line);
+            versions.extend(lines.next());
+        }
+    }
+    versions
+}
+
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(Error::file(&folder))? {
+            let path = entry.map_err(Error::file(&folder))?.path();
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                files.push(path)
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Compiler, compiler_versions};
+    use crate::{Workspace, write_if_changed};
+
+    const LOCK: &str = "[[package]]\nname = \"serde\"\nversion = \"1.0.0\"\n\n\
+                        [[package]]\nname = \"wasmtime\"\nversion = \"48.0.8\"\n";
+
+    fn workspace(root: &std::path::Path) -> Workspace {
+        let write = |name: &str, text: &str| {
+            write_if_changed(&root.join(name), text.as_bytes()).unwrap();
+        };
+        write("Cargo.lock", LOCK);
+        write(
+            "Cargo.toml",
+            "wasmtime = { version = \"=48.0.8\" }\nserde = \"1\"\n",
+        );
+        write("host-cli/aot/src/lib.rs", "//! One.\n");
+        Workspace::at(root)
+    }
+
+    fn install(workspace: &Workspace) {
+        write_if_changed(&Compiler::program(workspace), b"").unwrap();
+        let stamp = Compiler::stamp(workspace).unwrap();
+        write_if_changed(&Compiler::stamp_file(workspace), stamp.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn before_set_up_there_is_one_sentence() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(
+            Compiler::find(&workspace(folder.path()))
+                .unwrap_err()
+                .to_string(),
+            "the ahead-of-time compiler has not been set up: run `cargo xtask setup`"
+        );
+    }
+
+    #[test]
+    fn a_change_of_wasmtime_or_of_its_configuration_makes_it_stale() {
+        for (file, old, new) in [
+            ("host-cli/aot/src/lib.rs", "One", "Two"),
+            ("Cargo.lock", "48.0.8", "48.0.9"),
+            ("Cargo.toml", "=48.0.8", "=48.0.9"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let workspace = workspace(folder.path());
+            install(&workspace);
+            Compiler::find(&workspace).unwrap();
+
+            let path = folder.path().join(file);
+            let text = std::fs::read_to_string(&path).unwrap().replace(old, new);
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(
+                Compiler::find(&workspace).unwrap_err().to_string(),
+                "the ahead-of-time compiler is out of date: run `cargo xtask setup`",
+                "after a change of {file}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_change_of_another_dependency_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = workspace(folder.path());
+        install(&workspace);
+        std::fs::write(
+            folder.path().join("Cargo.lock"),
+            LOCK.replace("1.0.0", "1.0.1"),
+        )
+        .unwrap();
+        Compiler::find(&workspace).unwrap();
+    }
+
+    #[test]
+    fn only_what_generates_code_counts() {
+        assert_eq!(
+            compiler_versions(LOCK),
+            ["name = \"wasmtime\"", "version = \"48.0.8\""]
+        );
+    }
+}

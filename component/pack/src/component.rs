@@ -1,0 +1,177 @@
+//! From module to component, and the checks on it.
+
+use crate::digest::sha256;
+use crate::{Error, Result};
+use wasmparser::{Parser, Payload, Validator};
+use wit_component::ComponentEncoder;
+
+/// A component that is valid and imports nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Component {
+    bytes: Vec<u8>,
+    sha256: String,
+}
+
+impl Component {
+    /// Encodes a core module that carries its WIT world, as `wit-bindgen` leaves it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Component::from_bytes`], and when the module does not fit its world.
+    pub fn from_module(module: &[u8]) -> Result<Self> {
+        let encode = || ComponentEncoder::default().module(module)?.encode();
+        // The alternate form has the causes, and these name what is wrong.
+        Self::from_bytes(encode().map_err(|error| Error::Invalid(format!("{error:#}")))?)
+    }
+
+    /// Checks the bytes of a component.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] when they are no valid component, and [`Error::Imports`] with all names
+    /// when it imports anything.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        if !Parser::is_component(&bytes) {
+            return Err(Error::Invalid("it is not a component".to_owned()));
+        }
+        Validator::new().validate_all(&bytes).map_err(invalid)?;
+        let imports = imports(&bytes)?;
+        if !imports.is_empty() {
+            return Err(Error::Imports(imports));
+        }
+        let sha256 = sha256(&bytes);
+        Ok(Self { bytes, sha256 })
+    }
+
+    /// The component, in binary form.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The SHA-256 of [`Component::bytes`], 64 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+}
+
+/// The names that a component imports. What the modules and components inside it import of each
+/// other is its own affair: it can't come from outside.
+fn imports(bytes: &[u8]) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let mut depth = 0_usize;
+    for payload in Parser::new(0).parse_all(bytes) {
+        match payload.map_err(invalid)? {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentImportSection(section) if depth == 0 => {
+                for import in section {
+                    names.push(import.map_err(invalid)?.name.name.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(names)
+}
+
+fn invalid(error: wasmparser::BinaryReaderError) -> Error {
+    Error::Invalid(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Component;
+    use wit_component::StringEncoding;
+    use wit_parser::Resolve;
+
+    /// A module as `wit-bindgen` would leave it: `code` with the world of `wit` embedded.
+    fn module(wit: &str, code: &str) -> Vec<u8> {
+        let mut resolve = Resolve::default();
+        let package = resolve.push_str("test.wit", wit).unwrap();
+        let world = resolve.select_world(&[package], None).unwrap();
+        let mut module = wat::parse_str(code).unwrap();
+        wit_component::embed_component_metadata(
+            &mut module,
+            &resolve,
+            world,
+            StringEncoding::UTF8,
+            false,
+        )
+        .unwrap();
+        module
+    }
+
+    const PURE: &str = "package test:pure; world w { export answer: func() -> u32; }";
+    const ANSWER: &str = r#"(module (func (export "answer") (result i32) i32.const 42))"#;
+
+    #[test]
+    fn a_world_without_imports_is_packed_and_always_to_the_same_bytes() {
+        let component = Component::from_module(&module(PURE, ANSWER)).unwrap();
+        assert_eq!(component.sha256().len(), 64);
+        assert_eq!(
+            Component::from_module(&module(PURE, ANSWER)).unwrap(),
+            component
+        );
+    }
+
+    #[test]
+    fn an_import_is_refused_by_name() {
+        let wit = "package test:impure;
+            interface clock { now: func() -> u32; }
+            world w { import clock; export answer: func() -> u32; }";
+        let code = r#"(module
+            (import "test:impure/clock" "now" (func $now (result i32)))
+            (func (export "answer") (result i32) call $now))"#;
+        assert_eq!(
+            Component::from_module(&module(wit, code))
+                .unwrap_err()
+                .to_string(),
+            "the component must import nothing, but it imports test:impure/clock"
+        );
+    }
+
+    #[test]
+    fn all_imports_are_named() {
+        let component = wat::parse_str(
+            r#"(component (import "clock" (func)) (import "test:impure/dice" (instance)))"#,
+        );
+        assert_eq!(
+            Component::from_bytes(component.unwrap())
+                .unwrap_err()
+                .to_string(),
+            "the component must import nothing, but it imports clock, test:impure/dice"
+        );
+    }
+
+    #[test]
+    fn an_import_that_no_world_knows_is_refused_by_name() {
+        let code = r#"(module
+            (import "__wbindgen_placeholder__" "random" (func $random (result i32)))
+            (func (export "answer") (result i32) call $random))"#;
+        let error = Component::from_module(&module(PURE, code))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("__wbindgen_placeholder__"), "{error}");
+    }
+
+    #[test]
+    fn what_parts_import_of_each_other_is_no_import() {
+        let component = wat::parse_str(
+            r#"(component
+                (component $inner (import "x" (func)))
+                (core module (import "env" "f" (func))))"#,
+        );
+        Component::from_bytes(component.unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_module_is_no_component() {
+        let module = wat::parse_str(ANSWER).unwrap();
+        assert_eq!(
+            Component::from_bytes(module).unwrap_err().to_string(),
+            "the component is not valid: it is not a component"
+        );
+    }
+}

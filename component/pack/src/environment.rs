@@ -1,0 +1,73 @@
+//! The environment that a nested cargo sees.
+
+use std::env;
+use std::process::Command;
+
+/// What is left of the caller's environment: where things are, and how to reach the network.
+///
+/// A list of what stays and not of what goes: cargo hands some forty variables to build scripts
+/// and programs (`CARGO_ENCODED_RUSTFLAGS`, `RUSTC_WRAPPER`, `RUSTUP_TOOLCHAIN`, `TARGET`, ...),
+/// and one that was forgotten would change the bytes of the component.
+const KEPT: [&str; 22] = [
+    "ALL_PROXY",
+    "CARGO_HOME",
+    // The jobserver: with it the nested cargo shares the outer one's share of the processors.
+    "CARGO_MAKEFLAGS",
+    "HOME",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "LANG",
+    "NO_PROXY",
+    "PATH",
+    "RUSTUP_HOME",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TERM",
+    "TMP",
+    "TMPDIR",
+    "USERPROFILE",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+];
+
+/// Cargo's settings for the network and for registries.
+const KEPT_PREFIXES: [&str; 3] = ["CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR"];
+
+/// Takes from `command` every inherited variable that could change what a compiler produces.
+pub fn scrub(command: &mut Command) -> &mut Command {
+    command.env_clear().envs(env::vars_os().filter(|(name, _)| {
+        let name = name.to_string_lossy();
+        KEPT.contains(&name.as_ref()) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEPT, scrub};
+    use std::process::Command;
+
+    #[test]
+    fn what_cargo_sets_for_its_children_does_not_get_through() {
+        // Cargo sets this one for every test; it stands for all the others.
+        assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+
+        let mut command = Command::new("cargo");
+        scrub(&mut command);
+
+        let names: Vec<_> = command
+            .get_envs()
+            .map(|(name, _)| name.to_owned())
+            .collect();
+        assert!(names.iter().any(|name| name == "PATH"));
+        assert!(names.iter().all(|name| name != "CARGO_MANIFEST_DIR"));
+    }
+
+    #[test]
+    fn the_list_is_sorted() {
+        assert!(KEPT.is_sorted());
+    }
+}

@@ -1,0 +1,49 @@
+//! Builds the engine's component and refuses it when it imports anything.
+//!
+//! A library and not a program, so that every build takes the same way: `host-cli/build.rs`
+//! embeds what it returns, `cargo xtask component` prints it, `cargo xtask dist` ships it.
+//!
+//! ```text
+//! agent-component ── cargo, wasm32-unknown-unknown ──▶ module     (module.rs)
+//! module ── wit-component ──▶ component ── wasmparser ──▶ checked (component.rs)
+//! component ── agent-aot ──▶ machine code                         (aot.rs)
+//! ```
+//!
+//! [`Toolchain`] and [`Compiler`] are put in place by `cargo xtask setup`; this crate only finds
+//! them, and says so in one sentence when it doesn't.
+
+mod aot;
+mod component;
+mod digest;
+mod environment;
+mod error;
+mod files;
+mod module;
+mod remap;
+mod toolchain;
+mod workspace;
+
+pub use aot::Compiler;
+pub use component::Component;
+pub use digest::sha256;
+pub use environment::scrub;
+pub use error::{Error, Result};
+pub use files::{read, write_if_changed};
+pub use toolchain::{Source, TARGET, Toolchain};
+pub use workspace::Workspace;
+
+use std::path::Path;
+
+/// Builds the component of `workspace`, leaving cargo's files in `target_dir`.
+///
+/// The bytes depend on the sources, `Cargo.lock` and the toolchain, and on nothing else: neither
+/// on the folder nor on the environment of the caller.
+///
+/// # Errors
+///
+/// When cargo fails (its messages are on standard error), or the component is invalid, or it has
+/// an import.
+pub fn pack(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) -> Result<Component> {
+    let module = module::build(workspace, toolchain, target_dir)?;
+    Component::from_module(&module)
+}

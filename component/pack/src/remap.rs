@@ -1,0 +1,120 @@
+//! Which path prefixes are taken out of the bytes.
+//!
+//! Panic messages carry the paths of source files. Without this the component would differ from
+//! one folder, and from one user's home, to the next.
+
+use crate::{Error, Result, Toolchain, Workspace};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The flags for rustc that replace every path of this machine by a fixed one.
+pub(crate) fn flags(
+    workspace: &Workspace,
+    toolchain: &Toolchain,
+    target_dir: &Path,
+) -> Result<Vec<String>> {
+    // Of the prefixes that match a path, rustc takes the last one.
+    let mut prefixes = vec![
+        (workspace.root().to_owned(), "/agent"),
+        (target_dir.to_owned(), "/target"),
+        (library_source(toolchain)?, "/library"),
+    ];
+    let metadata = metadata(workspace, toolchain)?;
+    prefixes.extend(
+        dependency_folders(&metadata)
+            .into_iter()
+            .map(|folder| (folder, "/deps")),
+    );
+    Ok(prefixes.iter().map(|(from, to)| flag(from, to)).collect())
+}
+
+fn flag(from: &Path, to: &str) -> String {
+    format!("--remap-path-prefix={}={to}", from.display())
+}
+
+fn library_source(toolchain: &Toolchain) -> Result<PathBuf> {
+    let sysroot = output(
+        "asking rustc for its folder",
+        toolchain.rustc().args(["--print", "sysroot"]),
+    )?;
+    Ok(Path::new(String::from_utf8_lossy(&sysroot).trim_end()).join("lib/rustlib/src/rust"))
+}
+
+/// The folders that hold the sources of dependencies. Asked of cargo, because registry mirrors,
+/// vendored sources and git checkouts each have their own.
+fn dependency_folders(metadata: &Value) -> BTreeSet<PathBuf> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    packages
+        .filter(|package| !package["source"].is_null())
+        .filter_map(|package| {
+            Path::new(package["manifest_path"].as_str()?)
+                .ancestors()
+                .nth(2)
+        })
+        .map(Path::to_owned)
+        .collect()
+}
+
+fn metadata(workspace: &Workspace, toolchain: &Toolchain) -> Result<Value> {
+    let task = "reading the workspace with cargo";
+    let mut cargo = toolchain.cargo();
+    cargo.current_dir(workspace.root());
+    cargo.args([
+        "metadata",
+        "--format-version=1",
+        "--filter-platform",
+        crate::TARGET,
+    ]);
+    serde_json::from_slice(&output(task, &mut cargo)?).map_err(|error| Error::Program {
+        task: task.to_owned(),
+        outcome: error.to_string(),
+    })
+}
+
+fn output(task: &str, command: &mut Command) -> Result<Vec<u8>> {
+    let failure = |outcome: String| Error::Program {
+        task: task.to_owned(),
+        outcome,
+    };
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| failure(error.to_string()))?;
+    if !output.status.success() {
+        return Err(failure(output.status.to_string()));
+    }
+    Ok(output.stdout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{dependency_folders, flag};
+    use serde_json::json;
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn a_folder_of_dependencies_is_named_once_and_members_are_not() {
+        let registry = "registry+https://example.org/index";
+        let metadata = json!({ "packages": [
+            { "source": registry, "manifest_path": "/home/a/src/mirror/serde-1.0.0/Cargo.toml" },
+            { "source": registry, "manifest_path": "/home/a/src/mirror/sha2-0.11.1/Cargo.toml" },
+            { "source": null, "manifest_path": "/home/a/agent/engine/Cargo.toml" },
+        ]});
+        assert_eq!(
+            dependency_folders(&metadata)
+                .into_iter()
+                .collect::<Vec<_>>(),
+            [PathBuf::from("/home/a/src/mirror")]
+        );
+    }
+
+    #[test]
+    fn the_flag_is_rustcs() {
+        assert_eq!(
+            flag(Path::new("/home/a/agent"), "/agent"),
+            "--remap-path-prefix=/home/a/agent=/agent"
+        );
+    }
+}
