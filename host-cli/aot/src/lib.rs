@@ -1,0 +1,146 @@
+//! The one wasmtime configuration.
+//!
+//! Machine code that was compiled ahead of time runs only under the configuration that it was
+//! compiled with: settings, wasm features and the version of wasmtime. Both sides therefore take it
+//! from here: the `agent-aot` program at build time, and `agent` at run time.
+
+use wasmtime::{Config, Engine, OptLevel, Result, WasmBacktraceDetails};
+
+/// The stack that wasm code may use, in bytes. Ample for parsers that refuse nesting deeper than
+/// 64, and half of what the main thread has on the systems that give it least.
+pub const MAX_WASM_STACK: usize = 512 << 10;
+
+/// The address space set aside for a linear memory, in bytes. All that 32 bits can address: no
+/// access needs a bounds check then, and a growing memory never moves. It is not memory in use.
+pub const MEMORY_RESERVATION: u64 = 1 << 32;
+
+/// The configuration of every wasmtime in the project.
+#[must_use]
+pub fn config() -> Config {
+    let mut config = Config::new();
+
+    // Each call has a budget, and what it may cost is the same on every machine.
+    config.consume_fuel(true);
+    config.max_wasm_stack(MAX_WASM_STACK);
+
+    // The same result everywhere: what hardware leaves open is either settled or not allowed.
+    config.cranelift_nan_canonicalization(true);
+    config.wasm_relaxed_simd(false);
+
+    // Nothing that a pure function has no use for.
+    config.wasm_memory64(false);
+    config.wasm_multi_memory(false);
+    config.wasm_tail_call(false);
+
+    // Compiled once, run often.
+    config.cranelift_opt_level(OptLevel::Speed);
+
+    // An instance per call: its memory is a copy-on-write view of the component's data, and
+    // nothing is copied before it is written to.
+    config.memory_init_cow(true);
+    config.memory_reservation(MEMORY_RESERVATION);
+    config.memory_may_move(false);
+
+    // The component is stripped, so a backtrace would show no names; the kind of a trap is known
+    // without one. Less to load, and no environment variable has a say.
+    config.wasm_backtrace_max_frames(None);
+    config.wasm_backtrace_details(WasmBacktraceDetails::Disable);
+    config.generate_address_map(false);
+    // Windows unwinds through everything; elsewhere only foreign debuggers would ask for it.
+    config.native_unwind_info(cfg!(windows));
+
+    config
+}
+
+/// An engine for the machine that this runs on, using all that its processor offers for what is
+/// compiled now, and taking what was compiled ahead of time.
+///
+/// # Errors
+///
+/// When wasmtime does not support this machine.
+pub fn engine() -> Result<Engine> {
+    Engine::new(&config())
+}
+
+/// Compiles a component for all machines of a target, such as `x86_64-unknown-linux-gnu`.
+///
+/// It takes only what every processor of the target has: a program that is built on one machine
+/// runs on the next.
+///
+/// # Errors
+///
+/// When the target is not of this machine's architecture, or `component` is not a valid component.
+pub fn precompile(component: &[u8], target: &str) -> Result<Vec<u8>> {
+    Engine::new(config().target(target)?)?.precompile_component(component)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{config, engine, precompile};
+    use std::env::consts::{ARCH, OS};
+    use wasmtime::component::{Component, Linker};
+    use wasmtime::{Engine, Result, Store, Trap};
+
+    /// `answer` gives 42, `spin` never returns.
+    const COMPONENT: &str = r#"(component
+        (core module $code
+            (func (export "answer") (result i32) i32.const 42)
+            (func (export "spin") (loop $again br $again)))
+        (core instance $it (instantiate $code))
+        (func (export "answer") (result u32) (canon lift (core func $it "answer")))
+        (func (export "spin") (canon lift (core func $it "spin"))))"#;
+
+    /// The target of this machine; wasmtime looks at no more than architecture and system.
+    fn here() -> String {
+        format!("{ARCH}-unknown-{OS}")
+    }
+
+    fn load(engine: &Engine) -> Component {
+        let code = precompile(&wat::parse_str(COMPONENT).unwrap(), &here()).unwrap();
+        #[expect(unsafe_code, reason = "the code was compiled in the line above")]
+        // SAFETY: `deserialize` wants the unchanged output of a compilation.
+        unsafe { Component::deserialize(engine, code) }.unwrap()
+    }
+
+    fn call<R>(name: &str, fuel: u64) -> Result<R>
+    where
+        R: wasmtime::component::ComponentNamedList + wasmtime::component::Lift + 'static,
+    {
+        let engine = engine()?;
+        let mut store = Store::new(&engine, ());
+        store.set_fuel(fuel)?;
+        let instance = Linker::new(&engine).instantiate(&mut store, &load(&engine))?;
+        instance
+            .get_typed_func::<(), R>(&mut store, name)?
+            .call(&mut store, ())
+    }
+
+    #[test]
+    fn code_compiled_for_the_target_runs_here() {
+        assert_eq!(call::<(u32,)>("answer", 1_000).unwrap(), (42,));
+    }
+
+    #[test]
+    fn fuel_ends_what_would_not_end() {
+        let error = call::<()>("spin", 1_000_000).unwrap_err();
+        assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::OutOfFuel));
+    }
+
+    #[test]
+    fn what_a_processor_may_decide_is_not_allowed() {
+        let relaxed = r#"(component (core module
+            (func (param v128 v128) (result v128)
+                local.get 0 local.get 1 i8x16.relaxed_swizzle)))"#;
+        assert!(precompile(&wat::parse_str(relaxed).unwrap(), &here()).is_err());
+    }
+
+    #[test]
+    fn code_of_another_configuration_is_refused() {
+        let code = precompile(&wat::parse_str(COMPONENT).unwrap(), &here()).unwrap();
+        let other = Engine::new(config().consume_fuel(false)).unwrap();
+        #[expect(unsafe_code, reason = "the code was compiled in this test")]
+        // SAFETY: `deserialize` wants the unchanged output of a compilation.
+        let loaded = unsafe { Component::deserialize(&other, code) };
+        assert!(loaded.is_err());
+    }
+}

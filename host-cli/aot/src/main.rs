@@ -1,0 +1,48 @@
+//! Compiles a component ahead of time: `agent-aot --target TRIPLE IN.wasm OUT.cwasm`.
+//!
+//! Called by the build script of `host-cli`.
+
+#![expect(
+    clippy::print_stderr,
+    reason = "standard error is where a program says why it failed"
+)]
+
+use std::env;
+use std::error::Error;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: agent-aot --target TRIPLE IN.wasm OUT.cwasm";
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = env::args_os().skip(1).collect();
+    let [flag, target, wasm, cwasm] = arguments.as_slice() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let (true, Some(target)) = (flag == "--target", target.to_str()) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match compile(target, wasm.as_ref(), cwasm.as_ref()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("agent-aot: {}: {error}", Path::new(wasm).display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compile(target: &str, wasm: &Path, cwasm: &Path) -> Result<(), Box<dyn Error>> {
+    let code = agent_aot::precompile(&fs::read(wasm)?, target)?;
+    // Beside the target and then renamed: nobody reads half of it.
+    let beside = cwasm.with_added_extension(format!("{}.tmp", std::process::id()));
+    let mut file = fs::File::create(&beside)?;
+    file.write_all(&code)?;
+    file.sync_all()?;
+    fs::rename(&beside, cwasm)?;
+    Ok(())
+}
