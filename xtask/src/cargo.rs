@@ -1,0 +1,61 @@
+//! Calling cargo, the ordinary one, for what runs on this machine.
+
+use agent_pack::Workspace;
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::process;
+
+/// A call of the cargo that runs this program, in the root of the workspace.
+pub(crate) fn cargo(workspace: &Workspace) -> Command {
+    // Cargo tells its own path to what it runs.
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(workspace.root());
+    command
+}
+
+/// Builds with `arguments` and returns the path of the program `name`, wherever the user's
+/// configuration lets cargo put it.
+pub(crate) fn build_program(
+    workspace: &Workspace,
+    name: &str,
+    arguments: &[&str],
+) -> Result<PathBuf> {
+    let mut command = cargo(workspace);
+    command
+        .args(["build", "--message-format", "json-render-diagnostics"])
+        .args(arguments);
+    executable(&process::output(&mut command)?, name)
+        .with_context(|| format!("cargo built no program `{name}`"))
+}
+
+fn executable(messages: &str, name: &str) -> Option<PathBuf> {
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["target"]["name"] == name)
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::executable;
+    use std::path::Path;
+
+    #[test]
+    fn the_program_is_found_among_cargos_messages() {
+        let messages = r#"
+            {"reason":"compiler-artifact","target":{"name":"agent"},"executable":null}
+            {"reason":"compiler-artifact","target":{"name":"mcp"},"executable":"/t/debug/mcp"}
+            {"reason":"compiler-artifact","target":{"name":"agent"},"executable":"/t/debug/agent"}
+            {"reason":"build-finished","success":true}"#;
+        assert_eq!(
+            executable(messages, "agent").as_deref(),
+            Some(Path::new("/t/debug/agent"))
+        );
+        assert_eq!(executable(messages, "agentd"), None);
+    }
+}

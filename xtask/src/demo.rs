@@ -1,0 +1,38 @@
+//! `cargo xtask demo`: from nothing to a lock.
+
+use agent_pack::Workspace;
+use anyhow::{Context as _, Result};
+use std::fs;
+use std::process::Command;
+
+use crate::{build, component, no_arguments, process, status};
+
+const EXAMPLE: &str = "examples/hello-agent";
+
+/// What `agent resolve --explain` writes.
+const WRITTEN: [&str; 2] = ["agents.lock", "agents.resolution.json"];
+
+pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+    no_arguments(arguments)?;
+    component::build(workspace)?;
+    let program = build::programs(workspace, build::Profile::Dev)?;
+
+    let example = workspace.root().join(EXAMPLE);
+    status::doing(
+        "Running",
+        format_args!("`agent resolve --explain` in {EXAMPLE}"),
+    );
+    process::run(
+        Command::new(&program)
+            .args(["resolve", "--explain"])
+            .current_dir(&example),
+    )?;
+    for name in WRITTEN {
+        let path = example.join(name);
+        let length = fs::metadata(&path)
+            .with_context(|| format!("there is no {name}"))?
+            .len();
+        status::doing("Wrote", format_args!("{EXAMPLE}/{name}, {length} bytes"));
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+//! `cargo xtask dist`: what is released.
+
+use agent_pack::{Workspace, read, write_if_changed};
+use anyhow::{Context as _, Result};
+use std::env::consts::{ARCH, EXE_SUFFIX, OS};
+use std::fs;
+
+use crate::build::{self, Profile};
+use crate::{component, no_arguments, status};
+
+pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+    no_arguments(arguments)?;
+    let (_, engine) = component::build(workspace)?;
+    let program = build::programs(workspace, Profile::Release)?;
+
+    let dist = workspace.root().join("target/dist");
+    fs::create_dir_all(&dist).with_context(|| format!("{} can't be made", dist.display()))?;
+    let program_name = format!("{}-{ARCH}-{OS}{EXE_SUFFIX}", build::PROGRAM);
+    // Copied with its permissions: it is to be run where it is unpacked.
+    fs::copy(&program, dist.join(&program_name))?;
+    write_if_changed(&dist.join(component::FILE_NAME), engine.bytes())?;
+
+    let mut sums = String::new();
+    for name in [component::FILE_NAME, &program_name] {
+        let digest = agent_pack::sha256(&read(&dist.join(name))?);
+        // The form that `sha256sum --check` reads.
+        sums += &format!("{digest}  {name}\n");
+    }
+    write_if_changed(&dist.join("SHA256SUMS"), sums.as_bytes())?;
+    status::doing("Wrote", component::relative(workspace, &dist).display());
+    print!("{sums}");
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! `cargo xtask fuzz`: each target of `fuzz/` for a while.
+//!
+//! The folder is laid out as cargo-fuzz wants it, and works with it. Here its flags are passed to
+//! the stable compiler, so that neither cargo-fuzz nor a nightly toolchain is needed. There is no
+//! sanitizer: the engine has no unsafe code, and what is looked for are panics, overflows and
+//! loops.
+
+use agent_pack::Workspace;
+use anyhow::{Context as _, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::cargo::cargo;
+use crate::{process, status};
+
+/// For each target, in seconds.
+const DURATION: u32 = 60;
+
+/// An input that takes longer counts as a failure, in seconds.
+const INPUT_TIMEOUT: u32 = 10;
+
+/// What makes code tell libFuzzer where it has been, and makes it strict.
+const FLAGS: [&str; 8] = [
+    "--cfg=fuzzing",
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cdebug-assertions",
+    "-Coverflow-checks",
+];
+
+pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+    let seconds = match arguments {
+        [] => DURATION,
+        [seconds] => seconds
+            .parse()
+            .with_context(|| format!("`{seconds}` is not a number of seconds"))?,
+        _ => bail!("the number of seconds is the only argument"),
+    };
+    let folder = workspace.root().join("fuzz");
+    let targets = targets(&folder.join("fuzz_targets"))?;
+    let programs = build(workspace, &folder)?;
+    for target in &targets {
+        status::doing("Fuzzing", format_args!("{target} for {seconds} seconds"));
+        run(&folder, &programs.join(target), target, seconds)?;
+    }
+    Ok(())
+}
+
+/// The names of the targets, in order.
+fn targets(folder: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let entries = fs::read_dir(folder).with_context(|| format!("{}", folder.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            let name = path.file_stem().unwrap_or_default();
+            names.push(name.to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Builds all targets and returns the folder they are in.
+fn build(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
+    let host = host()?;
+    let target_dir = folder.join("target");
+    let mut command = cargo(workspace);
+    command
+        .current_dir(folder)
+        .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\x1f"))
+        // With a target named, the flags are for the targets only and not for build scripts.
+        .args([
+            "build",
+            "--release",
+            "--bins",
+            "--target",
+            &host,
+            "--target-dir",
+        ])
+        .arg(&target_dir);
+    process::run(&mut command)?;
+    Ok(target_dir.join(host).join("release"))
+}
+
+fn host() -> Result<String> {
+    let version = process::output(Command::new("rustc").arg("-vV"))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host
+        .context("rustc does not say for which machine it is")?
+        .to_owned())
+}
+
+fn run(folder: &Path, program: &Path, target: &str, seconds: u32) -> Result<()> {
+    // libFuzzer writes what it finds interesting to the first folder and only reads the second:
+    // the corpus in the repository grows by hand.
+    let found = folder.join("target/corpus").join(target);
+    let kept = folder.join("corpus").join(target);
+    let failures = folder.join("artifacts").join(target);
+    for folder in [&found, &kept, &failures] {
+        fs::create_dir_all(folder)?;
+    }
+    let mut command = Command::new(program);
+    command
+        .arg(format!("-artifact_prefix={}/", failures.display()))
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-timeout={INPUT_TIMEOUT}"))
+        .arg("-print_final_stats=1")
+        .args([&found, &kept]);
+    process::run(&mut command)
+}

@@ -1,0 +1,238 @@
+//! What neither the formatter nor the compiler looks at.
+
+use agent_pack::{Workspace, read};
+use anyhow::{Result, bail};
+use std::env;
+use std::path::Path;
+use std::process::Command;
+
+use crate::{process, status};
+
+/// In bytes. What is larger is an artefact, and belongs to a release and not into the history.
+const LARGEST_FILE: usize = 1 << 20;
+
+/// The folders that every system has. The others in the path of this source tree are of this
+/// machine alone.
+const COMMON_FOLDERS: [&str; 9] = [
+    "/", "/home", "/mnt", "/opt", "/root", "/srv", "/tmp", "/usr", "/var",
+];
+
+/// The names that package registries give to their download servers. A lock file that names one
+/// was made with a private mirror.
+const REGISTRY_HOSTS: [&str; 4] = ["files", "index", "registry", "static"];
+
+/// The one source that a lock file may name: it is the same for everybody.
+const PUBLIC_REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// In pieces, so that this file does not fail its own check.
+const UNFINISHED: [&str; 2] = [concat!("todo", "!("), concat!("unimplemented", "!(")];
+
+pub(super) fn check(workspace: &Workspace) -> Result<()> {
+    let folders = machine_folders(workspace.root(), env::var("HOME").ok().as_deref());
+    let mut count = 0;
+    for name in files(workspace)? {
+        let path = workspace.root().join(&name);
+        // Listed but gone: deleted, and the deletion not yet committed.
+        if !path.is_file() {
+            continue;
+        }
+        for problem in problems(&name, &read(&path)?, &folders) {
+            status::doing("Untidy", format_args!("{name}: {problem}"));
+            count += 1;
+        }
+    }
+    if count > 0 {
+        bail!("{count} things are untidy");
+    }
+    Ok(())
+}
+
+/// The files that are in the repository, or would be after `git add`.
+fn files(workspace: &Workspace) -> Result<Vec<String>> {
+    let list = [
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ];
+    let output = process::output(Command::new("git").args(list).current_dir(workspace.root()))?;
+    Ok(output.split_terminator('\0').map(str::to_owned).collect())
+}
+
+/// The folders whose names tell on which machine the sources were.
+fn machine_folders(root: &Path, home: Option<&str>) -> Vec<String> {
+    let ancestors = root.ancestors().filter_map(Path::to_str).map(str::to_owned);
+    ancestors
+        .filter(|folder| !COMMON_FOLDERS.contains(&folder.as_str()))
+        .chain(home.filter(|home| *home != "/").map(str::to_owned))
+        .collect()
+}
+
+fn problems(name: &str, bytes: &[u8], machine_folders: &[String]) -> Vec<String> {
+    let mut problems = Vec::new();
+    if bytes.len() > LARGEST_FILE {
+        problems.push(format!(
+            "{} bytes; at most {LARGEST_FILE} are allowed",
+            bytes.len()
+        ));
+    }
+    let Ok(text) = str::from_utf8(bytes) else {
+        return problems;
+    };
+    for folder in machine_folders {
+        if let Some(line) = line_of(text, |line| names_folder(line, folder)) {
+            problems.push(format!(
+                "line {line} names a folder of this machine, {folder}"
+            ));
+        }
+    }
+    if is_lock(name) {
+        let foreign = |line: &str| {
+            line.strip_prefix("source = \"")
+                .is_some_and(|source| source.trim_end_matches('"') != PUBLIC_REGISTRY)
+        };
+        if let Some(line) = line_of(text, foreign) {
+            problems.push(format!(
+                "line {line} has a source other than the public registry"
+            ));
+        }
+    } else if let Some(line) = line_of(text, names_registry) {
+        problems.push(format!(
+            "line {line} names the server of a package registry"
+        ));
+    }
+    // The corpus holds what is wrong on purpose.
+    if !is_corpus(name) && !text.is_empty() && (!text.ends_with('\n') || text.ends_with("\n\n")) {
+        problems.push("it does not end in exactly one newline".to_owned());
+    }
+    if name.ends_with(".rs")
+        && let Some(line) = line_of(text, |line| {
+            UNFINISHED.iter().any(|mark| line.contains(mark))
+        })
+    {
+        problems.push(format!("line {line} is unfinished"));
+    }
+    problems
+}
+
+/// The number of the first line for which `is` holds, counted from 1.
+fn line_of(text: &str, is: impl Fn(&str) -> bool) -> Option<usize> {
+    text.lines().position(is).map(|index| index + 1)
+}
+
+/// Whether a line has `folder` as the beginning of a path.
+fn names_folder(line: &str, folder: &str) -> bool {
+    let in_a_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    line.match_indices(folder).any(|(at, _)| {
+        !line[..at].ends_with(|c: char| in_a_name(c) || c == '/')
+            && line[at + folder.len()..].starts_with('/')
+    })
+}
+
+fn names_registry(line: &str) -> bool {
+    line.match_indices("://").any(|(at, mark)| {
+        let host = line[at + mark.len()..]
+            .split(['/', ':', '"', ' ', ')'])
+            .next();
+        let mut labels = host.unwrap_or_default().split('.');
+        let first = labels.next().unwrap_or_default();
+        labels.next().is_some() && (REGISTRY_HOSTS.contains(&first) || first.contains("artifact"))
+    })
+}
+
+fn is_lock(name: &str) -> bool {
+    name == "Cargo.lock" || name.ends_with("/Cargo.lock")
+}
+
+fn is_corpus(name: &str) -> bool {
+    name.split('/').any(|folder| folder == "corpus")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LARGEST_FILE, machine_folders, problems};
+    use std::path::Path;
+
+    fn found(name: &str, text: &str) -> Vec<String> {
+        problems(name, text.as_bytes(), &["/elsewhere/agent".to_owned()])
+    }
+
+    #[test]
+    fn a_tidy_file_has_no_problems() {
+        assert!(found("a.rs", "fn main() {}\n").is_empty());
+        assert!(found("empty", "").is_empty());
+        assert!(problems("picture.png", b"\x89PNG\xff", &[]).is_empty());
+    }
+
+    #[test]
+    fn folders_of_this_machine_are_found() {
+        assert_eq!(
+            machine_folders(Path::new("/elsewhere/agent"), Some("/root")),
+            ["/elsewhere/agent", "/elsewhere", "/root"]
+        );
+        assert_eq!(machine_folders(Path::new("/home/ada/agent"), None).len(), 2);
+
+        let line = "see /elsewhere/agent/target";
+        assert_eq!(
+            found("a.md", &format!("one\n{line}\n")),
+            ["line 2 names a folder of this machine, /elsewhere/agent"]
+        );
+        assert!(found("a.md", "see x/elsewhere/agent/y and /elsewhere/agents\n").is_empty());
+    }
+
+    #[test]
+    fn servers_of_registries_are_found() {
+        for host in [
+            "index.example.org",
+            "registry.example.org",
+            "my-artifacts.example.org",
+        ] {
+            let text = format!("url = \"https{}{host}/x\"\n", "://");
+            assert_eq!(
+                found("a.toml", &text),
+                ["line 1 names the server of a package registry"],
+                "{host}"
+            );
+        }
+        assert!(found("a.md", "https://example.org/index and https://index\n").is_empty());
+    }
+
+    #[test]
+    fn a_lock_file_names_the_public_registry_only() {
+        let source = |source: &str| format!("name = \"a\"\nsource = \"{source}\"\n");
+        let public = source("registry+https://github.com/rust-lang/crates.io-index");
+        assert!(found("fuzz/Cargo.lock", &public).is_empty());
+        assert_eq!(
+            found("Cargo.lock", &source("sparse+https://mirror.example.org/")),
+            ["line 2 has a source other than the public registry"]
+        );
+    }
+
+    #[test]
+    fn the_end_of_a_file_is_one_newline_except_in_the_corpus() {
+        for text in ["a", "a\n\n"] {
+            assert_eq!(
+                found("a.md", text),
+                ["it does not end in exactly one newline"]
+            );
+            assert!(found("tests/corpus/resolve/a.md", text).is_empty());
+        }
+    }
+
+    #[test]
+    fn unfinished_code_is_found() {
+        let code = format!("fn f() {{\n    todo{}\n}}\n", "!()");
+        assert_eq!(found("a.rs", &code), ["line 2 is unfinished"]);
+        assert!(found("a.md", &code).is_empty());
+    }
+
+    #[test]
+    fn large_files_are_found() {
+        let large = " ".repeat(LARGEST_FILE) + "\n";
+        assert_eq!(
+            found("a.txt", &large),
+            ["1048577 bytes; at most 1048576 are allowed"]
+        );
+    }
+}

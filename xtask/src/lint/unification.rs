@@ -1,0 +1,146 @@
+//! Whether all ways to build share one wasmtime.
+//!
+//! Cargo unites the features of the packages that it builds together. When `cargo build` and
+//! `cargo test` unite different ones for a crate that wasmtime depends on, wasmtime is compiled for
+//! each, and every contributor waits ten minutes and wonders why. `host-cli/aot/Cargo.toml` asks
+//! for the union; this finds what is missing there.
+
+use agent_pack::Workspace;
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cargo::cargo;
+use crate::process;
+
+/// The ways to build that have to agree; the others are compared with the first.
+const WAYS: [&str; 5] = [
+    "build",
+    "test --no-run",
+    "test --no-run --workspace",
+    "build --package agent-cli",
+    "build --package agent-aot",
+];
+
+/// A compiled package: its name and version, for which side it is, and its features.
+type Unit = (String, &'static str, String);
+
+pub(super) fn check(workspace: &Workspace) -> Result<()> {
+    let usual = below_wasmtime(&unit_graph(workspace, WAYS[0])?)?;
+    for way in &WAYS[1..] {
+        let units = below_wasmtime(&unit_graph(workspace, way)?)?;
+        if units != usual {
+            bail!(
+                "`cargo {way}` compiles wasmtime again, with{} instead of{}; \
+                 ask for the features of both in host-cli/aot/Cargo.toml",
+                list(units.difference(&usual)),
+                list(usual.difference(&units)),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What cargo would compile. It tells so to nightly users only, but plans alike for all.
+fn unit_graph(workspace: &Workspace, way: &str) -> Result<Value> {
+    let mut command = cargo(workspace);
+    command.env("RUSTC_BOOTSTRAP", "1").args(way.split(' '));
+    command.args(["-Zunstable-options", "--unit-graph"]);
+    Ok(serde_json::from_str(&process::output(&mut command)?)?)
+}
+
+/// The units that wasmtime depends on, itself included.
+fn below_wasmtime(graph: &Value) -> Result<BTreeSet<Unit>> {
+    let units = graph["units"]
+        .as_array()
+        .context("cargo planned no units")?;
+    let is_wasmtime =
+        |unit: &Value| unit["target"]["name"] == "wasmtime" && unit["mode"] == "build";
+    let start = units
+        .iter()
+        .position(is_wasmtime)
+        .context("wasmtime is not among the units")?;
+
+    let mut reached = BTreeMap::new();
+    let mut waiting = vec![start];
+    while let Some(index) = waiting.pop() {
+        let unit = units
+            .get(index)
+            .context("cargo planned a unit that is not there")?;
+        if reached.insert(index, describe(unit)).is_none() {
+            let dependencies = unit["dependencies"].as_array().into_iter().flatten();
+            let indices = dependencies.filter_map(|dependency| dependency["index"].as_u64());
+            waiting.extend(indices.filter_map(|index| usize::try_from(index).ok()));
+        }
+    }
+    Ok(reached.into_values().collect())
+}
+
+fn describe(unit: &Value) -> Unit {
+    let id = unit["pkg_id"].as_str().unwrap_or_default();
+    let name = id.rsplit(['#', '/']).next().unwrap_or_default();
+    let kind = match unit["target"]["kind"][0].as_str() {
+        Some("custom-build") => "build script",
+        Some("proc-macro") => "procedural macro",
+        _ => "library",
+    };
+    let features = unit["features"].as_array().into_iter().flatten();
+    let features = features
+        .filter_map(Value::as_str)
+        .collect::<Vec<_>>()
+        .join(",");
+    (name.to_owned(), kind, features)
+}
+
+fn list<'a>(units: impl Iterator<Item = &'a Unit>) -> String {
+    let units: Vec<_> = units
+        .map(|(name, kind, features)| format!(" {name} ({kind}, {features})"))
+        .collect();
+    if units.is_empty() {
+        " none".to_owned()
+    } else {
+        units.join(",")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{below_wasmtime, list};
+    use serde_json::{Value, json};
+
+    fn graph(memchr_features: &[&str]) -> Value {
+        let unit = |name: &str, features: &[&str], dependencies: Value| {
+            json!({
+                "pkg_id": format!("registry+https://example.org/list#{name}@1.0.0"),
+                "target": { "name": name, "kind": ["lib"] },
+                "mode": "build",
+                "features": features,
+                "dependencies": dependencies,
+            })
+        };
+        json!({ "units": [
+            unit("memchr", memchr_features, json!([])),
+            unit("wasmtime", &["std"], json!([{ "index": 0 }])),
+            unit("agent-cli", &[], json!([{ "index": 1 }])),
+        ]})
+    }
+
+    #[test]
+    fn what_depends_on_wasmtime_does_not_count_and_what_it_depends_on_does() {
+        let units = below_wasmtime(&graph(&["std"])).unwrap();
+        assert_eq!(
+            list(units.iter()),
+            " memchr@1.0.0 (library, std), wasmtime@1.0.0 (library, std)"
+        );
+    }
+
+    #[test]
+    fn a_feature_more_is_a_difference() {
+        let few = below_wasmtime(&graph(&["std"])).unwrap();
+        let more = below_wasmtime(&graph(&["default", "std"])).unwrap();
+        assert_eq!(
+            list(more.difference(&few)),
+            " memchr@1.0.0 (library, default,std)"
+        );
+    }
+}

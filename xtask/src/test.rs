@@ -1,0 +1,83 @@
+//! `cargo xtask test`: every test of the project.
+
+mod alone;
+mod elsewhere;
+
+use agent_pack::Workspace;
+use anyhow::{Result, bail};
+use std::process::Stdio;
+
+use crate::cargo::cargo;
+use crate::{component, no_arguments, process, setup, status};
+
+/// One part of the tests. All of them are run, also when one fails: who looks at the result of a
+/// long run wants to know everything.
+type Part = (&'static str, fn(&Workspace) -> Result<()>);
+
+const PARTS: [Part; 3] = [
+    ("unit, integration and documentation tests", |workspace| {
+        run_tests(workspace, &[], &[])
+    }),
+    ("each package compiles alone", alone::check),
+    (
+        "the component is the same when built elsewhere",
+        elsewhere::check,
+    ),
+];
+
+pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+    no_arguments(arguments)?;
+    component::build(workspace)?;
+    let mut failed = 0;
+    for (name, check) in PARTS {
+        status::doing("Testing", name);
+        if let Err(error) = check(workspace) {
+            status::error(&error);
+            failed += 1;
+        }
+    }
+    println!(
+        "{} of {} parts passed, {failed} failed",
+        PARTS.len() - failed,
+        PARTS.len()
+    );
+    if failed > 0 {
+        bail!("the tests failed");
+    }
+    Ok(())
+}
+
+/// Runs the tests whose names contain one of `filters`, or all when there are none.
+pub(crate) fn run_tests(
+    workspace: &Workspace,
+    filters: &[&str],
+    environment: &[(&str, &str)],
+) -> Result<()> {
+    setup::ensure(workspace)?;
+    let mut tests = cargo(workspace);
+    tests.envs(environment.iter().copied());
+    if !has_nextest(workspace) {
+        // Runs those in documentation as well.
+        return process::run(tests.args(["test", "--no-fail-fast", "--"]).args(filters));
+    }
+    process::run(
+        tests
+            .args(["nextest", "run", "--no-fail-fast", "--"])
+            .args(filters),
+    )?;
+    process::run(
+        cargo(workspace)
+            .args(["test", "--doc", "--no-fail-fast", "--"])
+            .args(filters),
+    )
+}
+
+/// Faster, and clearer about what failed, but not to be expected on every machine.
+fn has_nextest(workspace: &Workspace) -> bool {
+    let mut nextest = cargo(workspace);
+    nextest
+        .args(["nextest", "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    nextest.status().is_ok_and(|status| status.success())
+}

@@ -1,0 +1,115 @@
+//! A toolchain that builds for wasm: found, or else provided.
+//!
+//! | where it comes from | on which machines |
+//! |---|---|
+//! | the rustc at hand | the target was added before, or the distribution's compiler has it |
+//! | [`rustup`] | rustup can download |
+//! | [`debian`] | Debian, where rustup can't: the standard library is built from Debian's sources |
+
+mod debian;
+mod rustc;
+mod rustup;
+
+use agent_pack::{TARGET, Toolchain, Workspace};
+use anyhow::{Result, bail};
+
+use crate::status;
+
+/// Finds the toolchain for wasm, or provides one, and records it for the builds.
+pub(crate) fn ensure(workspace: &Workspace) -> Result<Toolchain> {
+    let toolchain = match recorded(workspace) {
+        Some(toolchain) => toolchain,
+        None => {
+            let toolchain = first_of([&rustc::find, &rustup::add, &|| debian::provide(workspace)])?;
+            toolchain.save(workspace)?;
+            toolchain
+        }
+    };
+    status::doing(
+        "Ready",
+        format_args!("{TARGET}: {}, {}", toolchain.source, toolchain.version),
+    );
+    Ok(toolchain)
+}
+
+/// The toolchain of an earlier set-up, if it is still good.
+fn recorded(workspace: &Workspace) -> Option<Toolchain> {
+    let toolchain = Toolchain::find(workspace).ok()?;
+    (toolchain.cargo.exists() && rustc::has_target(&mut toolchain.rustc())).then_some(toolchain)
+}
+
+/// A way to a toolchain.
+type Way<'a> = &'a dyn Fn() -> Result<Toolchain>;
+
+/// Takes the first way that leads to a toolchain. If none does, one sentence says why of each.
+fn first_of(ways: [Way<'_>; 3]) -> Result<Toolchain> {
+    let mut reasons = Vec::new();
+    for way in ways {
+        match way() {
+            Ok(toolchain) => return Ok(toolchain),
+            Err(error) => reasons.push(format!("{error:#}")),
+        }
+    }
+    bail!("there is no toolchain for {TARGET}: {}", reasons.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_of;
+    use agent_pack::{Source, Toolchain};
+    use anyhow::{Result, bail};
+    use std::cell::RefCell;
+
+    fn toolchain(source: Source) -> Toolchain {
+        Toolchain {
+            source,
+            cargo: "/somewhere/cargo".into(),
+            bin: "/somewhere".into(),
+            version: "rustc 1.95.0".to_owned(),
+        }
+    }
+
+    /// Tries three ways of which only `good` works, and says which were tried.
+    fn try_with(good: Option<Source>) -> (Result<Toolchain>, Vec<Source>) {
+        let tried = RefCell::new(Vec::new());
+        let way = |source: Source, reason: &'static str| {
+            let tried = &tried;
+            move || {
+                tried.borrow_mut().push(source);
+                if good != Some(source) {
+                    bail!(reason);
+                }
+                Ok(toolchain(source))
+            }
+        };
+        let found = first_of([
+            &way(Source::Rustc, "rustc has no such target"),
+            &way(Source::Rustup, "rustup is not there"),
+            &way(Source::Debian, "this is not Debian"),
+        ]);
+        (found, tried.into_inner())
+    }
+
+    #[test]
+    fn the_first_way_that_works_is_taken_and_no_other_is_tried() {
+        use Source::{Debian, Rustc, Rustup};
+        for (good, tried) in [
+            (Rustc, &[Rustc][..]),
+            (Rustup, &[Rustc, Rustup]),
+            (Debian, &[Rustc, Rustup, Debian]),
+        ] {
+            let (found, attempts) = try_with(Some(good));
+            assert_eq!(found.unwrap().source, good);
+            assert_eq!(attempts, tried);
+        }
+    }
+
+    #[test]
+    fn if_none_works_one_sentence_has_all_reasons() {
+        assert_eq!(
+            try_with(None).0.unwrap_err().to_string(),
+            "there is no toolchain for wasm32-unknown-unknown: rustc has no such target; \
+             rustup is not there; this is not Debian"
+        );
+    }
+}

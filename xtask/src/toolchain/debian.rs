@@ -1,0 +1,260 @@
+//! Debian's rustc, with a standard library that is built here from Debian's sources.
+//!
+//! For machines whose rustup can't download. The library is built once into a private sysroot,
+//! which looks to cargo like any other toolchain:
+//!
+//! ```text
+//! .tools/wasm-sysroot/
+//!   bin/rustc, rustdoc                   Debian's, told to use this sysroot
+//!   lib/rustlib/wasm32-unknown-unknown/  built here
+//!   lib/rustlib/<host>/lib               Debian's: for build scripts and procedural macros
+//!   lib/rustlib/<host>/bin/rust-lld      Debian's lld, under the name that rustc looks for
+//!   lib/rustlib/src                      Debian's
+//!   stamp                                what it was built from
+//! ```
+
+use agent_pack::{Source, TARGET, Toolchain, Workspace, scrub};
+use anyhow::{Context as _, Result, bail};
+use std::env;
+use std::fs;
+use std::io::{IsTerminal as _, stdin};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::{process, status};
+
+/// Compiler, cargo, the library's sources, and the linker: 146 MB to install.
+const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-22"];
+
+const CARGO: &str = "/usr/bin/cargo";
+const RUSTC: &str = "/usr/bin/rustc";
+const LLD: &str = "/usr/lib/llvm-22/bin/lld";
+const RUSTLIB: &str = "/usr/lib/rustlib";
+
+/// To be raised when the sysroot is built in another way: then all are built again.
+const RECIPE: u32 = 1;
+
+/// Finds the sysroot, or installs what is missing and builds it.
+pub(super) fn provide(workspace: &Workspace) -> Result<Toolchain> {
+    install_packages().context("Debian's packages for wasm can't be installed")?;
+    let compiler = process::output(Command::new(RUSTC).arg("-vV"))?;
+    let stamp = format!("recipe {RECIPE}\n{compiler}");
+
+    let sysroot = workspace.tools().join("wasm-sysroot");
+    let held = fs::read_to_string(sysroot.join("stamp")).unwrap_or_default();
+    if held != stamp {
+        // Beside and then renamed: an interrupted build leaves nothing that looks finished.
+        let unfinished = workspace.tools().join("wasm-sysroot.unfinished");
+        remove(&unfinished)?;
+        build(&unfinished, host(&compiler)?)
+            .context("the standard library for wasm can't be built from Debian's sources")?;
+        fs::write(unfinished.join("stamp"), &stamp)?;
+        remove(&sysroot)?;
+        fs::rename(&unfinished, &sysroot)?;
+    }
+    Ok(Toolchain::describe(
+        Source::Debian,
+        CARGO.into(),
+        sysroot.join("bin"),
+    )?)
+}
+
+fn install_packages() -> Result<()> {
+    let missing: Vec<_> = PACKAGES
+        .into_iter()
+        .filter(|package| !is_installed(package))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    status::doing(
+        "Installing",
+        format_args!("{} with apt-get", missing.join(", ")),
+    );
+    process::run(apt_get()?.arg("update"))?;
+    let install = ["install", "--yes", "--no-install-recommends"];
+    process::run(apt_get()?.args(install).args(&missing))
+}
+
+fn is_installed(package: &str) -> bool {
+    let query = ["--show", "--showformat=${db:Status-Status}", package];
+    let output = Command::new("dpkg-query")
+        .args(query)
+        .stderr(Stdio::null())
+        .output();
+    output.is_ok_and(|output| output.stdout == b"installed")
+}
+
+/// `apt-get` with the right to install: as it is for root, otherwise through sudo.
+fn apt_get() -> Result<Command> {
+    if !Path::new("/usr/bin/apt-get").exists() {
+        bail!("there is no apt-get");
+    }
+    let mut command = if process::output(Command::new("id").arg("-u"))?.trim_end() == "0" {
+        Command::new("apt-get")
+    } else {
+        let mut sudo = Command::new("sudo");
+        if !stdin().is_terminal() {
+            // Nobody is there to type a password.
+            sudo.arg("--non-interactive");
+        }
+        sudo.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+        sudo
+    };
+    // What apt tells is progress; standard output is for results.
+    command
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdout(std::io::stderr());
+    Ok(command)
+}
+
+/// The `host:` line of `rustc -vV`.
+fn host(compiler: &str) -> Result<&str> {
+    let host = compiler
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "));
+    host.with_context(|| format!("{RUSTC} does not say for which machine it is"))
+}
+
+fn build(sysroot: &Path, host: &str) -> Result<()> {
+    status::doing(
+        "Building",
+        format_args!("the standard library for {TARGET} (once, a minute)"),
+    );
+    let libraries = build_libraries(&sysroot.join("build"))?;
+
+    let rustlib = sysroot.join("lib/rustlib");
+    let libdir = rustlib.join(TARGET).join("lib");
+    fs::create_dir_all(&libdir)?;
+    for library in libraries {
+        let name = library.file_name().context("a library without a name")?;
+        fs::rename(&library, libdir.join(name))?;
+    }
+    remove(&sysroot.join("build"))?;
+
+    fs::create_dir_all(rustlib.join(host).join("bin"))?;
+    symlink(LLD, rustlib.join(host).join("bin/rust-lld"))?;
+    symlink(
+        Path::new(RUSTLIB).join(host).join("lib"),
+        rustlib.join(host).join("lib"),
+    )?;
+    symlink(Path::new(RUSTLIB).join("src"), rustlib.join("src"))?;
+
+    fs::create_dir_all(sysroot.join("bin"))?;
+    for program in ["rustc", "rustdoc"] {
+        let path = sysroot.join("bin").join(program);
+        fs::write(&path, wrapper(program))?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}
+
+/// Builds the library by way of an empty crate, and returns its files.
+fn build_libraries(folder: &Path) -> Result<Vec<PathBuf>> {
+    fs::create_dir_all(folder.join("src"))?;
+    fs::write(folder.join("src/lib.rs"), "#![no_std]\n")?;
+    fs::write(
+        folder.join("Cargo.toml"),
+        "[package]\nname = \"nothing\"\nedition = \"2024\"\n\n[workspace]\n",
+    )?;
+
+    let mut cargo = Command::new(CARGO);
+    scrub(&mut cargo)
+        .current_dir(folder)
+        .env("RUSTC", RUSTC)
+        // `-Z` is for nightly compilers; the library and the compiler are of one version here,
+        // which is all that it wants. What uses the sysroot needs no such leave.
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env(
+            "CARGO_ENCODED_RUSTFLAGS",
+            format!("--remap-path-prefix={}=/cargo", cargo_home()?),
+        )
+        .args(["build", "--release", "--target", TARGET])
+        .arg("-Zbuild-std=std,panic_abort,panic_unwind,proc_macro,test")
+        .args(["--target-dir", "target"]);
+    process::run(&mut cargo)?;
+
+    let deps = folder.join("target").join(TARGET).join("release/deps");
+    let mut libraries = Vec::new();
+    for entry in fs::read_dir(deps)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.ends_with(".rlib") && !name.starts_with("libnothing") {
+            libraries.push(path);
+        }
+    }
+    Ok(libraries)
+}
+
+/// Its name is in the panic messages of what the library depends on.
+fn cargo_home() -> Result<String> {
+    let home = env::var("CARGO_HOME").or_else(|_| env::var("HOME").map(|home| home + "/.cargo"));
+    home.context("neither CARGO_HOME nor HOME is set")
+}
+
+/// A script and not a link: rustc finds its sysroot by where its own libraries are. It finds the
+/// folder by its own name, so that the source tree can be moved.
+fn wrapper(program: &str) -> String {
+    format!(
+        "#!/bin/sh\n\
+         # Debian's {program}, with the standard library beside this file unless told otherwise.\n\
+         case \" $*\" in *\" --sysroot\"*) exec /usr/bin/{program} \"$@\" ;; esac\n\
+         bin=${{0%/*}}\n\
+         exec /usr/bin/{program} --sysroot \"${{bin%/*}}\" \"$@\"\n"
+    )
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)
+            .with_context(|| format!("{} can't be removed", folder.display()))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{host, wrapper};
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::process::Command;
+
+    #[test]
+    fn the_host_is_read_from_the_version() {
+        let version = "rustc 1.96.0 (ac68faa20)\nbinary: rustc\nhost: aarch64-unknown-linux-gnu\n";
+        assert_eq!(host(version).unwrap(), "aarch64-unknown-linux-gnu");
+        assert!(host("rustc 1.96.0").is_err());
+    }
+
+    /// Runs a wrapper around `echo` instead of a compiler.
+    fn arguments_passed_on(arguments: &[&str]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("bin/echo");
+        fs::create_dir(folder.path().join("bin")).unwrap();
+        fs::write(&program, wrapper("echo")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let output = Command::new(&program).args(arguments).output().unwrap();
+        let prefix = folder.path().to_str().unwrap();
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .replace(prefix, "PREFIX")
+    }
+
+    #[test]
+    fn a_wrapper_adds_the_sysroot_it_lies_in() {
+        assert_eq!(
+            arguments_passed_on(&["a b", "-vV"]),
+            "--sysroot PREFIX a b -vV\n"
+        );
+    }
+
+    #[test]
+    fn a_wrapper_leaves_a_given_sysroot() {
+        assert_eq!(
+            arguments_passed_on(&["--sysroot=/x", "-vV"]),
+            "--sysroot=/x -vV\n"
+        );
+        assert_eq!(arguments_passed_on(&["--sysroot", "/x"]), "--sysroot /x\n");
+    }
+}

@@ -1,0 +1,28 @@
+//! rustup, which can add the target where it can download.
+
+use agent_pack::{Source, TARGET, Toolchain};
+use anyhow::Result;
+use std::process::Command;
+use std::time::Duration;
+
+use super::rustc;
+use crate::{process, status};
+
+/// A download of 20 MB. Where the network is cut off, rustup would try again for very long.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Adds the target to the rustc at hand.
+pub(super) fn add() -> Result<Toolchain> {
+    status::doing(
+        "Adding",
+        format_args!(
+            "{TARGET} with rustup, for at most {} seconds",
+            LIMIT.as_secs()
+        ),
+    );
+    process::run_within(
+        LIMIT,
+        Command::new("rustup").args(["target", "add", TARGET]),
+    )?;
+    rustc::describe(Source::Rustup)
+}
