@@ -1,0 +1,289 @@
+//! The command line.
+
+use crate::engine::ExplanationForm;
+use crate::input::Input;
+use crate::output::style;
+use crate::version;
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+/// The lock, where none is named.
+pub(crate) const LOCK: &str = "agents.lock";
+
+/// The index, where none is named.
+pub(crate) const INDEX: &str = "mcp.index.json";
+
+/// Locks and explains what an AI agent may use and do.
+///
+/// `agent` resolves what a manifest, agents.md, requires against an index of MCP servers,
+/// mcp.index.json, and writes the answer to agents.lock: the same inputs give the same bytes,
+/// everywhere. For every server it can say why it was accepted or rejected, and what would change
+/// that.
+#[derive(Debug, Parser)]
+#[command(
+    name = "agent",
+    version,
+    long_version = version::long(),
+    styles = style::HELP,
+    max_term_width = 100,
+    after_long_help = "\
+Exit codes:
+  0  The answer is yes
+  1  The answer is no: invalid input, an unsatisfied requirement, a drift
+  2  It could not be answered: wrong usage, an unreadable file, a limit of the engine"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Validate(Validate),
+    Discover(Discover),
+    Resolve(Resolve),
+    Why(Why),
+    Diff(Diff),
+    Verify(Verify),
+    Explain(Explain),
+    Completions(Completions),
+    Man(Man),
+}
+
+/// Options of every command.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// When to use colours
+    ///
+    /// `auto` uses them on a terminal, and honours NO_COLOR and CLICOLOR_FORCE.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+
+    /// Print no warnings and no summary
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+
+    /// Say what is read and run
+    #[arg(long, short, global = true, conflicts_with = "quiet", action = ArgAction::SetTrue)]
+    pub(crate) verbose: bool,
+
+    /// Run this engine instead of the one in this program
+    ///
+    /// A WebAssembly component of the world `agent:engine/engine`. It is compiled once and kept in
+    /// the user's cache directory.
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) engine: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+/// The option of every command that prints an answer.
+#[derive(Args, Debug)]
+pub(crate) struct Output {
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people: the answer on standard output, problems on standard error
+    Text,
+    /// The answer or, if an input is invalid, the problems
+    Json,
+    /// The problems as SARIF 2.1.0
+    Sarif,
+    /// The problems as workflow commands of GitHub Actions
+    Github,
+}
+
+/// The manifest, as a positional argument.
+#[derive(Args, Debug)]
+pub(crate) struct ManifestArgument {
+    /// The manifest, or `-` for standard input [default: agents.md, else AGENTS.md]
+    #[arg(value_name = "MANIFEST", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: Option<Input>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct IndexOption {
+    /// The index of MCP servers, or `-` for standard input
+    #[arg(long, value_name = "FILE", default_value = INDEX, value_hint = ValueHint::FilePath)]
+    pub(crate) index: Input,
+}
+
+/// Check the manifest and the index
+///
+/// Reports all problems of both. The index is checked if there is one.
+#[derive(Args, Debug)]
+pub(crate) struct Validate {
+    #[command(flatten)]
+    pub(crate) manifest: ManifestArgument,
+
+    /// The index of MCP servers, or `-` for standard input [default: mcp.index.json, if it is
+    /// there]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) index: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// List the servers by category
+#[derive(Args, Debug)]
+pub(crate) struct Discover {
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Decide which servers the agent gets, and write agents.lock
+///
+/// If a requirement has no server, an existing lock stays as it is.
+#[derive(Args, Debug)]
+pub(crate) struct Resolve {
+    #[command(flatten)]
+    pub(crate) manifest: ManifestArgument,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    /// The lock to write; the explanation is written beside it
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: PathBuf,
+
+    /// Write why each server was selected or rejected, also if resolution fails
+    ///
+    /// The full form is agents.resolution.json. The compact form, which says the same in a fraction
+    /// of the size, is agents.resolution.compact.json.
+    #[arg(
+        long,
+        value_name = "FORM",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "full"
+    )]
+    pub(crate) explain: Option<Explanation>,
+
+    /// Write no lock, and fail if it would change
+    #[arg(long)]
+    pub(crate) locked: bool,
+
+    /// Write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Explanation {
+    Full,
+    Compact,
+}
+
+impl From<Explanation> for ExplanationForm {
+    fn from(form: Explanation) -> Self {
+        match form {
+            Explanation::Full => Self::Full,
+            Explanation::Compact => Self::Compact,
+        }
+    }
+}
+
+/// Tell the whole story of a server or of a category
+///
+/// For each requirement: whether the server is selected, eligible or rejected, all reasons, and the
+/// smallest change that would make it eligible.
+#[derive(Args, Debug)]
+pub(crate) struct Why {
+    /// A server, as ID or ID@VERSION, or a category
+    #[arg(value_name = "SERVER|CATEGORY")]
+    pub(crate) subject: String,
+
+    #[command(flatten)]
+    pub(crate) manifest: ManifestArgument,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Show what differs between two locks, or between a lock and what would be resolved now
+///
+/// Fails if anything does.
+#[derive(Args, Debug)]
+pub(crate) struct Diff {
+    /// The older lock [default: agents.lock]
+    #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
+    pub(crate) old: Option<Input>,
+
+    /// The newer lock [default: what would be resolved now]
+    #[arg(value_name = "NEW", value_hint = ValueHint::FilePath, conflicts_with_all = ["manifest", "index"])]
+    pub(crate) new: Option<Input>,
+
+    /// The manifest to resolve, or `-` for standard input [default: agents.md, else AGENTS.md]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Check that the index still has what was locked
+///
+/// Compares the hash and the integrity of every selection.
+#[derive(Args, Debug)]
+pub(crate) struct Verify {
+    /// The lock, or `-` for standard input
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Print the page of a code, or list all codes
+#[derive(Args, Debug)]
+pub(crate) struct Explain {
+    /// A code, such as MISSING_SCOPE
+    #[arg(value_name = "CODE")]
+    pub(crate) code: Option<String>,
+}
+
+/// Print a completion script for a shell
+#[derive(Args, Debug)]
+pub(crate) struct Completions {
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+/// Print a manual page
+///
+/// View it with `agent man | man -l -`.
+#[derive(Args, Debug)]
+pub(crate) struct Man {
+    /// The page of this command [default: that of the whole program]
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+}

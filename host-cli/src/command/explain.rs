@@ -1,0 +1,70 @@
+//! `agent explain`: the page of a code.
+
+use super::session;
+use super::{Answer, did_you_mean};
+use crate::args::{Explain, Global};
+use crate::engine::{CodeEntry, Part, Style};
+use crate::failure::Failure;
+use crate::{output, pages};
+
+/// How alike two names have to be, from 0 to 1, for one to be taken for the other.
+const ALIKE: f64 = 0.8;
+
+pub(super) fn run(args: &Explain, global: &Global) -> Result<Answer, Failure> {
+    let catalogue = session::engine(global)?.catalogue()?;
+    match &args.code {
+        None => output::print_parts(&list(&catalogue))?,
+        Some(code) => output::print_text(page(&code.to_uppercase(), &catalogue)?)?,
+    }
+    Ok(Answer::Yes)
+}
+
+fn page(code: &str, catalogue: &[CodeEntry]) -> Result<&'static str, Failure> {
+    pages::of(code).ok_or_else(|| {
+        let failure = Failure::new(format_args!("there is no code `{code}`"));
+        let alike = alike(code, catalogue);
+        if alike.is_empty() {
+            failure.help("`agent explain` lists them all")
+        } else {
+            failure.help(did_you_mean(&alike))
+        }
+    })
+}
+
+/// The names that `code` may be a misspelling of, best first.
+fn alike(code: &str, catalogue: &[CodeEntry]) -> Vec<String> {
+    let mut alike: Vec<_> = catalogue
+        .iter()
+        .map(|entry| (strsim::jaro_winkler(code, &entry.name), &entry.name))
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .collect();
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0));
+    alike
+        .into_iter()
+        .take(3)
+        .map(|(_, name)| name.clone())
+        .collect()
+}
+
+fn list(catalogue: &[CodeEntry]) -> Vec<Part> {
+    let width = catalogue
+        .iter()
+        .map(|entry| entry.name.len())
+        .max()
+        .unwrap_or(0);
+    catalogue
+        .iter()
+        .flat_map(|entry| {
+            let name = Part {
+                style: Style::Code,
+                text: entry.name.clone(),
+            };
+            let gap = " ".repeat(width - entry.name.len() + 2);
+            let title = Part {
+                style: Style::Plain,
+                text: format!("{gap}{}\n", entry.title),
+            };
+            [name, title]
+        })
+        .collect()
+}

@@ -1,0 +1,53 @@
+//! The commands, a file each.
+
+mod completions;
+mod diff;
+mod discover;
+mod explain;
+mod man;
+mod resolve;
+mod session;
+mod validate;
+mod verify;
+mod why;
+
+use crate::args::{Arguments, Command};
+use crate::failure::Failure;
+use session::Session;
+
+/// What a command has said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Yes,
+    No,
+    /// Neither, and why is among the problems printed. All else that keeps a command from
+    /// answering is a [`Failure`].
+    None,
+}
+
+impl Answer {
+    fn yes_if(yes: bool) -> Self {
+        if yes { Self::Yes } else { Self::No }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
+    let global = &arguments.global;
+    match &arguments.command {
+        Command::Validate(it) => validate::run(it, Session::open(global, &it.output)?),
+        Command::Discover(it) => discover::run(it, Session::open(global, &it.output)?),
+        Command::Resolve(it) => resolve::run(it, Session::open(global, &it.output)?),
+        Command::Why(it) => why::run(it, Session::open(global, &it.output)?),
+        Command::Diff(it) => diff::run(it, Session::open(global, &it.output)?),
+        Command::Verify(it) => verify::run(it, Session::open(global, &it.output)?),
+        Command::Explain(it) => explain::run(it, global),
+        Command::Completions(it) => completions::run(it),
+        Command::Man(it) => man::run(it),
+    }
+}
+
+/// Help for a name that nothing has.
+fn did_you_mean(names: &[String]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!("did you mean {}?", names.join(" or "))
+}

@@ -1,0 +1,168 @@
+//! `agent resolve`: decide which servers the agent gets, and write the lock.
+
+use super::Answer;
+use super::session::{Existing, NewLock, Session};
+use crate::args::{Explanation, Resolve};
+use crate::engine::{Code, Diagnostic, Drift, Resolution};
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::output::{self, visible};
+use crate::replace::Staged;
+use std::path::PathBuf;
+
+/// The full explanation, beside the lock.
+const EXPLANATION: &str = "agents.resolution.json";
+
+/// The compact explanation, beside the lock.
+const COMPACT_EXPLANATION: &str = "agents.resolution.compact.json";
+
+/// A file that is to be written.
+struct NewFile {
+    path: PathBuf,
+    text: String,
+}
+
+pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failure> {
+    let manifest = args.manifest.manifest.as_ref();
+    let Some(resolution) = session.resolution(manifest, &args.index.index)? else {
+        return session.refuse();
+    };
+    let new = session.new_lock(&resolution)?;
+    let mut files = Vec::new();
+    if let Some(form) = args.explain {
+        match session.engine.explanation(&resolution, form.into())? {
+            Ok(text) => files.push(NewFile {
+                path: explanation_path(args, form),
+                text,
+            }),
+            Err(too_large) => {
+                session.add([too_large]);
+                session.report()?;
+                return Ok(Answer::None);
+            }
+        }
+    }
+    let Some(new) = new else {
+        write(args, &files)?;
+        show_summary(&mut session, &resolution)?;
+        announce(args, &session, &files);
+        return Ok(Answer::No);
+    };
+    let Some(change) = Change::to(&new, args, &mut session)? else {
+        return session.refuse();
+    };
+    if args.locked && !change.drifts.is_empty() {
+        write(args, &files)?;
+        return session.show_drifts(&change.drifts);
+    }
+    if change.is_needed && !args.locked {
+        // Last, so that there never is a lock whose explanation is still the one before.
+        files.push(NewFile {
+            path: args.lock.clone(),
+            text: new.text,
+        });
+    }
+    write(args, &files)?;
+    show_summary(&mut session, &resolution)?;
+    if change.replaces_lock && !session.quiet {
+        output::note_parts(&session.engine.drifts(&change.drifts)?);
+    }
+    announce(args, &session, &files);
+    Ok(Answer::Yes)
+}
+
+fn explanation_path(args: &Resolve, form: Explanation) -> PathBuf {
+    args.lock.with_file_name(match form {
+        Explanation::Full => EXPLANATION,
+        Explanation::Compact => COMPACT_EXPLANATION,
+    })
+}
+
+/// What becomes of the file of the lock.
+struct Change {
+    /// It would not be the same, byte for byte.
+    is_needed: bool,
+    /// There is a lock that says something else.
+    replaces_lock: bool,
+    /// What it says that is no longer so; that there is none, if there is none.
+    drifts: Vec<Drift>,
+}
+
+impl Change {
+    /// None if the existing file must stay as it is; the findings say why.
+    fn to(new: &NewLock, args: &Resolve, session: &mut Session) -> Result<Option<Self>, Failure> {
+        let change = match session.existing_lock(&Input::File(args.lock.clone()))? {
+            Existing::Missing => Self {
+                is_needed: true,
+                replaces_lock: false,
+                drifts: session.engine.compare(None, &new.lock)?,
+            },
+            Existing::Lock { lock, text } => {
+                let drifts = session.engine.compare(Some(&lock), &new.lock)?;
+                Self {
+                    is_needed: text != new.text.as_bytes(),
+                    replaces_lock: !drifts.is_empty(),
+                    drifts,
+                }
+            }
+            Existing::Refused(problems) if args.locked || problems.iter().any(is_protected) => {
+                session.add(problems);
+                return Ok(None);
+            }
+            Existing::Refused(problems) => {
+                session.warn(problems)?;
+                Self {
+                    is_needed: true,
+                    replaces_lock: false,
+                    drifts: Vec::new(),
+                }
+            }
+        };
+        Ok(Some(change))
+    }
+}
+
+/// The file is, or may be, the lock of a later version, and not a lock that was damaged.
+fn is_protected(problem: &Diagnostic) -> bool {
+    matches!(problem.code, Code::LockVersion | Code::InputTooLarge)
+}
+
+/// Writes all files, or none if the content of one can't be written.
+fn write(args: &Resolve, files: &[NewFile]) -> Result<(), Failure> {
+    if args.dry_run {
+        return Ok(());
+    }
+    let staged = files
+        .iter()
+        .map(|file| Staged::new(&file.path, &file.text))
+        .collect::<Result<Vec<_>, _>>()?;
+    staged.into_iter().try_for_each(Staged::commit)
+}
+
+fn show_summary(session: &mut Session, resolution: &Resolution) -> Result<(), Failure> {
+    let quiet = session.quiet;
+    session.show(
+        |engine| {
+            if quiet {
+                Ok(Vec::new())
+            } else {
+                engine.summary(resolution)
+            }
+        },
+        |engine| engine.summary_json(resolution),
+    )
+}
+
+/// Says which files were written.
+fn announce(args: &Resolve, session: &Session, files: &[NewFile]) {
+    if session.quiet {
+        return;
+    }
+    let done = if args.dry_run { "would write" } else { "wrote" };
+    for file in files {
+        output::note(&format!(
+            "{done} {}\n",
+            visible(&file.path.to_string_lossy())
+        ));
+    }
+}

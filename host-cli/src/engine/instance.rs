@@ -1,0 +1,284 @@
+//! Calls into one instance of the engine.
+//!
+//! Each function here is one function of the contract, and changes nothing but the shape of errors:
+//! the engine's refusals stay values, everything else is a [`Failure`].
+
+use super::bindings::{self, EnginePre};
+use super::limits::{LimitReached, Limits};
+use super::{CodeEntry, Diagnostic, Drift, ExplanationForm, File, Part, ReportFormat};
+use crate::failure::Failure;
+use wasmtime::component::ResourceAny;
+use wasmtime::{Store, Trap};
+
+/// A manifest without errors.
+pub(crate) struct Manifest(ResourceAny);
+
+/// An index without errors.
+pub(crate) struct Index(ResourceAny);
+
+/// The answer to every requirement of a manifest.
+pub(crate) struct Resolution(ResourceAny);
+
+/// A lock that was read.
+pub(crate) struct Lock(ResourceAny);
+
+/// What the engine refuses, and why.
+type Checked<T> = Result<T, Vec<Diagnostic>>;
+
+/// A running engine. After a [`Failure`] it must not be called again.
+pub(crate) struct Instance {
+    store: Store<Limits>,
+    engine: bindings::Engine,
+}
+
+impl Instance {
+    pub(super) fn new(component: &EnginePre<Limits>, limits: Limits) -> Result<Self, Failure> {
+        let mut store = Store::new(component.engine(), limits);
+        store.limiter(|limits| limits);
+        let engine = refuel(&mut store)
+            .and_then(|()| component.instantiate(&mut store))
+            .map_err(|error| failure(&error, limits))?;
+        Ok(Self { store, engine })
+    }
+
+    fn call<T>(
+        &mut self,
+        function: impl FnOnce(&bindings::Engine, &mut Store<Limits>) -> wasmtime::Result<T>,
+    ) -> Result<T, Failure> {
+        refuel(&mut self.store)
+            .and_then(|()| function(&self.engine, &mut self.store))
+            .map_err(|error| failure(&error, *self.store.data()))
+    }
+}
+
+/// Gives a call its whole budget, whatever the calls before it have left.
+fn refuel(store: &mut Store<Limits>) -> wasmtime::Result<()> {
+    store.set_fuel(store.data().fuel_per_call)
+}
+
+fn failure(error: &wasmtime::Error, limits: Limits) -> Failure {
+    let limit = match error.downcast_ref::<Trap>() {
+        Some(Trap::OutOfFuel) => Some(LimitReached::Fuel(limits.fuel_per_call)),
+        _ => error.downcast_ref::<LimitReached>().copied(),
+    };
+    match limit {
+        Some(limit) => Failure::new(format_args!("the engine reached its limit of {limit}"))
+            .help("see the page on limits in the reference; smaller inputs need less"),
+        None => Failure::internal(format_args!("the engine stopped: {error:#}")),
+    }
+}
+
+/// The interface `diagnostic`.
+impl Instance {
+    pub(crate) fn catalogue(&mut self) -> Result<Vec<CodeEntry>, Failure> {
+        self.call(|engine, store| engine.agent_engine_diagnostic().call_catalogue(store))
+    }
+}
+
+/// The interface `inputs`.
+impl Instance {
+    pub(crate) fn parse_manifest(&mut self, text: &[u8]) -> Result<Checked<Manifest>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_inputs()
+                .manifest()
+                .call_parse(store, text)
+        })
+        .map(|parsed| parsed.map(Manifest))
+    }
+
+    pub(crate) fn manifest_warnings(
+        &mut self,
+        manifest: &Manifest,
+    ) -> Result<Vec<Diagnostic>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_inputs()
+                .manifest()
+                .call_warnings(store, manifest.0)
+        })
+    }
+
+    pub(crate) fn load_index(&mut self, json: &[u8]) -> Result<Checked<Index>, Failure> {
+        self.call(|engine, store| engine.agent_engine_inputs().index().call_load(store, json))
+            .map(|loaded| loaded.map(Index))
+    }
+
+    pub(crate) fn index_warnings(&mut self, index: &Index) -> Result<Vec<Diagnostic>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_inputs()
+                .index()
+                .call_warnings(store, index.0)
+        })
+    }
+}
+
+/// The interface `resolver`.
+impl Instance {
+    pub(crate) fn resolve(
+        &mut self,
+        manifest: &Manifest,
+        index: &Index,
+    ) -> Result<Resolution, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_resolver()
+                .resolution()
+                .call_constructor(store, manifest.0, index.0)
+        })
+        .map(Resolution)
+    }
+
+    pub(crate) fn unsatisfied(
+        &mut self,
+        resolution: &Resolution,
+    ) -> Result<Vec<Diagnostic>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_resolver()
+                .resolution()
+                .call_diagnostics(store, resolution.0)
+        })
+    }
+
+    pub(crate) fn lock_text(&mut self, resolution: &Resolution) -> Result<Option<String>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_resolver()
+                .resolution()
+                .call_lock(store, resolution.0)
+        })
+    }
+
+    pub(crate) fn explanation(
+        &mut self,
+        resolution: &Resolution,
+        form: ExplanationForm,
+    ) -> Result<Result<String, Diagnostic>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_resolver()
+                .resolution()
+                .call_explanation(store, resolution.0, form)
+        })
+    }
+}
+
+/// The interface `lockfile`.
+impl Instance {
+    pub(crate) fn parse_lock(&mut self, text: &[u8]) -> Result<Checked<Lock>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_lockfile()
+                .lock()
+                .call_parse(store, text)
+        })
+        .map(|parsed| parsed.map(Lock))
+    }
+
+    pub(crate) fn verify(&mut self, lock: &Lock, index: &Index) -> Result<Vec<Drift>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_lockfile()
+                .lock()
+                .call_verify(store, lock.0, index.0)
+        })
+    }
+
+    pub(crate) fn compare(
+        &mut self,
+        older: Option<&Lock>,
+        newer: &Lock,
+    ) -> Result<Vec<Drift>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_lockfile()
+                .call_compare(store, older.map(|lock| lock.0), newer.0)
+        })
+    }
+}
+
+/// The interface `view`.
+impl Instance {
+    pub(crate) fn report(
+        &mut self,
+        format: ReportFormat,
+        diagnostics: &[Diagnostic],
+        files: &[File],
+    ) -> Result<String, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_view()
+                .call_report(store, format, diagnostics, files)
+        })
+    }
+
+    pub(crate) fn discover(&mut self, index: &Index) -> Result<Vec<Part>, Failure> {
+        self.call(|engine, store| engine.agent_engine_view().call_discover(store, index.0))
+    }
+
+    pub(crate) fn discover_json(&mut self, index: &Index) -> Result<String, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_view()
+                .call_discover_json(store, index.0)
+        })
+    }
+
+    pub(crate) fn summary(&mut self, resolution: &Resolution) -> Result<Vec<Part>, Failure> {
+        self.call(|engine, store| engine.agent_engine_view().call_summary(store, resolution.0))
+    }
+
+    pub(crate) fn summary_json(&mut self, resolution: &Resolution) -> Result<String, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_view()
+                .call_summary_json(store, resolution.0)
+        })
+    }
+
+    pub(crate) fn why(
+        &mut self,
+        resolution: &Resolution,
+        subject: &str,
+    ) -> Result<Option<Vec<Part>>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_view()
+                .call_why(store, resolution.0, subject)
+        })
+    }
+
+    pub(crate) fn why_json(
+        &mut self,
+        resolution: &Resolution,
+        subject: &str,
+    ) -> Result<Option<String>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_view()
+                .call_why_json(store, resolution.0, subject)
+        })
+    }
+
+    pub(crate) fn did_you_mean(
+        &mut self,
+        resolution: &Resolution,
+        subject: &str,
+    ) -> Result<Vec<String>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_view()
+                .call_did_you_mean(store, resolution.0, subject)
+        })
+    }
+
+    pub(crate) fn drifts(&mut self, drifts: &[Drift]) -> Result<Vec<Part>, Failure> {
+        self.call(|engine, store| engine.agent_engine_view().call_drifts(store, drifts))
+    }
+
+    pub(crate) fn drifts_json(&mut self, drifts: &[Drift]) -> Result<String, Failure> {
+        self.call(|engine, store| engine.agent_engine_view().call_drifts_json(store, drifts))
+    }
+}

@@ -1,0 +1,88 @@
+//! The documentation page of each code.
+
+macro_rules! pages {
+    ($($code:literal,)*) => {
+        &[$((
+            $code,
+            include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/../docs/reference/codes/", $code, ".md"
+            )),
+        ),)*]
+    };
+}
+
+/// The page of a code, as Markdown.
+pub(crate) fn of(code: &str) -> Option<&'static str> {
+    let page = PAGES.binary_search_by_key(&code, |(known, _)| known).ok()?;
+    Some(PAGES[page].1)
+}
+
+/// The codes and their pages, ordered by code.
+const PAGES: &[(&str, &str)] = pages![
+    "AGENT_CHANGED",
+    "DUPLICATE_KEY",
+    "DUPLICATE_SERVER",
+    "EMPTY_VALUE",
+    "ENDPOINT_CHANGED",
+    "EXPLANATION_TOO_LARGE",
+    "FORBIDDEN_ACTION",
+    "FORBID_ADDED",
+    "FORBID_REMOVED",
+    "FRONTMATTER_MISSING",
+    "FRONTMATTER_UNCLOSED",
+    "HASH_CHANGED",
+    "INPUT_TOO_LARGE",
+    "INTEGRITY_CHANGED",
+    "INVALID_NAME",
+    "INVALID_UTF8",
+    "JSON_SYNTAX",
+    "LOCK_INVALID",
+    "LOCK_MISSING",
+    "LOCK_VERSION",
+    "LONE_SURROGATE",
+    "LOOKALIKE_ID",
+    "MISSING_CATEGORY",
+    "MISSING_FIELD",
+    "MISSING_SCOPE",
+    "NESTING_TOO_DEEP",
+    "NUMBER_OUT_OF_RANGE",
+    "REQUIREMENT_ADDED",
+    "REQUIREMENT_REMOVED",
+    "RESIDENCY_MISMATCH",
+    "SCOPE_NARROWED",
+    "SCOPE_WIDENED",
+    "SELECTION_CHANGED",
+    "SENSITIVITY_EXCEEDED",
+    "SERVER_REMOVED",
+    "UNKNOWN_KEY",
+    "UNKNOWN_VALUE",
+    "UNSATISFIED",
+    "UNSIGNED_NOT_ALLOWED",
+    "UNSUPPORTED_REQUIREMENT",
+    "VERSION_CHANGED",
+    "WRONG_TYPE",
+    "YAML_SYNTAX",
+    "YAML_UNSUPPORTED",
+    "index",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::PAGES;
+    use crate::engine::Engine;
+
+    #[test]
+    fn every_code_has_a_page_and_every_page_a_code() {
+        let mut engine = Engine::embedded().unwrap().instantiate().unwrap();
+        let codes: Vec<_> = engine
+            .catalogue()
+            .unwrap()
+            .into_iter()
+            .map(|entry| entry.name)
+            .collect();
+        assert_eq!(
+            PAGES.iter().map(|(code, _)| *code).collect::<Vec<_>>(),
+            codes
+        );
+    }
+}
