@@ -1,0 +1,254 @@
+//! How a lock differs from another, or from an index.
+
+use crate::diagnostic::Code;
+use crate::lower::integrity;
+use crate::model::{Index, Lock, Name, NonEmpty, Scope, Selection, selection_hash};
+
+/// One named difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drift {
+    /// [`Code::LockMissing`], or one of the codes of drift.
+    pub code: Code,
+    /// The category it is about, where it is about one.
+    pub category: Option<String>,
+    /// What was; none where it was not there.
+    pub before: Option<String>,
+    /// What is; none where it is no longer there.
+    pub after: Option<String>,
+}
+
+impl Drift {
+    /// Whether the agent may use or do more than before.
+    pub fn widening(&self) -> bool {
+        matches!(
+            self.code,
+            Code::ScopeWidened | Code::RequirementAdded | Code::ForbidRemoved
+        )
+    }
+}
+
+/// Whether a lock still holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LockState {
+    /// It does.
+    Fresh,
+    /// It does not.
+    Drifted(NonEmpty<Drift>),
+}
+
+impl LockState {
+    /// The differences; empty if it holds.
+    pub fn drifts(&self) -> &[Drift] {
+        match self {
+            Self::Fresh => &[],
+            Self::Drifted(drifts) => drifts.as_slice(),
+        }
+    }
+}
+
+impl From<Vec<Drift>> for LockState {
+    fn from(drifts: Vec<Drift>) -> Self {
+        NonEmpty::new(drifts).map_or(Self::Fresh, Self::Drifted)
+    }
+}
+
+/// What differs from the older lock, if there is one, to the newer: the agent, what is
+/// forbidden, then the selections by category.
+pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
+    let mut drifts = Drifts::default();
+    let Some(older) = older else {
+        drifts.add(Code::LockMissing, None, None, None);
+        return drifts.0.into();
+    };
+    if older.agent != newer.agent {
+        let name = |lock: &Lock| format!("{} {}", lock.agent.name, lock.agent.version);
+        drifts.add(
+            Code::AgentChanged,
+            None,
+            Some(name(older)),
+            Some(name(newer)),
+        );
+    }
+    for label in removed(&older.forbid, &newer.forbid) {
+        drifts.add(Code::ForbidRemoved, None, Some(label.to_string()), None);
+    }
+    for label in removed(&newer.forbid, &older.forbid) {
+        drifts.add(Code::ForbidAdded, None, None, Some(label.to_string()));
+    }
+    let mut categories: Vec<_> = [older, newer]
+        .iter()
+        .flat_map(|lock| &lock.selections)
+        .map(|selection| &selection.category)
+        .collect();
+    categories.sort_unstable();
+    categories.dedup();
+    for category in categories {
+        let of = |lock: &'_ Lock| -> Vec<Selection> {
+            lock.selections
+                .iter()
+                .filter(|selection| selection.category == *category)
+                .cloned()
+                .collect()
+        };
+        drifts.compare_category(of(older), of(newer));
+    }
+    drifts.0.into()
+}
+
+/// What differs from a lock to the entries of an index: every selection should be there, with
+/// the hash and the integrity that were locked.
+pub fn verify(lock: &Lock, index: &Index) -> LockState {
+    let mut drifts = Drifts::default();
+    for selection in &lock.selections {
+        let category = Some(&selection.category);
+        let expected = selection_hash(
+            selection.id.as_str(),
+            selection.version.as_str(),
+            selection.endpoint.as_str(),
+            selection.scopes.iter().map(Scope::as_str),
+        );
+        if expected != selection.hash {
+            drifts.add(
+                Code::HashChanged,
+                category,
+                Some(selection.hash.clone()),
+                Some(expected),
+            );
+        }
+        let server = index
+            .versions(selection.id.as_str())
+            .find(|server| server.version() == selection.version.as_str());
+        let Some(server) = server else {
+            drifts.add(Code::ServerRemoved, category, Some(named(selection)), None);
+            continue;
+        };
+        if server.endpoint() != selection.endpoint.as_str() {
+            drifts.add(
+                Code::EndpointChanged,
+                category,
+                Some(selection.endpoint.to_string()),
+                Some(server.endpoint().to_owned()),
+            );
+        }
+        let integrity = integrity(server);
+        if integrity != selection.integrity {
+            drifts.add(
+                Code::IntegrityChanged,
+                category,
+                Some(selection.integrity.clone()),
+                Some(integrity),
+            );
+        }
+    }
+    drifts.0.into()
+}
+
+/// What stands in `a` and not in `b`, both sorted.
+fn removed<'l, N: Name>(a: &'l [N], b: &'l [N]) -> impl Iterator<Item = &'l N> {
+    a.iter().filter(|name| b.binary_search(name).is_err())
+}
+
+fn named(selection: &Selection) -> String {
+    format!("{} {}", selection.id, selection.version)
+}
+
+fn described(selection: &Selection) -> String {
+    let scopes: Vec<_> = selection.scopes.iter().map(Scope::as_str).collect();
+    format!("{} ({})", named(selection), scopes.join(", "))
+}
+
+#[derive(Default)]
+struct Drifts(Vec<Drift>);
+
+impl Drifts {
+    fn add(
+        &mut self,
+        code: Code,
+        category: Option<&crate::model::Category>,
+        before: Option<String>,
+        after: Option<String>,
+    ) {
+        self.0.push(Drift {
+            code,
+            category: category.map(ToString::to_string),
+            before,
+            after,
+        });
+    }
+
+    /// Compare the selections of one category. Several requirements may name it, so that it has
+    /// to be said which selection became which: the same scopes and server first, then the same
+    /// scopes, then the same server, then in order.
+    fn compare_category(&mut self, mut older: Vec<Selection>, mut newer: Vec<Selection>) {
+        let same: [fn(&Selection, &Selection) -> bool; 4] = [
+            |a, b| a.scopes == b.scopes && a.id == b.id,
+            |a, b| a.scopes == b.scopes,
+            |a, b| a.id == b.id,
+            |_, _| true,
+        ];
+        let mut pairs = Vec::new();
+        for same in same {
+            let mut left = Vec::new();
+            for a in older {
+                match newer.iter().position(|b| same(&a, b)) {
+                    Some(place) => pairs.push((a, newer.remove(place))),
+                    None => left.push(a),
+                }
+            }
+            older = left;
+        }
+        pairs.sort_by(|(a, _), (b, _)| a.order().cmp(&b.order()));
+        for (a, b) in pairs {
+            self.compare_selection(&a, &b);
+        }
+        for gone in older {
+            let before = Some(described(&gone));
+            self.add(Code::RequirementRemoved, Some(&gone.category), before, None);
+        }
+        for new in newer {
+            let after = Some(described(&new));
+            self.add(Code::RequirementAdded, Some(&new.category), None, after);
+        }
+    }
+
+    fn compare_selection(&mut self, a: &Selection, b: &Selection) {
+        let category = Some(&b.category);
+        for scope in removed(&b.scopes, &a.scopes) {
+            self.add(Code::ScopeWidened, category, None, Some(scope.to_string()));
+        }
+        for scope in removed(&a.scopes, &b.scopes) {
+            self.add(Code::ScopeNarrowed, category, Some(scope.to_string()), None);
+        }
+        let mut changed = |code, before: &str, after: &str| {
+            self.add(
+                code,
+                category,
+                Some(before.to_owned()),
+                Some(after.to_owned()),
+            );
+        };
+        if a.id != b.id {
+            changed(Code::SelectionChanged, &named(a), &named(b));
+            return;
+        }
+        if a.version != b.version {
+            changed(Code::VersionChanged, a.version.as_str(), b.version.as_str());
+        }
+        if a.endpoint != b.endpoint {
+            changed(
+                Code::EndpointChanged,
+                a.endpoint.as_str(),
+                b.endpoint.as_str(),
+            );
+        }
+        // Another version or endpoint has another entry, which is said already.
+        if a.version == b.version && a.endpoint == b.endpoint {
+            if a.integrity != b.integrity {
+                changed(Code::IntegrityChanged, &a.integrity, &b.integrity);
+            }
+            if a.scopes == b.scopes && a.hash != b.hash {
+                changed(Code::HashChanged, &a.hash, &b.hash);
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Every yes and no.
+
+mod assess;
+mod counterfactual;
+mod drift;
+mod resolve;
+
+pub(crate) use assess::constraint_failures;
+pub use assess::{Assessment, Offer, Rejection, assess};
+pub use counterfactual::{Change, Counterfactual, counterfactuals};
+pub use drift::{Drift, LockState, compare, verify};
+pub use resolve::{Funnel, Near, Outcome, Resolution, TieBreak};

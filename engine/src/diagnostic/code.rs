@@ -1,0 +1,184 @@
+//! The one catalogue of codes.
+
+use super::Severity;
+
+macro_rules! catalogue {
+    ($($case:ident $name:literal $severity:ident $title:literal $help:literal)*) => {
+        /// What is wrong, or has changed. Each code has a page in the documentation.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $(#[doc = $title] $case,)*
+        }
+
+        impl Code {
+            /// Every code, ordered by name.
+            pub const ALL: &[Self] = &[$(Self::$case,)*];
+
+            /// The stable name.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$case => $name,)* }
+            }
+
+            /// How much a diagnostic of this code weighs.
+            pub fn severity(self) -> Severity {
+                match self { $(Self::$case => Severity::$severity,)* }
+            }
+
+            /// What the code means, in a few words.
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$case => $title,)* }
+            }
+
+            /// What usually helps, in one sentence.
+            pub fn help(self) -> &'static str {
+                match self { $(Self::$case => $help,)* }
+            }
+        }
+    };
+}
+
+catalogue! {
+    AgentChanged "AGENT_CHANGED" Error
+        "the agent's name or version differs from the lock"
+        "Run `agent resolve` to lock the agent under its present name and version."
+    DuplicateKey "DUPLICATE_KEY" Error
+        "a key stands twice in one mapping"
+        "Keep one of the two; which one would count is not for a parser to guess."
+    DuplicateServer "DUPLICATE_SERVER" Error
+        "two entries of the index have the same id and version"
+        "Remove one of the two entries, or give it another version."
+    EmptyValue "EMPTY_VALUE" Error
+        "a name or a list is empty that must not be"
+        "Write a value, or remove what needs it."
+    EndpointChanged "ENDPOINT_CHANGED" Error
+        "the locked server is reached at another endpoint"
+        "Make sure that the new endpoint is meant, then run `agent resolve`."
+    ExplanationTooLarge "EXPLANATION_TOO_LARGE" Error
+        "the full explanation would pass its limit"
+        "Use `agent resolve --explain=compact`, which holds the same in a fraction of the size."
+    ForbiddenAction "FORBIDDEN_ACTION" Error
+        "the manifest asks for what it forbids"
+        "Drop the permission, or the label from `constraints.actions.forbid`."
+    ForbidAdded "FORBID_ADDED" Error
+        "a label is forbidden that was not"
+        "Run `agent resolve` to put the new prohibition into the lock."
+    ForbidRemoved "FORBID_REMOVED" Error
+        "a label is no longer forbidden"
+        "This lets the agent do more than before: review it, then run `agent resolve`."
+    FrontmatterMissing "FRONTMATTER_MISSING" Error
+        "the manifest has no frontmatter"
+        "Begin the file with a line `---`, the fields, and another line `---`."
+    FrontmatterUnclosed "FRONTMATTER_UNCLOSED" Error
+        "the frontmatter has no end"
+        "Add a line `---` after the last field."
+    HashChanged "HASH_CHANGED" Error
+        "a hash of the lock does not fit what stands beside it"
+        "The lock was edited by hand or damaged; run `agent resolve` to write it anew."
+    InputTooLarge "INPUT_TOO_LARGE" Error
+        "an input is larger than its limit"
+        "Split the input, or check that it is the file you meant."
+    IntegrityChanged "INTEGRITY_CHANGED" Error
+        "the server's entry in the index is not the one that was locked"
+        "Review what changed in the entry, then run `agent resolve`."
+    InvalidName "INVALID_NAME" Error
+        "a name holds a character that it must not"
+        "Remove the character; it would make hashes or output ambiguous."
+    InvalidUtf8 "INVALID_UTF8" Error
+        "an input is not UTF-8"
+        "Save the file as UTF-8."
+    JsonSyntax "JSON_SYNTAX" Error
+        "a text is not JSON"
+        "Only strict JSON is read: one value, no comments, no trailing commas."
+    LockInvalid "LOCK_INVALID" Error
+        "a lock holds what no resolver writes"
+        "Run `agent resolve` to write the lock anew."
+    LockMissing "LOCK_MISSING" Error
+        "there is no lock where one is needed"
+        "Run `agent resolve` and commit `agents.lock`."
+    LockVersion "LOCK_VERSION" Error
+        "a lock is of a later format"
+        "Use a version of `agent` that knows this format."
+    LoneSurrogate "LONE_SURROGATE" Error
+        "a JSON string holds half of a surrogate pair"
+        "Write the character itself, or both halves of its escape."
+    LookalikeId "LOOKALIKE_ID" Warning
+        "two ids look alike and are different"
+        "Make sure that the one you mean is the one you name; ids are compared by code point."
+    MissingCategory "MISSING_CATEGORY" Error
+        "a server does not offer the required category"
+        "Require a category that the server offers, or pick another server."
+    MissingField "MISSING_FIELD" Error
+        "a required field is absent"
+        "Add the field."
+    MissingScope "MISSING_SCOPE" Error
+        "a server does not support a required permission"
+        "Ask for fewer permissions, or have the server support the missing ones."
+    NestingTooDeep "NESTING_TOO_DEEP" Error
+        "an input is nested too deeply"
+        "Flatten it: YAML may be 64 levels deep, JSON 128."
+    NumberOutOfRange "NUMBER_OUT_OF_RANGE" Error
+        "a number is too large for a double"
+        "Write a number below 1.8e308."
+    RequirementAdded "REQUIREMENT_ADDED" Error
+        "a category is required that was not locked"
+        "This lets the agent use more than before: review it, then run `agent resolve`."
+    RequirementRemoved "REQUIREMENT_REMOVED" Error
+        "a locked category is no longer required"
+        "Run `agent resolve` to drop it from the lock."
+    ResidencyMismatch "RESIDENCY_MISMATCH" Error
+        "a server keeps its data elsewhere than required"
+        "Pick a server of the required residency, or have the server offer it."
+    ScopeNarrowed "SCOPE_NARROWED" Error
+        "a locked scope is no longer asked for"
+        "Run `agent resolve` to drop it from the lock."
+    ScopeWidened "SCOPE_WIDENED" Error
+        "a scope is asked for that is not locked"
+        "This lets the agent do more than before: review it, then run `agent resolve`."
+    SelectionChanged "SELECTION_CHANGED" Error
+        "another server is selected than the locked one"
+        "Review the new server, then run `agent resolve`."
+    SensitivityExceeded "SENSITIVITY_EXCEEDED" Error
+        "a server may not hold data as sensitive as required"
+        "Pick a server with a higher `maxSensitivity`."
+    ServerRemoved "SERVER_REMOVED" Error
+        "the locked server is no longer in the index"
+        "Run `agent resolve` to select another server."
+    UnknownKey "UNKNOWN_KEY" Warning
+        "a key that no field has"
+        "Correct its spelling, or remove it; it has no effect."
+    UnknownValue "UNKNOWN_VALUE" Error
+        "a value is none of those that its field allows"
+        "Write one of the allowed values."
+    Unsatisfied "UNSATISFIED" Error
+        "no server is eligible for a requirement"
+        "See the nearest servers and what each would need: `agent why CATEGORY`."
+    UnsignedNotAllowed "UNSIGNED_NOT_ALLOWED" Error
+        "a server is not signed where signatures are required"
+        "Pick a signed server, or have its publisher sign it."
+    UnsupportedRequirement "UNSUPPORTED_REQUIREMENT" Error
+        "a requirement of a kind that this version does not decide"
+        "Use a version of `agent` that knows it; it is refused rather than ignored."
+    VersionChanged "VERSION_CHANGED" Error
+        "the locked server is selected in another version"
+        "Review the new version, then run `agent resolve`."
+    WrongType "WRONG_TYPE" Error
+        "a value is of another type than its field"
+        "Write a value of the type that the field has."
+    YamlSyntax "YAML_SYNTAX" Error
+        "the frontmatter is not YAML"
+        "Correct the YAML at the place shown."
+    YamlUnsupported "YAML_UNSUPPORTED" Error
+        "the frontmatter uses YAML beyond the subset"
+        "Write the value out: no anchors, aliases, tags, merge keys or further documents."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    #[test]
+    fn names_are_unique_and_sorted() {
+        let names: Vec<_> = Code::ALL.iter().map(|code| code.name()).collect();
+        assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
+    }
+}

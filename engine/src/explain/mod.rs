@@ -1,0 +1,9 @@
+//! What any view may know of a decision, and the words for it. Views arrange; they add nothing.
+
+mod story;
+mod unsatisfied;
+mod wording;
+
+pub use story::{Check, Story, Subject, Verdict, did_you_mean, story, subject};
+pub use unsatisfied::unsatisfied;
+pub use wording::{change, drift, fix, reason};

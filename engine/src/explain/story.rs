@@ -1,0 +1,175 @@
+//! The whole story of one server and one requirement.
+
+use crate::decide::{Assessment, Near, Resolution, TieBreak};
+use crate::diagnostic::Code;
+use crate::model::{Name, Residency, ServerView};
+use crate::text::{Place, nearest};
+
+/// What became of a server for a requirement.
+#[derive(Debug, Clone)]
+pub enum Verdict<'r> {
+    /// It was selected.
+    Selected,
+    /// It would have done, and lost on this rule.
+    Eligible(TieBreak),
+    /// It will not do.
+    Rejected(Near<'r>),
+}
+
+/// One check, and the values that were compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// The code that a failure has.
+    pub code: Code,
+    /// What is asked for. None: nothing is.
+    pub required: Option<String>,
+    /// What the server offers.
+    pub offered: String,
+    /// Whether it was passed.
+    pub passed: bool,
+    /// Where it is asked for, in the manifest.
+    pub asked_at: Option<Place>,
+}
+
+/// What became of a server for a requirement, check by check.
+#[derive(Debug, Clone)]
+pub struct Story<'r> {
+    /// The number of the requirement.
+    pub requirement: usize,
+    /// The server.
+    pub server: ServerView<'r>,
+    /// The answer.
+    pub verdict: Verdict<'r>,
+    /// Every check, in their order.
+    pub checks: Vec<Check>,
+}
+
+/// Tell what became of a server for a requirement.
+pub fn story<'r>(
+    resolution: &'r Resolution,
+    requirement: usize,
+    server: ServerView<'r>,
+) -> Story<'r> {
+    let verdict = match (
+        resolution.near(requirement, server),
+        resolution.selected(requirement),
+    ) {
+        (Some(near), _) => Verdict::Rejected(near),
+        (None, Some(selected)) if selected.rank() != server.rank() => {
+            Verdict::Eligible(TieBreak::between(selected, server))
+        }
+        (None, _) => Verdict::Selected,
+    };
+    Story {
+        requirement,
+        server,
+        checks: checks(resolution, requirement, server),
+        verdict,
+    }
+}
+
+fn checks(resolution: &Resolution, number: usize, server: ServerView<'_>) -> Vec<Check> {
+    let manifest = resolution.manifest();
+    let requirement = &manifest.requirements[number];
+    let constraints = resolution.constraints();
+    let failed: Vec<Code> = match resolution.assess(number, server) {
+        Assessment::Eligible => Vec::new(),
+        Assessment::Rejected(reasons) => reasons
+            .as_slice()
+            .iter()
+            .map(|reason| reason.code())
+            .collect(),
+    };
+    let check = |code: Code, required: Option<String>, offered: String, span| Check {
+        code,
+        required,
+        offered,
+        passed: !failed.contains(&code),
+        asked_at: Option::map(span, |span| manifest.text.place(span)),
+    };
+    let list = |names: Vec<&str>| names.join(", ");
+    let gate = server.gate();
+    let permissions: Vec<_> = requirement
+        .permissions
+        .iter()
+        .map(|permission| permission.value.as_str())
+        .collect();
+    vec![
+        check(
+            Code::MissingCategory,
+            Some(requirement.category.value.to_string()),
+            list(server.categories().collect()),
+            Some(requirement.category.span),
+        ),
+        check(
+            Code::MissingScope,
+            (!permissions.is_empty()).then(|| list(permissions)),
+            list(server.scopes().collect()),
+            requirement.permissions.first().map(|first| first.span),
+        ),
+        check(
+            Code::ResidencyMismatch,
+            constraints.residency().map(|r| r.as_str().to_owned()),
+            list(gate.residency().iter().map(Residency::as_str).collect()),
+            constraints.residency.map(|constraint| constraint.span),
+        ),
+        check(
+            Code::SensitivityExceeded,
+            constraints.sensitivity().map(|s| s.as_str().to_owned()),
+            gate.max_sensitivity().as_str().to_owned(),
+            constraints.sensitivity.map(|constraint| constraint.span),
+        ),
+        check(
+            Code::UnsignedNotAllowed,
+            constraints.require_signed().then(|| "signed".to_owned()),
+            if gate.signed() { "signed" } else { "unsigned" }.to_owned(),
+            constraints.require_signed.map(|constraint| constraint.span),
+        ),
+    ]
+}
+
+/// What somebody asks about.
+#[derive(Debug, Clone)]
+pub struct Subject<'r> {
+    /// The servers of that id, ordered by version.
+    pub servers: Vec<ServerView<'r>>,
+    /// The requirements of that category, in file order.
+    pub requirements: Vec<usize>,
+}
+
+/// Find what a name names: a server by `id` or `id@version`, or the requirements of a category,
+/// or both. None if it names nothing.
+pub fn subject<'r>(resolution: &'r Resolution, name: &str) -> Option<Subject<'r>> {
+    let index = resolution.index();
+    // An id holds no `@`, so that the first one ends it.
+    let servers: Vec<_> = match name.split_once('@') {
+        None => index.versions(name).collect(),
+        Some((id, version)) => index
+            .versions(id)
+            .filter(|server| server.version() == version)
+            .collect(),
+    };
+    let requirements: Vec<_> = resolution
+        .manifest()
+        .requirements
+        .iter()
+        .enumerate()
+        .filter(|(_, requirement)| requirement.category.value.as_str() == name)
+        .map(|(number, _)| number)
+        .collect();
+    (!servers.is_empty() || !requirements.is_empty()).then_some(Subject {
+        servers,
+        requirements,
+    })
+}
+
+/// The ids of servers and the required categories that are spelled nearly as `name` is.
+pub fn did_you_mean<'r>(resolution: &'r Resolution, name: &str) -> Vec<&'r str> {
+    let categories = resolution
+        .manifest()
+        .requirements
+        .iter()
+        .map(|requirement| requirement.category.value.as_str());
+    let ids = resolution.index().servers().map(ServerView::id);
+    nearest(name, categories.chain(ids), 3)
+}

@@ -1,0 +1,94 @@
+//! The one wording of reasons, changes and drifts.
+
+use crate::decide::{Change, Counterfactual, Drift, Rejection};
+use crate::diagnostic::Code;
+use crate::model::Residency;
+
+/// Names in backquotes, with commas between them.
+pub(super) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let quoted: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+/// A rejection as the predicate of a sentence about the server.
+pub fn reason(reason: &Rejection<'_>) -> String {
+    match reason {
+        Rejection::MissingCategory { offered } if offered.is_empty() => {
+            "offers no category".to_owned()
+        }
+        Rejection::MissingCategory { offered } => {
+            format!("offers only {}", quoted(offered.iter().copied()))
+        }
+        Rejection::MissingScope { missing } => {
+            format!("does not support {}", quoted(missing.iter().copied()))
+        }
+        Rejection::ResidencyMismatch { required, offered } => format!(
+            "keeps data in {}, and `{}` is required",
+            quoted(offered.iter().map(Residency::as_str)),
+            required.as_str()
+        ),
+        Rejection::SensitivityExceeded { required, offered } => format!(
+            "may hold data up to `{}`, and `{}` is required",
+            offered.as_str(),
+            required.as_str()
+        ),
+        Rejection::UnsignedNotAllowed { publisher } => {
+            format!("is not signed by its publisher `{publisher}`, and signatures are required")
+        }
+    }
+}
+
+/// A change as an instruction.
+pub fn change(change: Change<'_>) -> String {
+    match change {
+        Change::AddCategory(category) => format!("add the category `{category}`"),
+        Change::AddScope(scope) => format!("add the scope `{scope}`"),
+        Change::AddResidency(residency) => format!("add the residency `{}`", residency.as_str()),
+        Change::RaiseSensitivity(level) => {
+            format!("raise `maxSensitivity` to `{}`", level.as_str())
+        }
+        Change::Sign => "have it signed".to_owned(),
+        Change::DropResidency => "drop `constraints.data.residency`".to_owned(),
+        Change::LowerSensitivity(level) => format!(
+            "lower `constraints.data.sensitivity` to `{}`",
+            level.as_str()
+        ),
+        Change::AllowUnsigned => "drop `constraints.trust.requireSigned`".to_owned(),
+    }
+}
+
+/// All changes of a counterfactual, and where they are to be made.
+pub fn fix(fix: &Counterfactual<'_>) -> String {
+    let changes: Vec<_> = fix.changes.iter().map(|c| change(*c)).collect();
+    let changes = changes.join(", ");
+    if fix.widening {
+        format!("in agents.md: {changes} (a widening)")
+    } else {
+        format!("in its index entry: {changes}")
+    }
+}
+
+/// A drift as a sentence.
+pub fn drift(drift: &Drift) -> String {
+    let before = drift.before.as_deref().unwrap_or("nothing");
+    let after = drift.after.as_deref().unwrap_or("nothing");
+    match drift.code {
+        Code::LockMissing => "there is no lock".to_owned(),
+        Code::AgentChanged => format!("the agent was `{before}` and is `{after}`"),
+        Code::RequirementAdded => format!("newly selected: `{after}`"),
+        Code::RequirementRemoved => format!("no longer selected: `{before}`"),
+        Code::SelectionChanged => format!("the server was `{before}` and is `{after}`"),
+        Code::VersionChanged => format!("the version was `{before}` and is `{after}`"),
+        Code::EndpointChanged => format!("the endpoint was `{before}` and is `{after}`"),
+        Code::ScopeWidened => format!("the scope `{after}` is granted that was not"),
+        Code::ScopeNarrowed => format!("the scope `{before}` is no longer granted"),
+        Code::IntegrityChanged => {
+            format!("the index entry had the digest `{before}` and has `{after}`")
+        }
+        Code::HashChanged => format!("the hash is `{before}` and should be `{after}`"),
+        Code::ServerRemoved => format!("`{before}` is no longer in the index"),
+        Code::ForbidAdded => format!("`{after}` is forbidden that was not"),
+        Code::ForbidRemoved => format!("`{before}` is no longer forbidden"),
+        other => other.title().to_owned(),
+    }
+}

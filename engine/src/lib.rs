@@ -1,0 +1,33 @@
+//! The engine of `agent`: what may an AI agent use and do, and why.
+//!
+//! A pure library. It reads no clock, no file, no environment and no randomness, and the same
+//! inputs give the same bytes wherever it runs. Data flows one way, and each layer imports only
+//! the layers before it:
+//!
+//! | layer | holds |
+//! |---|---|
+//! | [`text`] | sources, spans, positions |
+//! | [`diagnostic`] | problems, and the one catalogue of their codes |
+//! | [`syntax`] | text to spanned trees: frontmatter, YAML, JSON |
+//! | [`model`] | the domain, in which illegal states can't be written |
+//! | [`lower`] | syntax to model: all validation, all problems at once |
+//! | [`decide`] | assessment, resolution, counterfactuals, drift |
+//! | [`explain`] | what any view may know of a decision |
+//! | [`render`] | the files and the views |
+//!
+//! The numbers in brackets in the documentation, such as \[0, 2.1\], name a specification and
+//! its section.
+
+#![forbid(unsafe_code)]
+
+pub mod decide;
+pub mod diagnostic;
+pub mod explain;
+pub mod lower;
+pub mod model;
+pub mod render;
+pub mod syntax;
+pub mod text;
+
+/// The version of the engine, which is that of its WIT package.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,445 @@
+//! `mcp.index.json` \[0, 1.2\].
+//!
+//! The index is read in one pass and without a tree, because its size is what a resolution
+//! costs. What is wrong is reported on the way, at its place, and reading goes on behind it.
+
+use super::fields::{bad_choice, bad_name, wrong_type};
+use super::lookalike::warn_of_lookalikes;
+use super::{Checked, INDEX_LIMIT, Lowered, decode};
+use crate::diagnostic::{Code, Problems};
+use crate::model::{
+    Category, Endpoint, Gate, Index, IndexBuilder, Name, NameRule, NewServer, Publisher, Residency,
+    ResidencySet, Scope, Sensitivity, ServerId, ServerVersion, Slice,
+};
+use crate::syntax::json::{Kind, Reader, Syntax, Token, report};
+use crate::text::{Source, Span};
+use std::borrow::Cow;
+
+/// Read an index. An index with any invalid entry is refused whole.
+///
+/// # Errors
+/// Every problem of the text, ordered by place, up to [`Problems::LIMIT`].
+pub fn index(bytes: Vec<u8>) -> Lowered<Index> {
+    let text = decode(Source::Index, bytes, INDEX_LIMIT)?;
+    let mut problems = Problems::new(&text);
+    let mut loader = Loader {
+        reader: Reader::new(text.as_str()),
+        builder: IndexBuilder::new(&text),
+        problems: &mut problems,
+    };
+    let read = loader.document();
+    let Loader {
+        mut reader,
+        builder,
+        ..
+    } = loader;
+    let read = match read {
+        Ok(()) => reader.finish(&mut problems),
+        Err(syntax) => {
+            reader.report_flaws(&mut problems);
+            Err(syntax)
+        }
+    };
+    if let Err(syntax) = read {
+        report(*syntax, &mut problems);
+    }
+    if problems.has_errors() {
+        return Err(problems.finish());
+    }
+    // An index has no warnings but those that need it whole.
+    drop(problems);
+    match builder.finish(text) {
+        Ok(index) => {
+            let mut problems = Problems::new(index.text());
+            warn_of_lookalikes(&index, &mut problems);
+            let warnings = problems.finish();
+            Ok(Checked {
+                value: index,
+                warnings,
+            })
+        }
+        Err((text, unfit)) => {
+            let mut problems = Problems::new(&text);
+            for pair in unfit {
+                problems
+                    .report(
+                        Code::DuplicateServer,
+                        pair.again,
+                        "again here",
+                        "two entries have the same id and version",
+                    )
+                    .also(pair.first, "first here")
+                    .help("remove one of the two, or give it another version");
+            }
+            Err(problems.finish())
+        }
+    }
+}
+
+type Read<T> = Result<T, Box<Syntax>>;
+
+struct Loader<'t, 'p> {
+    reader: Reader<'t>,
+    builder: IndexBuilder,
+    problems: &'p mut Problems<'t>,
+}
+
+/// Where the fields of an object stand that must stand there once, by their number.
+struct Seen<const N: usize>([Option<Span>; N]);
+
+impl<const N: usize> Seen<N> {
+    fn new() -> Self {
+        Self([None; N])
+    }
+}
+
+impl<'t> Loader<'t, '_> {
+    /// An array of servers, or an object with `servers`.
+    fn document(&mut self) -> Read<()> {
+        let start = self.start()?;
+        match self.reader.kind()? {
+            Kind::Array => self.servers(),
+            Kind::Object => {
+                let open = Span::new(start, start + 1);
+                let mut seen = Seen::<1>::new();
+                self.object(&["servers"], &mut seen, |loader, _| {
+                    if loader.expect(Kind::Array, "servers", "a list")? {
+                        loader.servers()?;
+                    }
+                    Ok(())
+                })?;
+                if seen.0[0].is_none() {
+                    self.problems
+                        .report(
+                            Code::MissingField,
+                            open,
+                            "`servers` is missing here",
+                            "the index has no field `servers`",
+                        )
+                        .help("an index is a list of servers, or an object that has it:\n{ \"servers\": [] }");
+                }
+                Ok(())
+            }
+            _ => self
+                .expect(
+                    Kind::Array,
+                    "the index",
+                    "a list, or an object with `servers`,",
+                )
+                .map(drop),
+        }
+    }
+
+    /// The offset at which the next value starts.
+    fn start(&mut self) -> Read<usize> {
+        self.reader.kind()?;
+        Ok(self.reader.offset())
+    }
+
+    /// Whether a value of this kind comes next; another is reported and passed over.
+    fn expect(&mut self, kind: Kind, path: &str, expected: &str) -> Read<bool> {
+        let found = self.reader.kind()?;
+        if found == kind {
+            return Ok(true);
+        }
+        let start = self.reader.offset();
+        self.reader.skip()?;
+        let span = Span::new(start, self.reader.offset());
+        let found = match found {
+            Kind::Null => "null",
+            Kind::Bool => "a boolean",
+            Kind::Number => "a number",
+            Kind::String => "a string",
+            Kind::Array => "a list",
+            Kind::Object => "an object",
+        };
+        wrong_type(self.problems, span, path, expected, found);
+        Ok(false)
+    }
+
+    /// Read an object: call `field` with the number of each known key, at its value, and pass
+    /// over the others. Duplicate keys are noted.
+    #[inline]
+    fn object<const N: usize>(
+        &mut self,
+        known: &[&str; N],
+        seen: &mut Seen<N>,
+        mut field: impl FnMut(&mut Self, usize) -> Read<()>,
+    ) -> Read<()> {
+        self.reader.enter_object()?;
+        let unknown = self.reader.begin_keys();
+        let mut first = true;
+        while let Some(key) = self.reader.key(&mut first)? {
+            match known.iter().position(|known| *known == key.value) {
+                None => {
+                    self.reader.note_key(&key);
+                    self.reader.skip()?;
+                }
+                Some(number) => match seen.0[number] {
+                    None => {
+                        seen.0[number] = Some(key.span);
+                        field(self, number)?;
+                    }
+                    Some(before) => {
+                        self.reader.duplicate_key(before, key.span);
+                        self.reader.skip()?;
+                    }
+                },
+            }
+        }
+        self.reader.end_keys(unknown);
+        Ok(())
+    }
+
+    /// Read a list: call `item` at each of its elements.
+    #[inline]
+    fn list(&mut self, mut item: impl FnMut(&mut Self) -> Read<()>) -> Read<()> {
+        self.reader.enter_array()?;
+        let mut first = true;
+        while self.reader.element(&mut first)? {
+            item(self)?;
+        }
+        Ok(())
+    }
+
+    fn servers(&mut self) -> Read<()> {
+        self.list(Self::server)
+    }
+
+    fn server(&mut self) -> Read<()> {
+        if !self.expect(Kind::Object, "server", "an object")? {
+            return Ok(());
+        }
+        const FIELDS: [&str; 8] = [
+            "id",
+            "version",
+            "endpoint",
+            "categories",
+            "scopes",
+            "data",
+            "trust",
+            "policy",
+        ];
+        let start = self.reader.offset();
+        let mut seen = Seen::new();
+        let mut names: [Option<Slice>; 3] = [None; 3];
+        let mut data = (None, None);
+        let mut trust = (None, None);
+        self.object(&FIELDS, &mut seen, |loader, field| {
+            match field {
+                0 => names[0] = loader.name("id", ServerId::RULE)?,
+                1 => names[1] = loader.name("version", ServerVersion::RULE)?,
+                2 => names[2] = loader.name("endpoint", Endpoint::RULE)?,
+                3 => loader.members("categories", Category::RULE, IndexBuilder::category)?,
+                4 => loader.members("scopes", Scope::RULE, IndexBuilder::scope)?,
+                5 => data = loader.data()?,
+                6 => trust = loader.trust()?,
+                _ => loader.policy()?,
+            }
+            Ok(())
+        })?;
+        let entry = Span::new(start, self.reader.offset());
+        self.require(&FIELDS[..7], &seen.0, "", start);
+        let server = (|| {
+            Some(NewServer {
+                id: names[0]?,
+                version: names[1]?,
+                endpoint: names[2]?,
+                publisher: trust.1?,
+                entry,
+                gate: Gate::new(data.0?, data.1?, trust.0?),
+            })
+        })();
+        self.builder.end_server(server);
+        Ok(())
+    }
+
+    /// Report which of the fields were not seen in the object that starts at `start`.
+    #[inline]
+    fn require(&mut self, fields: &[&str], seen: &[Option<Span>], parent: &str, start: usize) {
+        if seen[..fields.len()].iter().all(Option::is_some) {
+            return;
+        }
+        for (field, _) in fields.iter().zip(seen).filter(|(_, seen)| seen.is_none()) {
+            let example = match *field {
+                "id" => "\"id\": \"acme-reports\"",
+                "version" => "\"version\": \"1.0.0\"",
+                "endpoint" => "\"endpoint\": \"https://mcp.example/reports\"",
+                "categories" => "\"categories\": [\"reporting\"]",
+                "scopes" => "\"scopes\": [\"read:reports\"]",
+                "data" => "\"data\": { \"residency\": \"any\", \"maxSensitivity\": \"public\" }",
+                "trust" => "\"trust\": { \"signed\": false, \"publisher\": \"Acme, Inc.\" }",
+                "residency" => "\"residency\": \"any\"",
+                "maxSensitivity" => "\"maxSensitivity\": \"public\"",
+                "signed" => "\"signed\": false",
+                _ => "\"publisher\": \"Acme, Inc.\"",
+            };
+            self.problems
+                .report(
+                    Code::MissingField,
+                    Span::new(start, start + 1),
+                    format!("`{parent}{field}` is missing here"),
+                    format!("a server has no field `{parent}{field}`"),
+                )
+                .help(format!("add:\n{example}"));
+        }
+    }
+
+    fn string(&mut self, path: &str) -> Read<Option<Token<'t>>> {
+        if !self.expect(Kind::String, path, "a string")? {
+            return Ok(None);
+        }
+        self.reader.string().map(Some)
+    }
+
+    fn name(&mut self, path: &str, rule: NameRule) -> Read<Option<Slice>> {
+        let Some(token) = self.string(path)? else {
+            return Ok(None);
+        };
+        self.check(&token, rule);
+        Ok(Some(match token.value {
+            Cow::Borrowed(_) => self.builder.quoted(token.span),
+            Cow::Owned(unescaped) => self.builder.unescaped(&unescaped),
+        }))
+    }
+
+    #[inline]
+    fn check(&mut self, token: &Token<'_>, rule: NameRule) {
+        if let Err(error) = rule.check(&token.value) {
+            bad_name(self.problems, token.span, rule, &token.value, error);
+        }
+    }
+
+    /// Read a list of names that servers have in common.
+    fn members(
+        &mut self,
+        path: &str,
+        rule: NameRule,
+        add: fn(&mut IndexBuilder, &str) -> bool,
+    ) -> Read<()> {
+        if !self.expect(Kind::Array, path, "a list of strings")? {
+            return Ok(());
+        }
+        self.list(|loader| {
+            if let Some(token) = loader.string(path)?
+                && (add(&mut loader.builder, &token.value) || loader.problems.has_errors())
+            {
+                // Checked when it is new, and in an index that is refused anyway at each place.
+                loader.check(&token, rule);
+            }
+            Ok(())
+        })
+    }
+
+    fn data(&mut self) -> Read<(Option<ResidencySet>, Option<Sensitivity>)> {
+        let mut data = (None, None);
+        if !self.expect(Kind::Object, "data", "an object")? {
+            return Ok(data);
+        }
+        const FIELDS: [&str; 2] = ["residency", "maxSensitivity"];
+        let start = self.reader.offset();
+        let mut seen = Seen::new();
+        self.object(&FIELDS, &mut seen, |loader, field| {
+            match field {
+                0 => data.0 = loader.residency()?,
+                _ => {
+                    data.1 = loader.choice(
+                        "data.maxSensitivity",
+                        Sensitivity::parse,
+                        Sensitivity::names(),
+                    )?;
+                }
+            }
+            Ok(())
+        })?;
+        self.require(&FIELDS, &seen.0, "data.", start);
+        Ok(data)
+    }
+
+    /// One residency, or a list of them that is not empty.
+    fn residency(&mut self) -> Read<Option<ResidencySet>> {
+        const PATH: &str = "data.residency";
+        let start = self.start()?;
+        let mut values = Vec::new();
+        let mut empty = true;
+        match self.reader.kind()? {
+            Kind::String => {
+                values.extend(self.choice(PATH, Residency::parse, Residency::names())?);
+                return Ok(ResidencySet::new(values));
+            }
+            Kind::Array => self.list(|loader| {
+                empty = false;
+                values.extend(loader.choice(PATH, Residency::parse, Residency::names())?);
+                Ok(())
+            })?,
+            _ => {
+                self.expect(Kind::String, PATH, "a string or a list of strings")?;
+                return Ok(None);
+            }
+        }
+        let span = Span::new(start, self.reader.offset());
+        if empty {
+            self.problems
+                .report(
+                    Code::EmptyValue,
+                    span,
+                    "empty",
+                    "`data.residency` is an empty list",
+                )
+                .help("name at least one; `any` has no restriction");
+        }
+        Ok(ResidencySet::new(values))
+    }
+
+    fn choice<'c, T>(
+        &mut self,
+        path: &str,
+        parse: fn(&str) -> Option<T>,
+        allowed: impl Iterator<Item = &'c str> + Clone,
+    ) -> Read<Option<T>> {
+        let Some(token) = self.string(path)? else {
+            return Ok(None);
+        };
+        let value = parse(&token.value);
+        if value.is_none() {
+            bad_choice(self.problems, token.span, path, &token.value, allowed);
+        }
+        Ok(value)
+    }
+
+    fn trust(&mut self) -> Read<(Option<bool>, Option<Slice>)> {
+        let mut trust = (None, None);
+        if !self.expect(Kind::Object, "trust", "an object")? {
+            return Ok(trust);
+        }
+        const FIELDS: [&str; 2] = ["signed", "publisher"];
+        let start = self.reader.offset();
+        let mut seen = Seen::new();
+        self.object(&FIELDS, &mut seen, |loader, field| {
+            match field {
+                0 => {
+                    if loader.expect(Kind::Bool, "trust.signed", "a boolean")? {
+                        trust.0 = Some(loader.reader.bool()?);
+                    }
+                }
+                _ => trust.1 = loader.name("trust.publisher", Publisher::RULE)?,
+            }
+            Ok(())
+        })?;
+        self.require(&FIELDS, &seen.0, "trust.", start);
+        Ok(trust)
+    }
+
+    /// `policy` takes part in no decision; it is only checked.
+    fn policy(&mut self) -> Read<()> {
+        if !self.expect(Kind::Object, "policy", "an object")? {
+            return Ok(());
+        }
+        self.object(&["rateLimitPerMin"], &mut Seen::new(), |loader, _| {
+            if loader.expect(Kind::Number, "policy.rateLimitPerMin", "a number")? {
+                loader.reader.number()?;
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,187 @@
+//! Ids that look alike and are not the same.
+//!
+//! Ids are compared by code point and never normalised. So that nobody is led to the wrong
+//! server by a letter of another script, two ids of one skeleton (UTS #39, section 4) are
+//! warned of.
+
+use crate::diagnostic::{Code, Problems};
+use crate::model::{Index, Rank};
+
+/// What characters look like, made by the build script from the `unicode-security` crate: see
+/// there for the format.
+const PROTOTYPES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/prototypes"));
+
+/// Warn of each id that looks like another one.
+pub(super) fn warn_of_lookalikes(index: &Index, problems: &mut Problems<'_>) {
+    let mut prototypes = Prototypes::default();
+    let mut skeleton = String::new();
+    let mut hashes: Vec<(u64, Rank)> = index
+        .by_name()
+        .iter()
+        .map(|rank| {
+            prototypes.skeleton(index.server(*rank).id(), &mut skeleton);
+            (fnv(&skeleton), *rank)
+        })
+        .collect();
+    hashes.sort_unstable();
+    for group in hashes.chunk_by(|a, b| a.0 == b.0) {
+        let first = index.server(group[0].1).id();
+        if group
+            .iter()
+            .all(|(_, rank)| index.server(*rank).id() == first)
+        {
+            continue;
+        }
+        // Few get here, so that equal hashes of different skeletons can be told apart in peace.
+        let mut ids: Vec<_> = group
+            .iter()
+            .map(|(_, rank)| {
+                let server = index.server(*rank);
+                prototypes.skeleton(server.id(), &mut skeleton);
+                (skeleton.clone(), server.id(), server.id_span())
+            })
+            .collect();
+        ids.sort();
+        ids.dedup_by_key(|(_, id, _)| *id);
+        for pair in ids.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+            let [(_, one, one_span), (_, other, other_span)] = [&pair[0], &pair[1]];
+            problems
+                .report(
+                    Code::LookalikeId,
+                    *other_span,
+                    spelled(other),
+                    format!("the id `{other}` looks like `{one}`"),
+                )
+                .also(*one_span, spelled(one))
+                .help("make sure that the one you mean is the one you name: ids are compared by code point");
+        }
+    }
+}
+
+/// An id with every character outside of ASCII by its number.
+fn spelled(id: &str) -> String {
+    id.chars().fold(String::new(), |mut spelled, c| {
+        if c.is_ascii() {
+            spelled.push(c);
+        } else {
+            spelled.push_str(&format!("<U+{:04X}>", u32::from(c)));
+        }
+        spelled
+    })
+}
+
+/// FNV-1a in 64 bits: the same on every host, and no more is asked of it.
+fn fnv(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+/// The prototypes of characters.
+#[derive(Default)]
+struct Prototypes {
+    /// First and last character of a range, and the prototype of each in it: sorted. Unpacked
+    /// when the first id is not ASCII.
+    ranges: Vec<(u32, u32, &'static str)>,
+}
+
+impl Prototypes {
+    /// Write the skeleton of an id to `out`.
+    fn skeleton(&mut self, id: &str, out: &mut String) {
+        out.clear();
+        for c in id.chars() {
+            match c {
+                // Spelled out for speed; a test compares them with the table.
+                '0' => out.push('O'),
+                '1' | 'I' | '|' => out.push('l'),
+                'm' => out.push_str("rn"),
+                '"' => out.push_str("''"),
+                '`' => out.push('\''),
+                c if c.is_ascii() => out.push(c),
+                c => match self.prototype(c) {
+                    Some(prototype) => out.push_str(prototype),
+                    None => out.push(c),
+                },
+            }
+        }
+    }
+
+    /// The prototype of a character. None if it is its own.
+    fn prototype(&mut self, c: char) -> Option<&'static str> {
+        if self.ranges.is_empty() {
+            self.ranges = unpack(PROTOTYPES);
+        }
+        let c = u32::from(c);
+        let after = self.ranges.partition_point(|(first, _, _)| *first <= c);
+        let (_, last, prototype) = self.ranges.get(after.checked_sub(1)?)?;
+        (c <= *last).then_some(*prototype)
+    }
+}
+
+fn unpack(mut packed: &'static [u8]) -> Vec<(u32, u32, &'static str)> {
+    let mut ranges = Vec::new();
+    let mut next = 0;
+    while !packed.is_empty() {
+        let first = next + number(&mut packed);
+        let last = first + number(&mut packed);
+        let len = number(&mut packed) as usize;
+        let (prototype, rest) = packed.split_at(len);
+        packed = rest;
+        // Written by the build script as UTF-8; a test reads it whole.
+        ranges.push((first, last, str::from_utf8(prototype).unwrap_or_default()));
+        next = last + 1;
+    }
+    ranges
+}
+
+/// Take a number: seven bits a byte, lowest first, the high bit set on all but the last.
+fn number(packed: &mut &[u8]) -> u32 {
+    let mut value = 0;
+    let mut shift = 0;
+    while let Some((byte, rest)) = packed.split_first() {
+        *packed = rest;
+        value |= u32::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skeleton(id: &str) -> String {
+        let mut out = String::new();
+        Prototypes::default().skeleton(id, &mut out);
+        out
+    }
+
+    #[test]
+    fn the_table_is_whole() {
+        let ranges = unpack(PROTOTYPES);
+        assert!(ranges.len() > 5_000, "{}", ranges.len());
+        assert!(ranges.is_sorted_by(|a, b| a.1 < b.0));
+    }
+
+    #[test]
+    fn ascii_is_as_in_the_table() {
+        let mut prototypes = Prototypes::default();
+        for c in (0x20..0x7f).map(char::from) {
+            let own = c.to_string();
+            let expected = prototypes.prototype(c).unwrap_or(&own).to_owned();
+            assert_eq!(skeleton(&own), expected, "{c}");
+        }
+    }
+
+    #[test]
+    fn other_scripts_and_invisible_characters_look_alike() {
+        assert_eq!(skeleton("\u{430}cme"), skeleton("acme"));
+        assert_eq!(skeleton("ac\u{200d}me"), skeleton("acme"));
+        assert_eq!(skeleton("\u{e9}"), skeleton("e\u{301}"));
+        assert_eq!(skeleton("paypa1"), skeleton("paypal"));
+        assert_ne!(skeleton("acme"), skeleton("acne"));
+    }
+}

@@ -1,0 +1,209 @@
+//! `agents.md` \[0, 1.1\].
+
+use super::fields::{Object, boolean, choice, list, name, names};
+use super::{Checked, Lowered, MANIFEST_LIMIT, decode};
+use crate::diagnostic::{Code, Problems};
+use crate::model::{
+    Agent, Constraints, ForbidLabel, Manifest, Name, Requirement, Residency, Scope, Sensitivity,
+};
+use crate::syntax::{Node, Value, frontmatter, yaml};
+use crate::text::{Source, Span, Spanned};
+
+/// Read a manifest. The body behind the frontmatter is not looked at.
+///
+/// # Errors
+/// Every problem of the text, ordered by place.
+pub fn manifest(bytes: Vec<u8>) -> Lowered<Manifest> {
+    let text = decode(Source::Manifest, bytes, MANIFEST_LIMIT)?;
+    let mut problems = Problems::new(&text);
+    let parts = read(&mut problems);
+    let errors = problems.has_errors();
+    let found = problems.finish();
+    match parts {
+        Some((agent, requirements, constraints)) if !errors => Ok(Checked {
+            value: Manifest {
+                text,
+                agent,
+                requirements,
+                constraints,
+            },
+            warnings: found,
+        }),
+        _ => Err(found),
+    }
+}
+
+const REQUIRES: &str = "\
+requires:
+  mcp:
+    - category: reporting
+      permissions: [read:reports]";
+
+const MCP: &str = "\
+  mcp:
+    - category: reporting
+      permissions: [read:reports]";
+
+fn read(problems: &mut Problems<'_>) -> Option<(Agent, Vec<Requirement>, Constraints)> {
+    let parts = frontmatter(problems)?;
+    let root = yaml::parse(parts.content, problems)?;
+    let root = match root.value {
+        // An empty frontmatter lacks every field, and each is to be named.
+        Value::Null => Node {
+            value: Value::Mapping(Vec::new()),
+            ..root
+        },
+        _ => root,
+    };
+    let root = Object::of(&root, "", parts.opening, problems)?;
+
+    let agent_name = root
+        .required("name", "name: my-agent", problems)
+        .and_then(|entry| name(&entry.value, "name", problems));
+    let agent_version = root
+        .required("version", "version: 1.0.0", problems)
+        .and_then(|entry| name(&entry.value, "version", problems));
+    let requirements = root
+        .required("requires", REQUIRES, problems)
+        .and_then(|entry| requires(&entry.value, entry.key_span, problems));
+    let constraints = match root.optional("constraints") {
+        Some(entry) => constraints(&entry.value, entry.key_span, problems),
+        None => Some(Constraints::default()),
+    };
+    if let (Some(requirements), Some(constraints)) = (&requirements, &constraints) {
+        check_contradictions(requirements, &constraints.forbid, problems);
+    }
+    let agent = Agent {
+        name: agent_name?.value,
+        version: agent_version?.value,
+    };
+    Some((agent, requirements?, constraints?))
+}
+
+fn requires(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<Vec<Requirement>> {
+    let requires = Object::of(node, "requires", key, problems)?;
+    requires.warn_unknown(&["mcp", "capabilities"], problems);
+    if let Some(entry) = requires.optional("capabilities") {
+        problems
+            .report(
+                Code::UnsupportedRequirement,
+                entry.key_span,
+                "not decided by this version",
+                "`requires.capabilities` asks for what this version does not decide",
+            )
+            .help("require servers by category, under `requires.mcp`");
+        if requires.optional("mcp").is_none() {
+            return None;
+        }
+    }
+    let entry = requires.required("mcp", MCP, problems)?;
+    let items = list(&entry.value, "requires.mcp", problems)?;
+    if items.is_empty() {
+        problems
+            .report(
+                Code::EmptyValue,
+                entry.value.span,
+                "empty",
+                "`requires.mcp` requires nothing",
+            )
+            .help(format!("require at least one category:\n{MCP}"));
+        return None;
+    }
+    let requirements: Vec<_> = items
+        .iter()
+        .enumerate()
+        .filter_map(|(i, item)| requirement(item, &format!("requires.mcp[{i}]"), problems))
+        .collect();
+    (requirements.len() == items.len()).then_some(requirements)
+}
+
+fn requirement(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Requirement> {
+    let object = Object::of(node, path, node.span, problems)?;
+    object.warn_unknown(&["category", "permissions"], problems);
+    let category = object
+        .required("category", "category: reporting", problems)
+        .and_then(|entry| name(&entry.value, &object.path("category"), problems));
+    let permissions = object
+        .required("permissions", "permissions: []", problems)
+        .and_then(|entry| names::<Scope>(&entry.value, &object.path("permissions"), problems));
+    Some(Requirement {
+        category: category?,
+        permissions: sorted(permissions?),
+        span: node.span,
+    })
+}
+
+fn constraints(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<Constraints> {
+    let object = Object::of(node, "constraints", key, problems)?;
+    object.warn_unknown(&["data", "actions", "trust"], problems);
+    let mut constraints = Constraints::default();
+    if let Some(data) = object.object("data", problems) {
+        data.warn_unknown(&["residency", "sensitivity"], problems);
+        constraints.residency = data.optional("residency").and_then(|entry| {
+            let path = data.path("residency");
+            choice(
+                &entry.value,
+                &path,
+                Residency::parse,
+                Residency::names(),
+                problems,
+            )
+        });
+        constraints.sensitivity = data.optional("sensitivity").and_then(|entry| {
+            let path = data.path("sensitivity");
+            choice(
+                &entry.value,
+                &path,
+                Sensitivity::parse,
+                Sensitivity::names(),
+                problems,
+            )
+        });
+    }
+    if let Some(actions) = object.object("actions", problems) {
+        actions.warn_unknown(&["forbid"], problems);
+        if let Some(entry) = actions.optional("forbid") {
+            let labels = names(&entry.value, &actions.path("forbid"), problems);
+            constraints.forbid = sorted(labels.unwrap_or_default());
+        }
+    }
+    if let Some(trust) = object.object("trust", problems) {
+        trust.warn_unknown(&["requireSigned"], problems);
+        constraints.require_signed = trust
+            .optional("requireSigned")
+            .and_then(|entry| boolean(&entry.value, &trust.path("requireSigned"), problems));
+    }
+    Some(constraints)
+}
+
+/// A requirement that asks for a scope which the same file forbids can't be meant.
+fn check_contradictions(
+    requirements: &[Requirement],
+    forbid: &[Spanned<ForbidLabel>],
+    problems: &mut Problems<'_>,
+) {
+    for requirement in requirements {
+        for permission in &requirement.permissions {
+            let scope = permission.value.as_str();
+            let Ok(found) = forbid.binary_search_by(|label| label.value.as_str().cmp(scope)) else {
+                continue;
+            };
+            problems
+                .report(
+                    Code::ForbiddenAction,
+                    permission.span,
+                    "required here",
+                    format!("the permission `{scope}` is required and forbidden"),
+                )
+                .also(forbid[found].span, "forbidden here")
+                .help("drop the permission, or the label from `constraints.actions.forbid`");
+        }
+    }
+}
+
+/// Sort by name and keep the first of equal ones.
+fn sorted<N: Name>(mut names: Vec<Spanned<N>>) -> Vec<Spanned<N>> {
+    names.sort_by(|a, b| a.value.cmp(&b.value));
+    names.dedup_by(|later, earlier| later.value == earlier.value);
+    names
+}

@@ -1,0 +1,76 @@
+//! Syntax to model: everything that makes an input invalid is found here, all of it at once.
+
+pub(crate) mod fields;
+mod index;
+mod integrity;
+mod lock;
+mod lookalike;
+mod manifest;
+
+pub use index::index;
+pub use integrity::integrity;
+pub use lock::lock;
+pub use manifest::manifest;
+
+use crate::diagnostic::{Code, Diagnostic, Problems};
+use crate::text::{Source, Span, Text};
+
+/// The largest manifest that is read, in bytes.
+pub const MANIFEST_LIMIT: usize = 16 << 20;
+
+/// The largest index that is read, in bytes.
+pub const INDEX_LIMIT: usize = 512 << 20;
+
+/// The largest lock that is read, in bytes.
+pub const LOCK_LIMIT: usize = 16 << 20;
+
+/// A value that was accepted.
+#[derive(Debug)]
+pub struct Checked<T> {
+    /// The value.
+    pub value: T,
+    /// What its author should know all the same, ordered by place.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A value that was accepted, or every problem for which it was not, ordered by place.
+pub type Lowered<T> = Result<Checked<T>, Vec<Diagnostic>>;
+
+/// Take the bytes of an input as text.
+pub(crate) fn decode(
+    source: Source,
+    bytes: Vec<u8>,
+    limit: usize,
+) -> Result<Text, Vec<Diagnostic>> {
+    if bytes.len() > limit {
+        return Err(vec![Diagnostic {
+            code: Code::InputTooLarge,
+            message: format!(
+                "the input has {} bytes, and at most {limit} are read",
+                bytes.len()
+            ),
+            labels: Vec::new(),
+            help: vec!["check that it is the file you meant".to_owned()],
+        }]);
+    }
+    String::from_utf8(bytes)
+        .map(|text| Text::new(source, text))
+        .map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            let mut bytes = error.into_bytes();
+            let byte = bytes[at];
+            bytes.truncate(at);
+            // What is before the first bad byte is UTF-8.
+            let text = Text::new(source, String::from_utf8(bytes).unwrap_or_default());
+            let mut problems = Problems::new(&text);
+            problems
+                .report(
+                    Code::InvalidUtf8,
+                    Span::new(at, at),
+                    format!("byte 0x{byte:02x}"),
+                    format!("the input is not UTF-8 from byte {at} on"),
+                )
+                .help("save the file as UTF-8");
+            problems.finish()
+        })
+}

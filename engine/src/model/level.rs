@@ -1,0 +1,107 @@
+//! Sensitivity and residency of data.
+
+macro_rules! levels {
+    ($(#[$doc:meta])* $name:ident { $($(#[$case_doc:meta])* $case:ident $text:literal)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name {
+            $($(#[$case_doc])* $case,)*
+        }
+
+        impl $name {
+            /// Every value, in order.
+            pub const ALL: &[Self] = &[$(Self::$case,)*];
+
+            /// The value as it stands in files.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$case => $text,)* }
+            }
+
+            /// The value that stands so in a file.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$case),)* _ => None }
+            }
+
+            /// The values as they stand in files, in order.
+            pub fn names() -> impl Iterator<Item = &'static str> + Clone {
+                Self::ALL.iter().map(|value| value.as_str())
+            }
+        }
+    };
+}
+
+levels! {
+    /// How sensitive data may be, least first \[0, 1.1\].
+    Sensitivity {
+        /// Anyone may see it.
+        Public "public"
+        /// For members of the organisation.
+        Internal "internal"
+        /// For some of them.
+        Confidential "confidential"
+        /// Personal data of low risk.
+        PiiLow "pii.low"
+        /// Personal data of moderate risk.
+        PiiModerate "pii.moderate"
+        /// Personal data of high risk.
+        PiiHigh "pii.high"
+    }
+}
+
+levels! {
+    /// Where data may be kept \[0, 1.1\]. The order is that of the names by code point.
+    Residency {
+        /// No restriction.
+        Any "any"
+        /// In the European Union only.
+        EuOnly "eu-only"
+        /// In the United States only.
+        UsOnly "us-only"
+    }
+}
+
+/// The residencies that a server offers: at least one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ResidencySet(u8);
+
+impl ResidencySet {
+    /// Collect them. None if there are none.
+    pub fn new(values: impl IntoIterator<Item = Residency>) -> Option<Self> {
+        let bits = values
+            .into_iter()
+            .fold(0, |bits, value| bits | 1 << value as u8);
+        (bits != 0).then_some(Self(bits))
+    }
+
+    /// In order, without duplicates.
+    pub fn iter(self) -> impl Iterator<Item = Residency> {
+        Residency::ALL
+            .iter()
+            .copied()
+            .filter(move |value| self.contains(*value))
+    }
+
+    /// Whether it is among them.
+    pub fn contains(self, value: Residency) -> bool {
+        self.0 & 1 << value as u8 != 0
+    }
+
+    /// Whether data that has to stay at `required` may go there: without a requirement or with
+    /// `any` always, otherwise where the same value or `any` is offered \[0, 2.2\].
+    pub fn satisfies(self, required: Option<Residency>) -> bool {
+        match required {
+            None | Some(Residency::Any) => true,
+            Some(value) => self.contains(value) || self.contains(Residency::Any),
+        }
+    }
+
+    /// As three bits.
+    pub(super) fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// From [`ResidencySet::bits`].
+    pub(super) fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+}

@@ -1,0 +1,22 @@
+//! Lists that are known to have an element.
+
+/// A list of at least one element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NonEmpty<T>(Vec<T>);
+
+impl<T> NonEmpty<T> {
+    /// Take a list. None if it is empty.
+    pub fn new(items: Vec<T>) -> Option<Self> {
+        (!items.is_empty()).then_some(Self(items))
+    }
+
+    /// The elements.
+    pub fn as_slice(&self) -> &[T] {
+        &self.0
+    }
+
+    /// The elements.
+    pub fn into_vec(self) -> Vec<T> {
+        self.0
+    }
+}

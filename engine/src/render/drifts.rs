@@ -1,0 +1,51 @@
+//! Named differences.
+
+use super::json::Writer;
+use super::styled::{Part, Style, Styled};
+use crate::decide::Drift;
+use crate::explain::drift as sentence;
+
+/// A line for each drift; a widening is marked.
+pub fn drifts(drifts: &[Drift]) -> Vec<Part> {
+    let mut out = Styled::default();
+    for drift in drifts {
+        out.put(
+            if drift.widening() {
+                Style::Warning
+            } else {
+                Style::Code
+            },
+            drift.code.name(),
+        );
+        if let Some(category) = &drift.category {
+            out.plain(" ").name(category);
+        }
+        out.plain(": ").plain(sentence(drift));
+        if drift.widening() {
+            out.put(Style::Warning, " (a widening)");
+        }
+        out.end();
+    }
+    out.finish()
+}
+
+/// As [`drifts`], as JSON that ends with a newline.
+pub fn drifts_json(drifts: &[Drift]) -> String {
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        w.key("drifts").array(|w| {
+            for drift in drifts {
+                w.object(|w| {
+                    w.key("after").optional(drift.after.as_deref());
+                    w.key("before").optional(drift.before.as_deref());
+                    w.key("category").optional(drift.category.as_deref());
+                    w.key("code").string(drift.code.name());
+                    w.key("text").string(&sentence(drift));
+                    w.key("widening").bool(drift.widening());
+                });
+            }
+        });
+        w.key("fresh").bool(drifts.is_empty());
+    });
+    w.finish()
+}

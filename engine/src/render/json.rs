@@ -1,0 +1,205 @@
+//! Writing JSON: keys sorted, strings escaped no more than needed.
+
+use crate::syntax::write_string;
+
+/// Writes one JSON value, either on one line or, as `serde_json` and Python's
+/// `json.dumps(indent=2)` do, with each element on a line of its own.
+#[derive(Debug)]
+pub(super) struct Writer {
+    out: String,
+    pretty: bool,
+    depth: usize,
+    /// Nothing has been written since the last opening bracket.
+    fresh: bool,
+    /// A key has been written, and its value comes next.
+    keyed: bool,
+    /// The last key of each open object: keys have to come sorted.
+    #[cfg(debug_assertions)]
+    keys: Vec<String>,
+}
+
+impl Writer {
+    pub(super) fn pretty() -> Self {
+        Self::new(true)
+    }
+
+    pub(super) fn dense() -> Self {
+        Self::new(false)
+    }
+
+    fn new(pretty: bool) -> Self {
+        Self {
+            out: String::new(),
+            pretty,
+            depth: 0,
+            fresh: true,
+            keyed: false,
+            #[cfg(debug_assertions)]
+            keys: Vec::new(),
+        }
+    }
+
+    /// How many bytes have been written.
+    pub(super) fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    /// The text, ended by a newline.
+    pub(super) fn finish(mut self) -> String {
+        debug_assert_eq!(self.depth, 0);
+        self.out.push('\n');
+        self.out
+    }
+
+    fn line(&mut self) {
+        const SPACES: &str = "\n                                ";
+        if self.pretty {
+            self.out.push_str(&SPACES[..=self.depth * 2]);
+        }
+    }
+
+    /// Make room for a value.
+    fn value(&mut self) {
+        if self.keyed {
+            self.keyed = false;
+        } else if self.depth > 0 {
+            if !self.fresh {
+                self.out.push(',');
+            }
+            self.line();
+        }
+        self.fresh = false;
+    }
+
+    fn open(&mut self, bracket: char) {
+        self.value();
+        self.out.push(bracket);
+        self.depth += 1;
+        self.fresh = true;
+    }
+
+    fn close(&mut self, bracket: char) {
+        self.depth -= 1;
+        if !self.fresh {
+            self.line();
+        }
+        self.fresh = false;
+        self.out.push(bracket);
+    }
+
+    pub(super) fn object(&mut self, members: impl FnOnce(&mut Self)) {
+        self.open('{');
+        #[cfg(debug_assertions)]
+        self.keys.push(String::new());
+        members(self);
+        #[cfg(debug_assertions)]
+        self.keys.pop();
+        self.close('}');
+    }
+
+    pub(super) fn array(&mut self, items: impl FnOnce(&mut Self)) {
+        self.open('[');
+        items(self);
+        self.close(']');
+    }
+
+    /// Write the key of the value that comes next.
+    pub(super) fn key(&mut self, key: &str) -> &mut Self {
+        #[cfg(debug_assertions)]
+        if let Some(last) = self.keys.last_mut() {
+            debug_assert!(
+                (last.is_empty() || &**last < key) && !self.keyed,
+                "{last} {key}"
+            );
+            key.clone_into(last);
+        }
+        self.value();
+        write_string(key, &mut self.out);
+        self.out.push_str(if self.pretty { ": " } else { ":" });
+        self.keyed = true;
+        self
+    }
+
+    pub(super) fn string(&mut self, string: &str) {
+        self.value();
+        write_string(string, &mut self.out);
+    }
+
+    pub(super) fn strings<'s>(&mut self, strings: impl IntoIterator<Item = &'s str>) {
+        self.array(|w| strings.into_iter().for_each(|string| w.string(string)));
+    }
+
+    pub(super) fn optional(&mut self, string: Option<&str>) {
+        match string {
+            Some(string) => self.string(string),
+            None => self.null(),
+        }
+    }
+
+    pub(super) fn number(&mut self, number: u32) {
+        self.value();
+        // By hand, for the millions of a compact explanation.
+        let mut digits = [0; 10];
+        let (mut at, mut rest) = (digits.len(), number);
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.out.extend(digits[at..].iter().map(|d| char::from(*d)));
+    }
+
+    pub(super) fn numbers(&mut self, numbers: impl IntoIterator<Item = u32>) {
+        self.array(|w| numbers.into_iter().for_each(|number| w.number(number)));
+    }
+
+    pub(super) fn bool(&mut self, value: bool) {
+        self.value();
+        self.out.push_str(if value { "true" } else { "false" });
+    }
+
+    pub(super) fn null(&mut self) {
+        self.value();
+        self.out.push_str("null");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Writer;
+
+    fn write(mut w: Writer) -> String {
+        w.object(|w| {
+            w.key("a").array(|_| ());
+            w.key("b").array(|w| {
+                w.number(0);
+                w.number(u32::MAX);
+                w.object(|_| ());
+                w.null();
+            });
+            w.key("c\n").string("\"é\u{1}\u{7f}\\");
+            w.key("d").bool(false);
+        });
+        w.finish()
+    }
+
+    #[test]
+    fn pretty_is_as_others_print_it() {
+        assert_eq!(
+            write(Writer::pretty()),
+            "{\n  \"a\": [],\n  \"b\": [\n    0,\n    4294967295,\n    {},\n    null\n  ],\n  \
+             \"c\\n\": \"\\\"é\\u0001\u{7f}\\\\\",\n  \"d\": false\n}\n"
+        );
+    }
+
+    #[test]
+    fn dense_has_no_space() {
+        assert_eq!(
+            write(Writer::dense()),
+            "{\"a\":[],\"b\":[0,4294967295,{},null],\"c\\n\":\"\\\"é\\u0001\u{7f}\\\\\",\"d\":false}\n"
+        );
+    }
+}

@@ -1,0 +1,22 @@
+//! The files and the views, in bytes that are the same everywhere.
+
+mod compact;
+mod discover;
+mod drifts;
+mod json;
+mod lock;
+mod report;
+mod resolution;
+mod styled;
+mod summary;
+mod why;
+
+pub use compact::{compact, expand};
+pub use discover::{discover, discover_json};
+pub use drifts::{drifts, drifts_json};
+pub use lock::lock;
+pub use report::{File, Format, report};
+pub use resolution::{FULL_LIMIT, resolution};
+pub use styled::{Part, Style};
+pub use summary::{summary, summary_json};
+pub use why::{why, why_json};

@@ -1,0 +1,271 @@
+//! What a resolution came to.
+
+use super::json::Writer;
+use super::report::write_place;
+use super::resolution::{write_agent, write_constraints, write_reason};
+use super::styled::{Part, Style, Styled, count};
+use crate::decide::{Change, Funnel, Near, Resolution, TieBreak};
+use crate::explain::{fix, reason};
+use crate::lower::integrity;
+use crate::model::Name;
+
+/// How many of the nearest servers are shown for an unsatisfied requirement.
+const NEAREST: usize = 5;
+
+/// How many of the servers are named that would have done as well.
+const ELIGIBLE: usize = 5;
+
+/// What was selected and why; what could not be, the reasons, and the nearest fixes.
+pub fn summary(resolution: &Resolution) -> Vec<Part> {
+    let manifest = resolution.manifest();
+    let mut out = Styled::default();
+    out.put(Style::Heading, manifest.agent.name.as_str())
+        .plain(format!(" {}", manifest.agent.version))
+        .plain(format!(
+            ": {}, {} in the index",
+            count(manifest.requirements.len(), "requirement"),
+            count(resolution.index().len(), "server"),
+        ))
+        .end();
+    for number in 0..manifest.requirements.len() {
+        out.end();
+        requirement(&mut out, resolution, number);
+    }
+    out.finish()
+}
+
+/// One requirement and its answer.
+pub(super) fn requirement(out: &mut Styled, resolution: &Resolution, number: usize) {
+    let requirement = &resolution.manifest().requirements[number];
+    let selected = resolution.selected(number);
+    let (style, mark) = match selected {
+        Some(_) => (Style::Accepted, "✓ "),
+        None => (Style::Rejected, "✗ "),
+    };
+    out.put(style, mark)
+        .put(Style::Heading, requirement.category.value.as_str());
+    let scopes: Vec<_> = requirement
+        .permissions
+        .iter()
+        .map(|permission| permission.value.as_str())
+        .collect();
+    if !scopes.is_empty() {
+        out.dim(format!("  {}", scopes.join(", ")));
+    }
+    out.end();
+    match selected {
+        Some(server) => {
+            out.plain("  ")
+                .name(server.id())
+                .plain(format!(" {}", server.version()))
+                .dim(format!("  {}", server.endpoint()))
+                .end();
+            let mut others = resolution.eligible(number).skip(1);
+            for other in others.by_ref().take(ELIGIBLE) {
+                let lost_on = match TieBreak::between(server, other) {
+                    TieBreak::Signed => "it is not signed",
+                    TieBreak::Id => "its id is later in order",
+                    TieBreak::Version => "its version is later in order",
+                };
+                out.dim(format!(
+                    "  over {} {}: {lost_on}",
+                    other.id(),
+                    other.version()
+                ))
+                .end();
+            }
+            let more = others.count();
+            if more > 0 {
+                out.dim(format!("  and over {more} more")).end();
+            }
+            funnel(out, resolution.funnel(number));
+        }
+        None => {
+            out.plain("  no server is eligible").end();
+            funnel(out, resolution.funnel(number));
+            for near in resolution.nearest(number, NEAREST) {
+                nearest(out, &near);
+            }
+        }
+    }
+}
+
+fn funnel(out: &mut Styled, funnel: Funnel) {
+    let Funnel {
+        all,
+        category,
+        scopes,
+        residency,
+        sensitivity,
+        signature,
+    } = funnel;
+    out.dim(format!("  {} → ", count(all as usize, "server")));
+    let stages = [
+        (category, "category"),
+        (scopes, "scopes"),
+        (residency, "residency"),
+        (sensitivity, "sensitivity"),
+        (signature, "signature"),
+    ];
+    // A stage that lets everything through tells nothing.
+    let mut left = all;
+    for (number, name) in stages {
+        if number < left {
+            out.dim(format!("{number} after {name} → "));
+            left = number;
+        }
+    }
+    out.dim(format!("{signature} eligible")).end();
+}
+
+/// A rejected server, why, and what would change that.
+pub(super) fn nearest(out: &mut Styled, near: &Near<'_>) {
+    out.plain("  ")
+        .name(near.server.id())
+        .plain(format!(" {}", near.server.version()))
+        .end();
+    reasons_and_fixes(out, near);
+}
+
+/// Why a server is rejected, and what would change that.
+pub(super) fn reasons_and_fixes(out: &mut Styled, near: &Near<'_>) {
+    for rejection in near.reasons.as_slice() {
+        out.plain("    ")
+            .put(Style::Code, rejection.code().name())
+            .plain(format!(" it {}", reason(rejection)))
+            .end();
+    }
+    for (i, counterfactual) in near.fixes.iter().enumerate() {
+        let style = if counterfactual.widening {
+            Style::Warning
+        } else {
+            Style::Plain
+        };
+        out.put(
+            Style::Accepted,
+            if i == 0 {
+                "    would do "
+            } else {
+                "    or       "
+            },
+        )
+        .put(style, fix(counterfactual))
+        .end();
+    }
+}
+
+/// As [`summary`], as JSON that ends with a newline: with the places in both inputs and the five
+/// nearest servers of each unsatisfied requirement.
+pub fn summary_json(resolution: &Resolution) -> String {
+    let manifest = resolution.manifest();
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        w.key("agent").object(|w| write_agent(w, &manifest.agent));
+        w.key("constraints")
+            .object(|w| write_constraints(w, &manifest.constraints));
+        w.key("requirements").array(|w| {
+            for number in 0..manifest.requirements.len() {
+                w.object(|w| write_requirement(w, resolution, number));
+            }
+        });
+        w.key("satisfied").bool(resolution.satisfied());
+    });
+    w.finish()
+}
+
+/// The members of a requirement and its answer.
+pub(super) fn write_requirement(w: &mut Writer, resolution: &Resolution, number: usize) {
+    let manifest = resolution.manifest();
+    let requirement = &manifest.requirements[number];
+    let selected = resolution.selected(number);
+    w.key("category")
+        .string(requirement.category.value.as_str());
+    w.key("eligible").array(|w| {
+        let Some(selected) = selected else { return };
+        for server in resolution.eligible(number).skip(1).take(ELIGIBLE) {
+            w.object(|w| {
+                w.key("id").string(server.id());
+                w.key("lostOn")
+                    .string(TieBreak::between(selected, server).name());
+                w.key("version").string(server.version());
+            });
+        }
+    });
+    w.key("funnel").object(|w| {
+        let funnel = resolution.funnel(number);
+        w.key("all").number(funnel.all);
+        w.key("category").number(funnel.category);
+        w.key("residency").number(funnel.residency);
+        w.key("scopes").number(funnel.scopes);
+        w.key("sensitivity").number(funnel.sensitivity);
+        w.key("signature").number(funnel.signature);
+    });
+    w.key("nearest").array(|w| {
+        if selected.is_none() {
+            for near in resolution.nearest(number, NEAREST) {
+                w.object(|w| write_near(w, &near));
+            }
+        }
+    });
+    w.key("permissions").strings(
+        requirement
+            .permissions
+            .iter()
+            .map(|permission| permission.value.as_str()),
+    );
+    w.key("place")
+        .object(|w| write_place(w, &manifest.text.place(requirement.span)));
+    w.key("selected");
+    match (selected, resolution.hash(number)) {
+        (Some(server), Some(hash)) => w.object(|w| {
+            w.key("endpoint").string(server.endpoint());
+            w.key("hash").string(&hash);
+            w.key("id").string(server.id());
+            w.key("integrity").string(&integrity(server));
+            w.key("place").object(|w| write_place(w, &server.place()));
+            w.key("version").string(server.version());
+        }),
+        _ => w.null(),
+    }
+}
+
+/// The members of a rejected server.
+pub(super) fn write_near(w: &mut Writer, near: &Near<'_>) {
+    w.key("fixes").array(|w| {
+        for counterfactual in &near.fixes {
+            w.object(|w| {
+                w.key("changes").array(|w| {
+                    for change in &counterfactual.changes {
+                        w.object(|w| write_change(w, *change));
+                    }
+                });
+                w.key("text").string(&fix(counterfactual));
+                w.key("widening").bool(counterfactual.widening);
+            });
+        }
+    });
+    w.key("id").string(near.server.id());
+    w.key("place")
+        .object(|w| write_place(w, &near.server.place()));
+    w.key("reasons").array(|w| {
+        for reason in near.reasons.as_slice() {
+            write_reason(w, reason);
+        }
+    });
+    w.key("version").string(near.server.version());
+}
+
+fn write_change(w: &mut Writer, change: Change<'_>) {
+    let (kind, value) = match change {
+        Change::AddCategory(category) => ("addCategory", Some(category)),
+        Change::AddScope(scope) => ("addScope", Some(scope)),
+        Change::AddResidency(residency) => ("addResidency", Some(residency.as_str())),
+        Change::RaiseSensitivity(level) => ("raiseSensitivity", Some(level.as_str())),
+        Change::Sign => ("sign", None),
+        Change::DropResidency => ("dropResidency", None),
+        Change::LowerSensitivity(level) => ("lowerSensitivity", Some(level.as_str())),
+        Change::AllowUnsigned => ("allowUnsigned", None),
+    };
+    w.key("kind").string(kind);
+    w.key("value").optional(value);
+}

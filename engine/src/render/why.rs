@@ -1,0 +1,219 @@
+//! The whole story of a server or of a category.
+
+use super::discover::write_server;
+use super::json::Writer;
+use super::report::write_place;
+use super::styled::{Part, Style, Styled};
+use super::summary::{nearest, reasons_and_fixes, requirement, write_near, write_requirement};
+use crate::decide::{Resolution, TieBreak};
+use crate::diagnostic::Code;
+use crate::explain::{Check, Story, Subject, Verdict, story, subject};
+use crate::model::{Name, ServerView};
+use crate::text::Place;
+
+/// How many rejected servers are told of for a category.
+const REJECTED: usize = 10;
+
+/// The whole story of a server (`id` or `id@version`), of every requirement of a category, or of
+/// both. None if there is neither.
+pub fn why(resolution: &Resolution, name: &str) -> Option<Vec<Part>> {
+    let Subject {
+        servers,
+        requirements,
+    } = subject(resolution, name)?;
+    let mut out = Styled::default();
+    let mut first = true;
+    let mut gap = |out: &mut Styled| {
+        if !std::mem::take(&mut first) {
+            out.end();
+        }
+    };
+    for number in requirements {
+        gap(&mut out);
+        tell_requirement(&mut out, resolution, number);
+    }
+    for server in servers {
+        gap(&mut out);
+        tell_server(&mut out, resolution, server);
+    }
+    Some(out.finish())
+}
+
+fn tell_requirement(out: &mut Styled, resolution: &Resolution, number: usize) {
+    requirement(out, resolution, number);
+    if resolution.selected(number).is_none() {
+        // The nearest ones were told already.
+        return;
+    }
+    let rejected = resolution.nearest(number, REJECTED);
+    if !rejected.is_empty() {
+        out.end()
+            .put(Style::Heading, "  rejected, nearest first")
+            .end();
+    }
+    for near in &rejected {
+        nearest(out, near);
+    }
+}
+
+fn tell_server(out: &mut Styled, resolution: &Resolution, server: ServerView<'_>) {
+    out.put(Style::Heading, server.id())
+        .plain(format!(" {}", server.version()))
+        .dim(format!("  {}", at(&server.place())))
+        .end()
+        .plain(format!("  {}", server.endpoint()))
+        .end();
+    for number in 0..resolution.manifest().requirements.len() {
+        let story = story(resolution, number, server);
+        let category = &resolution.manifest().requirements[number].category;
+        let (style, mark, verdict) = match &story.verdict {
+            Verdict::Selected => (Style::Accepted, "✓ ", "selected".to_owned()),
+            Verdict::Eligible(lost_on) => (
+                Style::Accepted,
+                "· ",
+                format!("eligible, and {}", lost(*lost_on)),
+            ),
+            Verdict::Rejected(_) => (Style::Rejected, "✗ ", "rejected".to_owned()),
+        };
+        out.end()
+            .plain("  ")
+            .put(style, mark)
+            .put(Style::Heading, category.value.as_str())
+            .plain(": ")
+            .put(style, verdict)
+            .dim(format!(
+                "  {}",
+                at(&resolution.manifest().text.place(category.span))
+            ))
+            .end();
+        for check in &story.checks {
+            tell_check(out, check);
+        }
+        if let Verdict::Rejected(near) = &story.verdict {
+            reasons_and_fixes(out, near);
+        }
+    }
+}
+
+fn lost(lost_on: TieBreak) -> &'static str {
+    match lost_on {
+        TieBreak::Signed => "another one is signed",
+        TieBreak::Id => "another one has the smaller id",
+        TieBreak::Version => "another version is smaller",
+    }
+}
+
+fn tell_check(out: &mut Styled, check: &Check) {
+    let (style, mark) = if check.passed {
+        (Style::Accepted, "✓")
+    } else {
+        (Style::Rejected, "✗")
+    };
+    let name = check_name(check.code);
+    out.plain("    ").put(style, mark).plain(format!(
+        " {name:<12} {}, offered: {}",
+        match &check.required {
+            Some(required) => format!("required: {required}"),
+            None => "nothing required".to_owned(),
+        },
+        if check.offered.is_empty() {
+            "nothing"
+        } else {
+            &check.offered
+        }
+    ));
+    if let Some(place) = &check.asked_at {
+        out.dim(format!("  {}", at(place)));
+    }
+    out.end();
+}
+
+fn check_name(code: Code) -> &'static str {
+    match code {
+        Code::MissingCategory => "category",
+        Code::MissingScope => "scopes",
+        Code::ResidencyMismatch => "residency",
+        Code::SensitivityExceeded => "sensitivity",
+        Code::UnsignedNotAllowed => "signature",
+        other => other.name(),
+    }
+}
+
+fn at(place: &Place) -> String {
+    let file = place.source.usual_name();
+    format!("{file}:{}:{}", place.start.line, place.start.column)
+}
+
+/// As [`why`], as JSON that ends with a newline.
+pub fn why_json(resolution: &Resolution, name: &str) -> Option<String> {
+    let Subject {
+        servers,
+        requirements,
+    } = subject(resolution, name)?;
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        w.key("requirements").array(|w| {
+            for number in requirements {
+                w.object(|w| {
+                    w.key("answer")
+                        .object(|w| write_requirement(w, resolution, number));
+                    w.key("rejected").array(|w| {
+                        for near in resolution.nearest(number, REJECTED) {
+                            w.object(|w| write_near(w, &near));
+                        }
+                    });
+                });
+            }
+        });
+        w.key("servers").array(|w| {
+            for server in servers {
+                w.object(|w| {
+                    w.key("server").object(|w| write_server(w, server));
+                    w.key("stories").array(|w| {
+                        for number in 0..resolution.manifest().requirements.len() {
+                            let story = story(resolution, number, server);
+                            w.object(|w| write_story(w, resolution, &story));
+                        }
+                    });
+                });
+            }
+        });
+    });
+    Some(w.finish())
+}
+
+fn write_story(w: &mut Writer, resolution: &Resolution, story: &Story<'_>) {
+    let requirement = &resolution.manifest().requirements[story.requirement];
+    w.key("category")
+        .string(requirement.category.value.as_str());
+    w.key("checks").array(|w| {
+        for check in &story.checks {
+            w.object(|w| {
+                w.key("askedAt");
+                match &check.asked_at {
+                    Some(place) => w.object(|w| write_place(w, place)),
+                    None => w.null(),
+                }
+                w.key("code").string(check.code.name());
+                w.key("offered").string(&check.offered);
+                w.key("passed").bool(check.passed);
+                w.key("required").optional(check.required.as_deref());
+            });
+        }
+    });
+    w.key("lostOn").optional(match &story.verdict {
+        Verdict::Eligible(lost_on) => Some(lost_on.name()),
+        Verdict::Selected | Verdict::Rejected(_) => None,
+    });
+    w.key("rejected");
+    match &story.verdict {
+        Verdict::Rejected(near) => w.object(|w| write_near(w, near)),
+        Verdict::Selected | Verdict::Eligible(_) => w.null(),
+    }
+    w.key("requirement").number(story.requirement as u32);
+    w.key("verdict").string(match &story.verdict {
+        Verdict::Selected => "selected",
+        Verdict::Eligible(_) => "eligible",
+        Verdict::Rejected(_) => "rejected",
+    });
+}

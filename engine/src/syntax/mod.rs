@@ -1,0 +1,12 @@
+//! Text to spanned trees. Nothing here knows what the texts mean.
+
+mod canonical;
+mod frontmatter;
+pub mod json;
+mod node;
+pub mod yaml;
+
+pub use canonical::canonical;
+pub(crate) use canonical::write_string;
+pub use frontmatter::{Frontmatter, frontmatter};
+pub use node::{Entry, Node, Value};

@@ -1,0 +1,316 @@
+//! The subset of YAML that a frontmatter may use.
+//!
+//! Mappings, sequences, plain, quoted and block scalars, comments, in block and flow style.
+//! Whatever could make a reader see something else than a parser (anchors, aliases, tags, merge
+//! keys, further documents) is refused at its place.
+
+use super::node::{Entry, Node, Value};
+use crate::diagnostic::{Code, Problems};
+use crate::text::Span;
+use rustc_hash::FxHashMap;
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
+use std::borrow::Cow;
+
+/// How many mappings and sequences may stand inside each other.
+pub const DEPTH_LIMIT: usize = 64;
+
+/// Read the part `within` of a text as one YAML document. None if it can't be read, which is then
+/// among the problems, as is everything that the subset forbids.
+pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> {
+    let text = within.of(problems.text().as_str());
+    let control = text
+        .char_indices()
+        .find(|(_, c)| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}'));
+    if let Some((at, c)) = control {
+        let start = within.start as usize + at;
+        problems
+            .report(
+                Code::YamlSyntax,
+                Span::new(start, start + c.len_utf8()),
+                format!("U+{:04X}", u32::from(c)),
+                "the frontmatter holds a control character",
+            )
+            .help("remove the character");
+        return None;
+    }
+    let mut builder = Builder {
+        offsets: Offsets::new(text, within.start as usize),
+        within,
+        open: Vec::new(),
+        root: None,
+        problems,
+    };
+    for event in Parser::new_from_str(text) {
+        match event {
+            Ok((event, span)) => {
+                let span = builder.offsets.span(span.start, span.end);
+                builder.event(event, span)?;
+            }
+            Err(error) => {
+                let at = builder.offsets.offset(error.marker());
+                let width = text[at - within.start as usize..]
+                    .chars()
+                    .next()
+                    .map_or(0, char::len_utf8);
+                builder
+                    .problems
+                    .report(
+                        Code::YamlSyntax,
+                        Span::new(at, at + width),
+                        error.info(),
+                        "the frontmatter is not YAML",
+                    )
+                    .help("indent with spaces, and put strings with `: `, ` #` or a leading `@`, `%`, `*`, `&`, `!` in quotes");
+                return None;
+            }
+        }
+    }
+    Some(builder.root.unwrap_or(Node {
+        value: Value::Null,
+        span: Span {
+            start: within.start,
+            end: within.start,
+        },
+    }))
+}
+
+/// A mapping or a sequence that is being read.
+enum Open<'t> {
+    Sequence {
+        start: u32,
+        items: Vec<Node<'t>>,
+    },
+    Mapping {
+        start: u32,
+        entries: Vec<Entry<'t>>,
+        /// The key whose value comes next.
+        key: Option<(Cow<'t, str>, Span)>,
+        /// Where each key stands. Looked up, never iterated.
+        seen: FxHashMap<Cow<'t, str>, Span>,
+    },
+}
+
+struct Builder<'t, 'p> {
+    offsets: Offsets<'t>,
+    within: Span,
+    open: Vec<Open<'t>>,
+    root: Option<Node<'t>>,
+    problems: &'p mut Problems<'t>,
+}
+
+impl<'t> Builder<'t, '_> {
+    /// Take the next event. None if there is no use in going on.
+    fn event(&mut self, event: Event<'t>, span: Span) -> Option<()> {
+        match event {
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            Event::DocumentStart(_) => {
+                if self.root.is_some() {
+                    self.unsupported(span, "a second document", "keep one document");
+                    return None;
+                }
+            }
+            Event::Alias(_) => {
+                self.unsupported(span, "an alias", "write the value out");
+                self.put(Value::Refused, span);
+            }
+            Event::Scalar(value, style, anchor, tag) => {
+                let span = self.trim(span);
+                self.check_properties(anchor, tag.is_some(), span);
+                self.scalar(value, style, span);
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.check_properties(anchor, tag.is_some(), span);
+                self.enter(span, |start| Open::Sequence {
+                    start,
+                    items: Vec::new(),
+                })?;
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.check_properties(anchor, tag.is_some(), span);
+                self.enter(span, |start| Open::Mapping {
+                    start,
+                    entries: Vec::new(),
+                    key: None,
+                    seen: FxHashMap::default(),
+                })?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
+                Some(Open::Sequence { start, items }) => {
+                    let end = self.end(items.last().map(|item| item.span), span, start);
+                    self.put(Value::Sequence(items), Span { start, end });
+                }
+                Some(Open::Mapping { start, entries, .. }) => {
+                    let last = entries
+                        .last()
+                        .map(|entry| entry.value.span.max(entry.key_span));
+                    let end = self.end(last, span, start);
+                    self.put(Value::Mapping(entries), Span { start, end });
+                }
+                None => {}
+            },
+        }
+        Some(())
+    }
+
+    /// Where a collection ends: behind its bracket in flow style, behind its last item in block
+    /// style, whose end event comes only with what follows.
+    fn end(&self, last: Option<Span>, event: Span, start: u32) -> u32 {
+        let text = self.problems.text().as_str();
+        if text[start as usize..].starts_with(['[', '{']) && event.end > start {
+            return event.end;
+        }
+        last.map_or(start, |last| last.end)
+    }
+
+    /// A scalar without the white space and line ends that the parser counts to it.
+    fn trim(&self, span: Span) -> Span {
+        let trimmed = span.of(self.problems.text().as_str()).trim_end();
+        Span::new(span.start as usize, span.start as usize + trimmed.len())
+    }
+
+    fn unsupported(&mut self, span: Span, what: &str, help: &str) {
+        self.problems
+            .report(
+                Code::YamlUnsupported,
+                span,
+                format!("{what} is not allowed here"),
+                format!("the frontmatter uses {what}"),
+            )
+            .help(help);
+    }
+
+    fn check_properties(&mut self, anchor: usize, tagged: bool, span: Span) {
+        if anchor != 0 {
+            self.unsupported(span, "an anchor", "remove the `&` and its name");
+        }
+        if tagged {
+            self.unsupported(span, "a tag", "remove the `!` and its name");
+        }
+    }
+
+    fn enter(&mut self, span: Span, open: impl FnOnce(u32) -> Open<'t>) -> Option<()> {
+        if self.open.len() == DEPTH_LIMIT {
+            self.problems
+                .report(
+                    Code::NestingTooDeep,
+                    span,
+                    format!("level {}", DEPTH_LIMIT + 1),
+                    "mappings and sequences are nested too deeply",
+                )
+                .help(format!(
+                    "at most {DEPTH_LIMIT} mappings and sequences may stand inside each other"
+                ));
+            return None;
+        }
+        if let Some(Open::Mapping { key: None, .. }) = self.open.last() {
+            self.unsupported(
+                span,
+                "a mapping or sequence as a key",
+                "use a string as the key",
+            );
+            return None;
+        }
+        self.open.push(open(span.start));
+        Some(())
+    }
+
+    fn scalar(&mut self, value: Cow<'t, str>, style: ScalarStyle, span: Span) {
+        let plain = style == ScalarStyle::Plain;
+        if let Some(Open::Mapping {
+            key: key @ None, ..
+        }) = self.open.last_mut()
+        {
+            *key = Some((value.clone(), span));
+            if plain && value == "<<" {
+                self.unsupported(span, "a merge key", "write the fields out");
+            }
+            return;
+        }
+        let value = match value {
+            value if plain && value.is_empty() => Value::Null,
+            value if plain => Value::Plain(value),
+            value => Value::String(value),
+        };
+        self.put(value, span);
+    }
+
+    /// Put a finished value where it belongs.
+    fn put(&mut self, value: Value<'t>, span: Span) {
+        let node = Node { value, span };
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::Sequence { items, .. }) => items.push(node),
+            Some(Open::Mapping {
+                key, entries, seen, ..
+            }) => {
+                let Some((key, key_span)) = key.take() else {
+                    // An alias as a key: reported already.
+                    *key = Some((Cow::Borrowed(""), span));
+                    return;
+                };
+                if let Some(first) = seen.get(&key) {
+                    self.problems
+                        .report(
+                            Code::DuplicateKey,
+                            key_span,
+                            "again here",
+                            format!("the key `{key}` stands twice in one mapping"),
+                        )
+                        .also(*first, "first here")
+                        .help("keep one of the two");
+                    return;
+                }
+                seen.insert(key.clone(), key_span);
+                entries.push(Entry {
+                    key,
+                    key_span,
+                    value: node,
+                });
+            }
+        }
+        debug_assert!(span.end <= self.within.end);
+    }
+}
+
+/// Character offsets, which the parser counts in, to byte offsets of the whole text.
+struct Offsets<'t> {
+    text: &'t str,
+    base: usize,
+    /// The byte offset of each 64th character; empty where bytes and characters are the same.
+    marks: Vec<usize>,
+}
+
+impl<'t> Offsets<'t> {
+    const STRIDE: usize = 64;
+
+    fn new(text: &'t str, base: usize) -> Self {
+        let marks = if text.is_ascii() {
+            Vec::new()
+        } else {
+            text.char_indices()
+                .step_by(Self::STRIDE)
+                .map(|(at, _)| at)
+                .collect()
+        };
+        Self { text, base, marks }
+    }
+
+    fn offset(&self, marker: &Marker) -> usize {
+        let index = marker.index();
+        if self.marks.is_empty() {
+            return self.base + index.min(self.text.len());
+        }
+        let Some(&mark) = self.marks.get(index / Self::STRIDE) else {
+            return self.base + self.text.len();
+        };
+        self.text[mark..]
+            .char_indices()
+            .nth(index % Self::STRIDE)
+            .map_or(self.base + self.text.len(), |(at, _)| self.base + mark + at)
+    }
+
+    fn span(&self, start: Marker, end: Marker) -> Span {
+        let start = self.offset(&start);
+        Span::new(start, self.offset(&end).max(start))
+    }
+}

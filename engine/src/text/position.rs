@@ -1,0 +1,119 @@
+//! Byte offsets to lines and columns.
+
+/// A point of a text as people and editors count it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1, in Unicode code points.
+    pub column: u32,
+    /// Column, from 1, in UTF-16 code units.
+    pub utf16_column: u32,
+}
+
+const START: Position = Position {
+    line: 1,
+    column: 1,
+    utf16_column: 1,
+};
+
+/// How many bytes lie between two marks. It bounds what one look-up has to count, so that a
+/// thousand problems in a text of one 500 MB line are placed as quickly as elsewhere.
+const STRIDE: usize = 1024;
+
+/// Known positions of a text, from which the others are counted.
+#[derive(Debug)]
+pub struct LineIndex {
+    /// The position at each multiple of [`STRIDE`], taken back to a character boundary.
+    marks: Vec<(u32, Position)>,
+}
+
+impl LineIndex {
+    /// Read a text once.
+    pub fn new(text: &str) -> Self {
+        let mut marks = vec![(0, START)];
+        let (mut at, mut position) = (0, START);
+        while at + STRIDE < text.len() {
+            let next = text.floor_char_boundary(at + STRIDE);
+            position = advance(position, &text[at..next], at == 0);
+            at = next;
+            marks.push((at as u32, position));
+        }
+        Self { marks }
+    }
+
+    /// The position of an offset. One that is past the end or inside a character is taken back
+    /// to the last boundary before it.
+    pub fn position(&self, text: &str, offset: usize) -> Position {
+        let offset = text.floor_char_boundary(offset);
+        let mark = self
+            .marks
+            .partition_point(|(at, _)| *at as usize <= offset)
+            .saturating_sub(1);
+        let (at, position) = self.marks[mark];
+        advance(position, &text[at as usize..offset], at == 0)
+    }
+}
+
+/// The position after `passed`. A byte order mark at the start of a text has no width.
+fn advance(mut position: Position, passed: &str, at_start: bool) -> Position {
+    let passed = if at_start {
+        passed.strip_prefix('\u{feff}').unwrap_or(passed)
+    } else {
+        passed
+    };
+    for c in passed.chars() {
+        if c == '\n' {
+            position.line += 1;
+            position.column = 1;
+            position.utf16_column = 1;
+        } else {
+            position.column += 1;
+            position.utf16_column += c.len_utf16() as u32;
+        }
+    }
+    position
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str, offset: usize) -> (u32, u32, u32) {
+        let position = LineIndex::new(text).position(text, offset);
+        (position.line, position.column, position.utf16_column)
+    }
+
+    #[test]
+    fn columns_count_characters_and_utf16_units() {
+        let text = "a𝄞b\r\nc";
+        assert_eq!(at(text, 0), (1, 1, 1));
+        assert_eq!(at(text, 5), (1, 3, 4));
+        assert_eq!(at(text, 8), (2, 1, 1));
+        assert_eq!(at(text, 9), (2, 2, 2));
+    }
+
+    #[test]
+    fn offsets_outside_are_taken_back() {
+        assert_eq!(at("é", 1), (1, 1, 1));
+        assert_eq!(at("é", 99), (1, 2, 2));
+    }
+
+    #[test]
+    fn a_byte_order_mark_has_no_width() {
+        assert_eq!(at("\u{feff}---", 3), (1, 1, 1));
+        assert_eq!(at("\u{feff}---", 6), (1, 4, 4));
+    }
+
+    #[test]
+    fn marks_do_not_change_positions() {
+        let text = "zeile ä𝄞\n".repeat(500) + &"ö".repeat(3000);
+        let lines = LineIndex::new(&text);
+        for (offset, _) in text.char_indices() {
+            assert_eq!(
+                lines.position(&text, offset),
+                advance(START, &text[..offset], true)
+            );
+        }
+    }
+}

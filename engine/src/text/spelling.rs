@@ -1,0 +1,44 @@
+//! What somebody may have meant.
+
+/// The candidates that are spelled nearly as `word` is, nearest first, at most `limit`.
+pub fn nearest<'c>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+    limit: usize,
+) -> Vec<&'c str> {
+    let tolerated = (word.chars().count() / 3).max(1);
+    let folded = word.to_lowercase();
+    let mut near: Vec<_> = candidates
+        .into_iter()
+        // Lengths that differ by more can't be near, and hostile words may be long.
+        .filter(|candidate| candidate.len().abs_diff(word.len()) <= tolerated * 4)
+        .filter(|candidate| candidate.len() <= WORD_LIMIT)
+        .map(|candidate| {
+            let distance = strsim::damerau_levenshtein(&folded, &candidate.to_lowercase());
+            (distance, candidate)
+        })
+        .filter(|(distance, _)| *distance <= tolerated)
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    near.into_iter()
+        .take(limit)
+        .map(|(_, candidate)| candidate)
+        .collect()
+}
+
+/// Candidates longer than this, in bytes, are not compared: the cost grows with the square.
+const WORD_LIMIT: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn slips_are_found_and_other_words_are_not() {
+        let known = ["residency", "sensitivity", "requireSigned"];
+        assert_eq!(nearest("residensy", known, 1), ["residency"]);
+        assert_eq!(nearest("requiresigned", known, 1), ["requireSigned"]);
+        assert!(nearest("colour", known, 1).is_empty());
+    }
+}
