@@ -189,6 +189,17 @@ impl Index {
         self.categories.ranks(number)
     }
 
+    /// The servers that offer a category, ordered by id, then version.
+    pub fn servers_of(&self, category: u32) -> Vec<ServerView<'_>> {
+        let mut servers: Vec<_> = self
+            .with_category(category)
+            .iter()
+            .map(|rank| self.server(*rank))
+            .collect();
+        servers.sort_unstable_by_key(|server| (server.id(), server.version()));
+        servers
+    }
+
     /// The ranks of the servers that support a scope, lowest first.
     pub fn with_scope(&self, number: u32) -> &[Rank] {
         self.scopes.ranks(number)

@@ -5,17 +5,6 @@ use super::report::write_place;
 use super::styled::{Part, Style, Styled, count};
 use crate::model::{Index, Residency, ServerView};
 
-/// The servers of a category, ordered by id, then version.
-fn servers_of(index: &Index, category: u32) -> Vec<ServerView<'_>> {
-    let mut servers: Vec<_> = index
-        .with_category(category)
-        .iter()
-        .map(|rank| index.server(*rank))
-        .collect();
-    servers.sort_unstable_by_key(|server| (server.id(), server.version()));
-    servers
-}
-
 /// Those that offer no category, in the same order.
 fn servers_of_none(index: &Index) -> Vec<ServerView<'_>> {
     index
@@ -50,7 +39,7 @@ pub fn discover(index: &Index) -> Vec<Part> {
         )
         .end();
     for (number, name) in (0..).zip(index.category_names()) {
-        table(&mut out, name, &servers_of(index, number));
+        table(&mut out, name, &index.servers_of(number));
     }
     let none = servers_of_none(index);
     if !none.is_empty() {
@@ -104,7 +93,7 @@ pub fn discover_json(index: &Index) -> String {
                 w.object(|w| {
                     w.key("name").string(name);
                     w.key("servers").array(|w| {
-                        for server in servers_of(index, number) {
+                        for server in index.servers_of(number) {
                             w.object(|w| write_server(w, server));
                         }
                     });

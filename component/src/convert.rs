@@ -1,0 +1,314 @@
+//! Values of the engine to values of the contract, and back where they come back.
+
+use crate::bindings::exports::agent::engine::{diagnostic, inputs, lockfile, resolver, view};
+use agent_engine::decide;
+use agent_engine::diagnostic as problems;
+use agent_engine::model::{self, Name};
+use agent_engine::{render, text};
+
+/// Enumerations that have the same cases here and there.
+macro_rules! same {
+    ($($ours:path = $theirs:path { $($case:ident)* })*) => {$(
+        impl From<$ours> for $theirs {
+            fn from(value: $ours) -> Self {
+                match value { $(<$ours>::$case => Self::$case,)* }
+            }
+        }
+
+        impl From<$theirs> for $ours {
+            fn from(value: $theirs) -> Self {
+                match value { $(<$theirs>::$case => Self::$case,)* }
+            }
+        }
+    )*};
+}
+
+same! {
+    problems::Code = diagnostic::Code {
+        InputTooLarge InvalidUtf8 JsonSyntax LoneSurrogate NumberOutOfRange YamlSyntax
+        YamlUnsupported DuplicateKey NestingTooDeep FrontmatterMissing FrontmatterUnclosed
+        MissingField WrongType UnknownValue UnknownKey EmptyValue InvalidName ForbiddenAction
+        UnsupportedRequirement DuplicateServer LookalikeId LockVersion LockMissing LockInvalid
+        Unsatisfied MissingCategory MissingScope ResidencyMismatch SensitivityExceeded
+        UnsignedNotAllowed ExplanationTooLarge AgentChanged RequirementAdded RequirementRemoved
+        SelectionChanged VersionChanged EndpointChanged ScopeWidened ScopeNarrowed
+        IntegrityChanged HashChanged ServerRemoved ForbidAdded ForbidRemoved
+    }
+    problems::Severity = diagnostic::Severity { Error Warning }
+    text::Source = diagnostic::Source { Manifest Index Lock Explanation }
+    model::Sensitivity = inputs::Sensitivity {
+        Public Internal Confidential PiiLow PiiModerate PiiHigh
+    }
+    model::Residency = inputs::Residency { Any EuOnly UsOnly }
+    decide::TieBreak = resolver::TieBreak { Signed Id Version }
+    render::Format = view::ReportFormat { Json Sarif Github }
+    render::Style = view::Style { Plain Heading Name Accepted Rejected Warning Code Dim }
+}
+
+/// Convert each element.
+pub(crate) fn all<A, B: From<A>>(items: impl IntoIterator<Item = A>) -> Vec<B> {
+    items.into_iter().map(B::from).collect()
+}
+
+/// Own each name.
+pub(crate) fn strings<'s>(names: impl IntoIterator<Item = &'s str>) -> Vec<String> {
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// A page of a list.
+pub(crate) fn page<T>(
+    items: impl Iterator<Item = T>,
+    offset: u32,
+    limit: u32,
+) -> impl Iterator<Item = T> {
+    items.skip(offset as usize).take(limit as usize)
+}
+
+impl From<text::Position> for diagnostic::Position {
+    fn from(position: text::Position) -> Self {
+        Self {
+            line: position.line,
+            column: position.column,
+            utf16_column: position.utf16_column,
+        }
+    }
+}
+
+impl From<diagnostic::Position> for text::Position {
+    fn from(position: diagnostic::Position) -> Self {
+        Self {
+            line: position.line,
+            column: position.column,
+            utf16_column: position.utf16_column,
+        }
+    }
+}
+
+impl From<text::Place> for diagnostic::Place {
+    fn from(place: text::Place) -> Self {
+        Self {
+            span: diagnostic::Span {
+                source: place.source.into(),
+                start: place.span.start,
+                end: place.span.end,
+            },
+            start: place.start.into(),
+            end: place.end.into(),
+        }
+    }
+}
+
+impl From<diagnostic::Place> for text::Place {
+    fn from(place: diagnostic::Place) -> Self {
+        Self {
+            source: place.span.source.into(),
+            span: text::Span {
+                start: place.span.start,
+                end: place.span.end,
+            },
+            start: place.start.into(),
+            end: place.end.into(),
+        }
+    }
+}
+
+impl From<problems::Label> for diagnostic::Label {
+    fn from(label: problems::Label) -> Self {
+        Self {
+            place: label.place.into(),
+            text: label.text,
+        }
+    }
+}
+
+impl From<diagnostic::Label> for problems::Label {
+    fn from(label: diagnostic::Label) -> Self {
+        Self {
+            place: label.place.into(),
+            text: label.text,
+        }
+    }
+}
+
+impl From<problems::Diagnostic> for diagnostic::Diagnostic {
+    fn from(problem: problems::Diagnostic) -> Self {
+        Self {
+            code: problem.code.into(),
+            severity: problem.severity().into(),
+            message: problem.message,
+            labels: all(problem.labels),
+            help: problem.help,
+        }
+    }
+}
+
+impl From<diagnostic::Diagnostic> for problems::Diagnostic {
+    fn from(problem: diagnostic::Diagnostic) -> Self {
+        Self {
+            code: problem.code.into(),
+            message: problem.message,
+            labels: all(problem.labels),
+            help: problem.help,
+        }
+    }
+}
+
+impl From<model::ServerView<'_>> for inputs::Server {
+    fn from(server: model::ServerView<'_>) -> Self {
+        let gate = server.gate();
+        Self {
+            id: server.id().to_owned(),
+            version: server.version().to_owned(),
+            endpoint: server.endpoint().to_owned(),
+            categories: strings(server.categories()),
+            scopes: strings(server.scopes()),
+            residency: all(gate.residency().iter()),
+            max_sensitivity: gate.max_sensitivity().into(),
+            signed: gate.signed(),
+            publisher: server.publisher().to_owned(),
+            place: server.place().into(),
+        }
+    }
+}
+
+impl From<&model::Constraints> for inputs::Constraints {
+    fn from(constraints: &model::Constraints) -> Self {
+        Self {
+            forbid: strings(constraints.forbid.iter().map(|label| label.value.as_str())),
+            require_signed: constraints.require_signed(),
+            residency: constraints.residency().map(Into::into),
+            sensitivity: constraints.sensitivity().map(Into::into),
+        }
+    }
+}
+
+impl From<&model::Selection> for resolver::Selection {
+    fn from(selection: &model::Selection) -> Self {
+        Self {
+            category: selection.category.to_string(),
+            endpoint: selection.endpoint.to_string(),
+            hash: selection.hash.clone(),
+            id: selection.id.to_string(),
+            integrity: selection.integrity.clone(),
+            scopes: strings(selection.scopes.iter().map(Name::as_str)),
+            version: selection.version.to_string(),
+        }
+    }
+}
+
+impl From<&decide::Rejection<'_>> for resolver::Rejection {
+    fn from(reason: &decide::Rejection<'_>) -> Self {
+        match reason {
+            decide::Rejection::MissingCategory { offered } => {
+                Self::MissingCategory(strings(offered.iter().copied()))
+            }
+            decide::Rejection::MissingScope { missing } => {
+                Self::MissingScope(strings(missing.iter().copied()))
+            }
+            decide::Rejection::ResidencyMismatch { required, offered } => {
+                Self::ResidencyMismatch(resolver::ResidencyMismatch {
+                    required: (*required).into(),
+                    offered: all(offered.iter()),
+                })
+            }
+            decide::Rejection::SensitivityExceeded { required, offered } => {
+                Self::SensitivityExceeded(resolver::SensitivityExceeded {
+                    required: (*required).into(),
+                    offered: (*offered).into(),
+                })
+            }
+            decide::Rejection::UnsignedNotAllowed { publisher } => {
+                Self::UnsignedNotAllowed((*publisher).to_owned())
+            }
+        }
+    }
+}
+
+impl From<decide::Change<'_>> for resolver::Change {
+    fn from(change: decide::Change<'_>) -> Self {
+        match change {
+            decide::Change::AddCategory(category) => Self::AddCategory(category.to_owned()),
+            decide::Change::AddScope(scope) => Self::AddScope(scope.to_owned()),
+            decide::Change::AddResidency(residency) => Self::AddResidency(residency.into()),
+            decide::Change::RaiseSensitivity(level) => Self::RaiseSensitivity(level.into()),
+            decide::Change::Sign => Self::Sign,
+            decide::Change::DropResidency => Self::DropResidency,
+            decide::Change::LowerSensitivity(level) => Self::LowerSensitivity(level.into()),
+            decide::Change::AllowUnsigned => Self::AllowUnsigned,
+        }
+    }
+}
+
+impl From<decide::Counterfactual<'_>> for resolver::Counterfactual {
+    fn from(counterfactual: decide::Counterfactual<'_>) -> Self {
+        Self {
+            changes: all(counterfactual.changes),
+            widening: counterfactual.widening,
+        }
+    }
+}
+
+impl From<decide::Near<'_>> for resolver::Near {
+    fn from(near: decide::Near<'_>) -> Self {
+        Self {
+            id: near.server.id().to_owned(),
+            version: near.server.version().to_owned(),
+            reasons: all(near.reasons.as_slice()),
+            fixes: all(near.fixes),
+        }
+    }
+}
+
+impl From<decide::Funnel> for resolver::Funnel {
+    fn from(funnel: decide::Funnel) -> Self {
+        Self {
+            all: funnel.all,
+            category: funnel.category,
+            scopes: funnel.scopes,
+            residency: funnel.residency,
+            sensitivity: funnel.sensitivity,
+            signature: funnel.signature,
+        }
+    }
+}
+
+impl From<&decide::Drift> for lockfile::Drift {
+    fn from(drift: &decide::Drift) -> Self {
+        Self {
+            code: drift.code.into(),
+            widening: drift.widening(),
+            category: drift.category.clone(),
+            before: drift.before.clone(),
+            after: drift.after.clone(),
+        }
+    }
+}
+
+impl From<lockfile::Drift> for decide::Drift {
+    fn from(drift: lockfile::Drift) -> Self {
+        Self {
+            code: drift.code.into(),
+            category: drift.category,
+            before: drift.before,
+            after: drift.after,
+        }
+    }
+}
+
+impl From<view::File> for render::File {
+    fn from(file: view::File) -> Self {
+        Self {
+            source: file.source.into(),
+            path: file.path,
+        }
+    }
+}
+
+impl From<render::Part> for view::Part {
+    fn from(part: render::Part) -> Self {
+        Self {
+            style: part.style.into(),
+            text: part.text,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The engine as a component: a line for each export, total conversions, no logic.
+
+mod convert;
+mod diagnostic;
+mod inputs;
+mod lockfile;
+mod resolver;
+mod view;
+
+/// What `wit-bindgen` makes of the world.
+#[allow(
+    unsafe_code,
+    missing_docs,
+    clippy::all,
+    unused_qualifications,
+    unreachable_pub
+)]
+mod bindings {
+    wit_bindgen::generate!({
+        path: "../wit/engine",
+        world: "engine",
+    });
+
+    export!(Component);
+
+    use super::Component;
+}
+
+/// The engine, as the world has it.
+struct Component;

@@ -1,0 +1,40 @@
+//! `agent:engine/lockfile`
+
+use crate::Component;
+use crate::bindings::exports::agent::engine::lockfile::{
+    self, Diagnostic, Drift, Guest, GuestLock, IndexBorrow, LockBorrow, Selection,
+};
+use crate::convert::all;
+use crate::inputs::Index;
+use agent_engine::{decide, lower, model, render};
+
+/// A lock.
+pub(crate) struct Lock(model::Lock);
+
+impl Guest for Component {
+    type Lock = Lock;
+
+    fn compare(older: Option<LockBorrow<'_>>, newer: LockBorrow<'_>) -> Vec<Drift> {
+        let older = older.as_ref().map(|lock| &lock.get::<Lock>().0);
+        all(decide::compare(older, &newer.get::<Lock>().0).drifts())
+    }
+}
+
+impl GuestLock for Lock {
+    fn parse(text: Vec<u8>) -> Result<lockfile::Lock, Vec<Diagnostic>> {
+        let lock = lower::lock(text).map_err(all)?;
+        Ok(lockfile::Lock::new(Self(lock.value)))
+    }
+
+    fn render(&self) -> String {
+        render::lock(&self.0)
+    }
+
+    fn selections(&self) -> Vec<Selection> {
+        all(&self.0.selections)
+    }
+
+    fn verify(&self, index: IndexBorrow<'_>) -> Vec<Drift> {
+        all(decide::verify(&self.0, &index.get::<Index>().value).drifts())
+    }
+}

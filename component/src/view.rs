@@ -1,0 +1,59 @@
+//! `agent:engine/view`
+
+use crate::Component;
+use crate::bindings::exports::agent::engine::view::{
+    Diagnostic, Drift, File, Guest, IndexBorrow, Part, ReportFormat, ResolutionBorrow,
+};
+use crate::convert::{all, strings};
+use crate::inputs::Index;
+use crate::resolver::Resolution;
+use agent_engine::{explain, render};
+
+impl Guest for Component {
+    fn report(format: ReportFormat, diagnostics: Vec<Diagnostic>, files: Vec<File>) -> String {
+        let diagnostics: Vec<_> = all(diagnostics);
+        let files: Vec<_> = all(files);
+        render::report(format.into(), &diagnostics, &files)
+    }
+
+    fn discover(index: IndexBorrow<'_>) -> Vec<Part> {
+        all(render::discover(&index.get::<Index>().value))
+    }
+
+    fn discover_json(index: IndexBorrow<'_>) -> String {
+        render::discover_json(&index.get::<Index>().value)
+    }
+
+    fn summary(resolution: ResolutionBorrow<'_>) -> Vec<Part> {
+        all(render::summary(&resolution.get::<Resolution>().0))
+    }
+
+    fn summary_json(resolution: ResolutionBorrow<'_>) -> String {
+        render::summary_json(&resolution.get::<Resolution>().0)
+    }
+
+    fn why(resolution: ResolutionBorrow<'_>, subject: String) -> Option<Vec<Part>> {
+        render::why(&resolution.get::<Resolution>().0, &subject).map(all)
+    }
+
+    fn why_json(resolution: ResolutionBorrow<'_>, subject: String) -> Option<String> {
+        render::why_json(&resolution.get::<Resolution>().0, &subject)
+    }
+
+    fn did_you_mean(resolution: ResolutionBorrow<'_>, subject: String) -> Vec<String> {
+        strings(explain::did_you_mean(
+            &resolution.get::<Resolution>().0,
+            &subject,
+        ))
+    }
+
+    fn drifts(drifts: Vec<Drift>) -> Vec<Part> {
+        let drifts: Vec<_> = all(drifts);
+        all(render::drifts(&drifts))
+    }
+
+    fn drifts_json(drifts: Vec<Drift>) -> String {
+        let drifts: Vec<_> = all(drifts);
+        render::drifts_json(&drifts)
+    }
+}
