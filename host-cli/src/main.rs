@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         Ok(Answer::No) => ExitCode::FAILURE,
         Ok(Answer::None) => UNANSWERED.into(),
         Err(failure) => {
-            output::note(&diagnostics::draw_failure(&failure));
+            output::note_drawn(&diagnostics::draw_failure(&failure));
             UNANSWERED.into()
         }
     }
@@ -53,6 +53,6 @@ fn choose_colors(color: Color) {
 /// A panic is a defect, and must look neither like a no nor like the end of a signal.
 fn end_in_panic(panic: &PanicHookInfo<'_>) {
     let failure = Failure::internal(panic);
-    output::note(&diagnostics::draw_failure(&failure));
+    output::note_drawn(&diagnostics::draw_failure(&failure));
     process::exit(UNANSWERED.into());
 }

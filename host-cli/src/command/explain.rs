@@ -11,23 +11,25 @@ use crate::{output, pages};
 const ALIKE: f64 = 0.8;
 
 pub(super) fn run(args: &Explain, global: &Global) -> Result<Answer, Failure> {
-    let catalogue = session::engine(global)?.catalogue()?;
     match &args.code {
-        None => output::print_parts(&list(&catalogue))?,
-        Some(code) => output::print_text(page(&code.to_uppercase(), &catalogue)?)?,
+        None => output::print_parts(&list(&catalogue(global)?))?,
+        Some(code) => output::print_text(page(&code.to_uppercase(), global)?)?,
     }
     Ok(Answer::Yes)
 }
 
-fn page(code: &str, catalogue: &[CodeEntry]) -> Result<&'static str, Failure> {
-    pages::of(code).ok_or_else(|| {
-        let failure = Failure::new(format_args!("there is no code `{code}`"));
-        let alike = alike(code, catalogue);
-        if alike.is_empty() {
-            failure.help("`agent explain` lists them all")
-        } else {
-            failure.help(did_you_mean(&alike))
-        }
+fn catalogue(global: &Global) -> Result<Vec<CodeEntry>, Failure> {
+    session::engine(global)?.catalogue()
+}
+
+fn page(code: &str, global: &Global) -> Result<&'static str, Failure> {
+    if let Some(page) = pages::of(code) {
+        return Ok(page);
+    }
+    let failure = Failure::new(format_args!("there is no code `{code}`"));
+    Err(match alike(code, &catalogue(global)?).as_slice() {
+        [] => failure.help("`agent explain` lists them all"),
+        alike => failure.help(did_you_mean(alike)),
     })
 }
 

@@ -6,7 +6,7 @@ use crate::args::{Explanation, Resolve};
 use crate::engine::{Code, Diagnostic, Drift, Resolution};
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::output::{self, visible};
+use crate::output;
 use crate::replace::Staged;
 use std::path::PathBuf;
 
@@ -66,6 +66,9 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
     show_summary(&mut session, &resolution)?;
     if change.replaces_lock && !session.quiet {
         output::note_parts(&session.engine.drifts(&change.drifts)?);
+    }
+    if !change.is_needed && !session.quiet {
+        output::note(format_args!("{} is up to date", args.lock.display()));
     }
     announce(args, &session, &files);
     Ok(Answer::Yes)
@@ -160,9 +163,6 @@ fn announce(args: &Resolve, session: &Session, files: &[NewFile]) {
     }
     let done = if args.dry_run { "would write" } else { "wrote" };
     for file in files {
-        output::note(&format!(
-            "{done} {}\n",
-            visible(&file.path.to_string_lossy())
-        ));
+        output::note(format_args!("{done} {}", file.path.display()));
     }
 }

@@ -4,8 +4,8 @@ use super::Answer;
 use crate::args::{Format, Global, Output};
 use crate::diagnostics::{Document, Findings};
 use crate::engine::{
-    Diagnostic, Drift, Engine, Index, Instance, Lock, Manifest, Part, ReportFormat, Resolution,
-    Severity, Source,
+    Diagnostic, Drift, EMBEDDED_SHA256, Engine, Index, Instance, Lock, Manifest, Part,
+    ReportFormat, Resolution, Severity, Source,
 };
 use crate::failure::Failure;
 use crate::input::{INDEX_MAX, Input, TEXT_MAX};
@@ -40,6 +40,12 @@ impl Session {
 
 /// An instance of the engine that the options ask for.
 pub(super) fn engine(global: &Global) -> Result<Instance, Failure> {
+    if global.verbose {
+        match &global.engine {
+            None => output::note(format_args!("engine sha256:{EMBEDDED_SHA256}")),
+            Some(path) => output::note(format_args!("engine {}", path.display())),
+        }
+    }
     match &global.engine {
         None => Engine::embedded(),
         Some(path) => {
@@ -155,7 +161,7 @@ impl Session {
         }
         let text = input.read(limit)?;
         if self.verbose {
-            output::note(&format!("read {input}: {} bytes\n", text.len()));
+            output::note(format_args!("read {} bytes of {input}", text.len()));
         }
         Ok(text)
     }
@@ -273,7 +279,7 @@ impl Session {
                 .iter_mut()
                 .for_each(|problem| problem.severity = Severity::Warning);
             let catalogue = self.engine.catalogue()?;
-            output::note(&self.findings.draw(&problems, &catalogue));
+            output::note_drawn(&self.findings.draw(&problems, &catalogue));
         }
         Ok(())
     }
@@ -289,7 +295,7 @@ impl Session {
             .collect();
         if !shown.is_empty() {
             let catalogue = self.engine.catalogue()?;
-            output::note(&self.findings.draw(shown, &catalogue));
+            output::note_drawn(&self.findings.draw(shown, &catalogue));
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ pub(crate) use visible::{visible, visible_char};
 use crate::engine::Part;
 use crate::failure::Failure;
 use crate::input;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal, Write};
 
 /// Prints a text that the engine has written for people.
@@ -20,7 +20,7 @@ pub(crate) fn print_parts(parts: &[Part]) -> Result<(), Failure> {
 
 /// As [`print_parts`], on standard error.
 pub(crate) fn note_parts(parts: &[Part]) {
-    note(&styled(parts));
+    note_drawn(&styled(parts));
 }
 
 /// Prints a text that this program contains, such as a page of its documentation.
@@ -39,8 +39,13 @@ pub(crate) fn print_data(data: &str) -> Result<(), Failure> {
     })
 }
 
-/// Prints a text, whose styles are this program's own, on standard error.
-pub(crate) fn note(text: &str) {
+/// Says what is done, in a line on standard error.
+pub(crate) fn note(line: impl Display) {
+    note_drawn(&format!("{}\n", visible(&line.to_string())));
+}
+
+/// Prints what was drawn, in this program's own styles, on standard error.
+pub(crate) fn note_drawn(text: &str) {
     // There is nowhere to complain to if it can't be written.
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
