@@ -9,6 +9,9 @@ use std::process::Command;
 
 use crate::process;
 
+/// The package that is built for wasm only.
+pub(crate) const GUEST: &str = "agent-component";
+
 /// A call of the cargo that runs this program, in the root of the workspace.
 pub(crate) fn cargo(workspace: &Workspace) -> Command {
     // Cargo tells its own path to what it runs.

@@ -7,7 +7,7 @@ use agent_pack::Workspace;
 use anyhow::{Result, bail};
 use std::process::Stdio;
 
-use crate::cargo::cargo;
+use crate::cargo::{GUEST, cargo};
 use crate::{component, no_arguments, process, setup, status};
 
 /// One part of the tests. All of them are run, also when one fails: who looks at the result of a
@@ -24,6 +24,9 @@ const PARTS: [Part; 3] = [
         elsewhere::check,
     ),
 ];
+
+/// All packages that run here, and all of their tests.
+const TESTED: [&str; 4] = ["--workspace", "--exclude", GUEST, "--no-fail-fast"];
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
@@ -58,16 +61,20 @@ pub(crate) fn run_tests(
     tests.envs(environment.iter().copied());
     if !has_nextest(workspace) {
         // Runs those in documentation as well.
-        return process::run(tests.args(["test", "--no-fail-fast", "--"]).args(filters));
+        return process::run(tests.arg("test").args(TESTED).arg("--").args(filters));
     }
     process::run(
         tests
-            .args(["nextest", "run", "--no-fail-fast", "--"])
+            .args(["nextest", "run"])
+            .args(TESTED)
+            .arg("--")
             .args(filters),
     )?;
     process::run(
         cargo(workspace)
-            .args(["test", "--doc", "--no-fail-fast", "--"])
+            .args(["test", "--doc"])
+            .args(TESTED)
+            .arg("--")
             .args(filters),
     )
 }

@@ -42,6 +42,12 @@ impl Workspace {
         self.root.join("target/component")
     }
 
+    /// Where `cargo xtask test` builds the component a second time.
+    #[must_use]
+    pub fn elsewhere(&self) -> PathBuf {
+        self.root.join("target/elsewhere")
+    }
+
     /// Everything that the bytes of the component depend on: files, and folders with all that is
     /// in them.
     #[must_use]

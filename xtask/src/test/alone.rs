@@ -7,12 +7,10 @@ use agent_pack::Workspace;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use crate::cargo::cargo;
+use crate::cargo::{GUEST, cargo};
 use crate::process;
 
-/// Built for wasm, and by itself, by every build of the programs.
-const GUEST: &str = "agent-component";
-
+/// Checks all but the guest: every build of the programs builds that one, for wasm and by itself.
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
     let metadata =
         process::output(cargo(workspace).args(["metadata", "--no-deps", "--format-version=1"]))?;

@@ -17,13 +17,10 @@ pub(super) fn check(workspace: &Workspace) -> Result<()> {
     let here = pack(workspace, &toolchain, &workspace.component_target_dir())?;
 
     // Kept for the next time: nothing is built again when nothing has changed.
-    let elsewhere = Workspace::at(workspace.root().join("target/elsewhere/agent"));
+    let folder = workspace.elsewhere();
+    let elsewhere = Workspace::at(folder.join("agent"));
     mirror(workspace.root(), elsewhere.root())?;
-    let there = pack(
-        &elsewhere,
-        &toolchain,
-        &workspace.root().join("target/elsewhere/target"),
-    )?;
+    let there = pack(&elsewhere, &toolchain, &folder.join("target"))?;
 
     if here != there {
         let equal = here

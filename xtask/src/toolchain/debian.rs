@@ -52,6 +52,10 @@ pub(super) fn provide(workspace: &Workspace) -> Result<Toolchain> {
         fs::write(unfinished.join("stamp"), &stamp)?;
         remove(&sysroot)?;
         fs::rename(&unfinished, &sysroot)?;
+        // What was compiled with the library before does not fit the new one. Cargo looks at the
+        // compiler only, and would not notice.
+        remove(&workspace.component_target_dir())?;
+        remove(&workspace.elsewhere())?;
     }
     Ok(Toolchain::describe(
         Source::Debian,
@@ -159,6 +163,12 @@ fn build_libraries(folder: &Path) -> Result<Vec<PathBuf>> {
         "[package]\nname = \"nothing\"\nedition = \"2024\"\n\n[workspace]\n",
     )?;
 
+    let flags = [
+        // Its name is in the panic messages of what the library depends on.
+        format!("--remap-path-prefix={}=/cargo", cargo_home()?),
+        // Without it the component could not be optimised as a whole, with the library in it.
+        "-Cembed-bitcode=yes".to_owned(),
+    ];
     let mut cargo = Command::new(CARGO);
     scrub(&mut cargo)
         .current_dir(folder)
@@ -166,10 +176,7 @@ fn build_libraries(folder: &Path) -> Result<Vec<PathBuf>> {
         // `-Z` is for nightly compilers; the library and the compiler are of one version here,
         // which is all that it wants. What uses the sysroot needs no such leave.
         .env("RUSTC_BOOTSTRAP", "1")
-        .env(
-            "CARGO_ENCODED_RUSTFLAGS",
-            format!("--remap-path-prefix={}=/cargo", cargo_home()?),
-        )
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
         .args(["build", "--release", "--target", TARGET])
         .arg("-Zbuild-std=std,panic_abort,panic_unwind,proc_macro,test")
         .args(["--target-dir", "target"]);
@@ -187,7 +194,6 @@ fn build_libraries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(libraries)
 }
 
-/// Its name is in the panic messages of what the library depends on.
 fn cargo_home() -> Result<String> {
     let home = env::var("CARGO_HOME").or_else(|_| env::var("HOME").map(|home| home + "/.cargo"));
     home.context("neither CARGO_HOME nor HOME is set")
