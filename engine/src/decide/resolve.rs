@@ -2,9 +2,10 @@
 
 use super::assess::{Assessment, Offer, Rejection, assess, constraint_failures};
 use super::counterfactual::{Counterfactual, counterfactuals};
+use crate::diagnostic::Code;
 use crate::lower::integrity;
 use crate::model::{
-    Category, Constraints, Endpoint, Gate, Index, Lock, Manifest, Name, NonEmpty, Rank,
+    Category, Constraints, Endpoint, Gate, Index, Lock, Manifest, Members, Name, NonEmpty, Rank,
     Requirement, Selection, ServerId, ServerVersion, ServerView, selection_hash,
 };
 use std::collections::BinaryHeap;
@@ -87,8 +88,10 @@ pub struct Near<'i> {
 pub struct Resolution {
     manifest: Arc<Manifest>,
     index: Arc<Index>,
-    /// For each [`Gate`] whether the constraints let it through.
-    open: [bool; Gate::COUNT],
+    /// For each [`Gate`] how many of the constraints in turn let it through, all three or fewer.
+    passed: [u8; Gate::COUNT],
+    /// A bit for each server that the constraints let through, by rank.
+    open: Box<[u64]>,
     asked: Vec<Asked>,
     outcomes: Vec<Outcome>,
 }
@@ -105,13 +108,18 @@ struct Asked {
 impl Resolution {
     /// Decide \[0, 2\].
     pub fn new(manifest: Arc<Manifest>, index: Arc<Index>) -> Self {
-        let open = std::array::from_fn(|number| {
-            Gate::from_number(number).is_some_and(|gate| {
-                constraint_failures(&manifest.constraints, gate, "")
-                    .next()
-                    .is_none()
-            })
+        let passed = std::array::from_fn(|number| {
+            Gate::from_number(number).map_or(0, |gate| passed(&manifest.constraints, gate))
         });
+        let open: Box<[u64]> = index
+            .gates()
+            .chunks(64)
+            .map(|gates| {
+                gates.iter().rev().fold(0, |bits, gate| {
+                    bits << 1 | u64::from(passed[gate.number()] == ALL_PASSED)
+                })
+            })
+            .collect();
         let asked: Vec<_> = manifest
             .requirements
             .iter()
@@ -119,16 +127,15 @@ impl Resolution {
             .collect();
         let outcomes = asked
             .iter()
-            .map(|asked| {
-                match candidates(asked, &index).find(|rank| eligible(asked, &open, &index, *rank)) {
-                    Some(rank) => Outcome::Selected(rank),
-                    None => Outcome::Unsatisfied,
-                }
+            .map(|asked| match Eligible::new(asked, &open, &index).next() {
+                Some(rank) => Outcome::Selected(rank),
+                None => Outcome::Unsatisfied,
             })
             .collect();
         Self {
             manifest,
             index,
+            passed,
             open,
             asked,
             outcomes,
@@ -179,19 +186,15 @@ impl Resolution {
 
     /// Whether a server is eligible for a requirement.
     pub fn is_eligible(&self, requirement: usize, server: ServerView<'_>) -> bool {
-        eligible(
-            &self.asked[requirement],
-            &self.open,
-            &self.index,
-            server.rank(),
-        )
+        let asked = &self.asked[requirement];
+        self.passed[server.gate().number()] == ALL_PASSED
+            && asked.category_met(server)
+            && asked.scopes_met(server)
     }
 
     /// The eligible servers, in the order of preference: the first is the selected one.
     pub fn eligible(&self, requirement: usize) -> impl Iterator<Item = ServerView<'_>> {
-        let asked = &self.asked[requirement];
-        candidates(asked, &self.index)
-            .filter(|rank| eligible(asked, &self.open, &self.index, *rank))
+        Eligible::new(&self.asked[requirement], &self.open, &self.index)
             .map(|rank| self.index.server(rank))
     }
 
@@ -211,31 +214,16 @@ impl Resolution {
             all: self.index.len() as u32,
             ..Funnel::default()
         };
-        let constraints = &self.manifest.constraints;
-        for rank in asked
-            .category
-            .map_or(&[][..], |category| self.index.with_category(category))
-        {
+        for rank in asked.category(&self.index).ranks {
             let server = self.index.server(*rank);
             funnel.category += 1;
-            if !asked.scopes_met(server) {
-                continue;
+            if asked.scopes_met(server) {
+                let passed = self.passed[server.gate().number()];
+                funnel.scopes += 1;
+                funnel.residency += u32::from(passed > 0);
+                funnel.sensitivity += u32::from(passed > 1);
+                funnel.signature += u32::from(passed == ALL_PASSED);
             }
-            funnel.scopes += 1;
-            // Each check by itself, so that the counts say where a server fell first.
-            let failures = |code| {
-                constraint_failures(constraints, server.gate(), "")
-                    .any(|failure| failure.code() == code)
-            };
-            if failures(crate::diagnostic::Code::ResidencyMismatch) {
-                continue;
-            }
-            funnel.residency += 1;
-            if failures(crate::diagnostic::Code::SensitivityExceeded) {
-                continue;
-            }
-            funnel.sensitivity += 1;
-            funnel.signature += u32::from(self.open[server.gate().number()]);
         }
         funnel
     }
@@ -260,28 +248,47 @@ impl Resolution {
     /// those of the category, then in the order of preference.
     pub fn nearest(&self, requirement: usize, limit: usize) -> Vec<Near<'_>> {
         let asked = &self.asked[requirement];
-        let gate_cost: [u32; Gate::COUNT] = std::array::from_fn(|number| {
+        let failures: [u32; Gate::COUNT] = std::array::from_fn(|number| {
             Gate::from_number(number).map_or(0, |gate| {
                 constraint_failures(&self.manifest.constraints, gate, "").count() as u32
             })
         });
+        // Two for each change, and one more for servers that are not of the category. All are
+        // taken to lack everything that is asked for; then each list takes back its part.
+        let lacking = 2 * (asked.scopes.len() as u32 + 1) + 1;
+        let mut costs: Vec<u32> = self
+            .index
+            .gates()
+            .iter()
+            .map(|gate| lacking + 2 * failures[gate.number()])
+            .collect();
+        for rank in asked.category(&self.index).ranks {
+            costs[*rank as usize] -= 3;
+        }
+        for scope in asked.scopes(&self.index) {
+            for rank in scope.ranks {
+                costs[*rank as usize] -= 2;
+            }
+        }
         let mut nearest = BinaryHeap::with_capacity(limit + 1);
-        for server in self.index.servers() {
-            let elsewhere = !asked.category_met(server);
-            let cost =
-                u32::from(elsewhere) + asked.missing(server) + gate_cost[server.gate().number()];
-            if cost == 0 {
+        let mut bound = u32::MAX;
+        for (rank, cost) in (0..).zip(costs) {
+            // Later ones of the same cost are less preferred.
+            if cost == 0 || cost >= bound {
                 continue;
             }
-            nearest.push((cost, elsewhere, server.rank()));
+            nearest.push((cost, rank));
             if nearest.len() > limit {
                 nearest.pop();
+            }
+            if nearest.len() == limit {
+                bound = nearest.peek().map_or(0, |(cost, _)| *cost);
             }
         }
         nearest
             .into_sorted_vec()
             .into_iter()
-            .filter_map(|(_, _, rank)| self.near(requirement, self.index.server(rank)))
+            .filter_map(|(_, rank)| self.near(requirement, self.index.server(rank)))
             .collect()
     }
 
@@ -358,41 +365,123 @@ impl Asked {
         }
     }
 
+    fn category<'i>(&self, index: &'i Index) -> Members<'i> {
+        self.category
+            .map_or(Members::NONE, |number| index.with_category(number))
+    }
+
+    fn scopes<'i>(&self, index: &'i Index) -> impl Iterator<Item = Members<'i>> {
+        self.scopes
+            .iter()
+            .map(|scope| scope.map_or(Members::NONE, |number| index.with_scope(number)))
+    }
+
     fn category_met(&self, server: ServerView<'_>) -> bool {
         self.category
             .is_some_and(|category| server.category_numbers().binary_search(&category).is_ok())
     }
 
     fn scopes_met(&self, server: ServerView<'_>) -> bool {
-        self.missing(server) == 0
-    }
-
-    /// How many permissions a server does not support.
-    fn missing(&self, server: ServerView<'_>) -> u32 {
         let offered = server.scope_numbers();
         self.scopes
             .iter()
-            .filter(|scope| scope.is_none_or(|scope| offered.binary_search(&scope).is_err()))
-            .count() as u32
+            .all(|scope| scope.is_some_and(|scope| offered.binary_search(&scope).is_ok()))
     }
 }
 
-/// The servers among which the eligible ones are, in the order of preference: the shortest of
-/// the lists that a requirement names.
-fn candidates<'i>(asked: &Asked, index: &'i Index) -> impl Iterator<Item = Rank> + use<'i> {
-    let mut shortest = asked
-        .category
-        .map_or(&[][..], |category| index.with_category(category));
-    for scope in &asked.scopes {
-        let list = scope.map_or(&[][..], |scope| index.with_scope(scope));
-        if list.len() < shortest.len() {
-            shortest = list;
+/// How many constraints there are: residency, sensitivity, signature.
+const ALL_PASSED: u8 = 3;
+
+/// How many of the constraints in turn a server passes.
+fn passed(constraints: &Constraints, gate: Gate) -> u8 {
+    let first = constraint_failures(constraints, gate, "").next();
+    match first.map(|failure| failure.code()) {
+        Some(Code::ResidencyMismatch) => 0,
+        Some(Code::SensitivityExceeded) => 1,
+        Some(_) => 2,
+        None => ALL_PASSED,
+    }
+}
+
+/// The eligible servers of a requirement by rank: those that are in all of the lists it names
+/// and that the constraints let through.
+struct Eligible<'r> {
+    lists: Vec<Members<'r>>,
+    open: &'r [u64],
+    by: By<'r>,
+}
+
+/// What is gone through.
+enum By<'r> {
+    /// The shortest list, where it is short.
+    Ranks(std::slice::Iter<'r, Rank>),
+    /// All bits, a block at a time, where all lists are long: the block that begins before
+    /// `next`, without the bits that have been given out.
+    Blocks { left: Block, next: usize },
+}
+
+impl<'r> Eligible<'r> {
+    fn new(asked: &Asked, open: &'r [u64], index: &'r Index) -> Self {
+        let mut lists: Vec<_> = asked.scopes(index).chain([asked.category(index)]).collect();
+        lists.sort_unstable_by_key(|list| list.ranks.len());
+        let by = if lists.iter().all(|list| list.bits.is_some()) {
+            By::Blocks {
+                left: [0; _],
+                next: 0,
+            }
+        } else {
+            // The category is always there, so that there is a first.
+            By::Ranks(lists.remove(0).ranks.iter())
+        };
+        Self { lists, open, by }
+    }
+}
+
+impl Iterator for Eligible<'_> {
+    type Item = Rank;
+
+    fn next(&mut self) -> Option<Rank> {
+        let Self { lists, open, by } = self;
+        match by {
+            By::Ranks(ranks) => ranks
+                .find(|rank| {
+                    open[**rank as usize / 64] >> (**rank % 64) & 1 != 0
+                        && lists.iter().all(|list| list.contains(**rank))
+                })
+                .copied(),
+            By::Blocks { left, next } => loop {
+                if let Some(word) = left.iter().position(|word| *word != 0) {
+                    let bit = left[word].trailing_zeros();
+                    left[word] &= left[word] - 1;
+                    return Some(((*next - BLOCK + word) * 64) as Rank + bit);
+                }
+                *left = block(open, *next)?;
+                for list in &*lists {
+                    let other = block(list.bits?, *next)?;
+                    for (word, other) in left.iter_mut().zip(other) {
+                        *word &= other;
+                    }
+                }
+                *next += BLOCK;
+            },
         }
     }
-    shortest.iter().copied()
 }
 
-fn eligible(asked: &Asked, open: &[bool; Gate::COUNT], index: &Index, rank: Rank) -> bool {
-    let server = index.server(rank);
-    open[server.gate().number()] && asked.category_met(server) && asked.scopes_met(server)
+/// How many words of bits are looked at together: what the widest vector registers hold.
+const BLOCK: usize = 8;
+
+type Block = [u64; BLOCK];
+
+/// The block of words that begins at `start`; zeros behind the end. None if it has no word.
+fn block(words: &[u64], start: usize) -> Option<Block> {
+    let rest = words.get(start..).filter(|rest| !rest.is_empty())?;
+    Some(match rest.first_chunk() {
+        Some(block) => *block,
+        None => {
+            let mut block = [0; BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            block
+        }
+    })
 }

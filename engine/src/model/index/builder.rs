@@ -1,0 +1,297 @@
+//! Making an index.
+
+use super::dictionary::Dictionary;
+use super::{Gate, Index, Rank, Row, Slice};
+use crate::text::{Span, Text};
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+
+/// A server as it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct NewServer {
+    /// `id`
+    pub id: Slice,
+    /// `version`
+    pub version: Slice,
+    /// `endpoint`
+    pub endpoint: Slice,
+    /// `trust.publisher`
+    pub publisher: Slice,
+    /// The whole entry.
+    pub entry: Span,
+    /// What the constraints look at.
+    pub gate: Gate,
+}
+
+/// Names that servers have in common, numbered as they come.
+#[derive(Debug, Default)]
+struct Interner {
+    numbers: FxHashMap<Box<str>, u32>,
+}
+
+impl Interner {
+    /// The number of a name, and whether it is new.
+    #[inline]
+    fn number(&mut self, name: &str) -> (u32, bool) {
+        if let Some(number) = self.numbers.get(name) {
+            return (*number, false);
+        }
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(name.into(), number);
+        (number, true)
+    }
+
+    /// The names, sorted, and for each old number the place of its name among them.
+    fn sorted(self) -> (Vec<Box<str>>, Vec<u32>) {
+        let mut names: Vec<_> = self.numbers.into_iter().collect();
+        names.sort_unstable();
+        let mut renumbered = vec![0; names.len()];
+        for (place, (_, number)) in names.iter().enumerate() {
+            renumbered[*number as usize] = place as u32;
+        }
+        (
+            names.into_iter().map(|(name, _)| name).collect(),
+            renumbered,
+        )
+    }
+}
+
+/// Two entries that have the same id and version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unfit {
+    /// The entry that stands first in the text.
+    pub first: Span,
+    /// The other one.
+    pub again: Span,
+}
+
+/// Collects the servers of an index.
+#[derive(Debug, Default)]
+pub struct IndexBuilder {
+    /// The length of the text: slices that start behind it are of `unescaped`.
+    text_len: usize,
+    unescaped: String,
+    rows: Vec<Row>,
+    gates: Vec<Gate>,
+    memberships: Vec<u32>,
+    categories: Interner,
+    scopes: Interner,
+    /// The categories of the server that is being read.
+    own_categories: Vec<u32>,
+    /// The scopes of the server that is being read.
+    own_scopes: Vec<u32>,
+}
+
+impl IndexBuilder {
+    /// Begin an index of a text.
+    pub fn new(text: &Text) -> Self {
+        Self {
+            text_len: text.as_str().len(),
+            ..Self::default()
+        }
+    }
+
+    /// Keep a string that stands in the text as it is, within these quotes.
+    #[inline]
+    pub fn quoted(&self, span: Span) -> Slice {
+        Slice {
+            start: span.start + 1,
+            len: span.end - span.start - 2,
+        }
+    }
+
+    /// Keep a string that stands in the text in an escaped form.
+    pub fn unescaped(&mut self, string: &str) -> Slice {
+        let start = (self.text_len + self.unescaped.len()) as u32;
+        self.unescaped.push_str(string);
+        Slice {
+            start,
+            len: string.len() as u32,
+        }
+    }
+
+    /// Add a category to the server that is being read. Whether no server had it yet, so that it
+    /// has to be checked.
+    #[inline]
+    pub fn category(&mut self, name: &str) -> bool {
+        let (number, new) = self.categories.number(name);
+        self.own_categories.push(number);
+        new
+    }
+
+    /// Add a scope to the server that is being read. Whether no server had it yet.
+    #[inline]
+    pub fn scope(&mut self, name: &str) -> bool {
+        let (number, new) = self.scopes.number(name);
+        self.own_scopes.push(number);
+        new
+    }
+
+    /// End the server that is being read. None: it is of no use.
+    pub fn end_server(&mut self, server: Option<NewServer>) {
+        if let Some(server) = server {
+            self.rows.push(Row {
+                id: server.id,
+                version: server.version,
+                endpoint: server.endpoint,
+                publisher: server.publisher,
+                entry: server.entry,
+                members: self.memberships.len() as u32,
+                categories: self.own_categories.len() as u32,
+                scopes: self.own_scopes.len() as u32,
+            });
+            self.gates.push(server.gate);
+            self.memberships.append(&mut self.own_categories);
+            self.memberships.append(&mut self.own_scopes);
+        }
+        self.own_categories.clear();
+        self.own_scopes.clear();
+    }
+
+    /// Number the servers and make the lists.
+    ///
+    /// # Errors
+    /// The entries of equal id and version, if there are such.
+    pub fn finish(self, text: Text) -> Result<Index, (Text, Vec<Unfit>)> {
+        let (category_names, category_numbers) = self.categories.sorted();
+        let (scope_names, scope_numbers) = self.scopes.sorted();
+        let mut memberships = self.memberships;
+        let mut index = Index {
+            text,
+            unescaped: self.unescaped,
+            rows: self.rows,
+            gates: self.gates,
+            memberships: Vec::new(),
+            categories: Dictionary::default(),
+            scopes: Dictionary::default(),
+            by_name: Vec::new(),
+        };
+
+        let order = index.order_by_name();
+        let unfit: Vec<_> = order
+            .windows(2)
+            .filter(|pair| index.compare(pair[0], pair[1]) == Ordering::Equal)
+            .map(|pair| {
+                let (a, b) = (
+                    index.rows[pair[0] as usize].entry,
+                    index.rows[pair[1] as usize].entry,
+                );
+                Unfit {
+                    first: a.min(b),
+                    again: a.max(b),
+                }
+            })
+            .collect();
+        if !unfit.is_empty() {
+            return Err((index.text, unfit));
+        }
+
+        for row in &mut index.rows {
+            let members = &mut memberships[row.members as usize..];
+            let (categories, scopes) = members.split_at_mut(row.categories as usize);
+            row.categories = renumber(categories, &category_numbers);
+            let kept = renumber(&mut scopes[..row.scopes as usize], &scope_numbers);
+            // Close the gap that duplicates leave between categories and scopes.
+            let gap = categories.len();
+            members.copy_within(gap..gap + kept as usize, row.categories as usize);
+            row.scopes = kept;
+        }
+        index.memberships = memberships;
+        index.number(&order);
+        let categories = index.servers().map(|server| server.category_numbers());
+        index.categories = Dictionary::new(category_names, categories);
+        let scopes = index.servers().map(|server| server.scope_numbers());
+        index.scopes = Dictionary::new(scope_names, scopes);
+        Ok(index)
+    }
+}
+
+/// Renumber, sort and remove duplicates in place; the answer is how many are left.
+fn renumber(numbers: &mut [u32], renumbered: &[u32]) -> u32 {
+    for number in &mut *numbers {
+        *number = renumbered[*number as usize];
+    }
+    numbers.sort_unstable();
+    let mut kept = 0;
+    for i in 0..numbers.len() {
+        if kept == 0 || numbers[kept - 1] != numbers[i] {
+            numbers[kept] = numbers[i];
+            kept += 1;
+        }
+    }
+    kept as u32
+}
+
+impl Index {
+    fn compare(&self, a: u32, b: u32) -> Ordering {
+        let (a, b) = (&self.rows[a as usize], &self.rows[b as usize]);
+        self.slice(a.id)
+            .cmp(self.slice(b.id))
+            .then_with(|| self.slice(a.version).cmp(self.slice(b.version)))
+    }
+
+    /// The rows, ordered by id, then version, then place in the text.
+    fn order_by_name(&self) -> Vec<u32> {
+        // Most comparisons are decided by the eight bytes behind what all ids begin with.
+        let shared = self.shared_prefix();
+        let mut keyed: Vec<(u64, u32)> = self
+            .rows
+            .iter()
+            .zip(0..)
+            .map(|(row, number)| {
+                let rest = &self.slice(row.id).as_bytes()[shared..];
+                let mut first = [0; 8];
+                let len = rest.len().min(8);
+                first[..len].copy_from_slice(&rest[..len]);
+                (u64::from_be_bytes(first), number)
+            })
+            .collect();
+        keyed.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0)
+                .then_with(|| self.compare(a.1, b.1))
+                .then(a.1.cmp(&b.1))
+        });
+        keyed.into_iter().map(|(_, number)| number).collect()
+    }
+
+    /// How many bytes all ids begin with in common.
+    fn shared_prefix(&self) -> usize {
+        let Some(first) = self.rows.first() else {
+            return 0;
+        };
+        let first = self.slice(first.id).as_bytes();
+        self.rows.iter().fold(first.len(), |shared, row| {
+            let id = self.slice(row.id).as_bytes();
+            if id.get(..shared) == Some(&first[..shared]) {
+                return shared;
+            }
+            first.iter().zip(id).take_while(|(a, b)| a == b).count()
+        })
+    }
+
+    /// Put the rows, which `order` has by name, into the order of ranks.
+    fn number(&mut self, order: &[u32]) {
+        let signed = |number: &&u32| self.gates[**number as usize].signed();
+        let by_rank: Vec<u32> = order
+            .iter()
+            .filter(signed)
+            .chain(order.iter().filter(|number| !signed(number)))
+            .copied()
+            .collect();
+        let mut ranks = vec![0; by_rank.len()];
+        for (rank, number) in by_rank.iter().enumerate() {
+            ranks[*number as usize] = rank as Rank;
+        }
+        self.by_name = order.iter().map(|number| ranks[*number as usize]).collect();
+        self.gates = by_rank
+            .iter()
+            .map(|number| self.gates[*number as usize])
+            .collect();
+        let rows = std::mem::take(&mut self.rows);
+        let mut placed: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
+        self.rows = by_rank
+            .iter()
+            .filter_map(|number| placed[*number as usize].take())
+            .collect();
+    }
+}
