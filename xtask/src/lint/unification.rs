@@ -14,12 +14,13 @@ use crate::cargo::cargo;
 use crate::process;
 
 /// The ways to build that have to agree; the others are compared with the first.
-const WAYS: [&str; 5] = [
+const WAYS: [&str; 6] = [
     "build",
+    "build --package agent-aot",
+    "build --package agent-cli",
     "test --no-run",
     "test --no-run --workspace",
-    "build --package agent-cli",
-    "build --package agent-aot",
+    "test --no-run --package agent-tests",
 ];
 
 /// A compiled package: its name and version, for which side it is, and its features.
