@@ -39,15 +39,11 @@ fn diagnostic(resolution: &Resolution, number: usize) -> Diagnostic {
             };
             labels.extend(span.map(|span| label(span, "the nearest server fails this")));
         }
-        let server = near.server;
-        help.extend(near.fixes.iter().map(|counterfactual| {
-            format!(
-                "`{} {}` would do: {}",
-                server.id(),
-                server.version(),
-                fix(counterfactual)
-            )
-        }));
+        let (id, version) = (near.server.id(), near.server.version());
+        for (counterfactual, lead) in near.fixes.iter().zip(["nearest is", "or, with"]) {
+            let fix = fix(counterfactual);
+            help.push(format!("{lead} `{id} {version}`: {fix}"));
+        }
     } else {
         help.push("the index has no servers".to_owned());
     }

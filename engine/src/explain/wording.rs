@@ -59,12 +59,17 @@ pub fn change(change: Change<'_>) -> String {
 
 /// All changes of a counterfactual, and where they are to be made.
 pub fn fix(fix: &Counterfactual<'_>) -> String {
-    let changes: Vec<_> = fix.changes.iter().map(|c| change(*c)).collect();
-    let changes = changes.join(", ");
-    if fix.widening {
-        format!("in agents.md: {changes} (a widening)")
+    let mut changes: Vec<_> = fix.changes.iter().map(|c| change(*c)).collect();
+    let last = changes.pop().unwrap_or_default();
+    let changes = if changes.is_empty() {
+        last
     } else {
-        format!("in its index entry: {changes}")
+        format!("{} and {last}", changes.join(", "))
+    };
+    if fix.widening {
+        format!("in agents.md, {changes} (a widening)")
+    } else {
+        format!("in its index entry, {changes}")
     }
 }
 

@@ -1,0 +1,44 @@
+//! Measures the engine on generated worlds, native and as a component, with the baselines beside
+//! it in the same run: a typed parse of the same bytes by `serde_json`, which is the unit, and
+//! the same resolution in Python.
+//!
+//! Prints a table and writes it as JSON to `target/bench.json`. `--quick` takes the small world
+//! only.
+
+#![expect(clippy::print_stdout, reason = "the table is what it is for")]
+
+mod component;
+mod native;
+mod parse;
+mod process;
+mod table;
+mod timing;
+mod world;
+
+use agent_pack::Workspace;
+use std::error::Error;
+use table::Table;
+use world::World;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let quick = std::env::args().any(|argument| argument == "--quick");
+    let workspace = Workspace::of_this_build();
+    let component = component::Component::of(&workspace)?;
+    let mut tables = vec![];
+    for (servers, requirements) in [(10_000, 100), (100_000, 1_000)] {
+        if quick && servers > 10_000 {
+            continue;
+        }
+        let world = World::generate(servers, requirements);
+        let mut table = Table::new(&world, parse::measure(&world));
+        native::measure(&world, &mut table);
+        component.measure(&world, &mut table)?;
+        process::measure(&workspace, &world, &mut table)?;
+        println!("{table}");
+        tables.push(table);
+    }
+    let path = workspace.root().join("target/bench.json");
+    std::fs::write(&path, table::json(&tables)?)?;
+    println!("written as JSON to target/bench.json");
+    Ok(())
+}

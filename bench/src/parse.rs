@@ -1,0 +1,62 @@
+//! The unit: what it costs to read the index into the types that one would write for it.
+
+use crate::timing::shortest;
+use crate::world::World;
+use serde::Deserialize;
+use std::time::Duration;
+
+#[derive(Deserialize)]
+struct Index {
+    servers: Vec<Server>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "it is read, and that is what is measured")]
+struct Server {
+    id: String,
+    version: String,
+    endpoint: String,
+    categories: Vec<String>,
+    scopes: Vec<String>,
+    data: Data,
+    trust: Trust,
+    policy: Option<Policy>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "as above")]
+struct Data {
+    residency: OneOrMany,
+    max_sensitivity: String,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "as above")]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "as above")]
+struct Trust {
+    signed: bool,
+    publisher: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "as above")]
+struct Policy {
+    rate_limit_per_min: Option<f64>,
+}
+
+pub(crate) fn measure(world: &World) -> Duration {
+    shortest(|| {
+        let index: Index = serde_json::from_slice(&world.index).expect("the index is JSON");
+        assert_eq!(index.servers.len(), world.servers);
+        index
+    })
+}

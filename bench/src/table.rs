@@ -1,0 +1,144 @@
+//! What was measured.
+
+use crate::world::World;
+use serde_json::{Value, json};
+use std::fmt;
+use std::time::Duration;
+
+/// The measurements on one world.
+pub(crate) struct Table {
+    servers: usize,
+    requirements: usize,
+    bytes: usize,
+    unit: Duration,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    name: String,
+    /// None in rows that compare two others.
+    time: Option<Duration>,
+    /// To the unit, or of the two that are compared.
+    ratio: f64,
+    target: Option<f64>,
+}
+
+impl Table {
+    pub(crate) fn new(world: &World, unit: Duration) -> Self {
+        let mut table = Self {
+            servers: world.servers,
+            requirements: world.requirements,
+            bytes: world.index.len(),
+            unit,
+            rows: Vec::new(),
+        };
+        table.add("serde_json: typed parse (the unit)", unit);
+        table
+    }
+
+    fn ratio(&self, time: Duration) -> f64 {
+        time.as_secs_f64() / self.unit.as_secs_f64()
+    }
+
+    pub(crate) fn add(&mut self, name: &str, time: Duration) {
+        self.push(name, time, None);
+    }
+
+    /// Add a row whose ratio to the unit should not pass `target`.
+    pub(crate) fn add_target(&mut self, name: &str, time: Duration, target: f64) {
+        self.push(name, time, Some(target));
+    }
+
+    fn push(&mut self, name: &str, time: Duration, target: Option<f64>) {
+        self.rows.push(Row {
+            name: name.to_owned(),
+            time: Some(time),
+            ratio: self.ratio(time),
+            target,
+        });
+    }
+
+    /// Add a row that compares two others, and should not pass `target`.
+    pub(crate) fn compare(&mut self, name: &str, one: &str, other: &str, target: f64) {
+        let time = |name: &str| {
+            let row = self.rows.iter().find(|row| row.name == name);
+            row.and_then(|row| row.time)
+                .expect("the row was added before")
+        };
+        let ratio = time(one).as_secs_f64() / time(other).as_secs_f64();
+        self.rows.push(Row {
+            name: name.to_owned(),
+            time: None,
+            ratio,
+            target: Some(target),
+        });
+    }
+
+    fn json(&self) -> Value {
+        let rows: Vec<_> = self
+            .rows
+            .iter()
+            .map(|row| {
+                json!({
+                    "name": row.name,
+                    "milliseconds": row.time.map(milliseconds),
+                    "ratio": row.ratio,
+                    "target": row.target,
+                })
+            })
+            .collect();
+        json!({
+            "servers": self.servers,
+            "requirements": self.requirements,
+            "indexBytes": self.bytes,
+            "rows": rows,
+        })
+    }
+}
+
+/// All tables as JSON.
+pub(crate) fn json(tables: &[Table]) -> serde_json::Result<String> {
+    let tables: Vec<_> = tables.iter().map(Table::json).collect();
+    serde_json::to_string_pretty(&tables)
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// As a Markdown table, as it stands in the documentation.
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            servers,
+            requirements,
+            bytes,
+            ..
+        } = self;
+        writeln!(
+            f,
+            "{servers} servers × {requirements} requirements, index of {:.1} MB\n",
+            *bytes as f64 / 1e6
+        )?;
+        writeln!(
+            f,
+            "| {:35} | {:>10} | {:>8} | {:>8} |",
+            "", "ms", "ratio", "target"
+        )?;
+        writeln!(f, "|:{:-<35}-|-{:->10}:|-{:->8}:|-{:->8}:|", "", "", "", "")?;
+        for row in &self.rows {
+            let time = row
+                .time
+                .map_or(String::new(), |time| format!("{:.3}", milliseconds(time)));
+            let target = row
+                .target
+                .map_or(String::new(), |target| format!("≤ {target}×"));
+            writeln!(
+                f,
+                "| {:35} | {time:>10} | {:>7.3}× | {target:>8} |",
+                row.name, row.ratio
+            )?;
+        }
+        Ok(())
+    }
+}
