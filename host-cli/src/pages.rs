@@ -63,7 +63,6 @@ const PAGES: &[(&str, &str)] = pages![
     "WRONG_TYPE",
     "YAML_SYNTAX",
     "YAML_UNSUPPORTED",
-    "index",
 ];
 
 #[cfg(test)]

@@ -30,6 +30,9 @@ pub(super) fn run(args: &Diff, mut session: Session) -> Result<Answer, Failure> 
         return session.refuse();
     };
     let drifts = session.engine.compare(older.as_ref(), &newer)?;
+    if drifts.is_empty() {
+        session.note("no differences");
+    }
     session.show_drifts(&drifts)
 }
 

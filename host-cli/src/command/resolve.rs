@@ -67,8 +67,8 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
     if change.replaces_lock && !session.quiet {
         output::note_parts(&session.engine.drifts(&change.drifts)?);
     }
-    if !change.is_needed && !session.quiet {
-        output::note(format_args!("{} is up to date", args.lock.display()));
+    if !change.is_needed {
+        session.note(format_args!("{} is up to date", args.lock.display()));
     }
     announce(args, &session, &files);
     Ok(Answer::Yes)
@@ -158,11 +158,8 @@ fn show_summary(session: &mut Session, resolution: &Resolution) -> Result<(), Fa
 
 /// Says which files were written.
 fn announce(args: &Resolve, session: &Session, files: &[NewFile]) {
-    if session.quiet {
-        return;
-    }
     let done = if args.dry_run { "would write" } else { "wrote" };
     for file in files {
-        output::note(format_args!("{done} {}", file.path.display()));
+        session.note(format_args!("{done} {}", file.path.display()));
     }
 }

@@ -10,6 +10,7 @@ use crate::engine::{
 use crate::failure::Failure;
 use crate::input::{INDEX_MAX, Input, TEXT_MAX};
 use crate::output::{self, Progress};
+use std::fmt::Display;
 
 /// The manifest, where none is named. The first of them that is there.
 const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
@@ -238,6 +239,39 @@ impl Session {
         output::print_data(&report)
     }
 
+    /// Says in a line, if that is wanted, what no answer on standard output says.
+    pub(super) fn note(&self, line: impl Display) {
+        if self.format == Format::Text && !self.quiet {
+            output::note(line);
+        }
+    }
+
+    /// Says which inputs were checked and how many problems they have.
+    pub(super) fn note_verdict(&self) {
+        let names: Vec<_> = self
+            .findings
+            .files()
+            .into_iter()
+            .map(|file| file.path)
+            .collect();
+        let problems = match (
+            self.findings.count(Severity::Error),
+            self.findings.count(Severity::Warning),
+        ) {
+            (0, 0) => "no problems".to_owned(),
+            (0, warnings) => counted(warnings, "warning"),
+            (errors, 0) => counted(errors, "error"),
+            (errors, warnings) => {
+                format!(
+                    "{}, {}",
+                    counted(errors, "error"),
+                    counted(warnings, "warning")
+                )
+            }
+        };
+        self.note(format_args!("checked {}: {problems}", names.join(" and ")));
+    }
+
     /// Says no to invalid input.
     pub(super) fn refuse(&mut self) -> Result<Answer, Failure> {
         self.report()?;
@@ -299,4 +333,9 @@ impl Session {
         }
         Ok(())
     }
+}
+
+fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }

@@ -8,15 +8,11 @@ use crate::input::Input;
 
 pub(super) fn run(args: &Validate, mut session: Session) -> Result<Answer, Failure> {
     session.manifest(args.manifest.manifest.as_ref())?;
-    match &args.index {
-        Some(index) => {
-            session.index(index)?;
-        }
-        None if !Input::from(INDEX).is_missing() => {
-            session.index(&Input::from(INDEX))?;
-        }
-        None => {}
+    let usual = Some(Input::from(INDEX)).filter(|index| !index.is_missing());
+    if let Some(index) = args.index.as_ref().or(usual.as_ref()) {
+        session.index(index)?;
     }
     session.report()?;
+    session.note_verdict();
     Ok(session.verdict())
 }

@@ -19,6 +19,12 @@ pub(super) fn run(args: &Verify, mut session: Session) -> Result<Answer, Failure
         return session.refuse();
     };
     let drifts = session.engine.verify(&lock, &index)?;
+    if drifts.is_empty() {
+        session.note(format_args!(
+            "{} has all that {} holds",
+            args.index.index, args.lock
+        ));
+    }
     session.show_drifts(&drifts)
 }
 

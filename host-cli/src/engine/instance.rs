@@ -37,7 +37,10 @@ impl Instance {
         store.limiter(|limits| limits);
         let engine = refuel(&mut store)
             .and_then(|()| component.instantiate(&mut store))
-            .map_err(|error| failure(&error, limits))?;
+            .map_err(|error| match limit_reached(&error, limits) {
+                Some(limit) => limit,
+                None => not_started(&error),
+            })?;
         Ok(Self { store, engine })
     }
 
@@ -47,7 +50,10 @@ impl Instance {
     ) -> Result<T, Failure> {
         refuel(&mut self.store)
             .and_then(|()| function(&self.engine, &mut self.store))
-            .map_err(|error| failure(&error, *self.store.data()))
+            .map_err(|error| match limit_reached(&error, *self.store.data()) {
+                Some(limit) => limit,
+                None => Failure::internal(format_args!("the engine stopped: {error:#}")),
+            })
     }
 }
 
@@ -56,16 +62,23 @@ fn refuel(store: &mut Store<Limits>) -> wasmtime::Result<()> {
     store.set_fuel(store.data().fuel_per_call)
 }
 
-fn failure(error: &wasmtime::Error, limits: Limits) -> Failure {
+fn limit_reached(error: &wasmtime::Error, limits: Limits) -> Option<Failure> {
     let limit = match error.downcast_ref::<Trap>() {
-        Some(Trap::OutOfFuel) => Some(LimitReached::Fuel(limits.fuel_per_call)),
-        _ => error.downcast_ref::<LimitReached>().copied(),
+        Some(Trap::OutOfFuel) => LimitReached::Fuel(limits.fuel_per_call),
+        _ => *error.downcast_ref::<LimitReached>()?,
     };
-    match limit {
-        Some(limit) => Failure::new(format_args!("the engine reached its limit of {limit}"))
-            .help("see the page on limits in the reference; smaller inputs need less"),
-        None => Failure::internal(format_args!("the engine stopped: {error:#}")),
-    }
+    Some(
+        Failure::new(format_args!("the engine reached its limit of {limit}"))
+            .help("smaller inputs need less"),
+    )
+}
+
+fn not_started(error: &wasmtime::Error) -> Failure {
+    Failure::new(format_args!("the engine can't be started: {error:#}")).help(format_args!(
+        "it sets aside {} GiB of addresses, which is not memory in use;\na limit such as that of \
+         `ulimit -v` has to leave room for them",
+        agent_aot::MEMORY_RESERVATION >> 30
+    ))
 }
 
 /// The interface `diagnostic`.

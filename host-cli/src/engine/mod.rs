@@ -32,9 +32,11 @@ pub(crate) struct Engine {
 impl Engine {
     /// The engine that this program contains.
     pub(crate) fn embedded() -> Result<Self, Failure> {
-        let wasmtime = wasmtime_engine()?;
-        let component = embedded::component(&wasmtime).map_err(Failure::internal)?;
-        Self::new(&component).map_err(Failure::internal)
+        embedded::component()
+            .and_then(|component| Self::new(&component))
+            .map_err(|error| {
+                Failure::internal(format_args!("the engine can't be loaded: {error:#}"))
+            })
     }
 
     /// Another component of the same world, compiled now or taken from the cache.
@@ -47,8 +49,10 @@ impl Engine {
             .help("an engine is a WebAssembly component of the world `agent:engine/engine`")
         };
         let wasm = crate::input::read_engine(path)?;
-        let component = cache::compile(&wasmtime_engine()?, &wasm).map_err(refuse)?;
-        Self::new(&component).map_err(refuse)
+        agent_aot::engine()
+            .and_then(|wasmtime| cache::compile(&wasmtime, &wasm))
+            .and_then(|component| Self::new(&component))
+            .map_err(refuse)
     }
 
     fn new(component: &Component) -> wasmtime::Result<Self> {
@@ -65,11 +69,6 @@ impl Engine {
     pub(crate) fn instantiate(&self) -> Result<Instance, Failure> {
         Instance::new(&self.component, self.limits)
     }
-}
-
-fn wasmtime_engine() -> Result<wasmtime::Engine, Failure> {
-    agent_aot::engine()
-        .map_err(|error| Failure::new(format_args!("this machine can't run the engine: {error:#}")))
 }
 
 #[cfg(test)]

@@ -1,0 +1,89 @@
+//! `--engine`: another component of the same world.
+
+use crate::project::{Project, Run};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The component that the program contains, before it was compiled.
+const WASM: &str = env!("AGENT_ENGINE_WASM");
+
+/// Runs a command with an engine and a cache directory of its own.
+fn run(project: &Project, line: &str, engine: &str) -> Run {
+    let mut command = project.command(line.split_whitespace());
+    command
+        .args(["--engine", engine])
+        .env("XDG_CACHE_HOME", project.path("cache"));
+    Run::of(command)
+}
+
+fn cached(project: &Project) -> Vec<PathBuf> {
+    let entries = fs::read_dir(project.path("cache/agent/engines")).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn another_engine_gives_the_same_answer_and_is_compiled_once() {
+    let project = Project::new();
+    let embedded = project.agent("why audiences").exits(0);
+    for _ in 0..2 {
+        let other = run(&project, "why audiences", WASM)
+            .exits(0)
+            .notes_nothing();
+        assert_eq!(other.stdout, embedded.stdout);
+        assert_eq!(cached(&project).len(), 1);
+    }
+    assert_eq!(mode(&project.path("cache/agent/engines")), 0o700);
+}
+
+#[test]
+fn a_damaged_cache_is_no_problem() {
+    let project = Project::new();
+    run(&project, "discover", WASM).exits(0);
+    let entry = cached(&project).remove(0);
+    let whole = fs::read(&entry).unwrap();
+    for damaged in [&b""[..], b"\x7fELF", &whole[..whole.len() / 2]] {
+        fs::write(&entry, damaged).unwrap();
+        run(&project, "discover", WASM).exits(0).notes_nothing();
+        assert_eq!(fs::read(&entry).unwrap(), whole);
+    }
+}
+
+#[test]
+fn a_cache_that_cannot_be_used_is_no_problem() {
+    let project = Project::new();
+    project.write("cache", "a file");
+    run(&project, "discover", WASM).exits(0).notes_nothing();
+}
+
+#[test]
+fn a_cache_that_others_can_write_to_is_not_used() {
+    let project = Project::new();
+    let directory = project.path("cache/agent/engines");
+    fs::create_dir_all(&directory).unwrap();
+    fs::set_permissions(&directory, PermissionsExt::from_mode(0o777)).unwrap();
+    run(&project, "discover", WASM).exits(0).notes_nothing();
+    assert_eq!(cached(&project), [PathBuf::new(); 0]);
+}
+
+#[test]
+fn what_is_no_engine_is_refused() {
+    let project = Project::new();
+    project.write("garbage.wasm", "garbage");
+    // Valid, and not of the world: an empty component and an empty module.
+    project.write("component.wasm", b"\0asm\x0d\0\x01\0");
+    project.write("module.wasm", b"\0asm\x01\0\0\0");
+    for file in ["garbage.wasm", "component.wasm", "module.wasm"] {
+        run(&project, "discover", file)
+            .exits(2)
+            .answers_nothing()
+            .notes(&format!("`{file}` is not an engine"));
+    }
+    run(&project, "discover", "absent.wasm")
+        .exits(2)
+        .notes("can't read `absent.wasm`");
+}

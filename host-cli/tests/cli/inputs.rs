@@ -1,0 +1,120 @@
+//! Where inputs come from, and what can be wrong with that.
+
+use crate::project::{INDEX, MANIFEST, Project};
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+#[test]
+fn the_manifest_is_found_by_its_usual_names() {
+    let project = Project::new();
+    fs::rename(project.path("agents.md"), project.path("AGENTS.md")).unwrap();
+    project.agent("resolve").exits(0);
+    project.write("agents.md", "---\n---\n");
+    project.agent("resolve").exits(1).notes("--> agents.md:");
+}
+
+#[test]
+fn no_manifest_is_no_answer() {
+    let project = Project::empty();
+    project
+        .agent("validate")
+        .exits(2)
+        .answers_nothing()
+        .notes("there is no `agents.md`");
+    project
+        .agent("validate other.md")
+        .exits(2)
+        .notes("can't read `other.md`: no such file");
+}
+
+#[test]
+fn validate_takes_the_index_if_there_is_one() {
+    let project = Project::new();
+    project.agent("validate").exits(0);
+    project.write("mcp.index.json", "[1]");
+    project
+        .agent("validate")
+        .exits(1)
+        .notes("mcp.index.json:1:2");
+    fs::remove_file(project.path("mcp.index.json")).unwrap();
+    project.agent("validate").exits(0);
+    project
+        .agent("validate --index mcp.index.json")
+        .exits(2)
+        .notes("can't read");
+    project
+        .agent("resolve")
+        .exits(2)
+        .notes("can't read `mcp.index.json`");
+}
+
+#[test]
+fn validate_reports_the_problems_of_both_files() {
+    let project = Project::new();
+    project.write("agents.md", MANIFEST.replace("us-only", "moon"));
+    project.write("mcp.index.json", INDEX.replace("internal", "secret"));
+    let run = project.agent("validate").exits(1).answers_nothing();
+    assert_eq!(
+        run.stderr.matches("error[UNKNOWN_VALUE]").count(),
+        3,
+        "{run:#?}"
+    );
+}
+
+#[test]
+fn either_file_can_come_from_standard_input() {
+    let project = Project::new();
+    project.agent_reading("resolve -", MANIFEST).exits(0);
+    let lock = project.read("agents.lock");
+    fs::remove_file(project.path("agents.lock")).unwrap();
+    project.agent_reading("resolve --index -", INDEX).exits(0);
+    assert_eq!(project.read("agents.lock"), lock);
+    project
+        .agent_reading("resolve - --index -", MANIFEST)
+        .exits(2)
+        .notes("only once");
+    project.agent_reading("verify --lock -", &lock).exits(0);
+    project.agent_reading("diff agents.lock -", &lock).exits(0);
+    project
+        .agent_reading("validate -", "")
+        .exits(1)
+        .notes("<stdin>:1:1");
+}
+
+#[test]
+fn a_folder_a_device_and_a_pipe_are_no_files() {
+    let project = Project::new();
+    fs::create_dir(project.path("folder")).unwrap();
+    project
+        .agent("validate folder")
+        .exits(2)
+        .notes("can't read `folder`: is a directory");
+    project
+        .agent("validate /dev/zero")
+        .exits(2)
+        .notes("not a regular file");
+    let made = Command::new("mkfifo")
+        .arg(project.path("pipe"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    project
+        .agent("discover --index pipe")
+        .exits(2)
+        .notes("not a regular file");
+    symlink("nowhere", project.path("link")).unwrap();
+    project
+        .agent("validate --index link")
+        .exits(2)
+        .notes("can't read `link`");
+}
+
+#[test]
+fn an_endless_input_comes_to_an_end() {
+    let project = Project::new();
+    let mut command = project.command(["validate", "-", "--format=json"]);
+    command.stdin(File::open("/dev/zero").unwrap());
+    let run = crate::project::Run::of(command).exits(1);
+    assert_eq!(run.json()["diagnostics"][0]["code"], "INPUT_TOO_LARGE");
+}

@@ -1,0 +1,13 @@
+//! The program as a whole: what it answers, where it prints it, and what it does to files.
+//!
+//! What the engine says is tested with the engine. Here words are looked for only to know that the
+//! right thing was said in the right place.
+
+mod codes;
+mod engines;
+mod inputs;
+mod locks;
+mod output;
+mod project;
+mod resolve;
+mod writing;

@@ -1,0 +1,190 @@
+//! A folder with input files, and runs of the program in it.
+
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+pub(crate) const MANIFEST: &str = "\
+---
+name: hello
+version: 1.0.0
+requires:
+  mcp:
+    - category: audiences
+      permissions: [read:audiences]
+constraints:
+  data:
+    residency: us-only
+---
+";
+
+pub(crate) const INDEX: &str = r#"[
+  {
+    "id": "acme", "version": "2.1.0", "endpoint": "https://acme.example/mcp",
+    "categories": ["audiences"], "scopes": ["read:audiences", "write:audiences"],
+    "data": { "residency": "us-only", "maxSensitivity": "internal" },
+    "trust": { "signed": true, "publisher": "Acme" }
+  },
+  {
+    "id": "euro", "version": "1.0.0", "endpoint": "https://euro.example/mcp",
+    "categories": ["audiences"], "scopes": ["read:audiences"],
+    "data": { "residency": "eu-only", "maxSensitivity": "internal" },
+    "trust": { "signed": true, "publisher": "Euro" }
+  }
+]
+"#;
+
+/// A folder with a manifest and an index that satisfies it.
+pub(crate) struct Project(TempDir);
+
+impl Project {
+    pub(crate) fn new() -> Self {
+        let project = Self::empty();
+        project.write("agents.md", MANIFEST);
+        project.write("mcp.index.json", INDEX);
+        project
+    }
+
+    pub(crate) fn empty() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// A project whose requirement no server satisfies.
+    pub(crate) fn unsatisfiable() -> Self {
+        let project = Self::new();
+        project.write("agents.md", MANIFEST.replace("read:", "delete:"));
+        project
+    }
+
+    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
+    /// The names of all files, sorted.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(self.0.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The program, to be run in this folder.
+    pub(crate) fn command<I: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = I>,
+    ) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_agent"));
+        command
+            .args(arguments)
+            .current_dir(self.0.path())
+            .stdin(Stdio::null());
+        for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    /// Runs a command line without anything to be quoted in it.
+    pub(crate) fn agent(&self, line: &str) -> Run {
+        Run::of(self.command(line.split_whitespace()))
+    }
+
+    pub(crate) fn agent_reading(&self, line: &str, input: impl AsRef<[u8]>) -> Run {
+        let mut child = self
+            .command(line.split_whitespace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.as_ref())
+            .unwrap();
+        Run::new(child.wait_with_output().unwrap())
+    }
+}
+
+/// What a run of the program has left.
+#[derive(Debug)]
+pub(crate) struct Run {
+    /// None if it was killed.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    pub(crate) fn of(mut command: Command) -> Self {
+        Self::new(command.output().unwrap())
+    }
+
+    fn new(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// The exit code is `code`.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        self
+    }
+
+    /// It says this on standard output.
+    #[track_caller]
+    pub(crate) fn answers(self, text: &str) -> Self {
+        assert!(self.stdout.contains(text), "no {text:?} in {self:#?}");
+        self
+    }
+
+    /// It says this on standard error.
+    #[track_caller]
+    pub(crate) fn notes(self, text: &str) -> Self {
+        assert!(self.stderr.contains(text), "no {text:?} in {self:#?}");
+        self
+    }
+
+    /// It says nothing on standard output.
+    #[track_caller]
+    pub(crate) fn answers_nothing(self) -> Self {
+        assert_eq!(self.stdout, "", "{self:#?}");
+        self
+    }
+
+    /// It says nothing on standard error.
+    #[track_caller]
+    pub(crate) fn notes_nothing(self) -> Self {
+        assert_eq!(self.stderr, "", "{self:#?}");
+        self
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
+    }
+}
