@@ -454,18 +454,17 @@ impl<'a> Reader<'a> {
 
     /// Check the keys noted since `begin_keys` for duplicates, and forget them.
     pub fn end_keys(&mut self, begun: usize) {
-        let keys = &mut self.keys[begun..];
+        let keys = &self.keys[begun..];
         if keys.len() > 1 {
             let text = self.text;
-            // Stable, so that of equal keys the first in the text comes first.
-            keys.sort_by(|a, b| a.name(text).cmp(&b.name(text)));
-            for pair in keys.windows(2) {
-                if pair[0].name(text) == pair[1].name(text) {
-                    self.flaws.push(Flaw::DuplicateKey {
-                        first: pair[0].span,
-                        again: pair[1].span,
-                    });
-                }
+            let mut named: Vec<_> = keys.iter().map(|key| (key.name(text), key.span)).collect();
+            // Of equal keys the first in the text comes first.
+            named.sort_unstable();
+            for pair in named.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+                self.flaws.push(Flaw::DuplicateKey {
+                    first: pair[0].1,
+                    again: pair[1].1,
+                });
             }
         }
         self.keys.truncate(begun);
