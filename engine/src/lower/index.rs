@@ -43,37 +43,32 @@ pub fn index(bytes: Vec<u8>) -> Lowered<Index> {
     if let Err(syntax) = read {
         report(*syntax, &mut problems);
     }
+    let order = builder.order(&text);
+    for pair in order.duplicates() {
+        problems
+            .report(
+                Code::DuplicateServer,
+                pair.again,
+                "again here",
+                "two entries have the same id and version",
+            )
+            .also(pair.first, "first here")
+            .help("remove one of the two, or give it another version");
+    }
     if problems.has_errors() {
         return Err(problems.finish());
     }
     // An index has no warnings but those that need it whole.
     drop(problems);
-    match builder.finish(text) {
-        Ok(index) => {
-            let mut problems = Problems::new(index.text());
-            warn_of_lookalikes(&index, &mut problems);
-            let warnings = problems.finish();
-            Ok(Checked {
-                value: index,
-                warnings,
-            })
-        }
-        Err((text, unfit)) => {
-            let mut problems = Problems::new(&text);
-            for pair in unfit {
-                problems
-                    .report(
-                        Code::DuplicateServer,
-                        pair.again,
-                        "again here",
-                        "two entries have the same id and version",
-                    )
-                    .also(pair.first, "first here")
-                    .help("remove one of the two, or give it another version");
-            }
-            Err(problems.finish())
-        }
-    }
+    let order = order.into_order();
+    let index = builder.finish(text, &order);
+    let mut problems = Problems::new(index.text());
+    warn_of_lookalikes(&index, &mut problems);
+    let warnings = problems.finish();
+    Ok(Checked {
+        value: index,
+        warnings,
+    })
 }
 
 type Read<T> = Result<T, Box<Syntax>>;

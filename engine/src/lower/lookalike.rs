@@ -95,6 +95,7 @@ impl Prototypes {
                 '0' => out.push('O'),
                 '1' | 'I' | '|' => out.push('l'),
                 'm' => out.push_str("rn"),
+                '%' => out.push_str("°/₀"),
                 '"' => out.push_str("''"),
                 '`' => out.push('\''),
                 c if c.is_ascii() => out.push(c),

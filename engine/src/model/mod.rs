@@ -7,7 +7,9 @@ mod manifest;
 mod name;
 mod non_empty;
 
-pub use index::{Gate, Index, IndexBuilder, Members, NewServer, Rank, ServerView, Slice, Unfit};
+pub use index::{
+    ByName, Duplicate, Gate, Index, IndexBuilder, Members, NewServer, Rank, ServerView, Slice,
+};
 pub use level::{Residency, ResidencySet, Sensitivity};
 pub use lock::{Lock, Selection, selection_hash};
 pub use manifest::{Agent, Constraints, Manifest, Requirement};

@@ -58,7 +58,7 @@ impl Interner {
 
 /// Two entries that have the same id and version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unfit {
+pub struct Duplicate {
     /// The entry that stands first in the text.
     pub first: Span,
     /// The other one.
@@ -148,46 +148,32 @@ impl IndexBuilder {
         self.own_scopes.clear();
     }
 
-    /// Number the servers and make the lists.
-    ///
-    /// # Errors
-    /// The entries of equal id and version, if there are such.
-    pub fn finish(self, text: Text) -> Result<Index, (Text, Vec<Unfit>)> {
+    /// Order the servers that have been read.
+    pub fn order<'b>(&'b self, text: &'b Text) -> ByName<'b> {
+        ByName::new(Names {
+            text: text.as_str(),
+            unescaped: &self.unescaped,
+            rows: &self.rows,
+        })
+    }
+
+    /// Number the servers, which `order` has by name, and make the lists. No two may have the
+    /// same id and version.
+    pub fn finish(self, text: Text, order: &[u32]) -> Index {
         let (category_names, category_numbers) = self.categories.sorted();
         let (scope_names, scope_numbers) = self.scopes.sorted();
-        let mut memberships = self.memberships;
         let mut index = Index {
             text,
             unescaped: self.unescaped,
             rows: self.rows,
             gates: self.gates,
-            memberships: Vec::new(),
+            memberships: self.memberships,
             categories: Dictionary::default(),
             scopes: Dictionary::default(),
             by_name: Vec::new(),
         };
-
-        let order = index.order_by_name();
-        let unfit: Vec<_> = order
-            .windows(2)
-            .filter(|pair| index.compare(pair[0], pair[1]) == Ordering::Equal)
-            .map(|pair| {
-                let (a, b) = (
-                    index.rows[pair[0] as usize].entry,
-                    index.rows[pair[1] as usize].entry,
-                );
-                Unfit {
-                    first: a.min(b),
-                    again: a.max(b),
-                }
-            })
-            .collect();
-        if !unfit.is_empty() {
-            return Err((index.text, unfit));
-        }
-
         for row in &mut index.rows {
-            let members = &mut memberships[row.members as usize..];
+            let members = &mut index.memberships[row.members as usize..];
             let (categories, scopes) = members.split_at_mut(row.categories as usize);
             row.categories = renumber(categories, &category_numbers);
             let kept = renumber(&mut scopes[..row.scopes as usize], &scope_numbers);
@@ -196,13 +182,12 @@ impl IndexBuilder {
             members.copy_within(gap..gap + kept as usize, row.categories as usize);
             row.scopes = kept;
         }
-        index.memberships = memberships;
-        index.number(&order);
+        index.number(order);
         let categories = index.servers().map(|server| server.category_numbers());
         index.categories = Dictionary::new(category_names, categories);
         let scopes = index.servers().map(|server| server.scope_numbers());
         index.scopes = Dictionary::new(scope_names, scopes);
-        Ok(index)
+        index
     }
 }
 
@@ -222,24 +207,60 @@ fn renumber(numbers: &mut [u32], renumbered: &[u32]) -> u32 {
     kept as u32
 }
 
-impl Index {
-    fn compare(&self, a: u32, b: u32) -> Ordering {
-        let (a, b) = (&self.rows[a as usize], &self.rows[b as usize]);
-        self.slice(a.id)
-            .cmp(self.slice(b.id))
-            .then_with(|| self.slice(a.version).cmp(self.slice(b.version)))
+/// What the servers are called, in the order of the text.
+#[derive(Clone, Copy)]
+struct Names<'b> {
+    text: &'b str,
+    unescaped: &'b str,
+    rows: &'b [Row],
+}
+
+impl<'b> Names<'b> {
+    fn id(self, number: u32) -> &'b str {
+        self.rows[number as usize].id.of(self.text, self.unescaped)
     }
 
-    /// The rows, ordered by id, then version, then place in the text.
-    fn order_by_name(&self) -> Vec<u32> {
+    fn version(self, number: u32) -> &'b str {
+        self.rows[number as usize]
+            .version
+            .of(self.text, self.unescaped)
+    }
+
+    fn compare(self, a: u32, b: u32) -> Ordering {
+        self.id(a)
+            .cmp(self.id(b))
+            .then_with(|| self.version(a).cmp(self.version(b)))
+    }
+
+    /// How many bytes all ids begin with in common.
+    fn shared_prefix(self) -> usize {
+        if self.rows.is_empty() {
+            return 0;
+        }
+        let first = self.id(0).as_bytes();
+        (0..self.rows.len() as u32).fold(first.len(), |shared, number| {
+            let id = self.id(number).as_bytes();
+            if id.get(..shared) == Some(&first[..shared]) {
+                return shared;
+            }
+            first.iter().zip(id).take_while(|(a, b)| a == b).count()
+        })
+    }
+}
+
+/// The servers of an index that is being made, ordered by id, then version, then place.
+pub struct ByName<'b> {
+    names: Names<'b>,
+    order: Vec<u32>,
+}
+
+impl<'b> ByName<'b> {
+    fn new(names: Names<'b>) -> Self {
         // Most comparisons are decided by the eight bytes behind what all ids begin with.
-        let shared = self.shared_prefix();
-        let mut keyed: Vec<(u64, u32)> = self
-            .rows
-            .iter()
-            .zip(0..)
-            .map(|(row, number)| {
-                let rest = &self.slice(row.id).as_bytes()[shared..];
+        let shared = names.shared_prefix();
+        let mut keyed: Vec<(u64, u32)> = (0..names.rows.len() as u32)
+            .map(|number| {
+                let rest = &names.id(number).as_bytes()[shared..];
                 let mut first = [0; 8];
                 let len = rest.len().min(8);
                 first[..len].copy_from_slice(&rest[..len]);
@@ -248,27 +269,33 @@ impl Index {
             .collect();
         keyed.sort_unstable_by(|a, b| {
             a.0.cmp(&b.0)
-                .then_with(|| self.compare(a.1, b.1))
+                .then_with(|| names.compare(a.1, b.1))
                 .then(a.1.cmp(&b.1))
         });
-        keyed.into_iter().map(|(_, number)| number).collect()
+        Self {
+            names,
+            order: keyed.into_iter().map(|(_, number)| number).collect(),
+        }
     }
 
-    /// How many bytes all ids begin with in common.
-    fn shared_prefix(&self) -> usize {
-        let Some(first) = self.rows.first() else {
-            return 0;
-        };
-        let first = self.slice(first.id).as_bytes();
-        self.rows.iter().fold(first.len(), |shared, row| {
-            let id = self.slice(row.id).as_bytes();
-            if id.get(..shared) == Some(&first[..shared]) {
-                return shared;
-            }
-            first.iter().zip(id).take_while(|(a, b)| a == b).count()
-        })
+    /// The entries that have the id and version of one before them.
+    pub fn duplicates(&self) -> impl Iterator<Item = Duplicate> {
+        self.order
+            .windows(2)
+            .filter(|pair| self.names.compare(pair[0], pair[1]) == Ordering::Equal)
+            .map(|pair| Duplicate {
+                first: self.names.rows[pair[0] as usize].entry,
+                again: self.names.rows[pair[1] as usize].entry,
+            })
     }
 
+    /// The order, for [`IndexBuilder::finish`].
+    pub fn into_order(self) -> Vec<u32> {
+        self.order
+    }
+}
+
+impl Index {
     /// Put the rows, which `order` has by name, into the order of ranks.
     fn number(&mut self, order: &[u32]) {
         let signed = |number: &&u32| self.gates[**number as usize].signed();

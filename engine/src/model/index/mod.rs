@@ -8,7 +8,7 @@
 mod builder;
 mod dictionary;
 
-pub use builder::{IndexBuilder, NewServer, Unfit};
+pub use builder::{ByName, Duplicate, IndexBuilder, NewServer};
 pub use dictionary::Members;
 
 use super::{ResidencySet, Sensitivity};
@@ -24,6 +24,17 @@ pub type Rank = u32;
 pub struct Slice {
     start: u32,
     len: u32,
+}
+
+impl Slice {
+    /// Those that start behind the text are of what it holds in an escaped form.
+    fn of<'t>(self, text: &'t str, unescaped: &'t str) -> &'t str {
+        let (start, len) = (self.start as usize, self.len as usize);
+        match start.checked_sub(text.len()) {
+            None => &text[start..start + len],
+            Some(start) => &unescaped[start..start + len],
+        }
+    }
 }
 
 /// What of a server the constraints look at, in a byte, so that they are decided once for each
@@ -196,12 +207,7 @@ impl Index {
     }
 
     fn slice(&self, slice: Slice) -> &str {
-        let (start, len) = (slice.start as usize, slice.len as usize);
-        let text = self.text.as_str();
-        match start.checked_sub(text.len()) {
-            None => &text[start..start + len],
-            Some(start) => &self.unescaped[start..start + len],
-        }
+        slice.of(self.text.as_str(), &self.unescaped)
     }
 }
 
