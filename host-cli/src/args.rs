@@ -4,6 +4,7 @@ use crate::engine::ExplanationForm;
 use crate::input::Input;
 use crate::output::style;
 use crate::version;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -160,7 +161,13 @@ pub(crate) struct Resolve {
     pub(crate) index: IndexOption,
 
     /// The lock to write; the explanation is written beside it
-    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = LOCK,
+        value_hint = ValueHint::FilePath,
+        value_parser = PathBufValueParser::new().try_map(file_to_write)
+    )]
     pub(crate) lock: PathBuf,
 
     /// Write why each server was selected or rejected, also if resolution fails
@@ -186,6 +193,14 @@ pub(crate) struct Resolve {
 
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// Refuses `-`, which everywhere else stands for a standard stream.
+fn file_to_write(path: PathBuf) -> Result<PathBuf, &'static str> {
+    if path.as_os_str() == "-" {
+        return Err("a lock is written to a file");
+    }
+    Ok(path)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -46,8 +46,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     }
 }
 
-/// Help for a name that nothing has.
+/// Help for a name that nothing has, from those that some have.
 fn did_you_mean(names: &[String]) -> String {
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    format!("did you mean {}?", names.join(" or "))
+    match names.split_last() {
+        Some((last, [])) => format!("did you mean {last}?"),
+        Some((last, others)) => format!("did you mean {} or {last}?", others.join(", ")),
+        None => String::new(),
+    }
 }

@@ -6,7 +6,6 @@ use crate::args::{Explanation, Resolve};
 use crate::engine::{Code, Diagnostic, Drift, Resolution};
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::output;
 use crate::replace::Staged;
 use std::path::PathBuf;
 
@@ -48,14 +47,14 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
         announce(args, &session, &files);
         return Ok(Answer::No);
     };
-    let Some(change) = Change::to(&new, args, &mut session)? else {
+    let Some(before) = Before::writing(&new, args, &mut session)? else {
         return session.refuse();
     };
-    if args.locked && !change.drifts.is_empty() {
+    if args.locked && !before.drifts.is_empty() {
         write(args, &files)?;
-        return session.show_drifts(&change.drifts);
+        return session.show_drifts(&before.drifts);
     }
-    if change.is_needed && !args.locked {
+    if before.state != State::Same && !args.locked {
         // Last, so that there never is a lock whose explanation is still the one before.
         files.push(NewFile {
             path: args.lock.clone(),
@@ -64,11 +63,12 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
     }
     write(args, &files)?;
     show_summary(&mut session, &resolution)?;
-    if change.replaces_lock && !session.quiet {
-        output::note_parts(&session.engine.drifts(&change.drifts)?);
-    }
-    if !change.is_needed {
-        session.note(format_args!("{} is up to date", args.lock.display()));
+    let lock = args.lock.display();
+    match before.state {
+        State::Missing => {}
+        State::Same => session.note(format_args!("{lock} is up to date")),
+        State::Other => session.note_drifts(&before.drifts)?,
+        State::Damaged => session.note(format_args!("{lock} was not a lock")),
     }
     announce(args, &session, &files);
     Ok(Answer::Yes)
@@ -81,32 +81,40 @@ fn explanation_path(args: &Resolve, form: Explanation) -> PathBuf {
     })
 }
 
-/// What becomes of the file of the lock.
-struct Change {
-    /// It would not be the same, byte for byte.
-    is_needed: bool,
-    /// There is a lock that says something else.
-    replaces_lock: bool,
-    /// What it says that is no longer so; that there is none, if there is none.
+/// What is there before the lock is written.
+struct Before {
+    state: State,
+    /// What the lock says that is no longer so; that there is none, if there is none.
     drifts: Vec<Drift>,
 }
 
-impl Change {
-    /// None if the existing file must stay as it is; the findings say why.
-    fn to(new: &NewLock, args: &Resolve, session: &mut Session) -> Result<Option<Self>, Failure> {
-        let change = match session.existing_lock(&Input::File(args.lock.clone()))? {
-            Existing::Missing => Self {
-                is_needed: true,
-                replaces_lock: false,
-                drifts: session.engine.compare(None, &new.lock)?,
-            },
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Missing,
+    /// The lock that would be written, byte for byte.
+    Same,
+    /// A lock that says something else, or the same in other bytes.
+    Other,
+    /// Something that is not a lock.
+    Damaged,
+}
+
+impl Before {
+    /// Looks at the existing file. None if it must stay as it is; the findings say why.
+    fn writing(
+        new: &NewLock,
+        args: &Resolve,
+        session: &mut Session,
+    ) -> Result<Option<Self>, Failure> {
+        let (state, drifts) = match session.existing_lock(&Input::File(args.lock.clone()))? {
+            Existing::Missing => (State::Missing, session.engine.compare(None, &new.lock)?),
             Existing::Lock { lock, text } => {
-                let drifts = session.engine.compare(Some(&lock), &new.lock)?;
-                Self {
-                    is_needed: text != new.text.as_bytes(),
-                    replaces_lock: !drifts.is_empty(),
-                    drifts,
-                }
+                let state = if text == new.text.as_bytes() {
+                    State::Same
+                } else {
+                    State::Other
+                };
+                (state, session.engine.compare(Some(&lock), &new.lock)?)
             }
             Existing::Refused(problems) if args.locked || problems.iter().any(is_protected) => {
                 session.add(problems);
@@ -114,14 +122,10 @@ impl Change {
             }
             Existing::Refused(problems) => {
                 session.warn(problems)?;
-                Self {
-                    is_needed: true,
-                    replaces_lock: false,
-                    drifts: Vec::new(),
-                }
+                (State::Damaged, Vec::new())
             }
         };
-        Ok(Some(change))
+        Ok(Some(Self { state, drifts }))
     }
 }
 

@@ -4,8 +4,8 @@ use super::Answer;
 use crate::args::{Format, Global, Output};
 use crate::diagnostics::{Document, Findings};
 use crate::engine::{
-    Diagnostic, Drift, EMBEDDED_SHA256, Engine, Index, Instance, Lock, Manifest, Part,
-    ReportFormat, Resolution, Severity, Source,
+    Diagnostic, Drift, EMBEDDED_SHA256, Engine, Index, Instance, Label, Lock, Manifest, Part,
+    Place, Position, ReportFormat, Resolution, Severity, Source, Span, Style,
 };
 use crate::failure::Failure;
 use crate::input::{INDEX_MAX, Input, TEXT_MAX};
@@ -203,7 +203,7 @@ impl Session {
         Answer::yes_if(self.findings.count(Severity::Error) == 0)
     }
 
-    /// Prints the findings, and then a view in the words of the engine.
+    /// Prints a view in the words of the engine, and then the findings, where they are seen best.
     pub(super) fn show(
         &mut self,
         text: impl FnOnce(&mut Instance) -> Result<Vec<Part>, Failure>,
@@ -211,14 +211,12 @@ impl Session {
     ) -> Result<(), Failure> {
         match self.format {
             Format::Text => {
-                let parts = text(&mut self.engine)?;
-                self.draw(|_| true)?;
-                output::print_parts(&parts)
+                output::print_parts(&text(&mut self.engine)?)?;
+                self.draw(|_| true)
             }
             Format::Json => {
-                let data = json(&mut self.engine)?;
-                self.draw(|severity| severity == Severity::Warning)?;
-                output::print_data(&data)
+                output::print_data(&json(&mut self.engine)?)?;
+                self.draw(|severity| severity == Severity::Warning)
             }
             Format::Sarif | Format::Github => self.report(),
         }
@@ -272,6 +270,14 @@ impl Session {
         self.note(format_args!("checked {}: {problems}", names.join(" and ")));
     }
 
+    /// As [`Self::note`], in the words of the engine.
+    pub(super) fn note_drifts(&mut self, drifts: &[Drift]) -> Result<(), Failure> {
+        if self.format == Format::Text && !self.quiet {
+            output::note_parts(&self.engine.drifts(drifts)?);
+        }
+        Ok(())
+    }
+
     /// Says no to invalid input.
     pub(super) fn refuse(&mut self) -> Result<Answer, Failure> {
         self.report()?;
@@ -296,12 +302,14 @@ impl Session {
     /// A drift as the formats want it that know problems only.
     fn drift_diagnostic(&mut self, drift: &Drift) -> Result<Diagnostic, Failure> {
         let words = self.engine.drifts(std::slice::from_ref(drift))?;
-        let message: String = words.iter().map(|part| part.text.as_str()).collect();
+        let words = words.iter().filter(|part| part.style != Style::Code);
+        let message: String = words.map(|part| part.text.as_str()).collect();
+        let message = message.trim_start_matches([' ', ':']).trim_end().to_owned();
         Ok(Diagnostic {
             code: drift.code,
             severity: Severity::Error,
-            message: message.trim().to_owned(),
-            labels: Vec::new(),
+            message,
+            labels: vec![whole_lock()],
             help: Vec::new(),
         })
     }
@@ -332,6 +340,28 @@ impl Session {
             output::note_drawn(&self.findings.draw(shown, &catalogue));
         }
         Ok(())
+    }
+}
+
+/// The beginning of the lock, which stands for the whole: a code review shows only what has a place.
+fn whole_lock() -> Label {
+    let span = Span {
+        source: Source::Lock,
+        start: 0,
+        end: 0,
+    };
+    let start = Position {
+        line: 1,
+        column: 1,
+        utf16_column: 1,
+    };
+    Label {
+        place: Place {
+            span,
+            start,
+            end: start,
+        },
+        text: String::new(),
     }
 }
 

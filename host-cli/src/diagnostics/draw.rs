@@ -9,6 +9,7 @@ use annotate_snippets::renderer::DEFAULT_TERM_WIDTH;
 use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Origin, Padding, Renderer, Snippet,
 };
+use std::borrow::Cow;
 
 /// Draws `diagnostic`, which is known by `name`, such as `MISSING_SCOPE`.
 pub(super) fn diagnostic(diagnostic: &Diagnostic, name: &str, documents: &[Document]) -> String {
@@ -50,24 +51,38 @@ pub(super) fn diagnostic(diagnostic: &Diagnostic, name: &str, documents: &[Docum
             }
         }
     }
-    with_help(groups, diagnostic.help.iter().map(String::as_str))
+    let help = diagnostic.help.iter().map(|text| visible(text));
+    if diagnostic.labels.is_empty() {
+        return without_place(&groups, help);
+    }
+    let last = groups.pop().expect("there is always a group");
+    groups.push(last.elements(help.map(|text| Level::HELP.message(text))));
+    rendered(&groups)
 }
 
 /// Draws a failure of the program itself.
 pub(crate) fn failure(failure: &Failure) -> String {
     let title = Level::ERROR.primary_title(visible(&failure.message));
-    with_help(vec![Group::with_title(title)], failure.help.as_deref())
+    without_place(
+        &[Group::with_title(title)],
+        failure.help.as_deref().map(visible),
+    )
 }
 
-fn with_help<'a>(mut groups: Vec<Group<'a>>, help: impl IntoIterator<Item = &'a str>) -> String {
-    let last = groups.pop().expect("there is always a group");
-    let help = help
-        .into_iter()
-        .map(|text| Level::HELP.message(visible(text)));
-    groups.push(last.elements(help));
-    let mut drawn = renderer().render(&groups);
-    drawn.push('\n');
+/// Draws what has no lines to the left of which a help could stand.
+fn without_place<'a>(report: &[Group<'a>], help: impl IntoIterator<Item = Cow<'a, str>>) -> String {
+    let mut drawn = rendered(report);
+    for text in help {
+        drawn += &rendered(&[Group::with_title(Level::HELP.secondary_title(text))]);
+    }
     drawn
+}
+
+/// Always with styles: what prints them knows whether they are wanted.
+fn rendered(report: &[Group<'_>]) -> String {
+    let width = terminal_size::terminal_size_of(std::io::stderr())
+        .map_or(DEFAULT_TERM_WIDTH, |(width, _)| usize::from(width.0));
+    Renderer::styled().term_width(width).render(report) + "\n"
 }
 
 /// The documents that the labels point into, that of the first label first.
@@ -99,13 +114,6 @@ fn snippet<'a>(excerpt: &Excerpt, labels: &'a [Label]) -> Snippet<'a, Annotation
     Snippet::source(excerpt.text.clone())
         .line_start(excerpt.first_line)
         .annotations(annotations)
-}
-
-/// Always with styles: what prints them knows whether they are wanted.
-fn renderer() -> Renderer {
-    let width = terminal_size::terminal_size_of(std::io::stderr())
-        .map_or(DEFAULT_TERM_WIDTH, |(width, _)| usize::from(width.0));
-    Renderer::styled().term_width(width)
 }
 
 #[cfg(test)]

@@ -35,11 +35,12 @@ impl Instance {
     pub(super) fn new(component: &EnginePre<Limits>, limits: Limits) -> Result<Self, Failure> {
         let mut store = Store::new(component.engine(), limits);
         store.limiter(|limits| limits);
+        // What the engine answers with comes out of its memory. More than that is never copied.
+        store.set_hostcall_fuel(limits.memory);
         let engine = refuel(&mut store)
             .and_then(|()| component.instantiate(&mut store))
-            .map_err(|error| match limit_reached(&error, limits) {
-                Some(limit) => limit,
-                None => not_started(&error),
+            .map_err(|error| {
+                limit_reached(&error, limits).unwrap_or_else(|| not_started(&error))
             })?;
         Ok(Self { store, engine })
     }
@@ -48,12 +49,10 @@ impl Instance {
         &mut self,
         function: impl FnOnce(&bindings::Engine, &mut Store<Limits>) -> wasmtime::Result<T>,
     ) -> Result<T, Failure> {
+        let limits = *self.store.data();
         refuel(&mut self.store)
             .and_then(|()| function(&self.engine, &mut self.store))
-            .map_err(|error| match limit_reached(&error, *self.store.data()) {
-                Some(limit) => limit,
-                None => Failure::internal(format_args!("the engine stopped: {error:#}")),
-            })
+            .map_err(|error| limit_reached(&error, limits).unwrap_or_else(|| stopped(&error)))
     }
 }
 
@@ -67,10 +66,12 @@ fn limit_reached(error: &wasmtime::Error, limits: Limits) -> Option<Failure> {
         Some(Trap::OutOfFuel) => LimitReached::Fuel(limits.fuel_per_call),
         _ => *error.downcast_ref::<LimitReached>()?,
     };
-    Some(
-        Failure::new(format_args!("the engine reached its limit of {limit}"))
-            .help("smaller inputs need less"),
-    )
+    Some(Failure::new(limit).help("smaller inputs need less"))
+}
+
+/// The engine never stops by itself, whatever it is given.
+fn stopped(error: &wasmtime::Error) -> Failure {
+    Failure::internal(format_args!("the engine stopped: {error:#}"))
 }
 
 fn not_started(error: &wasmtime::Error) -> Failure {

@@ -20,8 +20,9 @@ pub(crate) struct Limits {
 impl Limits {
     /// The limits of every command.
     ///
-    /// Ample for an index of 512 MiB, the largest input there is, and yet the end of a call that
-    /// would never return, within minutes.
+    /// To load the largest index, of 512 MiB, and to find it invalid at its very end takes 57
+    /// billion units of fuel and less than 3 GiB of memory. A call that would never return ends
+    /// after a minute or two.
     pub(crate) const STANDARD: Self = Self {
         fuel_per_call: 400_000_000_000,
         // The last page is never handed out, so that no address arithmetic can wrap around.
@@ -41,9 +42,23 @@ pub(crate) enum LimitReached {
 impl fmt::Display for LimitReached {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Fuel(units) => write!(out, "{units} units of fuel in one call"),
-            Self::Memory(bytes) => write!(out, "{} MiB of memory", bytes >> 20),
-            Self::TableEntries(entries) => write!(out, "{entries} table entries"),
+            Self::Fuel(units) => {
+                write!(
+                    out,
+                    "the engine has used up the {units} units of fuel of a call"
+                )
+            }
+            Self::Memory(bytes) => write!(
+                out,
+                "the engine has run out of memory, of which it may use {} MiB",
+                bytes >> 20
+            ),
+            Self::TableEntries(entries) => {
+                write!(
+                    out,
+                    "the engine has used up its {entries} entries of tables"
+                )
+            }
         }
     }
 }
@@ -65,8 +80,9 @@ impl ResourceLimiter for Limits {
         Ok(true)
     }
 
-    fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
-        Err(error)
+    /// More than 32 bits can address, or than the system has.
+    fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
+        Err(LimitReached::Memory(self.memory).into())
     }
 
     fn table_growing(

@@ -12,16 +12,17 @@ use limits::Limits;
 use std::path::Path;
 use wasmtime::component::{Component, Linker};
 
-#[cfg(test)]
-pub(crate) use bindings::exports::agent::engine::diagnostic::{Place, Position};
 pub(crate) use bindings::exports::agent::engine::{
-    diagnostic::{Code, CodeEntry, Diagnostic, Label, Severity, Source, Span},
+    diagnostic::{Code, CodeEntry, Diagnostic, Label, Place, Position, Severity, Source, Span},
     lockfile::Drift,
     resolver::ExplanationForm,
     view::{File, Part, ReportFormat, Style},
 };
 pub(crate) use embedded::SHA256 as EMBEDDED_SHA256;
 pub(crate) use instance::{Index, Instance, Lock, Manifest, Resolution};
+
+/// What every WebAssembly file starts with.
+const WASM_MAGIC: &[u8] = b"\0asm";
 
 /// An engine that is ready to be instantiated.
 pub(crate) struct Engine {
@@ -41,18 +42,21 @@ impl Engine {
 
     /// Another component of the same world, compiled now or taken from the cache.
     pub(crate) fn from_file(path: &Path) -> Result<Self, Failure> {
-        let refuse = |error: wasmtime::Error| {
+        let refuse = |reason: String| {
             Failure::new(format_args!(
-                "`{}` is not an engine: {error:#}",
+                "`{}` is not an engine: {reason}",
                 path.display()
             ))
             .help("an engine is a WebAssembly component of the world `agent:engine/engine`")
         };
         let wasm = crate::input::read_engine(path)?;
+        if !wasm.starts_with(WASM_MAGIC) {
+            return Err(refuse("it is not WebAssembly".to_owned()));
+        }
         agent_aot::engine()
             .and_then(|wasmtime| cache::compile(&wasmtime, &wasm))
             .and_then(|component| Self::new(&component))
-            .map_err(refuse)
+            .map_err(|error| refuse(format!("{error:#}")))
     }
 
     fn new(component: &Component) -> wasmtime::Result<Self> {
@@ -83,7 +87,7 @@ mod tests {
         let answer = engine
             .instantiate()
             .and_then(|mut instance| instance.catalogue());
-        answer.err().expect("the limit is reached").message
+        answer.expect_err("the limit is reached").message
     }
 
     #[test]
@@ -94,19 +98,19 @@ mod tests {
         });
         assert_eq!(
             message,
-            "the engine reached its limit of 1000 units of fuel in one call"
+            "the engine has used up the 1000 units of fuel of a call"
         );
     }
 
     #[test]
     fn a_call_ends_when_its_memory_is_used_up() {
         let message = failure_within(Limits {
-            memory: 1 << 16,
+            memory: 1 << 20,
             ..Limits::STANDARD
         });
-        assert!(
-            message.starts_with("the engine reached its limit of 0 MiB"),
-            "{message}"
+        assert_eq!(
+            message,
+            "the engine has run out of memory, of which it may use 1 MiB"
         );
     }
 }

@@ -19,7 +19,7 @@ fn a_misspelled_code_is_corrected() {
         .agent("explain MISSING_SCOPES")
         .exits(2)
         .answers_nothing()
-        .notes("did you mean `MISSING_SCOPE`");
+        .notes("error: there is no code `MISSING_SCOPES`\nhelp: did you mean `MISSING_SCOPE`");
 }
 
 #[test]
@@ -61,6 +61,10 @@ fn wrong_usage_is_no_answer() {
         .exits(2)
         .notes("compact");
     project.agent("resolve -q -v").exits(2);
+    project
+        .agent("resolve --lock -")
+        .exits(2)
+        .notes("a lock is written to a file");
     project.agent("diff a b --index c").exits(2);
     assert!(!project.has("agents.lock"));
 }

@@ -67,7 +67,7 @@ fn a_cache_that_others_can_write_to_is_not_used() {
     fs::create_dir_all(&directory).unwrap();
     fs::set_permissions(&directory, PermissionsExt::from_mode(0o777)).unwrap();
     run(&project, "discover", WASM).exits(0).notes_nothing();
-    assert_eq!(cached(&project), [PathBuf::new(); 0]);
+    assert!(cached(&project).is_empty());
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn what_is_no_engine_is_refused() {
         run(&project, "discover", file)
             .exits(2)
             .answers_nothing()
-            .notes(&format!("`{file}` is not an engine"));
+            .notes(&format!("error: `{file}` is not an engine: "));
     }
     run(&project, "discover", "absent.wasm")
         .exits(2)

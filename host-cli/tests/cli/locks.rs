@@ -66,8 +66,8 @@ fn drifts_are_reported_in_every_format() {
     project
         .agent("verify --format github")
         .exits(1)
-        .answers("::error")
-        .answers("INTEGRITY_CHANGED");
+        .answers("::error file=agents.lock,line=1")
+        .answers("title=INTEGRITY_CHANGED::audiences: ");
 }
 
 #[test]

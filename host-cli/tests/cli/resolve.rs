@@ -152,7 +152,7 @@ fn a_damaged_lock_is_replaced_with_a_warning() {
             .agent("resolve")
             .exits(0)
             .notes("warning[")
-            .notes("wrote agents.lock\n");
+            .notes("agents.lock was not a lock\nwrote agents.lock\n");
         assert_eq!(project.read("agents.lock"), lock);
     }
 }
