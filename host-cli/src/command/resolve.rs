@@ -44,7 +44,7 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
     let Some(new) = new else {
         write(args, &files)?;
         show_summary(&mut session, &resolution)?;
-        announce(args, &session, &files);
+        announce(args, &mut session, &files);
         return Ok(Answer::No);
     };
     let Some(before) = Before::writing(&new, args, &mut session)? else {
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
         State::Other => session.note_drifts(&before.drifts)?,
         State::Damaged => session.note(format_args!("{lock} was not a lock")),
     }
-    announce(args, &session, &files);
+    announce(args, &mut session, &files);
     Ok(Answer::Yes)
 }
 
@@ -161,7 +161,7 @@ fn show_summary(session: &mut Session, resolution: &Resolution) -> Result<(), Fa
 }
 
 /// Says which files were written.
-fn announce(args: &Resolve, session: &Session, files: &[NewFile]) {
+fn announce(args: &Resolve, session: &mut Session, files: &[NewFile]) {
     let done = if args.dry_run { "would write" } else { "wrote" };
     for file in files {
         session.note(format_args!("{done} {}", file.path.display()));

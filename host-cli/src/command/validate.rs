@@ -3,6 +3,8 @@
 use super::Answer;
 use super::session::Session;
 use crate::args::{INDEX, Validate};
+use crate::diagnostics::Findings;
+use crate::engine::Severity;
 use crate::failure::Failure;
 use crate::input::Input;
 
@@ -13,6 +15,26 @@ pub(super) fn run(args: &Validate, mut session: Session) -> Result<Answer, Failu
         session.index(index)?;
     }
     session.report()?;
-    session.note_verdict();
-    Ok(session.verdict())
+    session.note(conclusion(session.findings()));
+    let errors = session.findings().count(Severity::Error);
+    Ok(Answer::yes_if(errors == 0))
+}
+
+/// Which inputs were checked, and how many problems they have.
+fn conclusion(findings: &Findings) -> String {
+    let names: Vec<_> = findings.files().into_iter().map(|file| file.path).collect();
+    let counts: Vec<_> = [(Severity::Error, "error"), (Severity::Warning, "warning")]
+        .into_iter()
+        .filter_map(|(severity, name)| match findings.count(severity) {
+            0 => None,
+            1 => Some(format!("1 {name}")),
+            many => Some(format!("{many} {name}s")),
+        })
+        .collect();
+    let problems = if counts.is_empty() {
+        "no problems".to_owned()
+    } else {
+        counts.join(", ")
+    };
+    format!("checked {}: {problems}", names.join(" and "))
 }

@@ -39,6 +39,14 @@ pub(crate) fn print_data(data: &str) -> Result<(), Failure> {
     })
 }
 
+/// Sets what follows on standard error apart from an answer that stands above it, if both are seen
+/// in one place.
+pub(crate) fn set_apart() {
+    if io::stdout().is_terminal() && io::stderr().is_terminal() {
+        note_drawn("\n");
+    }
+}
+
 /// Says what is done, in a line on standard error.
 pub(crate) fn note(line: impl Display) {
     note_drawn(&format!("{}\n", visible(&line.to_string())));

@@ -1,7 +1,9 @@
 //! Where inputs come from, and what can be wrong with that.
 
-use crate::project::{INDEX, MANIFEST, Project};
+use crate::project::{INDEX, MANIFEST, Project, Run};
+use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
@@ -115,6 +117,18 @@ fn an_endless_input_comes_to_an_end() {
     let project = Project::new();
     let mut command = project.command(["validate", "-", "--format=json"]);
     command.stdin(File::open("/dev/zero").unwrap());
-    let run = crate::project::Run::of(command).exits(1);
+    let run = Run::of(command).exits(1);
     assert_eq!(run.json()["diagnostics"][0]["code"], "INPUT_TOO_LARGE");
+}
+
+#[test]
+fn a_name_need_not_be_unicode() {
+    let project = Project::new();
+    let name = OsStr::from_bytes(b"\xff.md");
+    fs::write(project.path(name), MANIFEST).unwrap();
+    Run::of(project.command([OsStr::new("validate"), name])).exits(0);
+    fs::write(project.path(name), "").unwrap();
+    Run::of(project.command([OsStr::new("validate"), name]))
+        .exits(1)
+        .notes("--> \u{fffd}.md:1:1");
 }

@@ -1,6 +1,6 @@
 //! Streams, formats, colours, and what must not reach a terminal.
 
-use crate::project::{MANIFEST, Project, Run};
+use crate::project::{INDEX, MANIFEST, Project, Run};
 use std::fs::File;
 use std::process::{Command, Stdio};
 
@@ -143,29 +143,53 @@ fn colours_are_for_terminals() {
     assert!(!escapes("discover --format json --color always", None));
 }
 
+/// Runs the program in a terminal. What it prints on either stream comes back as one.
+fn typed(project: &Project, line: &str, variable: Option<&str>) -> String {
+    let program = env!("CARGO_BIN_EXE_agent");
+    let mut command = Command::new("script");
+    command
+        .args([
+            "--quiet",
+            "--command",
+            &format!("{program} {line}"),
+            "/dev/null",
+        ])
+        .current_dir(project.path(""))
+        .env("TERM", "xterm")
+        .env_remove("NO_COLOR")
+        .envs(variable.map(|variable| (variable, "1")))
+        .stdin(Stdio::null());
+    Run::of(command).exits(0).stdout.replace("\r\n", "\n")
+}
+
 #[test]
 fn a_terminal_gets_colours() {
     let project = Project::new();
-    let program = env!("CARGO_BIN_EXE_agent");
-    let typed = |variable: &str| {
-        let mut command = Command::new("script");
-        command
-            .args([
-                "--quiet",
-                "--return",
-                "--command",
-                &format!("{program} discover"),
-                "/dev/null",
-            ])
-            .current_dir(project.path(""))
-            .env("TERM", "xterm")
-            .env_remove("NO_COLOR")
-            .envs((!variable.is_empty()).then_some((variable, "1")))
-            .stdin(Stdio::null());
-        Run::of(command).exits(0).stdout
-    };
-    assert!(typed("").contains("\x1b["));
-    assert!(!typed("NO_COLOR").contains("\x1b["));
+    assert!(typed(&project, "discover", None).contains("\x1b["));
+    assert!(!typed(&project, "discover", Some("NO_COLOR")).contains('\x1b'));
+    assert!(!typed(&project, "discover --color never", None).contains('\x1b'));
+}
+
+#[test]
+fn on_a_terminal_an_answer_and_notes_stand_apart() {
+    let project = Project::new();
+    let typed = typed(&project, "resolve --color never", None);
+    assert!(typed.ends_with("\n\nwrote agents.lock\n"), "{typed}");
+}
+
+#[test]
+fn data_cannot_act_on_a_terminal_either() {
+    let project = Project::new();
+    project.write(
+        "mcp.index.json",
+        INDEX.replace("\"acme\"", "\"ac\u{202e}me\""),
+    );
+    project
+        .agent("discover --format json")
+        .exits(0)
+        .answers("\"ac\u{202e}me\"");
+    let typed = typed(&project, "discover --format json", None);
+    assert!(typed.contains("\"ac\u{fffd}me\""), "{typed}");
 }
 
 #[test]

@@ -1,0 +1,174 @@
+//! Answering, in the format asked for.
+
+use super::Session;
+use crate::args::Format;
+use crate::command::Answer;
+use crate::diagnostics::Findings;
+use crate::engine::{
+    Diagnostic, Drift, Instance, Label, Part, Place, Position, ReportFormat, Severity, Source,
+    Span, Style,
+};
+use crate::failure::Failure;
+use crate::output;
+use std::fmt::Display;
+
+impl Session {
+    pub(in crate::command) fn add(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
+        self.findings.add(problems);
+    }
+
+    pub(in crate::command) fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// Prints a view in the words of the engine, and then the findings, where they are seen best.
+    pub(in crate::command) fn show(
+        &mut self,
+        text: impl FnOnce(&mut Instance) -> Result<Vec<Part>, Failure>,
+        json: impl FnOnce(&mut Instance) -> Result<String, Failure>,
+    ) -> Result<(), Failure> {
+        match self.format {
+            Format::Text => {
+                let parts = text(&mut self.engine)?;
+                output::print_parts(&parts)?;
+                self.is_answered = !parts.is_empty();
+                self.draw(|_| true)
+            }
+            Format::Json => {
+                output::print_data(&json(&mut self.engine)?)?;
+                self.draw(|severity| severity == Severity::Warning)
+            }
+            Format::Sarif | Format::Github => self.report(),
+        }
+    }
+
+    /// Prints the findings. There is nothing else to say.
+    pub(in crate::command) fn report(&mut self) -> Result<(), Failure> {
+        let format = match self.format {
+            Format::Text => return self.draw(|_| true),
+            Format::Json => ReportFormat::Json,
+            Format::Sarif => ReportFormat::Sarif,
+            Format::Github => ReportFormat::Github,
+        };
+        let files = self.findings.files();
+        let report = self
+            .engine
+            .report(format, self.findings.diagnostics(), &files)?;
+        output::print_data(&report)
+    }
+
+    /// Says in a line, if that is wanted, what no answer on standard output says.
+    pub(in crate::command) fn note(&mut self, line: impl Display) {
+        if self.format == Format::Text && !self.quiet {
+            self.set_apart();
+            output::note(line);
+        }
+    }
+
+    /// As [`Self::note`], in the words of the engine.
+    pub(in crate::command) fn note_drifts(&mut self, drifts: &[Drift]) -> Result<(), Failure> {
+        if self.format == Format::Text && !self.quiet {
+            let parts = self.engine.drifts(drifts)?;
+            self.set_apart();
+            output::note_parts(&parts);
+        }
+        Ok(())
+    }
+
+    /// Says no to invalid input.
+    pub(in crate::command) fn refuse(&mut self) -> Result<Answer, Failure> {
+        self.report()?;
+        Ok(Answer::No)
+    }
+
+    /// Prints named differences. The answer is yes if there are none.
+    pub(in crate::command) fn show_drifts(&mut self, drifts: &[Drift]) -> Result<Answer, Failure> {
+        if matches!(self.format, Format::Sarif | Format::Github) {
+            for drift in drifts {
+                let diagnostic = self.drift_diagnostic(drift)?;
+                self.findings.add([diagnostic]);
+            }
+        }
+        self.show(
+            |engine| engine.drifts(drifts),
+            |engine| engine.drifts_json(drifts),
+        )?;
+        Ok(Answer::yes_if(drifts.is_empty()))
+    }
+
+    /// A drift as the formats want it that know problems only.
+    fn drift_diagnostic(&mut self, drift: &Drift) -> Result<Diagnostic, Failure> {
+        let words = self.engine.drifts(std::slice::from_ref(drift))?;
+        let words = words.iter().filter(|part| part.style != Style::Code);
+        let message: String = words.map(|part| part.text.as_str()).collect();
+        let message = message.trim_start_matches([' ', ':']).trim_end().to_owned();
+        Ok(Diagnostic {
+            code: drift.code,
+            severity: Severity::Error,
+            message,
+            labels: vec![whole_lock()],
+            help: Vec::new(),
+        })
+    }
+
+    /// Warns of problems that refuse nothing, because the input they are in does not count.
+    pub(in crate::command) fn warn(
+        &mut self,
+        mut problems: Vec<Diagnostic>,
+    ) -> Result<(), Failure> {
+        if !self.quiet {
+            problems
+                .iter_mut()
+                .for_each(|problem| problem.severity = Severity::Warning);
+            let catalogue = self.engine.catalogue()?;
+            output::note_drawn(&self.findings.draw(&problems, &catalogue));
+        }
+        Ok(())
+    }
+
+    /// Draws on standard error those findings whose severity is to be shown.
+    fn draw(&mut self, is_shown: impl Fn(Severity) -> bool) -> Result<(), Failure> {
+        let shown: Vec<_> = self
+            .findings
+            .diagnostics()
+            .iter()
+            .filter(|it| is_shown(it.severity))
+            .filter(|it| !self.quiet || it.severity == Severity::Error)
+            .collect();
+        if !shown.is_empty() {
+            let catalogue = self.engine.catalogue()?;
+            let drawn = self.findings.draw(shown, &catalogue);
+            self.set_apart();
+            output::note_drawn(&drawn);
+        }
+        Ok(())
+    }
+
+    fn set_apart(&mut self) {
+        if std::mem::take(&mut self.is_answered) {
+            output::set_apart();
+        }
+    }
+}
+
+/// The beginning of the lock, which stands for the whole: a code review shows only what has a place.
+fn whole_lock() -> Label {
+    let span = Span {
+        source: Source::Lock,
+        start: 0,
+        end: 0,
+    };
+    let start = Position {
+        line: 1,
+        column: 1,
+        utf16_column: 1,
+    };
+    Label {
+        place: Place {
+            span,
+            start,
+            end: start,
+        },
+        text: String::new(),
+    }
+}
