@@ -270,6 +270,8 @@ impl Resolution {
                 costs[*rank as usize] -= 2;
             }
         }
+        // As many as there are, whatever a host asks for.
+        let limit = limit.min(self.index.len());
         let mut nearest = BinaryHeap::with_capacity(limit + 1);
         let mut bound = u32::MAX;
         for (rank, cost) in (0..).zip(costs) {

@@ -52,11 +52,17 @@ pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> 
                     .chars()
                     .next()
                     .map_or(0, char::len_utf8);
+                let span = Span::new(at, at + width);
+                // The parser reads ahead, and has a limit of its own.
+                if error.info() == "recursion limit exceeded" {
+                    builder.too_deep(span, "nested too deeply here");
+                    return None;
+                }
                 builder
                     .problems
                     .report(
                         Code::YamlSyntax,
-                        Span::new(at, at + width),
+                        span,
                         error.info(),
                         "the frontmatter is not YAML",
                     )
@@ -103,11 +109,19 @@ impl<'t> Builder<'t, '_> {
     fn event(&mut self, event: Event<'t>, span: Span) -> Option<()> {
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
-            Event::DocumentStart(_) => {
-                if self.root.is_some() {
-                    self.unsupported(span, "a second document", "keep one document");
-                    return None;
-                }
+            Event::DocumentStart(explicit) => {
+                // Directives stand in front of a document that begins with a mark.
+                let what = match self.root {
+                    Some(_) => "a second document",
+                    None if explicit => "a document mark",
+                    None => return Some(()),
+                };
+                self.unsupported(
+                    span,
+                    what,
+                    "keep one document, without marks and directives",
+                );
+                return None;
             }
             Event::Alias(_) => {
                 self.unsupported(span, "an alias", "write the value out");
@@ -179,6 +193,19 @@ impl<'t> Builder<'t, '_> {
             .help(help);
     }
 
+    fn too_deep(&mut self, span: Span, label: impl Into<String>) {
+        self.problems
+            .report(
+                Code::NestingTooDeep,
+                span,
+                label,
+                "mappings and sequences are nested too deeply",
+            )
+            .help(format!(
+                "at most {DEPTH_LIMIT} mappings and sequences may stand inside each other"
+            ));
+    }
+
     fn check_properties(&mut self, anchor: usize, tagged: bool, span: Span) {
         if anchor != 0 {
             self.unsupported(span, "an anchor", "remove the `&` and its name");
@@ -190,16 +217,7 @@ impl<'t> Builder<'t, '_> {
 
     fn enter(&mut self, span: Span, open: impl FnOnce(u32) -> Open<'t>) -> Option<()> {
         if self.open.len() == DEPTH_LIMIT {
-            self.problems
-                .report(
-                    Code::NestingTooDeep,
-                    span,
-                    format!("level {}", DEPTH_LIMIT + 1),
-                    "mappings and sequences are nested too deeply",
-                )
-                .help(format!(
-                    "at most {DEPTH_LIMIT} mappings and sequences may stand inside each other"
-                ));
+            self.too_deep(span, format!("level {}", DEPTH_LIMIT + 1));
             return None;
         }
         if let Some(Open::Mapping { key: None, .. }) = self.open.last() {

@@ -6,13 +6,16 @@ pub fn nearest<'c>(
     candidates: impl IntoIterator<Item = &'c str>,
     limit: usize,
 ) -> Vec<&'c str> {
+    if word.len() > WORD_LIMIT {
+        return Vec::new();
+    }
     let tolerated = (word.chars().count() / 3).max(1);
     let folded = word.to_lowercase();
     let mut near: Vec<_> = candidates
         .into_iter()
-        // Lengths that differ by more can't be near, and hostile words may be long.
-        .filter(|candidate| candidate.len().abs_diff(word.len()) <= tolerated * 4)
         .filter(|candidate| candidate.len() <= WORD_LIMIT)
+        // Lengths that differ by more can't be near.
+        .filter(|candidate| candidate.len().abs_diff(word.len()) <= tolerated * 4)
         .map(|candidate| {
             let distance = strsim::damerau_levenshtein(&folded, &candidate.to_lowercase());
             (distance, candidate)
@@ -27,7 +30,8 @@ pub fn nearest<'c>(
         .collect()
 }
 
-/// Candidates longer than this, in bytes, are not compared: the cost grows with the square.
+/// Words longer than this, in bytes, are not compared: time and memory grow with the product of
+/// the lengths.
 const WORD_LIMIT: usize = 256;
 
 #[cfg(test)]
