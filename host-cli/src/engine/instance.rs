@@ -296,3 +296,18 @@ impl Instance {
         self.call(|engine, store| engine.agent_engine_view().call_drifts_json(store, drifts))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trap_is_a_defect_to_be_reported() {
+        let Failure { message, help } = stopped(&Trap::UnreachableCodeReached.into());
+        assert!(
+            message.starts_with("internal error: the engine stopped: wasm trap"),
+            "{message}"
+        );
+        assert!(help.is_some_and(|help| help.contains("please report it")));
+    }
+}

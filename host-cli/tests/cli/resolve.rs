@@ -1,6 +1,6 @@
 //! `resolve`: what it writes, and when it does not.
 
-use crate::project::{MANIFEST, Project};
+use crate::project::{INDEX, MANIFEST, Project};
 use std::fs;
 
 const EXPLANATION: &str = "agents.resolution.json";
@@ -188,4 +188,37 @@ fn json_has_the_nearest_servers_of_what_is_unsatisfied() {
         .exits(1)
         .notes_nothing();
     assert_eq!(run.json()["satisfied"], false);
+}
+
+#[test]
+fn an_explanation_that_is_too_large_is_refused_whole() {
+    const MIB: usize = 1 << 20;
+    let project = Project::new();
+    // The full form says for each requirement which categories a rejected server offers.
+    let (acme, euro) = INDEX.split_at(INDEX.find("\"euro\"").unwrap());
+    let euro = euro.replace("\"audiences\"", &format!("\"{}\"", "x".repeat(MIB)));
+    project.write("mcp.index.json", format!("{acme}{euro}"));
+    let requirement = "    - { category: audiences, permissions: [] }\n".repeat(257);
+    project.write(
+        "agents.md",
+        MANIFEST.replacen("    -", &format!("{requirement}    -"), 1),
+    );
+
+    let run = project
+        .agent("resolve --explain")
+        .exits(2)
+        .answers_nothing();
+    run.notes("error[EXPLANATION_TOO_LARGE]")
+        .notes("--explain=compact");
+    let run = project.agent("resolve --explain --format json").exits(2);
+    assert_eq!(
+        run.json()["diagnostics"][0]["code"],
+        "EXPLANATION_TOO_LARGE"
+    );
+    assert_eq!(project.files(), ["agents.md", "mcp.index.json"]);
+    project.agent("resolve --explain=compact").exits(0);
+    assert_eq!(
+        project.files(),
+        ["agents.lock", "agents.md", COMPACT, "mcp.index.json"]
+    );
 }
