@@ -1,7 +1,7 @@
 //! `agent diff`: what differs between two locks, or between a lock and what would be resolved now.
 
 use super::Answer;
-use super::session::{Existing, Session};
+use super::session::Session;
 use crate::args::{Diff, LOCK};
 use crate::engine::Lock;
 use crate::failure::Failure;
@@ -14,12 +14,11 @@ pub(super) fn run(args: &Diff, mut session: Session) -> Result<Answer, Failure> 
             None => return session.refuse(),
         },
         None => match session.existing_lock(&Input::from(LOCK))? {
-            Existing::Missing => None,
-            Existing::Lock { lock, .. } => Some(lock),
-            Existing::Refused(problems) => {
-                session.add(problems);
-                return session.refuse();
-            }
+            None => None,
+            Some(existing) => match existing.lock {
+                Ok(lock) => Some(lock),
+                Err(problems) => return session.refuse_for(problems),
+            },
         },
     };
     let newer = match &args.new {

@@ -1,7 +1,7 @@
 //! `agent resolve`: decide which servers the agent gets, and write the lock.
 
 use super::Answer;
-use super::session::{Existing, NewLock, Session};
+use super::session::{NewLock, Session};
 use crate::args::{Explanation, Resolve};
 use crate::engine::{Code, Diagnostic, Drift, Resolution};
 use crate::failure::Failure;
@@ -14,6 +14,9 @@ const EXPLANATION: &str = "agents.resolution.json";
 
 /// The compact explanation, beside the lock.
 const COMPACT_EXPLANATION: &str = "agents.resolution.compact.json";
+
+/// What stands in every lock, whatever else has happened to it.
+const LOCK_MARK: &[u8] = b"\"lockVersion\"";
 
 /// A file that is to be written.
 struct NewFile {
@@ -68,7 +71,7 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
         State::Missing => {}
         State::Same => session.note(format_args!("{lock} is up to date")),
         State::Other => session.note_drifts(&before.drifts)?,
-        State::Damaged => session.note(format_args!("{lock} was not a lock")),
+        State::Damaged => session.note(format_args!("{lock} was damaged")),
     }
     announce(args, &mut session, &files);
     Ok(Answer::Yes)
@@ -95,7 +98,7 @@ enum State {
     Same,
     /// A lock that says something else, or the same in other bytes.
     Other,
-    /// Something that is not a lock.
+    /// What is left of a lock.
     Damaged,
 }
 
@@ -106,31 +109,52 @@ impl Before {
         args: &Resolve,
         session: &mut Session,
     ) -> Result<Option<Self>, Failure> {
-        let (state, drifts) = match session.existing_lock(&Input::File(args.lock.clone()))? {
-            Existing::Missing => (State::Missing, session.engine.compare(None, &new.lock)?),
-            Existing::Lock { lock, text } => {
-                let state = if text == new.text.as_bytes() {
+        let Some(existing) = session.existing_lock(&Input::File(args.lock.clone()))? else {
+            return Ok(Some(Self {
+                state: State::Missing,
+                drifts: session.engine.compare(None, &new.lock)?,
+            }));
+        };
+        match existing.lock {
+            Ok(lock) => Ok(Some(Self {
+                state: if existing.text == new.text.as_bytes() {
                     State::Same
                 } else {
                     State::Other
-                };
-                (state, session.engine.compare(Some(&lock), &new.lock)?)
-            }
-            Existing::Refused(problems) if args.locked || problems.iter().any(is_protected) => {
+                },
+                drifts: session.engine.compare(Some(&lock), &new.lock)?,
+            })),
+            Err(mut problems) if !was_lock(&existing.text) => {
+                for problem in &mut problems {
+                    problem
+                        .help
+                        .push("this never was a lock, and is left as it is".to_owned());
+                }
                 session.add(problems);
-                return Ok(None);
+                Ok(None)
             }
-            Existing::Refused(problems) => {
+            Err(problems) if !args.locked && !problems.iter().any(is_beyond_reading) => {
                 session.warn(problems)?;
-                (State::Damaged, Vec::new())
+                Ok(Some(Self {
+                    state: State::Damaged,
+                    drifts: Vec::new(),
+                }))
             }
-        };
-        Ok(Some(Self { state, drifts }))
+            Err(problems) => {
+                session.add(problems);
+                Ok(None)
+            }
+        }
     }
 }
 
-/// The file is, or may be, the lock of a later version, and not a lock that was damaged.
-fn is_protected(problem: &Diagnostic) -> bool {
+/// Whether a file that can't be read as a lock is one that was damaged, and not somebody's work.
+fn was_lock(text: &[u8]) -> bool {
+    text.is_empty() || text.windows(LOCK_MARK.len()).any(|it| it == LOCK_MARK)
+}
+
+/// The lock may hold what is not known here, and is not damaged.
+fn is_beyond_reading(problem: &Diagnostic) -> bool {
     matches!(problem.code, Code::LockVersion | Code::InputTooLarge)
 }
 

@@ -1,19 +1,18 @@
 //! `agent verify`: check that the index still has what was locked.
 
 use super::Answer;
-use super::session::{Existing, Session};
+use super::session::Session;
 use crate::args::Verify;
 use crate::engine::{Code, Drift};
 use crate::failure::Failure;
 
 pub(super) fn run(args: &Verify, mut session: Session) -> Result<Answer, Failure> {
     let lock = match session.existing_lock(&args.lock)? {
-        Existing::Lock { lock, .. } => lock,
-        Existing::Missing => return session.show_drifts(&[missing()]),
-        Existing::Refused(problems) => {
-            session.add(problems);
-            return session.refuse();
-        }
+        None => return session.show_drifts(&[missing()]),
+        Some(existing) => match existing.lock {
+            Ok(lock) => lock,
+            Err(problems) => return session.refuse_for(problems),
+        },
     };
     let Some(index) = session.index(&args.index.index)? else {
         return session.refuse();

@@ -139,22 +139,38 @@ fn a_damaged_lock_is_replaced_with_a_warning() {
     let project = Project::new();
     project.agent("resolve").exits(0);
     let lock = project.read("agents.lock");
+    let conflict = format!("<<<<<<< ours\n{lock}=======\n{lock}>>>>>>> theirs\n");
+    let half = &lock[..lock.len() * 3 / 4];
     for damaged in [
         "",
-        "<<<<<<< ours\n{}\n",
-        "\u{0}",
-        "{}",
-        "[1, 2]",
+        &conflict,
+        half,
         "{\"lockVersion\": 0}",
+        "{\"lockVersion\": \"1\"}",
     ] {
         project.write("agents.lock", damaged);
         project
             .agent("resolve")
             .exits(0)
             .notes("warning[")
-            .notes("agents.lock was not a lock\nwrote agents.lock\n");
+            .notes("agents.lock was damaged\nwrote agents.lock\n");
         assert_eq!(project.read("agents.lock"), lock);
     }
+}
+
+#[test]
+fn what_never_was_a_lock_is_not_replaced() {
+    let project = Project::new();
+    for file in ["agents.md", "mcp.index.json"] {
+        let before = project.read(file);
+        project
+            .agent(&format!("resolve --explain --lock {file}"))
+            .exits(1)
+            .notes(&format!("--> {file}:1:"))
+            .notes("this never was a lock, and is left as it is");
+        assert_eq!(project.read(file), before);
+    }
+    assert_eq!(project.files(), ["agents.md", "mcp.index.json"]);
 }
 
 #[test]

@@ -13,16 +13,16 @@ use crate::output;
 use std::fmt::Display;
 
 impl Session {
-    pub(in crate::command) fn add(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
+    pub(crate) fn add(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
         self.findings.add(problems);
     }
 
-    pub(in crate::command) fn findings(&self) -> &Findings {
+    pub(crate) fn findings(&self) -> &Findings {
         &self.findings
     }
 
     /// Prints a view in the words of the engine, and then the findings, where they are seen best.
-    pub(in crate::command) fn show(
+    pub(crate) fn show(
         &mut self,
         text: impl FnOnce(&mut Instance) -> Result<Vec<Part>, Failure>,
         json: impl FnOnce(&mut Instance) -> Result<String, Failure>,
@@ -43,7 +43,7 @@ impl Session {
     }
 
     /// Prints the findings. There is nothing else to say.
-    pub(in crate::command) fn report(&mut self) -> Result<(), Failure> {
+    pub(crate) fn report(&mut self) -> Result<(), Failure> {
         let format = match self.format {
             Format::Text => return self.draw(|_| true),
             Format::Json => ReportFormat::Json,
@@ -58,7 +58,7 @@ impl Session {
     }
 
     /// Says in a line, if that is wanted, what no answer on standard output says.
-    pub(in crate::command) fn note(&mut self, line: impl Display) {
+    pub(crate) fn note(&mut self, line: impl Display) {
         if self.format == Format::Text && !self.quiet {
             self.set_apart();
             output::note(line);
@@ -66,7 +66,7 @@ impl Session {
     }
 
     /// As [`Self::note`], in the words of the engine.
-    pub(in crate::command) fn note_drifts(&mut self, drifts: &[Drift]) -> Result<(), Failure> {
+    pub(crate) fn note_drifts(&mut self, drifts: &[Drift]) -> Result<(), Failure> {
         if self.format == Format::Text && !self.quiet {
             let parts = self.engine.drifts(drifts)?;
             self.set_apart();
@@ -75,14 +75,20 @@ impl Session {
         Ok(())
     }
 
-    /// Says no to invalid input.
-    pub(in crate::command) fn refuse(&mut self) -> Result<Answer, Failure> {
+    /// Says no to invalid input, whose problems are among the findings.
+    pub(crate) fn refuse(&mut self) -> Result<Answer, Failure> {
         self.report()?;
         Ok(Answer::No)
     }
 
+    /// Says no to invalid input because of these problems.
+    pub(crate) fn refuse_for(&mut self, problems: Vec<Diagnostic>) -> Result<Answer, Failure> {
+        self.findings.add(problems);
+        self.refuse()
+    }
+
     /// Prints named differences. The answer is yes if there are none.
-    pub(in crate::command) fn show_drifts(&mut self, drifts: &[Drift]) -> Result<Answer, Failure> {
+    pub(crate) fn show_drifts(&mut self, drifts: &[Drift]) -> Result<Answer, Failure> {
         if matches!(self.format, Format::Sarif | Format::Github) {
             for drift in drifts {
                 let diagnostic = self.drift_diagnostic(drift)?;
@@ -112,10 +118,7 @@ impl Session {
     }
 
     /// Warns of problems that refuse nothing, because the input they are in does not count.
-    pub(in crate::command) fn warn(
-        &mut self,
-        mut problems: Vec<Diagnostic>,
-    ) -> Result<(), Failure> {
+    pub(crate) fn warn(&mut self, mut problems: Vec<Diagnostic>) -> Result<(), Failure> {
         if !self.quiet {
             problems
                 .iter_mut()

@@ -10,25 +10,21 @@ use crate::output::{self, Progress};
 /// The manifest, where none is named. The first of them that is there.
 const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
 
-/// A lock that a command found, or did not find.
-pub(in crate::command) enum Existing {
-    Missing,
-    Lock { lock: Lock, text: Vec<u8> },
-    Refused(Vec<Diagnostic>),
+/// What was found where a lock is to be.
+pub(crate) struct Existing {
+    pub(crate) text: Vec<u8>,
+    pub(crate) lock: Result<Lock, Vec<Diagnostic>>,
 }
 
 /// The lock that a resolution gives.
-pub(in crate::command) struct NewLock {
-    pub(in crate::command) lock: Lock,
-    pub(in crate::command) text: String,
+pub(crate) struct NewLock {
+    pub(crate) lock: Lock,
+    pub(crate) text: String,
 }
 
 /// Reading inputs. None stands for an input that the engine refuses; the findings say why.
 impl Session {
-    pub(in crate::command) fn manifest(
-        &mut self,
-        input: Option<&Input>,
-    ) -> Result<Option<Manifest>, Failure> {
+    pub(crate) fn manifest(&mut self, input: Option<&Input>) -> Result<Option<Manifest>, Failure> {
         let input = match input {
             Some(input) => input.clone(),
             None => usual_manifest()?,
@@ -44,7 +40,7 @@ impl Session {
         Ok(Some(manifest))
     }
 
-    pub(in crate::command) fn index(&mut self, input: &Input) -> Result<Option<Index>, Failure> {
+    pub(crate) fn index(&mut self, input: &Input) -> Result<Option<Index>, Failure> {
         let _progress = Progress::of(format!("loading {input}"));
         let text = self.read(input, INDEX_MAX)?;
         let loaded = self.engine.load_index(&text)?;
@@ -58,7 +54,7 @@ impl Session {
     }
 
     /// The manifest resolved against the index.
-    pub(in crate::command) fn resolution(
+    pub(crate) fn resolution(
         &mut self,
         manifest: Option<&Input>,
         index: &Input,
@@ -72,35 +68,26 @@ impl Session {
         self.engine.resolve(&manifest, &index).map(Some)
     }
 
-    pub(in crate::command) fn lock(&mut self, input: &Input) -> Result<Option<Lock>, Failure> {
+    pub(crate) fn lock(&mut self, input: &Input) -> Result<Option<Lock>, Failure> {
         let text = self.read(input, TEXT_MAX)?;
         let parsed = self.engine.parse_lock(&text)?;
         self.remember(Source::Lock, input, text);
         Ok(self.accept(parsed))
     }
 
-    /// The lock that may or may not be there. Nothing is found about it yet.
-    pub(in crate::command) fn existing_lock(&mut self, input: &Input) -> Result<Existing, Failure> {
+    /// The lock that may or may not be there. Its problems are not among the findings yet.
+    pub(crate) fn existing_lock(&mut self, input: &Input) -> Result<Option<Existing>, Failure> {
         if input.is_missing() {
-            return Ok(Existing::Missing);
+            return Ok(None);
         }
         let text = self.read(input, TEXT_MAX)?;
-        let existing = match self.engine.parse_lock(&text)? {
-            Ok(lock) => Existing::Lock {
-                lock,
-                text: text.clone(),
-            },
-            Err(problems) => Existing::Refused(problems),
-        };
-        self.remember(Source::Lock, input, text);
-        Ok(existing)
+        let lock = self.engine.parse_lock(&text)?;
+        self.remember(Source::Lock, input, text.clone());
+        Ok(Some(Existing { text, lock }))
     }
 
     /// The lock that is to be. None if a requirement has no server; the findings say which.
-    pub(in crate::command) fn new_lock(
-        &mut self,
-        resolution: &Resolution,
-    ) -> Result<Option<NewLock>, Failure> {
+    pub(crate) fn new_lock(&mut self, resolution: &Resolution) -> Result<Option<NewLock>, Failure> {
         let unsatisfied = self.engine.unsatisfied(resolution)?;
         self.findings.add(unsatisfied);
         let Some(text) = self.engine.lock_text(resolution)? else {

@@ -3,7 +3,7 @@
 mod answers;
 mod inputs;
 
-pub(super) use inputs::{Existing, NewLock};
+pub(super) use inputs::NewLock;
 
 use crate::args::{Format, Global, Output};
 use crate::diagnostics::Findings;
