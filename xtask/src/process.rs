@@ -76,7 +76,8 @@ pub(crate) fn run_within(limit: Duration, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The line that says why: the first error, or else the last line.
+/// The line that says why: the first error, or else the last line. Without the causes that follow
+/// after colons, which make a sentence of it no more.
 fn reason(messages: &str) -> Option<&str> {
     let lines = || {
         messages
@@ -84,9 +85,10 @@ fn reason(messages: &str) -> Option<&str> {
             .map(str::trim)
             .filter(|line| !line.is_empty())
     };
-    lines()
+    let error = lines()
         .find_map(|line| line.strip_prefix("error: "))
-        .or_else(|| lines().last())
+        .or_else(|| lines().last())?;
+    error.split(": ").next()
 }
 
 /// A command as one would type it, without the folder of the program.
@@ -121,7 +123,7 @@ mod tests {
     #[test]
     fn the_error_says_what_the_program_said() {
         let limit = Duration::from_secs(60);
-        let say = "echo info: one >&2; echo error: two >&2; echo three >&2; exit 1";
+        let say = "echo info: one >&2; echo error: two: three >&2; echo four >&2; exit 1";
         let error = run_within(limit, &mut shell(say)).unwrap_err().to_string();
         assert!(error.ends_with("failed: two"), "{error}");
     }
