@@ -88,6 +88,8 @@ impl Instance {
     fn of(loaded: &EnginePre<()>) -> Result<Self> {
         let mut store = Store::new(loaded.engine(), ());
         store.set_fuel(u64::MAX / 2)?;
+        // Wasmtime's own limit on what is copied out is below the largest explanation.
+        store.set_hostcall_fuel(usize::MAX);
         let engine = loaded.instantiate(&mut store)?;
         Ok(Self { store, engine })
     }

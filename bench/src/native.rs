@@ -1,7 +1,7 @@
 //! The engine as a library.
 
 use crate::table::Table;
-use crate::timing::shortest;
+use crate::timing::{shortest, shortest_from};
 use crate::world::World;
 use agent_engine::decide::Resolution;
 use agent_engine::model::{Index, Manifest};
@@ -9,11 +9,15 @@ use agent_engine::{lower, render};
 use std::sync::Arc;
 
 pub(crate) fn measure(world: &World, table: &mut Table) {
-    table.add("native: load the index", shortest(|| load(world)));
-    let to_lock = shortest(|| lock(&Resolution::new(parse(world), load(world))));
+    let index = || world.index.clone();
+    table.add("native: load the index", shortest_from(index, load));
+    let bytes = || (world.manifest.clone(), world.index.clone());
+    let to_lock = shortest_from(bytes, |(manifest, index)| {
+        lock(&Resolution::new(parse(manifest), load(index)))
+    });
     table.add_target("native: bytes → lock", to_lock, 1.2);
 
-    let (manifest, index) = (parse(world), load(world));
+    let (manifest, index) = (parse(world.manifest.clone()), load(world.index.clone()));
     let resolve = || Resolution::new(Arc::clone(&manifest), Arc::clone(&index));
     let resolution = resolve();
     assert!(resolution.satisfied());
@@ -27,13 +31,13 @@ pub(crate) fn measure(world: &World, table: &mut Table) {
     table.add("native: summary", shortest(|| render::summary(&resolution)));
 }
 
-fn parse(world: &World) -> Arc<Manifest> {
-    let manifest = lower::manifest(world.manifest.clone());
+fn parse(bytes: Vec<u8>) -> Arc<Manifest> {
+    let manifest = lower::manifest(bytes);
     Arc::new(manifest.expect("the manifest is valid").value)
 }
 
-fn load(world: &World) -> Arc<Index> {
-    let index = lower::index(world.index.clone());
+fn load(bytes: Vec<u8>) -> Arc<Index> {
+    let index = lower::index(bytes);
     Arc::new(index.expect("the index is valid").value)
 }
 

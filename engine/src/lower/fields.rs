@@ -36,13 +36,25 @@ pub(crate) fn wrong_type(
     }
 }
 
-/// How a field is named in a sentence.
+/// How a field is named in a sentence. What is no field, such as `the lock`, is named as it is.
 pub(crate) fn field(path: &str) -> String {
     if path.is_empty() {
         "the frontmatter".to_owned()
+    } else if path.starts_with("the ") {
+        path.to_owned()
     } else {
         format!("`{path}`")
     }
+}
+
+/// A noun with its article.
+fn one(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {noun}")
 }
 
 /// Report that a text is no name of its kind.
@@ -76,9 +88,12 @@ pub(crate) fn bad_name(
                     Code::InvalidName,
                     span,
                     error.to_string(),
-                    format!("{text:?} can't be a {}: {error}", rule.noun),
+                    format!("{text:?} can't be {}: {error}", one(rule.noun)),
                 )
-                .help(format!("a {} holds no control character{also}", rule.noun));
+                .help(format!(
+                    "{} holds no control character{also}",
+                    one(rule.noun)
+                ));
         }
     }
 }
@@ -164,22 +179,22 @@ impl<'n, 't> Object<'n, 't> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// A field that must be there; `snippet` is how it could look.
+    /// A field that must be there; `help` is what to do where it is not.
     pub(crate) fn required(
         &self,
         key: &str,
-        snippet: &str,
+        help: &str,
         problems: &mut Problems<'_>,
     ) -> Option<&'n Entry<'t>> {
         let entry = self.optional(key);
         if entry.is_none() {
-            self.missing(key, snippet, problems);
+            self.missing(key, help, problems);
         }
         entry
     }
 
     /// Report that a field is absent.
-    pub(crate) fn missing(&self, key: &str, snippet: &str, problems: &mut Problems<'_>) {
+    pub(crate) fn missing(&self, key: &str, help: &str, problems: &mut Problems<'_>) {
         problems
             .report(
                 Code::MissingField,
@@ -187,7 +202,7 @@ impl<'n, 't> Object<'n, 't> {
                 format!("`{key}` is missing here"),
                 format!("the required field `{}` is missing", self.path(key)),
             )
-            .help(format!("add:\n{snippet}"));
+            .help(help);
     }
 
     /// Warn of fields that have no meaning.

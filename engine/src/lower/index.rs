@@ -132,11 +132,18 @@ impl<'t> Loader<'t, '_> {
     }
 
     /// Whether a value of this kind comes next; another is reported and passed over.
+    #[inline]
     fn expect(&mut self, kind: Kind, path: &str, expected: &str) -> Read<bool> {
         let found = self.reader.kind()?;
         if found == kind {
             return Ok(true);
         }
+        self.refuse(found, path, expected).map(|()| false)
+    }
+
+    /// Report a value of another kind than expected, and pass over it.
+    #[cold]
+    fn refuse(&mut self, found: Kind, path: &str, expected: &str) -> Read<()> {
         let start = self.reader.offset();
         self.reader.skip()?;
         let span = Span::new(start, self.reader.offset());
@@ -149,7 +156,7 @@ impl<'t> Loader<'t, '_> {
             Kind::Object => "an object",
         };
         wrong_type(self.problems, span, path, expected, found);
-        Ok(false)
+        Ok(())
     }
 
     /// Read an object: call `field` with the number of each known key, at its value, and pass
@@ -164,8 +171,15 @@ impl<'t> Loader<'t, '_> {
         self.reader.enter_object()?;
         let unknown = self.reader.begin_keys();
         let mut first = true;
+        // Most objects have their keys in the usual order, and the one that comes next is found
+        // at once.
+        let mut next = 0;
         while let Some(key) = self.reader.key(&mut first)? {
-            match known.iter().position(|known| *known == key.value) {
+            let number = (next..N)
+                .chain(0..next)
+                .find(|number| known[*number] == key.value);
+            next = number.map_or(next, |number| number + 1);
+            match number {
                 None => {
                     self.reader.note_key(&key);
                     self.reader.skip()?;
@@ -217,14 +231,14 @@ impl<'t> Loader<'t, '_> {
         ];
         let start = self.reader.offset();
         let mut seen = Seen::new();
-        let mut names: [Option<Slice>; 3] = [None; 3];
+        let (mut id, mut version, mut endpoint) = (None, None, None);
         let mut data = (None, None);
         let mut trust = (None, None);
         self.object(&FIELDS, &mut seen, |loader, field| {
             match field {
-                0 => names[0] = loader.name("id", ServerId::RULE)?,
-                1 => names[1] = loader.name("version", ServerVersion::RULE)?,
-                2 => names[2] = loader.name("endpoint", Endpoint::RULE)?,
+                0 => id = loader.key("id", ServerId::RULE)?,
+                1 => version = loader.key("version", ServerVersion::RULE)?,
+                2 => endpoint = loader.name("endpoint", Endpoint::RULE)?,
                 3 => loader.members("categories", Category::RULE, IndexBuilder::category)?,
                 4 => loader.members("scopes", Scope::RULE, IndexBuilder::scope)?,
                 5 => data = loader.data()?,
@@ -236,10 +250,12 @@ impl<'t> Loader<'t, '_> {
         let entry = Span::new(start, self.reader.offset());
         self.require(&FIELDS[..7], &seen.0, "", start);
         let server = (|| {
+            let (id, id_span) = id?;
             Some(NewServer {
-                id: names[0]?,
-                version: names[1]?,
-                endpoint: names[2]?,
+                id,
+                id_span,
+                version: version?.0,
+                endpoint: endpoint?,
                 publisher: trust.1?,
                 entry,
                 gate: Gate::new(data.0?, data.1?, trust.0?),
@@ -294,8 +310,17 @@ impl<'t> Loader<'t, '_> {
         self.check(&token, rule);
         Ok(Some(match token.value {
             Cow::Borrowed(_) => self.builder.quoted(token.span),
-            Cow::Owned(unescaped) => self.builder.unescaped(&unescaped),
+            Cow::Owned(unescaped) => self.builder.kept(&unescaped),
         }))
+    }
+
+    /// Read a name by which servers are ordered.
+    fn key(&mut self, path: &str, rule: NameRule) -> Read<Option<(Slice, Span)>> {
+        let Some(token) = self.string(path)? else {
+            return Ok(None);
+        };
+        self.check(&token, rule);
+        Ok(Some((self.builder.kept(&token.value), token.span)))
     }
 
     #[inline]

@@ -69,7 +69,7 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
 const REWRITE: &str = "run `agent resolve` to write the lock anew";
 
 fn check_version(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<()> {
-    let entry = root.required("lockVersion", "\"lockVersion\": 1", problems)?;
+    let entry = root.required("lockVersion", "add:\n\"lockVersion\": 1", problems)?;
     let Value::Number(version) = entry.value.value else {
         let found = describe(&entry.value.value);
         wrong_type(problems, entry.value.span, "lockVersion", "a number", found);

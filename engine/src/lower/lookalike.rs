@@ -19,8 +19,12 @@ pub(super) fn warn_of_lookalikes(index: &Index, problems: &mut Problems<'_>) {
         .by_name()
         .iter()
         .map(|rank| {
-            prototypes.skeleton(index.server(*rank).id(), &mut skeleton);
-            (fnv(&skeleton), *rank)
+            let id = index.server(*rank).id();
+            let hash = ascii_hash(id).unwrap_or_else(|| {
+                prototypes.skeleton(id, &mut skeleton);
+                skeleton.bytes().fold(HASH_START, hash_byte)
+            });
+            (hash, *rank)
         })
         .collect();
     hashes.sort_unstable();
@@ -71,11 +75,37 @@ fn spelled(id: &str) -> String {
 }
 
 /// FNV-1a in 64 bits: the same on every host, and no more is asked of it.
-fn fnv(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn hash_byte(hash: u64, byte: u8) -> u64 {
+    (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+}
+
+/// The hash of the skeleton of an id of letters, digits and marks that have one byte, or two,
+/// for a skeleton; nearly every id is one. None for the others.
+fn ascii_hash(id: &str) -> Option<u64> {
+    id.bytes().try_fold(HASH_START, |hash, byte| match byte {
+        b'm' => Some(hash_byte(hash_byte(hash, b'r'), b'n')),
+        b'"' | b'%' | 0x80.. => None,
+        byte => Some(hash_byte(hash, ASCII[byte as usize])),
     })
 }
+
+/// The prototypes of the ASCII characters of which it is one ASCII character.
+const ASCII: [u8; 128] = {
+    let mut table = [0; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = match byte as u8 {
+            b'0' => b'O',
+            b'1' | b'I' | b'|' => b'l',
+            b'`' => b'\'',
+            own => own,
+        };
+        byte += 1;
+    }
+    table
+};
 
 /// The prototypes of characters.
 #[derive(Default)]
@@ -92,13 +122,10 @@ impl Prototypes {
         for c in id.chars() {
             match c {
                 // Spelled out for speed; a test compares them with the table.
-                '0' => out.push('O'),
-                '1' | 'I' | '|' => out.push('l'),
                 'm' => out.push_str("rn"),
                 '%' => out.push_str("°/₀"),
                 '"' => out.push_str("''"),
-                '`' => out.push('\''),
-                c if c.is_ascii() => out.push(c),
+                c if c.is_ascii() => out.push(char::from(ASCII[c as usize])),
                 c => match self.prototype(c) {
                     Some(prototype) => out.push_str(prototype),
                     None => out.push(c),
@@ -174,6 +201,9 @@ mod tests {
             let own = c.to_string();
             let expected = prototypes.prototype(c).unwrap_or(&own).to_owned();
             assert_eq!(skeleton(&own), expected, "{c}");
+            if let Some(hash) = ascii_hash(&own) {
+                assert_eq!(hash, expected.bytes().fold(HASH_START, hash_byte), "{c}");
+            }
         }
     }
 

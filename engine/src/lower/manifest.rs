@@ -34,15 +34,18 @@ pub fn manifest(bytes: Vec<u8>) -> Lowered<Manifest> {
 }
 
 const REQUIRES: &str = "\
+add:
 requires:
   mcp:
     - category: reporting
       permissions: [read:reports]";
 
-const MCP: &str = "\
-  mcp:
-    - category: reporting
-      permissions: [read:reports]";
+/// How `requires.mcp` could look, indented as it stands in the file.
+macro_rules! mcp {
+    () => {
+        "  mcp:\n    - category: reporting\n      permissions: [read:reports]"
+    };
+}
 
 fn read(problems: &mut Problems<'_>) -> Option<(Agent, Vec<Requirement>, Constraints)> {
     let parts = frontmatter(problems)?;
@@ -58,10 +61,10 @@ fn read(problems: &mut Problems<'_>) -> Option<(Agent, Vec<Requirement>, Constra
     let root = Object::of(&root, "", parts.opening, problems)?;
 
     let agent_name = root
-        .required("name", "name: my-agent", problems)
+        .required("name", "add:\nname: my-agent", problems)
         .and_then(|entry| name(&entry.value, "name", problems));
     let agent_version = root
-        .required("version", "version: 1.0.0", problems)
+        .required("version", "add:\nversion: 1.0.0", problems)
         .and_then(|entry| name(&entry.value, "version", problems));
     let requirements = root
         .required("requires", REQUIRES, problems)
@@ -96,7 +99,7 @@ fn requires(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<V
             return None;
         }
     }
-    let entry = requires.required("mcp", MCP, problems)?;
+    let entry = requires.required("mcp", concat!("add:\n", mcp!()), problems)?;
     let items = list(&entry.value, "requires.mcp", problems)?;
     if items.is_empty() {
         problems
@@ -106,7 +109,7 @@ fn requires(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<V
                 "empty",
                 "`requires.mcp` requires nothing",
             )
-            .help(format!("require at least one category:\n{MCP}"));
+            .help(concat!("require at least one category:\n", mcp!()));
         return None;
     }
     let requirements: Vec<_> = items
@@ -121,10 +124,10 @@ fn requirement(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
     let object = Object::of(node, path, node.span, problems)?;
     object.warn_unknown(&["category", "permissions"], problems);
     let category = object
-        .required("category", "category: reporting", problems)
+        .required("category", "add:\ncategory: reporting", problems)
         .and_then(|entry| name(&entry.value, &object.path("category"), problems));
     let permissions = object
-        .required("permissions", "permissions: []", problems)
+        .required("permissions", "add:\npermissions: []", problems)
         .and_then(|entry| names::<Scope>(&entry.value, &object.path("permissions"), problems));
     Some(Requirement {
         category: category?,

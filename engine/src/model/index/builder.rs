@@ -19,6 +19,8 @@ pub struct NewServer {
     pub publisher: Slice,
     /// The whole entry.
     pub entry: Span,
+    /// Where the id stands.
+    pub id_span: Span,
     /// What the constraints look at.
     pub gate: Gate,
 }
@@ -68,9 +70,9 @@ pub struct Duplicate {
 /// Collects the servers of an index.
 #[derive(Debug, Default)]
 pub struct IndexBuilder {
-    /// The length of the text: slices that start behind it are of `unescaped`.
+    /// The length of the text: slices that start behind it are of `kept`.
     text_len: usize,
-    unescaped: String,
+    kept: String,
     rows: Vec<Row>,
     gates: Vec<Gate>,
     memberships: Vec<u32>,
@@ -91,7 +93,7 @@ impl IndexBuilder {
         }
     }
 
-    /// Keep a string that stands in the text as it is, within these quotes.
+    /// Refer to a string that stands in the text as it is, within these quotes.
     #[inline]
     pub fn quoted(&self, span: Span) -> Slice {
         Slice {
@@ -100,10 +102,11 @@ impl IndexBuilder {
         }
     }
 
-    /// Keep a string that stands in the text in an escaped form.
-    pub fn unescaped(&mut self, string: &str) -> Slice {
-        let start = (self.text_len + self.unescaped.len()) as u32;
-        self.unescaped.push_str(string);
+    /// Keep a copy of a string: one that stands in the text in an escaped form, or that is looked
+    /// at so often that it should stand beside its likes.
+    pub fn kept(&mut self, string: &str) -> Slice {
+        let start = (self.text_len + self.kept.len()) as u32;
+        self.kept.push_str(string);
         Slice {
             start,
             len: string.len() as u32,
@@ -136,6 +139,7 @@ impl IndexBuilder {
                 endpoint: server.endpoint,
                 publisher: server.publisher,
                 entry: server.entry,
+                id_span: server.id_span,
                 members: self.memberships.len() as u32,
                 categories: self.own_categories.len() as u32,
                 scopes: self.own_scopes.len() as u32,
@@ -152,7 +156,7 @@ impl IndexBuilder {
     pub fn order<'b>(&'b self, text: &'b Text) -> ByName<'b> {
         ByName::new(Names {
             text: text.as_str(),
-            unescaped: &self.unescaped,
+            kept: &self.kept,
             rows: &self.rows,
         })
     }
@@ -164,7 +168,7 @@ impl IndexBuilder {
         let (scope_names, scope_numbers) = self.scopes.sorted();
         let mut index = Index {
             text,
-            unescaped: self.unescaped,
+            kept: self.kept,
             rows: self.rows,
             gates: self.gates,
             memberships: self.memberships,
@@ -211,19 +215,17 @@ fn renumber(numbers: &mut [u32], renumbered: &[u32]) -> u32 {
 #[derive(Clone, Copy)]
 struct Names<'b> {
     text: &'b str,
-    unescaped: &'b str,
+    kept: &'b str,
     rows: &'b [Row],
 }
 
 impl<'b> Names<'b> {
     fn id(self, number: u32) -> &'b str {
-        self.rows[number as usize].id.of(self.text, self.unescaped)
+        self.rows[number as usize].id.of(self.text, self.kept)
     }
 
     fn version(self, number: u32) -> &'b str {
-        self.rows[number as usize]
-            .version
-            .of(self.text, self.unescaped)
+        self.rows[number as usize].version.of(self.text, self.kept)
     }
 
     fn compare(self, a: u32, b: u32) -> Ordering {
@@ -314,11 +316,9 @@ impl Index {
             .iter()
             .map(|number| self.gates[*number as usize])
             .collect();
-        let rows = std::mem::take(&mut self.rows);
-        let mut placed: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
         self.rows = by_rank
             .iter()
-            .filter_map(|number| placed[*number as usize].take())
+            .map(|number| self.rows[*number as usize])
             .collect();
     }
 }

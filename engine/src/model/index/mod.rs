@@ -19,7 +19,7 @@ use dictionary::Dictionary;
 /// id, then by version \[0, 2.3\]. Of two eligible servers the one of lower rank is selected.
 pub type Rank = u32;
 
-/// A piece of the text, or of what the text holds in an escaped form.
+/// A piece of the text, or of what was kept of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slice {
     start: u32,
@@ -27,12 +27,13 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// Those that start behind the text are of what it holds in an escaped form.
-    fn of<'t>(self, text: &'t str, unescaped: &'t str) -> &'t str {
+    /// Those that start behind the text are of what was kept of it.
+    #[inline]
+    fn of<'t>(self, text: &'t str, kept: &'t str) -> &'t str {
         let (start, len) = (self.start as usize, self.len as usize);
         match start.checked_sub(text.len()) {
             None => &text[start..start + len],
-            Some(start) => &unescaped[start..start + len],
+            Some(start) => &kept[start..start + len],
         }
     }
 }
@@ -79,13 +80,14 @@ impl Gate {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Row {
     id: Slice,
     version: Slice,
     endpoint: Slice,
     publisher: Slice,
     entry: Span,
+    id_span: Span,
     /// Where the server's categories and then its scopes stand in `memberships`.
     members: u32,
     categories: u32,
@@ -96,7 +98,7 @@ struct Row {
 #[derive(Debug)]
 pub struct Index {
     text: Text,
-    unescaped: String,
+    kept: String,
     /// By rank.
     rows: Vec<Row>,
     /// By rank.
@@ -207,7 +209,7 @@ impl Index {
     }
 
     fn slice(&self, slice: Slice) -> &str {
-        slice.of(self.text.as_str(), &self.unescaped)
+        slice.of(self.text.as_str(), &self.kept)
     }
 }
 
@@ -288,16 +290,8 @@ impl<'i> ServerView<'i> {
         self.index.text.place(self.row.entry)
     }
 
-    /// Where its id stands; its entry where the id is escaped.
+    /// Where its id stands.
     pub fn id_span(self) -> Span {
-        let Slice { start, len } = self.row.id;
-        if (start as usize) < self.index.text.as_str().len() {
-            Span {
-                start: start - 1,
-                end: start + len + 1,
-            }
-        } else {
-            self.row.entry
-        }
+        self.row.id_span
     }
 }

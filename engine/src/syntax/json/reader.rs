@@ -82,11 +82,17 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    #[inline]
+    #[inline(always)]
     fn skip_space(&mut self) {
         let bytes = self.text.as_bytes();
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(self.at) {
             self.at += 1;
+            // Indentation, eight at a time.
+            while let Some(chunk) = bytes[self.at..].first_chunk()
+                && u64::from_ne_bytes(*chunk) == u64::from_ne_bytes([b' '; 8])
+            {
+                self.at += 8;
+            }
         }
     }
 
@@ -108,7 +114,8 @@ impl<'a> Reader<'a> {
         let rest = &self.text[self.at..];
         let found = match rest.chars().next() {
             None => "the end of the text".to_owned(),
-            Some(c) => format!("{c:?}").replace('\'', "`"),
+            Some(c @ ('\'' | '"' | '\\')) => format!("`{c}`"),
+            Some(c) => format!("`{}`", c.escape_debug()),
         };
         let help = if rest.is_empty() {
             Some("the text is cut off, or a bracket or quote is not closed")
@@ -133,7 +140,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What comes next.
-    #[inline]
+    #[inline(always)]
     pub fn kind(&mut self) -> Read<Kind> {
         self.skip_space();
         match self.byte() {
@@ -169,7 +176,7 @@ impl<'a> Reader<'a> {
 
     /// Go to the next element of the array. `first` is true before the first and made false;
     /// the answer is false at the end of the array, which is then left.
-    #[inline]
+    #[inline(always)]
     pub fn element(&mut self, first: &mut bool) -> Read<bool> {
         self.skip_space();
         match self.byte() {
@@ -203,7 +210,7 @@ impl<'a> Reader<'a> {
     /// Go to the value of the next member of the object and give its key; none at the end of the
     /// object, which is then left. Whether keys are unique is for the caller to check, by
     /// [`Reader::duplicate_key`].
-    #[inline]
+    #[inline(always)]
     pub fn key(&mut self, first: &mut bool) -> Read<Option<Token<'a>>> {
         self.skip_space();
         match self.byte() {
@@ -239,7 +246,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Read the string that [`Reader::kind`] told of.
-    #[inline]
+    #[inline(always)]
     pub fn string(&mut self) -> Read<Token<'a>> {
         debug_assert_eq!(self.byte(), Some(b'"'));
         let start = self.at;
@@ -256,6 +263,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Go on with a string after its first backslash.
+    #[cold]
     fn escaped_string(&mut self, start: usize) -> Read<Token<'a>> {
         let mut value = self.text[start + 1..self.at].to_owned();
         loop {
@@ -507,7 +515,7 @@ impl Key {
 
 /// The offset of the first byte from `at` that ends a run of plain characters of a string: a
 /// quote, a backslash, a control character, or the end of the text.
-#[inline]
+#[inline(always)]
 fn plain_run(bytes: &[u8], mut at: usize) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
