@@ -22,7 +22,10 @@ fn embed() -> Result<()> {
     for input in workspace.component_inputs() {
         println!("cargo::rerun-if-changed={}", input.display());
     }
-    println!("cargo::rerun-if-changed={}", Compiler::stamp_file(&workspace).display());
+    println!(
+        "cargo::rerun-if-changed={}",
+        Compiler::stamp_file(&workspace).display()
+    );
 
     let toolchain = Toolchain::find(&workspace)?;
     let compiler = Compiler::find(&workspace)?;
@@ -36,6 +39,9 @@ fn embed() -> Result<()> {
 
     println!("cargo::rustc-env=AGENT_ENGINE_WASM={}", wasm.display());
     println!("cargo::rustc-env=AGENT_ENGINE_CWASM={}", cwasm.display());
-    println!("cargo::rustc-env=AGENT_ENGINE_SHA256={}", component.sha256());
+    println!(
+        "cargo::rustc-env=AGENT_ENGINE_SHA256={}",
+        component.sha256()
+    );
     Ok(())
 }

@@ -32,8 +32,13 @@ impl Guest for Component {
         render::summary_json(&resolution.get::<Resolution>().0)
     }
 
-    fn why(resolution: ResolutionBorrow<'_>, subject: String) -> Option<Vec<Part>> {
-        render::why(&resolution.get::<Resolution>().0, &subject).map(all)
+    fn why(
+        resolution: ResolutionBorrow<'_>,
+        subject: String,
+        files: Vec<File>,
+    ) -> Option<Vec<Part>> {
+        let files: Vec<_> = all(files);
+        render::why(&resolution.get::<Resolution>().0, &subject, &files).map(all)
     }
 
     fn why_json(resolution: ResolutionBorrow<'_>, subject: String) -> Option<String> {
@@ -55,5 +60,10 @@ impl Guest for Component {
     fn drifts_json(drifts: Vec<Drift>) -> String {
         let drifts: Vec<_> = all(drifts);
         render::drifts_json(&drifts)
+    }
+
+    fn drift_diagnostics(drifts: Vec<Drift>) -> Vec<Diagnostic> {
+        let drifts: Vec<_> = all(drifts);
+        all(drifts.iter().map(explain::drift_diagnostic))
     }
 }

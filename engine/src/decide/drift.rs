@@ -7,7 +7,8 @@ use crate::model::{Index, Lock, Name, NonEmpty, Scope, Selection, selection_hash
 /// One named difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drift {
-    /// [`Code::LockMissing`], or one of the codes of drift.
+    /// [`Code::LockMissing`], one of the codes of drift, or the code of a reason for which the
+    /// locked server would now be rejected.
     pub code: Code,
     /// The category it is about, where it is about one.
     pub category: Option<String>,
@@ -96,7 +97,7 @@ pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
 }
 
 /// What differs from a lock to the entries of an index: every selection should be there, with
-/// the hash and the integrity that were locked.
+/// the hash and the integrity that were locked, and offer what it is locked for.
 pub fn verify(lock: &Lock, index: &Index) -> LockState {
     let mut drifts = Drifts::default();
     for selection in &lock.selections {
@@ -129,6 +130,22 @@ pub fn verify(lock: &Lock, index: &Index) -> LockState {
                 Some(selection.endpoint.to_string()),
                 Some(server.endpoint().to_owned()),
             );
+        }
+        // A lock that somebody edited may fit itself, and grant what the server never offered.
+        let locked = selection.category.as_str();
+        if !server.categories().any(|category| category == locked) {
+            let offered: Vec<_> = server.categories().collect();
+            drifts.add(
+                Code::MissingCategory,
+                category,
+                Some(locked.to_owned()),
+                Some(offered.join(", ")),
+            );
+        }
+        for scope in &selection.scopes {
+            if !server.scopes().any(|offered| offered == scope.as_str()) {
+                drifts.add(Code::MissingScope, category, Some(scope.to_string()), None);
+            }
         }
         let integrity = integrity(server);
         if integrity != selection.integrity {

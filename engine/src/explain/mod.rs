@@ -6,4 +6,4 @@ mod wording;
 
 pub use story::{Check, Story, Subject, Verdict, did_you_mean, story, subject};
 pub use unsatisfied::unsatisfied;
-pub use wording::{change, drift, fix, reason};
+pub use wording::{change, drift, drift_diagnostic, fix, reason};

@@ -1,8 +1,9 @@
 //! The one wording of reasons, changes and drifts.
 
 use crate::decide::{Change, Counterfactual, Drift, Rejection};
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Diagnostic, Label};
 use crate::model::Residency;
+use crate::text::{Source, Span, Text};
 
 /// Names in backquotes, with commas between them.
 pub(super) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
@@ -85,15 +86,39 @@ pub fn drift(drift: &Drift) -> String {
         Code::SelectionChanged => format!("the server was `{before}` and is `{after}`"),
         Code::VersionChanged => format!("the version was `{before}` and is `{after}`"),
         Code::EndpointChanged => format!("the endpoint was `{before}` and is `{after}`"),
-        Code::ScopeWidened => format!("the scope `{after}` is granted that was not"),
+        Code::ScopeWidened => format!("the scope `{after}` is newly granted"),
         Code::ScopeNarrowed => format!("the scope `{before}` is no longer granted"),
         Code::IntegrityChanged => {
             format!("the index entry had the digest `{before}` and has `{after}`")
         }
         Code::HashChanged => format!("the hash is `{before}` and should be `{after}`"),
         Code::ServerRemoved => format!("`{before}` is no longer in the index"),
-        Code::ForbidAdded => format!("`{after}` is forbidden that was not"),
+        Code::ForbidAdded => format!("`{after}` is newly forbidden"),
         Code::ForbidRemoved => format!("`{before}` is no longer forbidden"),
+        Code::MissingCategory => format!("the server offers {after}, and not `{before}`"),
+        Code::MissingScope => format!("the server does not support the scope `{before}`"),
         other => other.title().to_owned(),
+    }
+}
+
+/// A drift as a problem of the lock, at its beginning.
+pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
+    let about = match &drift.category {
+        Some(category) => format!("{category}: "),
+        None => String::new(),
+    };
+    let widening = if drift.widening() {
+        " (a widening)"
+    } else {
+        ""
+    };
+    Diagnostic {
+        code: drift.code,
+        message: format!("{about}{}{widening}", self::drift(drift)),
+        labels: vec![Label {
+            place: Text::new(Source::Lock, String::new()).place(Span::default()),
+            text: String::new(),
+        }],
+        help: vec![drift.code.help().to_owned()],
     }
 }

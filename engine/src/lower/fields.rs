@@ -205,12 +205,17 @@ impl<'n, 't> Object<'n, 't> {
             .help(help);
     }
 
+    /// The fields that have no meaning.
+    pub(crate) fn unknown(&self, known: &[&str]) -> impl Iterator<Item = &'n Entry<'t>> {
+        let entries = self.entries;
+        entries
+            .iter()
+            .filter(move |entry| !known.contains(&&*entry.key))
+    }
+
     /// Warn of fields that have no meaning.
     pub(crate) fn warn_unknown(&self, known: &[&str], problems: &mut Problems<'_>) {
-        for entry in self.entries {
-            if known.contains(&&*entry.key) {
-                continue;
-            }
+        for entry in self.unknown(known) {
             let mut report = problems.report(
                 Code::UnknownKey,
                 entry.key_span,

@@ -3,7 +3,7 @@
 use super::fields::{Object, describe, list, name, names, text, wrong_type};
 use super::{Checked, LOCK_LIMIT, Lowered, decode};
 use crate::diagnostic::{Code, Problems};
-use crate::model::{Agent, Lock, Name, Selection};
+use crate::model::{Agent, ForbidLabel, Lock, Name, Selection};
 use crate::syntax::{Node, Value, json};
 use crate::text::{Source, Span, Spanned};
 
@@ -30,8 +30,13 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
     let start = node.span.start as usize;
     let root = Object::of(node, "the lock", Span::new(start, start + 1), problems)?.rename("");
     check_version(&root, problems)?;
-    root.warn_unknown(&["agent", "forbid", "lockVersion", "selections"], problems);
+    refuse_unknown(
+        &root,
+        &["agent", "forbid", "lockVersion", "selections"],
+        problems,
+    );
     let agent = required_object(&root, "agent", problems).and_then(|agent| {
+        refuse_unknown(&agent, &["name", "version"], problems);
         let name = field(&agent, "name", problems);
         let version = field(&agent, "version", problems);
         Some(Agent {
@@ -39,7 +44,7 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
             version: version?,
         })
     });
-    let forbid = sorted_names(&root, "forbid", problems);
+    let forbid = sorted_names::<ForbidLabel>(&root, "forbid", problems);
     let selections = root
         .required("selections", REWRITE, problems)
         .and_then(|entry| {
@@ -47,7 +52,12 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
             let selections: Vec<_> = items
                 .iter()
                 .enumerate()
-                .filter_map(|(i, item)| selection(item, &format!("selections[{i}]"), problems))
+                .filter_map(|(i, item)| {
+                    let read = selection(item, &format!("selections[{i}]"), problems)?;
+                    let forbid = forbid.as_deref().unwrap_or_default();
+                    check_forbidden(&read, forbid, item.span, problems);
+                    Some(read)
+                })
                 .collect();
             if !selections.is_sorted_by(|a, b| a.order() <= b.order()) {
                 invalid(
@@ -109,6 +119,39 @@ fn invalid(problems: &mut Problems<'_>, span: Span, label: &str, message: &str) 
         .help(REWRITE);
 }
 
+/// What only a later format could hold, which would have said so.
+fn refuse_unknown(object: &Object<'_, '_>, known: &[&str], problems: &mut Problems<'_>) {
+    for entry in object.unknown(known) {
+        invalid(
+            problems,
+            entry.key_span,
+            "no field of a lock",
+            &format!("`{}` is no field of a lock", object.path(&entry.key)),
+        );
+    }
+}
+
+/// A lock that grants what it forbids was not written by a resolver.
+fn check_forbidden(
+    selection: &Selection,
+    forbid: &[ForbidLabel],
+    span: Span,
+    problems: &mut Problems<'_>,
+) {
+    for scope in &selection.scopes {
+        if forbid.iter().any(|label| label.as_str() == scope.as_str()) {
+            problems
+                .report(
+                    Code::ForbiddenAction,
+                    span,
+                    "granted here",
+                    format!("the lock grants the scope `{scope}`, and forbids it"),
+                )
+                .help(REWRITE);
+        }
+    }
+}
+
 fn required_object<'n, 't>(
     object: &Object<'n, 't>,
     key: &str,
@@ -148,7 +191,8 @@ fn sorted_names<N: Name>(
 fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Selection> {
     let start = node.span.start as usize;
     let object = Object::of(node, path, Span::new(start, start + 1), problems)?;
-    object.warn_unknown(
+    refuse_unknown(
+        &object,
         &[
             "category",
             "endpoint",

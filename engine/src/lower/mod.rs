@@ -43,15 +43,21 @@ pub(crate) fn decode(
     limit: usize,
 ) -> Result<Text, Vec<Diagnostic>> {
     if bytes.len() > limit {
-        return Err(vec![Diagnostic {
-            code: Code::InputTooLarge,
-            message: format!(
-                "the input has {} bytes, and at most {limit} are read",
-                bytes.len()
-            ),
-            labels: Vec::new(),
-            help: vec!["check that it is the file you meant".to_owned()],
-        }]);
+        let text = Text::new(source, String::new());
+        let mut problems = Problems::new(&text);
+        problems
+            .report(
+                Code::InputTooLarge,
+                Span::default(),
+                format!("{} bytes", bytes.len()),
+                format!(
+                    "{} has {} bytes, and at most {limit} are read",
+                    source.usual_name(),
+                    bytes.len()
+                ),
+            )
+            .help("check that it is the file you meant");
+        return Err(problems.finish());
     }
     String::from_utf8(bytes)
         .map(|text| Text::new(source, text))

@@ -36,7 +36,7 @@ pub fn report(format: Format, diagnostics: &[Diagnostic], files: &[File]) -> Str
 }
 
 #[derive(Clone, Copy)]
-struct Files<'f>(&'f [File]);
+pub(super) struct Files<'f>(pub(super) &'f [File]);
 
 impl<'f> Files<'f> {
     fn path(self, source: Source) -> &'f str {
@@ -44,6 +44,12 @@ impl<'f> Files<'f> {
             .iter()
             .find(|file| file.source == source)
             .map_or(source.usual_name(), |file| &file.path)
+    }
+
+    /// A place as people and editors write it: `agents.md:6:17`.
+    pub(super) fn at(self, place: &Place) -> String {
+        let path = self.path(place.source);
+        format!("{path}:{}:{}", place.start.line, place.start.column)
     }
 }
 

@@ -180,7 +180,7 @@ pub(super) fn write_requirement(w: &mut Writer, resolution: &Resolution, number:
     let selected = resolution.selected(number);
     w.key("category")
         .string(requirement.category.value.as_str());
-    w.key("eligible").array(|w| {
+    w.key("eligibleFirst").array(|w| {
         let Some(selected) = selected else { return };
         for server in resolution.eligible(number).skip(1).take(ELIGIBLE) {
             w.object(|w| {

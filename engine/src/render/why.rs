@@ -2,21 +2,22 @@
 
 use super::discover::write_server;
 use super::json::Writer;
-use super::report::write_place;
+use super::report::{File, Files, write_place};
 use super::styled::{Part, Style, Styled};
 use super::summary::{nearest, reasons_and_fixes, requirement, write_near, write_requirement};
 use crate::decide::{Resolution, TieBreak};
 use crate::diagnostic::Code;
 use crate::explain::{Check, Story, Subject, Verdict, story, subject};
 use crate::model::{Name, ServerView};
-use crate::text::Place;
 
 /// How many rejected servers are told of for a category.
 const REJECTED: usize = 10;
 
 /// The whole story of a server (`id` or `id@version`), of every requirement of a category, or of
-/// both. None if there is neither.
-pub fn why(resolution: &Resolution, name: &str) -> Option<Vec<Part>> {
+/// both. None if there is neither. A source that `files` doesn't name is named by its usual file
+/// name.
+pub fn why(resolution: &Resolution, name: &str, files: &[File]) -> Option<Vec<Part>> {
+    let files = Files(files);
     let Subject {
         servers,
         requirements,
@@ -34,7 +35,7 @@ pub fn why(resolution: &Resolution, name: &str) -> Option<Vec<Part>> {
     }
     for server in servers {
         gap(&mut out);
-        tell_server(&mut out, resolution, server);
+        tell_server(&mut out, resolution, server, files);
     }
     Some(out.finish())
 }
@@ -56,10 +57,15 @@ fn tell_requirement(out: &mut Styled, resolution: &Resolution, number: usize) {
     }
 }
 
-fn tell_server(out: &mut Styled, resolution: &Resolution, server: ServerView<'_>) {
+fn tell_server(
+    out: &mut Styled,
+    resolution: &Resolution,
+    server: ServerView<'_>,
+    files: Files<'_>,
+) {
     out.put(Style::Heading, server.id())
         .plain(format!(" {}", server.version()))
-        .dim(format!("  {}", at(&server.place())))
+        .dim(format!("  {}", files.at(&server.place())))
         .end()
         .plain(format!("  {}", server.endpoint()))
         .end();
@@ -83,11 +89,11 @@ fn tell_server(out: &mut Styled, resolution: &Resolution, server: ServerView<'_>
             .put(style, verdict)
             .dim(format!(
                 "  {}",
-                at(&resolution.manifest().text.place(category.span))
+                files.at(&resolution.manifest().text.place(category.span))
             ))
             .end();
         for check in &story.checks {
-            tell_check(out, check);
+            tell_check(out, check, files);
         }
         if let Verdict::Rejected(near) = &story.verdict {
             reasons_and_fixes(out, near);
@@ -103,7 +109,7 @@ fn lost(lost_on: TieBreak) -> &'static str {
     }
 }
 
-fn tell_check(out: &mut Styled, check: &Check) {
+fn tell_check(out: &mut Styled, check: &Check, files: Files<'_>) {
     let (style, mark) = if check.passed {
         (Style::Accepted, "✓")
     } else {
@@ -111,7 +117,7 @@ fn tell_check(out: &mut Styled, check: &Check) {
     };
     let name = check_name(check.code);
     out.plain("    ").put(style, mark).plain(format!(
-        " {name:<12} {}, offered: {}",
+        " {name:<12} {}; offered: {}",
         match &check.required {
             Some(required) => format!("required: {required}"),
             None => "nothing required".to_owned(),
@@ -123,7 +129,7 @@ fn tell_check(out: &mut Styled, check: &Check) {
         }
     ));
     if let Some(place) = &check.asked_at {
-        out.dim(format!("  {}", at(place)));
+        out.dim(format!("  {}", files.at(place)));
     }
     out.end();
 }
@@ -137,11 +143,6 @@ fn check_name(code: Code) -> &'static str {
         Code::UnsignedNotAllowed => "signature",
         other => other.name(),
     }
-}
-
-fn at(place: &Place) -> String {
-    let file = place.source.usual_name();
-    format!("{file}:{}:{}", place.start.line, place.start.column)
 }
 
 /// As [`why`], as JSON that ends with a newline.

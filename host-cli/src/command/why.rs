@@ -12,8 +12,9 @@ pub(super) fn run(args: &Why, mut session: Session) -> Result<Answer, Failure> {
     let Some(resolution) = session.resolution(manifest, &args.index.index)? else {
         return session.refuse();
     };
+    let files = session.findings().files();
     session.show(
-        |engine| match engine.why(&resolution, subject)? {
+        |engine| match engine.why(&resolution, subject, &files)? {
             Some(story) => Ok(story),
             None => Err(unknown(engine, &resolution, subject)?),
         },

@@ -119,7 +119,8 @@ fn snippet<'a>(excerpt: &Excerpt, labels: &'a [Label]) -> Snippet<'a, Annotation
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Code, Place, Position, Source, Span};
+    use crate::engine::bindings::exports::agent::engine::diagnostic::{Place, Position};
+    use crate::engine::{Code, Source, Span};
 
     fn position(before: &[u8]) -> Position {
         let before = String::from_utf8_lossy(before);

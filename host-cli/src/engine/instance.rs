@@ -256,11 +256,12 @@ impl Instance {
         &mut self,
         resolution: &Resolution,
         subject: &str,
+        files: &[File],
     ) -> Result<Option<Vec<Part>>, Failure> {
         self.call(|engine, store| {
             engine
                 .agent_engine_view()
-                .call_why(store, resolution.0, subject)
+                .call_why(store, resolution.0, subject, files)
         })
     }
 
@@ -290,6 +291,17 @@ impl Instance {
 
     pub(crate) fn drifts(&mut self, drifts: &[Drift]) -> Result<Vec<Part>, Failure> {
         self.call(|engine, store| engine.agent_engine_view().call_drifts(store, drifts))
+    }
+
+    pub(crate) fn drift_diagnostics(
+        &mut self,
+        drifts: &[Drift],
+    ) -> Result<Vec<Diagnostic>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_view()
+                .call_drift_diagnostics(store, drifts)
+        })
     }
 
     pub(crate) fn drifts_json(&mut self, drifts: &[Drift]) -> Result<String, Failure> {

@@ -1,6 +1,6 @@
 //! The engine: the WebAssembly component that makes every decision, and wasmtime that runs it.
 
-mod bindings;
+pub(crate) mod bindings;
 mod cache;
 mod embedded;
 mod instance;
@@ -13,7 +13,7 @@ use std::path::Path;
 use wasmtime::component::{Component, Linker};
 
 pub(crate) use bindings::exports::agent::engine::{
-    diagnostic::{Code, CodeEntry, Diagnostic, Label, Place, Position, Severity, Source, Span},
+    diagnostic::{Code, CodeEntry, Diagnostic, Label, Severity, Source, Span},
     lockfile::Drift,
     resolver::ExplanationForm,
     view::{File, Part, ReportFormat, Style},

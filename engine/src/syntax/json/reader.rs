@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         {
             Some("JSON writes true, false and null")
         } else {
-            None
+            Some("JSON is one value, without comments and trailing commas")
         };
         self.fail(format!("expected {expected}, found {found}"), help)
     }

@@ -4,10 +4,7 @@ use super::Session;
 use crate::args::Format;
 use crate::command::Answer;
 use crate::diagnostics::Findings;
-use crate::engine::{
-    Diagnostic, Drift, Instance, Label, Part, Place, Position, ReportFormat, Severity, Source,
-    Span, Style,
-};
+use crate::engine::{Diagnostic, Drift, Instance, Part, ReportFormat, Severity};
 use crate::failure::Failure;
 use crate::output;
 use std::fmt::Display;
@@ -90,31 +87,14 @@ impl Session {
     /// Prints named differences. The answer is yes if there are none.
     pub(crate) fn show_drifts(&mut self, drifts: &[Drift]) -> Result<Answer, Failure> {
         if matches!(self.format, Format::Sarif | Format::Github) {
-            for drift in drifts {
-                let diagnostic = self.drift_diagnostic(drift)?;
-                self.findings.add([diagnostic]);
-            }
+            let diagnostics = self.engine.drift_diagnostics(drifts)?;
+            self.findings.add(diagnostics);
         }
         self.show(
             |engine| engine.drifts(drifts),
             |engine| engine.drifts_json(drifts),
         )?;
         Ok(Answer::yes_if(drifts.is_empty()))
-    }
-
-    /// A drift as the formats want it that know problems only.
-    fn drift_diagnostic(&mut self, drift: &Drift) -> Result<Diagnostic, Failure> {
-        let words = self.engine.drifts(std::slice::from_ref(drift))?;
-        let words = words.iter().filter(|part| part.style != Style::Code);
-        let message: String = words.map(|part| part.text.as_str()).collect();
-        let message = message.trim_start_matches([' ', ':']).trim_end().to_owned();
-        Ok(Diagnostic {
-            code: drift.code,
-            severity: Severity::Error,
-            message,
-            labels: vec![whole_lock()],
-            help: Vec::new(),
-        })
     }
 
     /// Warns of problems that refuse nothing, because the input they are in does not count.
@@ -151,27 +131,5 @@ impl Session {
         if std::mem::take(&mut self.is_answered) {
             output::set_apart();
         }
-    }
-}
-
-/// The beginning of the lock, which stands for the whole: a code review shows only what has a place.
-fn whole_lock() -> Label {
-    let span = Span {
-        source: Source::Lock,
-        start: 0,
-        end: 0,
-    };
-    let start = Position {
-        line: 1,
-        column: 1,
-        utf16_column: 1,
-    };
-    Label {
-        place: Place {
-            span,
-            start,
-            end: start,
-        },
-        text: String::new(),
     }
 }
