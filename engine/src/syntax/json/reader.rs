@@ -87,11 +87,10 @@ impl<'a> Reader<'a> {
         let bytes = self.text.as_bytes();
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(self.at) {
             self.at += 1;
-            // Indentation, eight at a time.
-            while let Some(chunk) = bytes[self.at..].first_chunk()
-                && u64::from_ne_bytes(*chunk) == u64::from_ne_bytes([b' '; 8])
-            {
-                self.at += 8;
+            // Indentation, up to eight at a time.
+            if let Some(chunk) = bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
+                let other = u64::from_le_bytes(*chunk) ^ u64::from_le_bytes([b' '; 8]);
+                self.at += (other.trailing_zeros() / 8) as usize;
             }
         }
     }
