@@ -87,7 +87,7 @@ fn reason(messages: &str) -> Option<&str> {
     };
     let error = lines()
         .find_map(|line| line.strip_prefix("error: "))
-        .or_else(|| lines().last())?;
+        .or_else(|| lines().next_back())?;
     error.split(": ").next()
 }
 
