@@ -264,7 +264,8 @@ pub(crate) struct Diff {
 
 /// Check that the index still has what was locked
 ///
-/// Compares the hash and the integrity of every selection.
+/// Compares the hash and the integrity of every selection, and what it grants with what the server
+/// offers.
 #[derive(Args, Debug)]
 pub(crate) struct Verify {
     /// The lock, or `-` for standard input

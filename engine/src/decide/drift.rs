@@ -139,7 +139,7 @@ pub fn verify(lock: &Lock, index: &Index) -> LockState {
                 Code::MissingCategory,
                 category,
                 Some(locked.to_owned()),
-                Some(offered.join(", ")),
+                (!offered.is_empty()).then(|| offered.join(", ")),
             );
         }
         for scope in &selection.scopes {

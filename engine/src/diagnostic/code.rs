@@ -57,7 +57,7 @@ catalogue! {
         "the full explanation would pass its limit"
         "Use `agent resolve --explain=compact`, which holds the same in a fraction of the size."
     ForbiddenAction "FORBIDDEN_ACTION" Error
-        "the manifest asks for what it forbids"
+        "what is asked for is forbidden"
         "Drop the permission, or the label from `constraints.actions.forbid`."
     ForbidAdded "FORBID_ADDED" Error
         "a label is forbidden that was not"

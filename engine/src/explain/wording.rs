@@ -68,7 +68,7 @@ pub fn fix(fix: &Counterfactual<'_>) -> String {
         format!("{} and {last}", changes.join(", "))
     };
     if fix.widening {
-        format!("in agents.md, {changes} (a widening)")
+        format!("in the manifest, {changes} (a widening)")
     } else {
         format!("in its index entry, {changes}")
     }
@@ -119,6 +119,9 @@ pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
             place: Text::new(Source::Lock, String::new()).place(Span::default()),
             text: String::new(),
         }],
-        help: vec![drift.code.help().to_owned()],
+        help: vec![match drift.code {
+            Code::MissingCategory | Code::MissingScope => Code::LockInvalid.help().to_owned(),
+            code => code.help().to_owned(),
+        }],
     }
 }

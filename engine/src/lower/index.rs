@@ -119,7 +119,7 @@ impl<'t> Loader<'t, '_> {
                 .expect(
                     Kind::Array,
                     "the index",
-                    "a list, or an object with `servers`,",
+                    "a list, or an object with `servers`",
                 )
                 .map(drop),
         }
@@ -216,7 +216,7 @@ impl<'t> Loader<'t, '_> {
     }
 
     fn server(&mut self) -> Read<()> {
-        if !self.expect(Kind::Object, "server", "an object")? {
+        if !self.expect(Kind::Object, "the entry", "an object")? {
             return Ok(());
         }
         const FIELDS: [&str; 8] = [

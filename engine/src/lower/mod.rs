@@ -51,8 +51,7 @@ pub(crate) fn decode(
                 Span::default(),
                 format!("{} bytes", bytes.len()),
                 format!(
-                    "{} has {} bytes, and at most {limit} are read",
-                    source.usual_name(),
+                    "the input has {} bytes, and at most {limit} are read",
                     bytes.len()
                 ),
             )
