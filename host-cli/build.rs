@@ -19,13 +19,10 @@ fn main() {
 
 fn embed() -> Result<()> {
     let workspace = Workspace::of_this_build();
-    for input in workspace.component_inputs() {
+    let inputs = workspace.component_inputs().into_iter();
+    for input in inputs.chain(Compiler::inputs(&workspace)) {
         println!("cargo::rerun-if-changed={}", input.display());
     }
-    println!(
-        "cargo::rerun-if-changed={}",
-        Compiler::stamp_file(&workspace).display()
-    );
 
     let toolchain = Toolchain::find(&workspace)?;
     let compiler = Compiler::find(&workspace)?;

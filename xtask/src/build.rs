@@ -6,7 +6,10 @@ use std::path::PathBuf;
 
 use crate::{cargo, component, status};
 
-/// The program of `host-cli`.
+/// The package in `host-cli`.
+const PACKAGE: &str = "agent-cli";
+
+/// Its program.
 pub(crate) const PROGRAM: &str = "agent";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
@@ -26,14 +29,15 @@ pub(crate) enum Profile {
     Release,
 }
 
-/// Builds the programs as a plain `cargo build` would, and returns where `agent` is.
+/// Builds the programs, and returns where `agent` is.
 pub(crate) fn programs(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
     status::doing("Building", "the programs");
-    let arguments: &[&str] = match profile {
-        Profile::Dev => &[],
-        Profile::Release => &["--release"],
-    };
-    let program = cargo::build_program(workspace, PROGRAM, arguments)?;
+    let mut arguments = vec!["--package", PACKAGE];
+    match profile {
+        Profile::Dev => {}
+        Profile::Release => arguments.push("--release"),
+    }
+    let program = cargo::build_program(workspace, PROGRAM, &arguments)?;
     status::doing("Built", component::relative(workspace, &program).display());
     Ok(program)
 }

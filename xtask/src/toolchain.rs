@@ -6,6 +6,7 @@
 //! | [`rustup`] | rustup can download |
 //! | [`debian`] | Debian, where rustup can't: the standard library is built from Debian's sources |
 
+#[cfg(unix)]
 mod debian;
 mod rustc;
 mod rustup;
@@ -20,7 +21,12 @@ pub(crate) fn ensure(workspace: &Workspace) -> Result<Toolchain> {
     let toolchain = match recorded(workspace) {
         Some(toolchain) => toolchain,
         None => {
-            let toolchain = first_of([&rustc::find, &rustup::add, &|| debian::provide(workspace)])?;
+            let toolchain = first_of(&[
+                &rustc::find,
+                &rustup::add,
+                #[cfg(unix)]
+                &|| debian::provide(workspace),
+            ])?;
             toolchain.save(workspace)?;
             toolchain
         }
@@ -42,7 +48,7 @@ fn recorded(workspace: &Workspace) -> Option<Toolchain> {
 type Way<'a> = &'a dyn Fn() -> Result<Toolchain>;
 
 /// Takes the first way that leads to a toolchain. If none does, one sentence says why of each.
-fn first_of(ways: [Way<'_>; 3]) -> Result<Toolchain> {
+fn first_of(ways: &[Way<'_>]) -> Result<Toolchain> {
     let mut reasons = Vec::new();
     for way in ways {
         match way() {
@@ -82,7 +88,7 @@ mod tests {
                 Ok(toolchain(source))
             }
         };
-        let found = first_of([
+        let found = first_of(&[
             &way(Source::Rustc, "rustc has no such target"),
             &way(Source::Rustup, "rustup is not there"),
             &way(Source::Debian, "this is not Debian"),

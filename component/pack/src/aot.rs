@@ -30,6 +30,12 @@ impl Compiler {
         workspace.tools().join("bin/agent-aot.stamp")
     }
 
+    /// Everything that [`Compiler::find`] looks at, besides the workspace's manifest and lock file.
+    #[must_use]
+    pub fn inputs(workspace: &Workspace) -> [PathBuf; 2] {
+        [sources(workspace), Self::stamp_file(workspace)]
+    }
+
     /// The program, if it was built from what is in the workspace now.
     ///
     /// # Errors
@@ -84,7 +90,7 @@ impl Compiler {
     /// When one of these files can't be read.
     pub fn stamp(workspace: &Workspace) -> Result<String> {
         let mut text = Vec::new();
-        for file in files_below(&workspace.root().join("host-cli/aot"))? {
+        for file in files_below(&sources(workspace))? {
             text.extend(read(&file)?);
         }
         let manifest = read(&workspace.root().join("Cargo.toml"))?;
@@ -99,6 +105,10 @@ impl Compiler {
         }
         Ok(sha256(&text))
     }
+}
+
+fn sources(workspace: &Workspace) -> PathBuf {
+    workspace.root().join("host-cli/aot")
 }
 
 /// The name and version lines of the packages that generate code.
