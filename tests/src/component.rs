@@ -1,0 +1,312 @@
+//! All that the component answers, called under wasmtime.
+
+mod typed;
+
+pub use typed::Typed;
+
+use crate::native::Answers;
+use agent_pack::{Toolchain, Workspace};
+use bindings::exports::agent::engine::diagnostic::Diagnostic;
+use bindings::exports::agent::engine::lockfile::Drift;
+use bindings::exports::agent::engine::resolver::ExplanationForm;
+use bindings::exports::agent::engine::view::{Part, ReportFormat};
+use bindings::{Engine, EnginePre};
+use wasmtime::Store;
+use wasmtime::component::{Linker, ResourceAny};
+
+/// The types of the contract, generated from `wit/engine`.
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    unused_qualifications,
+    clippy::all,
+    reason = "generated"
+)]
+mod bindings {
+    wasmtime::component::bindgen!({ path: "../wit/engine", world: "engine" });
+}
+
+/// More than any call here needs: the limits of the host are its own affair.
+const FUEL: u64 = u64::MAX / 2;
+
+/// The component, ready to be instantiated.
+pub struct Component {
+    instances: EnginePre<()>,
+}
+
+/// A running component.
+pub struct Instance {
+    store: Store<()>,
+    engine: Engine,
+}
+
+type Refused = Vec<Diagnostic>;
+
+/// Call a function of an interface of this instance.
+macro_rules! call {
+    ($self:ident, $interface:ident $(. $resource:ident)? , $function:ident($($argument:expr),*)) => {
+        $self.engine.$interface()$(.$resource())?.$function(&mut $self.store $(, $argument)*)
+            .expect(stringify!($function))
+    };
+}
+pub(crate) use call;
+
+impl Component {
+    /// Pack the component of this workspace, as every build does, and compile it.
+    ///
+    /// # Panics
+    /// With one sentence if the project was not set up.
+    #[must_use]
+    pub fn of_this_workspace() -> Self {
+        let workspace = Workspace::of_this_build();
+        let packed = Toolchain::find(&workspace).and_then(|toolchain| {
+            agent_pack::pack(&workspace, &toolchain, &workspace.component_target_dir())
+        });
+        let packed = packed.unwrap_or_else(|error| panic!("{error}"));
+        let engine = agent_aot::engine().expect("wasmtime supports this machine");
+        let component = wasmtime::component::Component::from_binary(&engine, packed.bytes());
+        // An empty linker: a component that imports anything is refused here.
+        let instances = component
+            .and_then(|component| Linker::new(&engine).instantiate_pre(&component))
+            .and_then(EnginePre::new);
+        Self {
+            instances: instances.expect("the component is of the world of wit/engine"),
+        }
+    }
+
+    /// A fresh instance.
+    #[must_use]
+    pub fn instance(&self) -> Instance {
+        let mut store = Store::new(self.instances.engine(), ());
+        store.set_fuel(FUEL).expect("fuel is used");
+        let engine = self.instances.instantiate(&mut store);
+        Instance {
+            store,
+            engine: engine.expect("nothing is imported"),
+        }
+    }
+}
+
+impl Instance {
+    /// As [`crate::native::resolve`].
+    pub fn resolve(&mut self, manifest: &[u8], index: &[u8]) -> Answers {
+        let mut answers = Answers::new();
+        let manifest = self.manifest(manifest);
+        let index = self.index(index);
+        if let Ok((index, _)) = index {
+            let parts = call!(self, agent_engine_view, call_discover(index));
+            add_parts(&mut answers, "discover", &parts);
+            let json = call!(self, agent_engine_view, call_discover_json(index));
+            answers.insert("discover.json".to_owned(), json);
+        }
+        match (manifest, index) {
+            (Ok((manifest, mut diagnostics)), Ok((index, warnings))) => {
+                diagnostics.extend(warnings);
+                let resolution = call!(
+                    self,
+                    agent_engine_resolver.resolution,
+                    call_constructor(manifest, index)
+                );
+                diagnostics.extend(call!(
+                    self,
+                    agent_engine_resolver.resolution,
+                    call_diagnostics(resolution)
+                ));
+                self.add_reports(&mut answers, &diagnostics);
+                self.add_resolution(&mut answers, index, resolution);
+            }
+            (manifest, index) => {
+                let found = [found(manifest), found(index)].concat();
+                self.add_reports(&mut answers, &found);
+            }
+        }
+        answers
+    }
+
+    /// As [`crate::native::validate_manifest`].
+    pub fn validate_manifest(&mut self, manifest: &[u8]) -> Answers {
+        let read = self.manifest(manifest);
+        self.reports(&found(read))
+    }
+
+    /// As [`crate::native::validate_index`].
+    pub fn validate_index(&mut self, index: &[u8]) -> Answers {
+        let read = self.index(index);
+        self.reports(&found(read))
+    }
+
+    /// As [`crate::native::validate_lock`].
+    pub fn validate_lock(&mut self, lock: &[u8]) -> Answers {
+        match self.lock(lock) {
+            Ok(lock) => {
+                // A lock has no warnings in the contract: there is no host that would show them.
+                let text = call!(self, agent_engine_lockfile.lock, call_render(lock));
+                Answers::from([("agents.lock".to_owned(), text)])
+            }
+            Err(diagnostics) => self.reports(&diagnostics),
+        }
+    }
+
+    /// As [`crate::native::expand`].
+    pub fn expand(&mut self, compact: &[u8]) -> Answers {
+        match call!(self, agent_engine_resolver, call_expand(compact)) {
+            Ok(full) => Answers::from([("agents.resolution.json".to_owned(), full)]),
+            Err(diagnostics) => self.reports(&diagnostics),
+        }
+    }
+
+    /// As [`crate::native::drift`].
+    pub fn drift(&mut self, older: Option<&[u8]>, newer: &[u8]) -> Answers {
+        let older = older.map(|older| self.lock(older).expect("the lock is valid"));
+        let newer = self.lock(newer).expect("the lock is valid");
+        let drifts = call!(self, agent_engine_lockfile, call_compare(older, newer));
+        self.drifts(&drifts)
+    }
+
+    /// As [`crate::native::verified`].
+    pub fn verified(&mut self, lock: &[u8], index: &[u8]) -> Answers {
+        let lock = self.lock(lock).expect("the lock is valid");
+        let (index, _) = self.index(index).expect("the index is valid");
+        let drifts = call!(self, agent_engine_lockfile.lock, call_verify(lock, index));
+        self.drifts(&drifts)
+    }
+
+    /// A manifest and its warnings.
+    fn manifest(&mut self, bytes: &[u8]) -> Result<(ResourceAny, Vec<Diagnostic>), Refused> {
+        let manifest = call!(self, agent_engine_inputs.manifest, call_parse(bytes))?;
+        let warnings = call!(self, agent_engine_inputs.manifest, call_warnings(manifest));
+        Ok((manifest, warnings))
+    }
+
+    /// An index and its warnings.
+    fn index(&mut self, bytes: &[u8]) -> Result<(ResourceAny, Vec<Diagnostic>), Refused> {
+        let index = call!(self, agent_engine_inputs.index, call_load(bytes))?;
+        let warnings = call!(self, agent_engine_inputs.index, call_warnings(index));
+        Ok((index, warnings))
+    }
+
+    fn lock(&mut self, bytes: &[u8]) -> Result<ResourceAny, Refused> {
+        call!(self, agent_engine_lockfile.lock, call_parse(bytes))
+    }
+
+    fn reports(&mut self, diagnostics: &[Diagnostic]) -> Answers {
+        let mut answers = Answers::new();
+        self.add_reports(&mut answers, diagnostics);
+        answers
+    }
+
+    fn add_reports(&mut self, answers: &mut Answers, diagnostics: &[Diagnostic]) {
+        for (name, format) in [
+            ("diagnostics.json", ReportFormat::Json),
+            ("diagnostics.sarif", ReportFormat::Sarif),
+            ("diagnostics.github", ReportFormat::Github),
+        ] {
+            let text = call!(
+                self,
+                agent_engine_view,
+                call_report(format, diagnostics, &[])
+            );
+            answers.insert(name.to_owned(), text);
+        }
+    }
+
+    fn add_resolution(&mut self, answers: &mut Answers, index: ResourceAny, it: ResourceAny) {
+        if let Some(lock) = call!(self, agent_engine_resolver.resolution, call_lock(it)) {
+            answers.insert("agents.lock".to_owned(), lock);
+        }
+        for (name, form) in [
+            ("agents.resolution.json", ExplanationForm::Full),
+            ("agents.resolution.compact.json", ExplanationForm::Compact),
+        ] {
+            let text = call!(
+                self,
+                agent_engine_resolver.resolution,
+                call_explanation(it, form)
+            );
+            answers.insert(name.to_owned(), text.expect("small enough"));
+        }
+        let compact = answers["agents.resolution.compact.json"].as_bytes();
+        let expanded = call!(self, agent_engine_resolver, call_expand(compact));
+        answers.insert(
+            "expanded.json".to_owned(),
+            expanded.expect("it was just written"),
+        );
+        let json = call!(self, agent_engine_view, call_summary_json(it));
+        answers.insert("summary.json".to_owned(), json);
+        add_parts(
+            answers,
+            "summary",
+            &call!(self, agent_engine_view, call_summary(it)),
+        );
+
+        for subject in self.subjects(index, it) {
+            if let Some(parts) = call!(self, agent_engine_view, call_why(it, &subject, &[])) {
+                add_parts(answers, &format!("why {subject}"), &parts);
+            }
+            match call!(self, agent_engine_view, call_why_json(it, &subject)) {
+                Some(text) => answers.insert(format!("why {subject}.json"), text),
+                None => {
+                    let near = call!(self, agent_engine_view, call_did_you_mean(it, &subject));
+                    answers.insert(format!("did you mean, {subject}"), near.join("\n"))
+                }
+            };
+        }
+    }
+
+    /// As in [`crate::native`].
+    fn subjects(&mut self, index: ResourceAny, resolution: ResourceAny) -> Vec<String> {
+        let outcomes = call!(
+            self,
+            agent_engine_resolver.resolution,
+            call_outcomes(resolution)
+        );
+        let servers = call!(
+            self,
+            agent_engine_inputs.index,
+            call_servers(index, 0, u32::MAX)
+        );
+        let categories = outcomes.into_iter().map(|outcome| outcome.category);
+        let servers = servers.into_iter().flat_map(|server| {
+            let id = server.id;
+            [format!("{id}@{}", server.version), format!("{id}s"), id]
+        });
+        let mut subjects: Vec<_> = categories
+            .chain(servers)
+            .chain(["nothing".to_owned()])
+            .collect();
+        subjects.sort();
+        subjects.dedup();
+        subjects
+    }
+
+    fn drifts(&mut self, drifts: &[Drift]) -> Answers {
+        let problems = call!(self, agent_engine_view, call_drift_diagnostics(drifts));
+        let mut answers = self.reports(&problems);
+        let json = call!(self, agent_engine_view, call_drifts_json(drifts));
+        answers.insert("drifts.json".to_owned(), json);
+        add_parts(
+            &mut answers,
+            "drifts",
+            &call!(self, agent_engine_view, call_drifts(drifts)),
+        );
+        answers
+    }
+}
+
+fn found(read: Result<(ResourceAny, Vec<Diagnostic>), Refused>) -> Vec<Diagnostic> {
+    match read {
+        Ok((_, warnings)) => warnings,
+        Err(diagnostics) => diagnostics,
+    }
+}
+
+fn add_parts(answers: &mut Answers, name: &str, parts: &[Part]) {
+    let text = parts.iter().map(|part| &*part.text).collect();
+    answers.insert(format!("{name}.txt"), text);
+    let styled = parts.iter().map(|part| {
+        // `Style::Plain` here is `Plain` in the engine.
+        let style = format!("{:?}", part.style);
+        format!("{} {:?}\n", style.trim_start_matches("Style::"), part.text)
+    });
+    answers.insert(format!("{name}.styled"), styled.collect());
+}

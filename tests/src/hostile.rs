@@ -1,0 +1,1080 @@
+//! Inputs that no file in a repository should hold: bytes that git, editors or reviewers would
+//! mangle, and inputs of many megabytes. Made in code, each with what is expected of it.
+
+use agent_engine::diagnostic::{Code, Diagnostic, Severity};
+use agent_engine::lower;
+use agent_engine::render;
+
+/// An input and what is expected of it.
+pub struct Hostile {
+    /// What is special about it.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// Makes it.
+    pub make: Box<dyn Fn() -> Vec<u8>>,
+    /// Every diagnostic, in order: code, line and column.
+    pub expected: Vec<(Code, u32, u32)>,
+}
+
+/// What an input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `agents.md`
+    Manifest,
+    /// `mcp.index.json`
+    Index,
+    /// `agents.lock`
+    Lock,
+    /// A compact explanation.
+    Explanation,
+}
+
+impl Hostile {
+    /// What the engine says.
+    #[must_use]
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        fn of<T>(lowered: lower::Lowered<T>) -> Vec<Diagnostic> {
+            match lowered {
+                Ok(checked) => {
+                    assert!(
+                        checked
+                            .warnings
+                            .iter()
+                            .all(|w| w.severity() == Severity::Warning)
+                    );
+                    checked.warnings
+                }
+                Err(found) => {
+                    assert!(
+                        found.iter().any(|d| d.severity() == Severity::Error),
+                        "{found:?}"
+                    );
+                    found
+                }
+            }
+        }
+        let bytes = (self.make)();
+        match self.kind {
+            Kind::Manifest => of(lower::manifest(bytes)),
+            Kind::Index => of(lower::index(bytes)),
+            Kind::Lock => of(lower::lock(bytes)),
+            Kind::Explanation => render::expand(bytes).err().unwrap_or_default(),
+        }
+    }
+}
+
+/// A manifest that is accepted without a warning.
+pub const MANIFEST: &str = "\
+---
+name: a
+version: 1.0.0
+requires:
+  mcp:
+    - category: c
+      permissions: [s]
+---
+";
+
+/// An index that is accepted without a warning, and meets [`MANIFEST`].
+pub const INDEX: &str = r#"[
+{"id": "a", "version": "1", "endpoint": "e", "categories": ["c"], "scopes": ["s"],
+ "data": {"residency": "any", "maxSensitivity": "public"},
+ "trust": {"signed": true, "publisher": "p"}}
+]
+"#;
+
+/// A lock that is accepted without a warning.
+const LOCK: &str =
+    r#"{"agent": {"name": "a", "version": "1"}, "forbid": [], "lockVersion": 1, "selections": []}"#;
+
+/// Every case.
+#[must_use]
+pub fn cases() -> Vec<Hostile> {
+    [encodings(), yaml(), json(), names(), limits(), locks()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+type Place = (Code, u32, u32);
+
+fn case(
+    kind: Kind,
+    name: &'static str,
+    make: impl Fn() -> Vec<u8> + 'static,
+    expected: &[Place],
+) -> Hostile {
+    Hostile {
+        name,
+        kind,
+        make: Box::new(make),
+        expected: expected.to_vec(),
+    }
+}
+
+/// [`MANIFEST`] with something in place of something.
+fn manifest(
+    name: &'static str,
+    old: &'static str,
+    new: &'static [u8],
+    expected: &[Place],
+) -> Hostile {
+    case(
+        Kind::Manifest,
+        name,
+        || replaced(MANIFEST, old, new),
+        expected,
+    )
+}
+
+/// [`INDEX`] with something in place of something.
+fn index(name: &'static str, old: &'static str, new: &'static [u8], expected: &[Place]) -> Hostile {
+    case(Kind::Index, name, || replaced(INDEX, old, new), expected)
+}
+
+/// A whole index.
+fn whole(name: &'static str, text: &'static [u8], expected: &[Place]) -> Hostile {
+    case(Kind::Index, name, || text.to_vec(), expected)
+}
+
+/// A text with `new` in place of the first `old`.
+#[must_use]
+pub fn replaced(text: &str, old: &str, new: &[u8]) -> Vec<u8> {
+    let (before, behind) = text.split_once(old).expect("what is replaced is there");
+    [before.as_bytes(), new, behind.as_bytes()].concat()
+}
+
+/// `prefix`, then `count` times `unit`, then `suffix`.
+fn repeated(prefix: &str, unit: &str, count: usize, suffix: &str) -> Vec<u8> {
+    format!("{prefix}{}{suffix}", unit.repeat(count)).into_bytes()
+}
+
+/// An input of exactly `len` bytes: `before`, filler, `behind`.
+fn padded(before: &str, filler: u8, behind: &str, len: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(len);
+    bytes.extend_from_slice(before.as_bytes());
+    bytes.resize(len - behind.len(), filler);
+    bytes.extend_from_slice(behind.as_bytes());
+    bytes
+}
+
+fn encodings() -> Vec<Hostile> {
+    use Code::{FrontmatterMissing, InvalidUtf8, JsonSyntax};
+    use Kind::{Index, Manifest};
+    vec![
+        case(
+            Manifest,
+            "a byte order mark",
+            || format!("\u{feff}{MANIFEST}").into(),
+            &[],
+        ),
+        case(
+            Manifest,
+            "CRLF",
+            || MANIFEST.replace('\n', "\r\n").into(),
+            &[],
+        ),
+        case(
+            Manifest,
+            "a byte order mark and CRLF",
+            || format!("\u{feff}{}", MANIFEST.replace('\n', "\r\n")).into(),
+            &[],
+        ),
+        case(
+            Manifest,
+            "two byte order marks",
+            || format!("\u{feff}\u{feff}{MANIFEST}").into(),
+            &[(FrontmatterMissing, 1, 1)],
+        ),
+        // A CR alone ends no line, so that the first line is the whole text.
+        case(
+            Manifest,
+            "CR alone",
+            || MANIFEST.replace('\n', "\r").into(),
+            &[(FrontmatterMissing, 1, 1)],
+        ),
+        case(
+            Manifest,
+            "UTF-16",
+            || MANIFEST.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            &[(FrontmatterMissing, 1, 1)],
+        ),
+        case(
+            Manifest,
+            "UTF-16 with a byte order mark",
+            || [b"\xff\xfe", MANIFEST.as_bytes()].concat(),
+            &[(InvalidUtf8, 1, 1)],
+        ),
+        manifest(
+            "a byte that is no UTF-8",
+            "name: a",
+            b"name: \xff",
+            &[(InvalidUtf8, 2, 7)],
+        ),
+        manifest(
+            "a character cut off",
+            "name: a",
+            b"name: \xc3",
+            &[(InvalidUtf8, 2, 7)],
+        ),
+        manifest(
+            "an overlong form",
+            "name: a",
+            b"name: \xc0\xaf",
+            &[(InvalidUtf8, 2, 7)],
+        ),
+        manifest(
+            "a surrogate in UTF-8",
+            "name: a",
+            b"name: \xed\xa0\x80",
+            &[(InvalidUtf8, 2, 7)],
+        ),
+        manifest(
+            "a byte that is no UTF-8 behind characters of several bytes",
+            "name: a",
+            b"name: \xc3\xa9\xf0\x9f\x98\x80\xff",
+            &[(InvalidUtf8, 2, 9)],
+        ),
+        case(
+            Manifest,
+            "a body that is no UTF-8",
+            || [MANIFEST.as_bytes(), b"\xe9t\xe9"].concat(),
+            &[(InvalidUtf8, 9, 1)],
+        ),
+        case(
+            Manifest,
+            "NUL in the body",
+            || format!("{MANIFEST}\0").into(),
+            &[],
+        ),
+        case(
+            Index,
+            "a byte order mark",
+            || format!("\u{feff}{INDEX}").into(),
+            &[],
+        ),
+        case(Index, "CRLF", || INDEX.replace('\n', "\r\n").into(), &[]),
+        whole(
+            "a byte order mark and nothing else",
+            b"\xef\xbb\xbf",
+            &[(JsonSyntax, 1, 1)],
+        ),
+        whole(
+            "UTF-16 with a byte order mark",
+            b"\xff\xfe[\0]\0",
+            &[(InvalidUtf8, 1, 1)],
+        ),
+        whole(
+            "UTF-16 without a byte order mark",
+            b"[\0]\0",
+            &[(JsonSyntax, 1, 2)],
+        ),
+        index(
+            "a byte that is no UTF-8",
+            "\"p\"",
+            b"\"\xff\"",
+            &[(InvalidUtf8, 4, 42)],
+        ),
+        index(
+            "a string cut off in a character",
+            "\"p\"",
+            b"\"\xc3\"",
+            &[(InvalidUtf8, 4, 42)],
+        ),
+        index(
+            "NUL in a string",
+            "\"p\"",
+            b"\"\0\"",
+            &[(JsonSyntax, 4, 42)],
+        ),
+        index(
+            "NUL between tokens",
+            "[\"c\"]",
+            b"[\0]",
+            &[(JsonSyntax, 2, 61)],
+        ),
+        index(
+            "a line end in a string",
+            "\"p\"",
+            b"\"a\nb\"",
+            &[(JsonSyntax, 4, 43)],
+        ),
+        index(
+            "DEL in a string",
+            "\"trust\"",
+            b"\"x\": \"\x7f\", \"trust\"",
+            &[],
+        ),
+    ]
+}
+
+fn yaml() -> Vec<Hostile> {
+    use Code::{
+        DuplicateKey, EmptyValue, FrontmatterMissing, FrontmatterUnclosed, InvalidName,
+        MissingField, NestingTooDeep, WrongType, YamlSyntax, YamlUnsupported,
+    };
+    use Kind::Manifest;
+    vec![
+        case(
+            Manifest,
+            "an empty file",
+            Vec::new,
+            &[(FrontmatterMissing, 1, 1)],
+        ),
+        case(
+            Manifest,
+            "only an opening line",
+            || b"---".to_vec(),
+            &[(FrontmatterUnclosed, 1, 1)],
+        ),
+        case(
+            Manifest,
+            "a missing closing line",
+            || MANIFEST.strip_suffix("---\n").unwrap_or_default().into(),
+            &[(FrontmatterUnclosed, 1, 1)],
+        ),
+        case(
+            Manifest,
+            "an empty frontmatter",
+            || b"---\n---\n".to_vec(),
+            &[
+                (MissingField, 1, 1),
+                (MissingField, 1, 1),
+                (MissingField, 1, 1),
+            ],
+        ),
+        manifest("NUL", "name: a", b"name: a\0b", &[(YamlSyntax, 2, 8)]),
+        manifest(
+            "an escaped NUL",
+            "name: a",
+            b"name: \"a\\0b\"",
+            &[(InvalidName, 2, 7)],
+        ),
+        manifest(
+            "a C1 control character",
+            "name: a",
+            "name: a\u{9b}".as_bytes(),
+            &[(YamlSyntax, 2, 8)],
+        ),
+        manifest(
+            "NEL, which YAML allows",
+            "name: a",
+            "name: \"a\u{85}b\"".as_bytes(),
+            &[(InvalidName, 2, 7)],
+        ),
+        manifest("DEL", "name: a", b"name: a\x7f", &[(YamlSyntax, 2, 8)]),
+        manifest(
+            "a bell in colours",
+            "name: a",
+            b"name: \x1b[31ma\x07",
+            &[(YamlSyntax, 2, 7)],
+        ),
+        manifest(
+            "a line separator",
+            "name: a",
+            "name: a\u{2028}b".as_bytes(),
+            &[],
+        ),
+        manifest(
+            "a right-to-left override",
+            "name: a",
+            "name: \u{202e}a".as_bytes(),
+            &[],
+        ),
+        manifest(
+            "a tab as indentation",
+            "  mcp:",
+            b"\tmcp:",
+            &[(YamlSyntax, 5, 2)],
+        ),
+        manifest(
+            "a tab between key and value",
+            "name: a",
+            b"name:\ta",
+            &[(YamlSyntax, 2, 7)],
+        ),
+        manifest(
+            "an alias bomb",
+            "name: a",
+            b"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\nname: *c",
+            &[
+                (YamlUnsupported, 2, 4),
+                (YamlUnsupported, 3, 4),
+                (YamlUnsupported, 3, 8),
+                (YamlUnsupported, 3, 11),
+                (YamlUnsupported, 3, 14),
+                (YamlUnsupported, 4, 4),
+                (YamlUnsupported, 4, 8),
+                (YamlUnsupported, 4, 11),
+                (YamlUnsupported, 4, 14),
+                (YamlUnsupported, 5, 7),
+            ],
+        ),
+        manifest(
+            "a second document",
+            "requires:",
+            b"--- \x23 again\nrequires:",
+            &[(YamlUnsupported, 4, 1)],
+        ),
+        manifest(
+            "a directive",
+            "name: a",
+            b"%YAML 1.2\nname: a",
+            &[(YamlSyntax, 3, 1)],
+        ),
+        manifest(
+            "a directive with its document",
+            "name: a",
+            b"%YAML 1.2\n--- # here\nname: a",
+            &[(YamlUnsupported, 3, 1)],
+        ),
+        manifest(
+            "a document that begins with a mark",
+            "name: a",
+            b"--- # here\nname: a",
+            &[(YamlUnsupported, 2, 1)],
+        ),
+        manifest(
+            "a document that ends with a mark",
+            "requires:",
+            b"... # here\nrequires:",
+            &[(YamlUnsupported, 5, 1)],
+        ),
+        manifest(
+            "a binary tag",
+            "name: a",
+            b"name: !!binary aGVsbG8=",
+            &[(YamlUnsupported, 2, 7)],
+        ),
+        manifest(
+            "a key twice, once in quotes",
+            "version: 1.0.0",
+            b"version: 1.0.0\n\"name\": b",
+            &[(DuplicateKey, 4, 1)],
+        ),
+        manifest(
+            "the level 64 of nesting",
+            "name: a",
+            repeated("x: ", "[", 63, &"]".repeat(63)).leak(),
+            &[(MissingField, 1, 1)],
+        ),
+        manifest(
+            "the level 65 of nesting",
+            "name: a",
+            repeated("x: ", "[", 64, &"]".repeat(64)).leak(),
+            &[(NestingTooDeep, 2, 67)],
+        ),
+        case(
+            Manifest,
+            "100,000 open brackets",
+            || repeated("---\nx: ", "[", 100_000, "\n---\n"),
+            // The parser looks ahead for a key, and ends at level 256 of its own.
+            &[(NestingTooDeep, 2, 259)],
+        ),
+        case(
+            Manifest,
+            "100,000 open braces",
+            || repeated("---\nx: ", "{a: ", 100_000, "\n---\n"),
+            &[(NestingTooDeep, 2, 256)],
+        ),
+        case(
+            Manifest,
+            "100,000 dashes",
+            || repeated("---\n", "- ", 100_000, "\n---\n"),
+            &[(NestingTooDeep, 2, 129)],
+        ),
+        case(
+            Manifest,
+            "1,000 mappings inside each other in block style",
+            || {
+                let lines = (0..1_000).map(|depth| format!("{}a:\n", " ".repeat(depth)));
+                format!("---\n{}---\n", lines.collect::<String>()).into_bytes()
+            },
+            &[(NestingTooDeep, 66, 65)],
+        ),
+        case(
+            Manifest,
+            "a million entries of one list",
+            || {
+                replaced(
+                    MANIFEST,
+                    "[s]",
+                    repeated("[s", ",s", 1_000_000, "]").as_slice(),
+                )
+            },
+            &[],
+        ),
+        case(
+            Manifest,
+            "a name of a megabyte",
+            || {
+                replaced(
+                    MANIFEST,
+                    "name: a",
+                    repeated("name: ", "a", 1 << 20, "").as_slice(),
+                )
+            },
+            &[],
+        ),
+        case(
+            Manifest,
+            "a wrong value of eight megabytes",
+            || {
+                replaced(
+                    MANIFEST,
+                    "requires:",
+                    &repeated(
+                        "constraints: {data: {residency: ",
+                        "a",
+                        8 << 20,
+                        "}}\nrequires:",
+                    ),
+                )
+            },
+            &[(Code::UnknownValue, 4, 33)],
+        ),
+        case(
+            Manifest,
+            "an unknown key of eight megabytes",
+            || {
+                replaced(
+                    MANIFEST,
+                    "requires:",
+                    &repeated("constraints:\n  ? ", "a", 8 << 20, "\n  : 1\nrequires:"),
+                )
+            },
+            &[(Code::UnknownKey, 5, 5)],
+        ),
+        case(
+            Manifest,
+            "a frontmatter of a scalar",
+            || b"---\njust text\n---\n".to_vec(),
+            &[(WrongType, 2, 1)],
+        ),
+        manifest(
+            "an empty string",
+            "name: a",
+            b"name: ''",
+            &[(EmptyValue, 2, 7)],
+        ),
+    ]
+}
+
+fn json() -> Vec<Hostile> {
+    use Code::{
+        DuplicateKey, JsonSyntax, LoneSurrogate, MissingField, NestingTooDeep, NumberOutOfRange,
+        WrongType,
+    };
+    use Kind::Index;
+    /// A server of [`INDEX`] with one more member in front of `trust`, at line 4, column 2.
+    fn member(name: &'static str, member: &'static str, expected: &[Place]) -> Hostile {
+        let new = format!("{member}, \"trust\"").into_bytes().leak();
+        index(name, "\"trust\"", new, expected)
+    }
+    vec![
+        whole("an empty file", b"", &[(JsonSyntax, 1, 1)]),
+        whole("white space alone", b" \n\t\r\n ", &[(JsonSyntax, 3, 2)]),
+        whole("a form feed", b"\x0c[]", &[(JsonSyntax, 1, 1)]),
+        whole("a text cut off", b"[{\"id\": \"a", &[(JsonSyntax, 1, 11)]),
+        whole("two values", b"[] []", &[(JsonSyntax, 1, 4)]),
+        whole("a comment", b"[ // none\n]", &[(JsonSyntax, 1, 3)]),
+        whole("a trailing comma", b"[],", &[(JsonSyntax, 1, 3)]),
+        whole(
+            "prose around the value",
+            b"Here is the index: []",
+            &[(JsonSyntax, 1, 1)],
+        ),
+        whole("no servers and an array of nothing", b"[]", &[]),
+        whole("an empty object", b"{}", &[(MissingField, 1, 1)]),
+        whole("a number", b"1", &[(WrongType, 1, 1)]),
+        member(
+            "a number of 30 digits",
+            "\"x\": 123456789012345678901234567890",
+            &[],
+        ),
+        member(
+            "a number of 30 digits behind the point",
+            "\"x\": 0.123456789012345678901234567890",
+            &[],
+        ),
+        member("1e400", "\"x\": 1e400", &[(NumberOutOfRange, 4, 7)]),
+        member("-1e400", "\"x\": -1e400", &[(NumberOutOfRange, 4, 7)]),
+        member(
+            "1e400 in two places",
+            "\"x\": [1e400, 1E+400]",
+            &[(NumberOutOfRange, 4, 8), (NumberOutOfRange, 4, 15)],
+        ),
+        member("the largest double", "\"x\": 1.7976931348623157e308", &[]),
+        member(
+            "the largest number that rounds to a double",
+            "\"x\": 1.7976931348623158e308",
+            &[],
+        ),
+        member(
+            "the smallest number that does not",
+            "\"x\": 1.7976931348623159e308",
+            &[(NumberOutOfRange, 4, 7)],
+        ),
+        member("1e-400, which is zero", "\"x\": 1e-400", &[]),
+        member(
+            "an exponent of many digits",
+            "\"x\": 1e99999999999999999999",
+            &[(NumberOutOfRange, 4, 7)],
+        ),
+        member(
+            "a negative exponent of many digits",
+            "\"x\": 1e-99999999999999999999",
+            &[],
+        ),
+        member(
+            "an exponent of many digits of zero",
+            "\"x\": 0e99999999999999999999",
+            &[],
+        ),
+        case(
+            Index,
+            "308 digits",
+            || {
+                replaced(
+                    INDEX,
+                    "\"trust\"",
+                    &repeated("\"x\": 1", "0", 308, ", \"trust\""),
+                )
+            },
+            &[],
+        ),
+        case(
+            Index,
+            "310 digits",
+            || {
+                replaced(
+                    INDEX,
+                    "\"trust\"",
+                    &repeated("\"x\": 1", "0", 309, ", \"trust\""),
+                )
+            },
+            &[(NumberOutOfRange, 4, 7)],
+        ),
+        case(
+            Index,
+            "a million digits behind the point",
+            || {
+                replaced(
+                    INDEX,
+                    "\"trust\"",
+                    &repeated("\"x\": 0.", "1", 1_000_000, ", \"trust\""),
+                )
+            },
+            &[],
+        ),
+        member(
+            "a key twice",
+            "\"x\": 1, \"x\": 2",
+            &[(DuplicateKey, 4, 10)],
+        ),
+        member(
+            "a key three times",
+            "\"x\": 1, \"x\": 2, \"x\": 3",
+            &[(DuplicateKey, 4, 10), (DuplicateKey, 4, 18)],
+        ),
+        member(
+            "a key twice, once escaped",
+            "\"x\": 1, \"\\u0078\": 2",
+            &[(DuplicateKey, 4, 10)],
+        ),
+        member(
+            "a known key twice",
+            "\"id\": \"b\"",
+            &[(DuplicateKey, 4, 2)],
+        ),
+        member(
+            "a known key twice, once escaped",
+            "\"i\\u0064\": \"b\"",
+            &[(DuplicateKey, 4, 2)],
+        ),
+        member(
+            "a key twice far inside",
+            "\"x\": [{\"y\": {\"z\": 1, \"z\": 1}}]",
+            &[(DuplicateKey, 4, 23)],
+        ),
+        member(
+            "equal keys in different objects",
+            "\"x\": [{\"y\": 1}, {\"y\": 2}], \"y\": 3",
+            &[],
+        ),
+        whole(
+            "`servers` twice",
+            b"{\"servers\": [], \"servers\": []}",
+            &[(DuplicateKey, 1, 17)],
+        ),
+        member(
+            "a high surrogate alone",
+            "\"x\": \"\\ud800\"",
+            &[(LoneSurrogate, 4, 8)],
+        ),
+        member(
+            "a low surrogate alone",
+            "\"x\": \"ab\\udc00\"",
+            &[(LoneSurrogate, 4, 10)],
+        ),
+        member(
+            "surrogates the wrong way round",
+            "\"x\": \"\\udc00\\ud800\"",
+            &[(LoneSurrogate, 4, 8), (LoneSurrogate, 4, 14)],
+        ),
+        member(
+            "two high surrogates and a low one",
+            "\"x\": \"\\ud83d\\ud83d\\ude00\"",
+            &[(LoneSurrogate, 4, 8)],
+        ),
+        member(
+            "a high surrogate and another escape",
+            "\"x\": \"\\ud800\\n\"",
+            &[(LoneSurrogate, 4, 8)],
+        ),
+        member(
+            "a surrogate alone in a key",
+            "\"\\udead\": 1",
+            &[(LoneSurrogate, 4, 3)],
+        ),
+        member("a surrogate pair", "\"x\": \"\\ud83d\\ude00\"", &[]),
+        member("half an escape", "\"x\": \"\\u12\"", &[(JsonSyntax, 4, 12)]),
+        member(
+            "an unknown escape",
+            "\"x\": \"\\x41\"",
+            &[(JsonSyntax, 4, 9)],
+        ),
+        case(
+            Index,
+            "the level 128 of nesting",
+            || {
+                replaced(
+                    INDEX,
+                    "\"trust\"",
+                    &repeated(
+                        "\"x\": ",
+                        "[",
+                        126,
+                        &format!("{}, \"trust\"", "]".repeat(126)),
+                    ),
+                )
+            },
+            &[],
+        ),
+        case(
+            Index,
+            "the level 129 of nesting",
+            || {
+                replaced(
+                    INDEX,
+                    "\"trust\"",
+                    &repeated(
+                        "\"x\": ",
+                        "[",
+                        127,
+                        &format!("{}, \"trust\"", "]".repeat(127)),
+                    ),
+                )
+            },
+            &[(NestingTooDeep, 4, 133)],
+        ),
+        case(
+            Index,
+            "100,000 open brackets",
+            || repeated("", "[", 100_000, ""),
+            &[(NestingTooDeep, 1, 129)],
+        ),
+        case(
+            Index,
+            "100,000 arrays inside each other",
+            || repeated("", "[", 100_000, &"]".repeat(100_000)),
+            &[(NestingTooDeep, 1, 129)],
+        ),
+        case(
+            Index,
+            "100,000 open objects",
+            || repeated("", "{\"a\":", 100_000, ""),
+            &[(NestingTooDeep, 1, 641)],
+        ),
+        case(
+            Index,
+            "100,000 different keys in one object",
+            || {
+                let keys = (0..100_000).map(|n| format!("\"\\u006b{n}\": 0, "));
+                replaced(
+                    INDEX,
+                    "\"trust\"",
+                    format!("{}\"trust\"", keys.collect::<String>()).as_bytes(),
+                )
+            },
+            &[],
+        ),
+        case(
+            Index,
+            "a wrong value of a megabyte",
+            || replaced(INDEX, "\"any\"", &repeated("\"", "a", 1 << 20, "\"")),
+            &[(Code::UnknownValue, 3, 24)],
+        ),
+    ]
+}
+
+fn names() -> Vec<Hostile> {
+    use Code::{DuplicateServer, EmptyValue, InvalidName, LookalikeId};
+    /// Servers of these ids, one on each line.
+    fn ids(name: &'static str, ids: &'static [&'static str], expected: &[Place]) -> Hostile {
+        let server = INDEX.lines().skip(1).take(3).collect::<String>();
+        let servers = ids
+            .iter()
+            .map(|id| replaced(&server, "\"a\"", id.as_bytes()));
+        let servers: Vec<_> = servers
+            .map(|server| String::from_utf8_lossy(&server).into_owned())
+            .collect();
+        let text = format!("[\n{}\n]\n", servers.join(",\n"));
+        case(
+            Kind::Index,
+            name,
+            move || text.clone().into_bytes(),
+            expected,
+        )
+    }
+    vec![
+        ids(
+            "an id with an at sign",
+            &["\"a@b\""],
+            &[(InvalidName, 2, 8)],
+        ),
+        ids("an id with a bar", &["\"a|b\""], &[(InvalidName, 2, 8)]),
+        ids(
+            "an id with an escaped bar",
+            &["\"a\\u007cb\""],
+            &[(InvalidName, 2, 8)],
+        ),
+        ids("an id with NUL", &["\"a\\u0000b\""], &[(InvalidName, 2, 8)]),
+        ids(
+            "an id with a line end",
+            &["\"a\\nb\""],
+            &[(InvalidName, 2, 8)],
+        ),
+        ids("an id with DEL", &["\"a\u{7f}\""], &[(InvalidName, 2, 8)]),
+        ids("an id with NEL", &["\"a\u{85}\""], &[(InvalidName, 2, 8)]),
+        ids("an empty id", &["\"\""], &[(EmptyValue, 2, 8)]),
+        ids("an id of blanks", &["\" \""], &[]),
+        ids("an id with quotes and a backslash", &["\"\\\"a\\\\\""], &[]),
+        ids(
+            "the ids of two scripts that look alike",
+            &["\"acme\"", "\"\u{430}cme\""],
+            &[(LookalikeId, 3, 8)],
+        ),
+        ids(
+            "ids that differ in normalisation",
+            &["\"\u{e9}\"", "\"e\u{301}\""],
+            &[(LookalikeId, 2, 8)],
+        ),
+        ids(
+            "ids that differ in an invisible character",
+            &["\"acme\"", "\"ac\u{200b}me\""],
+            &[(LookalikeId, 3, 8)],
+        ),
+        ids("ids that differ in case", &["\"acme\"", "\"ACME\""], &[]),
+        ids(
+            "one id twice",
+            &["\"a\"", "\"a\""],
+            &[(DuplicateServer, 3, 1)],
+        ),
+        ids(
+            "one id twice, once escaped",
+            &["\"a\"", "\"\\u0061\""],
+            &[(DuplicateServer, 3, 1)],
+        ),
+        ids(
+            "one id three times",
+            &["\"a\"", "\"a\"", "\"a\""],
+            &[(DuplicateServer, 3, 1), (DuplicateServer, 4, 1)],
+        ),
+        ids(
+            "one id twice and an invalid one",
+            &["\"a\"", "\"a\"", "\"@\""],
+            &[(DuplicateServer, 3, 1), (InvalidName, 4, 8)],
+        ),
+        index(
+            "a version with a bar",
+            "\"1\"",
+            b"\"1|2\"",
+            &[(InvalidName, 2, 24)],
+        ),
+        index("a version with an at sign", "\"1\"", b"\"1@2\"", &[]),
+        index(
+            "an endpoint with a bar",
+            "\"e\"",
+            b"\"e|f\"",
+            &[(InvalidName, 2, 41)],
+        ),
+        index(
+            "a scope with a comma",
+            "[\"s\"]",
+            b"[\"s,t\"]",
+            &[(InvalidName, 2, 78)],
+        ),
+        index(
+            "a scope with a bar",
+            "[\"s\"]",
+            b"[\"s|t\"]",
+            &[(InvalidName, 2, 78)],
+        ),
+        index(
+            "a category with a comma and a bar",
+            "[\"c\"]",
+            b"[\"c,d|e\"]",
+            &[],
+        ),
+        index(
+            "an empty category",
+            "[\"c\"]",
+            b"[\"\"]",
+            &[(EmptyValue, 2, 61)],
+        ),
+        index(
+            "an empty publisher",
+            "\"p\"",
+            b"\"\"",
+            &[(EmptyValue, 4, 41)],
+        ),
+        manifest(
+            "a permission with a comma",
+            "[s]",
+            b"['s,t']",
+            &[(InvalidName, 7, 21)],
+        ),
+        manifest(
+            "a permission with a bar",
+            "[s]",
+            b"['s|t']",
+            &[(InvalidName, 7, 21)],
+        ),
+        manifest(
+            "a permission with a line end",
+            "[s]",
+            b"[\"s\\n\"]",
+            &[(InvalidName, 7, 21)],
+        ),
+        manifest(
+            "a category with an at sign and a bar",
+            "category: c",
+            b"category: 'c@|'",
+            &[],
+        ),
+    ]
+}
+
+fn limits() -> Vec<Hostile> {
+    use Code::{InputTooLarge, JsonSyntax};
+    use Kind::{Explanation, Index, Lock, Manifest};
+    use lower::{INDEX_LIMIT, LOCK_LIMIT, MANIFEST_LIMIT};
+    const COMPACT_LIMIT: usize = 512 << 20;
+    vec![
+        case(
+            Manifest,
+            "as large as may be",
+            || padded(MANIFEST, b'x', "", MANIFEST_LIMIT),
+            &[],
+        ),
+        case(
+            Manifest,
+            "a byte too large",
+            || padded(MANIFEST, b'x', "", MANIFEST_LIMIT + 1),
+            &[(InputTooLarge, 1, 1)],
+        ),
+        case(
+            Index,
+            "as large as may be",
+            || padded(INDEX, b' ', "", INDEX_LIMIT),
+            &[],
+        ),
+        case(
+            Index,
+            "a byte too large",
+            || vec![0; INDEX_LIMIT + 1],
+            &[(InputTooLarge, 1, 1)],
+        ),
+        case(
+            Lock,
+            "as large as may be",
+            || padded(LOCK, b' ', "", LOCK_LIMIT),
+            &[],
+        ),
+        case(
+            Lock,
+            "a byte too large",
+            || padded(LOCK, b' ', "", LOCK_LIMIT + 1),
+            &[(InputTooLarge, 1, 1)],
+        ),
+        case(
+            Explanation,
+            "as large as may be",
+            || vec![0; COMPACT_LIMIT],
+            &[(JsonSyntax, 1, 1)],
+        ),
+        case(
+            Explanation,
+            "a byte too large",
+            || vec![0; COMPACT_LIMIT + 1],
+            &[(InputTooLarge, 1, 1)],
+        ),
+    ]
+}
+
+fn locks() -> Vec<Hostile> {
+    use Code::{
+        DuplicateKey, InvalidUtf8, JsonSyntax, LockVersion, NestingTooDeep, NumberOutOfRange,
+    };
+    use Kind::{Explanation, Lock};
+    let lock = |name, old: &'static str, new: &'static [u8], expected: &[Place]| {
+        case(Lock, name, || replaced(LOCK, old, new), expected)
+    };
+    vec![
+        case(
+            Lock,
+            "a byte order mark",
+            || format!("\u{feff}{LOCK}").into(),
+            &[],
+        ),
+        case(Lock, "an empty file", Vec::new, &[(JsonSyntax, 1, 1)]),
+        lock(
+            "a byte that is no UTF-8",
+            "\"a\"",
+            b"\"\xff\"",
+            &[(InvalidUtf8, 1, 21)],
+        ),
+        lock(
+            "a version of many digits",
+            " 1,",
+            b" 99999999999999999999999999,",
+            &[(LockVersion, 1, 71)],
+        ),
+        lock(
+            "a version out of range",
+            " 1,",
+            b" 1e400,",
+            &[(NumberOutOfRange, 1, 71), (Code::LockInvalid, 1, 71)],
+        ),
+        lock(
+            "a key twice",
+            "\"forbid\"",
+            b"\"forbid\": [], \"forbid\"",
+            &[(DuplicateKey, 1, 56)],
+        ),
+        case(
+            Lock,
+            "100,000 open brackets",
+            || repeated("", "[", 100_000, ""),
+            &[(NestingTooDeep, 1, 129)],
+        ),
+        case(
+            Explanation,
+            "100,000 open brackets",
+            || repeated("{\"agent\":", "[", 100_000, ""),
+            &[(NestingTooDeep, 1, 137)],
+        ),
+    ]
+}

@@ -1,0 +1,37 @@
+//! What the tests of the whole have in common.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`corpus`] | cases in files beside what is expected of them |
+//! | [`hostile`] | inputs that no file in a repository can hold, with what is expected of them |
+//! | [`world`] | small generated manifests and indexes, and their texts in any spelling |
+//! | [`oracle`] | the rules of the resolver, written a second time to be read |
+//! | [`files`] | the types of the files, of which the JSON Schemas are made |
+//! | [`native`] | all that the engine answers |
+//! | [`component`] | all that the component answers |
+//! | [`text`] | trees, written in any spelling that must not matter |
+//! | [`digest`] | the digest of an entry, made without the engine |
+//! | [`difference`] | what differs, to be printed |
+
+pub mod component;
+pub mod corpus;
+pub mod difference;
+pub mod digest;
+pub mod files;
+pub mod hostile;
+pub mod native;
+pub mod oracle;
+pub mod text;
+pub mod world;
+
+use std::path::{Path, PathBuf};
+
+/// The folder of the workspace.
+#[must_use]
+pub fn root() -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    tests
+        .parent()
+        .expect("this package is in a folder of the workspace")
+        .to_owned()
+}

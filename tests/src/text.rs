@@ -1,0 +1,362 @@
+//! Writing trees as JSON and YAML in any spelling that must not matter.
+
+use std::fmt::Write as _;
+
+/// A tree to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tree {
+    /// `true` or `false`
+    Bool(bool),
+    /// A number as it is written, and as RFC 8785 writes it.
+    Number(&'static str, &'static str),
+    /// A string.
+    Text(String),
+    /// A list.
+    List(Vec<Tree>),
+    /// A mapping.
+    Map(Vec<(String, Tree)>),
+}
+
+impl Tree {
+    /// A string.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// A list of strings.
+    pub fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
+        Self::List(texts.into_iter().map(Self::text).collect())
+    }
+
+    /// A mapping.
+    pub fn map<K: Into<String>>(members: impl IntoIterator<Item = (K, Self)>) -> Self {
+        let members = members.into_iter();
+        Self::Map(members.map(|(key, value)| (key.into(), value)).collect())
+    }
+}
+
+/// How a text is written. None of it may change an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Style {
+    /// In which order things stand whose order is free, and which of its spellings a string gets.
+    /// 0: as they come, and the simplest.
+    pub seed: u64,
+    /// YAML in flow style.
+    pub flow: bool,
+    /// How much white space stands in JSON.
+    pub space: Space,
+    /// The servers in an object with `servers`.
+    pub wrapped: bool,
+    /// A byte order mark before it.
+    pub mark: bool,
+    /// Lines end with CRLF.
+    pub crlf: bool,
+}
+
+/// How much white space stands in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Space {
+    /// Indented by two.
+    #[default]
+    Indented,
+    /// None.
+    None,
+    /// Tabs, spaces and line ends wherever they may stand.
+    Everywhere,
+}
+
+/// The choices that a style makes, one after the other.
+pub struct Choices(u64);
+
+impl Style {
+    /// Begin to choose.
+    #[must_use]
+    pub fn choices(&self) -> Choices {
+        Choices(self.seed)
+    }
+
+    /// A JSON text.
+    #[must_use]
+    pub fn json(&self, tree: &Tree) -> String {
+        let mut out = String::new();
+        json(tree, self.space, 0, &mut self.choices(), &mut out);
+        self.finish(out)
+    }
+
+    /// The frontmatter of a mapping, with a body behind it.
+    #[must_use]
+    pub fn frontmatter(&self, tree: &Tree) -> String {
+        let mut out = "---\n".to_owned();
+        let mut choices = self.choices();
+        if self.flow {
+            flow(tree, &mut choices, &mut out);
+            out.push('\n');
+        } else if let Tree::Map(members) = tree {
+            for (key, value) in shuffled(members, &mut choices) {
+                let _ = write!(out, "{key}:");
+                block(value, 1, &mut choices, &mut out);
+            }
+        }
+        out.push_str("---\n\n# A body\n\nnot: [looked, at\n");
+        self.finish(out)
+    }
+
+    fn finish(&self, mut text: String) -> String {
+        if self.crlf {
+            text = text.replace('\n', "\r\n");
+        }
+        if self.mark {
+            text.insert(0, '\u{feff}');
+        }
+        text
+    }
+}
+
+impl Choices {
+    /// One of 0 to `n - 1`; always 0 if the seed is 0. The generator is `SplitMix64`.
+    pub fn below(&mut self, n: usize) -> usize {
+        if self.0 == 0 {
+            return 0;
+        }
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+
+    /// Put things into some order.
+    pub fn shuffle<T>(&mut self, things: &mut [T]) {
+        for last in (1..things.len()).rev() {
+            // With the seed 0 nothing moves.
+            let other = last - self.below(last + 1);
+            things.swap(last, other);
+        }
+    }
+}
+
+fn shuffled<'t, T>(things: &'t [T], choices: &mut Choices) -> Vec<&'t T> {
+    let mut things: Vec<_> = things.iter().collect();
+    choices.shuffle(&mut things);
+    things
+}
+
+fn json(tree: &Tree, space: Space, depth: usize, choices: &mut Choices, out: &mut String) {
+    let gap = |depth: usize, choices: &mut Choices, out: &mut String| match space {
+        Space::None => {}
+        Space::Indented => {
+            out.push('\n');
+            out.push_str(&"  ".repeat(depth));
+        }
+        Space::Everywhere => out.push_str(["", " ", "\n", "\t\t", " \r\n "][choices.below(5)]),
+    };
+    let list = |open: char,
+                close: char,
+                len: usize,
+                choices: &mut Choices,
+                out: &mut String,
+                item: &mut dyn FnMut(usize, &mut Choices, &mut String)| {
+        out.push(open);
+        for i in 0..len {
+            gap(depth + 1, choices, out);
+            item(i, choices, out);
+            if i + 1 < len {
+                if space == Space::Everywhere {
+                    gap(0, choices, out);
+                }
+                out.push(',');
+            }
+        }
+        if len > 0 || space == Space::Everywhere {
+            gap(depth, choices, out);
+        }
+        out.push(close);
+    };
+    match tree {
+        Tree::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Tree::Number(written, _) => out.push_str(written),
+        Tree::Text(text) => json_string(text, choices, out),
+        Tree::List(items) => list(
+            '[',
+            ']',
+            items.len(),
+            choices,
+            out,
+            &mut |i, choices, out| {
+                json(&items[i], space, depth + 1, choices, out);
+            },
+        ),
+        Tree::Map(members) => {
+            let members = shuffled(members, choices);
+            list(
+                '{',
+                '}',
+                members.len(),
+                choices,
+                out,
+                &mut |i, choices, out| {
+                    let (key, value) = members[i];
+                    json_string(key, choices, out);
+                    if space == Space::Everywhere {
+                        gap(0, choices, out);
+                    }
+                    out.push_str(if space == Space::None { ":" } else { ": " });
+                    json(value, space, depth + 1, choices, out);
+                },
+            );
+        }
+    }
+    if depth == 0 && space == Space::Everywhere {
+        gap(0, choices, out);
+    }
+}
+
+/// A JSON string: now and then a character is escaped that need not be.
+fn json_string(text: &str, choices: &mut Choices, out: &mut String) {
+    let needless = choices.below(3) == 2;
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\0'..='\x1f' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            '/' if needless => out.push_str("\\/"),
+            c if needless && choices.below(3) == 0 => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    // The case of the digits is free as well.
+                    let _ = match choices.below(2) {
+                        0 => write!(out, "\\u{unit:04x}"),
+                        _ => write!(out, "\\u{unit:04X}"),
+                    };
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// A YAML value behind `key:` or `-`, with its line end, in block style.
+fn block(tree: &Tree, depth: usize, choices: &mut Choices, out: &mut String) {
+    let indent = "  ".repeat(depth);
+    match tree {
+        Tree::List(items) if !items.is_empty() && choices.below(3) < 2 => {
+            out.push('\n');
+            for item in items {
+                let _ = write!(out, "{indent}-");
+                block(item, depth + 1, choices, out);
+            }
+        }
+        Tree::Map(members) if !members.is_empty() && choices.below(4) < 3 => {
+            out.push_str(["\n", "   # a comment: [\n"][choices.below(2)]);
+            for (key, value) in shuffled(members, choices) {
+                let _ = write!(out, "{indent}{key}:");
+                block(value, depth + 1, choices, out);
+            }
+        }
+        other => {
+            out.push(' ');
+            flow(other, choices, out);
+            out.push_str(["\n", "\n", " # a comment\n", "\n\n"][choices.below(4)]);
+        }
+    }
+}
+
+/// A YAML value in flow style.
+fn flow(tree: &Tree, choices: &mut Choices, out: &mut String) {
+    match tree {
+        Tree::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Tree::Number(written, _) => out.push_str(written),
+        Tree::Text(text) => yaml_string(text, choices, out),
+        Tree::List(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                out.push_str(if i > 0 { ", " } else { "" });
+                flow(item, choices, out);
+            }
+            out.push_str(
+                ["", " ", ","][if items.is_empty() {
+                    0
+                } else {
+                    choices.below(3)
+                }],
+            );
+            out.push(']');
+        }
+        Tree::Map(members) => {
+            out.push('{');
+            for (i, (key, value)) in shuffled(members, choices).into_iter().enumerate() {
+                let _ = write!(out, "{}{key}: ", if i > 0 { ", " } else { "" });
+                flow(value, choices, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+/// A YAML string: plain where it may be, or in single or double quotes.
+fn yaml_string(text: &str, choices: &mut Choices, out: &mut String) {
+    let plain = text
+        .chars()
+        .all(|c| c.is_alphanumeric() || "-.:_".contains(c))
+        && text.starts_with(char::is_alphanumeric)
+        && !text.ends_with(':');
+    match choices.below(3) {
+        0 if plain => out.push_str(text),
+        1 if !text.contains(|c: char| c.is_control()) => {
+            let _ = write!(out, "'{}'", text.replace('\'', "''"));
+        }
+        _ => json_string(text, &mut Choices(0), out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Space, Style, Tree};
+
+    fn tree() -> Tree {
+        Tree::map([
+            ("a", Tree::texts(["x", "\"ü\\\n"])),
+            (
+                "b",
+                Tree::map([("c", Tree::Bool(true)), ("d", Tree::Number("1.0", "1"))]),
+            ),
+            ("e", Tree::List(Vec::new())),
+        ])
+    }
+
+    #[test]
+    fn every_spelling_of_json_is_read_as_the_same_by_serde_json() {
+        let expected: serde_json::Value = serde_json::json!({
+            "a": ["x", "\"ü\\\n"], "b": { "c": true, "d": 1.0 }, "e": [],
+        });
+        let mut texts = std::collections::BTreeSet::new();
+        for seed in 0..50 {
+            for space in [Space::Indented, Space::None, Space::Everywhere] {
+                let text = Style {
+                    seed,
+                    space,
+                    ..Style::default()
+                }
+                .json(&tree());
+                let read: serde_json::Value = serde_json::from_str(&text).expect(&text);
+                assert_eq!(read, expected, "{text}");
+                texts.insert(text);
+            }
+        }
+        assert!(texts.len() > 100, "{}", texts.len());
+    }
+
+    #[test]
+    fn the_simplest_frontmatter_is_plain() {
+        assert_eq!(
+            Style::default().frontmatter(&Tree::map([
+                ("name", Tree::text("a")),
+                ("requires", Tree::map([("mcp", Tree::texts(["x: y"]))])),
+            ])),
+            "---\nname: a\nrequires:\n  mcp:\n    - \"x: y\"\n---\n\n# A body\n\nnot: [looked, at\n"
+        );
+    }
+}

@@ -1,0 +1,296 @@
+//! The invariants of the house that are about what is absent, read off the sources.
+
+use agent_engine::diagnostic::Code;
+use agent_tests::corpus::Failures;
+use agent_tests::root;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The layers of the engine: each imports only those before it.
+const LAYERS: [&str; 8] = [
+    "text",
+    "diagnostic",
+    "syntax",
+    "model",
+    "lower",
+    "decide",
+    "explain",
+    "render",
+];
+
+/// What no decision may see, though it stands before `decide`: how something was written.
+const HIDDEN: [(&str, &str); 1] = [("decide", "syntax")];
+
+/// What would make the engine more than a function of its arguments.
+const IMPURE: [&str; 13] = [
+    "std::time",
+    "std::fs",
+    "std::env",
+    "std::net",
+    "std::process",
+    "std::thread",
+    "std::io",
+    "SystemTime",
+    "Instant::",
+    "HashMap",
+    "HashSet",
+    "RandomState",
+    "thread_local",
+];
+
+/// The files of a folder that end with an extension, by path.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        for entry in entries {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|found| found == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "no .{extension} in {}", folder.display());
+    found
+}
+
+/// The code of a file without its comments, with the numbers of its lines.
+fn code(path: &Path) -> Vec<(usize, String)> {
+    let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let lines = text.lines().zip(1..);
+    lines
+        .map(|(line, number)| {
+            (
+                number,
+                line.split("//").next().unwrap_or_default().to_owned(),
+            )
+        })
+        .collect()
+}
+
+/// The layers that a line of code names: behind `crate::`, and within `use crate::{…}`.
+fn named_layers(line: &str) -> Vec<&str> {
+    let mut named = Vec::new();
+    for (at, _) in line.match_indices("crate::") {
+        let rest = &line[at + "crate::".len()..];
+        // A group on one line; rustfmt writes no other of the layers.
+        let end = if rest.starts_with('{') {
+            rest.find(';').unwrap_or(rest.len())
+        } else {
+            rest.len()
+        };
+        let words = rest[..end].split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let words = words.filter(|word| !word.is_empty());
+        named.extend(words.take(if rest.starts_with('{') { usize::MAX } else { 1 }));
+    }
+    named.retain(|word| LAYERS.contains(word));
+    named
+}
+
+#[test]
+fn the_layers_of_the_engine_import_only_those_before_them() {
+    let source = root().join("engine/src");
+    let mut failures = Failures::default();
+    let mut imports = 0;
+    for (place, layer) in LAYERS.iter().enumerate() {
+        let folder = source.join(layer);
+        assert!(folder.is_dir(), "no layer {layer}");
+        for path in files(&folder, "rs") {
+            for (number, line) in code(&path) {
+                for named in named_layers(&line) {
+                    imports += 1;
+                    let earlier = LAYERS[..place].contains(&named);
+                    let own = named == *layer;
+                    if !earlier && !own || HIDDEN.contains(&(layer, named)) {
+                        failures.add(
+                            &format!("{}:{number}", path.display()),
+                            format!("{layer} sees {named}"),
+                        );
+                    }
+                }
+                if line.contains("agent_engine") {
+                    failures.add(
+                        &format!("{}:{number}", path.display()),
+                        "the engine by its own name",
+                    );
+                }
+            }
+        }
+    }
+    failures.finish();
+    assert!(imports > 50, "{imports} imports");
+    let modules: Vec<_> = fs::read_to_string(source.join("lib.rs"))
+        .expect("lib.rs")
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("pub mod ")?
+                .strip_suffix(';')
+                .map(str::to_owned)
+        })
+        .collect();
+    let mut layers = LAYERS;
+    layers.sort_unstable();
+    assert_eq!(modules, layers, "every module is a layer");
+}
+
+#[test]
+fn named_layers_are_found_in_every_spelling() {
+    assert_eq!(named_layers("use crate::text::Span;"), ["text"]);
+    assert_eq!(
+        named_layers("pub use crate::{syntax::json, model::Index};"),
+        ["syntax", "model"]
+    );
+    assert_eq!(
+        named_layers("    fn f(x: crate::render::Part) -> crate::decide::Outcome"),
+        ["render", "decide"]
+    );
+    assert_eq!(named_layers("use crate::VERSION;"), [""; 0]);
+    assert_eq!(named_layers("use super::text::Span;"), [""; 0]);
+}
+
+#[test]
+fn the_engine_is_a_function_of_its_arguments() {
+    let mut failures = Failures::default();
+    for path in files(&root().join("engine/src"), "rs") {
+        for (number, line) in code(&path) {
+            // `FxHashMap` has no random state; that it is never iterated is for reviews.
+            let line = line.replace("FxHashMap", "").replace("FxHashSet", "");
+            for impure in IMPURE.iter().filter(|impure| line.contains(**impure)) {
+                failures.add(&format!("{}:{number}", path.display()), *impure);
+            }
+        }
+    }
+    failures.finish();
+    let lib = fs::read_to_string(root().join("engine/src/lib.rs")).expect("lib.rs");
+    assert!(lib.contains("#![forbid(unsafe_code)]"));
+}
+
+/// The packages that a `Cargo.toml` names as dependencies of any kind.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut within = false;
+    for line in manifest.lines() {
+        if let Some(table) = line.strip_prefix('[') {
+            let table = table.trim_end_matches(']');
+            within = table.ends_with("dependencies");
+            names.extend(
+                table
+                    .split_once("dependencies.")
+                    .map(|(_, name)| name.to_owned()),
+            );
+        } else if within && line.contains('=') {
+            let name = line.split(['=', '.', ' ']).next().unwrap_or_default();
+            names.push(name.trim_matches('"').to_owned());
+            // Under another name.
+            names.extend(
+                line.split_once("package = \"")
+                    .and_then(|(_, rest)| Some(rest.split_once('"')?.0.to_owned())),
+            );
+        }
+    }
+    names
+}
+
+#[test]
+fn the_host_does_not_depend_on_the_engine_and_the_engine_on_no_other_package_of_ours() {
+    let mut failures = Failures::default();
+    // What each of our packages may depend on of ours, in any way, tests included.
+    let allowed: [(&str, &[&str]); 5] = [
+        ("engine", &[]),
+        ("component", &["agent-engine"]),
+        ("component/pack", &[]),
+        ("host-cli/aot", &[]),
+        ("host-cli", &["agent-aot", "agent-pack"]),
+    ];
+    for (package, allowed) in allowed {
+        let path = root().join(package).join("Cargo.toml");
+        let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let found = dependencies(&text);
+        assert!(!found.is_empty(), "{package} has dependencies");
+        for name in found.iter().filter(|name| name.starts_with("agent-")) {
+            if !allowed.contains(&&**name) {
+                failures.add(package, format!("depends on {name}"));
+            }
+        }
+    }
+    failures.finish();
+}
+
+#[test]
+fn dependencies_are_found_in_every_spelling() {
+    let manifest = "[package]\nname = \"x\"\n[dependencies]\na.workspace = true\nb = \"1\"\n\
+                    [dev-dependencies]\nc = { package = \"d\", version = \"1\" }\n\
+                    [target.'cfg(unix)'.dependencies]\n\"e\" = \"1\"\n[build-dependencies.f]\nversion = \"1\"\n\
+                    [features]\ng = []\n";
+    assert_eq!(dependencies(manifest), ["a", "b", "c", "d", "e", "f"]);
+}
+
+#[test]
+fn the_world_of_the_component_imports_nothing() {
+    let mut worlds = 0;
+    for path in files(&root().join("wit/engine"), "wit") {
+        for (number, line) in code(&path) {
+            let line = line.trim();
+            worlds += usize::from(line.starts_with("world "));
+            assert!(
+                !line.starts_with("import ") && !line.starts_with("include "),
+                "{}:{number}: {line}",
+                path.display()
+            );
+        }
+    }
+    assert_eq!(
+        worlds, 1,
+        "the component of this world is built, and refused if it has an import"
+    );
+}
+
+#[test]
+fn the_codes_of_the_contract_are_those_of_the_catalogue() {
+    let text = fs::read_to_string(root().join("wit/engine/diagnostic.wit")).expect("the contract");
+    let (_, codes) = text.split_once("enum code {").expect("the codes");
+    let (codes, _) = codes.split_once('}').expect("their end");
+    let mut codes: Vec<_> = codes
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with("///") && !line.is_empty())
+        .map(|line| line.trim_end_matches(',').to_uppercase().replace('-', "_"))
+        .collect();
+    codes.sort();
+    let names: Vec<_> = Code::ALL.iter().map(|code| code.name()).collect();
+    assert_eq!(codes, names);
+}
+
+#[test]
+fn every_item_of_the_contract_says_since_when_it_is_there() {
+    let mut failures = Failures::default();
+    for path in files(&root().join("wit/engine"), "wit") {
+        let lines = code(&path);
+        for (before, (number, line)) in lines.iter().map(|(_, line)| line.trim()).zip(&lines[1..]) {
+            let line = line.trim();
+            let item = [
+                "interface ",
+                "world ",
+                "record ",
+                "variant ",
+                "enum ",
+                "resource ",
+                "export ",
+                "flags ",
+            ]
+            .iter()
+            .any(|keyword| line.starts_with(keyword))
+                || line.contains(": func(")
+                || line.contains(": static func(")
+                || line.starts_with("constructor(");
+            if item && !before.starts_with("@since(version = ") && !line.starts_with("export ") {
+                failures.add(&format!("{}:{number}", path.display()), line);
+            }
+        }
+    }
+    failures.finish();
+}

@@ -1,0 +1,110 @@
+//! Difficult and hostile inputs: each has a defined answer at a defined place.
+
+use agent_engine::diagnostic::Problems;
+use agent_tests::corpus::Failures;
+use agent_tests::hostile::{Hostile, INDEX, Kind, MANIFEST, cases};
+use agent_tests::native;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+/// Far more than any of them takes, also on a slow machine in a debug build: what is meant are
+/// answers that take time out of proportion.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[test]
+fn hostile_manifests_have_the_answer_that_is_expected_of_them() {
+    check(|case| case.kind == Kind::Manifest);
+}
+
+#[test]
+fn hostile_indexes_have_the_answer_that_is_expected_of_them() {
+    check(|case| case.kind == Kind::Index);
+}
+
+#[test]
+fn hostile_locks_and_explanations_have_the_answer_that_is_expected_of_them() {
+    check(|case| matches!(case.kind, Kind::Lock | Kind::Explanation));
+}
+
+fn check(these: impl Fn(&Hostile) -> bool) {
+    let mut failures = Failures::default();
+    let mut count = 0;
+    for case in cases().iter().filter(|case| these(case)) {
+        count += 1;
+        let name = format!("{:?}, {}", case.kind, case.name);
+        let start = Instant::now();
+        let diagnostics = case.diagnostics();
+        if start.elapsed() > PATIENCE {
+            failures.add(&name, format!("took {:?}", start.elapsed()));
+        }
+        let found: Vec<_> = diagnostics
+            .iter()
+            .map(|diagnostic| {
+                let start = diagnostic.labels[0].place.start;
+                (diagnostic.code, start.line, start.column)
+            })
+            .collect();
+        if found != case.expected {
+            let mut text = format!("expected {:?}\n  found    {found:?}", case.expected);
+            for diagnostic in diagnostics.iter().take(5) {
+                let message: String = diagnostic.message.chars().take(200).collect();
+                let _ = write!(text, "\n    {message}");
+            }
+            failures.add(&name, text);
+        }
+    }
+    assert!(count > 0);
+    failures.finish();
+}
+
+#[test]
+fn a_byte_order_mark_and_crlf_change_no_byte_of_lock_and_resolution() {
+    let plain = native::resolve(MANIFEST.as_bytes(), INDEX.as_bytes());
+    assert!(plain.contains_key("agents.lock"), "{plain:?}");
+    let with = |text: &str| format!("\u{feff}{}", text.replace('\n', "\r\n")).into_bytes();
+    let odd = native::resolve(&with(MANIFEST), &with(INDEX));
+    for file in ["agents.lock", "agents.resolution.json", "summary.txt"] {
+        assert_eq!(plain[file], odd[file], "{file}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_shifts_offsets_and_no_column() {
+    let broken = MANIFEST.replace("name: a", "name: []");
+    let plain = native::validate_manifest(broken.as_bytes());
+    let marked = native::validate_manifest(format!("\u{feff}{broken}").as_bytes());
+    let shifted = plain["diagnostics.json"]
+        .replace("\"offset\": 10,", "\"offset\": 13,")
+        .replace("\"endOffset\": 12,", "\"endOffset\": 15,");
+    assert_ne!(shifted, plain["diagnostics.json"]);
+    assert_eq!(shifted, marked["diagnostics.json"]);
+}
+
+#[test]
+fn no_more_problems_are_reported_than_anyone_reads() {
+    let servers = "1,".repeat(Problems::LIMIT + 1);
+    let found = agent_engine::lower::index(format!("[{servers}1]").into_bytes());
+    assert_eq!(
+        found.expect_err("no server is a number").len(),
+        Problems::LIMIT
+    );
+}
+
+#[test]
+fn errors_that_are_no_longer_listed_still_refuse_the_input() {
+    // As many warnings as are listed, and then an error.
+    let warnings: String = (0..Problems::LIMIT)
+        .map(|n| format!("    x{n}: 1\n"))
+        .collect();
+    let text = MANIFEST.replace(
+        "permissions: [s]\n",
+        &format!("permissions: [s]\n  y:\n{warnings}"),
+    );
+    let text = text.replace(
+        "---\n",
+        &format!("---\nconstraints:\n{}", warnings.replace("    ", "  ")),
+    );
+    let text = text.replacen("name: a", "name: ''", 1);
+    let found = agent_engine::lower::manifest(text.into_bytes());
+    assert_eq!(found.expect_err("the name is empty").len(), Problems::LIMIT);
+}

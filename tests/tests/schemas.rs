@@ -1,0 +1,222 @@
+//! `schemas/`: made of the types in `files.rs`, true of every file in the corpus, and able to say
+//! no.
+
+use agent_tests::corpus::{Failures, cases};
+use agent_tests::difference::difference;
+use agent_tests::files::{File, Lock, Resolution, schema_name};
+use agent_tests::root;
+use serde_json::{Value, json};
+
+fn schema<F: File>() -> Value {
+    serde_json::from_str(&F::schema()).expect("a schema is JSON")
+}
+
+/// Named so that `cargo xtask bless` writes them.
+#[test]
+fn corpus_of_schemas_is_that_of_the_types() {
+    let mut failures = Failures::default();
+    for (file, schema) in [
+        (Lock::NAME, Lock::schema()),
+        (Resolution::NAME, Resolution::schema()),
+    ] {
+        let path = root().join("schemas").join(schema_name(file).as_ref());
+        failures.compare(&format!("schemas/{}", schema_name(file)), &path, &schema);
+    }
+    failures.finish();
+}
+
+#[test]
+fn schemas_are_schemas() {
+    for schema in [schema::<Lock>(), schema::<Resolution>()] {
+        assert_eq!(
+            schema["$schema"],
+            "https://json-schema.org/draft/2020-12/schema"
+        );
+        jsonschema::draft202012::meta::validate(&schema).expect("it is valid");
+    }
+}
+
+/// Every file of its name in the corpus, and how often there is one.
+fn check<F: File>(failures: &mut Failures) -> usize {
+    let validator = jsonschema::validator_for(&schema::<F>()).expect("a schema");
+    let mut count = 0;
+    for area in ["resolve", "views"] {
+        for case in cases(area) {
+            let Some(bytes) = case.input(F::NAME) else {
+                continue;
+            };
+            let name = format!("{}/{}", case.name(), F::NAME);
+            let text = String::from_utf8(bytes).expect("UTF-8");
+            count += 1;
+            for error in validator.iter_errors(&serde_json::from_str(&text).expect("JSON")) {
+                failures.add(&name, format!("{error} at {}", error.instance_path()));
+            }
+            match F::read(&text) {
+                Err(error) => failures.add(&name, error.to_string()),
+                Ok(file) => {
+                    if let Some(lines) = difference(&file.write(), &text) {
+                        failures.add(&name, format!("serde_json -, the engine +, from {lines}"));
+                    }
+                }
+            }
+        }
+    }
+    count
+}
+
+#[test]
+fn files_of_the_corpus_fit_their_schemas_and_serde_json_writes_them_alike() {
+    let mut failures = Failures::default();
+    let locks = check::<Lock>(&mut failures);
+    let resolutions = check::<Resolution>(&mut failures);
+    failures.finish();
+    assert!(
+        locks > 20 && resolutions > 40,
+        "{locks} locks, {resolutions} resolutions"
+    );
+}
+
+fn lock() -> Value {
+    json!({
+        "agent": { "name": "a", "version": "1" },
+        "forbid": ["x"],
+        "lockVersion": 1,
+        "selections": [{
+            "category": "c",
+            "endpoint": "e",
+            "hash": "0".repeat(64),
+            "id": "i",
+            "integrity": format!("sha256-{}=", "A".repeat(43)),
+            "scopes": ["s"],
+            "version": "1",
+        }],
+    })
+}
+
+fn resolution() -> Value {
+    let reason = |code: &str, key: &str, value: Value| json!({ "code": code, key: value });
+    json!({
+        "agent": { "name": "a", "version": "1" },
+        "constraints": { "forbid": [], "requireSigned": false, "residency": null, "sensitivity": "pii.low" },
+        "requirements": [{
+            "category": "c",
+            "eligible": [{ "id": "i", "lostOn": "version", "version": "2" }],
+            "permissions": [],
+            "rejected": [{
+                "id": "j",
+                "reasons": [
+                    reason("MISSING_CATEGORY", "offered", json!([])),
+                    reason("MISSING_SCOPE", "missing", json!(["s"])),
+                    { "code": "RESIDENCY_MISMATCH", "offered": ["eu-only"], "required": "us-only" },
+                    { "code": "SENSITIVITY_EXCEEDED", "offered": "public", "required": "pii.low" },
+                    reason("UNSIGNED_NOT_ALLOWED", "publisher", json!("p")),
+                ],
+                "version": "1",
+            }],
+            "selected": { "hash": "0".repeat(64), "id": "i", "version": "1" },
+        }],
+        "satisfied": true,
+    })
+}
+
+/// Change one place of a value and expect that neither schema nor type takes it.
+fn refuses<F: File>(good: &Value, pointer: &str, bad: Option<Value>) {
+    let validator = jsonschema::validator_for(&schema::<F>()).expect("a schema");
+    assert!(validator.is_valid(good), "{:?}", validator.validate(good));
+    F::read(&good.to_string()).expect("the good one is read");
+    let mut value = good.clone();
+    let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
+    let parent = value.pointer_mut(parent).expect("a parent");
+    match bad {
+        Some(bad) => parent[key] = bad,
+        None => drop(parent.as_object_mut().expect("an object").remove(key)),
+    }
+    assert!(!validator.is_valid(&value), "{pointer}: {value:#}");
+}
+
+#[test]
+fn schema_of_locks_refuses_what_is_no_lock() {
+    let lock = lock();
+    for key in ["agent", "forbid", "lockVersion", "selections"] {
+        refuses::<Lock>(&lock, &format!("/{key}"), None);
+    }
+    for key in [
+        "category",
+        "endpoint",
+        "hash",
+        "id",
+        "integrity",
+        "scopes",
+        "version",
+    ] {
+        refuses::<Lock>(&lock, &format!("/selections/0/{key}"), None);
+        refuses::<Lock>(&lock, &format!("/selections/0/{key}"), Some(json!(1)));
+        refuses::<Lock>(&lock, &format!("/selections/0/{key}"), Some(json!("")));
+    }
+    refuses::<Lock>(&lock, "/extra", Some(json!(1)));
+    refuses::<Lock>(&lock, "/selections/0/extra", Some(json!(1)));
+    refuses::<Lock>(&lock, "/lockVersion", Some(json!(2)));
+    refuses::<Lock>(&lock, "/forbid", Some(json!(["x", "x"])));
+    refuses::<Lock>(&lock, "/agent/name", Some(json!("a\nb")));
+    refuses::<Lock>(&lock, "/selections/0/hash", Some(json!("A".repeat(64))));
+    refuses::<Lock>(&lock, "/selections/0/integrity", Some(json!("sha256-AAAA")));
+}
+
+#[test]
+fn schema_of_resolutions_refuses_what_is_none() {
+    let resolution = resolution();
+    for key in ["agent", "constraints", "requirements", "satisfied"] {
+        refuses::<Resolution>(&resolution, &format!("/{key}"), None);
+    }
+    for key in ["forbid", "requireSigned", "residency", "sensitivity"] {
+        refuses::<Resolution>(&resolution, &format!("/constraints/{key}"), None);
+        refuses::<Resolution>(
+            &resolution,
+            &format!("/constraints/{key}"),
+            Some(json!("x")),
+        );
+    }
+    for key in [
+        "category",
+        "eligible",
+        "permissions",
+        "rejected",
+        "selected",
+    ] {
+        refuses::<Resolution>(&resolution, &format!("/requirements/0/{key}"), None);
+    }
+    let reasons = "/requirements/0/rejected/0/reasons";
+    refuses::<Resolution>(&resolution, reasons, Some(json!([])));
+    for reason in 0..5 {
+        refuses::<Resolution>(
+            &resolution,
+            &format!("{reasons}/{reason}/code"),
+            Some(json!("OTHER")),
+        );
+        refuses::<Resolution>(
+            &resolution,
+            &format!("{reasons}/{reason}/extra"),
+            Some(json!(1)),
+        );
+    }
+    refuses::<Resolution>(
+        &resolution,
+        &format!("{reasons}/1/missing"),
+        Some(json!([])),
+    );
+    refuses::<Resolution>(
+        &resolution,
+        &format!("{reasons}/2/offered"),
+        Some(json!("eu-only")),
+    );
+    refuses::<Resolution>(
+        &resolution,
+        "/requirements/0/eligible/0/lostOn",
+        Some(json!("rank")),
+    );
+    refuses::<Resolution>(
+        &resolution,
+        "/requirements/0/selected/hash",
+        Some(json!("x")),
+    );
+}
