@@ -143,11 +143,7 @@ pub(super) fn reasons_and_fixes(out: &mut Styled, near: &Near<'_>) {
         };
         out.put(
             Style::Accepted,
-            if i == 0 {
-                "    would do "
-            } else {
-                "    or       "
-            },
+            if i == 0 { "    fix: " } else { "    or:  " },
         )
         .put(style, fix(counterfactual))
         .end();
