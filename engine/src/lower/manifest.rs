@@ -95,9 +95,8 @@ fn requires(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<V
                 "`requires.capabilities` asks for what this version does not decide",
             )
             .help("require servers by category, under `requires.mcp`");
-        if requires.optional("mcp").is_none() {
-            return None;
-        }
+        // Said once: nothing else is missing.
+        requires.optional("mcp")?;
     }
     let entry = requires.required("mcp", concat!("add:\n", mcp!()), problems)?;
     let items = list(&entry.value, "requires.mcp", problems)?;

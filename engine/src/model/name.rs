@@ -38,7 +38,7 @@ impl NameRule {
         // begin a control character, and reserved ones are looked for by themselves.
         let odd = text
             .bytes()
-            .fold(false, |odd, b| odd | (b < 0x20) | (b >= 0x7f));
+            .fold(false, |odd, b| odd | !(0x20..0x7f).contains(&b));
         let reserved = self.reserved.iter().any(|&c| {
             debug_assert!(c.is_ascii());
             text.bytes().fold(false, |found, b| found | (b == c as u8))

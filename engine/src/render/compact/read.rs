@@ -14,7 +14,7 @@ use crate::text::{Source, Span};
 const COMPACT_LIMIT: usize = 512 << 20;
 
 /// Put a compact explanation together to the full one: the bytes that
-/// [`resolution`](crate::render::resolution) gives.
+/// [`resolution`](crate::render::resolution()) gives.
 ///
 /// # Errors
 /// Every problem of the text, or [`Code::ExplanationTooLarge`] if the full form would pass its

@@ -72,9 +72,8 @@ pub fn report(syntax: Syntax, problems: &mut Problems<'_>) {
         Code::NestingTooDeep => "arrays and objects are nested too deeply",
         _ => "this is not JSON",
     };
-    let mut report = problems.report(syntax.code, syntax.span, syntax.label, message);
+    let report = problems.report(syntax.code, syntax.span, syntax.label, message);
     if let Some(help) = syntax.help {
-        report = report.help(help);
+        report.help(help);
     }
-    drop(report);
 }
