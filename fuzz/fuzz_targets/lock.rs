@@ -1,0 +1,17 @@
+//! `agents.lock`: what is accepted is written as it was read, and does not differ from itself.
+#![no_main]
+
+use agent_engine::decide::{LockState, compare};
+use agent_engine::{lower, render};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some(lock) = agent_fuzz::checked(bytes, lower::lock(bytes.to_vec())) else {
+        return;
+    };
+    let text = render::lock(&lock);
+    let again = lower::lock(text.clone().into_bytes()).expect("it was just written");
+    assert_eq!(again.value, lock);
+    assert_eq!(render::lock(&again.value), text);
+    assert_eq!(compare(Some(&lock), &again.value), LockState::Fresh);
+});
