@@ -251,6 +251,37 @@ pub fn worlds() -> impl Strategy<Value = World> {
         })
 }
 
+/// A world of many servers, most of them of a few kinds and some of a rare one: the engine takes
+/// other ways through lists that are long, and through names that are rare.
+pub fn crowds() -> impl Strategy<Value = World> {
+    let kind = prop_oneof![60 => 0..3_usize, 1 => Just(3)];
+    let servers = vec((kind, any::<bool>()), 60..=300);
+    let rare = proptest::option::of(prop_oneof![Just((true, false)), Just((true, true))]);
+    (worlds(), vec(server(), 4), servers, rare).prop_map(|(mut world, mut kinds, servers, rare)| {
+        kinds[3].categories.push("rare".to_owned());
+        kinds[3].scopes.push("rare:scope".to_owned());
+        if let Some((category, scope)) = rare {
+            let requirement = &mut world.requirements[0];
+            if category {
+                requirement.category = "rare".to_owned();
+            }
+            if scope {
+                requirement.permissions = vec!["rare:scope".to_owned()];
+            }
+        }
+        let crowd = servers.into_iter().enumerate();
+        world
+            .servers
+            .extend(crowd.map(|(number, (kind, signed))| Server {
+                id: format!("n{}", number * 7 % 1_000),
+                version: "1".to_owned(),
+                signed,
+                ..kinds[kind].clone()
+            }));
+        world
+    })
+}
+
 /// Any style.
 pub fn styles() -> impl Strategy<Value = Style> {
     let spaces = select(&[Space::Indented, Space::None, Space::Everywhere][..]);

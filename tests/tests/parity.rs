@@ -9,7 +9,7 @@ use agent_tests::files::{File as _, Lock, Resolution};
 use agent_tests::hostile::{self, Kind};
 use agent_tests::native::{self, Answers};
 use agent_tests::text::Style;
-use agent_tests::world::{World, styles, worlds};
+use agent_tests::world::{World, crowds, styles, worlds};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, TestRunner};
@@ -178,6 +178,21 @@ fn component_and_engine_agree_on_generated_worlds() {
         let theirs = instance.resolve(&manifest, &index);
         differences(&ours, &theirs).map_or(Ok(()), Err)
     });
+}
+
+/// Larger ones, in which the engine takes other ways.
+#[test]
+fn component_and_engine_agree_in_a_crowd() {
+    let component = Component::of_this_workspace();
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..10 {
+        let world = crowds().new_tree(&mut runner).expect("a world").current();
+        let style = styles().new_tree(&mut runner).expect("a style").current();
+        let (manifest, index) = (world.manifest(style), world.index(style));
+        let ours = native::resolve(&manifest, &index);
+        let theirs = component.instance().resolve(&manifest, &index);
+        assert_eq!(differences(&ours, &theirs), None);
+    }
 }
 
 #[test]

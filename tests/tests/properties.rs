@@ -4,15 +4,15 @@
 //! printed as the two texts to be pasted into a new case of the corpus.
 
 use agent_engine::decide::{
-    Change, Counterfactual, LockState, Resolution as Decided, compare, verify,
+    Change, Counterfactual, LockState, Near, Resolution as Decided, compare, verify,
 };
 use agent_engine::lower;
 use agent_engine::model::Lock as EngineLock;
-use agent_engine::{decide, render};
+use agent_engine::render;
 use agent_tests::difference::difference;
 use agent_tests::files::{self, File as _, Reason};
 use agent_tests::text::Style;
-use agent_tests::world::{SENSITIVITIES, World, styles, worlds};
+use agent_tests::world::{SENSITIVITIES, World, crowds, styles, worlds};
 use agent_tests::{native, oracle};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -93,10 +93,7 @@ proptest! {
 
     #[test]
     fn the_engine_decides_as_the_oracle(world in worlds(), style in styles()) {
-        let decided = decide_in(&world, style);
-        same("resolution", &oracle::resolution(&world).write(), &full_text(&decided), &world)?;
-        let expected = oracle::lock(&world).map(|lock| lock.write()).unwrap_or_default();
-        same("lock", &expected, &lock_text(&decided).unwrap_or_default(), &world)?;
+        decides_as_the_oracle(&world, &decide_in(&world, style))?;
     }
 
     #[test]
@@ -344,37 +341,91 @@ proptest! {
 
     #[test]
     fn the_views_count_what_the_files_list(world in worlds()) {
+        views_count(&world, &decide(&world))?;
+    }
+}
+
+proptest! {
+    // Each is a hundred times as large.
+    #![proptest_config(Config { cases: config().cases / 8, ..config() })]
+
+    #[test]
+    fn the_engine_decides_as_the_oracle_and_counts_right_in_a_crowd(world in crowds()) {
         let decided = decide(&world);
-        for (number, requirement) in read(&decided).requirements.iter().enumerate() {
-            let funnel = decided.funnel(number);
-            let eligible = requirement.eligible.len() + usize::from(requirement.selected.is_some());
-            prop_assert_eq!(funnel.all as usize, world.servers.len());
-            prop_assert_eq!(funnel.signature as usize, eligible, "{}", texts(&world));
-            // Each stage loses those whose first reason it is.
-            let first = |code| {
-                requirement.rejected.iter().filter(|server| server.reasons[0].code() == code).count() as u32
-            };
-            let lost = [
-                ("MISSING_CATEGORY", funnel.all - funnel.category),
-                ("MISSING_SCOPE", funnel.category - funnel.scopes),
-                ("RESIDENCY_MISMATCH", funnel.scopes - funnel.residency),
-                ("SENSITIVITY_EXCEEDED", funnel.residency - funnel.sensitivity),
-                ("UNSIGNED_NOT_ALLOWED", funnel.sensitivity - funnel.signature),
-            ];
-            for (code, lost) in lost {
-                prop_assert_eq!(first(code), lost, "{} {}", code, texts(&world));
-            }
-            let nearest = decided.nearest(number, usize::MAX);
-            prop_assert_eq!(nearest.len(), requirement.rejected.len());
-            let costs: Vec<_> = nearest.iter().map(|near| near.fixes[0].changes.len()).collect();
-            prop_assert!(costs.is_sorted(), "{costs:?} {}", texts(&world));
-            let few = decided.nearest(number, 2);
-            let names = |nearest: &[decide::Near<'_>]| -> Vec<_> {
-                nearest.iter().take(2).map(|near| near.server.rank()).collect()
-            };
-            prop_assert_eq!(names(&few), names(&nearest));
+        decides_as_the_oracle(&world, &decided)?;
+        views_count(&world, &decided)?;
+        let expanded = render::expand(render::compact(&decided).into_bytes()).expect("just written");
+        same("expanded", &full_text(&decided), &expanded, &world)?;
+    }
+}
+
+fn decides_as_the_oracle(world: &World, decided: &Decided) -> TestCaseResult {
+    let expected = oracle::resolution(world).write();
+    same("resolution", &expected, &full_text(decided), world)?;
+    let expected = oracle::lock(world)
+        .map(|lock| lock.write())
+        .unwrap_or_default();
+    let found = lock_text(decided).unwrap_or_default();
+    same("lock", &expected, &found, world)
+}
+
+fn views_count(world: &World, decided: &Decided) -> TestCaseResult {
+    for (number, requirement) in read(decided).requirements.iter().enumerate() {
+        let funnel = decided.funnel(number);
+        let eligible = requirement.eligible.len() + usize::from(requirement.selected.is_some());
+        prop_assert_eq!(funnel.all as usize, world.servers.len());
+        prop_assert_eq!(funnel.signature as usize, eligible, "{}", texts(world));
+        prop_assert_eq!(
+            decided.eligible(number).count(),
+            eligible,
+            "{}",
+            texts(world)
+        );
+        // Each stage loses those whose first reason it is.
+        let first = |code| {
+            let rejected = requirement.rejected.iter();
+            rejected
+                .filter(|server| server.reasons[0].code() == code)
+                .count() as u32
+        };
+        let lost = [
+            ("MISSING_CATEGORY", funnel.all - funnel.category),
+            ("MISSING_SCOPE", funnel.category - funnel.scopes),
+            ("RESIDENCY_MISMATCH", funnel.scopes - funnel.residency),
+            (
+                "SENSITIVITY_EXCEEDED",
+                funnel.residency - funnel.sensitivity,
+            ),
+            (
+                "UNSIGNED_NOT_ALLOWED",
+                funnel.sensitivity - funnel.signature,
+            ),
+        ];
+        for (code, lost) in lost {
+            prop_assert_eq!(first(code), lost, "{} {}", code, texts(world));
+        }
+
+        // All of the rejected, by the number of changes, then those of the category, then by
+        // preference; and a few of them are the first of all.
+        let nearest = decided.nearest(number, usize::MAX);
+        prop_assert_eq!(nearest.len(), requirement.rejected.len());
+        let place = |near: &Near<'_>| {
+            let elsewhere = near.reasons.as_slice()[0].code().name() == "MISSING_CATEGORY";
+            (near.fixes[0].changes.len(), elsewhere, near.server.rank())
+        };
+        let places: Vec<_> = nearest.iter().map(place).collect();
+        prop_assert!(places.is_sorted(), "{places:?} {}", texts(world));
+        for limit in [0, 1, 2, 5] {
+            let few: Vec<_> = decided.nearest(number, limit).iter().map(place).collect();
+            prop_assert_eq!(
+                &few[..],
+                &places[..limit.min(places.len())],
+                "{}",
+                texts(world)
+            );
         }
     }
+    Ok(())
 }
 
 /// Make a change to a world as a person would.
