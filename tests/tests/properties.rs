@@ -7,7 +7,7 @@ use agent_engine::decide::{
     Change, Counterfactual, LockState, Near, Resolution as Decided, compare, verify,
 };
 use agent_engine::lower;
-use agent_engine::model::Lock as EngineLock;
+use agent_engine::model::{Lock as EngineLock, Sensitivity};
 use agent_engine::render;
 use agent_tests::difference::difference;
 use agent_tests::files::{self, File as _, Reason};
@@ -204,6 +204,26 @@ proptest! {
                 for Counterfactual { changes, widening } in &fixes {
                     prop_assert_eq!(changes.iter().any(|change| change.widening()), *widening);
                     prop_assert!(flips(changes), "{changes:?} do not do\n{context}");
+                    // Levels are moved no further than needed.
+                    for (place, change) in changes.iter().enumerate() {
+                        let levels = Sensitivity::ALL;
+                        let less = match change {
+                            Change::RaiseSensitivity(level) => {
+                                let below = levels.iter().rev().find(|other| *other < level);
+                                below.map(|below| Change::RaiseSensitivity(*below))
+                            }
+                            Change::LowerSensitivity(level) => {
+                                let above = levels.iter().find(|other| *other > level);
+                                above.map(|above| Change::LowerSensitivity(*above))
+                            }
+                            _ => None,
+                        };
+                        if let Some(less) = less {
+                            let mut changes = changes.clone();
+                            changes[place] = less;
+                            prop_assert!(!flips(&changes), "{less:?} is enough\n{context}");
+                        }
+                    }
                     for left_out in 0..changes.len() {
                         let mut fewer = changes.clone();
                         let change = fewer.remove(left_out);
