@@ -4,8 +4,10 @@ use agent_engine::decide::{LockState, Resolution, compare, verify};
 use agent_engine::diagnostic::Diagnostic;
 use agent_engine::model::{Index, Lock, Manifest, Name};
 use agent_engine::render::{self, Format, Part};
+use agent_engine::text::Place;
 use agent_engine::{explain, lower};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// Texts by the name of the view.
@@ -85,6 +87,50 @@ pub fn drift(older: Option<&[u8]>, newer: &[u8]) -> Answers {
 pub fn verified(lock: &[u8], index: &[u8]) -> Answers {
     let index = lower::index(index.to_vec()).expect("the index is valid");
     drifts(&verify(&read_lock(lock), &index.value))
+}
+
+/// Everything about each diagnostic of a manifest, in a line.
+#[must_use]
+pub fn manifest_diagnostics(manifest: &[u8]) -> Vec<String> {
+    let found = found(lower::manifest(manifest.to_vec()));
+    found.iter().map(line).collect()
+}
+
+/// Everything about each diagnostic of an index, in a line.
+#[must_use]
+pub fn index_diagnostics(index: &[u8]) -> Vec<String> {
+    let found = found(lower::index(index.to_vec()));
+    found.iter().map(line).collect()
+}
+
+fn line(diagnostic: &Diagnostic) -> String {
+    let mut line = format!(
+        "{} {} {:?} {:?}",
+        diagnostic.severity().name(),
+        diagnostic.code.name(),
+        diagnostic.message,
+        diagnostic.help
+    );
+    for label in &diagnostic.labels {
+        let Place {
+            span, start, end, ..
+        } = label.place;
+        let _ = write!(
+            line,
+            " {} {}-{} {}:{}:{}-{}:{}:{} {:?}",
+            format!("{:?}", label.place.source).to_lowercase(),
+            span.start,
+            span.end,
+            start.line,
+            start.column,
+            start.utf16_column,
+            end.line,
+            end.column,
+            end.utf16_column,
+            label.text
+        );
+    }
+    line
 }
 
 /// Decide on a valid manifest and a valid index.

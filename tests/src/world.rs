@@ -255,7 +255,9 @@ pub fn worlds() -> impl Strategy<Value = World> {
 /// other ways through lists that are long, and through names that are rare.
 pub fn crowds() -> impl Strategy<Value = World> {
     let kind = prop_oneof![60 => 0..3_usize, 1 => Just(3)];
-    let servers = vec((kind, any::<bool>()), 60..=300);
+    // The engine looks at 64 servers in a word, and at 512 in a block.
+    let member = (kind, any::<bool>());
+    let servers = prop_oneof![vec(member.clone(), 60..=200), vec(member, 500..=1_100)];
     let rare = proptest::option::of(prop_oneof![Just((true, false)), Just((true, true))]);
     (worlds(), vec(server(), 4), servers, rare).prop_map(|(mut world, mut kinds, servers, rare)| {
         kinds[3].categories.push("rare".to_owned());
@@ -273,7 +275,7 @@ pub fn crowds() -> impl Strategy<Value = World> {
         world
             .servers
             .extend(crowd.map(|(number, (kind, signed))| Server {
-                id: format!("n{}", number * 7 % 1_000),
+                id: format!("n{}", number * 7 % 10_007),
                 version: "1".to_owned(),
                 signed,
                 ..kinds[kind].clone()

@@ -2,6 +2,7 @@
 //! on hostile inputs; and its typed functions say what its texts say.
 
 use agent_engine::diagnostic::Code;
+use agent_engine::text::LineIndex;
 use agent_tests::component::{Component, Instance};
 use agent_tests::corpus::{Failures, cases};
 use agent_tests::difference::difference;
@@ -13,6 +14,7 @@ use agent_tests::world::{World, crowds, styles, worlds};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, TestRunner};
+use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// How many worlds are generated, unless `PROPTEST_CASES` asks for more.
@@ -214,6 +216,10 @@ fn typed_functions_of_the_component_say_what_its_texts_say() {
                 (&a.category, &a.scopes, &a.id).cmp(&(&b.category, &b.scopes, &b.id))
             });
             let lock = Lock::read(lock).map_err(|e| e.to_string())?;
+            let read = instance.typed_lock(texts["agents.lock"].as_bytes());
+            if read != lock.selections {
+                return Err(format!("{:#?}\n{read:#?}", lock.selections));
+            }
             if lock.selections != selections {
                 return Err(format!("{:#?}\n{selections:#?}", lock.selections));
             }
@@ -222,11 +228,74 @@ fn typed_functions_of_the_component_say_what_its_texts_say() {
         if !found.is_empty() {
             return Err(format!("out of range: {found:#?}"));
         }
+        let mut summary: Value =
+            serde_json::from_str(&texts["summary.json"]).map_err(|e| e.to_string())?;
+        forget_words(&mut summary);
+        let found = instance.typed_summary(&manifest, &index);
+        if let Some(lines) = difference(&format!("{summary:#}\n"), &format!("{found:#}\n")) {
+            return Err(format!("summary: text -, typed +, from {lines}"));
+        }
+        let discover: Value =
+            serde_json::from_str(&texts["discover.json"]).map_err(|e| e.to_string())?;
+        let found = instance.typed_discover(&index);
+        if let Some(lines) = difference(&format!("{discover:#}\n"), &format!("{found:#}\n")) {
+            return Err(format!("discover: text -, typed +, from {lines}"));
+        }
         if typed.verdicts != verdicts(world, &resolution) {
             return Err(format!("{:#?}\n{resolution:#?}", typed.verdicts));
         }
         Ok(())
     });
+}
+
+/// Take the words of the fixes out of a summary.
+fn forget_words(summary: &mut Value) {
+    for requirement in summary["requirements"].as_array_mut().into_iter().flatten() {
+        for near in requirement["nearest"].as_array_mut().into_iter().flatten() {
+            for fix in near["fixes"].as_array_mut().into_iter().flatten() {
+                let words = fix.as_object_mut().and_then(|fix| fix.remove("text"));
+                assert!(words.is_some(), "a fix has words");
+            }
+        }
+    }
+}
+
+#[test]
+fn typed_diagnostics_of_the_component_are_those_of_the_engine() {
+    let component = Component::of_this_workspace();
+    let mut failures = Failures::default();
+    let mut count = 0;
+    let mut compare = |name: String, ours: Vec<String>, theirs: Vec<String>| {
+        count += ours.len();
+        if let Some(lines) = difference(&ours.join("\n"), &theirs.join("\n")) {
+            failures.add(&name, format!("engine -, component +, from {lines}"));
+        }
+    };
+    for case in cases("validate") {
+        let mut instance = component.instance();
+        if let Some(manifest) = case.input("agents.md") {
+            let ours = native::manifest_diagnostics(&manifest);
+            compare(case.name(), ours, instance.manifest_diagnostics(&manifest));
+        }
+        if let Some(index) = case.input("mcp.index.json") {
+            let ours = native::index_diagnostics(&index);
+            compare(case.name(), ours, instance.index_diagnostics(&index));
+        }
+    }
+    assert!(count > 200, "{count} diagnostics");
+    failures.finish();
+}
+
+#[test]
+fn positions_are_the_same_at_every_offset_of_a_text() {
+    let mut instance = Component::of_this_workspace().instance();
+    let text = "\u{feff}a𝄞b\r\nä\n\nz";
+    let lines = LineIndex::new(text);
+    for offset in 0..text.len() + 3 {
+        let at = lines.position(text, offset);
+        let ours = (at.line, at.column, at.utf16_column);
+        assert_eq!(instance.position_at(text, offset as u32), ours, "{offset}");
+    }
 }
 
 /// What became of each server, from the file.
@@ -282,12 +351,11 @@ fn an_instance_remembers_nothing_of_what_it_was_asked_before() {
 
 #[test]
 fn the_catalogue_of_the_component_is_that_of_the_engine() {
-    let catalogue = Component::of_this_workspace().instance().catalogue();
-    let names: Vec<_> = Code::ALL
-        .iter()
-        .map(|code| code.name().to_owned())
-        .collect();
-    let (found, cases): (Vec<_>, Vec<_>) = catalogue.into_iter().unzip();
-    assert_eq!(found, names);
-    assert_eq!(cases, names, "each code is the case of its name");
+    let found = Component::of_this_workspace().instance().catalogue();
+    let expected = Code::ALL.iter().map(|code| {
+        // Each code is the case of its name.
+        let (name, severity) = (code.name(), code.severity().name());
+        [name, name, severity, code.title(), code.help()].map(str::to_owned)
+    });
+    assert_eq!(found, expected.collect::<Vec<_>>());
 }

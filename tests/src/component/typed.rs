@@ -1,11 +1,15 @@
 //! What the typed functions of the contract say, put together to the files that it has to agree
 //! with.
 
-use super::bindings::exports::agent::engine::diagnostic::Code;
-use super::bindings::exports::agent::engine::inputs::{Residency, Sensitivity};
-use super::bindings::exports::agent::engine::resolver::{Rejection, Selection, TieBreak, Verdict};
+use super::bindings::exports::agent::engine::diagnostic::{Code, Diagnostic, Place};
+use super::bindings::exports::agent::engine::inputs::{Residency, Sensitivity, Server};
+use super::bindings::exports::agent::engine::resolver::{
+    Change, Near, Rejection, Selection, TieBreak, Verdict,
+};
 use super::{Instance, call};
 use crate::files;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
 use wasmtime::component::ResourceAny;
 
 /// How many entries are asked for at a time: few, so that pages have to be put together.
@@ -74,6 +78,150 @@ impl Instance {
                 .collect(),
             verdicts: self.verdicts(index, it),
         }
+    }
+
+    /// What `summary-json` says, put together from the typed functions; without the words of the
+    /// fixes, which they don't have.
+    pub fn typed_summary(&mut self, manifest: &[u8], index: &[u8]) -> Value {
+        let typed = self.typed(manifest, index);
+        let (manifest, _) = self.manifest(manifest).expect("the manifest is valid");
+        let (index, _) = self.index(index).expect("the index is valid");
+        let it = call!(
+            self,
+            agent_engine_resolver.resolution,
+            call_constructor(manifest, index)
+        );
+        let servers = call!(
+            self,
+            agent_engine_inputs.index,
+            call_servers(index, 0, u32::MAX)
+        );
+        let place_of = |id: &str, version: &str| {
+            let mut found = servers.iter();
+            let server = found.find(|server| server.id == id && server.version == version);
+            place(&server.expect("a server of the index").place)
+        };
+        let outcomes = call!(self, agent_engine_resolver.resolution, call_outcomes(it));
+        let asked = call!(
+            self,
+            agent_engine_inputs.manifest,
+            call_requirements(manifest)
+        );
+        let mut requirements = Vec::new();
+        for (number, outcome) in (0..).zip(outcomes) {
+            let funnel = call!(
+                self,
+                agent_engine_resolver.resolution,
+                call_funnel(it, number)
+            );
+            let funnel = funnel.expect("there is such a requirement");
+            let eligible = call!(
+                self,
+                agent_engine_resolver.resolution,
+                call_eligible(it, number, 0, 5)
+            );
+            let eligible = eligible.into_iter().map(|eligible| {
+                json!({
+                    "id": eligible.id,
+                    "lostOn": lost_on(eligible.lost_on),
+                    "version": eligible.version,
+                })
+            });
+            let limit = if outcome.selected.is_none() { 5 } else { 0 };
+            let nearest = call!(
+                self,
+                agent_engine_resolver.resolution,
+                call_nearest(it, number, limit)
+            );
+            let nearest = nearest.into_iter().map(|near| {
+                let place = place_of(&near.id, &near.version);
+                near_value(near, &place)
+            });
+            let asked = &asked[number as usize];
+            assert_eq!(asked.category, outcome.category);
+            assert_eq!(asked.permissions, outcome.permissions);
+            assert_eq!(place(&asked.place), place(&outcome.place));
+            requirements.push(json!({
+                "category": outcome.category,
+                "eligibleFirst": eligible.collect::<Vec<_>>(),
+                "funnel": {
+                    "all": funnel.all,
+                    "category": funnel.category,
+                    "residency": funnel.residency,
+                    "scopes": funnel.scopes,
+                    "sensitivity": funnel.sensitivity,
+                    "signature": funnel.signature,
+                },
+                "nearest": nearest.collect::<Vec<_>>(),
+                "permissions": outcome.permissions,
+                "place": place(&outcome.place),
+                "selected": outcome.selected.map(|selected| json!({
+                    "endpoint": selected.endpoint,
+                    "hash": selected.hash,
+                    "id": selected.id,
+                    "integrity": selected.integrity,
+                    "place": place_of(&selected.id, &selected.version),
+                    "version": selected.version,
+                })),
+            }));
+        }
+        json!({
+            "agent": typed.resolution.agent,
+            "constraints": typed.resolution.constraints,
+            "requirements": requirements,
+            "satisfied": typed.resolution.satisfied,
+        })
+    }
+
+    /// What `discover-json` says, put together from the typed functions.
+    pub fn typed_discover(&mut self, index: &[u8]) -> Value {
+        let (index, _) = self.index(index).expect("the index is valid");
+        let categories = call!(self, agent_engine_inputs.index, call_categories(index));
+        let servers = call!(
+            self,
+            agent_engine_inputs.index,
+            call_servers(index, 0, u32::MAX)
+        );
+        let without = servers.iter().filter(|server| server.categories.is_empty());
+        let without: Vec<_> = without.map(server).collect();
+        let categories = categories.iter().map(|category| {
+            let servers: Vec<_> = category.servers.iter().map(server).collect();
+            json!({ "name": category.name, "servers": servers })
+        });
+        json!({
+            "categories": categories.collect::<Vec<_>>(),
+            "servers": call!(self, agent_engine_inputs.index, call_len(index)),
+            "withoutCategory": without,
+        })
+    }
+
+    /// The selections of a lock.
+    pub fn typed_lock(&mut self, lock: &[u8]) -> Vec<files::Selection> {
+        let lock = self.lock(lock).expect("the lock is valid");
+        let selections = call!(self, agent_engine_lockfile.lock, call_selections(lock));
+        selections.into_iter().map(selection).collect()
+    }
+
+    /// Everything about each diagnostic of a manifest, in a line.
+    pub fn manifest_diagnostics(&mut self, manifest: &[u8]) -> Vec<String> {
+        let read = self.manifest(manifest);
+        super::found(read).iter().map(line).collect()
+    }
+
+    /// Everything about each diagnostic of an index, in a line.
+    pub fn index_diagnostics(&mut self, index: &[u8]) -> Vec<String> {
+        let read = self.index(index);
+        super::found(read).iter().map(line).collect()
+    }
+
+    /// The line, the column and the column in UTF-16 of an offset.
+    pub fn position_at(&mut self, text: &str, offset: u32) -> (u32, u32, u32) {
+        let at = call!(
+            self,
+            agent_engine_diagnostic,
+            call_position_at(text, offset)
+        );
+        (at.line, at.column, at.utf16_column)
     }
 
     /// Ask for what is not there, and for more than there is: the answers are empty, or all.
@@ -145,13 +293,20 @@ impl Instance {
         found
     }
 
-    /// The stable name of each code, from `catalogue`, beside its case in the contract.
-    pub fn catalogue(&mut self) -> Vec<(String, String)> {
+    /// The catalogue: name, case in the contract, severity, title and help of each code.
+    pub fn catalogue(&mut self) -> Vec<[String; 5]> {
         let entries = call!(self, agent_engine_diagnostic, call_catalogue());
-        let entries = entries.into_iter();
-        entries
-            .map(|entry| (entry.name, case(entry.code)))
-            .collect()
+        let entries = entries.into_iter().map(|entry| {
+            let severity = lower_case(&entry.severity);
+            [
+                entry.name,
+                case(entry.code),
+                severity,
+                entry.title,
+                entry.help,
+            ]
+        });
+        entries.collect()
     }
 
     fn eligible(&mut self, it: ResourceAny, requirement: u32) -> Vec<files::Eligible> {
@@ -223,6 +378,99 @@ impl Instance {
         }
         all
     }
+}
+
+fn near_value(near: Near, place: &Value) -> Value {
+    let fixes = near.fixes.into_iter().map(|fix| {
+        let changes: Vec<_> = fix.changes.into_iter().map(change).collect();
+        json!({ "changes": changes, "widening": fix.widening })
+    });
+    let fixes: Vec<_> = fixes.collect();
+    let reasons: Vec<_> = near.reasons.into_iter().map(reason).collect();
+    json!({
+        "fixes": fixes,
+        "id": near.id,
+        "place": place,
+        "reasons": reasons,
+        "version": near.version,
+    })
+}
+
+fn change(change: Change) -> Value {
+    let (kind, value) = match change {
+        Change::AddCategory(category) => ("addCategory", Some(category)),
+        Change::AddScope(scope) => ("addScope", Some(scope)),
+        Change::AddResidency(it) => ("addResidency", Some(residency(it))),
+        Change::RaiseSensitivity(level) => ("raiseSensitivity", Some(sensitivity(level))),
+        Change::Sign => ("sign", None),
+        Change::DropResidency => ("dropResidency", None),
+        Change::LowerSensitivity(level) => ("lowerSensitivity", Some(sensitivity(level))),
+        Change::AllowUnsigned => ("allowUnsigned", None),
+    };
+    json!({ "kind": kind, "value": value })
+}
+
+fn server(server: &Server) -> Value {
+    let residencies: Vec<_> = server.residency.iter().map(|it| residency(*it)).collect();
+    json!({
+        "categories": server.categories,
+        "endpoint": server.endpoint,
+        "id": server.id,
+        "maxSensitivity": sensitivity(server.max_sensitivity),
+        "place": place(&server.place),
+        "publisher": server.publisher,
+        "residency": residencies,
+        "scopes": server.scopes,
+        "signed": server.signed,
+        "version": server.version,
+    })
+}
+
+fn place(place: &Place) -> Value {
+    json!({
+        "column": place.start.column,
+        "endColumn": place.end.column,
+        "endLine": place.end.line,
+        "endOffset": place.span.end,
+        "line": place.start.line,
+        "offset": place.span.start,
+        "source": lower_case(&place.span.source),
+    })
+}
+
+/// Everything about a diagnostic; [`crate::native::line`] is the same for the engine.
+fn line(diagnostic: &Diagnostic) -> String {
+    let mut line = format!(
+        "{} {} {:?} {:?}",
+        lower_case(&diagnostic.severity),
+        case(diagnostic.code),
+        diagnostic.message,
+        diagnostic.help
+    );
+    for label in &diagnostic.labels {
+        let Place { span, start, end } = &label.place;
+        let _ = write!(
+            line,
+            " {} {}-{} {}:{}:{}-{}:{}:{} {:?}",
+            lower_case(&span.source),
+            span.start,
+            span.end,
+            start.line,
+            start.column,
+            start.utf16_column,
+            end.line,
+            end.column,
+            end.utf16_column,
+            label.text
+        );
+    }
+    line
+}
+
+/// A case of an enumeration: `Severity::Error` as `error`.
+fn lower_case(case: &impl std::fmt::Debug) -> String {
+    let case = format!("{case:?}");
+    case.rsplit("::").next().unwrap_or_default().to_lowercase()
 }
 
 fn selection(selection: Selection) -> files::Selection {
