@@ -9,7 +9,7 @@ use crate::{build, component, no_arguments, process, status};
 
 const EXAMPLE: &str = "examples/hello-agent";
 
-/// What `agent resolve --explain` writes.
+/// What `agent resolve --explain` writes, or leaves if it is up to date.
 const WRITTEN: [&str; 2] = ["agents.lock", "agents.resolution.json"];
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
@@ -32,7 +32,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
         let length = fs::metadata(&path)
             .with_context(|| format!("there is no {name}"))?
             .len();
-        status::doing("Wrote", format_args!("{EXAMPLE}/{name}, {length} bytes"));
+        status::doing("Result", format_args!("{EXAMPLE}/{name}, {length} bytes"));
     }
     Ok(())
 }
