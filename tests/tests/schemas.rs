@@ -65,7 +65,7 @@ fn check<F: File>(failures: &mut Failures) -> usize {
 }
 
 #[test]
-fn files_of_the_corpus_fit_their_schemas_and_serde_json_writes_them_alike() {
+fn files_that_are_written_fit_their_schemas_and_serde_json_writes_them_alike() {
     let mut failures = Failures::default();
     let locks = check::<Lock>(&mut failures);
     let resolutions = check::<Resolution>(&mut failures);
