@@ -174,6 +174,17 @@ impl<'n, 't> Object<'n, 't> {
         Self::of(&entry.value, self.path(key), entry.key_span, problems)
     }
 
+    /// A mapping among the fields, which must be there.
+    pub(crate) fn required_object(
+        &self,
+        key: &str,
+        help: &str,
+        problems: &mut Problems<'_>,
+    ) -> Option<Self> {
+        self.required(key, help, problems)?;
+        self.object(key, problems)
+    }
+
     /// A field that may be absent.
     pub(crate) fn optional(&self, key: &str) -> Option<&'n Entry<'t>> {
         self.entries.iter().find(|entry| entry.key == key)

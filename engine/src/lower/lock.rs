@@ -35,15 +35,17 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
         &["agent", "forbid", "lockVersion", "selections"],
         problems,
     );
-    let agent = required_object(&root, "agent", problems).and_then(|agent| {
-        refuse_unknown(&agent, &["name", "version"], problems);
-        let name = field(&agent, "name", problems);
-        let version = field(&agent, "version", problems);
-        Some(Agent {
-            name: name?,
-            version: version?,
-        })
-    });
+    let agent = root
+        .required_object("agent", REWRITE, problems)
+        .and_then(|agent| {
+            refuse_unknown(&agent, &["name", "version"], problems);
+            let name = field(&agent, "name", problems);
+            let version = field(&agent, "version", problems);
+            Some(Agent {
+                name: name?,
+                version: version?,
+            })
+        });
     let forbid = sorted_names::<ForbidLabel>(&root, "forbid", problems);
     let selections = root
         .required("selections", REWRITE, problems)
@@ -150,15 +152,6 @@ fn check_forbidden(
                 .help(REWRITE);
         }
     }
-}
-
-fn required_object<'n, 't>(
-    object: &Object<'n, 't>,
-    key: &str,
-    problems: &mut Problems<'_>,
-) -> Option<Object<'n, 't>> {
-    object.required(key, REWRITE, problems)?;
-    object.object(key, problems)
 }
 
 fn field<N: Name>(object: &Object<'_, '_>, key: &str, problems: &mut Problems<'_>) -> Option<N> {

@@ -438,7 +438,7 @@ fn place(place: &Place) -> Value {
     })
 }
 
-/// Everything about a diagnostic; [`crate::native::line`] is the same for the engine.
+/// Everything about a diagnostic; `crate::native` has the same for the engine.
 fn line(diagnostic: &Diagnostic) -> String {
     let mut line = format!(
         "{} {} {:?} {:?}",

@@ -82,17 +82,20 @@ impl<'n> Compact<'n> {
                 invalid(problems, version.value.span, "no version that is known");
                 None
             })?;
-        let agent = required(&root, "agent", problems).and_then(|agent| {
-            let entry = agent.required("name", HINT, problems);
-            let agent_name = entry.and_then(|entry| name(&entry.value, "agent.name", problems));
-            let entry = agent.required("version", HINT, problems);
-            let version = entry.and_then(|entry| name(&entry.value, "agent.version", problems));
-            Some(Agent {
-                name: agent_name?.value,
-                version: version?.value,
-            })
-        });
-        let constraints = required(&root, "constraints", problems)
+        let agent = root
+            .required_object("agent", HINT, problems)
+            .and_then(|agent| {
+                let entry = agent.required("name", HINT, problems);
+                let agent_name = entry.and_then(|entry| name(&entry.value, "agent.name", problems));
+                let entry = agent.required("version", HINT, problems);
+                let version = entry.and_then(|entry| name(&entry.value, "agent.version", problems));
+                Some(Agent {
+                    name: agent_name?.value,
+                    version: version?.value,
+                })
+            });
+        let constraints = root
+            .required_object("constraints", HINT, problems)
             .and_then(|constraints| read_constraints(&constraints, problems));
         let categories = column(&root, "categories", problems, text)?;
         let scopes = column(&root, "scopes", problems, text)?;
@@ -102,15 +105,17 @@ impl<'n> Compact<'n> {
                 .map(|reason| read_failure(reason, path, problems))
                 .collect()
         })?;
-        let servers = required(&root, "servers", problems).and_then(|servers| {
-            Servers::read(
-                &servers,
-                categories.len(),
-                scopes.len(),
-                failures.len(),
-                problems,
-            )
-        })?;
+        let servers = root
+            .required_object("servers", HINT, problems)
+            .and_then(|servers| {
+                Servers::read(
+                    &servers,
+                    categories.len(),
+                    scopes.len(),
+                    failures.len(),
+                    problems,
+                )
+            })?;
         let requirements = column(&root, "requirements", problems, |node, path, problems| {
             Asked::read(node, path, servers.id.len(), problems)
         });
@@ -353,15 +358,6 @@ fn read_failure<'n>(
             None
         }
     }
-}
-
-fn required<'n, 't>(
-    object: &Object<'n, 't>,
-    key: &str,
-    problems: &mut Problems<'_>,
-) -> Option<Object<'n, 't>> {
-    object.required(key, HINT, problems)?;
-    object.object(key, problems)
 }
 
 /// A required list, each element read by `item`. None if any can't be.
