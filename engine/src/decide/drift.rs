@@ -3,6 +3,7 @@
 use crate::diagnostic::Code;
 use crate::lower::integrity;
 use crate::model::{Index, Lock, Name, NonEmpty, Scope, Selection, selection_hash};
+use std::collections::{BTreeMap, VecDeque};
 
 /// One named difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,22 +77,15 @@ pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
     for label in removed(&newer.forbid, &older.forbid) {
         drifts.add(Code::ForbidAdded, None, None, Some(label.to_string()));
     }
-    let mut categories: Vec<_> = [older, newer]
-        .iter()
-        .flat_map(|lock| &lock.selections)
-        .map(|selection| &selection.category)
-        .collect();
-    categories.sort_unstable();
-    categories.dedup();
-    for category in categories {
-        let of = |lock: &'_ Lock| -> Vec<Selection> {
-            lock.selections
-                .iter()
-                .filter(|selection| selection.category == *category)
-                .cloned()
-                .collect()
-        };
-        drifts.compare_category(of(older), of(newer));
+    let mut categories: BTreeMap<_, [Vec<&Selection>; 2]> = BTreeMap::new();
+    for (side, lock) in [older, newer].into_iter().enumerate() {
+        for selection in &lock.selections {
+            let sides = categories.entry(&selection.category).or_default();
+            sides[side].push(selection);
+        }
+    }
+    for [older, newer] in categories.into_values() {
+        drifts.compare_category(older, newer);
     }
     drifts.0.into()
 }
@@ -142,8 +136,9 @@ pub fn verify(lock: &Lock, index: &Index) -> LockState {
                 (!offered.is_empty()).then(|| offered.join(", ")),
             );
         }
+        let offered: Vec<_> = server.scopes().collect();
         for scope in &selection.scopes {
-            if !server.scopes().any(|offered| offered == scope.as_str()) {
+            if offered.binary_search(&scope.as_str()).is_err() {
                 drifts.add(Code::MissingScope, category, Some(scope.to_string()), None);
             }
         }
@@ -174,6 +169,31 @@ fn described(selection: &Selection) -> String {
     format!("{} ({})", named(selection), scopes.join(", "))
 }
 
+/// Take out of both lists what has the same key in both, in order.
+fn pair<'l, K: Ord>(
+    older: &mut Vec<&'l Selection>,
+    newer: &mut Vec<&'l Selection>,
+    key: impl Fn(&'l Selection) -> K,
+) -> Vec<(&'l Selection, &'l Selection)> {
+    let mut waiting: BTreeMap<K, VecDeque<usize>> = BTreeMap::new();
+    for (place, one) in newer.iter().enumerate() {
+        waiting.entry(key(one)).or_default().push_back(place);
+    }
+    let mut pairs = Vec::new();
+    let mut taken = vec![false; newer.len()];
+    older.retain(|one| {
+        let place = waiting.get_mut(&key(one)).and_then(VecDeque::pop_front);
+        if let Some(place) = place {
+            pairs.push((*one, newer[place]));
+            taken[place] = true;
+        }
+        place.is_none()
+    });
+    let mut taken = taken.into_iter();
+    newer.retain(|_| !taken.next().unwrap_or_default());
+    pairs
+}
+
 #[derive(Default)]
 struct Drifts(Vec<Drift>);
 
@@ -196,34 +216,25 @@ impl Drifts {
     /// Compare the selections of one category. Several requirements may name it, so that it has
     /// to be said which selection became which: the same scopes and server first, then the same
     /// scopes, then the same server, then in order.
-    fn compare_category(&mut self, mut older: Vec<Selection>, mut newer: Vec<Selection>) {
-        let same: [fn(&Selection, &Selection) -> bool; 4] = [
-            |a, b| a.scopes == b.scopes && a.id == b.id,
-            |a, b| a.scopes == b.scopes,
-            |a, b| a.id == b.id,
-            |_, _| true,
-        ];
-        let mut pairs = Vec::new();
-        for same in same {
-            let mut left = Vec::new();
-            for a in older {
-                match newer.iter().position(|b| same(&a, b)) {
-                    Some(place) => pairs.push((a, newer.remove(place))),
-                    None => left.push(a),
-                }
-            }
-            older = left;
-        }
+    fn compare_category<'l>(
+        &mut self,
+        mut older: Vec<&'l Selection>,
+        mut newer: Vec<&'l Selection>,
+    ) {
+        let mut pairs = pair(&mut older, &mut newer, |one| (&one.scopes, &one.id));
+        pairs.extend(pair(&mut older, &mut newer, |one| &one.scopes));
+        pairs.extend(pair(&mut older, &mut newer, |one| &one.id));
+        pairs.extend(pair(&mut older, &mut newer, |_| ()));
         pairs.sort_by(|(a, _), (b, _)| a.order().cmp(&b.order()));
         for (a, b) in pairs {
-            self.compare_selection(&a, &b);
+            self.compare_selection(a, b);
         }
         for gone in older {
-            let before = Some(described(&gone));
+            let before = Some(described(gone));
             self.add(Code::RequirementRemoved, Some(&gone.category), before, None);
         }
         for new in newer {
-            let after = Some(described(&new));
+            let after = Some(described(new));
             self.add(Code::RequirementAdded, Some(&new.category), None, after);
         }
     }
