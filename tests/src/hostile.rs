@@ -548,6 +548,19 @@ fn yaml() -> Vec<Hostile> {
         ),
         case(
             Manifest,
+            "half a million unknown keys",
+            || {
+                let keys = (0..500_000).map(|n| format!("  k{n}: 1\n"));
+                let constraints = format!("constraints:\n{}requires:", keys.collect::<String>());
+                replaced(MANIFEST, "requires:", constraints.as_bytes())
+            },
+            // No more are listed, see `Problems::LIMIT`.
+            &(0..1_000)
+                .map(|n| (Code::UnknownKey, 5 + n, 3))
+                .collect::<Vec<_>>(),
+        ),
+        case(
+            Manifest,
             "a frontmatter of a scalar",
             || b"---\njust text\n---\n".to_vec(),
             &[(WrongType, 2, 1)],
@@ -970,7 +983,10 @@ fn names() -> Vec<Hostile> {
 fn limits() -> Vec<Hostile> {
     use Code::{InputTooLarge, JsonSyntax};
     use Kind::{Explanation, Index, Lock, Manifest};
-    use lower::{INDEX_LIMIT, LOCK_LIMIT, MANIFEST_LIMIT};
+    // As documented, and not as the engine has them.
+    const MANIFEST_LIMIT: usize = 16 << 20;
+    const LOCK_LIMIT: usize = 16 << 20;
+    const INDEX_LIMIT: usize = 512 << 20;
     const COMPACT_LIMIT: usize = 512 << 20;
     vec![
         case(
@@ -1063,6 +1079,28 @@ fn locks() -> Vec<Hostile> {
             "\"forbid\"",
             b"\"forbid\": [], \"forbid\"",
             &[(DuplicateKey, 1, 56)],
+        ),
+        case(
+            Lock,
+            "hundreds of thousands of scopes and of labels",
+            || {
+                let names = |from: usize| -> Vec<_> {
+                    (from..from + 250_000)
+                        .map(|n| format!("\"s{n:07}\""))
+                        .collect()
+                };
+                let selection = format!(
+                    "\"selections\": [{{\"category\": \"c\", \"endpoint\": \"e\", \"hash\": \"{}\", \
+                     \"id\": \"i\", \"integrity\": \"sha256-{}=\", \"scopes\": [{}], \"version\": \"1\"}}]",
+                    "0".repeat(64),
+                    "A".repeat(43),
+                    names(1_000_000).join(",")
+                );
+                let forbid = format!("\"forbid\": [{}]", names(0).join(","));
+                let lock = LOCK.replace("\"forbid\": []", &forbid);
+                lock.replace("\"selections\": []", &selection).into_bytes()
+            },
+            &[],
         ),
         case(
             Lock,

@@ -108,3 +108,38 @@ fn errors_that_are_no_longer_listed_still_refuse_the_input() {
     let found = agent_engine::lower::manifest(text.into_bytes());
     assert_eq!(found.expect_err("the name is empty").len(), Problems::LIMIT);
 }
+
+/// A lock as large as may be, of so many categories, each selected so many times.
+fn large_lock(categories: usize, times: usize, hash: &str) -> Vec<u8> {
+    let selections = (0..categories).flat_map(|category| {
+        (0..times).map(move |time| {
+            format!(
+                "{{\"category\":\"c{category:05}\",\"endpoint\":\"e\",\"hash\":\"{}\",\"id\":\"i{time:05}\",\
+                 \"integrity\":\"sha256-{}=\",\"scopes\":[],\"version\":\"1\"}}",
+                hash.repeat(64),
+                "A".repeat(43)
+            )
+        })
+    });
+    let selections: Vec<_> = selections.collect();
+    format!(
+        "{{\"agent\":{{\"name\":\"a\",\"version\":\"1\"}},\"forbid\":[],\"lockVersion\":1,\"selections\":[{}]}}",
+        selections.join(",")
+    )
+    .into_bytes()
+}
+
+#[test]
+fn large_locks_are_compared_in_time() {
+    for (categories, times) in [(50_000, 1), (1, 50_000)] {
+        let read = |hash| {
+            let lock = agent_engine::lower::lock(large_lock(categories, times, hash));
+            lock.expect("the lock is valid").value
+        };
+        let (older, newer) = (read("0"), read("1"));
+        let start = Instant::now();
+        let drifts = agent_engine::decide::compare(Some(&older), &newer);
+        assert_eq!(drifts.drifts().len(), categories * times);
+        assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
+    }
+}
