@@ -47,6 +47,10 @@ pub fn check(input: &[u8], diagnostics: &[Diagnostic]) {
     }
     let place = |it: &Diagnostic| it.labels.first().map(|label| label.place);
     assert!(diagnostics.is_sorted_by_key(place));
+    // Writing and reading reports takes longer than all else together.
+    if !input.len().is_multiple_of(16) {
+        return;
+    }
     for format in [Format::Json, Format::Sarif] {
         let text = report(format, diagnostics, &[]);
         serde_json::from_str::<serde_json::Value>(&text).expect("a report is JSON");
