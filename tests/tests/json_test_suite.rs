@@ -6,7 +6,13 @@
 
 use agent_engine::diagnostic::{Code, Diagnostic};
 use agent_engine::lower;
+use agent_engine::text::Span;
 use agent_tests::corpus::Failures;
+use agent_tests::world::{styles, worlds};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::Config;
 use std::fs;
 use std::path::Path;
 
@@ -210,6 +216,60 @@ fn json_test_suite_is_read_as_it_says() {
         "the suite is not whole: {counts:?} files that must, must not and may be accepted"
     );
 }
+
+/// What a text is refused for as JSON, and where: the one problem that stops a reader, or else all
+/// of those that don't.
+fn problems<T>(lowered: lower::Lowered<T>) -> Vec<(Code, Span)> {
+    let found: Vec<Diagnostic> = lowered.map_or_else(|found| found, |checked| checked.warnings);
+    let found = found.iter().filter(|it| OF_JSON.contains(&it.code));
+    let found: Vec<_> = found.map(|it| (it.code, it.labels[0].place.span)).collect();
+    let stops = [Code::InvalidUtf8, Code::JsonSyntax, Code::NestingTooDeep];
+    match found.iter().find(|(code, _)| stops.contains(code)) {
+        Some(stop) => vec![*stop],
+        None => found,
+    }
+}
+
+proptest! {
+    #![proptest_config(Config { failure_persistence: None, ..Config::default() })]
+
+    #[test]
+    fn both_readers_say_the_same_of_a_damaged_text(
+        world in worlds(), style in styles(), edits in vec((any::<Index>(), 0..DAMAGE.len()), 1..4),
+    ) {
+        let mut bytes = world.index(style);
+        for (place, damage) in edits {
+            let place = place.index(bytes.len());
+            // A piece in place of a byte.
+            bytes.splice(place..=place, DAMAGE[damage].iter().copied());
+        }
+        let tokens = problems(lower::index(bytes.clone()));
+        let tree = problems(lower::lock(bytes.clone()));
+        prop_assert_eq!(tokens, tree, "{}", String::from_utf8_lossy(&bytes));
+    }
+}
+
+/// What stands in place of a byte of a damaged text.
+const DAMAGE: [&[u8]; 18] = [
+    b"",
+    b"\"",
+    b"\\",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b",",
+    b":",
+    b"1e999",
+    b"-",
+    b"\\ud800",
+    b"\x00",
+    b"\xff",
+    b"\xc3\xa9",
+    b"null",
+    b"\"id\": 1,",
+    b" ",
+];
 
 #[test]
 fn json_that_rfc_8259_gives_as_examples_is_read() {
