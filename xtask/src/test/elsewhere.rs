@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::setup;
 
 /// What is no source: cargo's output, what set-up provides, and the history.
-const LEFT_OUT: [&str; 3] = [".git", ".tools", "target"];
+const LEFT_OUT: [&str; 4] = [".git", ".tools", "node_modules", "target"];
 
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
     let toolchain = setup::ensure(workspace)?;
