@@ -2,6 +2,7 @@
 
 use super::assess::{Assessment, Offer, Rejection, assess, constraint_failures};
 use super::counterfactual::{Counterfactual, counterfactuals};
+use super::failures::Failures;
 use crate::diagnostic::Code;
 use crate::lower::integrity;
 use crate::model::{
@@ -88,8 +89,8 @@ pub struct Near<'i> {
 pub struct Resolution {
     manifest: Arc<Manifest>,
     index: Arc<Index>,
-    /// For each [`Gate`] how many of the constraints in turn let it through, all three or fewer.
-    passed: [u8; Gate::COUNT],
+    /// For each [`Gate`] the constraints that don't let it through.
+    refused: [Failures; Gate::COUNT],
     /// A bit for each server that the constraints let through, by rank.
     open: Box<[u64]>,
     asked: Vec<Asked>,
@@ -108,15 +109,19 @@ struct Asked {
 impl Resolution {
     /// Decide \[0, 2\].
     pub fn new(manifest: Arc<Manifest>, index: Arc<Index>) -> Self {
-        let passed = std::array::from_fn(|number| {
-            Gate::from_number(number).map_or(0, |gate| passed(&manifest.constraints, gate))
+        let refused: [Failures; Gate::COUNT] = std::array::from_fn(|number| {
+            Gate::from_number(number).map_or(Failures::default(), |gate| {
+                constraint_failures(&manifest.constraints, gate, "")
+                    .map(|failure| failure.code())
+                    .collect()
+            })
         });
         let open: Box<[u64]> = index
             .gates()
             .chunks(64)
             .map(|gates| {
                 gates.iter().rev().fold(0, |bits, gate| {
-                    bits << 1 | u64::from(passed[gate.number()] == ALL_PASSED)
+                    bits << 1 | u64::from(refused[gate.number()].is_empty())
                 })
             })
             .collect();
@@ -135,7 +140,7 @@ impl Resolution {
         Self {
             manifest,
             index,
-            passed,
+            refused,
             open,
             asked,
             outcomes,
@@ -184,12 +189,24 @@ impl Resolution {
         )
     }
 
+    /// The checks that a server fails for a requirement: the codes of [`Resolution::assess`],
+    /// found by numbers alone, so that it can be asked of every server of a large index.
+    pub fn failures(&self, requirement: usize, server: ServerView<'_>) -> Failures {
+        let asked = &self.asked[requirement];
+        self.refused(server)
+            .with(Code::MissingCategory, !asked.category_met(server))
+            .with(Code::MissingScope, !asked.scopes_met(server))
+    }
+
+    /// The constraints that don't let a server through.
+    fn refused(&self, server: ServerView<'_>) -> Failures {
+        self.refused[server.gate().number()]
+    }
+
     /// Whether a server is eligible for a requirement.
     pub fn is_eligible(&self, requirement: usize, server: ServerView<'_>) -> bool {
         let asked = &self.asked[requirement];
-        self.passed[server.gate().number()] == ALL_PASSED
-            && asked.category_met(server)
-            && asked.scopes_met(server)
+        self.refused(server).is_empty() && asked.category_met(server) && asked.scopes_met(server)
     }
 
     /// The eligible servers, in the order of preference: the first is the selected one.
@@ -218,11 +235,12 @@ impl Resolution {
             let server = self.index.server(*rank);
             funnel.category += 1;
             if asked.scopes_met(server) {
-                let passed = self.passed[server.gate().number()];
+                let refused = self.refused(server);
+                let passes = |code| u32::from(refused.passes_up_to(code));
                 funnel.scopes += 1;
-                funnel.residency += u32::from(passed > 0);
-                funnel.sensitivity += u32::from(passed > 1);
-                funnel.signature += u32::from(passed == ALL_PASSED);
+                funnel.residency += passes(Code::ResidencyMismatch);
+                funnel.sensitivity += passes(Code::SensitivityExceeded);
+                funnel.signature += passes(Code::UnsignedNotAllowed);
             }
         }
         funnel
@@ -248,11 +266,6 @@ impl Resolution {
     /// those of the category, then in the order of preference.
     pub fn nearest(&self, requirement: usize, limit: usize) -> Vec<Near<'_>> {
         let asked = &self.asked[requirement];
-        let failures: [u32; Gate::COUNT] = std::array::from_fn(|number| {
-            Gate::from_number(number).map_or(0, |gate| {
-                constraint_failures(&self.manifest.constraints, gate, "").count() as u32
-            })
-        });
         // Two for each change, and one more for servers that are not of the category. All are
         // taken to lack everything that is asked for; then each list takes back its part.
         let lacking = 2 * (asked.scopes.len() as u32 + 1) + 1;
@@ -260,7 +273,7 @@ impl Resolution {
             .index
             .gates()
             .iter()
-            .map(|gate| lacking + 2 * failures[gate.number()])
+            .map(|gate| lacking + 2 * self.refused[gate.number()].len() as u32)
             .collect();
         for rank in asked.category(&self.index).ranks {
             costs[*rank as usize] -= 3;
@@ -388,20 +401,6 @@ impl Asked {
         self.scopes
             .iter()
             .all(|scope| scope.is_some_and(|scope| offered.binary_search(&scope).is_ok()))
-    }
-}
-
-/// How many constraints there are: residency, sensitivity, signature.
-const ALL_PASSED: u8 = 3;
-
-/// How many of the constraints in turn a server passes.
-fn passed(constraints: &Constraints, gate: Gate) -> u8 {
-    let first = constraint_failures(constraints, gate, "").next();
-    match first.map(|failure| failure.code()) {
-        Some(Code::ResidencyMismatch) => 0,
-        Some(Code::SensitivityExceeded) => 1,
-        Some(_) => 2,
-        None => ALL_PASSED,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The whole story of one server and one requirement.
 
-use crate::decide::{Assessment, Near, Resolution, TieBreak};
+use crate::decide::{Near, Resolution, TieBreak};
 use crate::diagnostic::Code;
 use crate::model::{Name, Residency, ServerView};
 use crate::text::{Place, nearest};
@@ -72,19 +72,12 @@ fn checks(resolution: &Resolution, number: usize, server: ServerView<'_>) -> Vec
     let manifest = resolution.manifest();
     let requirement = &manifest.requirements[number];
     let constraints = resolution.constraints();
-    let failed: Vec<Code> = match resolution.assess(number, server) {
-        Assessment::Eligible => Vec::new(),
-        Assessment::Rejected(reasons) => reasons
-            .as_slice()
-            .iter()
-            .map(|reason| reason.code())
-            .collect(),
-    };
+    let failed = resolution.failures(number, server);
     let check = |code: Code, required: Option<String>, offered: String, span| Check {
         code,
         required,
         offered,
-        passed: !failed.contains(&code),
+        passed: !failed.contains(code),
         asked_at: Option::map(span, |span| manifest.text.place(span)),
     };
     let list = |names: Vec<&str>| names.join(", ");

@@ -1,0 +1,91 @@
+//! What an editor asks of the engine: which checks fail, what would be under other constraints,
+//! where values stand, and the edits that make a rejected server eligible.
+
+use agent_engine::decide::{Assessment, Failures, Resolution};
+use agent_engine::diagnostic::Code;
+use agent_engine::model::ServerView;
+use agent_tests::native;
+use agent_tests::text::Style;
+use agent_tests::world::{World, crowds, styles, worlds};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestCaseResult};
+
+fn config() -> Config {
+    Config {
+        // A case that fails belongs into the table, where it has a name.
+        failure_persistence: None,
+        ..Config::default()
+    }
+}
+
+fn decide(world: &World, style: Style) -> Resolution {
+    native::resolution(&world.manifest(style), &world.index(style))
+}
+
+/// The codes of all reasons, in the order of the checks.
+fn codes(resolution: &Resolution, requirement: usize, server: ServerView<'_>) -> Vec<Code> {
+    match resolution.assess(requirement, server) {
+        Assessment::Eligible => Vec::new(),
+        Assessment::Rejected(reasons) => reasons.as_slice().iter().map(|r| r.code()).collect(),
+    }
+}
+
+/// Every requirement with every server.
+fn pairs(resolution: &Resolution) -> impl Iterator<Item = (usize, ServerView<'_>)> {
+    let requirements = 0..resolution.manifest().requirements.len();
+    requirements.flat_map(|number| {
+        let servers = resolution.index().servers();
+        servers.map(move |server| (number, server))
+    })
+}
+
+fn failures_are_the_codes_of_the_reasons(resolution: &Resolution) -> TestCaseResult {
+    for (requirement, server) in pairs(resolution) {
+        let expected = codes(resolution, requirement, server);
+        let failures = resolution.failures(requirement, server);
+        let found: Vec<_> = failures.codes().collect();
+        prop_assert_eq!(&found, &expected);
+        prop_assert_eq!(failures.first(), expected.first().copied());
+        prop_assert_eq!(failures.len(), expected.len());
+        prop_assert_eq!(failures.is_empty(), expected.is_empty());
+        prop_assert_eq!(
+            failures.is_empty(),
+            resolution.is_eligible(requirement, server)
+        );
+        let bits = expected.iter().fold(0, |bits, code| {
+            bits | match code.name() {
+                "MISSING_CATEGORY" => 1,
+                "MISSING_SCOPE" => 2,
+                "RESIDENCY_MISMATCH" => 4,
+                "SENSITIVITY_EXCEEDED" => 8,
+                "UNSIGNED_NOT_ALLOWED" => 16,
+                other => panic!("{other} is no check"),
+            }
+        });
+        prop_assert_eq!(failures.bits(), bits);
+        prop_assert_eq!(failures, expected.into_iter().collect::<Failures>());
+        for code in Code::ALL {
+            prop_assert_eq!(failures.contains(*code), found.contains(code));
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn failures_are_the_codes_of_all_reasons(world in worlds(), style in styles()) {
+        failures_are_the_codes_of_the_reasons(&decide(&world, style))?;
+    }
+}
+
+proptest! {
+    // Each is a hundred times as large.
+    #![proptest_config(Config { cases: config().cases / 8, ..config() })]
+
+    #[test]
+    fn failures_are_the_codes_of_all_reasons_in_a_crowd(world in crowds()) {
+        failures_are_the_codes_of_the_reasons(&decide(&world, Style::default()))?;
+    }
+}
