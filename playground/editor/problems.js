@@ -1,0 +1,95 @@
+// Problems in the text: underlined, a mark in the gutter, and a tooltip with message, code and
+// help, which opens on hovering and on F8.
+
+import {
+  forEachDiagnostic,
+  lintGutter,
+  linter,
+  nextDiagnostic,
+  openLintPanel,
+  previousDiagnostic,
+  setDiagnostics,
+} from "@codemirror/lint";
+import { EditorView } from "@codemirror/view";
+import { PROBLEMS_MAX_COUNT } from "./limits.js";
+import { rangeOf } from "./positions.js";
+
+/** @import { EditorState, TransactionSpec } from "@codemirror/state" */
+/** @import { Command, KeyBinding } from "@codemirror/view" */
+/** @import { Diagnostic } from "@codemirror/lint" */
+/** @import { Place } from "./positions.js" */
+
+/**
+ * @typedef {Place & { severity: "error" | "warning", code: string, message: string, help: string[] }} Problem
+ */
+
+/** Problems come from the page, not from a linter of the editor. */
+export const problems = linter(null);
+
+export const problemGutter = lintGutter();
+
+/** @type {readonly KeyBinding[]} */
+export const problemKeymap = [
+  { key: "F8", run: told(nextDiagnostic), shift: told(previousDiagnostic), preventDefault: true },
+  { key: "Mod-Shift-m", run: openLintPanel, preventDefault: true },
+];
+
+/**
+ * @param {EditorState} state
+ * @param {readonly Problem[]} list
+ * @returns {TransactionSpec}
+ */
+export function showProblems(state, list) {
+  return setDiagnostics(
+    state,
+    list.slice(0, PROBLEMS_MAX_COUNT).map((problem) => ({
+      ...rangeOf(state.doc, problem),
+      severity: problem.severity === "warning" ? "warning" : "error",
+      message: spoken(problem),
+      renderMessage: () => rendered(problem),
+    })),
+  );
+}
+
+/**
+ * @param {Problem} problem
+ * @returns {HTMLElement}
+ */
+function rendered(problem) {
+  const box = document.createElement("div");
+  const head = box.appendChild(document.createElement("div"));
+  const code = head.appendChild(document.createElement("span"));
+  code.className = "cm-problem-code";
+  code.textContent = `${problem.severity}[${problem.code}]`;
+  head.append(": ", problem.message);
+  for (const help of problem.help ?? []) {
+    const line = box.appendChild(document.createElement("div"));
+    line.className = "cm-problem-help";
+    line.textContent = `help: ${help}`;
+  }
+  return box;
+}
+
+/** @param {Problem} problem */
+function spoken(problem) {
+  const help = (problem.help ?? []).map((text) => ` Help: ${text}`).join("");
+  return `${problem.severity} ${problem.code}: ${problem.message}${help}`;
+}
+
+/**
+ * @param {Command} move
+ * @returns {Command} the same, and says the problem to screen readers, which see no tooltip
+ */
+function told(move) {
+  return (view) => {
+    if (!move(view)) return false;
+    const { from, to } = view.state.selection.main;
+    /** @type {Diagnostic[]} */
+    const here = [];
+    forEachDiagnostic(view.state, (diagnostic, start, end) => {
+      if (start <= from && to <= end) here.push(diagnostic);
+    });
+    view.dispatch({ effects: here.map(({ message }) => EditorView.announce.of(message)) });
+    return true;
+  };
+}
