@@ -1,7 +1,8 @@
 //! The project's own commands: `cargo xtask`.
 //!
 //! One module per command. What several of them need: [`cargo`] and [`process`] call programs,
-//! [`status`] tells what goes on.
+//! [`folder`] handles whole folders, [`status`] tells what goes on; [`toolchain`], [`browser`] and
+//! [`apt`] provide what is missing.
 
 #![expect(
     clippy::print_stdout,
@@ -10,11 +11,14 @@
 )]
 
 mod cargo;
+mod folder;
 mod process;
 mod status;
 
+mod apt;
 mod bench;
 mod bless;
+mod browser;
 mod build;
 mod component;
 mod demo;
@@ -42,7 +46,7 @@ const COMMANDS: [Command; 10] = [
     Command {
         name: "setup",
         arguments: "",
-        about: "find or build the toolchain for wasm and the ahead-of-time compiler",
+        about: "find, build or install what the builds and the tests need",
         run: setup::command,
     },
     Command {

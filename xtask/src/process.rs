@@ -1,7 +1,9 @@
 //! Calling programs.
 
 use anyhow::{Context as _, Result, bail};
+use std::env;
 use std::io::Read as _;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -89,6 +91,14 @@ fn reason(messages: &str) -> Option<&str> {
         .find_map(|line| line.strip_prefix("error: "))
         .or_else(|| lines().next_back())?;
     error.split(": ").next()
+}
+
+/// Where the program `name` is, among the folders that programs are looked for in.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let file = format!("{name}{}", env::consts::EXE_SUFFIX);
+    env::split_paths(&env::var_os("PATH")?)
+        .map(|folder| folder.join(&file))
+        .find(|path| path.is_file())
 }
 
 /// A command as one would type it, without the folder of the program.

@@ -1,21 +1,25 @@
-//! `cargo xtask setup`: what every build needs and cargo does not bring.
+//! `cargo xtask setup`: what the builds need and cargo does not bring.
 //!
-//! Two things, both below `.tools/`: the toolchain for wasm ([`toolchain`]) and the ahead-of-time
-//! compiler. Neither is made again while it is up to date.
+//! Two things for every build, both below `.tools/`: the toolchain for wasm ([`toolchain`]) and the
+//! ahead-of-time compiler. More for the playground alone ([`browser`]). Nothing is made again while
+//! it is up to date.
 
 use agent_pack::{Compiler, Toolchain, Workspace, write_if_changed};
 use anyhow::{Context as _, Result};
 use std::fs::{self, File};
+use std::path::Path;
 
-use crate::{cargo, no_arguments, status, toolchain};
+use crate::{browser, cargo, no_arguments, status, toolchain};
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
     ensure(workspace)?;
+    browser::ensure(workspace)?;
+    browser::chromium::ensure()?;
     Ok(())
 }
 
-/// Makes sure that everything is in place, and returns the toolchain for wasm.
+/// Makes sure that all is in place that every build needs, and returns the toolchain for wasm.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<Toolchain> {
     let _lock = lock(workspace)?;
     let toolchain = toolchain::ensure(workspace)?;
@@ -24,7 +28,7 @@ pub(crate) fn ensure(workspace: &Workspace) -> Result<Toolchain> {
 }
 
 /// Two set-ups at once would build in the same folder; the second waits, and finds all done.
-fn lock(workspace: &Workspace) -> Result<File> {
+pub(crate) fn lock(workspace: &Workspace) -> Result<File> {
     let tools = workspace.tools();
     fs::create_dir_all(&tools).with_context(|| format!("{} can't be made", tools.display()))?;
     let file = File::create(tools.join("lock"))?;
@@ -56,7 +60,7 @@ fn ensure_compiler(workspace: &Workspace) -> Result<()> {
 }
 
 /// Copies a program beside its place and renames it: it may be running.
-fn install(built: &std::path::Path, program: &std::path::Path) -> Result<()> {
+pub(crate) fn install(built: &Path, program: &Path) -> Result<()> {
     if let Some(folder) = program.parent() {
         fs::create_dir_all(folder)?;
     }

@@ -14,15 +14,14 @@
 //! ```
 
 use agent_pack::{Source, TARGET, Toolchain, Workspace, scrub};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use std::env;
 use std::fs;
-use std::io::{IsTerminal as _, stdin};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::{process, status};
+use crate::{apt, folder, process, status};
 
 /// Compiler, cargo, the library's sources, and the linker: 146 MB to install.
 const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-22"];
@@ -37,7 +36,7 @@ const RECIPE: u32 = 1;
 
 /// Finds the sysroot, or installs what is missing and builds it.
 pub(super) fn provide(workspace: &Workspace) -> Result<Toolchain> {
-    install_packages().context("Debian's packages for wasm can't be installed")?;
+    apt::install(&PACKAGES).context("Debian's packages for wasm can't be installed")?;
     let compiler = process::output(Command::new(RUSTC).arg("-vV"))?;
     let stamp = format!("recipe {RECIPE}\n{compiler}");
 
@@ -46,71 +45,22 @@ pub(super) fn provide(workspace: &Workspace) -> Result<Toolchain> {
     if held != stamp {
         // Beside and then renamed: an interrupted build leaves nothing that looks finished.
         let unfinished = workspace.tools().join("wasm-sysroot.unfinished");
-        remove(&unfinished)?;
+        folder::remove(&unfinished)?;
         build(&unfinished, host(&compiler)?)
             .context("the standard library for wasm can't be built from Debian's sources")?;
         fs::write(unfinished.join("stamp"), &stamp)?;
-        remove(&sysroot)?;
+        folder::remove(&sysroot)?;
         fs::rename(&unfinished, &sysroot)?;
         // What was compiled with the library before does not fit the new one. Cargo looks at the
         // compiler only, and would not notice.
-        remove(&workspace.component_target_dir())?;
-        remove(&workspace.elsewhere())?;
+        folder::remove(&workspace.component_target_dir())?;
+        folder::remove(&workspace.elsewhere())?;
     }
     Ok(Toolchain::describe(
         Source::Debian,
         CARGO.into(),
         sysroot.join("bin"),
     )?)
-}
-
-fn install_packages() -> Result<()> {
-    let missing: Vec<_> = PACKAGES
-        .into_iter()
-        .filter(|package| !is_installed(package))
-        .collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    status::doing(
-        "Installing",
-        format_args!("{} with apt-get", missing.join(", ")),
-    );
-    process::run(apt_get()?.arg("update"))?;
-    let install = ["install", "--yes", "--no-install-recommends"];
-    process::run(apt_get()?.args(install).args(&missing))
-}
-
-fn is_installed(package: &str) -> bool {
-    let query = ["--show", "--showformat=${db:Status-Status}", package];
-    let output = Command::new("dpkg-query")
-        .args(query)
-        .stderr(Stdio::null())
-        .output();
-    output.is_ok_and(|output| output.stdout == b"installed")
-}
-
-/// `apt-get` with the right to install: as it is for root, otherwise through sudo.
-fn apt_get() -> Result<Command> {
-    if !Path::new("/usr/bin/apt-get").exists() {
-        bail!("there is no apt-get");
-    }
-    let mut command = if process::output(Command::new("id").arg("-u"))?.trim_end() == "0" {
-        Command::new("apt-get")
-    } else {
-        let mut sudo = Command::new("sudo");
-        if !stdin().is_terminal() {
-            // Nobody is there to type a password.
-            sudo.arg("--non-interactive");
-        }
-        sudo.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]);
-        sudo
-    };
-    // What apt tells is progress; standard output is for results.
-    command
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .stdout(std::io::stderr());
-    Ok(command)
 }
 
 /// The `host:` line of `rustc -vV`.
@@ -135,7 +85,7 @@ fn build(sysroot: &Path, host: &str) -> Result<()> {
         let name = library.file_name().context("a library without a name")?;
         fs::rename(&library, libdir.join(name))?;
     }
-    remove(&sysroot.join("build"))?;
+    folder::remove(&sysroot.join("build"))?;
 
     fs::create_dir_all(rustlib.join(host).join("bin"))?;
     symlink(LLD, rustlib.join(host).join("bin/rust-lld"))?;
@@ -209,14 +159,6 @@ fn wrapper(program: &str) -> String {
          bin=${{0%/*}}\n\
          exec /usr/bin/{program} --sysroot \"${{bin%/*}}\" \"$@\"\n"
     )
-}
-
-fn remove(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)
-            .with_context(|| format!("{} can't be removed", folder.display()))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

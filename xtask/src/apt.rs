@@ -1,0 +1,59 @@
+//! Debian's packages, installed where they are missing.
+
+use anyhow::{Result, bail};
+use std::io::{IsTerminal as _, stderr, stdin};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::{process, status};
+
+/// Makes sure that `packages` are installed.
+pub(crate) fn install(packages: &[&str]) -> Result<()> {
+    let missing: Vec<_> = packages
+        .iter()
+        .copied()
+        .filter(|package| !is_installed(package))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    status::doing(
+        "Installing",
+        format_args!("{} with apt-get", missing.join(", ")),
+    );
+    process::run(apt_get()?.arg("update"))?;
+    let install = ["install", "--yes", "--no-install-recommends"];
+    process::run(apt_get()?.args(install).args(&missing))
+}
+
+fn is_installed(package: &str) -> bool {
+    let query = ["--show", "--showformat=${db:Status-Status}", package];
+    let output = Command::new("dpkg-query")
+        .args(query)
+        .stderr(Stdio::null())
+        .output();
+    output.is_ok_and(|output| output.stdout == b"installed")
+}
+
+/// `apt-get` with the right to install: as it is for root, otherwise through sudo.
+fn apt_get() -> Result<Command> {
+    if !Path::new("/usr/bin/apt-get").exists() {
+        bail!("there is no apt-get");
+    }
+    let mut command = if process::output(Command::new("id").arg("-u"))?.trim_end() == "0" {
+        Command::new("apt-get")
+    } else {
+        let mut sudo = Command::new("sudo");
+        if !stdin().is_terminal() {
+            // Nobody is there to type a password.
+            sudo.arg("--non-interactive");
+        }
+        sudo.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+        sudo
+    };
+    // What apt tells is progress; standard output is for results.
+    command
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdout(stderr());
+    Ok(command)
+}

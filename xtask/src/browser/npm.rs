@@ -1,0 +1,78 @@
+//! What comes from npm: the parts of the editor, and what the tests in a browser drive it with.
+
+use agent_pack::{Workspace, read, sha256, write_if_changed};
+use anyhow::{Context as _, Result, bail};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::{process, status};
+
+/// The oldest Node.js that everything works with, as `playground/package.json` says.
+const OLDEST_NODE: u32 = 20;
+
+/// By its name as a file: on Windows it is a script, which is found by its whole name only.
+const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+
+const HOW_TO_INSTALL: &str =
+    "install Node.js 20 or newer with npm (on Debian: `apt-get install nodejs npm`)";
+
+/// A call of Node.js in the folder of the playground.
+pub(crate) fn node(workspace: &Workspace) -> Command {
+    let mut command = Command::new("node");
+    command.current_dir(folder(workspace));
+    command
+}
+
+/// The folder of the playground, whose `package.json` it is.
+fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.root().join("playground")
+}
+
+/// Makes sure that `node_modules` holds what the lock file names.
+pub(super) fn ensure(workspace: &Workspace) -> Result<()> {
+    let node = check_node(workspace)?;
+    let folder = folder(workspace);
+    let stamp = sha256(&read(&folder.join("package-lock.json"))?);
+    // In the folder itself: gone when that is removed.
+    let stamp_file = folder.join("node_modules/.stamp");
+    if fs::read_to_string(&stamp_file).ok().as_ref() != Some(&stamp) {
+        status::doing("Installing", "the npm packages of the playground");
+        let mut npm = Command::new(NPM);
+        // None of the packages needs its install scripts, and so none gets to run any.
+        npm.current_dir(&folder)
+            .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+            // What npm tells is progress; standard output is for results.
+            .stdout(std::io::stderr());
+        process::run(&mut npm).context(HOW_TO_INSTALL)?;
+        write_if_changed(&stamp_file, stamp.as_bytes())?;
+    }
+    status::doing("Ready", format_args!("npm packages, Node.js {node}"));
+    Ok(())
+}
+
+/// Makes sure that Node.js is there and new enough, and returns its version.
+fn check_node(workspace: &Workspace) -> Result<String> {
+    let version = process::output(node(workspace).arg("--version")).context(HOW_TO_INSTALL)?;
+    let version = version.trim();
+    match major(version) {
+        Some(major) if major >= OLDEST_NODE => Ok(version.to_owned()),
+        _ => bail!("Node.js {version} is too old: {HOW_TO_INSTALL}"),
+    }
+}
+
+fn major(version: &str) -> Option<u32> {
+    version.strip_prefix('v')?.split('.').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HOW_TO_INSTALL, OLDEST_NODE, major};
+
+    #[test]
+    fn the_version_is_read() {
+        assert_eq!(major("v20.20.2"), Some(20));
+        assert_eq!(major("20"), None);
+        assert!(HOW_TO_INSTALL.contains(&OLDEST_NODE.to_string()));
+    }
+}
