@@ -29,6 +29,7 @@ pub use digest::sha256;
 pub use environment::scrub;
 pub use error::{Error, Result};
 pub use files::{read, write_if_changed};
+pub use remap::reproducible;
 pub use toolchain::{Source, TARGET, Toolchain};
 pub use workspace::Workspace;
 

@@ -1,6 +1,6 @@
 //! The core module: cargo, called for wasm.
 
-use crate::{Error, Result, TARGET, Toolchain, Workspace, read, remap};
+use crate::{Error, Result, TARGET, Toolchain, Workspace, read, reproducible};
 use std::path::Path;
 
 const PACKAGE: &str = "agent-component";
@@ -8,22 +8,14 @@ const MODULE: &str = "agent_component.wasm";
 /// The profile in the workspace's `Cargo.toml`.
 const PROFILE: &str = "component";
 
-/// Separates flags in `CARGO_ENCODED_RUSTFLAGS`, which, unlike `RUSTFLAGS`, allows spaces in paths.
-const FLAG_SEPARATOR: &str = "\x1f";
-
 /// Builds the package and returns the bytes of its module.
 pub(crate) fn build(
     workspace: &Workspace,
     toolchain: &Toolchain,
     target_dir: &Path,
 ) -> Result<Vec<u8>> {
-    let flags = remap::flags(workspace, toolchain, target_dir)?;
     let mut cargo = toolchain.cargo();
-    // Overrides the flags and wrappers that a user's own cargo configuration may name.
-    cargo
-        .env("CARGO_ENCODED_RUSTFLAGS", flags.join(FLAG_SEPARATOR))
-        .env("RUSTC_WRAPPER", "")
-        .env("RUSTC_WORKSPACE_WRAPPER", "");
+    reproducible(&mut cargo, workspace, toolchain, target_dir)?;
     cargo
         .current_dir(workspace.root())
         .args([

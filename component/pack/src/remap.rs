@@ -9,12 +9,32 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The flags for rustc that replace every path of this machine by a fixed one.
-pub(crate) fn flags(
+/// Separates flags in `CARGO_ENCODED_RUSTFLAGS`, which, unlike `RUSTFLAGS`, allows spaces in paths.
+const FLAG_SEPARATOR: &str = "\x1f";
+
+/// Makes a call of cargo, or of a program that calls it, compile for [`TARGET`](crate::TARGET) to
+/// bytes that say nothing of this machine.
+///
+/// # Errors
+///
+/// When the toolchain can't be asked for its folders.
+pub fn reproducible(
+    command: &mut Command,
     workspace: &Workspace,
     toolchain: &Toolchain,
     target_dir: &Path,
-) -> Result<Vec<String>> {
+) -> Result<()> {
+    let flags = flags(workspace, toolchain, target_dir)?;
+    // Overrides the flags and wrappers that a user's own cargo configuration may name.
+    command
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join(FLAG_SEPARATOR))
+        .env("RUSTC_WRAPPER", "")
+        .env("RUSTC_WORKSPACE_WRAPPER", "");
+    Ok(())
+}
+
+/// The flags for rustc that replace every path of this machine by a fixed one.
+fn flags(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) -> Result<Vec<String>> {
     // Of the prefixes that match a path, rustc takes the last one.
     let mut prefixes = vec![
         (workspace.root().to_owned(), "/agent"),

@@ -100,12 +100,21 @@ impl Toolchain {
         self.command(&self.bin.join("rustc"))
     }
 
-    fn command(&self, program: &Path) -> Command {
+    /// A call of a program that finds this toolchain's cargo and rustc by their names, free of the
+    /// caller's settings.
+    #[must_use]
+    pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         scrub(&mut command);
         let inherited = env::var_os("PATH").unwrap_or_default();
-        let folders = [self.bin.clone()]
+        // The folder of cargo may have a rustc as well, without the target: it comes second.
+        let own = [Some(self.bin.as_path()), self.cargo.parent()];
+        let folders = own
             .into_iter()
+            .flatten()
+            // A cargo without a folder is found in `PATH` anyway.
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .map(Path::to_owned)
             .chain(env::split_paths(&inherited));
         let path = env::join_paths(folders).expect("no folder of a toolchain has a separator");
         command.env("PATH", path);
