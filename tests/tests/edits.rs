@@ -4,9 +4,10 @@
 use agent_engine::decide::{Assessment, Failures, Resolution};
 use agent_engine::diagnostic::Code;
 use agent_engine::model::ServerView;
+use agent_engine::render;
 use agent_tests::native;
 use agent_tests::text::Style;
-use agent_tests::world::{World, crowds, styles, worlds};
+use agent_tests::world::{Constraints, World, crowds, styles, worlds};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseResult};
 
@@ -71,8 +72,53 @@ fn failures_are_the_codes_of_the_reasons(resolution: &Resolution) -> TestCaseRes
     Ok(())
 }
 
+/// Decide under the constraints of another world, in both ways.
+fn supposing_is_resolving(mut world: World, constraints: Constraints) -> TestCaseResult {
+    let before = decide(&world, Style::default());
+    world.constraints = constraints;
+    let asked = |label: &String| {
+        let mut requirements = world.requirements.iter();
+        requirements.any(|requirement| requirement.permissions.contains(label))
+    };
+    world.constraints.forbid.retain(|label| !asked(label));
+    let expected = decide(&world, Style::default());
+    let found = before.suppose(expected.constraints().clone());
+    prop_assert_eq!(found.constraints(), expected.constraints());
+    prop_assert_eq!(found.outcomes(), expected.outcomes());
+    prop_assert_eq!(render::compact(&found), render::compact(&expected));
+    prop_assert_eq!(
+        render::resolution(&found).ok(),
+        render::resolution(&expected).ok()
+    );
+    let lock = |resolution: &Resolution| resolution.lock().map(|lock| render::lock(&lock));
+    prop_assert_eq!(lock(&found), lock(&expected));
+    for number in 0..world.requirements.len() {
+        prop_assert_eq!(found.funnel(number), expected.funnel(number));
+        let nearest = |resolution: &Resolution| format!("{:?}", resolution.nearest(number, 3));
+        prop_assert_eq!(nearest(&found), nearest(&expected));
+    }
+    for (requirement, server) in pairs(&expected) {
+        prop_assert_eq!(
+            found.failures(requirement, server),
+            expected.failures(requirement, server)
+        );
+    }
+    // What was decided first stays as it was.
+    prop_assert!(std::ptr::eq(before.index(), found.index()));
+    let again = before.suppose(before.constraints().clone());
+    prop_assert_eq!(render::compact(&again), render::compact(&before));
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(config())]
+
+    #[test]
+    fn to_suppose_constraints_is_to_resolve_a_manifest_that_says_them(
+        world in worlds(), other in worlds(),
+    ) {
+        supposing_is_resolving(world, other.constraints)?;
+    }
 
     #[test]
     fn failures_are_the_codes_of_all_reasons(world in worlds(), style in styles()) {
@@ -83,6 +129,13 @@ proptest! {
 proptest! {
     // Each is a hundred times as large.
     #![proptest_config(Config { cases: config().cases / 8, ..config() })]
+
+    #[test]
+    fn to_suppose_constraints_is_to_resolve_a_manifest_that_says_them_in_a_crowd(
+        world in crowds(), other in worlds(),
+    ) {
+        supposing_is_resolving(world, other.constraints)?;
+    }
 
     #[test]
     fn failures_are_the_codes_of_all_reasons_in_a_crowd(world in crowds()) {

@@ -109,6 +109,32 @@ struct Asked {
 impl Resolution {
     /// Decide \[0, 2\].
     pub fn new(manifest: Arc<Manifest>, index: Arc<Index>) -> Self {
+        let asked = manifest
+            .requirements
+            .iter()
+            .map(|requirement| Asked::new(requirement, &index))
+            .collect();
+        Self::decided(manifest, index, asked)
+    }
+
+    /// Decide the same requirements against the same index under other constraints. The answer
+    /// is that to a manifest which says them, and its manifest is this one with them in place of
+    /// its own; they may stand anywhere or, with an empty span, nowhere in its text. Nobody
+    /// checks here that they forbid nothing that is required.
+    pub fn suppose(&self, constraints: Constraints) -> Self {
+        let manifest = Manifest {
+            constraints,
+            ..Manifest::clone(&self.manifest)
+        };
+        // What is asked for has the same numbers in the same index.
+        Self::decided(
+            Arc::new(manifest),
+            Arc::clone(&self.index),
+            self.asked.clone(),
+        )
+    }
+
+    fn decided(manifest: Arc<Manifest>, index: Arc<Index>, asked: Vec<Asked>) -> Self {
         let refused: [Failures; Gate::COUNT] = std::array::from_fn(|number| {
             Gate::from_number(number).map_or(Failures::default(), |gate| {
                 constraint_failures(&manifest.constraints, gate, "")
@@ -124,11 +150,6 @@ impl Resolution {
                     bits << 1 | u64::from(refused[gate.number()].is_empty())
                 })
             })
-            .collect();
-        let asked: Vec<_> = manifest
-            .requirements
-            .iter()
-            .map(|requirement| Asked::new(requirement, &index))
             .collect();
         let outcomes = asked
             .iter()

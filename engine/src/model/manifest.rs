@@ -54,7 +54,7 @@ impl Constraints {
 }
 
 /// A manifest without errors.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Manifest {
     /// The text it was read from.
     pub text: Text,

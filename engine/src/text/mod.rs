@@ -79,7 +79,7 @@ pub struct Place {
 }
 
 /// An input text that is known to be UTF-8, with its lines numbered on first use.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Text {
     source: Source,
     text: String,

@@ -22,7 +22,7 @@ const START: Position = Position {
 const STRIDE: usize = 1024;
 
 /// Known positions of a text, from which the others are counted.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LineIndex {
     /// The position at each multiple of [`STRIDE`], taken back to a character boundary.
     marks: Vec<(u32, Position)>,
