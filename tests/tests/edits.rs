@@ -3,8 +3,10 @@
 
 use agent_engine::decide::{Assessment, Failures, Resolution};
 use agent_engine::diagnostic::Code;
+use agent_engine::explain::offered_at;
 use agent_engine::model::ServerView;
 use agent_engine::render;
+use agent_engine::text::{LineIndex, Source};
 use agent_tests::native;
 use agent_tests::text::Style;
 use agent_tests::world::{Constraints, World, crowds, styles, worlds};
@@ -118,6 +120,41 @@ proptest! {
         world in worlds(), other in worlds(),
     ) {
         supposing_is_resolving(world, other.constraints)?;
+    }
+
+    #[test]
+    fn what_a_check_looked_at_is_found_in_the_index(world in worlds(), style in styles()) {
+        let text = String::from_utf8(world.index(style)).expect("UTF-8");
+        let resolution = decide(&world, style);
+        for server in resolution.index().servers() {
+            let expected = world.servers.iter()
+                .find(|other| other.id == server.id() && other.version == server.version())
+                .expect("a server of the world");
+            let mut found = 0;
+            for code in Code::ALL {
+                let Some(place) = offered_at(server, *code) else { continue };
+                found += 1;
+                prop_assert_eq!(place.source, Source::Index);
+                let lines = LineIndex::new(&text);
+                prop_assert_eq!(place.start, lines.position(&text, place.span.start as usize));
+                prop_assert_eq!(place.end, lines.position(&text, place.span.end as usize));
+                let value = place.span.of(&text);
+                let value: serde_json::Value = serde_json::from_str(value).expect(value);
+                let expected = match code.name() {
+                    "MISSING_CATEGORY" => serde_json::json!(expected.categories),
+                    "MISSING_SCOPE" => serde_json::json!(expected.scopes),
+                    "RESIDENCY_MISMATCH" => match &expected.residency[..] {
+                        [one] if !expected.residency_as_list => serde_json::json!(one),
+                        list => serde_json::json!(list),
+                    },
+                    "SENSITIVITY_EXCEEDED" => serde_json::json!(expected.max_sensitivity),
+                    "UNSIGNED_NOT_ALLOWED" => serde_json::json!(expected.signed),
+                    other => panic!("{other} is no check"),
+                };
+                prop_assert_eq!(value, expected);
+            }
+            prop_assert_eq!(found, 5);
+        }
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! What any view may know of a decision, and the words for it. Views arrange; they add nothing.
 
+mod offer;
 mod story;
 mod unsatisfied;
 mod wording;
 
+pub use offer::offered_at;
 pub use story::{Check, Story, Subject, Verdict, did_you_mean, story, subject};
 pub use unsatisfied::unsatisfied;
-pub use wording::{change, drift, drift_diagnostic, fix, reason};
+pub use wording::{change, drift, drift_diagnostic, fix, lost, reason};

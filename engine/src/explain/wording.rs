@@ -1,6 +1,6 @@
 //! The one wording of reasons, changes and drifts.
 
-use crate::decide::{Change, Counterfactual, Drift, Rejection};
+use crate::decide::{Change, Counterfactual, Drift, Rejection, TieBreak};
 use crate::diagnostic::{Code, Diagnostic, Label};
 use crate::model::Residency;
 use crate::text::{Source, Span, Text};
@@ -36,6 +36,15 @@ pub fn reason(reason: &Rejection<'_>) -> String {
         Rejection::UnsignedNotAllowed { publisher } => {
             format!("is not signed by its publisher `{publisher}`, and signatures are required")
         }
+    }
+}
+
+/// Why an eligible server was not selected, as a clause.
+pub fn lost(lost_on: TieBreak) -> &'static str {
+    match lost_on {
+        TieBreak::Signed => "another one is signed",
+        TieBreak::Id => "another one has the smaller id",
+        TieBreak::Version => "another version is smaller",
     }
 }
 

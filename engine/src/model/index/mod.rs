@@ -290,6 +290,15 @@ impl<'i> ServerView<'i> {
         self.index.text.place(self.row.entry)
     }
 
+    /// Where a part of its entry stands, which is given in the bytes of [`ServerView::entry`].
+    pub fn place_of(self, part: Span) -> Place {
+        let Span { start, .. } = self.row.entry;
+        self.index.text.place(Span {
+            start: start + part.start,
+            end: start + part.end,
+        })
+    }
+
     /// Where its id stands.
     pub fn id_span(self) -> Span {
         self.row.id_span
