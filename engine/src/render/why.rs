@@ -5,9 +5,9 @@ use super::json::Writer;
 use super::report::{File, Files, write_place};
 use super::styled::{Part, Style, Styled};
 use super::summary::{nearest, reasons_and_fixes, requirement, write_near, write_requirement};
-use crate::decide::{Resolution, TieBreak};
+use crate::decide::Resolution;
 use crate::diagnostic::Code;
-use crate::explain::{Check, Story, Subject, Verdict, story, subject};
+use crate::explain::{Check, Story, Subject, Verdict, lost, story, subject};
 use crate::model::{Name, ServerView};
 
 /// How many rejected servers are told of for a category.
@@ -98,14 +98,6 @@ fn tell_server(
         if let Verdict::Rejected(near) = &story.verdict {
             reasons_and_fixes(out, near);
         }
-    }
-}
-
-fn lost(lost_on: TieBreak) -> &'static str {
-    match lost_on {
-        TieBreak::Signed => "another one is signed",
-        TieBreak::Id => "another one has the smaller id",
-        TieBreak::Version => "another version is smaller",
     }
 }
 

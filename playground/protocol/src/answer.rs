@@ -1,0 +1,28 @@
+//! What the worker answers.
+
+use crate::{Eligible, Fallen, Listed, Matrix, Story, Supposed, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// An answer. A view that was not asked for, or that there is nothing to show of, is absent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// That of the question.
+    pub revision: u32,
+    /// How long the engine took. The worker's script says it, which has a clock.
+    #[serde(default)]
+    pub milliseconds: f64,
+    /// All that is known of the inputs. None: the same as in the last answer.
+    pub verdict: Option<Verdict>,
+    /// A window of requirements × servers.
+    pub matrix: Option<Matrix>,
+    /// One server and one requirement.
+    pub story: Option<Story>,
+    /// The servers that one check of the funnel holds back.
+    pub fallen: Option<Listed<Fallen>>,
+    /// The eligible servers of a requirement that were not selected, in order of preference.
+    pub eligible: Option<Listed<Eligible>>,
+    /// The verdicts under other constraints.
+    pub supposed: Option<Supposed>,
+    /// The text of `agents.resolution.json`, or a sentence that says why there is none.
+    pub resolution: Option<Result<String, String>>,
+}

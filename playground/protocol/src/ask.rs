@@ -1,0 +1,122 @@
+//! What the page asks.
+
+use crate::ServerName;
+use serde::{Deserialize, Serialize};
+use tsify::Tsify;
+
+/// A question. What it leaves out stays as it was.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ask {
+    /// The answer has the same, so that a stale one is known.
+    pub revision: u32,
+    /// The texts that were changed.
+    pub texts: Texts,
+    /// The views that are open.
+    pub wanted: Wanted,
+}
+
+/// Texts that were changed since the last question.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Texts {
+    /// `agents.md`
+    pub manifest: Option<String>,
+    /// `mcp.index.json`
+    pub index: Option<String>,
+    /// `agents.lock`; a blank text is none.
+    pub lock: Option<String>,
+}
+
+/// The inputs to look for problems in; those that are absent are not looked at.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, Tsify)]
+#[serde(deny_unknown_fields)]
+pub struct Inputs {
+    /// The text of `agents.md`.
+    #[serde(default)]
+    pub manifest: Option<String>,
+    /// The text of `mcp.index.json`.
+    #[serde(default)]
+    pub index: Option<String>,
+    /// The text of `agents.lock`.
+    #[serde(default)]
+    pub lock: Option<String>,
+}
+
+/// The views that are open. Each is answered with the part of the same name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// A window of requirements × servers.
+    pub matrix: Option<MatrixAsk>,
+    /// One server and one requirement.
+    pub story: Option<StoryAsk>,
+    /// The servers that one check of the funnel holds back.
+    pub fallen: Option<FallenAsk>,
+    /// The eligible servers of a requirement.
+    pub eligible: Option<ListAsk>,
+    /// Other constraints.
+    pub supposed: Option<Constraints>,
+    /// The text of `agents.resolution.json`.
+    pub resolution: bool,
+}
+
+/// A window of the matrix.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatrixAsk {
+    /// Which servers have a row.
+    pub filter: Filter,
+    /// How many rows to pass over.
+    pub offset: u32,
+    /// How many rows to show.
+    pub limit: u32,
+}
+
+/// Which servers have a row in the matrix: those for which all that is set holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Filter {
+    /// A part of the id.
+    pub id: String,
+    /// A cell of the row has one of these bits (see [`crate::MatrixRow::cells`]); 0 for any.
+    pub bits: u8,
+    /// Only the cell of this requirement counts.
+    pub requirement: Option<u32>,
+}
+
+/// Which story is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoryAsk {
+    /// The number of the requirement.
+    pub requirement: u32,
+    /// The server.
+    pub server: ServerName,
+}
+
+/// Whom to list of those that fell at a stage of the funnel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FallenAsk {
+    /// The number of the requirement.
+    pub requirement: u32,
+    /// The number of the check, from 0: category, scopes, residency, sensitivity, signature.
+    pub check: u8,
+    /// How many to show.
+    pub limit: u32,
+}
+
+/// A list of a requirement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListAsk {
+    /// The number of the requirement.
+    pub requirement: u32,
+    /// How many to show.
+    pub limit: u32,
+}
+
+/// The constraints of a manifest that decide about servers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[serde(rename_all = "camelCase")]
+pub struct Constraints {
+    /// `data.residency`, in words of the file; null where it is absent.
+    pub residency: Option<String>,
+    /// `data.sensitivity`, in words of the file; null where it is absent.
+    pub sensitivity: Option<String>,
+    /// `trust.requireSigned`; false where it is absent.
+    pub require_signed: bool,
+}

@@ -1,0 +1,29 @@
+//! What the page of the playground and the engine's worker say to each other.
+//!
+//! The page sends an [`Ask`]: texts that were changed, and the views that are open. The worker
+//! sends an [`Answer`] to each, of the same revision. Every value is made for being shown: places
+//! are lines and columns, reasons have their words, and nothing has to be decided by whoever
+//! receives it.
+//!
+//! The same types, as TypeScript, are those of the JavaScript API.
+
+mod answer;
+mod ask;
+mod diagnostic;
+mod server;
+mod verdict;
+mod view;
+
+pub use answer::Answer;
+pub use ask::{
+    Ask, Constraints, FallenAsk, Filter, Inputs, ListAsk, MatrixAsk, StoryAsk, Texts, Wanted,
+};
+pub use diagnostic::{Diagnostic, Edit, Label, Place, Point, Severity, Source};
+pub use server::{Server, ServerName};
+pub use verdict::{
+    Agent, Drift, Fix, LockVerdict, Near, Outcome, Reason, Requirement, Selected, Stage, Verdict,
+};
+pub use view::{
+    Check, Eligible, Fallen, Listed, Matrix, MatrixRow, Story, StoryVerdict, Supposed,
+    SupposedRequirement,
+};

@@ -1,0 +1,3 @@
+//! The page of the playground.
+
+fn main() {}

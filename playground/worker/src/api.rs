@@ -1,0 +1,139 @@
+//! The module's exports.
+//!
+//! Values cross as plain JavaScript objects. What a call is given wrongly is an exception that
+//! says so; what an input says wrongly is a diagnostic.
+
+use crate::inputs::Inputs;
+use crate::view::tell;
+use crate::{convert, session, verdict};
+use agent_engine::{explain, render};
+use agent_protocol::{Diagnostic, Inputs as Texts, Story, Verdict};
+use serde::Serialize;
+use serde_wasm_bindgen::Serializer;
+use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r#"
+/** The answer of `resolve`. */
+export interface Resolution extends Verdict {
+    /** The text of `agents.resolution.json`. Null: an input has errors, and nothing was decided. */
+    resolution: string | null;
+}
+"#;
+
+#[wasm_bindgen]
+extern "C" {
+    /// The texts to look at, for TypeScript.
+    #[wasm_bindgen(typescript_type = "Inputs")]
+    pub type JsInputs;
+    /// [`Verdict`] with the explanation, for TypeScript.
+    #[wasm_bindgen(typescript_type = "Resolution")]
+    pub type JsResolution;
+    /// Diagnostics, for TypeScript.
+    #[wasm_bindgen(typescript_type = "Diagnostic[]")]
+    pub type JsDiagnostics;
+    /// Stories, for TypeScript.
+    #[wasm_bindgen(typescript_type = "Story[] | null")]
+    pub type JsStories;
+}
+
+fn object(value: &impl Serialize) -> Result<JsValue, JsError> {
+    Ok(value.serialize(&Serializer::json_compatible())?)
+}
+
+/// The version of the engine.
+#[wasm_bindgen]
+pub fn version() -> String {
+    agent_engine::VERSION.to_owned()
+}
+
+/// Every problem of the texts that are given, those of the manifest first, by place.
+///
+/// # Errors
+/// When it is given anything but texts by these names; never because of what they hold.
+#[wasm_bindgen]
+pub fn validate(inputs: JsInputs) -> Result<JsDiagnostics, JsError> {
+    let inputs: Texts = serde_wasm_bindgen::from_value(inputs.into())?;
+    let mut read = Inputs::default();
+    read.read(inputs.manifest, inputs.index, inputs.lock);
+    let problems: Vec<Diagnostic> = read.problems().cloned().map(convert::diagnostic).collect();
+    Ok(object(&problems)?.into())
+}
+
+/// Which servers the agent gets, and why. An existing `agents.lock` is compared if it is given.
+///
+/// # Errors
+/// Never because of the texts. The explanation may not be larger than 256 MiB.
+#[wasm_bindgen]
+pub fn resolve(
+    manifest: String,
+    index: String,
+    lock: Option<String>,
+) -> Result<JsResolution, JsError> {
+    #[derive(Serialize)]
+    struct Resolution {
+        #[serde(flatten)]
+        verdict: Verdict,
+        resolution: Option<String>,
+    }
+    let mut inputs = Inputs::default();
+    inputs.read(Some(manifest), Some(index), lock);
+    let resolution = inputs.resolve();
+    let answer = Resolution {
+        verdict: verdict::verdict(&inputs, resolution.as_ref()),
+        resolution: match &resolution {
+            Some(resolution) => {
+                let text = render::resolution(resolution);
+                Some(text.map_err(|problem| JsError::new(&problem.message))?)
+            }
+            None => None,
+        },
+    };
+    Ok(object(&answer)?.into())
+}
+
+/// The whole story of a server (`id` or `id@version`) for each requirement. Null: the index has
+/// no such server, or an input has errors, which `validate` tells.
+///
+/// # Errors
+/// Never because of the texts.
+#[wasm_bindgen]
+pub fn why(manifest: String, index: String, server: &str) -> Result<JsStories, JsError> {
+    let mut inputs = Inputs::default();
+    inputs.read(Some(manifest), Some(index), None);
+    let stories = inputs.resolve().and_then(|resolution| {
+        let servers = explain::subject(&resolution, server)?.servers;
+        let stories: Vec<Story> = servers
+            .iter()
+            .flat_map(|server| {
+                let requirements = 0..resolution.outcomes().len();
+                requirements.map(|number| tell(&resolution, number, *server))
+            })
+            .collect();
+        (!stories.is_empty()).then_some(stories)
+    });
+    Ok(object(&stories)?.into())
+}
+
+/// What the playground's worker talks to: keeps the inputs from one question to the next.
+#[wasm_bindgen]
+#[derive(Default)]
+pub struct Session(session::Session);
+
+#[wasm_bindgen]
+impl Session {
+    /// Without any input.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Answers a question of the playground's page, in the form of the same version.
+    ///
+    /// # Errors
+    /// When the question is not of that form.
+    #[wasm_bindgen(skip_typescript)]
+    pub fn answer(&mut self, ask: JsValue) -> Result<JsValue, JsError> {
+        object(&self.0.answer(serde_wasm_bindgen::from_value(ask)?))
+    }
+}

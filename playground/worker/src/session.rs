@@ -1,0 +1,59 @@
+//! A conversation with a page.
+
+use crate::inputs::Inputs;
+use crate::view::Rows;
+use crate::{verdict, view};
+use agent_engine::decide::Resolution;
+use agent_protocol::{Answer, Ask, Texts};
+
+/// Keeps the inputs and the decision about them from one question to the next.
+#[derive(Default)]
+pub struct Session {
+    inputs: Inputs,
+    resolution: Option<Resolution>,
+    rows: Option<Rows>,
+    /// Whether an answer has held the verdict as it is.
+    told: bool,
+}
+
+impl Session {
+    /// Answers a question.
+    pub fn answer(&mut self, ask: Ask) -> Answer {
+        if ask.texts != Texts::default() {
+            // Before the texts are read: a large index is to be kept once, not twice.
+            self.resolution = None;
+            self.rows = None;
+            let Texts {
+                manifest,
+                index,
+                lock,
+            } = ask.texts;
+            self.inputs.read(manifest, index, lock);
+            self.resolution = self.inputs.resolve();
+            self.told = false;
+        }
+        let mut answer = Answer {
+            revision: ask.revision,
+            ..Answer::default()
+        };
+        if !std::mem::replace(&mut self.told, true) {
+            answer.verdict = Some(verdict::verdict(&self.inputs, self.resolution.as_ref()));
+        }
+        let wanted = ask.wanted;
+        if let Some(resolution) = &self.resolution {
+            answer.matrix = wanted
+                .matrix
+                .map(|ask| view::matrix(resolution, ask, &mut self.rows));
+            answer.story = wanted.story.and_then(|ask| view::story(resolution, &ask));
+            answer.fallen = wanted.fallen.and_then(|ask| view::fallen(resolution, ask));
+            answer.eligible = wanted
+                .eligible
+                .and_then(|ask| view::eligible(resolution, ask));
+            answer.supposed = wanted
+                .supposed
+                .map(|constraints| view::supposed(resolution, &constraints));
+            answer.resolution = wanted.resolution.then(|| view::resolution(resolution));
+        }
+        answer
+    }
+}
