@@ -1,8 +1,13 @@
 //! Whole folders.
 
+use agent_pack::{read, write_if_changed};
 use anyhow::{Context as _, Result};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+
+/// The files of a folder and of the folders in it, by their names with slashes.
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// Removes a folder with all that is in it, if there is one.
 pub(crate) fn remove(folder: &Path) -> Result<()> {
@@ -11,4 +16,60 @@ pub(crate) fn remove(folder: &Path) -> Result<()> {
             .with_context(|| format!("{} can't be removed", folder.display()))?;
     }
     Ok(())
+}
+
+/// Reads all files.
+pub(crate) fn read_all(folder: &Path) -> Result<Files> {
+    let mut files = Files::new();
+    let mut waiting = vec![(folder.to_owned(), String::new())];
+    while let Some((folder, prefix)) = waiting.pop() {
+        let entries =
+            fs::read_dir(&folder).with_context(|| format!("{} can't be read", folder.display()))?;
+        for entry in entries {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let name = format!("{prefix}{name}");
+            if path.is_dir() {
+                waiting.push((path, name + "/"));
+            } else {
+                let bytes = read(&path)?;
+                files.insert(name, bytes);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Makes a folder hold these files and no others. What is equal already is not touched.
+pub(crate) fn write_all(folder: &Path, files: &Files) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("{} can't be made", folder.display()))?;
+    for name in read_all(folder)?.keys() {
+        if !files.contains_key(name) {
+            fs::remove_file(folder.join(name))?;
+        }
+    }
+    for (name, bytes) in files {
+        write_if_changed(&folder.join(name), bytes)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Files, read_all, write_all};
+
+    #[test]
+    fn a_folder_reads_back_as_it_was_written_without_what_was_there_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = |names: &[&str]| -> Files {
+            let files = names.iter();
+            files
+                .map(|name| ((*name).to_owned(), name.as_bytes().to_vec()))
+                .collect()
+        };
+        for names in [&["a", "b/c", "b/d/e"][..], &["a", "b/d/f"]] {
+            write_all(folder.path(), &files(names)).unwrap();
+            assert_eq!(read_all(folder.path()).unwrap(), files(names));
+        }
+    }
 }

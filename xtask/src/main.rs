@@ -25,6 +25,7 @@ mod demo;
 mod dist;
 mod fuzz;
 mod lint;
+mod playground;
 mod setup;
 mod test;
 mod toolchain;
@@ -42,7 +43,7 @@ struct Command {
     run: fn(&Workspace, &[&str]) -> Result<()>,
 }
 
-const COMMANDS: [Command; 10] = [
+const COMMANDS: [Command; 11] = [
     Command {
         name: "setup",
         arguments: "",
@@ -90,6 +91,12 @@ const COMMANDS: [Command; 10] = [
         arguments: "",
         about: "build what is released into target/dist",
         run: dist::command,
+    },
+    Command {
+        name: "playground",
+        arguments: "[--dist]",
+        about: "serve the playground, or build it into target/dist",
+        run: playground::command,
     },
     Command {
         name: "bench",

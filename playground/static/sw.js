@@ -1,0 +1,80 @@
+// Keeps the playground working without a network.
+//
+// All files of one version are stored together, when the browser installs this worker, and answered
+// from there. Another version, which has another list and so is another worker, is installed beside
+// it and takes over at the next load, once no other tab shows the old one: a page never gets files
+// of two versions.
+
+// Filled in by `cargo xtask playground --dist`: the version, and the path and SHA-256 of each file.
+const VERSION = "";
+const FILES = [];
+
+// The caches of a whole server are in one place, and the playground is only a folder of it.
+const CACHES = `agent-playground ${self.registration.scope} `;
+const CACHE = CACHES + VERSION;
+
+const TAKE_OVER = "take over";
+
+self.addEventListener("install", (event) => event.waitUntil(store()));
+self.addEventListener("activate", (event) => event.waitUntil(start()));
+self.addEventListener("message", (event) => {
+  if (event.data === TAKE_OVER) self.skipWaiting();
+});
+self.addEventListener("fetch", (event) => {
+  const path = pathOf(event.request);
+  if (path !== undefined) event.respondWith(answer(event.request, path));
+});
+
+async function store() {
+  const cache = await caches.open(CACHE);
+  await Promise.all(FILES.map(async ([path, digest]) => cache.put(path, await load(path, digest))));
+}
+
+/** Loads a file of this version: while a new version is being uploaded, the server has files of both. */
+async function load(path, digest) {
+  // The browser has most of them from loading the page, which may be too old.
+  for (const cache of ["default", "reload"]) {
+    const response = await fetch(path, { cache });
+    const body = await response.arrayBuffer();
+    if (response.ok && (await sha256(body)) === digest) {
+      // A new response: a server may have redirected from index.html to its folder, and a redirected
+      // response is refused as an answer for a page.
+      return new Response(body, { headers: response.headers });
+    }
+  }
+  throw new Error(`${path} is not of version ${VERSION}`);
+}
+
+async function sha256(body) {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", body));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+async function start() {
+  for (const name of await caches.keys()) {
+    if (name.startsWith(CACHES) && name !== CACHE) await caches.delete(name);
+  }
+  await self.clients.claim();
+}
+
+/** The path of a file of ours, or undefined for all else that is under the same address. */
+function pathOf(request) {
+  const { origin, pathname } = new URL(request.url);
+  const address = origin + pathname;
+  const { scope } = self.registration;
+  if (request.method !== "GET" || !address.startsWith(scope)) return undefined;
+  const path = address.slice(scope.length) || "index.html";
+  return FILES.some(([name]) => name === path) ? path : undefined;
+}
+
+async function answer(request, path) {
+  const { waiting } = self.registration;
+  if (request.mode === "navigate" && waiting && (await self.clients.matchAll()).length < 2) {
+    // It can take over as soon as this worker has nothing to do: the browser asks again, and it
+    // gives the answer.
+    waiting.postMessage(TAKE_OVER);
+    return new Response("", { headers: { Refresh: "0" } });
+  }
+  const cache = await caches.open(CACHE);
+  return (await cache.match(path)) ?? fetch(request);
+}

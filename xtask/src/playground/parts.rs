@@ -1,0 +1,86 @@
+//! What the page needs and Trunk does not build: the engine's module and the editor.
+//!
+//! Trunk calls this before each of its own builds, by `playground/hooks/parts.mjs`, and copies the
+//! two folders.
+
+use agent_pack::{TARGET, Toolchain, Workspace, reproducible};
+use anyhow::{Context as _, Result};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{PROFILE, source, target_dir};
+use crate::browser::{npm, tools};
+use crate::folder::{self, Files};
+use crate::process;
+
+/// The variable by which the hook knows this program.
+pub(super) const XTASK: &str = "AGENT_XTASK";
+
+/// What the hook calls, `cargo xtask playground parts`.
+pub(super) const COMMAND: &str = "parts";
+
+const PACKAGE: &str = "agent-worker";
+const MODULE: &str = "agent_worker.wasm";
+
+/// What the module is called from here on.
+pub(super) const NAME: &str = "agent-engine";
+
+/// The files around the module that are written by hand.
+const JS: &str = "worker/js";
+
+/// Of these, what runs the module in a worker.
+pub(super) const WORKER: &str = "worker.js";
+
+pub(super) fn build(workspace: &Workspace) -> Result<()> {
+    let module = module(workspace)?;
+    // The types are for those who program with it.
+    let mut engine: Files = module
+        .into_iter()
+        .filter(|(name, _)| !name.ends_with(".d.ts"))
+        .collect();
+    let worker = written(workspace)?.remove(WORKER);
+    engine.insert(
+        WORKER.to_owned(),
+        worker.with_context(|| format!("there is no playground/{JS}/{WORKER}"))?,
+    );
+    folder::write_all(&folder(workspace, "engine"), &engine)?;
+    editor(workspace, &folder(workspace, "editor"))
+}
+
+/// The module as `wasm-bindgen` leaves it, with its types.
+pub(super) fn module(workspace: &Workspace) -> Result<Files> {
+    let toolchain = Toolchain::find(workspace)?;
+    let target_dir = target_dir(workspace);
+    let mut cargo = toolchain.cargo();
+    reproducible(&mut cargo, workspace, &toolchain, &target_dir)?;
+    cargo
+        .current_dir(workspace.root())
+        .args(["build", "--locked", "--package", PACKAGE, "--lib"])
+        .args(["--target", TARGET, "--profile", PROFILE, "--target-dir"])
+        .arg(&target_dir);
+    process::run(&mut cargo)?;
+
+    let out = folder(workspace, "module");
+    folder::remove(&out)?;
+    let mut bindgen = Command::new(tools::program(workspace, "wasm-bindgen"));
+    bindgen
+        .args(["--target", "web", "--out-name", NAME, "--out-dir"])
+        .arg(&out)
+        .arg(target_dir.join(TARGET).join(PROFILE).join(MODULE));
+    process::run(&mut bindgen)?;
+    folder::read_all(&out)
+}
+
+/// The files around the module that are written by hand.
+pub(super) fn written(workspace: &Workspace) -> Result<Files> {
+    folder::read_all(&source(workspace).join(JS))
+}
+
+fn editor(workspace: &Workspace, out: &Path) -> Result<()> {
+    folder::remove(out)?;
+    process::run(npm::node(workspace).arg("editor/build.mjs").arg(out))
+}
+
+fn folder(workspace: &Workspace, name: &str) -> PathBuf {
+    target_dir(workspace).join("parts").join(name)
+}

@@ -1,0 +1,59 @@
+//! Calling Trunk, which builds the page and serves it. `playground/Trunk.toml` says how.
+
+use agent_pack::{Toolchain, Workspace, reproducible};
+use anyhow::{Context as _, Result};
+use std::env;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use super::{parts, source, target_dir};
+use crate::{browser, component, process, status};
+
+/// What the page shows in its footer, read when it is compiled.
+const COMPONENT_DIGEST: &str = "AGENT_COMPONENT_SHA256";
+
+/// Serves the page, and builds it again whenever a source changes.
+pub(super) fn serve(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+    let mut trunk = trunk(workspace, "serve", &target_dir(workspace).join("serve"))?;
+    process::run(trunk.args(arguments))
+}
+
+/// Builds the page into the folder `site`.
+pub(super) fn build(workspace: &Workspace, site: &Path) -> Result<()> {
+    process::run(&mut trunk(workspace, "build", site)?)
+}
+
+fn trunk(workspace: &Workspace, command: &str, site: &Path) -> Result<Command> {
+    browser::ensure(workspace)?;
+    let (_, component) = component::build(workspace)?;
+    let toolchain = Toolchain::find(workspace)?;
+    status::doing("Building", "the playground");
+
+    let mut trunk = toolchain.command(&browser::tools::program(workspace, "trunk"));
+    // It takes cargo and wasm-bindgen by their names.
+    put_in_front(&mut trunk, &browser::tools::bin(workspace))?;
+    let target_dir = target_dir(workspace);
+    reproducible(&mut trunk, workspace, &toolchain, &target_dir)?;
+    trunk
+        .current_dir(source(workspace))
+        .env("CARGO_TARGET_DIR", &target_dir)
+        .env(COMPONENT_DIGEST, component.sha256())
+        // Not by way of cargo, which would build this program with the toolchain for wasm.
+        .env(parts::XTASK, env::current_exe()?)
+        .args([command, "--dist"])
+        .arg(site);
+    Ok(trunk)
+}
+
+/// Puts a folder in front of the `PATH` that `command` has.
+fn put_in_front(command: &mut Command, folder: &Path) -> Result<()> {
+    let path = command.get_envs().find(|(name, _)| *name == "PATH");
+    let path = path.and_then(|(_, value)| value).map(OsStr::to_owned);
+    let path = path.context("the toolchain for wasm has no PATH")?;
+    let folders = [folder.to_owned()]
+        .into_iter()
+        .chain(env::split_paths(&path));
+    command.env("PATH", env::join_paths(folders)?);
+    Ok(())
+}
