@@ -17,6 +17,8 @@ export function comparison(original, length) {
     original,
     mergeControls: false,
     gutter: false,
+    // A removed part is parsed on its own, and its keys would come out as something else.
+    syntaxHighlightDeletions: false,
     diffConfig: { scanLimit: 1_000, timeout: COMPARE_TIMEOUT_MS },
   });
 }

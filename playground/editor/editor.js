@@ -4,13 +4,12 @@
 
 import { defaultKeymap, history, historyKeymap, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
 import { search, searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState } from "@codemirror/state";
+import { Compartment, EditorState, Text } from "@codemirror/state";
 import {
   EditorView,
   drawSelection,
   highlightActiveLine,
   highlightActiveLineGutter,
-  highlightSpecialChars,
   keymap,
   lineNumbers,
   placeholder,
@@ -30,9 +29,6 @@ import { theme } from "./theme.js";
 
 /** @typedef {{ language: LanguageName, label: string, readOnly: boolean, placeholder?: string }} Options */
 /** @typedef {Place & { insert: string }} Edit */
-
-/** Directional formatting characters that CodeMirror does not count among the special ones. */
-const MORE_SPECIAL_CHARS = /[\u202a-\u202c\u2068]/;
 
 export class Editor {
   /** @type {EditorView} */
@@ -198,8 +194,9 @@ export class Editor {
    */
   #state(text) {
     const { language, label, readOnly } = this.#options;
+    const doc = Text.of(text.split("\n"));
     return EditorState.create({
-      doc: text,
+      doc,
       extensions: [
         // Without it, a carriage return alone would become a line end, and the lines would not be
         // those of the engine.
@@ -216,10 +213,9 @@ export class Editor {
           : [history(), keymap.of(historyKeymap)],
         this.#options.placeholder ? placeholder(this.#options.placeholder) : [],
         lineNumbers(),
-        features(language, text.length),
+        features(language, doc),
         highlightActiveLine(),
         highlightActiveLineGutter(),
-        highlightSpecialChars({ addSpecialChars: MORE_SPECIAL_CHARS }),
         drawSelection(),
         places,
         problems,

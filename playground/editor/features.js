@@ -1,39 +1,77 @@
 // What the editor does depends on how large the text is; this keeps the two together.
 
 import { Compartment, EditorState } from "@codemirror/state";
+import { highlightSpecialChars } from "@codemirror/view";
 import { languageSupport } from "./languages.js";
-import { PROBLEM_GUTTER_MAX_UNITS, SYNTAX_MAX_UNITS } from "./limits.js";
+import { LINE_MAX_UNITS, PROBLEM_GUTTER_MAX_UNITS, SYNTAX_MAX_UNITS } from "./limits.js";
 import { problemGutter } from "./problems.js";
 
-/** @import { Extension } from "@codemirror/state" */
+/** @import { Extension, Text } from "@codemirror/state" */
 /** @import { LanguageName } from "./languages.js" */
+
+/** Directional formatting characters that CodeMirror does not count among the special ones. */
+const MORE_SPECIAL_CHARS = /[\u202a-\u202c\u2068]/;
 
 /**
  * @param {LanguageName} language
- * @param {number} length of the text at first
+ * @param {Text} doc the text at first
  * @returns {Extension} switches features off when the text grows too large, and on again
  */
-export function features(language, length) {
-  const syntax = new Compartment();
-  const gutter = new Compartment();
-  /** @param {number} units */
-  const syntaxFor = (units) => (units <= SYNTAX_MAX_UNITS ? languageSupport(language) : []);
-  /** @param {number} units */
-  const gutterFor = (units) => (units <= PROBLEM_GUTTER_MAX_UNITS ? problemGutter : []);
-
+export function features(language, doc) {
   return [
-    gutter.of(gutterFor(length)),
-    syntax.of(syntaxFor(length)),
-    EditorState.transactionExtender.of(({ changes }) => {
-      const { length: before, newLength: after } = changes;
-      const effects = [];
-      if (before <= SYNTAX_MAX_UNITS !== after <= SYNTAX_MAX_UNITS) {
-        effects.push(syntax.reconfigure(syntaxFor(after)));
-      }
-      if (before <= PROBLEM_GUTTER_MAX_UNITS !== after <= PROBLEM_GUTTER_MAX_UNITS) {
-        effects.push(gutter.reconfigure(gutterFor(after)));
-      }
-      return effects.length ? { effects } : null;
+    switched(doc, hasProblemGutter, problemGutter),
+    switched(doc, hasSyntax, languageSupport(language)),
+    switched(doc, hasShortLines, highlightSpecialChars({ addSpecialChars: MORE_SPECIAL_CHARS })),
+  ];
+}
+
+/**
+ * @param {Text} doc the text at first
+ * @param {(doc: Text) => boolean} wanted
+ * @param {Extension} feature
+ * @returns {Extension} the feature, as long as it is wanted
+ */
+function switched(doc, wanted, feature) {
+  const compartment = new Compartment();
+  /** @type {Extension} */
+  const nothing = [];
+  /** @param {Text} text */
+  const extension = (text) => (wanted(text) ? feature : nothing);
+  return [
+    compartment.of(extension(doc)),
+    EditorState.transactionExtender.of((transaction) => {
+      if (!transaction.docChanged) return null;
+      const now = extension(transaction.newDoc);
+      return now === compartment.get(transaction.startState) ? null : { effects: compartment.reconfigure(now) };
     }),
   ];
+}
+
+/** @param {Text} doc */
+function hasProblemGutter(doc) {
+  return doc.length <= PROBLEM_GUTTER_MAX_UNITS;
+}
+
+/** @param {Text} doc */
+function hasSyntax(doc) {
+  return doc.length <= SYNTAX_MAX_UNITS && hasShortLines(doc);
+}
+
+/** @param {Text} doc */
+function hasShortLines(doc) {
+  return !hasLineAbove(doc, LINE_MAX_UNITS);
+}
+
+/**
+ * @param {Text} doc
+ * @param {number} units
+ * @returns {boolean} whether a line is longer; looks only where there is room for one
+ */
+function hasLineAbove(doc, units) {
+  if (doc.length <= units) return false;
+  if (doc.children) return doc.children.some((child) => hasLineAbove(child, units));
+  for (let number = 1; number <= doc.lines; number++) {
+    if (doc.line(number).length > units) return true;
+  }
+  return false;
 }

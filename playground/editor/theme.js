@@ -44,10 +44,10 @@ const color = {
 
   added: "var(--editor-added, #0a5c2b)",
   addedLine: "var(--editor-added-line, #e6f6ea)",
-  addedText: "var(--editor-added-text, #b3e6c1)",
+  addedPart: "var(--editor-added-part, #b3e6c1)",
   removed: "var(--editor-removed, #a3171f)",
   removedLine: "var(--editor-removed-line, #ffedeb)",
-  removedText: "var(--editor-removed-text, #ffc9c4)",
+  removedPart: "var(--editor-removed-part, #ffc9c4)",
 };
 
 const frame = EditorView.theme({
@@ -199,8 +199,8 @@ const comparison = EditorView.theme({
     left: "0.6rem",
     color: color.added,
   },
-  "&.cm-merge-b .cm-changedText": { background: color.addedText },
-  ".cm-deletedChunk .cm-deletedText": { background: color.removedText },
+  "&.cm-merge-b .cm-changedText": { background: color.addedPart },
+  ".cm-deletedChunk .cm-deletedText": { background: color.removedPart },
 });
 
 const syntax = HighlightStyle.define([
