@@ -19,6 +19,8 @@ use agent_pack::Workspace;
 use anyhow::Result;
 use std::path::PathBuf;
 
+pub(crate) use dist::{build as dist, folder as dist_folder};
+
 /// How everything of the playground is compiled, a profile in the workspace's `Cargo.toml`.
 pub(crate) const PROFILE: &str = "playground";
 
@@ -28,11 +30,6 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
         [parts::COMMAND] => parts::build(workspace),
         trunk_arguments => trunk::serve(workspace, trunk_arguments),
     }
-}
-
-/// Builds the folder for release, and fails when it is over its budget.
-pub(crate) fn dist(workspace: &Workspace) -> Result<()> {
-    dist::build(workspace)
 }
 
 /// The folder of its sources.

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every test of the project.
 
 mod alone;
+mod browser;
 mod elsewhere;
 
 use agent_pack::Workspace;
@@ -8,13 +9,13 @@ use anyhow::{Result, bail};
 use std::process::Stdio;
 
 use crate::cargo::{GUEST, cargo};
-use crate::{component, no_arguments, process, setup, status};
+use crate::{component, no_arguments, playground, process, setup, status};
 
 /// One part of the tests. All of them are run, also when one fails: who looks at the result of a
 /// long run wants to know everything.
 type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 7] = [
     ("unit, integration and documentation tests", |workspace| {
         run_tests(workspace, &[], &[])
     }),
@@ -23,6 +24,10 @@ const PARTS: [Part; 3] = [
         "the component is the same when built elsewhere",
         elsewhere::check,
     ),
+    ("the playground is within its budget", playground::dist),
+    ("the engine's module in the browser", browser::module),
+    ("the editor", browser::editor),
+    ("the playground in a real browser", browser::page),
 ];
 
 /// All packages that run here, and all of their tests.

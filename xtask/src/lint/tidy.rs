@@ -24,6 +24,11 @@ const REGISTRY_HOSTS: [&str; 4] = ["files", "index", "registry", "static"];
 /// The one source that a lock file may name: it is the same for everybody.
 const PUBLIC_REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
+/// The same for npm. A lock file may leave out where its packages were downloaded from, and ours
+/// does; one that was made with a private mirror names that in every line. In pieces, so that this
+/// file does not fail its own check.
+const PUBLIC_NPM_REGISTRY: &str = concat!("https:", "//registry.npmjs.org/");
+
 /// In pieces, so that this file does not fail its own check.
 const UNFINISHED: [&str; 2] = [concat!("todo", "!("), concat!("unimplemented", "!(")];
 
@@ -87,7 +92,18 @@ fn problems(name: &str, bytes: &[u8], machine_folders: &[String]) -> Vec<String>
             ));
         }
     }
-    if is_lock(name) {
+    if is_npm_lock(name) {
+        let foreign = |line: &str| {
+            line.trim_start()
+                .strip_prefix("\"resolved\": \"")
+                .is_some_and(|source| !source.starts_with(PUBLIC_NPM_REGISTRY))
+        };
+        if let Some(line) = line_of(text, foreign) {
+            problems.push(format!(
+                "line {line} has a source other than the public registry"
+            ));
+        }
+    } else if is_lock(name) {
         let foreign = |line: &str| {
             line.strip_prefix("source = \"")
                 .is_some_and(|source| source.trim_end_matches('"') != PUBLIC_REGISTRY)
@@ -143,6 +159,10 @@ fn names_registry(line: &str) -> bool {
 
 fn is_lock(name: &str) -> bool {
     name == "Cargo.lock" || name.ends_with("/Cargo.lock")
+}
+
+fn is_npm_lock(name: &str) -> bool {
+    name == "package-lock.json" || name.ends_with("/package-lock.json")
 }
 
 fn is_corpus(name: &str) -> bool {
@@ -207,6 +227,25 @@ mod tests {
             found("Cargo.lock", &source("sparse+https://mirror.example.org/")),
             ["line 2 has a source other than the public registry"]
         );
+    }
+
+    #[test]
+    fn a_lock_file_of_npm_names_the_public_registry_or_none() {
+        let lock = |host: &str| {
+            format!(
+                "\"version\": \"1.0.0\",\n  \"resolved\": \"https{}{host}/a/-/a-1.0.0.tgz\",\n",
+                "://"
+            )
+        };
+        let name = "playground/package-lock.json";
+        assert!(found(name, &lock("registry.npmjs.org")).is_empty());
+        assert!(found(name, "\"version\": \"1.0.0\"\n").is_empty());
+        for host in ["mirror.example.org", "registry.npmjs.org.example.org"] {
+            assert_eq!(
+                found(name, &lock(host)),
+                ["line 2 has a source other than the public registry"]
+            );
+        }
     }
 
     #[test]

@@ -19,7 +19,11 @@ fn package_folder(workspace: &Workspace) -> PathBuf {
     workspace.root().join("target/dist/js")
 }
 
-pub(super) fn build(workspace: &Workspace) -> Result<()> {
+/// Builds both folders, and fails when the playground is over its budget.
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
+    let dist = folder(workspace);
+    // When something fails nothing old is left to be taken for new.
+    folder::remove(&dist)?;
     // Trunk leaves there what an earlier version of a dependency had.
     folder::remove(&target_dir(workspace).join("wasm-bindgen"))?;
     let site = target_dir(workspace).join("site");
@@ -32,7 +36,6 @@ pub(super) fn build(workspace: &Workspace) -> Result<()> {
     let service_worker = offline::service_worker(&template, &files)?;
     files.insert(offline::NAME.to_owned(), service_worker);
 
-    let dist = folder(workspace);
     folder::write_all(&dist, &files)?;
     let package = package_folder(workspace);
     folder::write_all(&package, &package::files(workspace)?)?;
