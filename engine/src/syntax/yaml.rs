@@ -128,7 +128,7 @@ impl<'t> Builder<'t, '_> {
                 self.put(Value::Refused, span);
             }
             Event::Scalar(value, style, anchor, tag) => {
-                let span = self.trim(span);
+                let span = self.trim(span, style);
                 self.check_properties(anchor, tag.is_some(), span);
                 self.scalar(value, style, span);
             }
@@ -154,9 +154,11 @@ impl<'t> Builder<'t, '_> {
                     self.put(Value::Sequence(items), Span { start, end });
                 }
                 Some(Open::Mapping { start, entries, .. }) => {
-                    let last = entries
-                        .last()
-                        .map(|entry| entry.value.span.max(entry.key_span));
+                    // What has no value may be said to have it behind the bracket.
+                    let last = entries.last().map(|entry| match entry.value.value {
+                        Value::Null => entry.key_span,
+                        _ => entry.value.span,
+                    });
                     let end = self.end(last, span, start);
                     self.put(Value::Mapping(entries), Span { start, end });
                 }
@@ -167,19 +169,30 @@ impl<'t> Builder<'t, '_> {
     }
 
     /// Where a collection ends: behind its bracket in flow style, behind its last item in block
-    /// style, whose end event comes only with what follows.
+    /// style. The event of the end comes only with what follows.
     fn end(&self, last: Option<Span>, event: Span, start: u32) -> u32 {
         let text = self.problems.text().as_str();
-        if text[start as usize..].starts_with(['[', '{']) && event.end > start {
-            return event.end;
+        let last_end = last.map_or(start, |last| last.end);
+        if !text[start as usize..].starts_with(['[', '{']) {
+            return last_end;
         }
-        last.map_or(start, |last| last.end)
+        // Between the last item and the bracket stand indicators and comments alone.
+        let behind = last_end.max(start + 1) as usize;
+        let bracket = find_outside_comments(&text[behind..], &[']', '}']);
+        bracket.map_or(event.end, |at| (behind + at + 1) as u32)
     }
 
-    /// A scalar without the white space and line ends that the parser counts to it.
-    fn trim(&self, span: Span) -> Span {
-        let trimmed = span.of(self.problems.text().as_str()).trim_end();
-        Span::new(span.start as usize, span.start as usize + trimmed.len())
+    /// A scalar without what the parser counts to it, which is all up to the next token: white
+    /// space, line ends and, behind quotes, comments.
+    fn trim(&self, span: Span, style: ScalarStyle) -> Span {
+        let text = span.of(self.problems.text().as_str());
+        let len = match style {
+            ScalarStyle::SingleQuoted => quoted_len(text, '\'', '\''),
+            ScalarStyle::DoubleQuoted => quoted_len(text, '"', '\\'),
+            _ => None,
+        };
+        let len = len.unwrap_or_else(|| text.trim_end().len());
+        Span::new(span.start as usize, span.start as usize + len)
     }
 
     fn unsupported(&mut self, span: Span, what: &str, help: &str) {
@@ -290,6 +303,39 @@ impl<'t> Builder<'t, '_> {
     }
 }
 
+/// The offset of the first of some indicators in what stands between two nodes: white space,
+/// indicators and comments.
+pub(crate) fn find_outside_comments(between: &str, indicators: &[char]) -> Option<usize> {
+    let mut comment = false;
+    between.find(|c: char| {
+        comment = match c {
+            '#' => true,
+            '\r' | '\n' => false,
+            _ => comment,
+        };
+        !comment && indicators.contains(&c)
+    })
+}
+
+/// How many bytes of a text are the string in quotes that it begins with, where what stands behind
+/// `escape` does not end it.
+fn quoted_len(text: &str, quote: char, escape: char) -> Option<usize> {
+    let mut chars = text.char_indices().skip(1).peekable();
+    while let Some((at, c)) = chars.next() {
+        // In single quotes a quote escapes another one, and alone it is the end.
+        let escaped = c == escape
+            && chars
+                .peek()
+                .is_some_and(|(_, next)| escape != quote || *next == quote);
+        if escaped {
+            chars.next();
+        } else if c == quote {
+            return Some(at + c.len_utf8());
+        }
+    }
+    None
+}
+
 /// Character offsets, which the parser counts in, to byte offsets of the whole text.
 struct Offsets<'t> {
     text: &'t str,
@@ -330,5 +376,63 @@ impl<'t> Offsets<'t> {
     fn span(&self, start: Marker, end: Marker) -> Span {
         let start = self.offset(&start);
         Span::new(start, self.offset(&end).max(start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Source, Text};
+
+    /// The source text of every key and value, in the order in which they stand.
+    fn sources(text: &str) -> Vec<String> {
+        fn collect(node: &Node<'_>, text: &str, out: &mut Vec<String>) {
+            out.push(node.span.of(text).to_owned());
+            match &node.value {
+                Value::Sequence(items) => items.iter().for_each(|item| collect(item, text, out)),
+                Value::Mapping(entries) => {
+                    for entry in entries {
+                        out.push(entry.key_span.of(text).to_owned());
+                        collect(&entry.value, text, out);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let text = Text::new(Source::Manifest, text.to_owned());
+        let mut problems = Problems::new(&text);
+        let within = Span::new(0, text.as_str().len());
+        let root = parse(within, &mut problems).expect("YAML");
+        let mut out = Vec::new();
+        collect(&root, text.as_str(), &mut out);
+        out
+    }
+
+    #[test]
+    fn spans_hold_quotes_and_brackets_and_nothing_behind_them() {
+        let text = "a: \"\\\"'# \\\\\" # b\n'c''\" #' : 'd''' # e\nf: [ g , {h: i} # ]\n  ,\n  ] # j\nk: {l: {}  , m: n # }\n  } # o\np: q # r\n";
+        assert_eq!(
+            sources(text)[1..],
+            [
+                "a",
+                "\"\\\"'# \\\\\"",
+                "'c''\" #'",
+                "'d'''",
+                "f",
+                "[ g , {h: i} # ]\n  ,\n  ]",
+                "g",
+                "{h: i}",
+                "h",
+                "i",
+                "k",
+                "{l: {}  , m: n # }\n  }",
+                "l",
+                "{}",
+                "m",
+                "n",
+                "p",
+                "q",
+            ]
+        );
     }
 }
