@@ -1,10 +1,12 @@
 //! What any view may know of a decision, and the words for it. Views arrange; they add nothing.
 
+mod edit;
 mod offer;
 mod story;
 mod unsatisfied;
 mod wording;
 
+pub use edit::{Edit, apply, edits};
 pub use offer::offered_at;
 pub use story::{Check, Story, Subject, Verdict, did_you_mean, story, subject};
 pub use unsatisfied::unsatisfied;
