@@ -93,6 +93,8 @@ enum Open<'t> {
         key: Option<(Cow<'t, str>, Span)>,
         /// Where each key stands. Looked up, never iterated.
         seen: FxHashMap<Cow<'t, str>, Span>,
+        /// The last key or value, also of an entry that is not kept.
+        last: Option<Span>,
     },
 }
 
@@ -146,6 +148,7 @@ impl<'t> Builder<'t, '_> {
                     entries: Vec::new(),
                     key: None,
                     seen: FxHashMap::default(),
+                    last: None,
                 })?;
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
@@ -153,12 +156,12 @@ impl<'t> Builder<'t, '_> {
                     let end = self.end(items.last().map(|item| item.span), span, start);
                     self.put(Value::Sequence(items), Span { start, end });
                 }
-                Some(Open::Mapping { start, entries, .. }) => {
-                    // What has no value may be said to have it behind the bracket.
-                    let last = entries.last().map(|entry| match entry.value.value {
-                        Value::Null => entry.key_span,
-                        _ => entry.value.span,
-                    });
+                Some(Open::Mapping {
+                    start,
+                    entries,
+                    last,
+                    ..
+                }) => {
                     let end = self.end(last, span, start);
                     self.put(Value::Mapping(entries), Span { start, end });
                 }
@@ -178,7 +181,8 @@ impl<'t> Builder<'t, '_> {
         }
         // Between the last item and the bracket stand indicators and comments alone.
         let behind = last_end.max(start + 1) as usize;
-        let bracket = find_outside_comments(&text[behind..], &[']', '}']);
+        let rest = text.get(behind..self.within.end as usize);
+        let bracket = rest.and_then(|rest| find_outside_comments(rest, &[']', '}']));
         bracket.map_or(event.end, |at| (behind + at + 1) as u32)
     }
 
@@ -272,13 +276,22 @@ impl<'t> Builder<'t, '_> {
             None => self.root = Some(node),
             Some(Open::Sequence { items, .. }) => items.push(node),
             Some(Open::Mapping {
-                key, entries, seen, ..
+                key,
+                entries,
+                seen,
+                last,
+                ..
             }) => {
                 let Some((key, key_span)) = key.take() else {
                     // An alias as a key: reported already.
                     *key = Some((Cow::Borrowed(""), span));
                     return;
                 };
+                // What has no value may be said to have it behind the bracket.
+                *last = Some(match node.value {
+                    Value::Null => key_span,
+                    _ => span,
+                });
                 if let Some(first) = seen.get(&key) {
                     self.problems
                         .report(
@@ -406,6 +419,17 @@ mod tests {
         let mut out = Vec::new();
         collect(&root, text.as_str(), &mut out);
         out
+    }
+
+    #[test]
+    fn what_is_not_kept_is_passed_over_as_well() {
+        for (text, mapping) in [
+            ("a: {b: 1, b: \"# x\"}\nc: d\n", "{b: 1, b: \"# x\"}"),
+            ("a: {b: 1, b: [{c: d}]} # }\n", "{b: 1, b: [{c: d}]}"),
+            ("a: {b, b} # }\n", "{b, b}"),
+        ] {
+            assert_eq!(sources(text)[2], mapping);
+        }
     }
 
     #[test]
