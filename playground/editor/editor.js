@@ -4,7 +4,7 @@
 
 import { defaultKeymap, history, historyKeymap, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
 import { search, searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState, Text } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, Text } from "@codemirror/state";
 import {
   EditorView,
   drawSelection,
@@ -15,6 +15,7 @@ import {
   placeholder,
 } from "@codemirror/view";
 import { comparison } from "./comparison.js";
+import { difference } from "./difference.js";
 import { features } from "./features.js";
 import { places, setPlaces } from "./places.js";
 import { offsetOf, rangeOf } from "./positions.js";
@@ -22,13 +23,16 @@ import { problemKeymap, problems, showProblems } from "./problems.js";
 import { TextCache } from "./text-cache.js";
 import { theme } from "./theme.js";
 
-/** @import { Extension, TransactionSpec } from "@codemirror/state" */
+/** @import { TransactionSpec } from "@codemirror/state" */
 /** @import { LanguageName } from "./languages.js" */
 /** @import { Place, Position } from "./positions.js" */
 /** @import { Problem } from "./problems.js" */
 
 /** @typedef {{ language: LanguageName, label: string, readOnly: boolean, placeholder?: string }} Options */
 /** @typedef {Place & { insert: string }} Edit */
+
+/** Of a change that is the page's own. */
+const silent = /** @type {import("@codemirror/state").AnnotationType<boolean>} */ (Annotation.define());
 
 export class Editor {
   /** @type {EditorView} */
@@ -61,16 +65,23 @@ export class Editor {
   }
 
   /**
-   * Puts another text in its place. It cannot be undone, and `onChange` is not called.
-   * A read-only editor stays scrolled to where it is.
+   * Puts another text in its place, without marks. It cannot be undone, and `onChange` is not
+   * called. A read-only editor stays scrolled to where it is.
    * @param {string} text
    */
   setText(text) {
-    const normal = withNewlines(text);
-    const { scrollTop, scrollLeft } = this.#view.scrollDOM;
-    this.#view.setState(this.#state(normal));
-    this.#cache = new TextCache(normal);
-    this.#view.scrollDOM.scrollTo(this.#options.readOnly ? { top: scrollTop, left: scrollLeft } : { top: 0, left: 0 });
+    const after = withNewlines(text);
+    if (this.#options.readOnly) {
+      this.#view.dispatch(
+        { changes: difference(this.text(), after), annotations: silent.of(true) },
+        { effects: [setPlaces.of([]), ...this.#comparisonOf(after.length).effects] },
+        showProblems(this.#view.state, []),
+      );
+    } else {
+      this.#view.setState(this.#state(after));
+      this.#view.scrollDOM.scrollTop = 0;
+    }
+    this.#cache = new TextCache(after);
   }
 
   /**
@@ -78,23 +89,8 @@ export class Editor {
    * @param {string} text
    */
   replaceAll(text) {
-    const after = withNewlines(text);
-    const before = this.text();
-    // What is the same stays untouched, and with it selection, folding and scroll position.
-    const shorter = Math.min(before.length, after.length);
-    let same = 0;
-    while (same < shorter && before.charCodeAt(same) === after.charCodeAt(same)) same++;
-    let sameEnd = 0;
-    while (
-      sameEnd < shorter - same &&
-      before.charCodeAt(before.length - 1 - sameEnd) === after.charCodeAt(after.length - 1 - sameEnd)
-    ) {
-      sameEnd++;
-    }
-    if (same === before.length && same === after.length) return;
-    this.#step({
-      changes: { from: same, to: before.length - sameEnd, insert: after.slice(same, after.length - sameEnd) },
-    });
+    const changes = difference(this.text(), withNewlines(text));
+    if (changes) this.#step({ changes });
   }
 
   /** @param {Problem[]} list the problems to show, instead of those before */
@@ -161,9 +157,9 @@ export class Editor {
    */
   compare(original) {
     this.#original = original == null ? null : withNewlines(original);
-    const extension = this.#compared(this.#view.state.doc.length);
-    this.#view.dispatch({ effects: this.#comparison.reconfigure(extension ?? []) });
-    return extension !== null;
+    const { shown, effects } = this.#comparisonOf(this.#view.state.doc.length);
+    this.#view.dispatch({ effects });
+    return shown;
   }
 
   focus() {
@@ -180,12 +176,10 @@ export class Editor {
     this.#view.dispatch({ ...spec, annotations: isolateHistory.of("full") });
   }
 
-  /**
-   * @param {number} length of the text to compare
-   * @returns {Extension | null}
-   */
-  #compared(length) {
-    return this.#original === null ? null : comparison(this.#original, length);
+  /** @param {number} length of the text to compare */
+  #comparisonOf(length) {
+    const extension = this.#original === null ? null : comparison(this.#original, length);
+    return { shown: extension !== null, effects: [this.#comparison.reconfigure(extension ?? [])] };
   }
 
   /**
@@ -202,13 +196,12 @@ export class Editor {
         // those of the engine.
         EditorState.lineSeparator.of("\n"),
         EditorView.clipboardInputFilter.of(withNewlines),
-        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
         readOnly
           ? [
               EditorState.readOnly.of(true),
-              // Not editable, so that a touch opens no keyboard; but still in the order of Tab.
+              // So that a touch opens no keyboard. The keyboard that is there reads on.
               EditorView.editable.of(false),
-              EditorView.contentAttributes.of({ tabindex: "0" }),
             ]
           : [history(), keymap.of(historyKeymap)],
         this.#options.placeholder ? placeholder(this.#options.placeholder) : [],
@@ -222,10 +215,10 @@ export class Editor {
         search({ top: true }),
         // Tab is not among the keys: it leaves the editor, as everywhere else.
         keymap.of([...problemKeymap, ...searchKeymap, ...defaultKeymap]),
-        this.#comparison.of(this.#compared(text.length) ?? []),
+        this.#comparison.of([]),
         theme,
         EditorView.updateListener.of((update) => {
-          if (!update.docChanged) return;
+          if (!update.docChanged || update.transactions.every((each) => each.annotation(silent))) return;
           this.#cache.update(update.changes);
           this.#onChange();
         }),

@@ -12,9 +12,9 @@ const color = {
   border: "var(--editor-border, #d1d9e0)",
   focus: "var(--editor-focus, #0969da)",
   caret: "var(--editor-caret, #1f2328)",
-  selection: "var(--editor-selection, #b6d7ff)",
-  selectionBlurred: "var(--editor-selection-blurred, #dfe5eb)",
-  activeLine: "var(--editor-active-line, #f3f6f9)",
+  selection: "var(--editor-selection, #cfe3ff)",
+  selectionBlurred: "var(--editor-selection-blurred, #e3e8ed)",
+  activeLine: "var(--editor-active-line, #537ea912)",
   gutterBackground: "var(--editor-gutter-background, #ffffff)",
   gutterText: "var(--editor-gutter-text, #6a737d)",
   special: "var(--editor-special, #cf222e)",
@@ -23,31 +23,31 @@ const color = {
   string: "var(--editor-string, #0a5c2b)",
   number: "var(--editor-number, #8a3c00)",
   keyword: "var(--editor-keyword, #a3171f)",
-  comment: "var(--editor-comment, #59636e)",
-  punctuation: "var(--editor-punctuation, #57606a)",
-  meta: "var(--editor-meta, #7639c8)",
+  comment: "var(--editor-comment, #4d5761)",
+  punctuation: "var(--editor-punctuation, #4a545e)",
+  meta: "var(--editor-meta, #6a2fc0)",
   heading: "var(--editor-heading, #0550ae)",
 
   bracket: "var(--editor-bracket, #c8e6c9)",
-  bracketWrong: "var(--editor-bracket-wrong, #ffd0cc)",
-  place: "var(--editor-place, #fff1b8)",
-  match: "var(--editor-match, #ffe9a3)",
-  matchCurrent: "var(--editor-match-current, #ffb77c)",
+  bracketWrong: "var(--editor-bracket-wrong, #ffdad6)",
+  place: "var(--editor-place, #8250df26)",
+  match: "var(--editor-match, #ffedb3)",
+  matchCurrent: "var(--editor-match-current, #ffd9b3)",
   error: "var(--editor-error, #cf222e)",
-  warning: "var(--editor-warning, #9a6700)",
+  warning: "var(--editor-warning, #8a5c00)",
 
   panelBackground: "var(--editor-panel-background, #f6f8fa)",
   panelText: "var(--editor-panel-text, #1f2328)",
   fieldBackground: "var(--editor-field-background, #ffffff)",
-  buttonBackground: "var(--editor-button-background, #eaeef2)",
   fieldBorder: "var(--editor-field-border, #818b98)",
+  buttonBackground: "var(--editor-button-background, #eaeef2)",
 
   added: "var(--editor-added, #0a5c2b)",
-  addedLine: "var(--editor-added-line, #e6f6ea)",
-  addedPart: "var(--editor-added-part, #b3e6c1)",
+  addedLine: "var(--editor-added-line, #58c37326)",
+  addedPart: "var(--editor-added-part, #2da44e40)",
   removed: "var(--editor-removed, #a3171f)",
   removedLine: "var(--editor-removed-line, #ffedeb)",
-  removedPart: "var(--editor-removed-part, #ffc9c4)",
+  removedPart: "var(--editor-removed-part, #ffd6d2)",
 };
 
 const frame = EditorView.theme({
@@ -57,7 +57,16 @@ const frame = EditorView.theme({
     backgroundColor: color.background,
     fontSize: "var(--editor-font-size, 0.875rem)",
   },
-  "&.cm-focused": { outline: `2px solid ${color.focus}`, outlineOffset: "-2px" },
+  // Not an outline, which would be drawn beneath gutters and panels.
+  "&.cm-focused": { outline: "none" },
+  "&.cm-focused::after": {
+    content: "''",
+    position: "absolute",
+    inset: "0",
+    zIndex: "400",
+    border: `2px solid ${color.focus}`,
+    pointerEvents: "none",
+  },
   ".cm-scroller": {
     fontFamily: "var(--editor-font, ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace)",
     lineHeight: "1.5",
@@ -70,7 +79,8 @@ const frame = EditorView.theme({
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: color.caret, borderLeftWidth: "2px", marginLeft: "-1px" },
   ".cm-selectionBackground": { background: color.selectionBlurred },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": { background: color.selection },
-  // Only where the keyboard writes: beside it, in every other editor, it says nothing.
+  // Only where the keyboard writes: beside it, in every other editor, it says nothing. The colours
+  // of lines are translucent, as the selection is drawn beneath them.
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "transparent" },
   "&.cm-focused .cm-activeLine": { backgroundColor: color.activeLine },
   "&.cm-focused .cm-activeLineGutter": { backgroundColor: color.activeLine, color: color.text },
@@ -98,7 +108,7 @@ const found = EditorView.theme({
   "&.cm-focused .cm-nonmatchingBracket": { backgroundColor: color.bracketWrong },
   ".cm-place": { backgroundColor: color.place },
   ".cm-searchMatch": { backgroundColor: color.match },
-  ".cm-searchMatch-selected": { backgroundColor: color.matchCurrent },
+  ".cm-searchMatch-selected": { backgroundColor: color.matchCurrent, outline: "1px solid currentColor" },
 });
 
 // The package draws underlines and marks with `data:` images, which `img-src 'self'` blocks. Here
@@ -149,7 +159,13 @@ const panels = EditorView.theme({
   ".cm-panels-bottom": { borderTop: `1px solid ${color.border}` },
   ".cm-panel.cm-search, .cm-dialog": {
     padding: "0.4rem 2.25rem 0.4rem 0.5rem",
-    "& label": { fontSize: "0.8125rem", display: "inline-flex", alignItems: "center", gap: "0.3em" },
+    "& label": {
+      display: "inline-flex",
+      alignItems: "center",
+      gap: "0.3em",
+      fontSize: "0.8125rem",
+      verticalAlign: "middle",
+    },
     "& input, & button, & label": { margin: "0.15rem 0.4rem 0.15rem 0" },
     "& input[type=checkbox]": { margin: "0", accentColor: color.focus },
   },
@@ -199,6 +215,7 @@ const comparison = EditorView.theme({
     left: "0.6rem",
     color: color.added,
   },
+  ".cm-deletedLine ::selection, .cm-deletedLine::selection": { backgroundColor: color.selection },
   "&.cm-merge-b .cm-changedText": { background: color.addedPart },
   ".cm-deletedChunk .cm-deletedText": { background: color.removedPart },
 });
@@ -215,4 +232,5 @@ const syntax = HighlightStyle.define([
   { tag: tags.invalid, color: color.error },
 ]);
 
-export const theme = [frame, gutters, found, problems, panels, comparison, syntaxHighlighting(syntax)];
+// Of rules with the same weight, those of the earlier win.
+export const theme = [comparison, panels, problems, found, gutters, frame, syntaxHighlighting(syntax)];

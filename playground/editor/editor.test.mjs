@@ -1,0 +1,435 @@
+// Runs the built editor in a browser: `node --test editor/` in the folder of the playground.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import axe from "axe-core";
+import { startBrowser } from "./editor-page.mjs";
+
+const BUNDLE_MAX_GZIP_BYTES = 150_000;
+
+/** Far above what is measured (see the diagnostics), so that only a hang or a relapse fails. */
+const TYPING_MAX_TASK_MS = 500;
+const LOADING_MAX_TASK_MS = 1_500;
+
+const MANIFEST = `---
+# what the agent needs
+name: hello-agent
+version: 1.0.0
+requires:
+  mcp:
+    - category: reporting
+      permissions: [read:reports, "write:reports"]
+constraints:
+  trust:
+    requireSigned: true
+---
+
+# Hello
+
+This is for the agent.
+`;
+
+const PROBLEM = {
+  start: { line: 7, column: 17 },
+  end: { line: 7, column: 26 },
+  severity: "error",
+  code: "UNSATISFIED",
+  message: "no server is eligible for `reporting`",
+  help: ["nearest is `chart-reports 3.4.1`", "or lower the sensitivity"],
+};
+
+/** It says so and goes on, where directional characters let a long line change as it is measured. */
+const CODEMIRROR_GIVES_UP = /^Measure loop restarted more than/;
+
+let browser;
+before(async () => (browser = await startBrowser()));
+after(() => browser?.close());
+
+/**
+ * @param {string} name
+ * @param {object} options of the editor
+ * @param {(page: import("playwright-core").Page, t: import("node:test").TestContext) => Promise<void>} body
+ */
+function inPage(name, options, body) {
+  test(name, async (t) => {
+    const { page, complaints } = await browser.open(options);
+    try {
+      await body(page, t);
+      assert.deepEqual(complaints.filter((text) => !CODEMIRROR_GIVES_UP.test(text)), []);
+    } finally {
+      await page.close();
+    }
+  });
+}
+
+const setText = (page, text) => page.evaluate((value) => window.editor.setText(value), text);
+const getText = (page) => page.evaluate(() => window.editor.text());
+const focusedId = (page) => page.evaluate(() => document.activeElement?.id);
+
+test("the bundle stays small, and has its licences with it", async (t) => {
+  t.diagnostic(`${browser.size.raw} bytes, ${browser.size.gzip} gzip`);
+  assert.ok(browser.size.gzip <= BUNDLE_MAX_GZIP_BYTES);
+  const licences = await readFile(`${browser.dist}/editor.licenses.txt`, "utf8");
+  for (const name of ["@codemirror/view", "@lezer/common", "style-mod", "crelt"]) assert.ok(licences.includes(name), name);
+});
+
+test("every colour is a custom property, with the value for light as its fallback", async () => {
+  const css = await readFile(new URL("editor.css", import.meta.url), "utf8");
+  const theme = await readFile(new URL("theme.js", import.meta.url), "utf8");
+  const set = [...css.matchAll(/(--editor-[a-z-]+): light-dark\((#[0-9a-f]+), #[0-9a-f]+\)/g)].map((m) => [m[1], m[2]]);
+  const used = [...theme.matchAll(/var\((--editor-[a-z-]+), (#[0-9a-f]+)\)/g)].map((m) => [m[1], m[2]]);
+  assert.ok(used.length > 30);
+  assert.deepEqual(set, used);
+});
+
+inPage("styles hold under a strict policy, and nothing violates it", {}, async (page) => {
+  await setText(page, MANIFEST);
+  const seen = await page.evaluate(() => ({
+    display: getComputedStyle(document.querySelector(".cm-editor")).display,
+    key: getComputedStyle([...document.querySelectorAll(".cm-line span")].find((e) => e.textContent === "name")).color,
+    styleElements: document.querySelectorAll("style").length,
+  }));
+  assert.deepEqual(seen, { display: "flex", key: "rgb(5, 80, 174)", styleElements: 0 });
+});
+
+inPage("the theme switches without script of the editor", {}, async (page) => {
+  const background = () => page.evaluate(() => getComputedStyle(document.querySelector(".cm-editor")).backgroundColor);
+  assert.equal(await background(), "rgb(255, 255, 255)");
+  await page.evaluate(() => document.documentElement.classList.add("dark"));
+  assert.equal(await background(), "rgb(13, 17, 23)");
+});
+
+inPage("setText is silent and cannot be undone; typing is told", {}, async (page) => {
+  await setText(page, "a\r\nb\rc\n");
+  assert.equal(await getText(page), "a\nb\rc\n");
+  assert.deepEqual(await page.evaluate(() => [window.changes, window.editor.canUndo()]), [0, false]);
+  await page.evaluate(() => window.editor.focus());
+  await page.keyboard.type("xy");
+  assert.equal(await getText(page), "xya\nb\rc\n");
+  assert.deepEqual(await page.evaluate(() => [window.changes, window.editor.canUndo()]), [2, true]);
+  await page.evaluate(() => window.editor.undo());
+  assert.equal(await getText(page), "a\nb\rc\n");
+  await page.evaluate(() => window.editor.redo());
+  assert.deepEqual(await page.evaluate(() => [window.editor.text(), window.changes]), ["xya\nb\rc\n", 4]);
+  await setText(page, "new");
+  assert.deepEqual(await page.evaluate(() => [window.editor.undo(), window.editor.text(), window.changes]), [false, "new", 4]);
+});
+
+inPage("what is pasted has \"\\n\" line ends", {}, async (page) => {
+  await page.evaluate(() => {
+    const data = new DataTransfer();
+    data.setData("text/plain", "a\r\nb\r\n");
+    document.querySelector(".cm-content").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+  });
+  assert.deepEqual(await page.evaluate(() => [window.editor.text(), window.changes]), ["a\nb\n", 1]);
+});
+
+inPage("replaceAll is one step", {}, async (page) => {
+  await setText(page, MANIFEST);
+  await page.evaluate((text) => window.editor.replaceAll(text.replace("hello", "good-bye").replace("1.0.0", "2.0.0")), MANIFEST);
+  assert.ok((await getText(page)).includes("name: good-bye-agent\nversion: 2.0.0"));
+  await page.evaluate((text) => window.editor.replaceAll("nothing of it"), MANIFEST);
+  assert.equal(await getText(page), "nothing of it");
+  await page.evaluate(() => [window.editor.undo(), window.editor.undo()]);
+  assert.equal(await getText(page), MANIFEST);
+  assert.deepEqual(await page.evaluate(() => [window.changes, window.editor.canUndo(), window.editor.canRedo()]), [4, false, true]);
+});
+
+inPage("text() is right after many edits of all kinds, and undo finds the way back", {}, async (page) => {
+  const result = await page.evaluate(() => {
+    let seed = 7;
+    const random = (below) => (seed = (seed * 48271) % 2147483647) % below;
+    const pieces = ["", "x", "\n", "\u{1f600}", "a\nb\n", "long ".repeat(50)];
+    const start = Array.from({ length: 300 }, (_, i) => `line ${i}`).join("\n");
+    window.editor.setText(start);
+    let model = start;
+    const position = (offset) => {
+      const before = model.slice(0, offset).split("\n");
+      return { line: before.length, column: before.at(-1).length + 1 };
+    };
+    for (let round = 0; round < 90; round++) {
+      const at = Array.from({ length: 2 * (1 + random(3)) }, () => random(model.length + 1)).sort((a, b) => a - b);
+      const edits = [];
+      let next = "";
+      let copied = 0;
+      for (let i = 0; i < at.length; i += 2) {
+        const [from, to, insert] = [at[i], Math.min(at[i + 1], at[i] + 20), pieces[random(pieces.length)]];
+        if (from < copied || (i && from === at[i - 1])) continue;
+        edits.push({ start: position(from), end: position(to), insert });
+        next += model.slice(copied, from) + insert;
+        copied = to;
+      }
+      next += model.slice(copied);
+      window.editor.applyEdits(edits);
+      model = next;
+      if (random(3) && window.editor.text() !== model) return `wrong in round ${round}`;
+    }
+    while (window.editor.undo());
+    return window.editor.text() === start ? "right" : "wrong after undo";
+  });
+  assert.equal(result, "right");
+});
+
+inPage("applyEdits is one step, and scrolls to the first", {}, async (page) => {
+  await setText(page, Array.from({ length: 500 }, (_, i) => `line ${i + 1}`).join("\n"));
+  await page.evaluate(() =>
+    window.editor.applyEdits([
+      { start: { line: 400, column: 1 }, end: { line: 400, column: 5 }, insert: "Zeile" },
+      { start: { line: 300, column: 6 }, end: { line: 300, column: 6 }, insert: "no. " },
+    ]),
+  );
+  await page.getByText("line no. 300").waitFor();
+  assert.ok((await getText(page)).includes("\nZeile 400\n"));
+  assert.equal(await page.evaluate(() => window.changes), 1);
+  assert.equal(await page.evaluate(() => window.editor.undo() && window.editor.canUndo()), false);
+});
+
+inPage("problems are underlined, marked, and told by pointer and keyboard", {}, async (page) => {
+  await setText(page, MANIFEST);
+  const far = { line: 1e6, column: 1e6 };
+  await page.evaluate((list) => window.editor.setDiagnostics(list), [
+    PROBLEM,
+    { ...PROBLEM, start: { line: 3, column: 7 }, end: { line: 3, column: 12 }, severity: "warning", code: "ODD_NAME", help: [] },
+    { ...PROBLEM, start: far, end: far, code: "AT_THE_END" },
+  ]);
+  assert.equal(await page.locator(".cm-lintRange-error").textContent(), "reporting");
+  assert.equal(await page.locator(".cm-lintRange-warning").textContent(), "hello");
+  assert.equal(await page.locator(".cm-lint-marker-error").count(), 2);
+  assert.equal(await page.locator(".cm-lint-marker-warning").count(), 1);
+
+  await page.locator(".cm-lintRange-error").hover();
+  const tooltip = page.locator(".cm-tooltip-lint");
+  await tooltip.waitFor();
+  const expected = "error[UNSATISFIED]: no server is eligible for `reporting`\nhelp: nearest is `chart-reports 3.4.1`\nhelp: or lower the sensitivity";
+  assert.equal(await tooltip.innerText(), expected);
+  await page.mouse.move(1, 1);
+  await tooltip.waitFor({ state: "detached" });
+
+  await page.evaluate(() => window.editor.focus());
+  await page.keyboard.press("F8");
+  await page.getByText("warning[ODD_NAME]").waitFor();
+  await page.keyboard.press("F8");
+  await page.getByText("error[UNSATISFIED]").waitFor();
+  assert.match(await page.locator(".cm-announced").textContent(), /error UNSATISFIED: no server.*Help: nearest/);
+  assert.equal(await page.evaluate(() => getSelection().toString()), "reporting");
+  await page.keyboard.press("Shift+F8");
+  await page.getByText("warning[ODD_NAME]").waitFor();
+
+  await page.evaluate(() => window.editor.setDiagnostics([]));
+  assert.equal(await page.locator(".cm-lintRange, .cm-lint-marker").count(), 0);
+});
+
+inPage("places get a background", {}, async (page) => {
+  await setText(page, MANIFEST);
+  const at = (line, column) => ({ line, column });
+  await page.evaluate((list) => window.editor.highlight(list), [
+    { start: at(3, 1), end: at(3, 5) },
+    { start: at(4, 8), end: at(4, 8) },
+    { start: at(13, 1), end: at(13, 1) },
+    { start: at(0, 0), end: at(-1, -1) },
+  ]);
+  assert.deepEqual(await page.locator(".cm-place").allTextContents(), ["-", "name", ":", ""]);
+  await page.evaluate(() => window.editor.highlight([]));
+  assert.equal(await page.locator(".cm-place").count(), 0);
+});
+
+inPage("reveal selects and scrolls, and takes any place", {}, async (page) => {
+  await setText(page, Array.from({ length: 500 }, (_, i) => `line ${i + 1}`).join("\n"));
+  await page.locator("#before").focus();
+  await page.evaluate(() => window.editor.reveal({ line: 250, column: 1 }, { line: 250, column: 5 }, false));
+  await page.getByText("line 250", { exact: true }).waitFor();
+  const off = await page.evaluate(() => {
+    const line = [...document.querySelectorAll(".cm-line")].find((e) => e.textContent === "line 250").getBoundingClientRect();
+    const box = document.querySelector(".cm-scroller").getBoundingClientRect();
+    return Math.abs(line.top + line.bottom - box.top - box.bottom) / 2;
+  });
+  assert.ok(off < 30, `${off} px from the middle`);
+  assert.equal(await focusedId(page), "before");
+  await page.evaluate(() => {
+    for (const value of [-1, 0, 1.5, 1e12, NaN, Infinity, undefined, null]) {
+      window.editor.reveal({ line: value, column: value }, { line: value, column: value }, false);
+      window.editor.reveal({ line: 3, column: value }, { line: 2, column: 1 }, false);
+    }
+    window.editor.reveal({ line: 2, column: 1 }, { line: 2, column: 5 }, true);
+  });
+  assert.equal(await page.evaluate(() => getSelection().toString()), "line");
+});
+
+inPage("the difference is told by signs, not by colour alone", { language: "json", readOnly: true, label: "Lock" }, async (page) => {
+  await setText(page, '{\n  "a": 1,\n  "c": 3\n}\n');
+  assert.equal(await page.evaluate(() => window.editor.compare('{\n  "a": 1,\n  "b": 2\n}\n')), true);
+  const sign = (selector) => page.evaluate((s) => getComputedStyle(document.querySelector(s), "::before").content, selector);
+  assert.equal(await page.locator(".cm-deletedLine").textContent(), '  "b": 2');
+  assert.equal(await page.locator(".cm-changedLine").textContent(), '  "c": 3');
+  assert.equal(await sign(".cm-deletedLine"), '"−"');
+  assert.equal(await sign(".cm-changedLine"), '"+"');
+
+  await setText(page, '{\n  "a": 1,\n  "b": 2\n}\n');
+  assert.equal(await page.locator(".cm-deletedLine, .cm-changedLine").count(), 0);
+  await setText(page, "{}");
+  assert.ok((await page.locator(".cm-deletedLine").count()) > 0);
+  assert.equal(await page.evaluate(() => window.editor.compare("{}\nx")), true);
+  assert.deepEqual(await page.locator(".cm-deletedLine").allTextContents(), ["{}", "x"]);
+  assert.equal(await page.evaluate(() => window.editor.compare(null)), false);
+  assert.equal(await page.locator(".cm-deletedLine").count(), 0);
+  assert.equal(await page.evaluate(() => window.editor.compare("x\n".repeat(500_000))), false);
+  assert.equal(await getText(page), "{}");
+});
+
+inPage("a read-only editor is reached by Tab, read, not written, and stays where it is scrolled", { readOnly: true, label: "Lock" }, async (page) => {
+  const lines = Array.from({ length: 500 }, (_, i) => `line ${i + 1}`).join("\n");
+  await setText(page, lines);
+  await page.locator("#before").focus();
+  await page.keyboard.press("Tab");
+  const content = page.locator(".cm-content:focus");
+  assert.equal(await content.getAttribute("aria-label"), "Lock");
+  assert.equal(await content.getAttribute("aria-readonly"), "true");
+  await page.keyboard.type("x");
+  await page.keyboard.press("Enter");
+  assert.equal(await getText(page), lines);
+  const scroller = page.locator(".cm-scroller");
+  await scroller.evaluate((e) => e.scrollTo(0, 3000));
+  await page.getByText("line 145", { exact: true }).waitFor();
+  for (let round = 0; round < 5; round++) await setText(page, `${lines}\nmore`);
+  const moved = await scroller.evaluate((e) => e.scrollTop - 3000);
+  assert.ok(Math.abs(moved) < 2, `${moved} px`);
+  assert.equal(await page.evaluate(() => window.changes), 0);
+});
+
+inPage("Tab leaves the editor, forward and back", {}, async (page) => {
+  await setText(page, MANIFEST);
+  await page.locator("#before").focus();
+  await page.keyboard.press("Tab");
+  assert.equal(await page.locator(".cm-content:focus").getAttribute("aria-label"), "Manifest");
+  assert.equal(await page.locator(".cm-content").getAttribute("spellcheck"), "false");
+  await page.keyboard.type("x");
+  await page.keyboard.press("Tab");
+  assert.equal(await focusedId(page), "after");
+  await page.keyboard.press("Shift+Tab");
+  await page.keyboard.press("Shift+Tab");
+  assert.equal(await focusedId(page), "before");
+  assert.equal(await getText(page), `x${MANIFEST}`);
+});
+
+inPage("Ctrl-F searches, Escape goes back", {}, async (page) => {
+  await setText(page, MANIFEST);
+  await page.evaluate(() => window.editor.focus());
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("agent");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.locator(".cm-searchMatch").count(), 3);
+  assert.equal(await page.locator(".cm-searchMatch-selected").count(), 1);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator(".cm-search").count(), 0);
+  assert.equal(await page.locator(".cm-content:focus").count(), 1);
+});
+
+inPage("JSON folds", { language: "json" }, async (page) => {
+  await setText(page, '{\n  "a": [\n    1,\n    2\n  ]\n}\n');
+  await page.locator(".cm-foldGutter [title='Fold line']").nth(1).click();
+  assert.equal(await page.locator(".cm-line").nth(1).textContent(), '  "a": […]');
+});
+
+inPage("special characters are shown", {}, async (page) => {
+  await setText(page, "a\u202eb\u202ac\u2068d\u0000e\ufeff\n");
+  assert.equal(await page.locator(".cm-specialChar").count(), 5);
+});
+
+inPage("a placeholder stands in an empty editor", { placeholder: "Paste a manifest" }, async (page) => {
+  assert.equal(await page.locator(".cm-placeholder").textContent(), "Paste a manifest");
+  await setText(page, "x");
+  assert.equal(await page.locator(".cm-placeholder").count(), 0);
+});
+
+for (const scheme of ["light", "dark"]) {
+  inPage(`no accessibility problem, with everything open, ${scheme}`, {}, async (page) => {
+    await page.evaluate((name) => document.documentElement.classList.toggle("dark", name === "dark"), scheme);
+    await setText(page, MANIFEST);
+    await page.evaluate((problem) => {
+      window.editor.setDiagnostics([problem]);
+      window.editor.highlight([{ start: { line: 3, column: 1 }, end: { line: 3, column: 20 } }]);
+      window.editor.focus();
+    }, PROBLEM);
+    await page.keyboard.press("Control+f");
+    await page.keyboard.type("agent");
+    await page.locator(".cm-content").focus();
+    await page.keyboard.press("F8");
+    await page.getByText("error[UNSATISFIED]").waitFor();
+    if (process.env.EDITOR_SCREENSHOTS) {
+      await page.screenshot({ path: `${process.env.EDITOR_SCREENSHOTS}/editor-${scheme}.png` });
+    }
+    await page.evaluate(`${axe.source}; 0`);
+    const { violations } = await page.evaluate(() => window.axe.run());
+    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+  });
+}
+
+inPage("destroy leaves nothing", {}, async (page) => {
+  await page.evaluate(() => window.editor.destroy());
+  assert.equal(await page.evaluate(() => document.querySelector("#parent").childNodes.length), 0);
+});
+
+/** Texts that are large or hostile; built in the page, so that they need not be sent there. */
+const LARGE = {
+  "5 MB of JSON": ["json", "json(5e6)"],
+  "20 MB of JSON": ["json", "json(2e7)"],
+  "5 MB of manifest": ["agents.md", "'---\\nitems:\\n' + '  - category: x\\n    permissions: [a, \"b\"]\\n'.repeat(1.2e5)"],
+  "2 million [": ["json", "'['.repeat(2e6)"],
+  "2 million [ in a frontmatter": ["agents.md", "'---\\na: ' + '['.repeat(2e6)"],
+  "200,000 nested lines": ["json", "'[\\n'.repeat(2e5)"],
+  "one line of 20 MB": ["json", "'x'.repeat(2e7)"],
+  "100,000 empty lines": ["agents.md", "'\\n'.repeat(1e5)"],
+  "a million directional characters": ["json", "'\\u202e\\u2066\\u05d0b\\u2069a'.repeat(2e5)"],
+};
+
+for (const [name, [language, source]] of Object.entries(LARGE)) {
+  inPage(`${name} loads and can be edited`, { language }, async (page, t) => {
+    const loaded = await page.evaluate(async (code) => {
+      const json = (units) => {
+        const items = [];
+        for (let i = 0, length = 0; length < units; i++) {
+          items.push(`  {\n    "name": "server-${i}",\n    "scopes": ["read:x", "write:y"],\n    "signed": true\n  }`);
+          length += items.at(-1).length + 2;
+        }
+        return `[\n${items.join(",\n")}\n]\n`;
+      };
+      // As it comes from WebAssembly: in one piece, not as a tree of concatenations.
+      window.source = new TextDecoder().decode(new TextEncoder().encode(new Function("json", `return ${code}`)(json)));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      window.longTasks.length = 0;
+      const start = performance.now();
+      window.editor.setText(window.source);
+      const ms = performance.now() - start;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return { ms: Math.round(ms), tasks: window.longTasks.splice(0) };
+    }, source);
+
+    await page.evaluate(() => window.editor.focus());
+    await page.keyboard.type('a["x\n');
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type('"]}');
+    await page.evaluate(() => {
+      const middle = { line: 50_000, column: 500_000 };
+      window.editor.setDiagnostics([{ start: middle, end: middle, severity: "error", code: "X", message: "x", help: [] }]);
+      window.editor.reveal(middle, middle, true);
+    });
+    await page.keyboard.type("y");
+    await page.keyboard.press("ArrowLeft");
+    const typing = await page.evaluate(() => new Promise((resolve) => setTimeout(() => resolve(window.longTasks.splice(0)), 100)));
+
+    const { cached, same } = await page.evaluate(() => {
+      while (window.editor.undo());
+      window.editor.applyEdits([{ start: { line: 1, column: 1 }, end: { line: 1, column: 1 }, insert: "z" }]);
+      const start = performance.now();
+      const text = window.editor.text();
+      text.charCodeAt(text.length >> 1);
+      const cached = performance.now() - start;
+      return { cached, same: text === `z${window.source}` };
+    });
+    assert.ok(same);
+    t.diagnostic(`setText ${loaded.ms} ms, then long tasks [${loaded.tasks}]; typing [${typing}]; text() ${cached.toFixed(1)} ms`);
+    assert.ok(Math.max(0, ...loaded.tasks) < LOADING_MAX_TASK_MS);
+    assert.ok(Math.max(0, ...typing) < TYPING_MAX_TASK_MS);
+  });
+}
