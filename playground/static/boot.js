@@ -1,9 +1,7 @@
 // Starts the page. A file of its own, because the page's policy runs no inline script.
 import init from "./agent-playground.js";
 
-await init();
+// Where there is no service worker, as in development, the page works as long as it is served.
+navigator.serviceWorker?.register("./sw.js").catch(() => {});
 
-// Where the page is served for good there is a service worker, and with it the page works offline.
-if ("serviceWorker" in navigator && document.documentElement.dataset.offline === "true") {
-  navigator.serviceWorker.register("./sw.js");
-}
+await init();

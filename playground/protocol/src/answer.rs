@@ -26,3 +26,27 @@ pub struct Answer {
     /// The text of `agents.resolution.json`, or a sentence that says why there is none.
     pub resolution: Option<Result<String, String>>,
 }
+
+/// What the engine says of itself before it is asked anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// The version of the engine.
+    pub version: String,
+    /// The words that `data.residency` may be, in the manifest.
+    pub residencies: Vec<String>,
+    /// The words that `data.sensitivity` may be, least first.
+    pub sensitivities: Vec<String>,
+    /// The five checks of a server, in their order.
+    pub checks: Vec<CheckName>,
+}
+
+/// A check, and what is said of those that fail it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckName {
+    /// The code that a failure has.
+    pub code: String,
+    /// The code in words.
+    pub title: String,
+    /// What to do about it.
+    pub help: String,
+}

@@ -14,7 +14,7 @@ mod server;
 mod verdict;
 mod view;
 
-pub use answer::Answer;
+pub use answer::{About, Answer, CheckName};
 pub use ask::{
     Ask, Constraints, FallenAsk, Filter, Inputs, ListAsk, MatrixAsk, StoryAsk, Texts, Wanted,
 };

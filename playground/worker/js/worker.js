@@ -1,5 +1,5 @@
 // The engine in a worker of its own: the page stays responsive whatever is typed.
-import init, { Session, version } from "./agent-engine.js";
+import init, { Session } from "./agent-engine.js";
 
 /** @type {Session} */
 let session;
@@ -18,4 +18,4 @@ self.onmessage = ({ data: ask }) => {
 
 await init();
 session = new Session();
-self.postMessage({ version: version() });
+self.postMessage({ about: Session.about() });

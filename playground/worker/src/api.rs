@@ -128,6 +128,15 @@ impl Session {
         Self::default()
     }
 
+    /// What the engine says of itself.
+    ///
+    /// # Errors
+    /// Never.
+    #[wasm_bindgen(skip_typescript)]
+    pub fn about() -> Result<JsValue, JsError> {
+        object(&session::Session::about())
+    }
+
     /// Answers a question of the playground's page, in the form of the same version.
     ///
     /// # Errors

@@ -2,9 +2,11 @@
 
 use crate::inputs::Inputs;
 use crate::view::Rows;
+use crate::verdict::CHECKS;
 use crate::{verdict, view};
 use agent_engine::decide::Resolution;
-use agent_protocol::{Answer, Ask, Texts};
+use agent_engine::model::{Residency, Sensitivity};
+use agent_protocol::{About, Answer, Ask, CheckName, Texts};
 
 /// Keeps the inputs and the decision about them from one question to the next.
 #[derive(Default)]
@@ -17,6 +19,26 @@ pub struct Session {
 }
 
 impl Session {
+    /// What is known before any question.
+    pub fn about() -> About {
+        About {
+            version: agent_engine::VERSION.to_owned(),
+            residencies: Residency::ALL.iter().map(|r| r.as_str().to_owned()).collect(),
+            sensitivities: Sensitivity::ALL
+                .iter()
+                .map(|level| level.as_str().to_owned())
+                .collect(),
+            checks: CHECKS
+                .iter()
+                .map(|code| CheckName {
+                    code: code.name().to_owned(),
+                    title: code.title().to_owned(),
+                    help: code.help().to_owned(),
+                })
+                .collect(),
+        }
+    }
+
     /// Answers a question.
     pub fn answer(&mut self, ask: Ask) -> Answer {
         if ask.texts != Texts::default() {

@@ -1,0 +1,235 @@
+//! The engine, in a worker.
+//!
+//! One question is under way at a time. What changes meanwhile is asked when the answer is there,
+//! all at once, so that typing never queues up; and a worker that fails or takes too long is
+//! replaced by a new one, which is told everything again.
+
+use crate::editor::{Editors, INPUTS};
+use crate::state::Action;
+use agent_protocol::{About, Answer, Source, Wanted};
+use gloo_timers::callback::Timeout;
+use js_sys::{Object, Reflect};
+use serde::{Deserialize, Serialize};
+use serde_wasm_bindgen::Serializer;
+use std::cell::RefCell;
+use std::rc::Rc;
+use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue};
+use web_sys::{MessageEvent, Worker, WorkerOptions, WorkerType};
+use yew::Callback;
+
+/// How long an answer may take, in milliseconds. An index of 512 MiB, the largest that is read,
+/// takes less.
+const PATIENCE: u32 = 60_000;
+
+/// Where the worker is, relative to the page.
+const WORKER: &str = "./engine/worker.js";
+
+/// What the worker posts.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Message {
+    /// It is ready.
+    About(About),
+    /// An answer.
+    Answer(Box<Answer>),
+    /// It can't go on.
+    Failure(String),
+}
+
+/// A line to the engine.
+pub(crate) struct Engine {
+    editors: Rc<Editors>,
+    report: Callback<Action>,
+    talk: RefCell<Talk>,
+}
+
+#[derive(Default)]
+struct Talk {
+    worker: Option<Connection>,
+    /// Whether the worker has nothing to do.
+    idle: bool,
+    /// The texts that it has not been told since they changed.
+    untold: [bool; INPUTS.len()],
+    /// What is to be asked next.
+    next: Option<(u32, Wanted)>,
+    /// Ends the waiting; dropping it takes that back.
+    patience: Option<Timeout>,
+}
+
+/// A worker, and the closures that it calls.
+struct Connection {
+    worker: Worker,
+    _closures: [Closure<dyn FnMut(MessageEvent)>; 2],
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.worker.terminate();
+    }
+}
+
+impl Engine {
+    /// Starts the engine. What becomes of it, and all its answers, are reported as actions.
+    pub(crate) fn start(editors: Rc<Editors>, report: Callback<Action>) -> Rc<Self> {
+        let engine = Rc::new(Self {
+            editors,
+            report,
+            talk: RefCell::default(),
+        });
+        engine.connect();
+        engine
+    }
+
+    fn connect(self: &Rc<Self>) {
+        let options = WorkerOptions::new();
+        options.set_type(WorkerType::Module);
+        let worker = match Worker::new_with_options(WORKER, &options) {
+            Ok(worker) => worker,
+            Err(error) => {
+                self.report
+                    .emit(Action::EngineFailed(format!("no worker: {error:?}")));
+                return;
+            }
+        };
+        let heard = {
+            let engine = Rc::downgrade(self);
+            Closure::new(move |event: MessageEvent| {
+                if let Some(engine) = engine.upgrade() {
+                    engine.hear(event.data());
+                }
+            })
+        };
+        let failed = {
+            let engine = Rc::downgrade(self);
+            Closure::new(move |_: MessageEvent| {
+                if let Some(engine) = engine.upgrade() {
+                    engine.fail("the engine could not be loaded");
+                }
+            })
+        };
+        worker.set_onmessage(Some(heard.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(failed.as_ref().unchecked_ref()));
+        let mut talk = self.talk.borrow_mut();
+        talk.worker = Some(Connection {
+            worker,
+            _closures: [heard, failed],
+        });
+        talk.untold = [true; INPUTS.len()];
+    }
+
+    /// Asks, now or as soon as the engine has answered what it was asked before. `edited` has the
+    /// texts that changed.
+    pub(crate) fn ask(self: &Rc<Self>, revision: u32, wanted: Wanted, edited: &[Source]) {
+        let mut talk = self.talk.borrow_mut();
+        for source in edited {
+            talk.untold[*source as usize] = true;
+        }
+        talk.next = Some((revision, wanted));
+        let dead = talk.worker.is_none();
+        drop(talk);
+        if dead {
+            // Something changed since it failed: worth another try.
+            self.connect();
+        } else {
+            self.go_on();
+        }
+    }
+
+    /// Asks what is to be asked next, if the engine has nothing to do.
+    fn go_on(self: &Rc<Self>) {
+        let mut talk = self.talk.borrow_mut();
+        let Talk {
+            worker: Some(Connection { worker, .. }),
+            idle: idle @ true,
+            untold,
+            next,
+            patience,
+        } = &mut *talk
+        else {
+            return;
+        };
+        let Some((revision, wanted)) = next.take() else {
+            return;
+        };
+        let question = question(revision, &wanted);
+        let texts = Object::new();
+        for source in INPUTS {
+            if std::mem::take(&mut untold[source as usize]) {
+                set(&texts, name(source), &self.editors.text(source));
+            }
+        }
+        set(&question, "texts", &texts);
+        if let Err(error) = worker.post_message(&question) {
+            let engine = Rc::clone(self);
+            let reason = format!("the inputs can't be handed to the engine: {error:?}");
+            *patience = Some(Timeout::new(0, move || engine.fail(&reason)));
+            return;
+        }
+        *idle = false;
+        let engine = Rc::clone(self);
+        *patience = Some(Timeout::new(PATIENCE, move || {
+            engine.fail("the engine took too long and was stopped");
+        }));
+    }
+
+    fn hear(self: &Rc<Self>, message: JsValue) {
+        let message = match serde_wasm_bindgen::from_value(message) {
+            Ok(message) => message,
+            Err(error) => return self.fail(&format!("the engine said nonsense: {error}")),
+        };
+        let action = match message {
+            Message::About(about) => Action::EngineReady(Rc::new(about)),
+            Message::Answer(answer) => Action::Answered(Rc::new(*answer)),
+            Message::Failure(reason) => return self.fail(&reason),
+        };
+        {
+            let mut talk = self.talk.borrow_mut();
+            talk.idle = true;
+            talk.patience = None;
+        }
+        self.go_on();
+        self.report.emit(action);
+    }
+
+    /// Ends the worker. Another one is started for what was typed meanwhile or will be: there is no
+    /// use in asking the same again.
+    fn fail(self: &Rc<Self>, reason: &str) {
+        let next = self.talk.take().next;
+        let go_on = next.is_some();
+        self.talk.borrow_mut().next = next;
+        self.report.emit(Action::EngineFailed(reason.to_owned()));
+        if go_on {
+            self.connect();
+        }
+    }
+}
+
+/// The part of an [`agent_protocol::Ask`] that is no text. Texts go from the editor to the worker
+/// without a stay in this module's memory.
+#[derive(Serialize)]
+struct Question<'q> {
+    revision: u32,
+    wanted: &'q Wanted,
+}
+
+fn question(revision: u32, wanted: &Wanted) -> Object {
+    let question = Question { revision, wanted };
+    question
+        .serialize(&Serializer::json_compatible())
+        .unwrap_or_default()
+        .unchecked_into()
+}
+
+fn set(object: &Object, name: &str, value: &JsValue) {
+    // A plain object takes every property.
+    let _ = Reflect::set(object, &name.into(), value);
+}
+
+/// The name of a text in [`agent_protocol::Texts`].
+fn name(source: Source) -> &'static str {
+    match source {
+        Source::Manifest => "manifest",
+        Source::Index => "index",
+        Source::Lock => "lock",
+    }
+}

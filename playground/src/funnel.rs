@@ -1,0 +1,120 @@
+//! The funnel: how many servers each check lets through.
+
+use crate::page::thousands;
+use agent_protocol::Stage;
+use yew::prelude::*;
+
+/// The checks in a word each, in their order.
+pub(crate) const CHECKS: [&str; 5] = [
+    "category",
+    "scopes",
+    "residency",
+    "sensitivity",
+    "signature",
+];
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct FunnelProps {
+    pub(crate) all: u32,
+    pub(crate) stages: Vec<Stage>,
+    pub(crate) selected: bool,
+    /// The check whose servers are listed.
+    pub(crate) open: Option<u8>,
+    /// Called with the number of a check.
+    pub(crate) on_stage: Callback<u8>,
+}
+
+/// The funnel of a requirement: a column each for all servers, for those that each check leaves,
+/// and for the selected one.
+#[component]
+pub(crate) fn Funnel(props: &FunnelProps) -> Html {
+    let mut left = vec![props.all];
+    left.extend(props.stages.iter().map(|stage| stage.left));
+    left.push(u32::from(props.selected));
+    let checks = (0_u8..).zip(CHECKS).zip(left.windows(2)).map(|((check, name), step)| {
+        let fell = step[0] - step[1];
+        let open = props.open == Some(check);
+        let onclick = {
+            let on_stage = props.on_stage.clone();
+            Callback::from(move |_: MouseEvent| on_stage.emit(check))
+        };
+        let label = format!(
+            "{name}: {} left, {} held back",
+            thousands(step[1]),
+            thousands(fell)
+        );
+        html! {
+            <li>
+                <button
+                    {onclick}
+                    aria-expanded={open.to_string()}
+                    aria-label={label}
+                    disabled={fell == 0}
+                >
+                    <span class="left">{ thousands(step[1]) }</span>
+                    <span class="fell">{ if fell > 0 { format!("−{}", thousands(fell)) } else { String::new() } }</span>
+                    <span class="name">{ name }</span>
+                </button>
+            </li>
+        }
+    });
+    let ends = |number: u32, name: &'static str| {
+        html! {
+            <li class="end">
+                <span class="left">{ thousands(number) }</span>
+                <span class="fell" />
+                <span class="name">{ name }</span>
+            </li>
+        }
+    };
+    html! {
+        <div class="funnel">
+            { picture(&left) }
+            <ol aria-label="Funnel">
+                { ends(props.all, "all") }
+                { for checks }
+                { ends(u32::from(props.selected), "selected") }
+            </ol>
+        </div>
+    }
+}
+
+/// The size of the picture in its own units; it is stretched to the width that there is.
+const COLUMN: f64 = 10.0;
+const HEIGHT: f64 = 40.0;
+
+/// Each column narrows to the next over its whole width, so that the loss at a check is the slope
+/// of its column.
+fn picture(left: &[u32]) -> Html {
+    let half = |number| share(number, left[0]) * HEIGHT / 2.0;
+    let columns = left.iter().enumerate().map(|(at, number)| {
+        let from = left[at.saturating_sub(1)];
+        let (x, end) = (at as f64 * COLUMN, (at + 1) as f64 * COLUMN);
+        let (a, b, middle) = (half(from), half(*number), HEIGHT / 2.0);
+        let points = format!(
+            "{x:.1},{:.1} {end:.1},{:.1} {end:.1},{:.1} {x:.1},{:.1}",
+            middle - a,
+            middle - b,
+            middle + b,
+            middle + a
+        );
+        html! { <polygon {points} /> }
+    });
+    let width = left.len() as f64 * COLUMN;
+    html! {
+        <svg viewBox={format!("0 0 {width} {HEIGHT}")} preserveAspectRatio="none" aria-hidden="true">
+            { for columns }
+        </svg>
+    }
+}
+
+/// How high a number stands, from 0 to 1. By its logarithm: of 10,000 servers the last three
+/// should still be seen.
+fn share(number: u32, all: u32) -> f64 {
+    let height = |number: u32| f64::from(number + 1).ln();
+    if all == 0 {
+        0.0
+    } else {
+        height(number) / height(all)
+    }
+}

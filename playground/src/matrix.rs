@@ -1,0 +1,370 @@
+//! The matrix: requirements × servers.
+//!
+//! Only the rows in sight are on the page; two spacers hold the place of the others. The engine
+//! is asked for the window of rows, so that an index of any size costs the page the same.
+
+use crate::page::{Page, count, use_page};
+use crate::state::Action;
+use agent_protocol::{Filter, Matrix, MatrixAsk, MatrixRow, StoryAsk};
+use wasm_bindgen::prelude::JsCast as _;
+use web_sys::{Element, HtmlElement, HtmlInputElement, HtmlSelectElement, KeyboardEvent};
+use yew::prelude::*;
+
+/// The heights of a row in pixels, by zoom. The style sheet has the same.
+const ROW: [u32; 3] = [14, 22, 32];
+
+/// How many rows above and below those in sight are on the page as well.
+const MARGIN: u32 = 12;
+
+/// The letters of the checks in a cell, in their order.
+const LETTERS: [&str; 5] = ["C", "S", "R", "D", "U"];
+
+#[component]
+pub(crate) fn MatrixView() -> Html {
+    let page = use_page();
+    let zoom = use_state(|| 2_usize);
+    let scroller = use_node_ref();
+    // The cell that the keyboard is at, in the whole matrix, and whether it has still to be
+    // focused because its row was not on the page.
+    let cursor = use_state(|| (0_u32, 0_u32));
+    let due = use_mut_ref(|| false);
+    {
+        let (scroller, cursor, due) = (scroller.clone(), *cursor, due.clone());
+        use_effect(move || {
+            if *due.borrow() && focus_cell(&scroller, cursor) {
+                *due.borrow_mut() = false;
+            }
+        });
+    }
+    let Some(ask) = page.wanted.matrix.clone() else {
+        return html! {};
+    };
+    let Some(matrix) = page.views.matrix.clone() else {
+        return html! {
+            <p class="quiet">
+                { if page.stale() { "…" } else { "Nothing is decided: an input has errors." } }
+            </p>
+        };
+    };
+    let row = ROW[*zoom];
+    let look = {
+        let (page, scroller, ask) = (page.clone(), scroller.clone(), ask.clone());
+        move || look(&page, &scroller, &ask, row)
+    };
+    let onscroll = {
+        let look = look.clone();
+        Callback::from(move |_: Event| look())
+    };
+    use_effect_with((row, matrix.total), move |_| look());
+    let onkeydown = {
+        let (page, cursor, scroller, total) =
+            (page.clone(), cursor.clone(), scroller.clone(), matrix.total);
+        Callback::from(move |event: KeyboardEvent| {
+            let columns = page.verdict.as_ref().map_or(0, |v| v.requirements.len()) as u32;
+            let Some(next) = moved(*cursor, &event.key(), columns, total) else {
+                return;
+            };
+            event.prevent_default();
+            cursor.set(next);
+            if !focus_cell(&scroller, next) {
+                *due.borrow_mut() = true;
+                if let Some(scroller) = scroller.cast::<Element>() {
+                    scroller.set_scroll_top((next.0 * row) as i32);
+                }
+            }
+        })
+    };
+    let requirements = page
+        .verdict
+        .as_ref()
+        .map(|verdict| verdict.requirements.clone())
+        .unwrap_or_default();
+    let columns = requirements.iter().map(|requirement| {
+        html! {
+            <th scope="col" title={requirement.permissions.join(", ")}>
+                <span>{ &requirement.category }</span>
+            </th>
+        }
+    });
+    let rows = (matrix.offset..).zip(&matrix.rows).map(|(at, row)| {
+        let cells = (0..).zip(&row.cells).map(|(number, bits)| {
+            let category = requirements
+                .get(number as usize)
+                .map_or("", |requirement| requirement.category.as_str());
+            cell(&page, row, at, number, *bits, category, *cursor == (at, number))
+        });
+        html! {
+            <tr key={format!("{}@{}", row.server.id, row.server.version)} aria-rowindex={(at + 2).to_string()}>
+                <th scope="row" title={format!("{} {}", row.server.id, row.server.version)}>
+                    <bdi>{ &row.server.id }</bdi>{ " " }<bdi class="version">{ &row.server.version }</bdi>
+                </th>
+                { for cells }
+            </tr>
+        }
+    });
+    html! {
+        <div class="matrix">
+            <Filters {ask} total={matrix.total} zoom={zoom.clone()} />
+            <div class="scroller" ref={scroller} {onscroll} {onkeydown}>
+                <table
+                    class={format!("zoom-{}", *zoom)}
+                    role="grid"
+                    aria-rowcount={(matrix.total + 1).to_string()}
+                    aria-label="Servers and requirements"
+                >
+                    <thead>
+                        <tr aria-rowindex="1"><th scope="col">{ "Server" }</th>{ for columns }</tr>
+                    </thead>
+                    <tbody>
+                        { spacer(matrix.offset * row) }
+                        { for rows }
+                        { spacer(below(&matrix) * row) }
+                    </tbody>
+                </table>
+                if matrix.total == 0 {
+                    <p class="quiet">{ "No server fits the filter." }</p>
+                }
+            </div>
+        </div>
+    }
+}
+
+/// How many rows follow those on the page.
+fn below(matrix: &Matrix) -> u32 {
+    matrix
+        .total
+        .saturating_sub(matrix.offset + matrix.rows.len() as u32)
+}
+
+/// Holds the place of rows that are not on the page. A picture, because its height is no style.
+fn spacer(height: u32) -> Html {
+    html! {
+        if height > 0 {
+            <tr class="spacer" aria-hidden="true">
+                <td><svg width="1" height={height.to_string()} /></td>
+            </tr>
+        }
+    }
+}
+
+/// Asks for the rows in sight, unless they are there or asked for.
+fn look(page: &Page, scroller: &NodeRef, ask: &MatrixAsk, row: u32) {
+    let Some(scroller) = scroller.cast::<Element>() else {
+        return;
+    };
+    let first = scroller.scroll_top().max(0) as u32 / row;
+    let seen = scroller.client_height().max(0) as u32 / row + 1;
+    let near = first.saturating_sub(MARGIN / 2)..first + seen + MARGIN / 2;
+    if near.start >= ask.offset && near.end <= ask.offset + ask.limit {
+        return;
+    }
+    page.dispatch(Action::ShowRows {
+        offset: first.saturating_sub(2 * MARGIN),
+        limit: seen + 4 * MARGIN,
+    });
+}
+
+/// Where a key moves the cursor. None: it is no key of the matrix.
+fn moved((row, column): (u32, u32), key: &str, columns: u32, rows: u32) -> Option<(u32, u32)> {
+    const PAGE: u32 = 10;
+    let (last_row, last_column) = (rows.checked_sub(1)?, columns.checked_sub(1)?);
+    Some(match key {
+        "ArrowUp" => (row.saturating_sub(1), column),
+        "ArrowDown" => ((row + 1).min(last_row), column),
+        "ArrowLeft" => (row, column.saturating_sub(1)),
+        "ArrowRight" => (row, (column + 1).min(last_column)),
+        "PageUp" => (row.saturating_sub(PAGE), column),
+        "PageDown" => ((row + PAGE).min(last_row), column),
+        "Home" => (0, column),
+        "End" => (last_row, column),
+        _ => return None,
+    })
+}
+
+/// Whether the cell is on the page, and has the keyboard now.
+fn focus_cell(scroller: &NodeRef, (row, column): (u32, u32)) -> bool {
+    scroller
+        .cast::<Element>()
+        .and_then(|scroller| {
+            let selector = format!("[data-cell='{row}-{column}']");
+            scroller.query_selector(&selector).ok().flatten()
+        })
+        .and_then(|cell| cell.dyn_into::<HtmlElement>().ok())
+        .is_some_and(|cell| cell.focus().is_ok())
+}
+
+fn cell(
+    page: &Page,
+    row: &MatrixRow,
+    at: u32,
+    number: u32,
+    bits: u8,
+    category: &str,
+    current: bool,
+) -> Html {
+    let first = LETTERS
+        .iter()
+        .enumerate()
+        .position(|(check, _)| bits >> check & 1 != 0);
+    let failed = (bits & MatrixRow::FAILED).count_ones();
+    let (class, sign) = match first {
+        _ if bits & MatrixRow::SELECTED != 0 => ("selected".to_owned(), "✓".to_owned()),
+        None => ("eligible".to_owned(), "○".to_owned()),
+        Some(check) if failed > 1 => (
+            format!("failed check-{check}"),
+            format!("{}+{}", LETTERS[check], failed - 1),
+        ),
+        Some(check) => (format!("failed check-{check}"), LETTERS[check].to_owned()),
+    };
+    let verdict = match first {
+        _ if bits & MatrixRow::SELECTED != 0 => "selected".to_owned(),
+        None => "eligible".to_owned(),
+        Some(_) => {
+            let codes: Vec<_> = page
+                .about
+                .checks
+                .iter()
+                .enumerate()
+                .filter(|(check, _)| bits >> check & 1 != 0)
+                .map(|(_, check)| check.code.as_str())
+                .collect();
+            format!("rejected: {}", codes.join(", "))
+        }
+    };
+    let label = format!(
+        "{} {}, {category}: {verdict}",
+        row.server.id, row.server.version
+    );
+    let ask = StoryAsk {
+        requirement: number,
+        server: row.server.clone(),
+    };
+    html! {
+        <td class={class}>
+            <button
+                data-cell={format!("{at}-{number}")}
+                tabindex={if current { "0" } else { "-1" }}
+                aria-label={label.clone()}
+                title={label}
+                onclick={page.on(move || Action::TellStory(ask.clone()))}
+            >
+                { sign }
+            </button>
+        </td>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct FiltersProps {
+    ask: MatrixAsk,
+    total: u32,
+    zoom: UseStateHandle<usize>,
+}
+
+/// Which rows are shown, and how large; the legend at the same time.
+#[component]
+fn Filters(props: &FiltersProps) -> Html {
+    let page = use_page();
+    let FiltersProps { ask, total, zoom } = props;
+    let filter = ask.filter.clone();
+    let change = |change: Box<dyn Fn(&mut Filter)>| {
+        let mut filter = filter.clone();
+        change(&mut filter);
+        Action::FilterRows(filter)
+    };
+    let chip = |bit: u8, sign: &str, name: String, class: String| {
+        let action = change(Box::new(move |filter| filter.bits ^= bit));
+        html! {
+            <button
+                class={classes!("chip", class)}
+                aria-pressed={(filter.bits & bit != 0).to_string()}
+                onclick={page.on(move || action.clone())}
+            >
+                <span class="sign" aria-hidden="true">{ sign.to_owned() }</span>{ name }
+            </button>
+        }
+    };
+    let checks = (0..)
+        .zip(LETTERS)
+        .zip(&page.about.checks)
+        .map(|((check, letter), name)| {
+            chip(
+                1 << check,
+                letter,
+                name.code.clone(),
+                format!("check-{check}"),
+            )
+        });
+    let search = {
+        let (page, filter) = (page.clone(), filter.clone());
+        Callback::from(move |event: InputEvent| {
+            if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
+                page.dispatch(Action::FilterRows(Filter {
+                    id: input.value(),
+                    ..filter.clone()
+                }));
+            }
+        })
+    };
+    let choose = {
+        let (page, filter) = (page.clone(), filter.clone());
+        Callback::from(move |event: Event| {
+            if let Some(select) = event.target_dyn_into::<HtmlSelectElement>() {
+                page.dispatch(Action::FilterRows(Filter {
+                    requirement: select.value().parse().ok(),
+                    ..filter.clone()
+                }));
+            }
+        })
+    };
+    let requirements = page
+        .verdict
+        .iter()
+        .flat_map(|verdict| &verdict.requirements);
+    let options = (0_u32..).zip(requirements).map(|(number, requirement)| {
+        html! {
+            <option value={number.to_string()} selected={filter.requirement == Some(number)}>
+                { &requirement.category }
+            </option>
+        }
+    });
+    let zoomed = |step: usize, label: &'static str, sign: &'static str| {
+        let (zoom, next) = (zoom.clone(), step);
+        html! {
+            <button
+                aria-label={label}
+                disabled={next >= ROW.len()}
+                onclick={Callback::from(move |_: MouseEvent| zoom.set(next))}
+            >
+                { sign }
+            </button>
+        }
+    };
+    html! {
+        <div class="filters">
+            <div class="chips" role="group" aria-label="Show servers with a cell that is">
+                { chip(MatrixRow::SELECTED, "✓", "selected".to_owned(), "selected".to_owned()) }
+                { chip(MatrixRow::ELIGIBLE, "○", "eligible".to_owned(), "eligible".to_owned()) }
+                { for checks }
+            </div>
+            <div class="bar">
+                <input
+                    type="search"
+                    placeholder="Part of an id"
+                    aria-label="Part of an id"
+                    value={filter.id.clone()}
+                    oninput={search}
+                />
+                <select aria-label="Of which requirement" onchange={choose}>
+                    <option value="" selected={filter.requirement.is_none()}>{ "any requirement" }</option>
+                    { for options }
+                </select>
+                <span class="quiet" role="status">{ count(*total, "server") }</span>
+                <span class="actions">
+                    { zoomed(zoom.wrapping_sub(1), "Zoom out", "−") }
+                    { zoomed(**zoom + 1, "Zoom in", "+") }
+                </span>
+            </div>
+        </div>
+    }
+}

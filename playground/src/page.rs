@@ -1,0 +1,84 @@
+//! What every part of the page has at hand.
+
+use crate::editor::{Editors, INPUTS};
+use crate::state::{Action, Notice, State};
+use agent_protocol::{Fix, Place};
+use gloo_timers::callback::Timeout;
+use std::ops::Deref;
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// The state, and the editors with the texts.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Page {
+    pub(crate) state: UseReducerHandle<State>,
+    pub(crate) editors: Rc<Editors>,
+}
+
+impl Deref for Page {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+
+impl Page {
+    pub(crate) fn dispatch(&self, action: Action) {
+        self.state.dispatch(action);
+    }
+
+    /// A callback that has something happen.
+    pub(crate) fn on<E>(&self, action: impl Fn() -> Action + 'static) -> Callback<E> {
+        let dispatcher = self.state.dispatcher();
+        Callback::from(move |_| dispatcher.dispatch(action()))
+    }
+
+    /// Shows a place in its editor, with the cursor at it.
+    pub(crate) fn go_to(&self, place: Place) {
+        self.dispatch(Action::ShowInput(place.source));
+        let editors = Rc::clone(&self.editors);
+        // Behind the rendering: an editor that is not seen can't scroll.
+        Timeout::new(0, move || editors.reveal(&place, true)).forget();
+    }
+
+    /// Carries out a suggested change, and says how to take it back.
+    pub(crate) fn apply(&self, fix: &Fix) {
+        let Some(edits) = &fix.edits else { return };
+        self.editors.apply(edits);
+        let undo = INPUTS
+            .into_iter()
+            .filter(|source| edits.iter().any(|edit| edit.place.source == *source))
+            .collect();
+        self.dispatch(Action::Tell(Notice {
+            text: format!("Applied: {}", fix.text),
+            alarming: false,
+            undo,
+        }));
+    }
+}
+
+/// The page, for a component.
+#[hook]
+pub(crate) fn use_page() -> Page {
+    use_context().expect("the page is around every component")
+}
+
+/// `1 server`, `2 servers`.
+pub(crate) fn count(number: u32, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", thousands(number))
+}
+
+/// `10,000`
+pub(crate) fn thousands(number: u32) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}

@@ -1,0 +1,109 @@
+//! What is to be said about the inputs.
+
+use crate::editor::file_name;
+use crate::page::{Page, count, use_page};
+use agent_protocol::{Diagnostic, Severity};
+use yew::prelude::*;
+
+/// How many problems are listed. An index may have a thousand.
+const SHOWN: usize = 50;
+
+/// Where the codes are explained.
+const PAGES: &str = "https://github.com/agent-engine/agent/blob/main/docs/reference/codes";
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct CodeProps {
+    pub(crate) code: String,
+}
+
+/// A code, with a link to its page.
+#[component]
+pub(crate) fn Code(props: &CodeProps) -> Html {
+    html! {
+        <a class="code" href={format!("{PAGES}/{}.md", props.code)} target="_blank" rel="noreferrer">
+            { &props.code }
+        </a>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct PlaceProps {
+    pub(crate) place: agent_protocol::Place,
+}
+
+/// A place; a click goes there.
+#[component]
+pub(crate) fn Place(props: &PlaceProps) -> Html {
+    let page = use_page();
+    let place = props.place;
+    let onclick = Callback::from(move |_: MouseEvent| page.go_to(place));
+    html! {
+        <button class="place" {onclick} title="Go there">
+            { format!("{}:{}:{}", file_name(place.source), place.start.line, place.start.column) }
+        </button>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct ProblemsProps {
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// All problems, errors first.
+#[component]
+pub(crate) fn Problems(props: &ProblemsProps) -> Html {
+    let page = use_page();
+    let of = |severity| {
+        let found = props.diagnostics.iter();
+        found.filter(move |found| found.severity == severity)
+    };
+    let all = of(Severity::Error).chain(of(Severity::Warning));
+    let items = all.take(SHOWN).map(|found| problem(&page, found));
+    let rest = props.diagnostics.len().saturating_sub(SHOWN) as u32;
+    html! {
+        if !props.diagnostics.is_empty() {
+            <ul class="problems" aria-label="Problems">
+                { for items }
+                if rest > 0 {
+                    <li class="quiet">{ format!("and {}", count(rest, "more problem")) }</li>
+                }
+            </ul>
+        }
+    }
+}
+
+fn problem(page: &Page, found: &Diagnostic) -> Html {
+    let (class, word) = match found.severity {
+        Severity::Error => ("error", "error"),
+        Severity::Warning => ("warning", "warning"),
+    };
+    let onclick = found.labels.first().map(|label| {
+        let (page, place) = (page.clone(), label.place);
+        Callback::from(move |_: MouseEvent| page.go_to(place))
+    });
+    let also = found.labels.iter().skip(1).map(|label| {
+        html! {
+            <li><Place place={label.place} />{ " " }{ &label.text }</li>
+        }
+    });
+    let help = found.help.iter().map(|help| match help.split_once('\n') {
+        Some((lead, snippet)) => html! { <li>{ lead }<pre>{ snippet }</pre></li> },
+        None => html! { <li>{ help }</li> },
+    });
+    html! {
+        <li class={classes!("problem", class)}>
+            <p>
+                <strong>{ word }</strong>{ " " }
+                <Code code={found.code.clone()} />{ " " }
+                <button class="message" {onclick}>{ &found.message }</button>{ " " }
+                { found.labels.first().map(|label| html! { <Place place={label.place} /> }) }
+            </p>
+            if found.labels.len() > 1 {
+                <ul class="also">{ for also }</ul>
+            }
+            if !found.help.is_empty() {
+                <ul class="help">{ for help }</ul>
+            }
+        </li>
+    }
+}

@@ -1,0 +1,347 @@
+//! The verdict: every requirement, and its server or why there is none.
+
+use crate::funnel::Funnel;
+use crate::page::{Page, count, thousands, use_page};
+use crate::problems::{Code, Place, Problems};
+use crate::state::{Action, Engine, LIST_STEP};
+use agent_protocol::{
+    Eligible, FallenAsk, Fix, ListAsk, Listed, Near, Outcome, Requirement, Selected, ServerName,
+    StoryAsk, Verdict,
+};
+use yew::prelude::*;
+
+/// The verdict, and everything that is to be said about the inputs.
+#[component]
+pub(crate) fn VerdictView() -> Html {
+    let page = use_page();
+    let Some(verdict) = page.verdict.clone() else {
+        return match &page.engine {
+            Engine::Failed(reason) => html! { <Failure reason={reason.clone()} /> },
+            _ => html! { <p class="waiting">{ "Loading the engine…" }</p> },
+        };
+    };
+    let failure = match &page.engine {
+        Engine::Failed(reason) => html! { <Failure reason={reason.clone()} /> },
+        _ => html! {},
+    };
+    let requirements = (0..)
+        .zip(&verdict.requirements)
+        .map(|(number, requirement)| {
+            html! { <Card key={number} {number} requirement={requirement.clone()} /> }
+        });
+    html! {
+        <>
+            { failure }
+            { headline(&verdict) }
+            <Problems diagnostics={verdict.diagnostics.clone()} />
+            <ol class="requirements">{ for requirements }</ol>
+        </>
+    }
+}
+
+/// That the engine does not answer.
+#[component]
+fn Failure(props: &FailureProps) -> Html {
+    html! {
+        <p class="failure" role="alert">
+            { format!("The engine stopped: {}. Nothing is lost; with the next change it is started again.", props.reason) }
+        </p>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct FailureProps {
+    reason: AttrValue,
+}
+
+fn headline(verdict: &Verdict) -> Html {
+    let (class, mark, answer) = match verdict.satisfied {
+        Some(true) => ("yes", "✓", "Every requirement has a server"),
+        Some(false) => ("no", "✗", "Not every requirement has a server"),
+        None => ("no", "✗", "Nothing is decided: an input has errors"),
+    };
+    let agent = verdict
+        .agent
+        .as_ref()
+        .map(|agent| format!("{} {}", agent.name, agent.version));
+    let mut facts: Vec<_> = agent.into_iter().collect();
+    if !verdict.requirements.is_empty() {
+        facts.push(count(verdict.requirements.len() as u32, "requirement"));
+    }
+    if let Some(servers) = verdict.servers {
+        facts.push(format!("{} in the index", count(servers, "server")));
+    }
+    html! {
+        <header class="headline" role="status">
+            <p class={classes!("answer-line", class)}>
+                <span class="mark" aria-hidden="true">{ mark }</span>
+                { answer }
+            </p>
+            <p class="facts">{ facts.join(" · ") }</p>
+        </header>
+    }
+}
+
+#[derive(Properties, PartialEq)]
+struct CardProps {
+    number: u32,
+    requirement: Requirement,
+}
+
+/// One requirement.
+#[component]
+fn Card(props: &CardProps) -> Html {
+    let page = use_page();
+    let CardProps {
+        number,
+        requirement,
+    } = props;
+    let number = *number;
+    let (class, mark, said) = match requirement.outcome {
+        Outcome::Selected(_) => ("yes", "✓", "satisfied"),
+        Outcome::Unsatisfied { .. } => ("no", "✗", "not satisfied"),
+    };
+    let open = page
+        .wanted
+        .fallen
+        .filter(|ask| ask.requirement == number)
+        .map(|ask| ask.check);
+    let on_stage = {
+        let page = page.clone();
+        Callback::from(move |check: u8| {
+            let ask = (open != Some(check)).then_some(FallenAsk {
+                requirement: number,
+                check,
+                limit: LIST_STEP,
+            });
+            page.dispatch(Action::ListFallen(ask));
+        })
+    };
+    let permissions = requirement.permissions.iter().map(|permission| {
+        html! { <code class="scope">{ permission }</code> }
+    });
+    html! {
+        <li class={classes!("card", class)}>
+            <div class="card-head">
+                <h3>
+                    <span class="mark" aria-hidden="true">{ mark }</span>
+                    <span class="visually-hidden">{ said }{ ": " }</span>
+                    { &requirement.category }
+                </h3>
+                <Place place={requirement.place} />
+                <span class="scopes">{ for permissions }</span>
+            </div>
+            { match &requirement.outcome {
+                Outcome::Selected(selected) => selection(&page, number, selected),
+                Outcome::Unsatisfied { nearest } => nearest_ones(&page, number, nearest),
+            } }
+            <Funnel
+                all={requirement.all}
+                stages={requirement.funnel.clone()}
+                selected={matches!(requirement.outcome, Outcome::Selected(_))}
+                {open}
+                {on_stage}
+            />
+            { fallen(&page, number) }
+            { eligible(&page, number, requirement) }
+        </li>
+    }
+}
+
+/// The server that was selected.
+fn selection(page: &Page, number: u32, selected: &Selected) -> Html {
+    let over = selected.over.as_ref().map(|over| {
+        html! {
+            <p class="over">
+                { "over " }
+                { server(page, number, &over.server) }
+                { ": " }
+                { &over.text }
+            </p>
+        }
+    });
+    html! {
+        <div class="selection">
+            <p>
+                { server(page, number, &selected.server) }
+                <span class="endpoint">{ &selected.endpoint }</span>
+            </p>
+            { over }
+        </div>
+    }
+}
+
+/// The servers that need the fewest changes.
+fn nearest_ones(page: &Page, number: u32, nearest: &[Near]) -> Html {
+    let items = nearest.iter().map(|near| {
+        let reasons = near.reasons.iter().map(|reason| {
+            html! {
+                <li><Code code={reason.code.clone()} />{ " " }{ &reason.text }</li>
+            }
+        });
+        html! {
+            <li>
+                <p>{ server(page, number, &near.server) }</p>
+                <ul class="reasons">{ for reasons }</ul>
+                { fixes(page, &near.fixes) }
+            </li>
+        }
+    });
+    html! {
+        if nearest.is_empty() {
+            <p class="quiet">{ "The index has no servers." }</p>
+        } else {
+            <h4>{ "Nearest" }</h4>
+            <ol class="nearest">{ for items }</ol>
+        }
+    }
+}
+
+/// What would make it a yes, each with a button that does it.
+pub(crate) fn fixes(page: &Page, fixes: &[Fix]) -> Html {
+    let items = fixes.iter().map(|fix| {
+        let apply = {
+            let (page, fix) = (page.clone(), fix.clone());
+            Callback::from(move |_| page.apply(&fix))
+        };
+        html! {
+            <li class={classes!("fix", fix.widening.then_some("widening"))}>
+                <span>{ capitalised(&fix.text) }</span>
+                if fix.edits.is_some() {
+                    <button class="apply" onclick={apply}>{ "Apply" }</button>
+                }
+            </li>
+        }
+    });
+    html! { <ul class="fixes" aria-label="What would make it a yes">{ for items }</ul> }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}
+
+/// The name of a server; a click tells its story.
+pub(crate) fn server(page: &Page, requirement: u32, server: &ServerName) -> Html {
+    let ask = StoryAsk {
+        requirement,
+        server: server.clone(),
+    };
+    html! {
+        <button
+            class="server"
+            title="Tell the whole story"
+            onclick={page.on(move || Action::TellStory(ask.clone()))}
+        >
+            <bdi>{ &server.id }</bdi>{ " " }<bdi class="version">{ &server.version }</bdi>
+        </button>
+    }
+}
+
+/// The servers that the open stage of the funnel holds back.
+fn fallen(page: &Page, number: u32) -> Html {
+    let asked = page.wanted.fallen.filter(|ask| ask.requirement == number);
+    let Some((ask, fallen)) = asked.zip(page.views.fallen.clone()) else {
+        return html! {};
+    };
+    if fallen.requirement != number {
+        return html! {};
+    }
+    let items = fallen.items.iter().map(|fallen| {
+        html! {
+            <li>
+                { server(page, number, &fallen.server) }{ " " }
+                <span class="quiet">{ &fallen.reason.text }</span>
+            </li>
+        }
+    });
+    let check = page.about.checks.get(ask.check as usize);
+    let more = FallenAsk {
+        limit: ask.limit + LIST_STEP,
+        ..ask
+    };
+    html! {
+        <section class="list">
+            <h4>
+                { format!("{} held back: ", count(fallen.total, "server")) }
+                { check.map(|check| html! { <Code code={check.code.clone()} /> }) }
+                <button class="close" onclick={page.on(|| Action::ListFallen(None))} aria-label="Close the list">
+                    { "×" }
+                </button>
+            </h4>
+            <ul>{ for items }</ul>
+            { rest(&fallen, page.on(move || Action::ListFallen(Some(more)))) }
+        </section>
+    }
+}
+
+/// A button for the rest of a list, if there is a rest.
+fn rest<T>(listed: &Listed<T>, onclick: Callback<MouseEvent>) -> Html {
+    let rest = listed.total - listed.items.len() as u32;
+    html! {
+        if rest > 0 {
+            <button class="more" {onclick}>{ format!("{} more", thousands(rest)) }</button>
+        }
+    }
+}
+
+/// The eligible servers in order, and the rule on which each lost.
+fn eligible(page: &Page, number: u32, requirement: &Requirement) -> Html {
+    let Outcome::Selected(selected) = &requirement.outcome else {
+        return html! {};
+    };
+    let others = requirement.funnel.last().map_or(0, |stage| stage.left) - 1;
+    if others == 0 {
+        return html! {};
+    }
+    let asked = page.wanted.eligible.filter(|ask| ask.requirement == number);
+    let Some(ask) = asked else {
+        let ask = ListAsk {
+            requirement: number,
+            limit: LIST_STEP,
+        };
+        return html! {
+            <button class="more" onclick={page.on(move || Action::ListEligible(Some(ask)))}>
+                { format!("How the tie was broken: {} eligible", thousands(others + 1)) }
+            </button>
+        };
+    };
+    let listed = page
+        .views
+        .eligible
+        .as_ref()
+        .filter(|listed| listed.requirement == number);
+    let items = listed.into_iter().flat_map(|listed| &listed.items);
+    let item = |eligible: &Eligible| {
+        html! {
+            <li>
+                { server(page, number, &eligible.server) }{ " " }
+                <span class="quiet">{ format!("lost: {}", eligible.text) }</span>
+            </li>
+        }
+    };
+    let more = ListAsk {
+        limit: ask.limit + LIST_STEP,
+        ..ask
+    };
+    html! {
+        <section class="list">
+            <h4>
+                { "Signed first, then the smaller id, then the smaller version" }
+                <button class="close" onclick={page.on(|| Action::ListEligible(None))} aria-label="Close the list">
+                    { "×" }
+                </button>
+            </h4>
+            <ol>
+                <li>
+                    { server(page, number, &selected.server) }{ " " }
+                    <span class="yes">{ "selected" }</span>
+                </li>
+                { for items.map(item) }
+            </ol>
+            { listed.map(|listed| rest(listed, page.on(move || Action::ListEligible(Some(more))))) }
+        </section>
+    }
+}
