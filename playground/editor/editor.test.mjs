@@ -1,4 +1,4 @@
-// Runs the built editor in a browser: `node --test editor/` in the folder of the playground.
+// Runs the built editor in a browser: `node --test editor/editor.test.mjs` in the folder of the playground.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
