@@ -12,6 +12,24 @@ use crate::process;
 /// The package that is built for wasm only.
 pub(crate) const GUEST: &str = "agent-component";
 
+/// The packages of the playground. They run here as well, but are built by calls of their own: what
+/// they ask of procedural macros, built together with the rest, would compile wasmtime once more.
+pub(crate) const PLAYGROUND: [&str; 3] = ["agent-playground", "agent-protocol", "agent-worker"];
+
+/// The arguments that select all packages but those of the playground.
+pub(crate) fn all_but_playground() -> Vec<&'static str> {
+    let left_out = PLAYGROUND.iter().flat_map(|package| ["--exclude", package]);
+    ["--workspace"].into_iter().chain(left_out).collect()
+}
+
+/// The arguments that select the packages of the playground.
+pub(crate) fn playground() -> Vec<&'static str> {
+    let packages = PLAYGROUND.iter();
+    packages
+        .flat_map(|package| ["--package", package])
+        .collect()
+}
+
 /// A call of the cargo that runs this program, in the root of the workspace.
 pub(crate) fn cargo(workspace: &Workspace) -> Command {
     // Cargo tells its own path to what it runs.

@@ -6,7 +6,7 @@ mod unification;
 use agent_pack::Workspace;
 use anyhow::{Result, bail};
 
-use crate::cargo::cargo;
+use crate::cargo::{all_but_playground, cargo, playground};
 use crate::{no_arguments, process, setup, status};
 
 type Check = (&'static str, fn(&Workspace) -> Result<()>);
@@ -18,28 +18,21 @@ const CHECKS: [Check; 5] = [
     ("the tree", tidy::check),
     ("that wasmtime is built once", unification::check),
     ("the code with clippy", |workspace| {
-        let clippy = [
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "--deny",
-            "warnings",
-        ];
-        process::run(cargo(workspace).args(clippy))
+        for packages in [all_but_playground(), playground()] {
+            let mut clippy = cargo(workspace);
+            clippy.arg("clippy").args(packages).arg("--all-targets");
+            process::run(clippy.args(["--", "--deny", "warnings"]))?;
+        }
+        Ok(())
     }),
     ("the documentation", |workspace| {
-        let doc = [
-            "doc",
-            "--workspace",
-            "--no-deps",
-            "--document-private-items",
-        ];
-        process::run(
-            cargo(workspace)
-                .args(doc)
-                .env("RUSTDOCFLAGS", "--deny warnings"),
-        )
+        for packages in [all_but_playground(), playground()] {
+            let mut doc = cargo(workspace);
+            doc.env("RUSTDOCFLAGS", "--deny warnings");
+            doc.arg("doc").args(packages);
+            process::run(doc.args(["--no-deps", "--document-private-items"]))?;
+        }
+        Ok(())
     }),
 ];
 

@@ -8,30 +8,33 @@ use agent_pack::Workspace;
 use anyhow::{Result, bail};
 use std::process::Stdio;
 
-use crate::cargo::{GUEST, cargo};
-use crate::{component, no_arguments, playground, process, setup, status};
+use crate::cargo::{GUEST, all_but_playground, cargo, playground};
+use crate::{component, no_arguments, process, setup, status};
 
 /// One part of the tests. All of them are run, also when one fails: who looks at the result of a
 /// long run wants to know everything.
 type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     ("unit, integration and documentation tests", |workspace| {
         run_tests(workspace, &[], &[])
+    }),
+    ("the same of the playground's packages", |workspace| {
+        run(workspace, &playground(), &[], &[])
     }),
     ("each package compiles alone", alone::check),
     (
         "the component is the same when built elsewhere",
         elsewhere::check,
     ),
-    ("the playground is within its budget", playground::dist),
+    (
+        "the playground is within its budget",
+        crate::playground::dist,
+    ),
     ("the engine's module in the browser", browser::module),
     ("the editor", browser::editor),
     ("the playground in a real browser", browser::page),
 ];
-
-/// All packages that run here, and all of their tests.
-const TESTED: [&str; 4] = ["--workspace", "--exclude", GUEST, "--no-fail-fast"];
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
@@ -55,31 +58,49 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Runs the tests whose names contain one of `filters`, or all when there are none.
+/// Runs the tests whose names contain one of `filters`, or all when there are none, of all packages
+/// that run here but those of the playground.
 pub(crate) fn run_tests(
     workspace: &Workspace,
     filters: &[&str],
     environment: &[(&str, &str)],
 ) -> Result<()> {
     setup::ensure(workspace)?;
+    let mut packages = all_but_playground();
+    packages.extend(["--exclude", GUEST]);
+    run(workspace, &packages, filters, environment)
+}
+
+fn run(
+    workspace: &Workspace,
+    packages: &[&str],
+    filters: &[&str],
+    environment: &[(&str, &str)],
+) -> Result<()> {
     let mut tests = cargo(workspace);
     tests.envs(environment.iter().copied());
     if !has_nextest(workspace) {
         // Runs those in documentation as well.
-        return process::run(tests.arg("test").args(TESTED).arg("--").args(filters));
+        return process::run(
+            tests
+                .arg("test")
+                .args(packages)
+                .args(["--no-fail-fast", "--"])
+                .args(filters),
+        );
     }
     process::run(
         tests
             .args(["nextest", "run"])
-            .args(TESTED)
-            .arg("--")
+            .args(packages)
+            .args(["--no-fail-fast", "--"])
             .args(filters),
     )?;
     process::run(
         cargo(workspace)
             .args(["test", "--doc"])
-            .args(TESTED)
-            .arg("--")
+            .args(packages)
+            .args(["--no-fail-fast", "--"])
             .args(filters),
     )
 }
