@@ -86,24 +86,30 @@ const HEIGHT: f64 = 40.0;
 /// Each column narrows to the next over its whole width, so that the loss at a check is the slope
 /// of its column.
 fn picture(left: &[u32]) -> Html {
-    let half = |number| share(number, left[0]) * HEIGHT / 2.0;
-    let columns = left.iter().enumerate().map(|(at, number)| {
-        let from = left[at.saturating_sub(1)];
-        let (x, end) = (at as f64 * COLUMN, (at + 1) as f64 * COLUMN);
-        let (a, b, middle) = (half(from), half(*number), HEIGHT / 2.0);
-        let points = format!(
-            "{x:.1},{:.1} {end:.1},{:.1} {end:.1},{:.1} {x:.1},{:.1}",
-            middle - a,
-            middle - b,
-            middle + b,
-            middle + a
-        );
-        html! { <polygon {points} /> }
-    });
+    let half = |number: u32| share(number, left[0]) * HEIGHT / 2.0;
     let width = left.len() as f64 * COLUMN;
+    // Along the upper edge from left to right, and back along the lower one.
+    let corners: Vec<_> = left
+        .iter()
+        .enumerate()
+        .flat_map(|(at, number)| {
+            let from = left[at.saturating_sub(1)];
+            let x = at as f64 * COLUMN;
+            [(x, half(from)), (x + COLUMN, half(*number))]
+        })
+        .collect();
+    let upper = corners.iter().map(|(x, half)| (x, HEIGHT / 2.0 - half));
+    let lower = corners
+        .iter()
+        .rev()
+        .map(|(x, half)| (x, HEIGHT / 2.0 + half));
+    let points: Vec<_> = upper
+        .chain(lower)
+        .map(|(x, y)| format!("{x:.0},{y:.1}"))
+        .collect();
     html! {
         <svg viewBox={format!("0 0 {width} {HEIGHT}")} preserveAspectRatio="none" aria-hidden="true">
-            { for columns }
+            <polygon points={points.join(" ")} />
         </svg>
     }
 }

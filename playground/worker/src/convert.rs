@@ -1,6 +1,6 @@
 //! The engine's values as those that are shown.
 
-use agent_engine::decide::{Near, Resolution, TieBreak};
+use agent_engine::decide::{Counterfactual, Near, Resolution, TieBreak};
 use agent_engine::model::{Constraints, Residency, ServerView};
 use agent_engine::{diagnostic, explain, text};
 use agent_protocol as shown;
@@ -106,16 +106,24 @@ pub(crate) fn reasons(near: &Near<'_>) -> Vec<shown::Reason> {
 }
 
 pub(crate) fn fixes(
-    _resolution: &Resolution,
-    _requirement: usize,
+    resolution: &Resolution,
+    requirement: usize,
     near: &Near<'_>,
 ) -> Vec<shown::Fix> {
+    let edits = |fix: &Counterfactual<'_>| {
+        let edits = explain::edits(resolution, requirement, near.server, fix)?;
+        let edit = |edit: explain::Edit| shown::Edit {
+            place: place(&edit.place),
+            replacement: edit.replacement,
+        };
+        Some(edits.into_iter().map(edit).collect())
+    };
     near.fixes
         .iter()
         .map(|fix| shown::Fix {
             text: explain::fix(fix),
             widening: fix.widening,
-            edits: None,
+            edits: edits(fix),
         })
         .collect()
 }

@@ -1,8 +1,8 @@
 //! A conversation with a page.
 
 use crate::inputs::Inputs;
-use crate::view::Rows;
 use crate::verdict::CHECKS;
+use crate::view::Rows;
 use crate::{verdict, view};
 use agent_engine::decide::Resolution;
 use agent_engine::model::{Residency, Sensitivity};
@@ -23,7 +23,10 @@ impl Session {
     pub fn about() -> About {
         About {
             version: agent_engine::VERSION.to_owned(),
-            residencies: Residency::ALL.iter().map(|r| r.as_str().to_owned()).collect(),
+            residencies: Residency::ALL
+                .iter()
+                .map(|r| r.as_str().to_owned())
+                .collect(),
             sensitivities: Sensitivity::ALL
                 .iter()
                 .map(|level| level.as_str().to_owned())
