@@ -5,7 +5,7 @@
 
 use crate::inputs::Inputs;
 use crate::view::tell;
-use crate::{convert, session, verdict};
+use crate::{ask, convert, session, verdict};
 use agent_engine::{explain, render};
 use agent_protocol::{Diagnostic, Inputs as Texts, Story, Verdict};
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub fn version() -> String {
 /// When it is given anything but texts by these names; never because of what they hold.
 #[wasm_bindgen]
 pub fn validate(inputs: JsInputs) -> Result<JsDiagnostics, JsError> {
-    let inputs: Texts = serde_wasm_bindgen::from_value(inputs.into())?;
+    let inputs: Texts = ask::read(&inputs)?;
     let mut read = Inputs::default();
     read.read(inputs.manifest, inputs.index, inputs.lock);
     let problems: Vec<Diagnostic> = read.problems().cloned().map(convert::diagnostic).collect();
@@ -143,6 +143,6 @@ impl Session {
     /// When the question is not of that form.
     #[wasm_bindgen(skip_typescript)]
     pub fn answer(&mut self, ask: JsValue) -> Result<JsValue, JsError> {
-        object(&self.0.answer(serde_wasm_bindgen::from_value(ask)?))
+        object(&self.0.answer(ask::read(&ask)?))
     }
 }

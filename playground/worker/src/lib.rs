@@ -6,6 +6,7 @@
 //! engine and hand on what it says.
 
 pub mod api;
+mod ask;
 mod convert;
 mod inputs;
 mod session;
