@@ -3,7 +3,7 @@
 use crate::browser;
 use crate::editor::Viewer;
 use crate::page::{Page, count, use_page};
-use crate::problems::Code;
+use crate::problems::{Code, prose};
 use crate::state::Notice;
 use agent_protocol::{Drift, LockVerdict, Source};
 use std::rc::Rc;
@@ -179,7 +179,7 @@ fn list(drifts: &[Drift], heading: &'static str, none: &'static str) -> Html {
             <li class={classes!(drift.widening.then_some("widening"))}>
                 <Code code={drift.code.clone()} />{ " " }
                 { drift.category.as_ref().map(|category| html! { <strong>{ format!("{category}: ") }</strong> }) }
-                { &drift.text }
+                { prose(&drift.text) }
                 if drift.widening { { " " }<span class="badge warning">{ "widening" }</span> }
             </li>
         }

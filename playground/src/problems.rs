@@ -13,7 +13,7 @@ const PAGES: &str = "https://github.com/agent-engine/agent/blob/main/docs/refere
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct CodeProps {
-    pub(crate) code: String,
+    pub(crate) code: AttrValue,
 }
 
 /// A code, with a link to its page.
@@ -24,6 +24,18 @@ pub(crate) fn Code(props: &CodeProps) -> Html {
             { &props.code }
         </a>
     }
+}
+
+/// A sentence of the engine, with what stands in backquotes as code.
+pub(crate) fn prose(text: &str) -> Html {
+    let pieces = text.split('`').enumerate().map(|(at, piece)| {
+        if at % 2 == 0 {
+            html! { { piece } }
+        } else {
+            html! { <code><bdi>{ piece }</bdi></code> }
+        }
+    });
+    html! { <>{ for pieces }</> }
 }
 
 #[derive(Properties, PartialEq)]
@@ -53,15 +65,17 @@ pub(crate) struct ProblemsProps {
 #[component]
 pub(crate) fn Problems(props: &ProblemsProps) -> Html {
     let page = use_page();
-    let of = |severity| {
-        let found = props.diagnostics.iter();
-        found.filter(move |found| found.severity == severity)
-    };
-    let all = of(Severity::Error).chain(of(Severity::Warning));
-    let items = all.take(SHOWN).map(|found| problem(&page, found));
-    let rest = props.diagnostics.len().saturating_sub(SHOWN) as u32;
+    let mut all: Vec<_> = props
+        .diagnostics
+        .iter()
+        // The requirement itself says so, and more about it.
+        .filter(|found| found.code != "UNSATISFIED")
+        .collect();
+    all.sort_by_key(|found| found.severity == Severity::Warning);
+    let items = all.iter().take(SHOWN).map(|found| problem(&page, found));
+    let rest = all.len().saturating_sub(SHOWN) as u32;
     html! {
-        if !props.diagnostics.is_empty() {
+        if !all.is_empty() {
             <ul class="problems" aria-label="Problems">
                 { for items }
                 if rest > 0 {
@@ -87,15 +101,15 @@ fn problem(page: &Page, found: &Diagnostic) -> Html {
         }
     });
     let help = found.help.iter().map(|help| match help.split_once('\n') {
-        Some((lead, snippet)) => html! { <li>{ lead }<pre>{ snippet }</pre></li> },
-        None => html! { <li>{ help }</li> },
+        Some((lead, snippet)) => html! { <li>{ prose(lead) }<pre>{ snippet }</pre></li> },
+        None => html! { <li>{ prose(help) }</li> },
     });
     html! {
         <li class={classes!("problem", class)}>
             <p>
                 <strong>{ word }</strong>{ " " }
                 <Code code={found.code.clone()} />{ " " }
-                <button class="message" {onclick}>{ &found.message }</button>{ " " }
+                <button class="message" {onclick}>{ prose(&found.message) }</button>{ " " }
                 { found.labels.first().map(|label| html! { <Place place={label.place} /> }) }
             </p>
             if found.labels.len() > 1 {

@@ -2,7 +2,7 @@
 
 use crate::funnel::CHECKS;
 use crate::page::{Page, use_page};
-use crate::problems::{Code, Place};
+use crate::problems::{Code, Place, prose};
 use crate::state::Action;
 use crate::verdict::fixes;
 use agent_protocol::{Check, Story, StoryVerdict};
@@ -65,7 +65,7 @@ fn tell(page: &Page, story: &Story) -> Html {
     let server = &story.server;
     let reasons = story.reasons.iter().map(|reason| {
         html! {
-            <li><Code code={reason.code.clone()} />{ " " }{ &reason.text }</li>
+            <li><Code code={reason.code.clone()} />{ " " }{ prose(&reason.text) }</li>
         }
     });
     html! {

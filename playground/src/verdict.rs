@@ -2,7 +2,7 @@
 
 use crate::funnel::Funnel;
 use crate::page::{Page, count, thousands, use_page};
-use crate::problems::{Code, Place, Problems};
+use crate::problems::{Code, Place, Problems, prose};
 use crate::state::{Action, Engine, LIST_STEP};
 use agent_protocol::{
     Eligible, FallenAsk, Fix, ListAsk, Listed, Near, Outcome, Requirement, Selected, ServerName,
@@ -176,7 +176,7 @@ fn nearest_ones(page: &Page, number: u32, nearest: &[Near]) -> Html {
     let items = nearest.iter().map(|near| {
         let reasons = near.reasons.iter().map(|reason| {
             html! {
-                <li><Code code={reason.code.clone()} />{ " " }{ &reason.text }</li>
+                <li><Code code={reason.code.clone()} />{ " " }{ prose(&reason.text) }</li>
             }
         });
         html! {
@@ -191,7 +191,7 @@ fn nearest_ones(page: &Page, number: u32, nearest: &[Near]) -> Html {
         if nearest.is_empty() {
             <p class="quiet">{ "The index has no servers." }</p>
         } else {
-            <h4>{ "Nearest" }</h4>
+            <h4><Code code="UNSATISFIED" />{ " No server is eligible. Nearest:" }</h4>
             <ol class="nearest">{ for items }</ol>
         }
     }
@@ -206,7 +206,7 @@ pub(crate) fn fixes(page: &Page, fixes: &[Fix]) -> Html {
         };
         html! {
             <li class={classes!("fix", fix.widening.then_some("widening"))}>
-                <span>{ capitalised(&fix.text) }</span>
+                <span>{ prose(&capitalised(&fix.text)) }</span>
                 if fix.edits.is_some() {
                     <button class="apply" onclick={apply}>{ "Apply" }</button>
                 }
@@ -253,7 +253,7 @@ fn fallen(page: &Page, number: u32) -> Html {
         html! {
             <li>
                 { server(page, number, &fallen.server) }{ " " }
-                <span class="quiet">{ &fallen.reason.text }</span>
+                <span class="quiet">{ prose(&fallen.reason.text) }</span>
             </li>
         }
     });
