@@ -13,12 +13,19 @@ const FILES = [];
 const CACHES = `agent-playground ${self.registration.scope} `;
 const CACHE = CACHES + VERSION;
 
+/** Asks a worker that waits to take over. It answers with its cache. */
 const TAKE_OVER = "take over";
+
+/** Where the answers come from. */
+let current = CACHE;
 
 self.addEventListener("install", (event) => event.waitUntil(store()));
 self.addEventListener("activate", (event) => event.waitUntil(start()));
 self.addEventListener("message", (event) => {
-  if (event.data === TAKE_OVER) self.skipWaiting();
+  if (event.data === TAKE_OVER) {
+    event.ports[0].postMessage(CACHE);
+    event.waitUntil(self.skipWaiting());
+  }
 });
 self.addEventListener("fetch", (event) => {
   const path = pathOf(event.request);
@@ -67,14 +74,29 @@ function pathOf(request) {
   return FILES.some(([name]) => name === path) ? path : undefined;
 }
 
+/** Whether no other tab shows the playground than the one that asks. */
+async function isOnlyPage(request) {
+  // A page that is loaded again is still there while it asks.
+  const own = request.isReloadNavigation ? 1 : 0;
+  return (await self.clients.matchAll()).length <= own;
+}
+
 async function answer(request, path) {
   const { waiting } = self.registration;
-  if (request.mode === "navigate" && waiting && (await self.clients.matchAll()).length < 2) {
-    // It can take over as soon as this worker has nothing to do: the browser asks again, and it
-    // gives the answer.
-    waiting.postMessage(TAKE_OVER);
-    return new Response("", { headers: { Refresh: "0" } });
+  if (request.mode === "navigate" && waiting && (await isOnlyPage(request))) {
+    // From here on all answers are of the new version. This worker gives some more of them, until it
+    // has nothing to do.
+    current = await handOver(waiting);
   }
-  const cache = await caches.open(CACHE);
+  const cache = await caches.open(current);
   return (await cache.match(path)) ?? fetch(request);
+}
+
+/** Has another worker take over, and returns its cache. */
+function handOver(worker) {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = (event) => resolve(event.data);
+    worker.postMessage(TAKE_OVER, [port2]);
+  });
 }
