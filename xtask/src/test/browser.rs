@@ -1,0 +1,162 @@
+//! What is tested in a browser, or with what comes for it.
+//!
+//! Where there is no browser these tests fail and say so: a test that is skipped looks like one
+//! that passed.
+
+use agent_pack::{TARGET, Toolchain, Workspace, reproducible, write_if_changed};
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::browser::chromium::{self, BROWSER_VARIABLE, Chromium, DRIVER_VARIABLE};
+use crate::browser::{self, npm, tools};
+use crate::{folder, playground, process};
+
+/// The package whose tests run in the browser, besides those that run here.
+const PACKAGE: &str = "agent-worker";
+
+/// For one file of tests, in seconds.
+const TIMEOUT: &str = "600";
+
+/// For the start of ChromeDriver, in seconds: it may have to share the machine.
+const DRIVER_TIMEOUT: &str = "60";
+
+/// Where the tests of the page find it.
+const DIST_VARIABLE: &str = "PLAYGROUND_DIST";
+
+/// What Chromium is told: to show nothing, to ask nothing of the network or the system, and to do
+/// without its sandbox, which neither root nor a container gets. It opens our own pages only.
+const FLAGS: [&str; 8] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+];
+
+/// The tests of the engine's module, compiled as it is for release.
+pub(super) fn module(workspace: &Workspace) -> Result<()> {
+    browser::ensure(workspace)?;
+    let chromium = chromium::ensure()?;
+    let toolchain = Toolchain::find(workspace)?;
+    let target_dir = playground::target_dir(workspace);
+
+    let profile = target_dir.join("chromium");
+    folder::remove(&profile)?;
+    let settings = target_dir.join("webdriver.json");
+    let text = capabilities(&chromium, &profile).to_string();
+    write_if_changed(&settings, text.as_bytes())?;
+
+    let mut cargo = toolchain.cargo();
+    reproducible(&mut cargo, workspace, &toolchain, &target_dir)?;
+    cargo
+        .current_dir(workspace.root())
+        .env(
+            "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER",
+            tools::program(workspace, "wasm-bindgen-test-runner"),
+        )
+        .env(DRIVER_VARIABLE, &chromium.driver)
+        .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &settings)
+        .env("WASM_BINDGEN_TEST_TIMEOUT", TIMEOUT)
+        .env("WASM_BINDGEN_TEST_DRIVER_TIMEOUT", DRIVER_TIMEOUT)
+        // For tests that don't say where they want to run.
+        .env("WASM_BINDGEN_USE_BROWSER", "1")
+        .args(["test", "--locked", "--no-fail-fast", "--tests"])
+        .args(["--package", PACKAGE, "--target", TARGET])
+        .args(["--profile", playground::PROFILE, "--target-dir"])
+        .arg(&target_dir);
+    process::run(&mut cargo)
+}
+
+/// The tests of the text editor, which need no browser.
+pub(super) fn editor(workspace: &Workspace) -> Result<()> {
+    browser::ensure(workspace)?;
+    let files = test_files(&playground::source(workspace).join("editor"))?;
+    process::run(npm::node(workspace).arg("--test").args(files))
+}
+
+/// The tests of the whole page, as it was built for release just before.
+pub(super) fn page(workspace: &Workspace) -> Result<()> {
+    browser::ensure(workspace)?;
+    let chromium = chromium::ensure()?;
+    let dist = playground::dist_folder(workspace);
+    if !dist.exists() {
+        bail!("there is no playground to test: it could not be built");
+    }
+    let files = test_files(&playground::source(workspace).join("e2e"))?;
+    let mut node = npm::node(workspace);
+    node.env(DIST_VARIABLE, &dist)
+        .env(BROWSER_VARIABLE, &chromium.browser)
+        .env(DRIVER_VARIABLE, &chromium.driver)
+        // One after the other: they measure times.
+        .args(["--test", "--test-concurrency=1"])
+        .args(files);
+    process::run(&mut node)
+}
+
+/// What the test runner asks of ChromeDriver.
+fn capabilities(chromium: &Chromium, profile: &Path) -> Value {
+    let mut arguments = FLAGS.map(str::to_owned).to_vec();
+    arguments.push(format!("--user-data-dir={}", profile.display()));
+    json!({ "goog:chromeOptions": { "binary": chromium.browser, "args": arguments } })
+}
+
+/// The files of tests in a folder. Named one by one: versions of Node.js differ in what they make
+/// of a folder.
+fn test_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let is_test = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(".test.js") || name.ends_with(".test.mjs")
+    };
+    let entries = fs::read_dir(folder).with_context(|| format!("{}", folder.display()))?;
+    let paths = entries.map(|entry| Ok(entry?.path()));
+    let mut files: Vec<_> = paths.collect::<Result<_>>()?;
+    files.retain(is_test);
+    files.sort();
+    if files.is_empty() {
+        bail!("there are no tests in {}", folder.display());
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{capabilities, test_files};
+    use crate::browser::chromium::Chromium;
+    use std::fs;
+    use std::path::Path;
+
+    #[test]
+    fn tests_are_known_by_their_names_and_none_are_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("server.mjs"), "").unwrap();
+        let error = test_files(folder.path()).unwrap_err().to_string();
+        assert!(error.starts_with("there are no tests in "), "{error}");
+
+        for name in ["share.test.mjs", "fix.test.js"] {
+            fs::write(path(name), "").unwrap();
+        }
+        assert_eq!(
+            test_files(folder.path()).unwrap(),
+            [path("fix.test.js"), path("share.test.mjs")]
+        );
+    }
+
+    #[test]
+    fn the_browser_starts_with_a_profile_of_its_own() {
+        let chromium = Chromium {
+            browser: "/somewhere/chromium".into(),
+            driver: "/somewhere/chromedriver".into(),
+        };
+        let asked = capabilities(&chromium, Path::new("/elsewhere"));
+        let options = &asked["goog:chromeOptions"];
+        assert_eq!(options["binary"], "/somewhere/chromium");
+        let arguments = options["args"].as_array().unwrap();
+        assert_eq!(arguments.last().unwrap(), "--user-data-dir=/elsewhere");
+    }
+}
