@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { eventually } from "./eventually.mjs";
+import { MANIFEST } from "./hello.mjs";
+import { visit } from "./visit.mjs";
+
+/** @param {import("./playground.mjs").Playground} playground */
+async function bothTexts(playground) {
+  return (await playground.text("agents.md")) + (await playground.text("mcp.index.json"));
+}
+
+visit("another residency is rejected with the code and the place, and one click makes it pass", async ({ playground }) => {
+  await playground.type("mcp.index.json", '"eu-only", "us-only"', '"eu-only"');
+  await playground.says("Not every requirement has a server");
+  const card = playground.card("reporting");
+  await card.locator(".code", { hasText: "UNSATISFIED" }).waitFor();
+  await playground.has(card.locator(".nearest > li:first-child .reasons li"), [/^RESIDENCY_MISMATCH .*eu-only/]);
+
+  await card.getByRole("button", { name: "agents.md:8:7" }).click();
+  await eventually(async () => assert.equal(await playground.cursor("agents.md"), "8:7"));
+
+  const before = await bothTexts(playground);
+  await card.locator(".fix").first().getByRole("button", { name: "Apply" }).click();
+  await playground.isTold("Applied: ");
+  await playground.says("Every requirement has a server");
+  assert.notEqual(await bothTexts(playground), before);
+
+  await playground.notice.getByRole("button", { name: "Undo" }).click();
+  await playground.says("Not every requirement has a server");
+  assert.equal(await bothTexts(playground), before);
+});
+
+visit("every suggested change makes its requirement pass, and can be taken back", async ({ playground }, t) => {
+  await playground.type("agents.md", "internal", "pii.high");
+  await playground.says("Not every requirement has a server");
+  const before = await bothTexts(playground);
+  const buttons = playground.cards.locator(".fix .apply");
+  const count = await buttons.count();
+  t.diagnostic(`${count} changes`);
+  assert.ok(count >= 4);
+  for (let at = 0; at < count; at++) {
+    const button = buttons.nth(at);
+    const number = await button.evaluate((element) => [...document.querySelectorAll(".card")].indexOf(element.closest(".card")));
+    const card = playground.cards.nth(number);
+    await button.click();
+    await card.and(playground.page.locator(".yes")).waitFor();
+    await playground.notice.getByRole("button", { name: "Undo" }).click();
+    await card.and(playground.page.locator(".no")).waitFor();
+    await playground.verdict();
+    assert.equal(await bothTexts(playground), before);
+  }
+});
+
+visit("what is wrong is underlined, listed, and a click goes there", async ({ playground, page }) => {
+  await playground.type("agents.md", "internal", "top-secret");
+  await playground.says("Nothing is decided");
+  const problem = playground.problems.getByRole("listitem").first();
+  await playground.has(playground.problems.locator(".problem p"), [/^error \w+ .*top-secret.* agents.md:13:18$/]);
+  await page.locator(".input.manifest .cm-lintRange-error").filter({ hasText: "top-secret" }).waitFor();
+  await page.locator(".input.manifest .badge", { hasText: "1 error" }).waitFor();
+
+  await problem.locator(".message").click();
+  await eventually(async () => assert.equal(await playground.cursor("agents.md"), "13:18"));
+  assert.ok(await playground.input("agents.md").evaluate((content) => content === document.activeElement));
+
+  await page.keyboard.press("Control+z");
+  await playground.says("Every requirement has a server");
+  assert.equal(await playground.text("agents.md"), MANIFEST);
+  await page.keyboard.press("Control+y");
+  await playground.says("Nothing is decided");
+});
+
+visit("a problem of the index brings the index to the front", async ({ playground, page }) => {
+  await page.locator("button.input-name", { hasText: "agents.lock" }).click();
+  await playground.paste("mcp.index.json", '{"servers": 1}');
+  await playground.says("Nothing is decided");
+  await page.locator("button.input-name", { hasText: "agents.lock" }).click();
+  await playground.problems.getByRole("button", { name: "mcp.index.json:1:13" }).click();
+  await playground.input("mcp.index.json").waitFor();
+  await eventually(async () => assert.equal(await playground.cursor("mcp.index.json"), "1:13"));
+});
+
+visit("an empty page asks for both inputs", async ({ playground }) => {
+  await playground.paste("agents.md", "");
+  await playground.paste("mcp.index.json", "");
+  await playground.says("Nothing is decided");
+  await playground.input("agents.md").getByText("Paste agents.md here").waitFor();
+  await playground.input("mcp.index.json").getByText("Paste mcp.index.json here").waitFor();
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { INDEX, MANIFEST } from "./hello.mjs";
+import { visit } from "./visit.mjs";
+
+visit("the first visit shows hello-agent with both its servers", async ({ playground, page }) => {
+  assert.equal(await playground.text("agents.md"), MANIFEST);
+  assert.equal(await playground.text("mcp.index.json"), INDEX);
+  await playground.show("agents.lock");
+  assert.equal(await playground.text("agents.lock"), "");
+  await playground.says("Every requirement has a server");
+  assert.equal(await page.locator(".facts").innerText(), "hello-agent 1.0.0 · 2 requirements · 4 servers in the index");
+
+  const [audiences, reporting] = [playground.card("audiences"), playground.card("reporting")];
+  await playground.has(audiences.locator(".selection > p:first-child"), ["acme-audiences 2.1.0https://mcp.acme.example/audiences"]);
+  await playground.has(audiences.locator(".over"), [/^over beta-audiences 1.0.0: /]);
+  await playground.has(reporting.locator(".selection > p:first-child"), ["chart-reports 3.4.1https://charts.example/mcp"]);
+  await playground.has(audiences.locator(".funnel .left"), ["4", "3", "2", "2", "2", "2", "1"]);
+  await playground.has(reporting.locator(".funnel .left"), ["4", "1", "1", "1", "1", "1", "1"]);
+});
+
+visit("the footer says which engine decided", async ({ page }, t) => {
+  const foot = page.getByRole("contentinfo");
+  assert.match(await foot.innerText(), /engine \d+\.\d+\.\d+/);
+  const digest = await foot.locator("code").innerText();
+  assert.match(digest, /^[0-9a-f]{64}$/);
+  if (process.env.COMPONENT) {
+    assert.equal(digest, createHash("sha256").update(await readFile(process.env.COMPONENT)).digest("hex"));
+  } else {
+    t.diagnostic("COMPONENT does not say where the component is: only the form of its SHA-256 is looked at");
+  }
+});
+
+visit("all that was typed before the engine was there counts", async ({ playground, page }) => {
+  await playground.input("agents.md").waitFor();
+  await playground.type("agents.md", "internal", "confidential");
+  await playground.says("Not every requirement has a server");
+  assert.equal(await page.getByRole("alert").count(), 0);
+}, { wait: false });
