@@ -26,6 +26,7 @@ pub mod explain;
 pub mod lower;
 pub mod model;
 pub mod render;
+mod sort;
 pub mod syntax;
 pub mod text;
 

@@ -2,7 +2,8 @@
 
 use crate::diagnostic::Code;
 use crate::lower::integrity;
-use crate::model::{Index, Lock, Name, NonEmpty, Scope, Selection, selection_hash};
+use crate::model::{Index, Lock, Name, NonEmpty, Scope, Selection, ServerId, selection_hash};
+use crate::sort::sort_by;
 use std::collections::{BTreeMap, VecDeque};
 
 /// One named difference.
@@ -169,13 +170,16 @@ fn described(selection: &Selection) -> String {
     format!("{} ({})", named(selection), scopes.join(", "))
 }
 
+/// What two selections have in common that are taken for one: scopes, server.
+type Same<'l> = (Option<&'l [Scope]>, Option<&'l ServerId>);
+
 /// Take out of both lists what has the same key in both, in order.
-fn pair<'l, K: Ord>(
+fn pair<'l>(
     older: &mut Vec<&'l Selection>,
     newer: &mut Vec<&'l Selection>,
-    key: impl Fn(&'l Selection) -> K,
+    key: fn(&Selection) -> Same<'_>,
 ) -> Vec<(&'l Selection, &'l Selection)> {
-    let mut waiting: BTreeMap<K, VecDeque<usize>> = BTreeMap::new();
+    let mut waiting: BTreeMap<Same<'_>, VecDeque<usize>> = BTreeMap::new();
     for (place, one) in newer.iter().enumerate() {
         waiting.entry(key(one)).or_default().push_back(place);
     }
@@ -221,11 +225,17 @@ impl Drifts {
         mut older: Vec<&'l Selection>,
         mut newer: Vec<&'l Selection>,
     ) {
-        let mut pairs = pair(&mut older, &mut newer, |one| (&one.scopes, &one.id));
-        pairs.extend(pair(&mut older, &mut newer, |one| &one.scopes));
-        pairs.extend(pair(&mut older, &mut newer, |one| &one.id));
-        pairs.extend(pair(&mut older, &mut newer, |_| ()));
-        pairs.sort_by(|(a, _), (b, _)| a.order().cmp(&b.order()));
+        let keys: [fn(&Selection) -> Same<'_>; 4] = [
+            |one| (Some(&one.scopes), Some(&one.id)),
+            |one| (Some(&one.scopes), None),
+            |one| (None, Some(&one.id)),
+            |_| (None, None),
+        ];
+        let mut pairs = Vec::new();
+        for key in keys {
+            pairs.extend(pair(&mut older, &mut newer, key));
+        }
+        sort_by(&mut pairs, |(a, _), (b, _)| a.order().cmp(&b.order()));
         for (a, b) in pairs {
             self.compare_selection(a, b);
         }

@@ -9,6 +9,7 @@ use crate::model::{
     Category, Constraints, Endpoint, Gate, Index, Lock, Manifest, Members, Name, NonEmpty, Rank,
     Requirement, Selection, ServerId, ServerVersion, ServerView, selection_hash,
 };
+use crate::sort::{sort_by, sort_by_key};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
@@ -364,7 +365,7 @@ impl Resolution {
         let mut selections = (0..self.outcomes.len())
             .map(|requirement| self.selection(requirement))
             .collect::<Option<Vec<_>>>()?;
-        selections.sort_by(|a, b| a.order().cmp(&b.order()));
+        sort_by(&mut selections, |a, b| a.order().cmp(&b.order()));
         Some(Lock {
             agent: self.manifest.agent.clone(),
             forbid: self
@@ -445,7 +446,7 @@ enum By<'r> {
 impl<'r> Eligible<'r> {
     fn new(asked: &Asked, open: &'r [u64], index: &'r Index) -> Self {
         let mut lists: Vec<_> = asked.scopes(index).chain([asked.category(index)]).collect();
-        lists.sort_unstable_by_key(|list| list.ranks.len());
+        sort_by_key(&mut lists, |list| list.ranks.len());
         let by = if lists.iter().all(|list| list.bits.is_some()) {
             By::Blocks {
                 left: [0; _],

@@ -1,6 +1,7 @@
 //! Where the problems of one input are collected.
 
 use super::{Code, Diagnostic, Label, Severity};
+use crate::sort::sort_by_key;
 use crate::text::{Span, Text};
 
 /// The problems of one text, as many as are worth reading.
@@ -62,8 +63,9 @@ impl<'t> Problems<'t> {
 
     /// All problems, ordered by place.
     pub fn finish(mut self) -> Vec<Diagnostic> {
-        self.found
-            .sort_by_key(|problem| problem.labels.first().map(|label| label.place));
+        sort_by_key(&mut self.found, |problem| {
+            problem.labels.first().map(|label| label.place)
+        });
         self.found
     }
 }

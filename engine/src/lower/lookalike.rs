@@ -6,6 +6,7 @@
 
 use crate::diagnostic::{Code, Problems};
 use crate::model::{Index, Rank};
+use crate::sort::sort_by;
 
 /// What characters look like, made by the build script from the `unicode-security` crate: see
 /// there for the format.
@@ -45,7 +46,7 @@ pub(super) fn warn_of_lookalikes(index: &Index, problems: &mut Problems<'_>) {
                 (skeleton.clone(), server.id(), server.id_span())
             })
             .collect();
-        ids.sort();
+        sort_by(&mut ids, Ord::cmp);
         ids.dedup_by_key(|(_, id, _)| *id);
         for pair in ids.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
             let [(_, one, one_span), (_, other, other_span)] = [&pair[0], &pair[1]];

@@ -6,6 +6,7 @@ use crate::diagnostic::{Code, Problems};
 use crate::model::{
     Agent, Constraints, ForbidLabel, Manifest, Name, Requirement, Residency, Scope, Sensitivity,
 };
+use crate::sort::sort_by;
 use crate::syntax::{Node, Value, frontmatter, yaml};
 use crate::text::{Source, Span, Spanned};
 
@@ -205,7 +206,7 @@ fn check_contradictions(
 
 /// Sort by name and keep the first of equal ones.
 fn sorted<N: Name>(mut names: Vec<Spanned<N>>) -> Vec<Spanned<N>> {
-    names.sort_by(|a, b| a.value.cmp(&b.value));
+    sort_by(&mut names, |a, b| a.value.cmp(&b.value));
     names.dedup_by(|later, earlier| later.value == earlier.value);
     names
 }

@@ -25,6 +25,7 @@ use super::json::Writer;
 use super::resolution::{write_agent, write_constraints, write_reason};
 use crate::decide::{Outcome, Rejection, Resolution, constraint_failures};
 use crate::model::{Gate, Name, ServerView};
+use crate::sort::sort_by;
 use rustc_hash::FxHashMap;
 
 /// The version of the format.
@@ -114,7 +115,7 @@ impl<'r> AskedScopes<'r> {
             .flat_map(|requirement| &requirement.permissions)
             .map(|permission| permission.value.as_str())
             .collect();
-        names.sort_unstable();
+        sort_by(&mut names, Ord::cmp);
         names.dedup();
         let mut numbers = vec![None; resolution.index().scope_names().len()];
         for (place, name) in names.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use super::json::{Reader, parse_value};
 use super::{Node, Value};
+use crate::sort::sort_by;
 
 /// The canonical form of a JSON text: no white space, keys sorted by UTF-16 code units, numbers
 /// as ECMAScript prints doubles. None if it is not JSON.
@@ -33,7 +34,9 @@ fn write(node: &Node<'_>, out: &mut String) {
         }
         Value::Mapping(entries) => {
             let mut sorted: Vec<_> = entries.iter().collect();
-            sorted.sort_by(|a, b| a.key.encode_utf16().cmp(b.key.encode_utf16()));
+            sort_by(&mut sorted, |a, b| {
+                a.key.encode_utf16().cmp(b.key.encode_utf16())
+            });
             out.push('{');
             for (i, entry) in sorted.into_iter().enumerate() {
                 if i > 0 {

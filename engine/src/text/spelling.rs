@@ -1,5 +1,7 @@
 //! What somebody may have meant.
 
+use crate::sort::sort_by;
+
 /// The candidates that are spelled nearly as `word` is, nearest first, at most `limit`.
 pub fn nearest<'c>(
     word: &str,
@@ -22,7 +24,7 @@ pub fn nearest<'c>(
         })
         .filter(|(distance, _)| *distance <= tolerated)
         .collect();
-    near.sort_unstable();
+    sort_by(&mut near, Ord::cmp);
     near.dedup();
     near.into_iter()
         .take(limit)

@@ -12,6 +12,7 @@ pub use builder::{ByName, Duplicate, IndexBuilder, NewServer};
 pub use dictionary::Members;
 
 use super::{ResidencySet, Sensitivity};
+use crate::sort::sort_by;
 use crate::text::{Place, Span, Text};
 use dictionary::Dictionary;
 
@@ -199,7 +200,9 @@ impl Index {
             .iter()
             .map(|rank| self.server(*rank))
             .collect();
-        servers.sort_unstable_by_key(|server| (server.id(), server.version()));
+        sort_by(&mut servers, |a, b| {
+            (a.id(), a.version()).cmp(&(b.id(), b.version()))
+        });
         servers
     }
 
