@@ -1,22 +1,13 @@
 //! The examples, each of which shows another code.
 
+mod gallery;
+
 use crate::inputs::Texts;
 use crate::page::use_page;
 use crate::state::{Action, Notice};
+pub(crate) use gallery::HELLO;
+use gallery::{EXAMPLES, Example};
 use yew::prelude::*;
-
-/// An example.
-pub(crate) struct Example {
-    /// The name of its folder.
-    pub(crate) name: &'static str,
-    /// What it shows, in a few words.
-    pub(crate) title: &'static str,
-    /// The code that it shows. Empty: all is well.
-    pub(crate) code: &'static str,
-    manifest: &'static str,
-    index: &'static str,
-    lock: &'static str,
-}
 
 impl Example {
     pub(crate) fn texts(&self) -> Texts {
@@ -27,19 +18,6 @@ impl Example {
         }
     }
 }
-
-/// What the first visit shows: the example of the command line's demo.
-pub(crate) const HELLO: Example = Example {
-    name: "hello-agent",
-    title: "Two requirements, both with a server",
-    code: "",
-    manifest: include_str!("../../examples/hello-agent/agents.md"),
-    index: include_str!("../../examples/hello-agent/mcp.index.json"),
-    lock: "",
-};
-
-/// All others.
-pub(crate) const EXAMPLES: [Example; 0] = [];
 
 /// The gallery.
 #[component]

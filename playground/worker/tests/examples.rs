@@ -1,0 +1,273 @@
+//! The examples of the playground show what its gallery says of them.
+
+use agent_protocol::{Answer, Ask, Outcome, Requirement, Texts, Verdict};
+use agent_worker::Session;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The page's own list.
+#[path = "../../src/examples/gallery.rs"]
+mod gallery;
+
+use gallery::{EXAMPLES, Example, HELLO};
+
+fn resolve(manifest: &str, index: &str, lock: &str) -> Verdict {
+    let answer: Answer = Session::default().answer(Ask {
+        texts: Texts {
+            manifest: Some(manifest.to_owned()),
+            index: Some(index.to_owned()),
+            lock: Some(lock.to_owned()),
+        },
+        ..Ask::default()
+    });
+    answer.verdict.expect("texts were told")
+}
+
+fn verdict(example: &Example) -> Verdict {
+    resolve(example.manifest, example.index, example.lock)
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples")
+}
+
+fn named(name: &str) -> &'static Example {
+    EXAMPLES
+        .iter()
+        .find(|example| example.name == name)
+        .unwrap_or_else(|| panic!("no example {name}"))
+}
+
+/// What is said of the nearest server of a requirement without one.
+fn nearest(requirement: &Requirement) -> Vec<&str> {
+    match &requirement.outcome {
+        Outcome::Unsatisfied { nearest } => {
+            let reasons = nearest.iter().take(1).flat_map(|near| &near.reasons);
+            reasons.map(|reason| reason.code.as_str()).collect()
+        }
+        Outcome::Selected(_) => Vec::new(),
+    }
+}
+
+/// Every code that can be seen at once, and the rules that broke a tie.
+fn shown(verdict: &Verdict) -> BTreeSet<&str> {
+    let mut shown: BTreeSet<&str> = verdict.requirements.iter().flat_map(nearest).collect();
+    shown.extend(verdict.diagnostics.iter().map(|found| found.code.as_str()));
+    let drifts = verdict.existing.iter();
+    let drifts = drifts.flat_map(|existing| [&existing.changes, &existing.verify]);
+    shown.extend(drifts.flatten().flatten().map(|drift| drift.code.as_str()));
+    shown
+}
+
+/// The rules on which eligible servers lost, of a requirement with a server.
+fn lost_on(example: &Example) -> BTreeSet<String> {
+    let mut session = Session::default();
+    let answer = session.answer(Ask {
+        texts: Texts {
+            manifest: Some(example.manifest.to_owned()),
+            index: Some(example.index.to_owned()),
+            lock: None,
+        },
+        wanted: agent_protocol::Wanted {
+            eligible: Some(agent_protocol::ListAsk {
+                requirement: 0,
+                limit: 10,
+            }),
+            ..Default::default()
+        },
+        ..Ask::default()
+    });
+    let eligible = answer.eligible.expect("it has a server");
+    eligible.items.into_iter().map(|one| one.lost_on).collect()
+}
+
+#[test]
+fn each_shows_its_code() {
+    for example in &EXAMPLES {
+        let verdict = verdict(example);
+        let shown = match example.code {
+            "signed" | "version" => lost_on(example).contains(example.code),
+            code => shown(&verdict).contains(code),
+        };
+        assert!(
+            shown,
+            "{} does not show {}: {verdict:#?}",
+            example.name, example.code
+        );
+    }
+}
+
+/// What leads up to a code is seen as well, but nothing that has to do with something else.
+#[test]
+fn none_shows_another_problem() {
+    for example in &EXAMPLES {
+        let along = match example.code {
+            "signed" | "version" => vec![],
+            code @ ("MISSING_CATEGORY"
+            | "MISSING_SCOPE"
+            | "RESIDENCY_MISMATCH"
+            | "SENSITIVITY_EXCEEDED"
+            | "UNSIGNED_NOT_ALLOWED") => vec![code, "UNSATISFIED"],
+            code @ "SERVER_REMOVED" => vec!["SELECTION_CHANGED", code],
+            code => vec![code],
+        };
+        let verdict = verdict(example);
+        assert_eq!(
+            shown(&verdict),
+            BTreeSet::from_iter(along),
+            "{}",
+            example.name
+        );
+    }
+}
+
+#[test]
+fn the_first_one_has_a_server_for_everything_and_no_problem() {
+    let verdict = verdict(&HELLO);
+    assert_eq!(HELLO.code, "");
+    assert_eq!(verdict.satisfied, Some(true));
+    assert_eq!(verdict.diagnostics, []);
+}
+
+#[test]
+fn no_two_have_the_same_name_title_or_code() {
+    let all = || [&HELLO].into_iter().chain(&EXAMPLES);
+    let unique = |of: fn(&Example) -> &'static str| all().map(of).collect::<BTreeSet<_>>().len();
+    for number in [
+        unique(|example| example.name),
+        unique(|example| example.title),
+        unique(|example| example.code),
+    ] {
+        assert_eq!(number, all().count());
+    }
+}
+
+/// A rejection shows in the funnel: its check is the one that holds back the last servers.
+#[test]
+fn the_funnel_of_a_rejection_ends_at_its_check() {
+    let checks = Session::about().checks;
+    for check in checks {
+        let example = EXAMPLES
+            .iter()
+            .find(|example| example.code == check.code)
+            .unwrap_or_else(|| panic!("no example of {}", check.code));
+        let verdict = verdict(example);
+        assert_eq!(verdict.satisfied, Some(false));
+        let requirement = &verdict.requirements[0];
+        assert!((5..=8).contains(&requirement.all), "{}", example.name);
+        let end = requirement.funnel.iter().find(|stage| stage.left == 0);
+        assert_eq!(end.map(|stage| &stage.code), Some(&check.code));
+        assert_eq!(nearest(requirement), [check.code], "{}", example.name);
+    }
+}
+
+#[test]
+fn each_folder_is_in_the_list_and_the_other_way_round() {
+    let mut files = BTreeSet::new();
+    for entry in fs::read_dir(folder()).unwrap() {
+        let example = entry.unwrap();
+        for file in fs::read_dir(example.path()).unwrap() {
+            let (folder, file) = (example.file_name(), file.unwrap().file_name());
+            files.insert(format!("{}/{}", folder.display(), file.display()));
+        }
+    }
+    let mut listed = BTreeSet::new();
+    for example in &EXAMPLES {
+        let mut names = vec!["agents.md", "mcp.index.json"];
+        if !example.lock.is_empty() {
+            names.push("agents.lock");
+        }
+        listed.extend(names.iter().map(|name| format!("{}/{name}", example.name)));
+    }
+    assert_eq!(files, listed);
+}
+
+/// The name of an example is that of its agent: the page shows both.
+#[test]
+fn each_is_called_as_its_agent() {
+    for example in &EXAMPLES {
+        let line = format!("---\nname: {}\n", example.name);
+        assert!(example.manifest.starts_with(&line), "{}", example.name);
+    }
+}
+
+/// What the texts of the examples tell to try makes the problem go away.
+#[test]
+fn what_they_tell_to_try_helps() {
+    for (name, changes) in [
+        (
+            "support-desk",
+            &[("category: ticket\n", "category: tickets\n")][..],
+        ),
+        ("release-notes", &[(", write:releases]", "]")]),
+        (
+            "payroll-helper",
+            &[("residency: eu-only", "residency: us-only")],
+        ),
+        (
+            "deploy-bot",
+            &[("requireSigned: true", "requireSigned: false")],
+        ),
+        ("newsletter", &[("residancy", "residency")]),
+        (
+            "expense-report",
+            &[
+                ("\nrequires", "\nversion: 1.0.0\nrequires"),
+                ("payments\n", "payments\n      permissions: []\n"),
+            ],
+        ),
+        ("shop-assistant", &[("read:prices\n", "read:prices]\n")]),
+        ("weather-brief", &[("Sky Watch\" },", "Sky Watch\" }")]),
+        ("data-janitor", &[("      - delete:tables\n", "")]),
+        ("data-janitor", &[(", delete:tables]", "]")]),
+        ("crm-updater", &[(", write:contacts]", "]")]),
+        ("stock-watcher", &[("Shelf Holdings Ltd.", "Shelf Systems")]),
+    ] {
+        let example = named(name);
+        let (mut manifest, mut index) = (example.manifest.to_owned(), example.index.to_owned());
+        for (was, is) in changes {
+            let found = manifest.matches(was).count() + index.matches(was).count();
+            assert_eq!(found, 1, "{name}: {was:?}");
+            (manifest, index) = (manifest.replace(was, is), index.replace(was, is));
+        }
+        let verdict = resolve(&manifest, &index, example.lock);
+        assert_eq!(verdict.satisfied, Some(true), "{name}: {verdict:#?}");
+        assert_eq!(shown(&verdict), BTreeSet::new(), "{name}");
+    }
+}
+
+fn selected(verdict: &Verdict) -> Vec<String> {
+    let requirements = verdict.requirements.iter();
+    requirements
+        .filter_map(|requirement| match &requirement.outcome {
+            Outcome::Selected(it) => Some(format!("{}@{}", it.server.id, it.server.version)),
+            Outcome::Unsatisfied { .. } => None,
+        })
+        .collect()
+}
+
+/// Where another server is to be expected after a change, it is another one.
+#[test]
+fn what_they_tell_to_try_selects_another_server() {
+    let newsletter = named("newsletter");
+    assert_eq!(selected(&verdict(newsletter)), ["audience-us@4.0.0"]);
+    let corrected = newsletter.manifest.replace("residancy", "residency");
+    assert_eq!(
+        selected(&resolve(&corrected, newsletter.index, "")),
+        ["leser@2.3.0"]
+    );
+
+    let notes = named("meeting-notes");
+    assert_eq!(selected(&verdict(notes)), ["clear-minutes@3.0.0"]);
+    let (before, after) = notes.index.split_once("Clear Minutes").unwrap();
+    let (before, _) = before.rsplit_once("true").unwrap();
+    let unsigned = format!("{before}false, \"publisher\": \"Clear Minutes{after}");
+    assert_eq!(
+        selected(&resolve(notes.manifest, &unsigned, "")),
+        ["verbatim@5.2.0"]
+    );
+
+    let translator = named("translator");
+    assert_eq!(selected(&verdict(translator)), ["polyglot@10.0.0"]);
+}
