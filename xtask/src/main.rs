@@ -64,8 +64,8 @@ const COMMANDS: [Command; 11] = [
     },
     Command {
         name: "test",
-        arguments: "",
-        about: "run every test of the project",
+        arguments: "[WORDS]",
+        about: "run every test, or the parts with one of WORDS in their name",
         run: test::command,
     },
     Command {

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use std::process::Stdio;
 
 use crate::cargo::{GUEST, all_but_playground, cargo, playground};
-use crate::{component, no_arguments, process, setup, status};
+use crate::{component, process, setup, status};
 
 /// One part of the tests. All of them are run, also when one fails: who looks at the result of a
 /// long run wants to know everything.
@@ -37,10 +37,10 @@ const PARTS: [Part; 8] = [
 ];
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    no_arguments(arguments)?;
+    let parts = selected(arguments)?;
     component::build(workspace)?;
     let mut failed = 0;
-    for (name, check) in PARTS {
+    for (name, check) in &parts {
         status::doing("Testing", name);
         if let Err(error) = check(workspace) {
             status::error(&error);
@@ -49,13 +49,30 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     }
     println!(
         "{} of {} parts passed, {failed} failed",
-        PARTS.len() - failed,
-        PARTS.len()
+        parts.len() - failed,
+        parts.len()
     );
     if failed > 0 {
         bail!("the tests failed");
     }
     Ok(())
+}
+
+/// The parts whose names contain one of `words`, or all when there are none.
+fn selected(words: &[&str]) -> Result<Vec<Part>> {
+    if let Some(word) = words
+        .iter()
+        .find(|word| !PARTS.iter().any(|(name, _)| name.contains(**word)))
+    {
+        let names = PARTS.map(|(name, _)| name);
+        bail!(
+            "no part of the tests is called `{word}`: there is {}",
+            names.join("; ")
+        );
+    }
+    let mut parts = PARTS.to_vec();
+    parts.retain(|(name, _)| words.is_empty() || words.iter().any(|word| name.contains(word)));
+    Ok(parts)
 }
 
 /// Runs the tests whose names contain one of `filters`, or all when there are none, of all packages
@@ -113,4 +130,21 @@ fn has_nextest(workspace: &Workspace) -> bool {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     nextest.status().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PARTS, selected};
+
+    #[test]
+    fn parts_are_selected_by_what_is_in_their_names() {
+        assert_eq!(selected(&[]).unwrap().len(), PARTS.len());
+        let names: Vec<_> = selected(&["editor", "budget"])
+            .unwrap()
+            .iter()
+            .map(|(name, _)| *name)
+            .collect();
+        assert_eq!(names, ["the playground is within its budget", "the editor"]);
+        assert!(selected(&["editor", "nothing of the kind"]).is_err());
+    }
 }

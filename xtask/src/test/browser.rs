@@ -1,4 +1,4 @@
-//! What is tested in a browser, or with what comes for it.
+//! What is tested in a browser.
 //!
 //! Where there is no browser these tests fail and say so: a test that is skipped looks like one
 //! that passed.
@@ -8,13 +8,19 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::browser::chromium::{self, BROWSER_VARIABLE, Chromium, DRIVER_VARIABLE};
 use crate::browser::{self, npm, tools};
-use crate::{folder, playground, process};
+use crate::{cargo, folder, playground, process};
 
 /// The package whose tests run in the browser, besides those that run here.
 const PACKAGE: &str = "agent-worker";
+
+/// The program that writes what the engine answers here, and the variable by which the tests in the
+/// browser find it when they are compiled.
+const CASES: [&str; 4] = ["--package", "agent-tests", "--example", "parity-cases"];
+const CASES_VARIABLE: &str = "AGENT_PARITY_CASES";
 
 /// For one file of tests, in seconds.
 const TIMEOUT: &str = "600";
@@ -51,6 +57,11 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
     let text = capabilities(&chromium, &profile).to_string();
     write_if_changed(&settings, text.as_bytes())?;
 
+    let cases = target_dir.join("parity-cases.json");
+    let mut write_cases = cargo::cargo(workspace);
+    write_cases.arg("run").args(CASES).arg("--").arg(&cases);
+    process::run(&mut write_cases)?;
+
     let mut cargo = toolchain.cargo();
     reproducible(&mut cargo, workspace, &toolchain, &target_dir)?;
     cargo
@@ -59,6 +70,7 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
             "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER",
             tools::program(workspace, "wasm-bindgen-test-runner"),
         )
+        .env(CASES_VARIABLE, &cases)
         .env(DRIVER_VARIABLE, &chromium.driver)
         .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &settings)
         .env("WASM_BINDGEN_TEST_TIMEOUT", TIMEOUT)
@@ -72,30 +84,32 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
     process::run(&mut cargo)
 }
 
-/// The tests of the text editor, which need no browser.
+/// The tests of the text editor by itself.
 pub(super) fn editor(workspace: &Workspace) -> Result<()> {
-    browser::ensure(workspace)?;
-    let files = test_files(&playground::source(workspace).join("editor"))?;
-    process::run(npm::node(workspace).arg("--test").args(files))
+    process::run(&mut node(workspace, "editor")?)
 }
 
 /// The tests of the whole page, as it was built for release just before.
 pub(super) fn page(workspace: &Workspace) -> Result<()> {
-    browser::ensure(workspace)?;
-    let chromium = chromium::ensure()?;
     let dist = playground::dist_folder(workspace);
     if !dist.exists() {
         bail!("there is no playground to test: it could not be built");
     }
-    let files = test_files(&playground::source(workspace).join("e2e"))?;
+    process::run(node(workspace, "e2e")?.env(DIST_VARIABLE, &dist))
+}
+
+/// A call of Node.js with the tests in a folder of the playground.
+fn node(workspace: &Workspace, folder: &str) -> Result<Command> {
+    browser::ensure(workspace)?;
+    let chromium = chromium::ensure()?;
+    let files = test_files(&playground::source(workspace).join(folder))?;
     let mut node = npm::node(workspace);
-    node.env(DIST_VARIABLE, &dist)
-        .env(BROWSER_VARIABLE, &chromium.browser)
+    node.env(BROWSER_VARIABLE, &chromium.browser)
         .env(DRIVER_VARIABLE, &chromium.driver)
         // One after the other: they measure times.
         .args(["--test", "--test-concurrency=1"])
         .args(files);
-    process::run(&mut node)
+    Ok(node)
 }
 
 /// What the test runner asks of ChromeDriver.
