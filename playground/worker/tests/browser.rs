@@ -1,0 +1,183 @@
+//! The module in a browser, in a worker as in the playground: it answers as the engine does
+//! elsewhere.
+#![cfg(target_arch = "wasm32")]
+
+use agent_worker::api::{self, Session};
+use js_sys::{JSON, Reflect};
+use serde_json::{Value, json};
+use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+/// What `tests/examples/parity-cases.rs` wrote.
+const CASES: &str = include_str!(env!("AGENT_PARITY_CASES"));
+
+const MANIFEST: &str = include_str!("../../../examples/hello-agent/agents.md");
+const INDEX: &str = include_str!("../../../examples/hello-agent/mcp.index.json");
+
+/// A value of JavaScript as JSON: what is not plain, a `Map` say, is lost, and then differs.
+fn plain(value: &JsValue) -> Value {
+    let text = JSON::stringify(value).expect("a plain value");
+    serde_json::from_str(&String::from(text)).expect("JSON")
+}
+
+fn object(value: &Value) -> JsValue {
+    JSON::parse(&value.to_string()).expect("a value")
+}
+
+fn resolve(manifest: &str, index: &str, lock: Option<&str>) -> Value {
+    let answer = api::resolve(
+        manifest.to_owned(),
+        index.to_owned(),
+        lock.map(str::to_owned),
+    );
+    plain(&answer.unwrap_or_else(|_| panic!("an exception")).into())
+}
+
+/// What a diagnostic says, without its places: these are counted in another unit.
+fn said(diagnostic: &Value) -> Vec<Value> {
+    ["code", "severity", "message", "help"]
+        .map(|field| diagnostic[field].clone())
+        .into()
+}
+
+#[wasm_bindgen_test]
+fn corpus_and_generated_worlds_have_the_same_lock_explanation_and_problems() {
+    let cases: Vec<Value> = serde_json::from_str(CASES).expect("cases");
+    assert!(cases.len() > 600, "{} cases", cases.len());
+    let (mut locks, mut problems) = (0, 0);
+    for case in cases {
+        let name = &case["name"];
+        let text = |name: &str| case[name].as_str().expect("a text");
+        let answer = resolve(text("manifest"), text("index"), None);
+        // Not by `assert_eq`, which would print megabytes.
+        assert!(
+            answer["resolution"] == case["resolution"],
+            "{name}: the explanation"
+        );
+        assert!(answer["lock"] == case["lock"], "{name}: the lock");
+        let native: Value = serde_json::from_str(text("problems")).expect("a report");
+        let list = |report: &Value| -> Vec<_> {
+            let list = report["diagnostics"].as_array().expect("a list");
+            list.iter().map(said).collect()
+        };
+        assert_eq!(list(&answer), list(&native), "{name}");
+        locks += usize::from(case["lock"].is_string());
+        problems += list(&native).len();
+    }
+    assert!(
+        locks > 100 && problems > 300,
+        "{locks} locks, {problems} problems"
+    );
+}
+
+#[wasm_bindgen_test]
+fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() {
+    let mut session = Session::new();
+    let mut ask = |ask: Value| plain(&session.answer(object(&ask)).unwrap_or_else(|_| panic!()));
+    let first = ask(json!({
+        "revision": 7,
+        "texts": { "manifest": MANIFEST, "index": INDEX },
+        "wanted": {
+            "matrix": { "filter": { "id": "a", "bits": 0, "requirement": null }, "offset": 1, "limit": 2 },
+            "story": { "requirement": 0, "server": { "id": "gamma", "version": "1.0.0" } },
+            "fallen": { "requirement": 0, "check": 0, "limit": 10 },
+            "eligible": { "requirement": 0, "limit": 10 },
+            "supposed": { "residency": "eu-only", "sensitivity": null, "requireSigned": true },
+            "resolution": true,
+        },
+    }));
+    assert_eq!(first["revision"], 7);
+    assert_eq!(first["verdict"]["satisfied"], true);
+    assert_eq!(
+        first["verdict"]["requirements"][0]["outcome"]["server"]["id"],
+        "acme-audiences"
+    );
+    assert_eq!(first["matrix"]["total"], 4);
+    assert_eq!(first["matrix"]["rows"][0]["server"]["id"], "beta-audiences");
+    assert_eq!(first["story"]["verdict"], "rejected");
+    assert_eq!(first["story"]["checks"][2]["offered"], "eu-only");
+    assert_eq!(
+        first["fallen"]["items"][0]["reason"]["code"],
+        "MISSING_CATEGORY"
+    );
+    assert_eq!(first["eligible"]["items"][0]["lostOn"], "signed");
+    assert_eq!(first["supposed"]["requirements"][0]["then"], Value::Null);
+    assert!(
+        first["resolution"]["Ok"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("{\n"))
+    );
+
+    let second = ask(json!({ "revision": 8, "texts": {}, "wanted": { "resolution": false } }));
+    assert_eq!(second["revision"], 8);
+    for absent in [
+        "verdict",
+        "matrix",
+        "story",
+        "fallen",
+        "eligible",
+        "supposed",
+        "resolution",
+    ] {
+        assert_eq!(second[absent], Value::Null, "{absent}");
+    }
+}
+
+#[wasm_bindgen_test]
+fn functions_answer_with_plain_objects() {
+    let answer = resolve(MANIFEST, INDEX, None);
+    assert_eq!(answer["existing"], Value::Null);
+    assert_eq!(
+        answer["agent"],
+        json!({ "name": "hello-agent", "version": "1.0.0" })
+    );
+
+    let problems = api::validate(object(&json!({ "manifest": "", "index": "[" })).unchecked_into());
+    let problems = plain(&problems.unwrap_or_else(|_| panic!()).into());
+    let codes: Vec<_> = problems
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|p| &p["code"])
+        .collect();
+    assert_eq!(codes, ["FRONTMATTER_MISSING", "JSON_SYNTAX"]);
+
+    let why = |server| {
+        let stories = api::why(MANIFEST.to_owned(), INDEX.to_owned(), server);
+        plain(&stories.unwrap_or_else(|_| panic!()).into())
+    };
+    assert_eq!(why("gamma")[1]["verdict"], "rejected");
+    assert_eq!(why("gamma@2.0.0"), Value::Null);
+    assert_eq!(api::version(), env!("CARGO_PKG_VERSION"));
+}
+
+#[wasm_bindgen_test]
+fn what_is_no_text_is_an_exception_that_says_so() {
+    let wrong = object(&json!({ "manifest": 7 }));
+    let error = JsValue::from(
+        api::validate(wrong.unchecked_into())
+            .err()
+            .expect("an exception"),
+    );
+    let message = Reflect::get(&error, &"message".into()).expect("a message");
+    assert!(!message.as_string().expect("text").is_empty());
+}
+
+#[wasm_bindgen_test]
+fn hostile_texts_end_in_diagnostics() {
+    let deep = "[".repeat(2_000_000);
+    let long = format!("[\"{}\"]", "x".repeat(20_000_000));
+    for index in [
+        deep,
+        long,
+        "\u{0}".to_owned(),
+        "{\"servers\":[{}]}".repeat(2),
+    ] {
+        let answer = resolve(MANIFEST, &index, None);
+        assert_eq!(answer["satisfied"], Value::Null);
+        let found = answer["diagnostics"].as_array().expect("a list");
+        assert!((1..=1001).contains(&found.len()), "{}", found.len());
+    }
+}
