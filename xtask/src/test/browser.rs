@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::process::Command;
 
 use crate::browser::chromium::{self, BROWSER_VARIABLE, Chromium, DRIVER_VARIABLE};
 use crate::browser::{self, npm, tools};
@@ -45,24 +44,12 @@ const FLAGS: [&str; 8] = [
     "--disable-sync",
 ];
 
-/// What writes the cases in which the module is compared with the engine as it is here.
-const CASES: &str = "parity-cases";
-
-/// Where the tests find what it wrote, when they are compiled.
-const CASES_VARIABLE: &str = "AGENT_PARITY_CASES";
-
 /// The tests of the engine's module, compiled as it is for release.
 pub(super) fn module(workspace: &Workspace) -> Result<()> {
     browser::ensure(workspace)?;
     let chromium = chromium::ensure()?;
     let toolchain = Toolchain::find(workspace)?;
     let target_dir = playground::target_dir(workspace);
-
-    let mut packages = all_but_playground();
-    packages.extend(["--exclude", GUEST, "--example", CASES]);
-    let cases = target_dir.join("cases.json");
-    let writer = build_program(workspace, CASES, &packages)?;
-    process::run(Command::new(writer).arg(&cases))?;
 
     let profile = target_dir.join("chromium");
     folder::remove(&profile)?;
@@ -83,7 +70,6 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
             "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER",
             tools::program(workspace, "wasm-bindgen-test-runner"),
         )
-        .env(CASES_VARIABLE, &cases)
         .env(CASES_VARIABLE, &cases)
         .env(DRIVER_VARIABLE, &chromium.driver)
         .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &settings)
