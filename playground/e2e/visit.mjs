@@ -1,152 +1,25 @@
-// Each test is a visit of its own to the built playground, in a headless Chromium. It fails on
-// whatever the page complains of, and on a request to anybody else than the page's own server.
+// Each test is a visit of its own.
 
 import assert from "node:assert/strict";
-import { access } from "node:fs/promises";
-import path from "node:path";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
-import { Playground } from "./playground.mjs";
-import { serve } from "./server.mjs";
+import { start } from "./browser.mjs";
 
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
-const PATIENCE_MS = 15_000;
-
-/**
- * @typedef {object} Options
- * @property {import("playwright-core").BrowserContextOptions} [browser] how the visitor's is
- * @property {string} [fragment] what stands behind `#` in the address
- * @property {RegExp[]} [expected] complaints that belong to the test
- * @property {boolean} [wait] whether to wait for the first verdict
- *
- * @typedef {object} Visit
- * @property {Playground} playground
- * @property {import("playwright-core").Page} page
- * @property {import("playwright-core").BrowserContext} context
- * @property {string} address of the page
- * @property {() => Promise<void>} stopServer
- * @property {(options?: Options) => Promise<Playground>} another visitor, who has not been here before
- */
-
-/** @returns {Promise<string>} the path of the browser */
-async function chromiumPath() {
-  const candidates = process.env.CHROMIUM ? [process.env.CHROMIUM] : ["/usr/bin/chromium", "/usr/bin/google-chrome"];
-  for (const candidate of candidates) {
-    if (await exists(candidate)) return candidate;
-  }
-  throw new Error(`There is no browser at ${candidates.join(" or ")}: install Chromium, or set CHROMIUM to the path of one.`);
-}
-
-/** @returns {Promise<string>} the folder of the built page */
-async function distFolder() {
-  const usual = fileURLToPath(new URL("../../target/dist/playground", import.meta.url));
-  const dist = path.resolve(process.env.PLAYGROUND_DIST || usual);
-  if (await exists(path.join(dist, "index.html"))) return dist;
-  throw new Error(`There is no playground in ${dist}: build it with \`cargo xtask playground --dist\`.`);
-}
-
-/** @param {string} file */
-function exists(file) {
-  return access(file).then(() => true, () => false);
-}
-
-/** @returns the browser, and what is needed to visit the page with it */
-export async function start() {
-  const dist = await distFolder();
-  const executablePath = await chromiumPath();
-  const browser = await chromium.launch({ executablePath, args: ARGS });
-  return {
-    dist,
-    /**
-     * @param {(visit: Visit) => Promise<void>} body
-     * @param {Options} [options]
-     */
-    async visit(body, options = {}) {
-      const server = await serve(dist);
-      /** @type {string[]} */
-      const complaints = [];
-      /** @type {import("playwright-core").BrowserContext[]} */
-      const contexts = [];
-      const arrive = async (/** @type {Options} */ given) => {
-        const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...given.browser });
-        contexts.push(context);
-        context.setDefaultTimeout(PATIENCE_MS);
-        await watch(context, server.address, complaints);
-        const page = await context.newPage();
-        await page.goto(server.address + (given.fragment ? `#${given.fragment}` : ""));
-        const playground = new Playground(page);
-        if (given.wait !== false) await playground.verdict();
-        return playground;
-      };
-      try {
-        const playground = await arrive(options);
-        const { page } = playground;
-        await body({
-          playground,
-          page,
-          context: page.context(),
-          address: server.address,
-          stopServer: server.stop,
-          another: (given = {}) => arrive(given),
-        });
-        const unexpected = complaints.filter((text) => !options.expected?.some((expected) => expected.test(text)));
-        assert.deepEqual(unexpected, [], "the page complains");
-      } finally {
-        for (const context of contexts) await context.close();
-        await server.stop();
-      }
-    },
-    close: () => browser.close(),
-  };
-}
-
-/**
- * @param {import("playwright-core").BrowserContext} context
- * @param {string} address
- * @param {string[]} complaints
- */
-async function watch(context, address, complaints) {
-  const { origin } = new URL(address);
-  context.on("weberror", (error) => complaints.push(`error: ${error.error().stack}`));
-  context.on("console", (message) => {
-    if (message.type() === "error") complaints.push(`console: ${message.text()}`);
-  });
-  context.on("request", (request) => {
-    const url = request.url();
-    if (!url.startsWith(`${origin}/`) && !url.startsWith(`blob:${origin}/`)) complaints.push(`request: ${url.slice(0, 200)}`);
-  });
-  await context.exposeFunction("complain", (/** @type {string} */ text) => complaints.push(text));
-  await context.addInitScript(() => {
-    addEventListener("securitypolicyviolation", (event) => {
-      window.complain(`policy: ${event.violatedDirective} forbids ${event.blockedURI} (${event.sourceFile}:${event.lineNumber})`);
-    });
-  });
-}
+/** @import { TestContext } from "node:test" */
+/** @import { Options, Visit } from "./browser.mjs" */
 
 /** @type {Awaited<ReturnType<typeof start>> | undefined} */
-let started;
-before(async () => (started = await start()));
-after(() => started?.close());
+let browser;
+before(async () => (browser = await start()));
+after(() => browser?.close());
 
 /**
- * A test that is a visit.
  * @param {string} name
- * @param {(visit: Visit, t: import("node:test").TestContext) => Promise<void>} body
+ * @param {(visit: Visit, t: TestContext) => Promise<void>} body
  * @param {Options} [options]
  */
 export function visit(name, body, options) {
   test(name, async (t) => {
-    assert.ok(started, "there is no browser");
-    await started.visit((each) => body(each, t), options);
+    assert.ok(browser, "there is no browser");
+    await browser.visit((each) => body(each, t), options);
   });
 }

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { INDEX, MANIFEST } from "./hello.mjs";
+import { visit } from "./visit.mjs";
+
+const OTHER = MANIFEST.replace("hello-agent", "other-agent");
+
+/**
+ * @param {import("playwright-core").Page} page
+ * @param {{ name: string, text: string }[]} files
+ */
+function drop(page, files) {
+  return page.evaluate((given) => {
+    const dataTransfer = new DataTransfer();
+    for (const { name, text } of given) dataTransfer.items.add(new File([text], name));
+    const target = document.querySelector(".answer");
+    for (const type of ["dragenter", "dragover", "drop"]) {
+      const event = new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true });
+      const taken = !target.dispatchEvent(event);
+      if (type !== "dragenter" && !taken) throw new Error(`the browser would open the file itself: ${type}`);
+    }
+  }, files);
+}
+
+visit("files that are dropped go where their names tell, and can be taken back", async ({ playground, page }) => {
+  await drop(page, [
+    { name: "agents.md", text: OTHER },
+    { name: "mcp.index.json", text: '{"servers": []}\r\n' },
+  ]);
+  await playground.isTold("Opened agents.md, mcp.index.json");
+  await playground.says("Not every requirement has a server");
+  assert.equal(await playground.text("agents.md"), OTHER);
+  assert.equal(await playground.text("mcp.index.json"), '{"servers": []}\n');
+
+  await playground.notice.getByRole("button", { name: "Undo" }).click();
+  await playground.says("Every requirement has a server");
+  assert.equal(await playground.text("agents.md"), MANIFEST);
+  assert.equal(await playground.text("mcp.index.json"), INDEX);
+});
+
+visit("files are picked, and the same one twice", async ({ playground, page }) => {
+  for (const name of ["first-agent", "second-agent"]) {
+    const coming = page.waitForEvent("filechooser");
+    await playground.press("Open…");
+    const chooser = await coming;
+    assert.ok(chooser.isMultiple());
+    await chooser.setFiles({ name: "AGENTS.MD", mimeType: "text/markdown", buffer: Buffer.from(MANIFEST.replace("hello-agent", name)) });
+    await page.locator(".facts", { hasText: `${name} 1.0.0` }).waitFor();
+  }
+});
+
+visit("a lock goes into the editor for locks", async ({ playground, page }) => {
+  await drop(page, [{ name: "agents.lock", text: "{}" }]);
+  await playground.input("agents.lock").waitFor();
+  assert.equal(await playground.text("agents.lock"), "{}");
+});
+
+visit("a file with another name is refused, and the others are taken", async ({ playground, page }) => {
+  await drop(page, [{ name: "holiday.png", text: "x" }, { name: "agents.md", text: OTHER }]);
+  await playground.isTold("Not opened: holiday.png");
+  assert.equal(await playground.text("agents.md"), OTHER);
+});

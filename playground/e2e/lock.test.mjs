@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { LOCK, RESOLUTION } from "./hello.mjs";
+import { visit } from "./visit.mjs";
+
+const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
+
+for (const [tab, name, text] of [
+  ["agents.lock", "agents.lock", LOCK],
+  ["Explanation", "agents.resolution.json", RESOLUTION],
+]) {
+  visit(`${name} is copied and downloaded as the command line writes it`, async ({ playground, page }) => {
+    await playground.open(tab);
+    await playground.answer.getByRole("button", { name: "Copy" }).click();
+    await playground.isTold(`Copied ${name}`);
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text);
+
+    const coming = page.waitForEvent("download");
+    await playground.answer.getByRole("button", { name: "Download" }).click();
+    const download = await coming;
+    assert.equal(download.suggestedFilename(), name);
+    assert.deepEqual(await readFile(await download.path()), Buffer.from(text));
+  }, { browser: CLIPBOARD });
+}
+
+visit("where copying is not allowed, the page says so", async ({ playground, page }) => {
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+  await playground.open("agents.lock");
+  await playground.answer.getByRole("button", { name: "Copy" }).click();
+  await playground.isTold("does not allow copying");
+});
+
+visit("the lock is compared with a pasted one: drifts by name, widenings marked", async ({ playground, page }) => {
+  const older = JSON.parse(LOCK);
+  older.selections[0].scopes = ["read:audiences"];
+  older.forbid.push("delete:everything");
+  older.selections[1].version = "3.4.0";
+  await playground.paste("agents.lock", JSON.stringify(older, null, 2) + "\n");
+  await playground.open("agents.lock");
+  const drifts = page.getByRole("region", { name: "The pasted lock" });
+  const changes = drifts.locator("ul").first().getByRole("listitem");
+  const found = async (/** @type {string} */ code) => playground.texts(changes.filter({ hasText: code }));
+  await changes.filter({ hasText: "SCOPE_WIDENED" }).waitFor();
+  assert.deepEqual(await found("SCOPE_WIDENED"), ["SCOPE_WIDENED audiences: the scope write:audiences is newly granted widening"]);
+  assert.match((await found("FORBID_REMOVED"))[0], /delete:everything.* widening$/);
+  assert.match((await found("VERSION_CHANGED"))[0], /3\.4\.0.*3\.4\.1/);
+  assert.doesNotMatch((await found("VERSION_CHANGED"))[0], /widening/);
+  await drifts.getByRole("heading", { name: "2 widenings" }).waitFor();
+
+  await playground.answer.getByRole("button", { name: "Against the pasted lock" }).click();
+  await playground.answer.locator(".cm-changedLine", { hasText: "write:audiences" }).waitFor();
+
+  await playground.paste("agents.lock", LOCK);
+  await drifts.getByText("The pasted lock says the same.").waitFor();
+  await drifts.getByText("Everything that the pasted lock has is in the index as it was.").waitFor();
+
+  await playground.paste("agents.lock", "{");
+  await drifts.waitFor({ state: "detached" });
+  await playground.open("Verdict");
+  await playground.has(playground.problems.locator(".problem p"), [/^error JSON_SYNTAX .* agents\.lock:1:2$/]);
+});
+
+visit("the lock is compared with what it was before the last change", async ({ playground }) => {
+  await playground.open("agents.lock");
+  const since = playground.answer.getByRole("button", { name: "Since the last change" });
+  assert.ok(await since.isDisabled());
+  await playground.type("agents.md", "1.0.0", "1.0.1");
+  await since.click();
+  await playground.answer.locator(".cm-changedLine", { hasText: '"version": "1.0.1"' }).waitFor();
+  await playground.answer.locator(".cm-deletedChunk", { hasText: '"version": "1.0.' }).waitFor();
+
+  await playground.type("agents.md", "internal", "pii.high");
+  await playground.answer.getByText("There is no lock").waitFor();
+});

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { eventually } from "./eventually.mjs";
+import { INDEX, MANIFEST } from "./hello.mjs";
+import { visit } from "./visit.mjs";
+
+/** @param {import("./playground.mjs").Playground} playground */
+const rows = (playground) => playground.answer.locator("tbody tr:not(.spacer)");
+
+visit("the matrix has a cell for each server and requirement, with its verdict in words", async ({ playground }) => {
+  await playground.open("Matrix");
+  await playground.has(rows(playground), [
+    /^acme-audiences 2\.1\.0 ✓ C\+1$/,
+    /^beta-audiences 1\.0\.0 ○ C\+1$/,
+    /^chart-reports 3\.4\.1 C\+1 ✓$/,
+    /^gamma 1\.0\.0 S\+2 C\+3$/,
+  ]);
+  for (const label of [
+    "acme-audiences 2.1.0, audiences: selected",
+    "beta-audiences 1.0.0, audiences: eligible",
+    "gamma 1.0.0, audiences: rejected: MISSING_SCOPE, RESIDENCY_MISMATCH, SENSITIVITY_EXCEEDED",
+  ]) {
+    assert.equal(await playground.answer.getByRole("button", { name: label, exact: true }).count(), 1, label);
+  }
+});
+
+visit("a cell tells the whole story, with its places marked in both inputs", async ({ playground, page }) => {
+  await playground.open("Matrix");
+  await playground.answer.getByRole("button", { name: /^gamma 1.0.0, audiences/ }).click();
+  await playground.story.getByRole("heading", { name: "gamma 1.0.0" }).waitFor();
+  await playground.has(playground.story.locator(".checks tbody tr"), [
+    /^✓category , passed/,
+    /^✗scopes , failed .*write:audiences.*agents\.md:\d+:\d+.*mcp\.index\.json:\d+:\d+/,
+    /^✗residency , failed us-only agents\.md:14:16 eu-only mcp\.index\.json:\d+:\d+/,
+    /^✗sensitivity , failed internal agents\.md:13:18 public mcp\.index\.json:\d+:\d+/,
+    /^✓signature , passed/,
+  ]);
+  await eventually(async () => {
+    const marked = await playground.texts(page.locator(".input.manifest .cm-place"));
+    for (const text of ["us-only", "internal"]) assert.ok(marked.includes(text), `${text} in ${marked}`);
+  });
+  await eventually(async () => {
+    const marked = await playground.texts(page.locator(".input.lower .cm-place"));
+    for (const text of ['"eu-only"', '"public"']) assert.ok(marked.includes(text), `${text} in ${marked}`);
+  });
+
+  await playground.story.getByRole("button", { name: "agents.md:14:16" }).click();
+  await eventually(async () => assert.equal(await playground.cursor("agents.md"), "14:16"));
+
+  await playground.story.locator(".apply").first().click();
+  await playground.story.getByText("audiences: eligible").waitFor();
+  await playground.notice.getByRole("button", { name: "Undo" }).click();
+  await playground.story.getByText("audiences: rejected").waitFor();
+  assert.equal(await playground.text("agents.md"), MANIFEST);
+  assert.equal(await playground.text("mcp.index.json"), INDEX);
+
+  await playground.story.getByRole("button", { name: "Close the story" }).click();
+  await playground.story.waitFor({ state: "detached" });
+  await eventually(async () => assert.equal(await page.locator(".cm-place").count(), 0));
+});
+
+visit("the matrix is filtered by code, id and requirement, and zoomed", async ({ playground, page }) => {
+  await playground.open("Matrix");
+  const names = (/** @type {string[]} */ ...expected) => playground.has(rows(playground).getByRole("rowheader"), expected);
+  const chip = (/** @type {string} */ name) => page.getByRole("button", { name, exact: true });
+
+  await chip("RESIDENCY_MISMATCH").click();
+  await names("gamma 1.0.0");
+  await chip("selected").click();
+  await names("acme-audiences 2.1.0", "chart-reports 3.4.1", "gamma 1.0.0");
+  await page.getByLabel("Of which requirement").selectOption("audiences");
+  await names("acme-audiences 2.1.0", "gamma 1.0.0");
+  await page.getByLabel("Part of an id").fill("amm");
+  await names("gamma 1.0.0");
+  await page.getByLabel("Part of an id").fill("nobody");
+  await page.getByText("No server fits the filter.").waitFor();
+  await page.getByLabel("Part of an id").fill("");
+  await chip("RESIDENCY_MISMATCH").click();
+  await chip("selected").click();
+  await page.getByLabel("Of which requirement").selectOption("any requirement");
+  await names("acme-audiences 2.1.0", "beta-audiences 1.0.0", "chart-reports 3.4.1", "gamma 1.0.0");
+
+  const height = async () => (await rows(playground).first().boundingBox())?.height ?? 0;
+  assert.equal(await height(), 32);
+  await page.getByRole("button", { name: "Zoom out" }).click();
+  await eventually(async () => assert.equal(await height(), 22));
+  await page.getByRole("button", { name: "Zoom out" }).click();
+  await eventually(async () => assert.equal(await height(), 14));
+  assert.ok(await page.getByRole("button", { name: "Zoom out" }).isDisabled());
+});
