@@ -1,0 +1,1255 @@
+//! Conversations with the engine, as the page has them.
+
+use agent_engine::decide::Resolution;
+use agent_engine::{lower, render};
+use agent_protocol::{
+    Agent, Answer, Ask, Constraints, Drift, Edit, Eligible, FallenAsk, Filter, ListAsk,
+    LockVerdict, MatrixAsk, MatrixRow, Outcome, Place, Point, Reason, Requirement, Selected,
+    ServerName, Severity, Source, Stage, Story, StoryAsk, StoryVerdict, Texts, Verdict, Wanted,
+};
+use agent_worker::Session;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+const MANIFEST: &str = include_str!("../../../examples/hello-agent/agents.md");
+const INDEX: &str = include_str!("../../../examples/hello-agent/mcp.index.json");
+const LOCK: &str = include_str!("../../../examples/hello-agent/agents.lock");
+
+const CHECKS: [&str; 5] = [
+    "MISSING_CATEGORY",
+    "MISSING_SCOPE",
+    "RESIDENCY_MISMATCH",
+    "SENSITIVITY_EXCEEDED",
+    "UNSIGNED_NOT_ALLOWED",
+];
+
+fn texts(manifest: &str, index: &str, lock: Option<&str>) -> Texts {
+    Texts {
+        manifest: Some(manifest.to_owned()),
+        index: Some(index.to_owned()),
+        lock: lock.map(str::to_owned),
+    }
+}
+
+/// A session that was told the texts, and its verdict.
+fn told(texts: Texts) -> (Session, Verdict) {
+    let mut session = Session::default();
+    let ask = Ask {
+        texts,
+        ..Ask::default()
+    };
+    let verdict = session.answer(ask).verdict.expect("texts were told");
+    (session, verdict)
+}
+
+fn verdict(manifest: &str, index: &str, lock: Option<&str>) -> Verdict {
+    told(texts(manifest, index, lock)).1
+}
+
+/// The answer to a question without texts.
+fn look(session: &mut Session, wanted: Wanted) -> Answer {
+    session.answer(Ask {
+        wanted,
+        ..Ask::default()
+    })
+}
+
+fn name(id: &str, version: &str) -> ServerName {
+    ServerName {
+        id: id.to_owned(),
+        version: version.to_owned(),
+    }
+}
+
+fn place(source: Source, start: (u32, u32), end: (u32, u32)) -> Place {
+    let point = |(line, column)| Point { line, column };
+    Place {
+        source,
+        start: point(start),
+        end: point(end),
+    }
+}
+
+/// The byte at which a point stands, as an editor finds it.
+fn offset(text: &str, point: Point) -> usize {
+    let line_start: usize = text
+        .split_inclusive('\n')
+        .take(point.line as usize - 1)
+        .map(str::len)
+        .sum();
+    let mut units = 1;
+    for (at, c) in text[line_start..].char_indices() {
+        if units == point.column {
+            return line_start + at;
+        }
+        assert!(
+            units < point.column && c != '\n',
+            "{point:?} is inside a character or behind its line"
+        );
+        units += c.len_utf16() as u32;
+    }
+    assert_eq!(units, point.column, "behind the end");
+    text.len()
+}
+
+fn at<'t>(text: &'t str, place: &Place) -> &'t str {
+    &text[offset(text, place.start)..offset(text, place.end)]
+}
+
+fn all_views() -> Wanted {
+    Wanted {
+        matrix: Some(MatrixAsk {
+            filter: Filter::default(),
+            offset: 0,
+            limit: 10,
+        }),
+        story: Some(StoryAsk {
+            requirement: 0,
+            server: name("gamma", "1.0.0"),
+        }),
+        fallen: Some(FallenAsk {
+            requirement: 0,
+            check: 0,
+            limit: 10,
+        }),
+        eligible: Some(ListAsk {
+            requirement: 0,
+            limit: 10,
+        }),
+        supposed: Some(Constraints::default()),
+        resolution: true,
+    }
+}
+
+/// The names of the views that an answer has.
+fn views(answer: &Answer) -> Vec<&'static str> {
+    [
+        ("matrix", answer.matrix.is_some()),
+        ("story", answer.story.is_some()),
+        ("fallen", answer.fallen.is_some()),
+        ("eligible", answer.eligible.is_some()),
+        ("supposed", answer.supposed.is_some()),
+        ("resolution", answer.resolution.is_some()),
+    ]
+    .into_iter()
+    .filter_map(|(name, there)| there.then_some(name))
+    .collect()
+}
+
+const ALL_VIEWS: [&str; 6] = [
+    "matrix",
+    "story",
+    "fallen",
+    "eligible",
+    "supposed",
+    "resolution",
+];
+
+// ── The verdict ──────────────────────────────────────────────────────────────────────────────
+
+#[test]
+fn the_verdict_of_hello_agent() {
+    let funnel = |left: [u32; 5]| {
+        let stages = CHECKS.iter().zip(left);
+        stages
+            .map(|(code, left)| Stage {
+                code: (*code).to_owned(),
+                left,
+            })
+            .collect::<Vec<_>>()
+    };
+    let expected = Verdict {
+        satisfied: Some(true),
+        diagnostics: vec![],
+        agent: Some(Agent {
+            name: "hello-agent".to_owned(),
+            version: "1.0.0".to_owned(),
+        }),
+        servers: Some(4),
+        constraints: Constraints {
+            residency: Some("us-only".to_owned()),
+            sensitivity: Some("internal".to_owned()),
+            require_signed: false,
+        },
+        requirements: vec![
+            Requirement {
+                category: "audiences".to_owned(),
+                permissions: vec!["read:audiences".to_owned(), "write:audiences".to_owned()],
+                place: place(Source::Manifest, (6, 7), (7, 53)),
+                all: 4,
+                funnel: funnel([3, 2, 2, 2, 2]),
+                outcome: Outcome::Selected(Selected {
+                    server: name("acme-audiences", "2.1.0"),
+                    endpoint: "https://mcp.acme.example/audiences".to_owned(),
+                    hash: "9e864cac2ca14514685dcd03d51dcc2ab0b3b4e17d35f2e33698b86ad8196e2f"
+                        .to_owned(),
+                    over: Some(Eligible {
+                        server: name("beta-audiences", "1.0.0"),
+                        lost_on: "signed".to_owned(),
+                        text: "another one is signed".to_owned(),
+                    }),
+                }),
+            },
+            Requirement {
+                category: "reporting".to_owned(),
+                permissions: vec!["read:reports".to_owned()],
+                place: place(Source::Manifest, (8, 7), (10, 23)),
+                all: 4,
+                funnel: funnel([1, 1, 1, 1, 1]),
+                outcome: Outcome::Selected(Selected {
+                    server: name("chart-reports", "3.4.1"),
+                    endpoint: "https://charts.example/mcp".to_owned(),
+                    hash: "f085320ba74de942cace2484a3d9d2fe8e36e81edbeadd87731b827fed0bc895"
+                        .to_owned(),
+                    over: None,
+                }),
+            },
+        ],
+        lock: Some(LOCK.to_owned()),
+        existing: None,
+    };
+    assert_eq!(verdict(MANIFEST, INDEX, None), expected);
+    // A blank lock is none.
+    assert_eq!(verdict(MANIFEST, INDEX, Some(" \r\n")), expected);
+}
+
+#[test]
+fn the_verdict_of_an_unsatisfied_requirement() {
+    let manifest = MANIFEST.replace("sensitivity: internal", "sensitivity: confidential");
+    let verdict = verdict(&manifest, INDEX, None);
+    assert_eq!(verdict.satisfied, Some(false));
+    assert_eq!(verdict.lock, None);
+
+    let Outcome::Unsatisfied { nearest } = &verdict.requirements[1].outcome else {
+        panic!("{verdict:#?}");
+    };
+    let names: Vec<_> = nearest.iter().map(|near| near.server.id.as_str()).collect();
+    assert_eq!(names, ["chart-reports", "acme-audiences", "beta-audiences"]);
+    assert_eq!(
+        nearest[0].reasons,
+        [Reason {
+            code: "SENSITIVITY_EXCEEDED".to_owned(),
+            text: "may hold data up to `internal`, and `confidential` is required".to_owned(),
+        }]
+    );
+    let fixes: Vec<_> = nearest[0]
+        .fixes
+        .iter()
+        .map(|fix| (fix.text.as_str(), fix.widening))
+        .collect();
+    assert_eq!(
+        fixes,
+        [
+            (
+                "in its index entry, raise `maxSensitivity` to `confidential`",
+                false
+            ),
+            (
+                "in the manifest, lower `constraints.data.sensitivity` to `internal` (a widening)",
+                true
+            ),
+        ]
+    );
+
+    let [found] = verdict.diagnostics.as_slice() else {
+        panic!("{:#?}", verdict.diagnostics);
+    };
+    assert_eq!(found.code, "UNSATISFIED");
+    assert_eq!(found.severity, Severity::Error);
+    let pointed: Vec<_> = found
+        .labels
+        .iter()
+        .map(|label| at(&manifest, &label.place))
+        .collect();
+    assert_eq!(pointed, ["reporting", "confidential"]);
+}
+
+#[test]
+fn problems_of_all_inputs_are_told_and_nothing_is_decided() {
+    let mut session = Session::default();
+    let answer = session.answer(Ask {
+        revision: 3,
+        texts: texts("# no frontmatter", "{", Some("[]")),
+        wanted: all_views(),
+    });
+    assert_eq!(answer.revision, 3);
+    assert_eq!(views(&answer), [""; 0]);
+    let verdict = answer.verdict.unwrap();
+    let found: Vec<_> = verdict
+        .diagnostics
+        .iter()
+        .map(|found| (found.labels[0].place.source, found.code.as_str()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (Source::Manifest, "FRONTMATTER_MISSING"),
+            (Source::Index, "JSON_SYNTAX"),
+            (Source::Lock, "WRONG_TYPE"),
+        ]
+    );
+    assert_eq!(
+        verdict,
+        Verdict {
+            diagnostics: verdict.diagnostics.clone(),
+            ..Verdict::default()
+        }
+    );
+}
+
+#[test]
+fn a_readable_input_is_told_of_beside_one_that_is_not() {
+    let with_index = verdict("", INDEX, None);
+    assert_eq!((with_index.agent, with_index.servers), (None, Some(4)));
+    let with_manifest = verdict(MANIFEST, "", None);
+    assert_eq!(
+        with_manifest.agent.map(|agent| agent.name).as_deref(),
+        Some("hello-agent")
+    );
+    assert_eq!(with_manifest.servers, None);
+    assert_eq!(
+        with_manifest.constraints.residency.as_deref(),
+        Some("us-only")
+    );
+}
+
+#[test]
+fn places_are_counted_in_utf_16() {
+    let manifest = "---\nname: 𝄞\nversion: 1\nrequires: { mcp: [{ category: 𝄞, permisions: [], permissions: [] }] }\n---\n";
+    let verdict = verdict(manifest, "[]", None);
+    let found = &verdict.diagnostics[0];
+    assert_eq!(found.code, "UNKNOWN_KEY");
+    assert_eq!(
+        found.labels[0].place,
+        place(Source::Manifest, (4, 35), (4, 45))
+    );
+    assert_eq!(at(manifest, &found.labels[0].place), "permisions");
+}
+
+// ── The conversation ─────────────────────────────────────────────────────────────────────────
+
+#[test]
+fn what_is_known_beforehand() {
+    let about = Session::about();
+    assert_eq!(about.version, env!("CARGO_PKG_VERSION"));
+    assert_eq!(about.residencies, ["any", "eu-only", "us-only"]);
+    assert_eq!(
+        about.sensitivities,
+        [
+            "public",
+            "internal",
+            "confidential",
+            "pii.low",
+            "pii.moderate",
+            "pii.high"
+        ]
+    );
+    let codes: Vec<_> = about.checks.iter().map(|check| &check.code).collect();
+    assert_eq!(codes, CHECKS.each_ref());
+}
+
+#[test]
+fn the_verdict_is_told_again_only_when_a_text_is() {
+    let (mut session, first) = told(texts(MANIFEST, INDEX, None));
+    for revision in [7, 7, 2] {
+        let answer = session.answer(Ask {
+            revision,
+            wanted: all_views(),
+            ..Ask::default()
+        });
+        assert_eq!(answer.revision, revision);
+        assert_eq!(answer.verdict, None);
+        assert_eq!(views(&answer), ALL_VIEWS);
+    }
+    let again = session.answer(Ask {
+        texts: Texts {
+            manifest: Some(MANIFEST.to_owned()),
+            ..Texts::default()
+        },
+        ..Ask::default()
+    });
+    assert_eq!(again.verdict, Some(first));
+}
+
+/// The first question may have no texts: the page is to be told something.
+#[test]
+fn without_any_text_there_is_an_empty_verdict_once() {
+    let mut session = Session::default();
+    let first = look(&mut session, all_views());
+    assert_eq!(first.verdict, Some(Verdict::default()));
+    assert_eq!(views(&first), [""; 0]);
+    assert_eq!(look(&mut session, all_views()).verdict, None);
+}
+
+#[test]
+fn a_text_that_is_not_told_stays_as_it_was() {
+    let (mut session, first) = told(texts(MANIFEST, INDEX, None));
+    let mut tell = |texts| {
+        let ask = Ask {
+            texts,
+            ..Ask::default()
+        };
+        session.answer(ask).verdict.unwrap()
+    };
+    let broken = tell(Texts {
+        index: Some("[".to_owned()),
+        ..Texts::default()
+    });
+    assert_eq!((broken.satisfied, broken.servers), (None, None));
+    assert_eq!(broken.agent, first.agent);
+    let empty = tell(Texts {
+        index: Some("[]".to_owned()),
+        ..Texts::default()
+    });
+    assert_eq!((empty.satisfied, empty.servers), (Some(false), Some(0)));
+    let mended = tell(Texts {
+        index: Some(INDEX.to_owned()),
+        ..Texts::default()
+    });
+    assert_eq!(mended, first);
+}
+
+/// Questions may be older than the texts: a page asks for what it shows.
+#[test]
+fn what_is_not_there_is_answered_with_nothing() {
+    let (mut session, _) = told(texts(MANIFEST, INDEX, None));
+    for requirement in [2, u32::MAX] {
+        let answer = look(
+            &mut session,
+            Wanted {
+                story: Some(StoryAsk {
+                    requirement,
+                    server: name("gamma", "1.0.0"),
+                }),
+                fallen: Some(FallenAsk {
+                    requirement,
+                    check: 0,
+                    limit: 10,
+                }),
+                eligible: Some(ListAsk {
+                    requirement,
+                    limit: 10,
+                }),
+                ..Wanted::default()
+            },
+        );
+        assert_eq!(views(&answer), [""; 0], "{requirement}");
+    }
+    for check in [5, u8::MAX] {
+        let answer = look(
+            &mut session,
+            Wanted {
+                fallen: Some(FallenAsk {
+                    requirement: 0,
+                    check,
+                    limit: 10,
+                }),
+                ..Wanted::default()
+            },
+        );
+        assert_eq!(answer.fallen, None, "{check}");
+    }
+    for server in [name("gamma", "2"), name("delta", "1.0.0"), name("", "")] {
+        let answer = look(
+            &mut session,
+            Wanted {
+                story: Some(StoryAsk {
+                    requirement: 0,
+                    server,
+                }),
+                ..Wanted::default()
+            },
+        );
+        assert_eq!(answer.story, None);
+    }
+    let (mut session, _) = told(texts(MANIFEST, "[]", None));
+    let answer = look(&mut session, all_views());
+    // Nobody is eligible, nobody fell, and there is nobody to tell of.
+    assert_eq!(
+        views(&answer),
+        ["matrix", "fallen", "supposed", "resolution"]
+    );
+    assert_eq!(answer.matrix.unwrap().total, 0);
+    assert_eq!(answer.fallen.unwrap().total, 0);
+}
+
+// ── Many servers ─────────────────────────────────────────────────────────────────────────────
+
+const MANY: u32 = 2_500;
+
+const MANY_MANIFEST: &str = "---\nname: many\nversion: 1\nrequires:\n  mcp:\n    \
+    - { category: a, permissions: [x] }\n    - { category: b, permissions: [x, y] }\n    \
+    - { category: c, permissions: [] }\nconstraints:\n  \
+    data: { residency: us-only, sensitivity: confidential }\n  \
+    trust: { requireSigned: true }\n---\n";
+
+/// An index in which all combinations occur, in an order that is not that of the names.
+fn many_servers(number: u32) -> String {
+    let mut index = String::from("[");
+    for at in 0..number {
+        let n = at * 1_777 % number;
+        let comma = if at == 0 { "" } else { "," };
+        write!(
+            index,
+            r#"{comma}{{"id":"s{n:05}","version":"1","endpoint":"https://s.example/{n}","categories":{},"scopes":{},"data":{{"residency":"{}","maxSensitivity":"{}"}},"trust":{{"signed":{},"publisher":"P"}}}}"#,
+            [r#"["a"]"#, r#"["b"]"#, r#"["a","b"]"#][n as usize % 3],
+            ["[]", r#"["x"]"#, r#"["x","y"]"#, r#"["x","y","z"]"#, r#"["y"]"#][n as usize % 5],
+            ["us-only", "eu-only", "any", "us-only"][n as usize % 4],
+            ["public", "internal", "confidential", "pii.low", "pii.moderate", "pii.high", "pii.high"]
+                [n as usize % 7],
+            !n.is_multiple_of(11),
+        )
+        .unwrap();
+    }
+    index + "]"
+}
+
+/// The checks that a server of [`many_servers`] fails, thought out anew.
+fn failed(n: u32, requirement: usize) -> u8 {
+    let category = match requirement {
+        0 => n % 3 != 1,
+        1 => !n.is_multiple_of(3),
+        _ => false,
+    };
+    let scopes = match requirement {
+        0 => matches!(n % 5, 1..=3),
+        1 => matches!(n % 5, 2..=3),
+        _ => true,
+    };
+    [
+        category,
+        scopes,
+        n % 4 != 1,
+        n % 7 >= 2,
+        !n.is_multiple_of(11),
+    ]
+    .into_iter()
+    .zip(0..)
+    .map(|(passed, bit)| u8::from(!passed) << bit)
+    .sum()
+}
+
+/// The matrix of [`many_servers`].
+fn rows() -> Vec<MatrixRow> {
+    let selected: Vec<_> = (0..3)
+        .map(|requirement| (0..MANY).find(|n| failed(*n, requirement) == 0))
+        .collect();
+    let row = |n| {
+        let cells = selected.iter().zip(0..).map(|(selected, requirement)| {
+            let selected = if *selected == Some(n) {
+                MatrixRow::SELECTED
+            } else {
+                0
+            };
+            failed(n, requirement) | selected
+        });
+        MatrixRow {
+            server: name(&format!("s{n:05}"), "1"),
+            cells: cells.collect(),
+        }
+    };
+    (0..MANY).map(row).collect()
+}
+
+fn window(filter: Filter, offset: u32, limit: u32) -> Wanted {
+    Wanted {
+        matrix: Some(MatrixAsk {
+            filter,
+            offset,
+            limit,
+        }),
+        ..Wanted::default()
+    }
+}
+
+#[test]
+fn windows_of_the_matrix() {
+    let (mut session, verdict) = told(texts(MANY_MANIFEST, &many_servers(MANY), None));
+    assert_eq!(verdict.servers, Some(MANY));
+    let all = rows();
+    for (offset, limit, expected) in [
+        (0, 50, 0..50),
+        (1_230, 3, 1_230..1_233),
+        (2_480, 50, 2_480..2_500),
+        (2_500, 50, 0..0),
+        (u32::MAX, u32::MAX, 0..0),
+        (0, 0, 0..0),
+        // However many are asked for.
+        (7, u32::MAX, 7..1_007),
+    ] {
+        let matrix = look(&mut session, window(Filter::default(), offset, limit)).matrix;
+        let matrix = matrix.unwrap();
+        assert_eq!((matrix.total, matrix.offset), (MANY, offset));
+        assert_eq!(matrix.rows, all[expected]);
+    }
+}
+
+#[test]
+fn a_filtered_matrix() {
+    let (mut session, _) = told(texts(MANY_MANIFEST, &many_servers(MANY), None));
+    let filter = |id: &str, bits, requirement| Filter {
+        id: id.to_owned(),
+        bits,
+        requirement,
+    };
+    let filters = [
+        filter("s0012", 0, None),
+        filter("5", 0, Some(1)),
+        filter("", 1 << 2, Some(0)),
+        filter("", 1 << 1 | 1 << 4, None),
+        filter("", MatrixRow::FAILED, Some(1)),
+        filter("", MatrixRow::SELECTED, None),
+        filter("", MatrixRow::SELECTED, Some(2)),
+        filter("", MatrixRow::ELIGIBLE, Some(1)),
+        filter("9", MatrixRow::ELIGIBLE | MatrixRow::SELECTED, Some(0)),
+        filter("", 1 << 3, Some(3)),
+        filter("", 1 << 7, None),
+        filter("nobody", 0, None),
+        filter("S0012", 0, None),
+    ];
+    for filter in filters {
+        let fits = |row: &MatrixRow| {
+            let cell = |cell: u8| match cell {
+                0 => filter.bits & MatrixRow::ELIGIBLE != 0,
+                cell => filter.bits & cell != 0,
+            };
+            row.server.id.contains(&filter.id)
+                && (filter.bits == 0
+                    || match filter.requirement {
+                        None => row.cells.iter().any(|bits| cell(*bits)),
+                        Some(number) => row.cells.get(number as usize).is_some_and(|b| cell(*b)),
+                    })
+        };
+        let expected: Vec<_> = rows().into_iter().filter(fits).collect();
+        // The second window is answered from the rows that are kept.
+        for offset in [0, 40, 0] {
+            let answer = look(&mut session, window(filter.clone(), offset, 40));
+            let matrix = answer.matrix.unwrap();
+            assert_eq!(matrix.total as usize, expected.len(), "{filter:?}");
+            let rows = expected.iter().skip(offset as usize).take(40);
+            assert!(matrix.rows.iter().eq(rows), "{filter:?}");
+        }
+    }
+}
+
+#[test]
+fn the_rows_of_a_matrix_follow_the_texts() {
+    let (mut session, _) = told(texts(MANY_MANIFEST, &many_servers(30), None));
+    let wanted = window(Filter::default(), 0, 1);
+    assert_eq!(look(&mut session, wanted.clone()).matrix.unwrap().total, 30);
+    let answer = session.answer(Ask {
+        texts: Texts {
+            index: Some(many_servers(20)),
+            ..Texts::default()
+        },
+        wanted,
+        ..Ask::default()
+    });
+    assert_eq!(answer.matrix.unwrap().total, 20);
+}
+
+#[test]
+fn those_that_fell_are_the_losses_of_the_funnel() {
+    let (mut session, verdict) = told(texts(MANY_MANIFEST, &many_servers(MANY), None));
+    for (number, requirement) in verdict.requirements.iter().enumerate() {
+        let mut left = requirement.all;
+        for (check, stage) in requirement.funnel.iter().enumerate() {
+            let expected: Vec<_> = (0..MANY)
+                .filter(|n| failed(*n, number).trailing_zeros() as usize == check)
+                .map(|n| format!("s{n:05}"))
+                .collect();
+            let ask = |limit| Wanted {
+                fallen: Some(FallenAsk {
+                    requirement: number as u32,
+                    check: check as u8,
+                    limit,
+                }),
+                ..Wanted::default()
+            };
+            let fallen = look(&mut session, ask(u32::MAX)).fallen.unwrap();
+            assert_eq!(fallen.requirement as usize, number);
+            assert_eq!(fallen.total, left - stage.left);
+            assert_eq!(fallen.total as usize, expected.len());
+            let ids: Vec<_> = fallen.items.iter().map(|one| &one.server.id).collect();
+            // At most so many, however many are asked for.
+            assert_eq!(ids, expected.iter().take(1_000).collect::<Vec<_>>());
+            for one in &fallen.items {
+                assert_eq!(one.reason.code, stage.code);
+            }
+
+            let few = look(&mut session, ask(2)).fallen.unwrap();
+            assert_eq!(few.total, fallen.total);
+            assert!(few.items.iter().eq(fallen.items.iter().take(2)));
+            left = stage.left;
+        }
+        let eligible = (0..MANY).filter(|n| failed(*n, number) == 0).count();
+        assert_eq!(left as usize, eligible);
+    }
+}
+
+#[test]
+fn the_eligible_ones_in_order() {
+    let (mut session, verdict) = told(texts(MANY_MANIFEST, &many_servers(MANY), None));
+    let mut list = |requirement, limit| {
+        let wanted = Wanted {
+            eligible: Some(ListAsk { requirement, limit }),
+            ..Wanted::default()
+        };
+        look(&mut session, wanted).eligible
+    };
+    for requirement in [0, 1] {
+        let expected: Vec<_> = (0..MANY)
+            .filter(|n| failed(*n, requirement as usize) == 0)
+            .map(|n| format!("s{n:05}"))
+            .collect();
+        let Outcome::Selected(selected) = &verdict.requirements[requirement as usize].outcome
+        else {
+            panic!("{requirement} has a server");
+        };
+        assert_eq!(selected.server.id, expected[0]);
+        let eligible = list(requirement, u32::MAX).unwrap();
+        assert_eq!(eligible.total as usize, expected.len() - 1);
+        let ids = eligible.items.iter().map(|one| &one.server.id);
+        assert!(ids.eq(&expected[1..]));
+        assert!(eligible.items.iter().all(|one| one.lost_on == "id"));
+        assert_eq!(selected.over.as_ref(), eligible.items.first());
+
+        let few = list(requirement, 1).unwrap();
+        assert_eq!((few.total, few.items.len()), (eligible.total, 1));
+    }
+    assert_eq!(list(2, 10), None);
+}
+
+#[test]
+fn the_rules_of_a_tie() {
+    let index = many_servers(1).replace(
+        "s00000",
+        r#"x","version":"2","endpoint":"e","categories":["a"],"scopes":["x"],"data":{"residency":"any","maxSensitivity":"pii.high"},"trust":{"signed":true,"publisher":"P"}},
+        {"id":"x","version":"10","endpoint":"e","categories":["a"],"scopes":["x"],"data":{"residency":"any","maxSensitivity":"pii.high"},"trust":{"signed":true,"publisher":"P"}},
+        {"id":"y","version":"0","endpoint":"e","categories":["a"],"scopes":["x"],"data":{"residency":"any","maxSensitivity":"pii.high"},"trust":{"signed":true,"publisher":"P"}},
+        {"id":"a","version":"0","endpoint":"e","categories":["a"],"scopes":["x"],"data":{"residency":"any","maxSensitivity":"pii.high"},"trust":{"signed":false,"publisher":"P"}},
+        {"id":"s00000"#,
+    );
+    let manifest = MANY_MANIFEST.replace("requireSigned: true", "requireSigned: false");
+    let (mut session, verdict) = told(texts(&manifest, &index, None));
+    assert_eq!(verdict.diagnostics.len(), 2, "{:#?}", verdict.diagnostics);
+    let wanted = Wanted {
+        eligible: Some(ListAsk {
+            requirement: 0,
+            limit: 10,
+        }),
+        ..Wanted::default()
+    };
+    let eligible = look(&mut session, wanted).eligible.unwrap().items;
+    let eligible: Vec<_> = eligible
+        .iter()
+        .map(|one| {
+            (
+                one.server.id.as_str(),
+                one.server.version.as_str(),
+                one.lost_on.as_str(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        eligible,
+        [
+            ("x", "2", "version"),
+            ("y", "0", "id"),
+            ("a", "0", "signed")
+        ]
+    );
+}
+
+// ── Stories ──────────────────────────────────────────────────────────────────────────────────
+
+fn story(session: &mut Session, requirement: u32, server: ServerName) -> Story {
+    let wanted = Wanted {
+        story: Some(StoryAsk {
+            requirement,
+            server,
+        }),
+        ..Wanted::default()
+    };
+    look(session, wanted).story.expect("the server is there")
+}
+
+#[test]
+fn the_story_of_a_selected_server() {
+    let (mut session, _) = told(texts(MANIFEST, INDEX, None));
+    let story = story(&mut session, 0, name("acme-audiences", "2.1.0"));
+    assert_eq!(story.requirement, 0);
+    assert_eq!(story.verdict, StoryVerdict::Selected);
+    assert_eq!((story.reasons, story.fixes), (vec![], vec![]));
+    assert_eq!(
+        story.server.scopes.join(" "),
+        "delete:audiences read:audiences write:audiences"
+    );
+    assert_eq!(story.server.publisher, "Acme, Inc.");
+    let entry = at(INDEX, &story.server.place);
+    assert!(
+        entry.starts_with("{\n      \"id\": \"acme-audiences\""),
+        "{entry}"
+    );
+    assert!(
+        entry.ends_with("\"rateLimitPerMin\": 600 }\n    }"),
+        "{entry}"
+    );
+
+    let checks: Vec<_> = story
+        .checks
+        .iter()
+        .map(|check| {
+            (
+                check.code.as_str(),
+                check.required.as_deref(),
+                check.offered.as_str(),
+                check.asked_at.map(|place| at(MANIFEST, &place)),
+                check.offered_at.map(|place| at(INDEX, &place)),
+            )
+        })
+        .collect();
+    assert_eq!(
+        checks,
+        [
+            (
+                "MISSING_CATEGORY",
+                Some("audiences"),
+                "audiences",
+                Some("audiences"),
+                Some(r#"["audiences"]"#)
+            ),
+            (
+                "MISSING_SCOPE",
+                Some("read:audiences, write:audiences"),
+                "delete:audiences, read:audiences, write:audiences",
+                Some("read:audiences"),
+                Some(r#"["read:audiences", "write:audiences", "delete:audiences"]"#)
+            ),
+            (
+                "RESIDENCY_MISMATCH",
+                Some("us-only"),
+                "us-only",
+                Some("us-only"),
+                Some(r#"["us-only"]"#)
+            ),
+            (
+                "SENSITIVITY_EXCEEDED",
+                Some("internal"),
+                "pii.moderate",
+                Some("internal"),
+                Some(r#""pii.moderate""#)
+            ),
+            ("UNSIGNED_NOT_ALLOWED", None, "signed", None, Some("true")),
+        ]
+    );
+    assert!(story.checks.iter().all(|check| check.passed));
+    for check in &story.checks {
+        let sources = (
+            check.asked_at.map(|place| place.source),
+            check.offered_at.map(|place| place.source),
+        );
+        let asked = check.required.as_ref().map(|_| Source::Manifest);
+        assert_eq!(sources, (asked, Some(Source::Index)));
+    }
+}
+
+#[test]
+fn the_story_of_an_eligible_server() {
+    let (mut session, _) = told(texts(MANIFEST, INDEX, None));
+    let story = story(&mut session, 0, name("beta-audiences", "1.0.0"));
+    assert_eq!(
+        story.verdict,
+        StoryVerdict::Eligible("another one is signed".to_owned())
+    );
+    assert_eq!((story.reasons, story.fixes), (vec![], vec![]));
+    assert!(story.checks.iter().all(|check| check.passed));
+}
+
+#[test]
+fn the_story_of_a_rejected_server() {
+    let (mut session, _) = told(texts(MANIFEST, INDEX, None));
+    let story = story(&mut session, 0, name("gamma", "1.0.0"));
+    assert_eq!(story.verdict, StoryVerdict::Rejected);
+    let failed: Vec<_> = story
+        .checks
+        .iter()
+        .filter(|check| !check.passed)
+        .map(|check| check.code.as_str())
+        .collect();
+    assert_eq!(
+        failed,
+        [
+            "MISSING_SCOPE",
+            "RESIDENCY_MISMATCH",
+            "SENSITIVITY_EXCEEDED"
+        ]
+    );
+    let reasons: Vec<_> = story.reasons.iter().map(|reason| &reason.code).collect();
+    assert_eq!(reasons, failed.iter().collect::<Vec<_>>());
+    assert_eq!(story.reasons[0].text, "does not support `write:audiences`");
+    let fixes: Vec<_> = story.fixes.iter().map(|fix| fix.text.as_str()).collect();
+    assert_eq!(
+        fixes,
+        [
+            "in its index entry, add the scope `write:audiences`, add the residency `us-only` \
+             and raise `maxSensitivity` to `internal`"
+        ]
+    );
+}
+
+// ── What if ──────────────────────────────────────────────────────────────────────────────────
+
+fn with_constraints(constraints: &Constraints) -> String {
+    let mut data = vec![];
+    if let Some(word) = &constraints.residency {
+        data.push(format!("residency: {word}"));
+    }
+    if let Some(word) = &constraints.sensitivity {
+        data.push(format!("sensitivity: {word}"));
+    }
+    let (before, after) = MANY_MANIFEST.split_once("constraints:").unwrap();
+    let (_, after) = after.split_once("---").unwrap();
+    let signed = constraints.require_signed;
+    let mut manifest = format!("{before}constraints:\n  trust: {{ requireSigned: {signed} }}\n");
+    if !data.is_empty() {
+        writeln!(manifest, "  data: {{ {} }}", data.join(", ")).unwrap();
+    }
+    manifest + "---" + after
+}
+
+#[test]
+fn supposed_constraints_are_as_a_manifest_that_says_so() {
+    let index = many_servers(300);
+    let about = Session::about();
+    let words = |words: &[String]| {
+        let words = words.iter().cloned().map(Some);
+        [None].into_iter().chain(words).collect::<Vec<_>>()
+    };
+    let (mut session, now) = told(texts(MANY_MANIFEST, &index, None));
+    let selected = |verdict: &Verdict| -> Vec<_> {
+        let requirements = verdict.requirements.iter();
+        requirements
+            .map(|requirement| {
+                let server = match &requirement.outcome {
+                    Outcome::Selected(selected) => Some(selected.server.clone()),
+                    Outcome::Unsatisfied { .. } => None,
+                };
+                let eligible = requirement.funnel.last().map_or(0, |stage| stage.left);
+                (requirement.category.clone(), server, eligible)
+            })
+            .collect()
+    };
+    let mut different = 0;
+    for residency in words(&about.residencies) {
+        for sensitivity in words(&about.sensitivities) {
+            for require_signed in [false, true] {
+                let constraints = Constraints {
+                    residency: residency.clone(),
+                    sensitivity: sensitivity.clone(),
+                    require_signed,
+                };
+                let wanted = Wanted {
+                    supposed: Some(constraints.clone()),
+                    ..Wanted::default()
+                };
+                let answer = look(&mut session, wanted);
+                assert_eq!(answer.verdict, None);
+                let supposed = answer.supposed.unwrap().requirements;
+                let now_told: Vec<_> = supposed
+                    .iter()
+                    .map(|one| (one.category.clone(), one.now.clone(), one.now_eligible))
+                    .collect();
+                let then_told: Vec<_> = supposed
+                    .iter()
+                    .map(|one| (one.category.clone(), one.then.clone(), one.then_eligible))
+                    .collect();
+                assert_eq!(now_told, selected(&now));
+                let then = verdict(&with_constraints(&constraints), &index, None);
+                assert_eq!(then.constraints, constraints);
+                assert_eq!(then_told, selected(&then), "{constraints:?}");
+                different += u32::from(now_told != then_told);
+            }
+        }
+    }
+    assert!(
+        different > 20,
+        "{different} of the suppositions change anything"
+    );
+}
+
+#[test]
+fn a_word_that_no_file_may_hold_counts_as_absent() {
+    let (mut session, _) = told(texts(MANY_MANIFEST, &many_servers(300), None));
+    let mut supposed = |word: Option<&str>| {
+        let wanted = Wanted {
+            supposed: Some(Constraints {
+                residency: word.map(str::to_owned),
+                sensitivity: word.map(str::to_owned),
+                require_signed: true,
+            }),
+            ..Wanted::default()
+        };
+        look(&mut session, wanted).supposed
+    };
+    assert_eq!(supposed(Some("moon-only")), supposed(None));
+}
+
+// ── Files ────────────────────────────────────────────────────────────────────────────────────
+
+fn explanation(session: &mut Session) -> Result<String, String> {
+    let wanted = Wanted {
+        resolution: true,
+        ..Wanted::default()
+    };
+    look(session, wanted).resolution.expect("it was asked for")
+}
+
+#[test]
+fn the_explanation_is_what_the_engine_writes() {
+    let unsatisfied = MANIFEST.replace("us-only", "eu-only");
+    let many = many_servers(300);
+    for (manifest, index) in [
+        (MANIFEST, INDEX),
+        (&unsatisfied, INDEX),
+        (MANIFEST, "[]"),
+        (MANY_MANIFEST, &many),
+    ] {
+        let lowered = (
+            lower::manifest(manifest.as_bytes().to_vec()).unwrap(),
+            lower::index(index.as_bytes().to_vec()).unwrap(),
+        );
+        let resolution = Resolution::new(Arc::new(lowered.0.value), Arc::new(lowered.1.value));
+        let (mut session, verdict) = told(texts(manifest, index, None));
+        assert_eq!(
+            explanation(&mut session).unwrap(),
+            render::resolution(&resolution).unwrap()
+        );
+        let lock = resolution.lock().as_ref().map(render::lock);
+        assert_eq!(verdict.lock, lock);
+    }
+    let (mut hello, _) = told(texts(MANIFEST, INDEX, None));
+    assert_eq!(
+        explanation(&mut hello).unwrap(),
+        include_str!("../../../examples/hello-agent/agents.resolution.json")
+    );
+}
+
+#[test]
+fn a_very_large_explanation_is_not_written() {
+    let manifest = |requirements: usize| {
+        let requirements = "{ category: c, permissions: [] }, ".repeat(requirements);
+        format!("---\nname: n\nversion: 1\nrequires: {{ mcp: [{requirements}] }}\n---\n")
+    };
+    let (mut session, _) = told(texts(&manifest(200), &many_servers(1_000), None));
+    assert!(explanation(&mut session).is_ok());
+    let (mut session, _) = told(texts(&manifest(200), &many_servers(1_001), None));
+    assert_eq!(
+        explanation(&mut session).unwrap_err(),
+        "the explanation has 200200 entries, and at most 200000 are written here: use `agent resolve`"
+    );
+}
+
+// ── Locks ────────────────────────────────────────────────────────────────────────────────────
+
+fn codes(drifts: &Option<Vec<Drift>>) -> Option<Vec<&str>> {
+    let drifts = drifts.as_ref()?.iter();
+    Some(drifts.map(|drift| drift.code.as_str()).collect())
+}
+
+#[test]
+fn an_existing_lock_that_still_holds() {
+    let verdict = verdict(MANIFEST, INDEX, Some(LOCK));
+    assert_eq!(
+        verdict.existing,
+        Some(LockVerdict {
+            changes: Some(vec![]),
+            verify: Some(vec![]),
+        })
+    );
+}
+
+#[test]
+fn drifts_from_an_existing_lock() {
+    let manifest = MANIFEST.replace("- read:reports", "- read:reports\n        - export:reports");
+    let widened = verdict(&manifest, INDEX, Some(LOCK)).existing.unwrap();
+    assert_eq!(
+        widened.changes.unwrap(),
+        [Drift {
+            code: "SCOPE_WIDENED".to_owned(),
+            category: Some("reporting".to_owned()),
+            text: "the scope `export:reports` is newly granted".to_owned(),
+            widening: true,
+        }]
+    );
+    assert_eq!(widened.verify, Some(vec![]));
+
+    let index = INDEX.replace("\"Acme, Inc.\"", "\"Acme Holdings\"");
+    let changed = verdict(MANIFEST, &index, Some(LOCK)).existing.unwrap();
+    for drifts in [&changed.changes, &changed.verify] {
+        assert_eq!(codes(drifts).unwrap(), ["INTEGRITY_CHANGED"]);
+        assert!(!drifts.as_ref().unwrap()[0].widening);
+    }
+}
+
+#[test]
+fn what_can_be_said_of_a_lock_when_an_input_can_not_be_read() {
+    // Nothing would be written, and the locked entries are still there.
+    let unsatisfied = MANIFEST.replace("sensitivity: internal", "sensitivity: pii.high");
+    let existing = verdict(&unsatisfied, INDEX, Some(LOCK)).existing.unwrap();
+    assert_eq!(
+        (codes(&existing.changes), codes(&existing.verify)),
+        (None, Some(vec![]))
+    );
+
+    let existing = verdict("", INDEX, Some(LOCK)).existing.unwrap();
+    assert_eq!(
+        (codes(&existing.changes), codes(&existing.verify)),
+        (None, Some(vec![]))
+    );
+
+    let existing = verdict(MANIFEST, "", Some(LOCK)).existing.unwrap();
+    assert_eq!(
+        (codes(&existing.changes), codes(&existing.verify)),
+        (None, None)
+    );
+
+    let broken = verdict(MANIFEST, INDEX, Some("{}"));
+    assert_eq!(broken.existing, None);
+    // What is decided does not depend on a lock.
+    assert_eq!(broken.satisfied, Some(true));
+    assert!(!broken.diagnostics.is_empty());
+    for found in &broken.diagnostics {
+        assert_eq!(found.labels[0].place.source, Source::Lock);
+    }
+}
+
+#[test]
+fn a_lock_that_is_taken_away_is_not_spoken_of() {
+    let (mut session, first) = told(texts(MANIFEST, INDEX, Some(LOCK)));
+    assert!(first.existing.is_some());
+    let answer = session.answer(Ask {
+        texts: Texts {
+            lock: Some(String::new()),
+            ..Texts::default()
+        },
+        ..Ask::default()
+    });
+    assert_eq!(answer.verdict.unwrap().existing, None);
+}
+
+// ── Suggested changes ────────────────────────────────────────────────────────────────────────
+
+/// A text after the edits of it, as an editor carries them out: all at once, by line and column.
+fn edited(text: &str, source: Source, edits: &[Edit]) -> String {
+    let mut out = String::new();
+    let mut done = 0;
+    for edit in edits.iter().filter(|edit| edit.place.source == source) {
+        let (start, end) = (offset(text, edit.place.start), offset(text, edit.place.end));
+        assert!(done <= start && start <= end, "{edits:?}");
+        out += &text[done..start];
+        out += &edit.replacement;
+        done = end;
+    }
+    out + &text[done..]
+}
+
+/// Carries out every suggestion for every server and requirement, and asks again. How many there
+/// were.
+fn try_all_fixes(manifest: &str, index: &str) -> usize {
+    let (mut session, before) = told(texts(manifest, index, None));
+    assert!(before.satisfied.is_some(), "{:#?}", before.diagnostics);
+    let rows = look(&mut session, window(Filter::default(), 0, u32::MAX));
+    let mut tried = 0;
+    for row in rows.matrix.unwrap().rows {
+        for (number, bits) in (0..).zip(&row.cells) {
+            let told_story = story(&mut session, number, row.server.clone());
+            let rejected = bits & MatrixRow::FAILED != 0;
+            assert_eq!(told_story.verdict == StoryVerdict::Rejected, rejected);
+            assert_eq!(told_story.fixes.is_empty(), !rejected);
+            for fix in told_story.fixes {
+                let edits = fix.edits.expect("it can be carried out");
+                assert!(!edits.is_empty());
+                let side = if fix.widening {
+                    Source::Manifest
+                } else {
+                    Source::Index
+                };
+                assert!(
+                    edits.iter().any(|edit| edit.place.source == side),
+                    "{edits:?}"
+                );
+                let texts = texts(
+                    &edited(manifest, Source::Manifest, &edits),
+                    &edited(index, Source::Index, &edits),
+                    None,
+                );
+                let (mut then, after) = told(texts.clone());
+                let context = format!("{} for {:?}\n{texts:#?}", fix.text, row.server);
+                assert_eq!(after.servers, before.servers, "{context}");
+                assert_eq!(
+                    after.diagnostics.len(),
+                    after
+                        .requirements
+                        .iter()
+                        .filter(|requirement| {
+                            matches!(requirement.outcome, Outcome::Unsatisfied { .. })
+                        })
+                        .count(),
+                    "{context}\n{:#?}",
+                    after.diagnostics
+                );
+                let after = story(&mut then, number, row.server.clone());
+                assert_ne!(after.verdict, StoryVerdict::Rejected, "{context}");
+                tried += 1;
+            }
+        }
+    }
+    tried
+}
+
+#[test]
+fn suggested_changes_of_hello_agent_do_what_they_say() {
+    assert!(try_all_fixes(MANIFEST, INDEX) >= 5);
+    for (was, is) in [
+        ("sensitivity: internal", "sensitivity: pii.high"),
+        ("residency: us-only", "residency: eu-only"),
+        (
+            "  actions:",
+            "  trust:\n    requireSigned: true\n  actions:",
+        ),
+        ("audiences, write", "nothing, write"),
+    ] {
+        let manifest = MANIFEST.replace(was, is);
+        assert_ne!(manifest, MANIFEST);
+        assert!(try_all_fixes(&manifest, INDEX) >= 5, "{was}");
+    }
+}
+
+#[test]
+fn suggested_changes_fit_texts_with_other_line_ends_and_a_byte_order_mark() {
+    let windows = |text: &str| format!("\u{feff}{}", text.replace('\n', "\r\n"));
+    let manifest = MANIFEST.replace("us-only", "eu-only");
+    assert_eq!(
+        try_all_fixes(&windows(&manifest), &windows(INDEX)),
+        try_all_fixes(&manifest, INDEX)
+    );
+}
+
+#[test]
+fn suggested_changes_fit_texts_on_one_line_with_all_kinds_of_characters() {
+    let index = INDEX
+        .replace('\n', " ")
+        .replace("\"Gamma GmbH\"", "\"𝄞 Größe 中文 \\uD834\\uDD1E\"")
+        .replace("\"id\": \"gamma\"", "\"note\": \"👩‍👩‍👧‍👦\", \"id\": \"γάμμα𝄞\"");
+    let manifest = "---\n{ x-note: 👩‍👩‍👧‍👦, name: 𝄞, version: 1, requires: { mcp: [{ category: \
+         '𝄞', permissions: ['read:𝄞', read:audiences] }, { category: audiences, \
+         permissions: [write:audiences] }] }, constraints: { trust: { requireSigned: true }, \
+         data: { residency: us-only, sensitivity: pii.high } } }\n---\n";
+    assert!(try_all_fixes(manifest, &index) >= 8);
+}
+
+#[test]
+fn suggested_changes_fit_every_combination_of_failures() {
+    assert!(try_all_fixes(MANY_MANIFEST, &many_servers(231)) > 500);
+}
