@@ -5,9 +5,10 @@
 
 use agent_pack::{Workspace, read, scrub, write_if_changed};
 use anyhow::{Context as _, Result};
-use std::env::consts::EXE_SUFFIX;
+use std::env::{self, consts::EXE_SUFFIX};
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
 use crate::{cargo, folder, process, setup, status};
 
@@ -17,6 +18,9 @@ const TRUNK_VERSION: &str = "0.21.14";
 /// The crate whose version the program of the same name must have: each generates what the other
 /// reads, in a form that changes with every release.
 const BINDGEN: &str = "wasm-bindgen";
+
+const RUSTUP_TOOLCHAIN: &str = "RUSTUP_TOOLCHAIN";
+const RUSTUP_AUTO_INSTALL: &str = "RUSTUP_AUTO_INSTALL";
 
 /// The folder of the programs, to be put in front of `PATH`.
 pub(crate) fn bin(workspace: &Workspace) -> PathBuf {
@@ -122,7 +126,7 @@ impl Tool {
         let unfinished = workspace.tools().join("install.unfinished");
         folder::remove(&unfinished)?;
         let mut cargo = cargo::cargo(workspace);
-        scrub(&mut cargo)
+        keep_toolchain(scrub(&mut cargo))
             .envs(self.profile.iter().copied())
             .args(self.command_line())
             .arg("--no-track")
@@ -140,6 +144,18 @@ impl Tool {
     }
 }
 
+/// Has rustup, if there is one, use the toolchain that it uses now, and install none.
+///
+/// Cargo calls rustc in the folder of each package. Some packages have a `rust-toolchain.toml`
+/// there, and without this rustup would follow it: it would update the toolchain of the whole
+/// machine on the way.
+fn keep_toolchain(cargo: &mut Command) -> &mut Command {
+    if let Some(toolchain) = env::var_os(RUSTUP_TOOLCHAIN) {
+        cargo.env(RUSTUP_TOOLCHAIN, toolchain);
+    }
+    cargo.env(RUSTUP_AUTO_INSTALL, "0")
+}
+
 /// The version of a package in a lock file.
 fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     let name = format!("name = \"{package}\"");
@@ -152,8 +168,12 @@ fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{locked_version, program, tools};
-    use agent_pack::{Workspace, write_if_changed};
+    use super::{
+        RUSTUP_AUTO_INSTALL, RUSTUP_TOOLCHAIN, keep_toolchain, locked_version, program, tools,
+    };
+    use agent_pack::{Workspace, scrub, write_if_changed};
+    use std::env;
+    use std::process::Command;
 
     const LOCK: &str = "[[package]]\nname = \"wasm-bindgen-futures\"\nversion = \"0.4.80\"\n\n\
                         [[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\n";
@@ -163,6 +183,18 @@ mod tests {
         assert_eq!(locked_version(LOCK, "wasm-bindgen"), Some("0.2.130"));
         assert_eq!(locked_version(LOCK, "wasm"), None);
         assert!(tools("").is_err());
+    }
+
+    #[test]
+    fn rustup_stays_with_its_toolchain_and_installs_none() {
+        let mut command = Command::new("cargo");
+        keep_toolchain(scrub(&mut command));
+        let value = |name: &str| {
+            let mut variables = command.get_envs();
+            variables.find_map(|(held, value)| (held == name).then_some(value?.to_owned()))
+        };
+        assert_eq!(value(RUSTUP_AUTO_INSTALL).unwrap(), "0");
+        assert_eq!(value(RUSTUP_TOOLCHAIN), env::var_os(RUSTUP_TOOLCHAIN));
     }
 
     #[test]
