@@ -124,3 +124,27 @@ fn share(number: u32, all: u32) -> f64 {
         height(number) / height(all)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn none_is_nothing_and_all_is_everything() {
+        for all in [1, 2, 10_000, 4_000_000_000] {
+            assert_eq!(share(0, all), 0.0);
+            assert_eq!(share(all, all), 1.0);
+        }
+        assert_eq!(share(0, 0), 0.0);
+    }
+
+    #[test]
+    fn more_is_higher_and_a_few_of_many_are_seen() {
+        let heights: Vec<_> = [0, 1, 2, 3, 10, 100, 1_000, 10_000]
+            .into_iter()
+            .map(|number| share(number, 10_000))
+            .collect();
+        assert!(heights.is_sorted_by(|a, b| a < b), "{heights:?}");
+        assert!(share(3, 10_000) > 0.1);
+    }
+}

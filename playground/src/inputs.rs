@@ -216,3 +216,47 @@ fn problems(page: &Page, source: Source) -> Html {
         </>
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Texts, input_of};
+    use agent_protocol::Source;
+
+    #[test]
+    fn a_file_is_meant_for_the_input_that_its_name_tells() {
+        for (name, source) in [
+            ("agents.md", Some(Source::Manifest)),
+            ("AGENTS.MD", Some(Source::Manifest)),
+            ("support.markdown", Some(Source::Manifest)),
+            ("mcp.index.json", Some(Source::Index)),
+            ("servers.JSON", Some(Source::Index)),
+            ("agents.lock", Some(Source::Lock)),
+            ("Agents.Lock", Some(Source::Lock)),
+            ("agents.lock.json", Some(Source::Lock)),
+            // Without a name before it, still.
+            (".json", Some(Source::Index)),
+            ("agents.md.txt", None),
+            ("agents.lock.bak", None),
+            ("json", None),
+            ("", None),
+        ] {
+            assert_eq!(input_of(name), source, "{name}");
+        }
+    }
+
+    /// What is kept in browsers lives on.
+    #[test]
+    fn the_form_of_what_is_kept() {
+        let texts = Texts {
+            manifest: "m".to_owned(),
+            index: "i".to_owned(),
+            lock: "l".to_owned(),
+        };
+        let json = r#"{"manifest":"m","index":"i","lock":"l"}"#;
+        assert_eq!(serde_json::to_string(&texts).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Texts>(json).unwrap(), texts);
+
+        let older = r#"{"manifest":"m","index":"i"}"#;
+        assert_eq!(serde_json::from_str::<Texts>(older).unwrap().lock, "");
+    }
+}

@@ -65,6 +65,10 @@ fn tell(out: &mut String, verdict: &Verdict) {
 #[cfg(test)]
 mod tests {
     use super::{Texts, report};
+    use agent_protocol::{
+        Diagnostic, Label, Outcome, Place, Point, Requirement, Selected, ServerName, Severity,
+        Source, Verdict,
+    };
 
     #[test]
     fn no_text_ends_its_own_fence() {
@@ -79,5 +83,79 @@ mod tests {
              ### `mcp.index.json`\n\n```json\n[]\n```\n\n\
              agent engine 0.1.0\n"
         );
+    }
+
+    #[test]
+    fn the_verdict_names_problems_and_servers() {
+        let point = |line, column| Point { line, column };
+        let place = Place {
+            source: Source::Manifest,
+            start: point(6, 17),
+            end: point(6, 26),
+        };
+        let diagnostic = |labels| Diagnostic {
+            code: "UNSATISFIED".to_owned(),
+            severity: Severity::Error,
+            message: "no server is eligible for `b`".to_owned(),
+            labels,
+            help: vec![],
+        };
+        let requirement = |category: &str, outcome| Requirement {
+            category: category.to_owned(),
+            permissions: vec![],
+            place,
+            all: 1,
+            funnel: vec![],
+            outcome,
+        };
+        let selected = Outcome::Selected(Selected {
+            server: ServerName {
+                id: "x`y".to_owned(),
+                version: "1.0.0".to_owned(),
+            },
+            endpoint: String::new(),
+            hash: String::new(),
+            over: None,
+        });
+        let verdict = Verdict {
+            diagnostics: vec![
+                diagnostic(vec![Label {
+                    place,
+                    text: String::new(),
+                }]),
+                diagnostic(vec![]),
+            ],
+            requirements: vec![
+                requirement("a", selected),
+                requirement("b", Outcome::Unsatisfied { nearest: vec![] }),
+            ],
+            ..Verdict::default()
+        };
+        let texts = Texts {
+            manifest: "m\n\n".to_owned(),
+            index: "i".to_owned(),
+            lock: "l".to_owned(),
+        };
+        assert_eq!(
+            report(&texts, Some(&verdict), "0.1.0"),
+            "### `agents.md`\n\n```yaml\nm\n```\n\n\
+             ### `mcp.index.json`\n\n```json\ni\n```\n\n\
+             ### `agents.lock`\n\n```json\nl\n```\n\n\
+             ### Verdict\n\n\
+             - `UNSATISFIED` no server is eligible for `b` (agents.md:6:17)\n\
+             - `UNSATISFIED` no server is eligible for `b`\n\
+             - ✓ `a`: ``x`y 1.0.0``\n\
+             - ✗ `b`: no server is eligible\n\n\
+             agent engine 0.1.0\n"
+        );
+    }
+
+    #[test]
+    fn a_blank_lock_is_left_out() {
+        let texts = Texts {
+            lock: " \n".to_owned(),
+            ..Texts::default()
+        };
+        assert!(!report(&texts, None, "0.1.0").contains("agents.lock"));
     }
 }

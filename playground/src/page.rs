@@ -82,3 +82,31 @@ pub(crate) fn thousands(number: u32) -> String {
     }
     grouped
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{count, thousands};
+
+    #[test]
+    fn numbers_are_grouped() {
+        for (number, text) in [
+            (0, "0"),
+            (7, "7"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (12_345, "12,345"),
+            (100_000, "100,000"),
+            (1_000_000, "1,000,000"),
+            (u32::MAX, "4,294,967,295"),
+        ] {
+            assert_eq!(thousands(number), text);
+        }
+    }
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!(count(0, "server"), "0 servers");
+        assert_eq!(count(1, "server"), "1 server");
+        assert_eq!(count(10_000, "server"), "10,000 servers");
+    }
+}

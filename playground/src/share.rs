@@ -184,3 +184,61 @@ pub(crate) fn Share() -> Html {
         </>
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Shared, Texts};
+
+    fn shared(engine: &str, lock: &str) -> Shared {
+        Shared {
+            engine: engine.to_owned(),
+            texts: Texts {
+                manifest: "---\nname: \"𝄞\"\n---\n".to_owned(),
+                index: "[]\u{0}</script>".to_owned(),
+                lock: lock.to_owned(),
+            },
+        }
+    }
+
+    /// Links that were made live on: what they hold must be read by every later version.
+    #[test]
+    fn the_form_of_links() {
+        let json = r#"{"engine":"0.1.0","manifest":"---\nname: \"𝄞\"\n---\n","index":"[]\u0000</script>","lock":"{}"}"#;
+        let state = shared("0.1.0", "{}");
+        assert_eq!(serde_json::to_string(&state).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Shared>(json).unwrap(), state);
+    }
+
+    #[test]
+    fn a_link_of_another_version_is_read_and_names_it() {
+        let json = serde_json::to_string(&shared("99.0.0-beta.1", "")).unwrap();
+        // What a later version adds is passed over.
+        let json = json.replacen('{', r#"{"task":{"id":1},"#, 1);
+        let read: Shared = serde_json::from_str(&json).unwrap();
+        assert_eq!(read, shared("99.0.0-beta.1", ""));
+    }
+
+    #[test]
+    fn a_link_without_a_lock_has_none() {
+        let json = r#"{"engine":"0.1.0","manifest":"a","index":"b"}"#;
+        let read: Shared = serde_json::from_str(json).unwrap();
+        assert_eq!(read.texts.lock, "");
+        assert_eq!((&*read.texts.manifest, &*read.texts.index), ("a", "b"));
+    }
+
+    #[test]
+    fn what_is_no_state_is_refused() {
+        for json in [
+            "",
+            "null",
+            "[]",
+            "{}",
+            r#"{"engine":"0.1.0","manifest":"a"}"#,
+            r#"{"manifest":"a","index":"b"}"#,
+            r#"{"engine":"0.1.0","manifest":1,"index":"b"}"#,
+            r#"{"engine":"0.1.0","manifest":"a","index":"b"} and more"#,
+        ] {
+            assert!(serde_json::from_str::<Shared>(json).is_err(), "{json}");
+        }
+    }
+}

@@ -331,3 +331,461 @@ impl State {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Action, Dialog, Engine, LIST_STEP, Notice, Pane, State, Succession, Tab};
+    use agent_protocol::{
+        About, Answer, Constraints, FallenAsk, Filter, ListAsk, Listed, Matrix, MatrixAsk,
+        ServerName, Source, StoryAsk, Supposed, Verdict, Wanted,
+    };
+    use std::rc::Rc;
+    use yew::Reducible as _;
+
+    fn after(state: State, actions: impl IntoIterator<Item = Action>) -> State {
+        let state = actions.into_iter().fold(Rc::new(state), State::reduce);
+        Rc::unwrap_or_clone(state)
+    }
+
+    fn story() -> StoryAsk {
+        StoryAsk {
+            requirement: 0,
+            server: ServerName {
+                id: "a".to_owned(),
+                version: "1".to_owned(),
+            },
+        }
+    }
+
+    const FALLEN: FallenAsk = FallenAsk {
+        requirement: 0,
+        check: 1,
+        limit: LIST_STEP,
+    };
+
+    const LIST: ListAsk = ListAsk {
+        requirement: 0,
+        limit: LIST_STEP,
+    };
+
+    fn filter() -> Filter {
+        Filter {
+            id: "a".to_owned(),
+            ..Filter::default()
+        }
+    }
+
+    fn strict() -> Constraints {
+        Constraints {
+            require_signed: true,
+            ..Constraints::default()
+        }
+    }
+
+    fn answered(revision: u32, verdict: Option<Verdict>) -> Action {
+        Action::Answered(Rc::new(Answer {
+            revision,
+            verdict,
+            ..Answer::default()
+        }))
+    }
+
+    /// An answer with a lock, or with none.
+    fn locked(lock: Option<&str>) -> Action {
+        let verdict = Verdict {
+            lock: lock.map(str::to_owned),
+            ..Verdict::default()
+        };
+        answered(0, Some(verdict))
+    }
+
+    fn explained(text: Result<&str, &str>) -> Action {
+        Action::Answered(Rc::new(Answer {
+            resolution: Some(text.map(str::to_owned).map_err(str::to_owned)),
+            ..Answer::default()
+        }))
+    }
+
+    /// A state in which all views of a tab are open.
+    fn open(tab: Tab) -> State {
+        let actions = [
+            Action::OpenTab(tab),
+            Action::TellStory(story()),
+            Action::ListFallen(Some(FALLEN)),
+            Action::ListEligible(Some(LIST)),
+        ];
+        after(State::default(), actions)
+    }
+
+    #[test]
+    fn an_edit_is_counted_and_has_to_be_asked() {
+        let state = after(
+            State::default(),
+            [Source::Index, Source::Lock, Source::Index].map(Action::Edited),
+        );
+        assert_eq!(state.edits, [0, 2, 1]);
+        assert_eq!(state.revision, 3);
+    }
+
+    #[test]
+    fn what_has_to_be_asked_raises_the_revision() {
+        for (state, action) in [
+            (State::default(), Action::Edited(Source::Manifest)),
+            (State::default(), Action::Replaced),
+            (State::default(), Action::TellStory(story())),
+            (State::default(), Action::ListFallen(Some(FALLEN))),
+            (State::default(), Action::ListEligible(Some(LIST))),
+            (State::default(), Action::OpenTab(Tab::Matrix)),
+            (State::default(), Action::OpenTab(Tab::Resolution)),
+            (
+                open(Tab::Matrix),
+                Action::ShowRows {
+                    offset: 3,
+                    limit: LIST_STEP,
+                },
+            ),
+            (open(Tab::Matrix), Action::FilterRows(filter())),
+            (open(Tab::WhatIf), Action::Suppose(Some(strict()))),
+        ] {
+            let before = state.revision;
+            let after = after(state, [action.clone()]);
+            assert!(after.revision > before, "{action:?}");
+            assert!(after.stale(), "{action:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_else_raises_the_revision() {
+        let rows = Action::ShowRows {
+            offset: 0,
+            limit: LIST_STEP,
+        };
+        for (state, action) in [
+            (State::default(), Action::EngineReady(Rc::default())),
+            (State::default(), Action::EngineFailed(String::new())),
+            (State::default(), locked(Some("{}"))),
+            (State::default(), explained(Ok("{}"))),
+            (State::default(), Action::OpenTab(Tab::Verdict)),
+            (State::default(), Action::OpenTab(Tab::WhatIf)),
+            (State::default(), Action::OpenTab(Tab::Lock)),
+            (State::default(), Action::OpenPane(Pane::Answer)),
+            (State::default(), Action::ShowInput(Source::Lock)),
+            (State::default(), Action::OpenDialog(Dialog::Help)),
+            (State::default(), Action::CloseDialog),
+            (State::default(), Notice::done("")),
+            (State::default(), Action::CloseNotice),
+            (State::default(), Action::CloseStory),
+            (State::default(), Action::ListFallen(None)),
+            (State::default(), Action::Suppose(None)),
+            // What is open already.
+            (open(Tab::Verdict), Action::TellStory(story())),
+            (open(Tab::Verdict), Action::ListFallen(Some(FALLEN))),
+            (open(Tab::Verdict), Action::ListEligible(Some(LIST))),
+            (open(Tab::Matrix), Action::OpenTab(Tab::Matrix)),
+            (open(Tab::Matrix), Action::FilterRows(Filter::default())),
+            (open(Tab::Matrix), rows.clone()),
+            // Rows where no matrix is seen.
+            (open(Tab::Verdict), rows),
+            (open(Tab::Verdict), Action::FilterRows(filter())),
+        ] {
+            let before = state.revision;
+            let after = after(state, [action.clone()]);
+            assert_eq!(after.revision, before, "{action:?}");
+        }
+    }
+
+    #[test]
+    fn each_tab_asks_only_for_what_is_seen_in_it() {
+        let matrix = MatrixAsk {
+            filter: Filter::default(),
+            offset: 0,
+            limit: LIST_STEP,
+        };
+        for from in [
+            Tab::Verdict,
+            Tab::Matrix,
+            Tab::WhatIf,
+            Tab::Lock,
+            Tab::Resolution,
+        ] {
+            for (tab, wanted) in [
+                (Tab::Verdict, Wanted::default()),
+                (
+                    Tab::Matrix,
+                    Wanted {
+                        matrix: Some(matrix.clone()),
+                        ..Wanted::default()
+                    },
+                ),
+                (Tab::WhatIf, Wanted::default()),
+                (Tab::Lock, Wanted::default()),
+                (
+                    Tab::Resolution,
+                    Wanted {
+                        resolution: true,
+                        ..Wanted::default()
+                    },
+                ),
+            ] {
+                let state = after(State::default(), [from, tab].map(Action::OpenTab));
+                assert_eq!((state.tab, state.wanted), (tab, wanted), "from {from:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn suppositions_last_as_long_as_their_tab() {
+        let suppose = [
+            Action::OpenTab(Tab::WhatIf),
+            Action::Suppose(Some(strict())),
+            Action::OpenTab(Tab::WhatIf),
+        ];
+        let state = after(State::default(), suppose);
+        assert_eq!(state.wanted.supposed, Some(strict()));
+        let state = after(state, [Action::OpenTab(Tab::Lock)]);
+        assert_eq!(state.wanted.supposed, None);
+    }
+
+    #[test]
+    fn the_matrix_keeps_its_filter_while_it_is_seen_and_starts_anew_with_another_one() {
+        let rows = |state: &State| {
+            let matrix = state.wanted.matrix.clone().unwrap();
+            (matrix.filter, matrix.offset, matrix.limit)
+        };
+        let state = after(
+            State::default(),
+            [
+                Action::OpenTab(Tab::Matrix),
+                Action::FilterRows(filter()),
+                Action::ShowRows {
+                    offset: 100,
+                    limit: 30,
+                },
+                Action::OpenTab(Tab::Matrix),
+            ],
+        );
+        assert_eq!(rows(&state), (filter(), 100, 30));
+        let state = after(state, [Action::FilterRows(Filter::default())]);
+        assert_eq!(rows(&state), (Filter::default(), 0, 30));
+    }
+
+    #[test]
+    fn other_texts_close_the_views_and_forget_what_was_before() {
+        let state = after(
+            open(Tab::Matrix),
+            [
+                Action::FilterRows(filter()),
+                Action::ShowRows {
+                    offset: 100,
+                    limit: 30,
+                },
+                locked(Some("one")),
+                locked(Some("two")),
+                explained(Ok("one")),
+                explained(Ok("two")),
+            ],
+        );
+        let before = state.revision;
+        let state = after(state, [Action::Replaced]);
+        assert!(state.revision > before);
+        assert_eq!(state.edits, [1, 1, 1]);
+        assert_eq!(
+            (&state.lock, &state.resolution),
+            (&Succession::default(), &Succession::default())
+        );
+        let matrix = MatrixAsk {
+            filter: Filter::default(),
+            offset: 0,
+            limit: 30,
+        };
+        assert_eq!(
+            state.wanted,
+            Wanted {
+                matrix: Some(matrix),
+                ..Wanted::default()
+            }
+        );
+        assert_eq!(state.views.story, None);
+        // The tab stays, and so does the last verdict until the next one.
+        assert_eq!(state.tab, Tab::Matrix);
+        assert!(state.verdict.is_some());
+
+        let state = after(
+            State::default(),
+            [
+                Action::OpenTab(Tab::WhatIf),
+                Action::Suppose(Some(strict())),
+                Action::Replaced,
+            ],
+        );
+        assert_eq!(state.wanted, Wanted::default());
+    }
+
+    #[test]
+    fn a_lock_is_compared_with_the_last_different_one() {
+        let mut state = State::default();
+        for (lock, before) in [
+            (Some("one"), None),
+            (Some("one"), None),
+            (Some("two"), Some("one")),
+            (Some("two"), Some("one")),
+            (Some("three"), Some("two")),
+            // While a requirement has no server there is no lock.
+            (None, Some("three")),
+            (None, Some("three")),
+            (Some("four"), Some("three")),
+        ] {
+            state = after(state, [locked(lock)]);
+            assert_eq!(state.lock.now.as_deref(), lock);
+            assert_eq!(state.lock.before.as_deref(), before, "{lock:?}");
+        }
+    }
+
+    #[test]
+    fn an_explanation_is_compared_with_the_last_one_that_was_seen() {
+        let mut state = State::default();
+        for (told, now, before) in [
+            (explained(Ok("one")), Some("one"), None),
+            (explained(Ok("two")), Some("two"), Some("one")),
+            // Not asked for, and too large.
+            (answered(0, None), Some("two"), Some("one")),
+            (explained(Err("too large")), Some("two"), Some("one")),
+            (explained(Ok("two")), Some("two"), Some("one")),
+            (explained(Ok("three")), Some("three"), Some("two")),
+        ] {
+            state = after(state, [told]);
+            assert_eq!(state.resolution.now.as_deref(), now);
+            assert_eq!(state.resolution.before.as_deref(), before);
+        }
+        assert_eq!(state.views.resolution, Some(Ok("three".into())));
+        let state = after(state, [explained(Err("too large"))]);
+        assert_eq!(state.views.resolution, Some(Err("too large".to_owned())));
+    }
+
+    #[test]
+    fn a_verdict_stays_until_the_next_one_and_a_view_until_the_next_answer() {
+        let verdict = Verdict {
+            servers: Some(3),
+            ..Verdict::default()
+        };
+        let first = Answer {
+            revision: 1,
+            milliseconds: 1.5,
+            verdict: Some(verdict.clone()),
+            matrix: Some(Matrix {
+                total: 3,
+                offset: 0,
+                rows: vec![],
+            }),
+            fallen: Some(Listed {
+                requirement: 0,
+                total: 0,
+                items: vec![],
+            }),
+            supposed: Some(Supposed {
+                requirements: vec![],
+            }),
+            ..Answer::default()
+        };
+        let state = after(
+            State::default(),
+            [
+                Action::Edited(Source::Index),
+                Action::Answered(Rc::new(first)),
+            ],
+        );
+        assert!(!state.stale());
+        assert_eq!(state.milliseconds, 1.5);
+        assert!(state.views.matrix.is_some());
+        assert!(state.views.fallen.is_some());
+        assert!(state.views.supposed.is_some());
+        assert!(state.views.eligible.is_none());
+
+        let second = Answer {
+            revision: 2,
+            milliseconds: 0.1,
+            ..Answer::default()
+        };
+        let state = after(state, [Action::Answered(Rc::new(second))]);
+        assert_eq!(state.verdict.as_deref(), Some(&verdict));
+        // How long the verdict took, not how long the views did.
+        assert_eq!(state.milliseconds, 1.5);
+        assert_eq!(state.views, super::Views::default());
+    }
+
+    #[test]
+    fn an_answer_to_an_earlier_question_leaves_the_page_stale() {
+        let state = after(
+            State::default(),
+            [
+                Action::Edited(Source::Index),
+                Action::Edited(Source::Index),
+                answered(1, None),
+            ],
+        );
+        assert!(state.stale());
+        assert!(!after(state, [answered(2, None)]).stale());
+    }
+
+    #[test]
+    fn closing_a_story_takes_it_away_at_once() {
+        let state = after(open(Tab::Verdict), [Action::CloseStory]);
+        assert_eq!((state.wanted.story, state.views.story), (None, None));
+        // What else is open stays open.
+        assert_eq!(state.wanted.fallen, Some(FALLEN));
+    }
+
+    #[test]
+    fn showing_an_input_brings_it_to_the_front() {
+        let state = after(State::default(), [Action::ShowInput(Source::Lock)]);
+        assert_eq!(
+            (state.lower, state.pane),
+            (Source::Lock, Pane::Input(Source::Lock))
+        );
+        // The manifest has a place of its own: what is below it stays.
+        let state = after(state, [Action::ShowInput(Source::Manifest)]);
+        assert_eq!(
+            (state.lower, state.pane),
+            (Source::Lock, Pane::Input(Source::Manifest))
+        );
+        let state = after(state, [Action::OpenPane(Pane::Input(Source::Index))]);
+        assert_eq!(state.lower, Source::Index);
+        let state = after(state, [Action::OpenPane(Pane::Answer)]);
+        assert_eq!((state.lower, state.pane), (Source::Index, Pane::Answer));
+    }
+
+    #[test]
+    fn the_engine_and_what_lies_over_the_page() {
+        let about = Rc::new(About {
+            version: "1".to_owned(),
+            ..About::default()
+        });
+        let state = after(
+            State::default(),
+            [
+                Action::EngineFailed("out of memory".to_owned()),
+                Action::EngineReady(Rc::clone(&about)),
+                Action::OpenDialog(Dialog::Help),
+                Action::OpenDialog(Dialog::Share),
+                Notice::alarm("no"),
+            ],
+        );
+        assert_eq!((state.engine, state.about), (Engine::Ready, about));
+        assert_eq!(state.dialog, Some(Dialog::Share));
+        let notice = state.notice.unwrap();
+        assert_eq!((notice.text.as_str(), notice.alarming), ("no", true));
+
+        let closed = after(
+            State::default(),
+            [
+                Action::OpenDialog(Dialog::Help),
+                Action::CloseDialog,
+                Notice::done("yes"),
+                Action::CloseNotice,
+                Action::EngineFailed("out of memory".to_owned()),
+            ],
+        );
+        assert_eq!((closed.dialog, closed.notice), (None, None));
+        assert_eq!(closed.engine, Engine::Failed("out of memory".to_owned()));
+    }
+}
