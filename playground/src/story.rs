@@ -6,20 +6,31 @@ use crate::problems::{Code, Place, prose};
 use crate::state::Action;
 use crate::verdict::fixes;
 use agent_protocol::{Check, Story, StoryVerdict};
+use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{HtmlElement, KeyboardEvent};
 use yew::prelude::*;
 
-/// The story that is told, over the right-hand side.
+/// The story that is told, over the right-hand side. It has the keyboard, and gives it back.
 #[component]
 pub(crate) fn StoryPanel() -> Html {
     let page = use_page();
     let panel = use_node_ref();
+    let opener = use_mut_ref(|| None::<HtmlElement>);
     {
         let panel = panel.clone();
         use_effect_with(page.wanted.story.clone(), move |asked| {
-            if let Some(panel) = asked.as_ref().and_then(|_| panel.cast::<HtmlElement>()) {
+            let focus = if asked.is_none() {
+                opener.take().filter(|_| focused().is_none())
+            } else {
+                let mut opener = opener.borrow_mut();
+                if opener.is_none() {
+                    *opener = focused();
+                }
+                panel.cast()
+            };
+            if let Some(element) = focus {
                 // What can't be focused is read all the same.
-                let _ = panel.focus();
+                let _ = element.focus();
             }
         });
     }
@@ -50,6 +61,15 @@ pub(crate) fn StoryPanel() -> Html {
             { body }
         </aside>
     }
+}
+
+/// What has the keyboard, if anything has.
+fn focused() -> Option<HtmlElement> {
+    let document = web_sys::window()?.document()?;
+    let element = document.active_element()?;
+    (element.tag_name() != "BODY")
+        .then(|| element.dyn_into().ok())
+        .flatten()
 }
 
 fn tell(page: &Page, story: &Story) -> Html {
