@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { LOCK, RESOLUTION } from "./hello.mjs";
+import { LOCK, MANIFEST, RESOLUTION } from "./hello.mjs";
 import { visit } from "./visit.mjs";
 
 const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
@@ -64,10 +64,10 @@ visit("the lock is compared with what it was before the last change", async ({ p
   await playground.open("agents.lock");
   const since = playground.answer.getByRole("button", { name: "Since the last change" });
   assert.ok(await since.isDisabled());
-  await playground.type("agents.md", "1.0.0", "1.0.1");
+  await playground.paste("agents.md", MANIFEST.replace("1.0.0", "1.0.1"));
   await since.click();
   await playground.answer.locator(".cm-changedLine", { hasText: '"version": "1.0.1"' }).waitFor();
-  await playground.answer.locator(".cm-deletedChunk", { hasText: '"version": "1.0.' }).waitFor();
+  await playground.answer.locator(".cm-deletedChunk", { hasText: '"version": "1.0.0"' }).waitFor();
 
   await playground.type("agents.md", "internal", "pii.high");
   await playground.answer.getByText("There is no lock").waitFor();

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { eventually } from "./eventually.mjs";
+import { visit } from "./visit.mjs";
+
+/** @param {import("playwright-core").Page} page @returns what has the keyboard, and whether that is to be seen */
+function focused(page) {
+  return page.evaluate(() => {
+    const element = document.activeElement;
+    const editor = element.closest(".cm-editor");
+    // An editor has a frame over what is in it.
+    const frame = editor ? getComputedStyle(editor, "::after") : getComputedStyle(element);
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    return {
+      name: element.getAttribute("aria-label") ?? (element === document.body ? "the page" : element.textContent.trim()),
+      framed: editor
+        ? frame.borderTopStyle === "solid" && frame.borderTopWidth === "2px"
+        : frame.outlineStyle === "solid" && frame.outlineWidth === "2px",
+      inSight: right > 0 && bottom > 0 && left < innerWidth && top < innerHeight && right > left && bottom > top,
+    };
+  });
+}
+
+/** @param {import("playwright-core").Page} page @param {string} key */
+async function go(page, key) {
+  await page.keyboard.press(key);
+  return eventually(async () => {
+    const now = await focused(page);
+    assert.ok(now.framed, `no frame around ${now.name}`);
+    assert.ok(now.inSight, `out of sight: ${now.name}`);
+    return now.name;
+  }, 1_000);
+}
+
+/**
+ * Presses Tab until something of this name has the keyboard.
+ * @param {import("playwright-core").Page} page
+ * @param {string | RegExp} name
+ */
+async function tabTo(page, name) {
+  const passed = [];
+  for (let steps = 0; steps < 60; steps++) {
+    const now = await go(page, "Tab");
+    if (now === name || (name instanceof RegExp && name.test(now))) return;
+    passed.push(now);
+  }
+  assert.fail(`${name} is not among ${passed.join(", ")}`);
+}
+
+visit("Tab goes through everything in order, and out of the editors", async ({ page }) => {
+  const names = [];
+  for (let steps = 0; steps < 60; steps++) {
+    names.push(await go(page, "Tab"));
+    if (names.at(-1) === "source") break;
+  }
+  const important = [
+    ...["Examples", "Open…", "Share", "Copy as Markdown", "Reset", "Theme: system", "Help"],
+    ...["agents.md", "mcp.index.json", "agents.lock", "mcp.index.json", "Verdict"],
+    ...["agents.md:6:7", "acme-audiences 2.1.0", "beta-audiences 1.0.0", "category: 3 left, 1 held back"],
+    ...["scopes: 2 left, 1 held back", "How the tie was broken: 2 eligible"],
+    ...["agents.md:8:7", "chart-reports 3.4.1", "category: 1 left, 3 held back", "source"],
+  ];
+  let at = -1;
+  for (const name of important) {
+    at = names.indexOf(name, at + 1);
+    assert.notEqual(at, -1, `${name} is not in its place among ${names.join(", ")}`);
+  }
+});
+
+visit("a requirement is made to pass without a mouse", async ({ playground, page }) => {
+  await tabTo(page, "agents.md");
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("internal");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  await page.keyboard.type("confidential");
+  await playground.says("Not every requirement has a server");
+  await tabTo(page, "Apply");
+  await page.keyboard.press("Enter");
+  await playground.says("Every requirement has a server");
+  await tabTo(page, "Undo");
+  await page.keyboard.press("Enter");
+  await playground.says("Not every requirement has a server");
+});
+
+visit("the tabs are gone through by arrows, and opened from anywhere by Alt and a number", async ({ playground, page }) => {
+  const selected = playground.tabs.locator("[aria-selected=true]");
+  await tabTo(page, "Verdict");
+  for (const [key, name] of [
+    ["ArrowRight", "Matrix"], ["ArrowRight", "What if"], ["End", "Explanation"], ["ArrowRight", "Verdict"],
+    ["ArrowLeft", "Explanation"], ["Home", "Verdict"],
+  ]) {
+    assert.equal(await go(page, key), name);
+    assert.equal(await selected.innerText(), name);
+  }
+  await page.keyboard.press("Shift+Tab");
+  for (const [key, name] of [["Alt+4", "agents.lock"], ["Alt+2", "Matrix"], ["Alt+1", "Verdict"]]) {
+    await page.keyboard.press(key);
+    await eventually(async () => assert.equal(await selected.innerText(), name));
+    assert.equal((await focused(page)).name, name);
+  }
+});
+
+visit("the matrix is gone through by arrows; Enter tells a story, Escape closes it", async ({ playground, page }) => {
+  await playground.open("Matrix");
+  await tabTo(page, /^acme-audiences 2.1.0, audiences: selected$/);
+  assert.match(await go(page, "ArrowRight"), /^acme-audiences 2.1.0, reporting: /);
+  assert.match(await go(page, "ArrowDown"), /^beta-audiences 1.0.0, reporting: /);
+  assert.match(await go(page, "End"), /^gamma 1.0.0, reporting: /);
+  assert.match(await go(page, "ArrowLeft"), /^gamma 1.0.0, audiences: /);
+  await page.keyboard.press("Enter");
+  await playground.story.getByRole("heading", { name: "gamma 1.0.0" }).waitFor();
+  await eventually(async () => assert.equal((await focused(page)).name, "Story"));
+  assert.equal(await go(page, "Tab"), "Close the story");
+  await page.keyboard.press("Escape");
+  await playground.story.waitFor({ state: "detached" });
+  await eventually(async () => assert.match((await focused(page)).name, /^gamma 1.0.0, audiences: /));
+  assert.match(await go(page, "Home"), /^acme-audiences 2.1.0, audiences: /);
+});
+
+visit("? opens the help, Escape closes it, and both leave the keyboard where it was", async ({ playground, page }) => {
+  await tabTo(page, "Share");
+  await page.keyboard.press("?");
+  await playground.dialog.getByRole("heading", { name: "Help" }).waitFor();
+  assert.equal((await focused(page)).name, "Close");
+  await page.keyboard.press("Escape");
+  await playground.dialog.waitFor({ state: "detached" });
+  assert.equal((await focused(page)).name, "Share");
+
+  await tabTo(page, "agents.md");
+  await page.keyboard.type("?");
+  assert.match(await playground.text("agents.md"), /^\?/);
+  assert.equal(await playground.dialog.count(), 0);
+});
+
+visit("F8 goes to the next problem", async ({ playground, page }) => {
+  await playground.type("agents.md", "internal", "top-secret");
+  await playground.says("Nothing is decided");
+  await page.locator(".input.manifest .cm-lintRange-error").waitFor();
+  await page.keyboard.press("F8");
+  await eventually(async () => assert.equal(await playground.cursor("agents.md"), "13:18"));
+});

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { visit } from "./visit.mjs";
+
+const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+
+/** @param {import("playwright-core").Page} page @param {string} where */
+async function fits(page, where) {
+  const found = await page.evaluate(() => {
+    const scrolls = (element) => {
+      for (let at = element.parentElement; at; at = at.parentElement) {
+        if (/auto|scroll|hidden/.test(getComputedStyle(at).overflowX)) return true;
+      }
+      return false;
+    };
+    const outside = [...document.querySelectorAll("button, input, select, a, h1, h2, h3, p")].filter((element) => {
+      const { left, right, width } = element.getBoundingClientRect();
+      return width > 0 && (left < -1 || right > innerWidth + 1) && !scrolls(element);
+    });
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return { wider: scrollWidth - clientWidth, outside: outside.map((element) => element.textContent.slice(0, 40)) };
+  });
+  assert.deepEqual(found, { wider: 0, outside: [] }, where);
+}
+
+visit("at 360 × 740 every part is reached, and the page never scrolls sideways", async ({ playground, page }) => {
+  const parts = page.getByRole("navigation", { name: "Parts of the page" });
+  await fits(page, "Verdict");
+  for (const tab of ["Matrix", "What if", "agents.lock", "Explanation", "Verdict"]) {
+    await playground.open(tab);
+    await fits(page, tab);
+  }
+  for (const name of ["agents.md", "mcp.index.json", "agents.lock"]) {
+    await parts.getByRole("button", { name }).tap();
+    await playground.input(name).waitFor();
+    assert.ok(((await playground.input(name).boundingBox())?.height ?? 0) > 200, name);
+    await fits(page, name);
+  }
+  await parts.getByRole("button", { name: "agents.md" }).tap();
+  await playground.type("agents.md", "internal", "confidential");
+  await parts.getByRole("button", { name: "Answer" }).tap();
+  await playground.says("Not every requirement has a server");
+  await fits(page, "a rejection");
+
+  const card = playground.card("reporting");
+  await card.getByRole("button", { name: "sensitivity: 0 left, 1 held back" }).tap();
+  await card.locator(".list").waitFor();
+  await fits(page, "a list");
+  await card.locator(".nearest .server").first().tap();
+  await playground.story.locator(".checks").waitFor();
+  await fits(page, "a story");
+  await playground.story.getByRole("button", { name: /^agents\.md:/ }).first().tap();
+  await playground.input("agents.md").waitFor();
+  await parts.getByRole("button", { name: "Answer" }).tap();
+  await playground.story.getByRole("button", { name: "Close the story" }).tap();
+
+  for (const name of ["Examples", "Share", "Help"]) {
+    await page.getByRole("toolbar").getByRole("button", { name, exact: true }).tap();
+    await playground.dialog.waitFor();
+    await fits(page, name);
+    await playground.dialog.getByRole("button", { name: "Close", exact: true }).tap();
+  }
+  await card.getByRole("button", { name: "Apply" }).first().tap();
+  await playground.isTold("Applied");
+  await fits(page, "a notice");
+  await playground.notice.getByRole("button", { name: "Undo" }).tap();
+}, { browser: PHONE });

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { deflateRawSync } from "node:zlib";
+import { INDEX, LOCK, MANIFEST } from "./hello.mjs";
+import { visit } from "./visit.mjs";
+
+const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
+
+/** @param {string | Buffer} state @returns {string} the fragment that holds it */
+const pack = (state) => `1.${deflateRawSync(state).toString("base64url")}`;
+
+const OTHER_VERSION = pack(JSON.stringify({ engine: "0.0.9", manifest: MANIFEST.replace("hello", "older"), index: INDEX }));
+
+visit("a link restores everything for somebody who was never here", async ({ playground, page, another }) => {
+  const manifest = MANIFEST.replace("# Hello, agent", "# Grüße \u{1f916} `#?&%`").replace("internal", "pii.high");
+  await playground.paste("agents.md", manifest);
+  await playground.paste("agents.lock", LOCK);
+  await playground.says("Not every requirement has a server");
+  await playground.press("Share");
+  const link = await playground.dialog.getByLabel("Link").inputValue();
+  assert.equal(await playground.dialog.getByRole("alert").count(), 0);
+  await playground.dialog.getByRole("button", { name: "Copy" }).click();
+  await playground.isTold("Copied the link");
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
+
+  const other = await another({ fragment: link.split("#")[1] });
+  await other.isTold("Opened what the link holds");
+  await other.says("Not every requirement has a server");
+  assert.equal(await other.text("agents.md"), manifest);
+  assert.equal(await other.text("mcp.index.json"), INDEX);
+  await other.show("agents.lock");
+  assert.equal(await other.text("agents.lock"), LOCK);
+  assert.ok(!other.page.url().includes("#"), "the address still has the state of before");
+}, { browser: CLIPBOARD });
+
+visit("a link of another version says so", async ({ playground }) => {
+  await playground.isTold(/made with engine 0\.0\.9, and this is \d+\.\d+\.\d+: the answer may differ/);
+  assert.match(await playground.text("agents.md"), /^name: older-agent$/m);
+}, { fragment: OTHER_VERSION });
+
+const WHOLE = pack(JSON.stringify({ engine: "0.1.0", manifest: MANIFEST, index: INDEX, lock: "" }));
+
+const DAMAGED = {
+  "of an unknown form": "9.abc",
+  "of no form": "%00%ff",
+  "cut off": WHOLE.slice(0, WHOLE.length / 2),
+  "with another character": `${WHOLE.slice(0, 40)}!${WHOLE.slice(41)}`,
+  "that is not compressed": `1.${Buffer.from("not compressed at all").toString("base64url")}`,
+  "that is not JSON": pack("{"),
+  "of other JSON": pack('{"engine": 1}'),
+  "that is not UTF-8": pack(Buffer.from([0x22, 0xff, 0x22])),
+  "that holds nothing": "1.",
+  "that would fill the memory": pack(Buffer.alloc(100 << 20)),
+};
+
+visit("a damaged or hostile link can't be opened, and the page says so and works", async ({ playground, page, address }) => {
+  for (const [what, fragment] of Object.entries(DAMAGED)) {
+    await page.goto("about:blank");
+    await page.goto(`${address}#${fragment}`);
+    await playground.isTold(/^The link can't be opened: ./);
+    assert.doesNotMatch(await playground.notice.innerText(), /JsValue|undefined|\[object/, what);
+    await playground.says("Every requirement has a server");
+    assert.equal(await playground.text("agents.md"), MANIFEST, what);
+  }
+  await playground.isTold("it holds more than 8388608 bytes");
+  await playground.type("agents.md", "internal", "confidential");
+  await playground.says("Not every requirement has a server");
+});
+
+visit("before something that looks like a secret is shared, the page warns", async ({ playground }) => {
+  await playground.paste("mcp.index.json", INDEX.replace("https://beta.example", "https://me:hunter2@beta.example"));
+  await playground.paste("agents.md", `${MANIFEST}\nghp_${"a1B2".repeat(9)}\n`);
+  await playground.press("Share");
+  await playground.has(playground.dialog.getByRole("alert").getByRole("listitem"), [
+    /^agents\.md, line 25: looks like a GitHub token$/,
+    /^mcp\.index\.json, line 16: looks like a password in an address$/,
+  ]);
+  assert.ok(await playground.dialog.getByLabel("Link").inputValue());
+});
+
+visit("what is too large for a link is told so", async ({ playground }) => {
+  const noise = Array.from({ length: 40_000 }, (_, at) => ((at * 7919 + 104_729) ** 2 % 1_000_003).toString(36)).join(" ");
+  await playground.paste("agents.md", `${MANIFEST}\n${noise}\n`);
+  await playground.press("Share");
+  await playground.dialog.getByRole("alert").filter({ hasText: /There is no link: the link would have \d+ characters/ }).waitFor();
+  assert.equal(await playground.dialog.getByLabel("Link").count(), 0);
+});
+
+visit("everything is copied as Markdown", async ({ playground, page }) => {
+  await playground.type("agents.md", "internal", "confidential");
+  await playground.says("Not every requirement has a server");
+  await playground.press("Copy as Markdown");
+  await playground.isTold("Copied inputs and verdict as Markdown");
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.ok(copied.includes(`### \`agents.md\`\n\n\`\`\`yaml\n${MANIFEST.replace("internal", "confidential")}\`\`\`\n`));
+  assert.ok(copied.includes(`### \`mcp.index.json\`\n\n\`\`\`json\n${INDEX}\`\`\`\n`));
+  assert.match(copied, /^- `UNSATISFIED` .*reporting.* \(agents\.md:8:17\)$/m);
+  assert.match(copied, /^- ✓ `audiences`: `acme-audiences 2\.1\.0`$/m);
+  assert.match(copied, /^- ✗ `reporting`: no server is eligible$/m);
+  assert.match(copied, /^agent engine \d+\.\d+\.\d+$/m);
+}, { browser: CLIPBOARD });
