@@ -7,6 +7,7 @@
 use crate::diagnostic::{Code, Problems};
 use crate::model::{Index, Rank};
 use crate::sort::sort_by;
+use std::ops::Range;
 
 /// What characters look like, made by the build script from the `unicode-security` crate: see
 /// there for the format.
@@ -111,9 +112,10 @@ const ASCII: [u8; 128] = {
 /// The prototypes of characters.
 #[derive(Default)]
 struct Prototypes {
-    /// First and last character of a range, and the prototype of each in it: sorted. Unpacked
-    /// when the first id is not ASCII.
-    ranges: Vec<(u32, u32, &'static str)>,
+    /// First and last character of a range, and where in `texts` the prototype of each in it
+    /// stands: sorted. Unpacked when the first id is not ASCII.
+    ranges: Vec<(u32, u32, Range<usize>)>,
+    texts: String,
 }
 
 impl Prototypes {
@@ -136,31 +138,54 @@ impl Prototypes {
     }
 
     /// The prototype of a character. None if it is its own.
-    fn prototype(&mut self, c: char) -> Option<&'static str> {
+    fn prototype(&mut self, c: char) -> Option<&str> {
         if self.ranges.is_empty() {
-            self.ranges = unpack(PROTOTYPES);
+            *self = Self::unpack(PROTOTYPES);
         }
         let c = u32::from(c);
         let after = self.ranges.partition_point(|(first, _, _)| *first <= c);
-        let (_, last, prototype) = self.ranges.get(after.checked_sub(1)?)?;
-        (c <= *last).then_some(*prototype)
+        let (_, last, text) = self.ranges.get(after.checked_sub(1)?)?;
+        (c <= *last).then(|| &self.texts[text.clone()])
+    }
+
+    fn unpack(mut packed: &[u8]) -> Self {
+        let [mut gaps, mut lens, mut counts, mut firsts, mut others] = [(); 5].map(|()| {
+            let len = number(&mut packed) as usize;
+            let (column, rest) = packed.split_at(len);
+            packed = rest;
+            column
+        });
+        let [mut next, mut before_first, mut before_other] = [0; 3];
+        let mut unpacked = Self::default();
+        while !gaps.is_empty() {
+            let first = next + number(&mut gaps);
+            let last = first + number(&mut lens);
+            let start = unpacked.texts.len();
+            for place in 0..number(&mut counts) {
+                let c = match place {
+                    0 => moved(&mut before_first, &mut firsts),
+                    _ => moved(&mut before_other, &mut others),
+                };
+                unpacked.texts.push(c);
+            }
+            unpacked
+                .ranges
+                .push((first, last, start..unpacked.texts.len()));
+            next = last + 1;
+        }
+        unpacked
     }
 }
 
-fn unpack(mut packed: &'static [u8]) -> Vec<(u32, u32, &'static str)> {
-    let mut ranges = Vec::new();
-    let mut next = 0;
-    while !packed.is_empty() {
-        let first = next + number(&mut packed);
-        let last = first + number(&mut packed);
-        let len = number(&mut packed) as usize;
-        let (prototype, rest) = packed.split_at(len);
-        packed = rest;
-        // Written by the build script as UTF-8; a test reads it whole.
-        ranges.push((first, last, str::from_utf8(prototype).unwrap_or_default()));
-        next = last + 1;
-    }
-    ranges
+/// Take a distance, and go that far.
+fn moved(from: &mut u32, packed: &mut &[u8]) -> char {
+    let distance = number(packed);
+    *from = match distance & 1 {
+        0 => *from + (distance >> 1),
+        _ => *from - (distance >> 1),
+    };
+    // Written by the build script as a character; a test reads the table whole.
+    char::from_u32(*from).unwrap_or_default()
 }
 
 /// Take a number: seven bits a byte, lowest first, the high bit set on all but the last.
@@ -190,9 +215,10 @@ mod tests {
 
     #[test]
     fn the_table_is_whole() {
-        let ranges = unpack(PROTOTYPES);
+        let Prototypes { ranges, texts } = Prototypes::unpack(PROTOTYPES);
         assert!(ranges.len() > 5_000, "{}", ranges.len());
         assert!(ranges.is_sorted_by(|a, b| a.1 < b.0));
+        assert!(!texts.contains('\0'));
     }
 
     #[test]
