@@ -31,39 +31,43 @@ pub(crate) fn Funnel(props: &FunnelProps) -> Html {
     let mut left = vec![props.all];
     left.extend(props.stages.iter().map(|stage| stage.left));
     left.push(u32::from(props.selected));
-    let checks = (0_u8..).zip(CHECKS).zip(left.windows(2)).map(|((check, name), step)| {
-        let fell = step[0] - step[1];
-        let open = props.open == Some(check);
-        let onclick = {
-            let on_stage = props.on_stage.clone();
-            Callback::from(move |_: MouseEvent| on_stage.emit(check))
-        };
-        let label = format!(
-            "{name}: {} left, {} held back",
-            thousands(step[1]),
-            thousands(fell)
-        );
-        html! {
-            <li>
-                <button
-                    {onclick}
-                    aria-expanded={open.to_string()}
-                    aria-label={label}
-                    disabled={fell == 0}
-                >
-                    <span class="left">{ thousands(step[1]) }</span>
-                    <span class="fell">{ if fell > 0 { format!("−{}", thousands(fell)) } else { String::new() } }</span>
-                    <span class="name">{ name }</span>
-                </button>
-            </li>
-        }
-    });
+    let checks = (0_u8..)
+        .zip(CHECKS)
+        .zip(left.windows(2))
+        .map(|((check, name), step)| {
+            let fell = step[0] - step[1];
+            let open = props.open == Some(check);
+            let onclick = {
+                let on_stage = props.on_stage.clone();
+                Callback::from(move |_: MouseEvent| on_stage.emit(check))
+            };
+            html! {
+                <li>
+                    <button
+                        {onclick}
+                        aria-expanded={open.to_string()}
+                        disabled={fell == 0}
+                    >
+                        <span class="name">{ name }</span>
+                        <span class="left">
+                            { thousands(step[1]) }<span class="visually-hidden">{ " left" }</span>
+                        </span>
+                        <span class="fell">
+                            if fell > 0 {
+                                { format!("−{}", thousands(fell)) }
+                                <span class="visually-hidden">{ " held back" }</span>
+                            }
+                        </span>
+                    </button>
+                </li>
+            }
+        });
     let ends = |number: u32, name: &'static str| {
         html! {
             <li class="end">
+                <span class="name">{ name }</span>
                 <span class="left">{ thousands(number) }</span>
                 <span class="fell" />
-                <span class="name">{ name }</span>
             </li>
         }
     };

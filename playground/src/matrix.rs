@@ -243,13 +243,12 @@ fn cell(
         <td class={class}>
             <button
                 data-cell={format!("{at}-{number}")}
+                data-sign={sign}
                 tabindex={if current { "0" } else { "-1" }}
                 aria-label={label.clone()}
                 title={label}
                 onclick={page.on(move || Action::TellStory(ask.clone()))}
-            >
-                { sign }
-            </button>
+            />
         </td>
     }
 }
