@@ -2,6 +2,7 @@
 
 use crate::examples::Examples;
 use crate::page::use_page;
+use crate::problems::prose;
 use crate::share::Share;
 use crate::state::{Action, Dialog};
 use std::rc::Rc;
@@ -71,7 +72,7 @@ fn Notice() -> Html {
         };
         html! {
             <p class={classes!("notice", notice.alarming.then_some("alarming"))}>
-                { &notice.text }
+                <span>{ prose(&notice.text) }</span>
                 if !notice.undo.is_empty() {
                     <button onclick={undo}>{ "Undo" }</button>
                 }
