@@ -55,9 +55,9 @@ visit("Tab goes through everything in order, and out of the editors", async ({ p
   const important = [
     ...["Examples", "Open…", "Share", "Copy as Markdown", "Reset", "Theme: system", "Help"],
     ...["agents.md", "mcp.index.json", "agents.lock", "mcp.index.json", "Verdict"],
-    ...["agents.md:6:7", "acme-audiences 2.1.0", "beta-audiences 1.0.0", "category: 3 left, 1 held back"],
-    ...["scopes: 2 left, 1 held back", "How the tie was broken: 2 eligible"],
-    ...["agents.md:8:7", "chart-reports 3.4.1", "category: 1 left, 3 held back", "source"],
+    ...["agents.md:6:7", "acme-audiences 2.1.0", "beta-audiences 1.0.0", "category3 left−1 held back"],
+    ...["scopes2 left−1 held back", "How the tie was broken: 2 eligible"],
+    ...["agents.md:8:7", "chart-reports 3.4.1", "category1 left−3 held back", "source"],
   ];
   let at = -1;
   for (const name of important) {

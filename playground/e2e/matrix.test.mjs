@@ -8,12 +8,9 @@ const rows = (playground) => playground.answer.locator("tbody tr:not(.spacer)");
 
 visit("the matrix has a cell for each server and requirement, with its verdict in words", async ({ playground }) => {
   await playground.open("Matrix");
-  await playground.has(rows(playground), [
-    /^acme-audiences 2\.1\.0 ✓ C\+1$/,
-    /^beta-audiences 1\.0\.0 ○ C\+1$/,
-    /^chart-reports 3\.4\.1 C\+1 ✓$/,
-    /^gamma 1\.0\.0 S\+2 C\+3$/,
-  ]);
+  await playground.has(rows(playground), ["acme-audiences 2.1.0", "beta-audiences 1.0.0", "chart-reports 3.4.1", "gamma 1.0.0"]);
+  const signs = rows(playground).getByRole("button").evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell, "::before").content));
+  assert.deepEqual(await signs, ["✓", "C+1", "○", "C+1", "C+1", "✓", "S+2", "C+3"].map((sign) => JSON.stringify(sign)));
   for (const label of [
     "acme-audiences 2.1.0, audiences: selected",
     "beta-audiences 1.0.0, audiences: eligible",

@@ -1,0 +1,36 @@
+// Every main state, light and dark, wide and narrow: no violation that axe finds, and a picture of
+// each for a person to look at, in the folder that SCREENSHOTS names.
+
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import axe from "axe-core";
+import { LOOKS, STATES } from "./states.mjs";
+import { visit } from "./visit.mjs";
+
+const folder = process.env.SCREENSHOTS || (await mkdtemp(path.join(os.tmpdir(), "playground-")));
+await mkdir(folder, { recursive: true });
+
+for (const look of LOOKS) {
+  visit(`${look.name}: axe finds no serious violation in any state`, async ({ playground, page }, t) => {
+    t.diagnostic(`pictures are in ${folder}`);
+    const found = [];
+    for (const [state, reach] of Object.entries(STATES)) {
+      await reach(playground);
+      await playground.settled();
+      await page.screenshot({ path: path.join(folder, `${state}-${look.name}.png`) });
+      for (const violation of await violations(page)) found.push(`${state}: ${violation}`);
+    }
+    assert.equal(found.length, 0, `\n${found.join("\n")}`);
+  }, { browser: look.browser });
+}
+
+/** @param {import("playwright-core").Page} page @returns {Promise<string[]>} what is serious or critical */
+async function violations(page) {
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map((node) => `${id} ${node.target} ${node.any[0]?.message ?? ""}`));
+}

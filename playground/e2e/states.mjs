@@ -1,0 +1,101 @@
+// The main states of the page, for what looks at all of them.
+
+import { LOCK } from "./hello.mjs";
+
+/** @import { Playground } from "./playground.mjs" */
+
+/** @param {Playground} playground */
+async function reject(playground) {
+  await showInput(playground, "agents.md");
+  await playground.type("agents.md", "internal", "confidential");
+  await showAnswer(playground);
+  await playground.says("Not every requirement has a server");
+}
+
+/**
+ * @param {Playground} playground
+ * @param {import("./playground.mjs").InputName} name
+ */
+async function showInput(playground, name) {
+  if (await playground.input(name).isVisible()) return;
+  const parts = playground.page.getByRole("navigation", { name: "Parts of the page" });
+  if (await parts.isVisible()) await parts.getByRole("button", { name }).click();
+  else await playground.show(name);
+}
+
+/** @param {Playground} playground */
+async function showAnswer(playground) {
+  const answer = playground.page.getByRole("navigation", { name: "Parts of the page" }).getByRole("button", { name: "Answer" });
+  if (await answer.isVisible()) await answer.click();
+}
+
+/** Each from the one before; a dialog that is open is closed first. */
+export const STATES = /** @type {Record<string, (playground: Playground) => Promise<void>>} */ ({
+  hello: (playground) => playground.verdict(),
+  "tie-break": async (playground) => {
+    const card = playground.card("audiences");
+    await card.getByRole("button", { name: /How the tie/ }).click();
+    await card.getByRole("button", { name: /^category / }).click();
+    await card.locator(".list").nth(1).waitFor();
+  },
+  "what-if": async (playground) => {
+    await playground.open("What if");
+    await playground.page.getByLabel("requireSigned").check();
+    await playground.page.getByLabel("residency").selectOption("eu-only");
+    await playground.answer.locator(".comparison .changed").first().waitFor();
+  },
+  matrix: (playground) => playground.open("Matrix"),
+  story: async (playground) => {
+    await playground.answer.getByRole("button", { name: /^gamma 1.0.0, audiences/ }).click();
+    await playground.story.locator(".checks").waitFor();
+  },
+  lock: async (playground) => {
+    await playground.story.getByRole("button", { name: "Close the story" }).click();
+    await showInput(playground, "agents.lock");
+    await playground.paste("agents.lock", LOCK.replace('"write:audiences"', '"write:nothing"').replace("3.4.1", "3.4.0"));
+    await showAnswer(playground);
+    await playground.open("agents.lock");
+    await playground.answer.getByRole("button", { name: "Against the pasted lock" }).click();
+    await playground.answer.locator(".cm-deletedChunk").first().waitFor();
+  },
+  explanation: async (playground) => {
+    await playground.open("Explanation");
+    await playground.answer.locator(".viewer").waitFor();
+  },
+  rejection: async (playground) => {
+    await playground.open("Verdict");
+    await reject(playground);
+  },
+  applied: async (playground) => {
+    await playground.cards.locator(".apply").first().click();
+    await playground.isTold("Applied");
+  },
+  problem: async (playground) => {
+    await playground.notice.getByRole("button", { name: "Close" }).click();
+    await showInput(playground, "agents.md");
+    await playground.type("agents.md", "confidential", "top-secret");
+    await showAnswer(playground);
+    await playground.problems.waitFor();
+  },
+  examples: async (playground) => {
+    await playground.press("Examples");
+    await playground.dialog.waitFor();
+  },
+  share: async (playground) => {
+    await playground.page.keyboard.press("Escape");
+    await playground.press("Share");
+    await playground.dialog.getByLabel("Link").waitFor();
+  },
+  help: async (playground) => {
+    await playground.page.keyboard.press("Escape");
+    await playground.press("Help");
+    await playground.dialog.waitFor();
+  },
+});
+
+export const LOOKS = [
+  { name: "wide-light", browser: { colorScheme: /** @type {const} */ ("light") } },
+  { name: "wide-dark", browser: { colorScheme: /** @type {const} */ ("dark") } },
+  { name: "narrow-light", browser: { colorScheme: /** @type {const} */ ("light"), viewport: { width: 360, height: 740 } } },
+  { name: "narrow-dark", browser: { colorScheme: /** @type {const} */ ("dark"), viewport: { width: 360, height: 740 } } },
+];
