@@ -112,6 +112,7 @@ pub struct ListAsk {
 /// The constraints of a manifest that decide about servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
+#[tsify(missing_as_null)]
 pub struct Constraints {
     /// `data.residency`, in words of the file; null where it is absent.
     pub residency: Option<String>,

@@ -27,3 +27,10 @@ pub use view::{
     Check, Eligible, Fallen, Listed, Matrix, MatrixRow, Story, StoryVerdict, Supposed,
     SupposedRequirement,
 };
+
+/// Does nothing. A crate of which nothing is called is left out by the linker, and with it its
+/// TypeScript types.
+#[inline(never)]
+pub fn link() {
+    std::hint::black_box(());
+}

@@ -7,6 +7,7 @@ use tsify::Tsify;
 /// All that is known of the inputs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
+#[tsify(missing_as_null)]
 pub struct Verdict {
     /// Whether every requirement has a server. Null: an input has errors, and nothing was
     /// decided.
@@ -78,6 +79,7 @@ pub enum Outcome {
 /// The server of a requirement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
+#[tsify(missing_as_null)]
 pub struct Selected {
     /// Its name.
     pub server: ServerName,
@@ -112,6 +114,7 @@ pub struct Reason {
 /// The smallest set of changes on one side that makes a rejected server eligible. Verified: the
 /// engine applied it and decided again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[tsify(missing_as_null)]
 pub struct Fix {
     /// An instruction.
     pub text: String,
@@ -123,6 +126,7 @@ pub struct Fix {
 
 /// What is to be said of an existing lock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[tsify(missing_as_null)]
 pub struct LockVerdict {
     /// From the existing lock to the one that would be written. Null: none would be.
     pub changes: Option<Vec<Drift>>,
@@ -132,6 +136,7 @@ pub struct LockVerdict {
 
 /// One named difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[tsify(missing_as_null)]
 pub struct Drift {
     /// A code of the catalogue.
     pub code: String,

@@ -100,6 +100,7 @@ pub enum StoryVerdict {
 /// One check, and the values that were compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
+#[tsify(missing_as_null)]
 pub struct Check {
     /// The code that a failure has.
     pub code: String,

@@ -21,6 +21,7 @@ pub struct Session {
 impl Session {
     /// What is known before any question.
     pub fn about() -> About {
+        agent_protocol::link();
         About {
             version: agent_engine::VERSION.to_owned(),
             residencies: Residency::ALL
