@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { eventually } from "./eventually.mjs";
+import { INDEX, MANIFEST } from "./hello.mjs";
+import { holdUps, takeTimes } from "./measure.mjs";
+import { visit } from "./visit.mjs";
+
+/** Within this everything is answered, and this long the page may be unable to react. */
+const ANSWER_MS = 20_000;
+const GAP_MS = 3_000;
+
+const MARKUP = [
+  "<script>window.ran='script'</script>",
+  "<img src=x onerror=\"window.ran='img'\">",
+  "\"><svg onload=window.ran='svg'>",
+  "{{constructor.constructor('window.ran=1')()}}",
+  "\u202egpj.exe\u202c \u2066\u200f\u2069",
+  "`code` [link](javascript:window.ran='link') ${window.ran=1}",
+];
+
+const server = (/** @type {string} */ text, /** @type {number} */ number) => ({
+  id: `${text}${number}`,
+  version: `1.${number}.0`,
+  endpoint: "javascript:window.ran='endpoint'",
+  categories: ["audiences", text],
+  scopes: ["read:audiences", "write:audiences", text],
+  data: { residency: "any", maxSensitivity: "pii.high" },
+  trust: { signed: true, publisher: text },
+});
+
+const pretty = () => {
+  const one = JSON.stringify(JSON.parse(INDEX).servers[0], null, 2);
+  const count = Math.floor((20 << 20) / (one.length + 2));
+  return `{"servers": [\n${Array.from({ length: count }, (_, at) => one.replace("acme-audiences", `acme-${at}`)).join(",\n")}\n]}\n`;
+};
+
+const HUGE = {
+  "2 million brackets": () => "[".repeat(2_000_000),
+  "20 MB in one line": () => `{"servers": [${JSON.stringify("x".repeat(20 << 20))}]}`,
+  "20 MB of pretty JSON": pretty,
+  "2 million directional characters": () => `"${"\u202e\u2066".repeat(1_000_000)}"`,
+};
+
+for (const [what, make] of Object.entries(HUGE)) {
+  visit(`an index of ${what} neither freezes the page nor spoils it`, async ({ playground, page }, t) => {
+    await takeTimes(page);
+    await page.reload();
+    await playground.verdict();
+    const text = make();
+    const started = performance.now();
+    const { gap } = await holdUps(page, async () => {
+      await playground.paste("mcp.index.json", text);
+      await eventually(async () => assert.equal(await page.locator("#answer-panel").getAttribute("aria-busy"), "false"), ANSWER_MS);
+    });
+    t.diagnostic(`answered after ${Math.round(performance.now() - started)} ms; the page was held up for ${Math.round(gap)} ms`);
+    assert.ok(gap < GAP_MS, `the page was held up for ${gap} ms`);
+    assert.equal(await page.locator(".failure").count(), 0);
+
+    await playground.paste("mcp.index.json", INDEX);
+    await playground.says("Every requirement has a server");
+    await page.locator(".facts", { hasText: "4 servers" }).waitFor();
+  });
+}
+
+visit("markup, script addresses and directional characters are shown, and nothing runs", async ({ playground, page }) => {
+  await playground.paste("mcp.index.json", JSON.stringify({ servers: MARKUP.map(server) }, null, 2));
+  await playground.says(/./);
+  await playground.open("Verdict");
+  const seen = async () => (await page.locator(".answer").innerText()) + (await page.locator(".inputs").innerText());
+  await inertEverywhere(playground, seen);
+
+  // The same as names that are accepted, where names may hold it.
+  const accepted = INDEX.replaceAll("acme-audiences", "<script>ran=1</script>").replaceAll(
+    "https://mcp.acme.example/audiences",
+    "javascript:window.ran=1",
+  );
+  await playground.paste("mcp.index.json", accepted);
+  await playground.paste("agents.md", MANIFEST.replace("hello-agent", "'<img src=x onerror=ran=1>'"));
+  await inertEverywhere(playground, seen);
+  assert.match(await playground.text("mcp.index.json"), /<script>/);
+
+  await playground.paste("agents.md", MANIFEST);
+  await playground.paste("mcp.index.json", INDEX);
+  await playground.says("Every requirement has a server");
+});
+
+/**
+ * Opens all there is to open.
+ * @param {import("./playground.mjs").Playground} playground
+ * @param {() => Promise<string>} seen
+ */
+async function inertEverywhere(playground, seen) {
+  const { page } = playground;
+  for (const tab of /** @type {const} */ (["Verdict", "Matrix", "What if", "agents.lock", "Explanation", "Verdict"])) {
+    await playground.open(tab);
+    await seen();
+    const cell = playground.answer.locator("td button, .server").first();
+    if (await cell.count()) {
+      await cell.click();
+      await playground.story.locator("p").first().waitFor();
+      await playground.story.getByRole("button", { name: "Close the story" }).click();
+    }
+  }
+  const found = await page.evaluate(() => ({
+    ran: "ran" in window ? window.ran : undefined,
+    scripts: [...document.querySelectorAll("script")].filter((script) => !script.src).length,
+    images: document.querySelectorAll("img[src], iframe, object, embed").length,
+    links: [...document.querySelectorAll("a[href]")].map((link) => link.protocol).filter((protocol) => !/^https?:$/.test(protocol)),
+    handlers: [...document.querySelectorAll("*")].filter((element) => [...element.attributes].some(({ name }) => name.startsWith("on"))).length,
+  }));
+  assert.deepEqual(found, { ran: undefined, scripts: 0, images: 0, links: [], handlers: 0 });
+}
+
+visit("an engine that stops is told of, and started again with the next change", async ({ playground, page }) => {
+  await takeTimes(page);
+  await page.reload();
+  await playground.verdict();
+  await page.evaluate(() => {
+    window.first = window.engineWorker;
+    // What the worker posts after a trap.
+    window.engineWorker.dispatchEvent(new MessageEvent("message", { data: { failure: "RuntimeError: unreachable" } }));
+  });
+  await page.getByRole("alert").filter({ hasText: "The engine stopped: RuntimeError: unreachable" }).waitFor();
+  await playground.type("agents.md", "internal", "confidential");
+  await playground.says("Not every requirement has a server");
+  assert.equal(await page.getByRole("alert").count(), 0);
+  assert.ok(await page.evaluate(() => window.engineWorker !== window.first), "it is the same worker");
+  assert.match(await playground.text("agents.md"), /confidential/);
+});
