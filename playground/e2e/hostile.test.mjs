@@ -109,20 +109,3 @@ async function inertEverywhere(playground, seen) {
   }));
   assert.deepEqual(found, { ran: undefined, scripts: 0, images: 0, links: [], handlers: 0 });
 }
-
-visit("an engine that stops is told of, and started again with the next change", async ({ playground, page }) => {
-  await takeTimes(page);
-  await page.reload();
-  await playground.verdict();
-  await page.evaluate(() => {
-    window.first = window.engineWorker;
-    // What the worker posts after a trap.
-    window.engineWorker.dispatchEvent(new MessageEvent("message", { data: { failure: "RuntimeError: unreachable" } }));
-  });
-  await page.getByRole("alert").filter({ hasText: "The engine stopped: RuntimeError: unreachable" }).waitFor();
-  await playground.type("agents.md", "internal", "confidential");
-  await playground.says("Not every requirement has a server");
-  assert.equal(await page.getByRole("alert").count(), 0);
-  assert.ok(await page.evaluate(() => window.engineWorker !== window.first), "it is the same worker");
-  assert.match(await playground.text("agents.md"), /confidential/);
-});

@@ -1,20 +1,32 @@
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
 import { INDEX, MANIFEST, REQUIREMENTS, SERVERS } from "./large.mjs";
-import { TARGETS, measure } from "./speed.mjs";
+import { measure } from "./speed.mjs";
 import { visit } from "./visit.mjs";
 
-/** A machine under load is slower than one that the targets are for; what fails is a relapse. */
-const LEEWAY = 4;
+/**
+ * Far above the targets (see bench.mjs), so that only a relapse fails: the machine may be slow, and
+ * have other things to do.
+ */
+const LIMITS = {
+  "agents.md, key to verdict, p50": 200,
+  "agents.md, engine, p50": 20,
+  "agents.md, longest task": 500,
+  "index, key to verdict, p50": 1_200,
+  "index, longest task": 500,
+  "index, longest task while pasting": 3_000,
+  "matrix, longest task while scrolling": 500,
+  "hello-agent, key to verdict, frames, p50": 8,
+};
 
 const ROUNDS = 4;
 
 visit("with 10,000 servers and 20 requirements the page is not much slower than it should be", async (here, t) => {
   const figures = await measure(here, ROUNDS);
   const missed = [];
-  for (const [name, target] of Object.entries(TARGETS)) {
-    t.diagnostic(`${name}: ${figures[name].toFixed(1)} (target ${target})`);
-    if (figures[name] > target * LEEWAY) missed.push(name);
+  for (const [name, limit] of Object.entries(LIMITS)) {
+    t.diagnostic(`${name}: ${figures[name].toFixed(1)} (limit ${limit})`);
+    if (figures[name] > limit) missed.push(name);
   }
   assert.deepEqual(missed, []);
 }, { wait: false });

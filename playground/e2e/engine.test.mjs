@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { takeTimes } from "./measure.mjs";
+import { visit } from "./visit.mjs";
+
+visit("an engine that stops is told of, and started again with the next change", async ({ playground, page }) => {
+  await takeTimes(page);
+  await page.reload();
+  await playground.verdict();
+  await page.evaluate(() => {
+    window.first = window.engineWorker;
+    window.first.postMessage("nonsense");
+  });
+  const alert = page.getByRole("alert").filter({ hasText: "The engine stopped" });
+  await alert.waitFor();
+  await playground.type("agents.md", "internal", "confidential");
+  await playground.says("Not every requirement has a server");
+  await alert.waitFor({ state: "detached" });
+  assert.ok(await page.evaluate(() => window.engineWorker !== window.first), "it is the same worker");
+  assert.match(await playground.text("agents.md"), /confidential/);
+});
+
+visit("an engine that does not answer is stopped after a minute, and started again", async ({ playground, page }) => {
+  await page.clock.install();
+  await takeTimes(page);
+  await page.reload();
+  await playground.verdict();
+  await page.evaluate(() => window.engineWorker.terminate());
+  await playground.type("agents.md", "internal", "confidential");
+  await page.clock.fastForward(61_000);
+  await playground.says("Not every requirement has a server");
+});
+
+visit("an engine that can't be loaded is told of", async ({ playground, page, context }) => {
+  await context.route("**/engine/worker.js", (route) => route.abort());
+  await page.reload();
+  await page.getByRole("alert").filter({ hasText: "The engine stopped: the engine could not be loaded" }).waitFor();
+  await context.unroute("**/engine/worker.js");
+  await playground.type("agents.md", "internal", "confidential");
+  await playground.says("Not every requirement has a server");
+}, { browser: { serviceWorkers: "block" }, expected: [/^console: Failed to load resource: net::ERR_FAILED$/] });
