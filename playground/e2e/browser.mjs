@@ -19,6 +19,9 @@ const ARGS = [
   "--disable-sync",
 ];
 
+/** Service workers are allowed only where they matter: to store the page takes longer than most visits. */
+const VISITOR = /** @type {const} */ ({ viewport: { width: 1280, height: 860 }, serviceWorkers: "block" });
+
 const PATIENCE_MS = 15_000;
 
 /**
@@ -77,7 +80,7 @@ export async function start() {
       /** @type {import("playwright-core").BrowserContext[]} */
       const contexts = [];
       const arrive = async (/** @type {Options} */ given) => {
-        const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...given.browser });
+        const context = await browser.newContext({ ...VISITOR, ...given.browser });
         contexts.push(context);
         context.setDefaultTimeout(PATIENCE_MS);
         await watch(context, server.address, complaints);

@@ -37,4 +37,4 @@ visit("an engine that can't be loaded is told of", async ({ playground, page, co
   await context.unroute("**/engine/worker.js");
   await playground.type("agents.md", "internal", "confidential");
   await playground.says("Not every requirement has a server");
-}, { browser: { serviceWorkers: "block" }, expected: [/^console: Failed to load resource: net::ERR_FAILED$/] });
+}, { expected: [/^console: Failed to load resource: net::ERR_FAILED$/] });

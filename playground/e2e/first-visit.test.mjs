@@ -18,7 +18,7 @@ visit("the first visit shows hello-agent with both its servers", async ({ playgr
   await playground.has(reporting.locator(".selection > p:first-child"), ["chart-reports 3.4.1https://charts.example/mcp"]);
   await playground.has(audiences.locator(".funnel .left"), ["4", "3 left", "2 left", "2 left", "2 left", "2 left", "1"]);
   await playground.has(reporting.locator(".funnel .left"), ["4", "1 left", "1 left", "1 left", "1 left", "1 left", "1"]);
-});
+}, { browser: { serviceWorkers: "allow" } });
 
 visit("the footer says which engine decided", async ({ page }, t) => {
   const foot = page.getByRole("contentinfo");

@@ -27,7 +27,7 @@ visit("what was typed is there after a reload, until it is reset", async ({ play
   await page.reload();
   await playground.says("Every requirement has a server");
   assert.equal(await playground.text("agents.md"), MANIFEST);
-});
+}, { browser: { serviceWorkers: "allow" } });
 
 visit("what was kept and can't be read does no harm", async ({ playground, page }) => {
   for (const broken of ["{", "[]", '{"manifest": 1}', ""]) {

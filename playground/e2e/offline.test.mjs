@@ -22,4 +22,7 @@ visit("after the first visit the page works without its server", async ({ playgr
   await page.goto(`${address}index.html`);
   await playground.verdict();
   assert.match(await page.getByRole("contentinfo").innerText(), /engine \d/);
-}, { expected: [/^console: Failed to load resource: net::ERR_CONNECTION_REFUSED$/] });
+}, {
+  browser: { serviceWorkers: "allow" },
+  expected: [/^console: Failed to load resource: net::ERR_CONNECTION_REFUSED$/],
+});

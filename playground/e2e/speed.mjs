@@ -25,8 +25,6 @@ export async function measure({ playground, page }, rounds) {
   await takeTimes(page);
   await page.reload();
   await playground.verdict();
-  // Else it installs itself meanwhile.
-  await page.evaluate(() => navigator.serviceWorker.ready);
 
   const version = { at: "version: 1.0.0", keys: ["1", "Backspace"] };
   await strokes(playground, "agents.md", [version], 2);

@@ -93,9 +93,14 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
   },
 });
 
+const PHONE = { width: 360, height: 740 };
+
+/** Of what is only of other colours, only the colours are looked at. */
+const COLOURS = ["color-contrast"];
+
 export const LOOKS = [
   { name: "wide-light", browser: { colorScheme: /** @type {const} */ ("light") } },
-  { name: "wide-dark", browser: { colorScheme: /** @type {const} */ ("dark") } },
-  { name: "narrow-light", browser: { colorScheme: /** @type {const} */ ("light"), viewport: { width: 360, height: 740 } } },
-  { name: "narrow-dark", browser: { colorScheme: /** @type {const} */ ("dark"), viewport: { width: 360, height: 740 } } },
+  { name: "wide-dark", browser: { colorScheme: /** @type {const} */ ("dark") }, rules: COLOURS },
+  { name: "narrow-light", browser: { colorScheme: /** @type {const} */ ("light"), viewport: PHONE } },
+  { name: "narrow-dark", browser: { colorScheme: /** @type {const} */ ("dark"), viewport: PHONE }, rules: COLOURS },
 ];
