@@ -95,21 +95,20 @@ pub(crate) struct Views {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Succession {
     pub(crate) now: Option<Rc<str>>,
-    /// The last one that was different.
+    /// The last one that there was.
+    last: Option<Rc<str>>,
+    /// The one before that, which was different.
     pub(crate) before: Option<Rc<str>>,
 }
 
 impl Succession {
-    /// Takes the next text. That there is none for a while is passed over: the one before is
-    /// still what the next one is compared with.
+    /// Takes the next text. That there is none for a while is passed over: the last one is still
+    /// what the next one is compared with.
     fn follow(&mut self, next: Option<&str>) {
-        if self.now.as_deref() == next {
-            return;
+        if next.is_some() && next != self.last.as_deref() {
+            self.before = std::mem::replace(&mut self.last, next.map(Rc::from));
         }
-        if let Some(now) = self.now.take() {
-            self.before = Some(now);
-        }
-        self.now = next.map(Rc::from);
+        self.now = next.and(self.last.clone());
     }
 }
 
@@ -122,6 +121,8 @@ pub(crate) struct State {
     pub(crate) revision: u32,
     /// The revision of the last answer.
     pub(crate) answered: u32,
+    /// The revision since which there are other texts altogether.
+    replaced: u32,
     /// How long the engine took for the last verdict; 0 before the first.
     pub(crate) milliseconds: f64,
     /// How often each text was changed, by input.
@@ -147,6 +148,7 @@ impl Default for State {
             about: Rc::default(),
             revision: 0,
             answered: 0,
+            replaced: 0,
             milliseconds: 0.0,
             edits: [0; INPUTS.len()],
             verdict: None,
@@ -230,6 +232,7 @@ impl State {
                     *edits += 1;
                 }
                 self.revision += 1;
+                self.replaced = self.revision;
                 self.lock = Succession::default();
                 self.resolution = Succession::default();
                 self.close_views();
@@ -307,6 +310,10 @@ impl State {
     }
 
     fn answered(&mut self, answer: &Answer) {
+        if answer.revision < self.replaced {
+            // About texts that are gone; the others are asked about.
+            return;
+        }
         if let Some(verdict) = &answer.verdict {
             // While an input has errors, the answer of before stays in sight.
             self.lock.follow(verdict.lock.as_deref());
@@ -319,7 +326,12 @@ impl State {
         }
         self.views = Views {
             matrix: answer.matrix.clone().map(Rc::new),
-            story: answer.story.clone().map(Rc::new),
+            // It may have been closed since it was asked for.
+            story: self
+                .wanted
+                .story
+                .as_ref()
+                .and(answer.story.clone().map(Rc::new)),
             fallen: answer.fallen.clone().map(Rc::new),
             eligible: answer.eligible.clone().map(Rc::new),
             supposed: answer.supposed.clone().map(Rc::new),
@@ -631,8 +643,9 @@ mod tests {
             (Some("two"), Some("one")),
             (Some("three"), Some("two")),
             // While a requirement has no server there is no lock.
-            (None, Some("three")),
-            (None, Some("three")),
+            (None, Some("two")),
+            (Some("three"), Some("two")),
+            (None, Some("two")),
             (Some("four"), Some("three")),
         ] {
             state = after(state, [locked(lock)]);
@@ -787,5 +800,13 @@ mod tests {
         );
         assert_eq!((closed.dialog, closed.notice), (None, None));
         assert_eq!(closed.engine, Engine::Failed("out of memory".to_owned()));
+    }
+
+    #[test]
+    fn an_answer_that_comes_too_late_changes_nothing() {
+        let state = after(State::default(), [Action::Edited(Source::Manifest)]);
+        let late = answered(state.revision, Some(Verdict::default()));
+        let replaced = after(state, [Action::Replaced]);
+        assert_eq!(after(replaced.clone(), [late]), replaced);
     }
 }

@@ -120,7 +120,8 @@ pub struct Fix {
     pub text: String,
     /// Whether the manifest asks for less than before.
     pub widening: bool,
-    /// The changes to the texts that carry it out. Null: it can't be carried out by editing.
+    /// The changes to the texts that carry it out. Null: it can't be carried out by editing, or many
+    /// requirements have no server, and only the story of the server has them.
     pub edits: Option<Vec<Edit>>,
 }
 

@@ -86,11 +86,16 @@ pub(crate) fn eligible(selected: ServerView<'_>, other: ServerView<'_>) -> shown
     }
 }
 
-pub(crate) fn near(resolution: &Resolution, requirement: usize, near: &Near<'_>) -> shown::Near {
+pub(crate) fn near(
+    resolution: &Resolution,
+    requirement: usize,
+    near: &Near<'_>,
+    edited: bool,
+) -> shown::Near {
     shown::Near {
         server: server_name(near.server),
         reasons: reasons(near),
-        fixes: fixes(resolution, requirement, near),
+        fixes: fixes(resolution, requirement, near, edited),
     }
 }
 
@@ -105,10 +110,12 @@ pub(crate) fn reasons(near: &Near<'_>) -> Vec<shown::Reason> {
         .collect()
 }
 
+/// With the edits that carry them out, or without: making sure of them takes longer than all else.
 pub(crate) fn fixes(
     resolution: &Resolution,
     requirement: usize,
     near: &Near<'_>,
+    edited: bool,
 ) -> Vec<shown::Fix> {
     let edits = |fix: &Counterfactual<'_>| {
         let edits = explain::edits(resolution, requirement, near.server, fix)?;
@@ -123,7 +130,7 @@ pub(crate) fn fixes(
         .map(|fix| shown::Fix {
             text: explain::fix(fix),
             widening: fix.widening,
-            edits: edits(fix),
+            edits: edited.then(|| edits(fix)).flatten(),
         })
         .collect()
 }

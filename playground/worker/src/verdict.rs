@@ -10,6 +10,10 @@ use agent_protocol as shown;
 /// How many rejected servers are told of for a requirement without a server.
 const NEAREST: usize = 3;
 
+/// Of how many requirements without a server the fixes have their edits. Those of the others are in
+/// the stories of their servers: a verdict has to be there with the next keystroke.
+const EDITED: usize = 8;
+
 /// The checks of the funnel, in their order.
 pub(crate) const CHECKS: [Code; 5] = [
     Code::MissingCategory,
@@ -60,12 +64,14 @@ pub(crate) fn verdict(inputs: &Inputs, resolution: Option<&Resolution>) -> shown
 
 fn requirements(resolution: &Resolution) -> Vec<shown::Requirement> {
     let manifest = resolution.manifest();
+    let mut unsatisfied = 0;
     manifest
         .requirements
         .iter()
         .enumerate()
         .map(|(number, requirement)| {
             let funnel = resolution.funnel(number);
+            unsatisfied += usize::from(funnel.signature == 0);
             shown::Requirement {
                 category: requirement.category.value.to_string(),
                 permissions: requirement
@@ -76,7 +82,7 @@ fn requirements(resolution: &Resolution) -> Vec<shown::Requirement> {
                 place: convert::place(&manifest.text.place(requirement.span)),
                 all: funnel.all,
                 funnel: stages(&funnel),
-                outcome: outcome(resolution, number),
+                outcome: outcome(resolution, number, unsatisfied <= EDITED),
             }
         })
         .collect()
@@ -100,7 +106,7 @@ fn stages(funnel: &Funnel) -> Vec<shown::Stage> {
         .collect()
 }
 
-fn outcome(resolution: &Resolution, number: usize) -> shown::Outcome {
+fn outcome(resolution: &Resolution, number: usize, edited: bool) -> shown::Outcome {
     let selected = resolution.selected(number).zip(resolution.hash(number));
     match selected {
         Some((server, hash)) => shown::Outcome::Selected(shown::Selected {
@@ -116,7 +122,7 @@ fn outcome(resolution: &Resolution, number: usize) -> shown::Outcome {
             nearest: resolution
                 .nearest(number, NEAREST)
                 .iter()
-                .map(|near| convert::near(resolution, number, near))
+                .map(|near| convert::near(resolution, number, near, edited))
                 .collect(),
         },
     }

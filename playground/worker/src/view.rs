@@ -135,7 +135,7 @@ pub(crate) fn tell(resolution: &Resolution, number: usize, server: ServerView<'_
             .collect(),
         reasons: near.map(convert::reasons).unwrap_or_default(),
         fixes: near
-            .map(|near| convert::fixes(resolution, number, near))
+            .map(|near| convert::fixes(resolution, number, near, true))
             .unwrap_or_default(),
     }
 }

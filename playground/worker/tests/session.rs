@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const MANIFEST: &str = include_str!("../../../examples/hello-agent/agents.md");
 const INDEX: &str = include_str!("../../../examples/hello-agent/mcp.index.json");
-const LOCK: &str = include_str!("../../../examples/hello-agent/agents.lock");
+const LOCK: &str = include_str!("../../../tests/corpus/views/hello-agent/agents.lock");
 
 const CHECKS: [&str; 5] = [
     "MISSING_CATEGORY",
@@ -1031,7 +1031,7 @@ fn the_explanation_is_what_the_engine_writes() {
     let (mut hello, _) = told(texts(MANIFEST, INDEX, None));
     assert_eq!(
         explanation(&mut hello).unwrap(),
-        include_str!("../../../examples/hello-agent/agents.resolution.json")
+        include_str!("../../../tests/corpus/views/hello-agent/agents.resolution.json")
     );
 }
 
@@ -1252,4 +1252,26 @@ fn suggested_changes_fit_texts_on_one_line_with_all_kinds_of_characters() {
 #[test]
 fn suggested_changes_fit_every_combination_of_failures() {
     assert!(try_all_fixes(MANY_MANIFEST, &many_servers(231)) > 500);
+}
+
+/// The edits take longer than all else, and a verdict must not.
+#[test]
+fn of_many_unsatisfied_requirements_the_story_alone_has_the_edits() {
+    let requirements: String = (0..20)
+        .map(|n| format!("    - category: reporting\n      permissions: [nothing:{n}]\n"))
+        .collect();
+    let manifest = format!("---\nname: a\nversion: 1\nrequires:\n  mcp:\n{requirements}---\n");
+    let (mut session, verdict) = told(texts(&manifest, INDEX, None));
+    let edited: Vec<_> = verdict
+        .requirements
+        .iter()
+        .map(|requirement| match &requirement.outcome {
+            Outcome::Unsatisfied { nearest } => nearest[0].fixes[0].edits.is_some(),
+            Outcome::Selected(_) => panic!("nobody supports it"),
+        })
+        .collect();
+    let eight_of_twenty: Vec<_> = (0..20).map(|number| number < 8).collect();
+    assert_eq!(edited, eight_of_twenty);
+    let story = story(&mut session, 19, name("chart-reports", "3.4.1"));
+    assert!(story.fixes[0].edits.is_some());
 }
