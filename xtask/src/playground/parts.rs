@@ -55,7 +55,9 @@ pub(super) fn module(workspace: &Workspace) -> Result<Files> {
     reproducible(&mut cargo, workspace, &toolchain, &target_dir)?;
     cargo
         .current_dir(workspace.root())
-        .args(["build", "--locked", "--package", PACKAGE, "--lib"])
+        .args(["rustc", "--locked", "--package", PACKAGE, "--lib"])
+        // Of this kind alone: cargo does not optimise as a whole what is a library for tests, too.
+        .args(["--crate-type", "cdylib"])
         .args(["--target", TARGET, "--profile", PROFILE, "--target-dir"])
         .arg(&target_dir);
     process::run(&mut cargo)?;
