@@ -75,7 +75,7 @@ pub(crate) fn thousands(number: u32) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);
