@@ -104,18 +104,22 @@ export class Editor {
   }
 
   /**
-   * Selects a place and scrolls it to the middle. Of a place outside the text, the nearest inside.
+   * Scrolls a place to the middle, and selects it if the editor gets the keyboard. Of a place outside
+   * the text, the nearest inside.
    * @param {Position} start
    * @param {Position} end
    * @param {boolean} focus whether the editor gets the keyboard
    */
   reveal(start, end, focus) {
     const { from, to } = rangeOf(this.#view.state.doc, { start, end });
-    this.#view.dispatch({
-      selection: { anchor: from, head: to },
-      effects: EditorView.scrollIntoView(from, { y: "center" }),
-    });
-    if (focus) this.#view.focus();
+    const effects = EditorView.scrollIntoView(from, { y: "center" });
+    if (!focus) {
+      // Whoever types stays where they are.
+      this.#view.dispatch({ effects });
+      return;
+    }
+    this.#view.dispatch({ selection: { anchor: from, head: to }, effects });
+    this.#view.focus();
   }
 
   /** @param {Edit[]} list is done as one step that can be undone; places are those before it */

@@ -234,7 +234,7 @@ inPage("places get a background", {}, async (page) => {
   assert.equal(await page.locator(".cm-place").count(), 0);
 });
 
-inPage("reveal selects and scrolls, and takes any place", {}, async (page) => {
+inPage("reveal scrolls, selects with the keyboard, and takes any place", {}, async (page) => {
   await setText(page, Array.from({ length: 500 }, (_, i) => `line ${i + 1}`).join("\n"));
   await page.locator("#before").focus();
   await page.evaluate(() => window.editor.reveal({ line: 250, column: 1 }, { line: 250, column: 5 }, false));
@@ -246,6 +246,7 @@ inPage("reveal selects and scrolls, and takes any place", {}, async (page) => {
   });
   assert.ok(off < 30, `${off} px from the middle`);
   assert.equal(await focusedId(page), "before");
+  assert.equal(await page.evaluate(() => getSelection().toString()), "");
   await page.evaluate(() => {
     for (const value of [-1, 0, 1.5, 1e12, NaN, Infinity, undefined, null]) {
       window.editor.reveal({ line: value, column: value }, { line: value, column: value }, false);

@@ -8,7 +8,7 @@ use crate::footer::Footer;
 use crate::header::Header;
 use crate::inputs::{self, Inputs};
 use crate::matrix::MatrixView;
-use crate::page::Page;
+use crate::page::{Actor, Page};
 use crate::share;
 use crate::state::{Action, Dialog, Pane, State, Tab};
 use crate::story::StoryPanel;
@@ -36,7 +36,10 @@ pub(crate) fn App() -> Html {
     let editors = use_memo((), |()| Editors::default());
     let page = Page {
         state: state.clone(),
-        editors: Rc::clone(&editors),
+        actor: Actor {
+            dispatcher: state.dispatcher(),
+            editors: Rc::clone(&editors),
+        },
     };
 
     let engine = {
@@ -107,7 +110,7 @@ pub(crate) fn App() -> Html {
         Pane::Input(_) => "lower",
     };
     html! {
-        <ContextProvider<Page> context={page}>
+        <ContextProvider<Actor> context={page.actor.clone()}><ContextProvider<Page> context={page}>
             <div class="page" data-pane={pane} {ondragover} {ondrop}>
                 <Header />
                 <main>
@@ -118,7 +121,7 @@ pub(crate) fn App() -> Html {
                 <Footer />
                 <Dialogs />
             </div>
-        </ContextProvider<Page>>
+        </ContextProvider<Page>></ContextProvider<Actor>>
     }
 }
 
@@ -126,7 +129,7 @@ pub(crate) fn App() -> Html {
 #[component]
 fn AnswerPane() -> Html {
     let page = crate::page::use_page();
-    let errors = page.verdict.as_ref().map_or(0, |verdict| {
+    let errors = page.state.verdict.as_ref().map_or(0, |verdict| {
         let errors = verdict.diagnostics.iter();
         errors
             .filter(|found| found.severity == agent_protocol::Severity::Error)
@@ -135,7 +138,7 @@ fn AnswerPane() -> Html {
     let onkeydown = {
         let page = page.clone();
         Callback::from(move |event: KeyboardEvent| {
-            let Some(at) = TABS.iter().position(|(tab, ..)| *tab == page.tab) else {
+            let Some(at) = TABS.iter().position(|(tab, ..)| *tab == page.state.tab) else {
                 return;
             };
             let next = match event.key().as_str() {
@@ -151,7 +154,7 @@ fn AnswerPane() -> Html {
         })
     };
     let tabs = TABS.iter().map(|(tab, key, name)| {
-        let (tab, selected) = (*tab, *tab == page.tab);
+        let (tab, selected) = (*tab, *tab == page.state.tab);
         html! {
             <button
                 key={*key}
@@ -171,9 +174,9 @@ fn AnswerPane() -> Html {
     });
     let labelled = TABS
         .iter()
-        .find(|(tab, ..)| *tab == page.tab)
+        .find(|(tab, ..)| *tab == page.state.tab)
         .map(|(_, key, _)| format!("tab-{key}"));
-    let view = match page.tab {
+    let view = match page.state.tab {
         Tab::Verdict => html! { <VerdictView /> },
         Tab::Matrix => html! { <MatrixView /> },
         Tab::WhatIf => html! { <WhatIf /> },
@@ -184,11 +187,11 @@ fn AnswerPane() -> Html {
         <section class="answer" aria-label="Answer">
             <div class="tabs" role="tablist" aria-label="Views" {onkeydown}>{ for tabs }</div>
             <div
-                class={classes!("panel", page.stale().then_some("stale"))}
+                class={classes!("panel", page.state.stale().then_some("stale"))}
                 id="answer-panel"
                 role="tabpanel"
                 aria-labelledby={labelled}
-                aria-busy={page.stale().to_string()}
+                aria-busy={page.state.stale().to_string()}
             >
                 { view }
             </div>
@@ -202,7 +205,7 @@ fn AnswerPane() -> Html {
 fn Panes() -> Html {
     let page = crate::page::use_page();
     let item = |pane: Pane, name: &'static str| {
-        let current = page.pane == pane;
+        let current = page.state.pane == pane;
         html! {
             <button
                 aria-pressed={current.to_string()}

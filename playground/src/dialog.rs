@@ -13,7 +13,7 @@ use yew::prelude::*;
 #[component]
 pub(crate) fn Dialogs() -> Html {
     let page = use_page();
-    let open = match page.dialog {
+    let open = match page.state.dialog {
         None => html! {},
         Some(Dialog::Examples) => html! { <Modal title="Examples"><Examples /></Modal> },
         Some(Dialog::Share) => html! { <Modal title="Share"><Share /></Modal> },
@@ -59,7 +59,7 @@ fn Modal(props: &ModalProps) -> Html {
 #[component]
 fn Notice() -> Html {
     let page = use_page();
-    let notice = page.notice.as_ref().map(|notice| {
+    let notice = page.state.notice.as_ref().map(|notice| {
         let undo = {
             let (page, sources) = (page.clone(), notice.undo.clone());
             Callback::from(move |_: MouseEvent| {

@@ -26,6 +26,7 @@ pub(crate) fn LockFile() -> Html {
     let page = use_page();
     let against = use_state(|| Against::Nothing);
     let pasted = page
+        .state
         .verdict
         .as_ref()
         .and_then(|verdict| verdict.existing.clone());
@@ -33,7 +34,7 @@ pub(crate) fn LockFile() -> Html {
         .is_some()
         .then(|| String::from(page.editors.text(Source::Lock)).into());
     let drifts = pasted.map(|pasted| drifts(&pasted));
-    let Some(text) = page.lock.now.clone() else {
+    let Some(text) = page.state.lock.now.clone() else {
         return html! {
             <>
                 { drifts }
@@ -46,7 +47,7 @@ pub(crate) fn LockFile() -> Html {
     };
     let original = match *against {
         Against::Nothing => None,
-        Against::Before => page.lock.before.clone(),
+        Against::Before => page.state.lock.before.clone(),
         Against::Existing => existing.clone(),
     };
     let choices = [
@@ -54,7 +55,7 @@ pub(crate) fn LockFile() -> Html {
         (
             Against::Before,
             "Since the last change",
-            page.lock.before.is_some(),
+            page.state.lock.before.is_some(),
         ),
         (
             Against::Existing,
@@ -76,23 +77,23 @@ pub(crate) fn LockFile() -> Html {
 pub(crate) fn ResolutionFile() -> Html {
     let page = use_page();
     let against = use_state(|| Against::Nothing);
-    let text = match &page.views.resolution {
+    let text = match &page.state.views.resolution {
         Some(Ok(text)) => Rc::clone(text),
         Some(Err(reason)) => return html! { <p class="quiet">{ reason }</p> },
-        None if page.stale() => return html! { <p class="quiet">{ "…" }</p> },
+        None if page.state.stale() => return html! { <p class="quiet">{ "…" }</p> },
         None => {
             return html! { <p class="quiet">{ "Nothing is decided: an input has errors." }</p> };
         }
     };
     let original = (*against == Against::Before)
-        .then(|| page.resolution.before.clone())
+        .then(|| page.state.resolution.before.clone())
         .flatten();
     let choices = [
         (Against::Nothing, "Text", true),
         (
             Against::Before,
             "Since the last change",
-            page.resolution.before.is_some(),
+            page.state.resolution.before.is_some(),
         ),
     ];
     html! {

@@ -12,9 +12,9 @@ pub(crate) fn Footer() -> Html {
     let page = use_page();
     html! {
         <footer class="foot">
-            <span>{ format!("engine {}", page.about.version) }</span>
-            if page.milliseconds > 0.0 {
-                <span class="time">{ format!("decided in {:.1} ms", page.milliseconds) }</span>
+            <span>{ format!("engine {}", page.state.about.version) }</span>
+            if page.state.milliseconds > 0.0 {
+                <span class="time">{ format!("decided in {:.1} ms", page.state.milliseconds) }</span>
             }
             if let Some(digest) = COMPONENT {
                 <span class="digest" title="SHA-256 of the component that the command line embeds">

@@ -70,7 +70,11 @@ pub(crate) fn Header() -> Html {
         let page = page.clone();
         Callback::from(move |_: MouseEvent| {
             let texts = Texts::of(&page);
-            let report = markdown::report(&texts, page.verdict.as_deref(), &page.about.version);
+            let report = markdown::report(
+                &texts,
+                page.state.verdict.as_deref(),
+                &page.state.about.version,
+            );
             copy_text(page.clone(), "inputs and verdict as Markdown", report);
         })
     };

@@ -67,7 +67,7 @@ pub(crate) fn forget() {
 pub(crate) fn use_autosave(page: &Page) {
     let page = page.clone();
     let told = use_mut_ref(|| false);
-    use_effect_with(page.edits, move |edits| {
+    use_effect_with(page.state.edits, move |edits| {
         let first = *edits == [0; INPUTS.len()];
         let timer = (!first).then(|| {
             Timeout::new(KEEP_AFTER, move || {
@@ -153,7 +153,7 @@ pub(crate) fn Inputs() -> Html {
         html! { <EditorPane {source} {editors} {placeholder} on_change={on_change.clone()} /> }
     };
     let lower = [Source::Index, Source::Lock].map(|source| {
-        let shown = page.lower == source;
+        let shown = page.state.lower == source;
         html! {
             <button
                 class="input-name"
@@ -165,7 +165,7 @@ pub(crate) fn Inputs() -> Html {
             </button>
         }
     });
-    let hidden = |source| (page.lower != source).then_some("hidden");
+    let hidden = |source| (page.state.lower != source).then_some("hidden");
     html! {
         <section class="inputs" aria-label="Inputs">
             <div class="input manifest">
@@ -194,7 +194,7 @@ pub(crate) fn Inputs() -> Html {
 
 /// How many problems an input has, if it has any.
 fn problems(page: &Page, source: Source) -> Html {
-    let Some(verdict) = &page.verdict else {
+    let Some(verdict) = &page.state.verdict else {
         return html! {};
     };
     let of = |severity| {

@@ -3,9 +3,13 @@
 //! Only the rows in sight are on the page; two spacers hold the place of the others. The engine
 //! is asked for the window of rows, so that an index of any size costs the page the same.
 
+mod row;
+
 use crate::page::{Page, count, use_page};
 use crate::state::Action;
 use agent_protocol::{Filter, Matrix, MatrixAsk, MatrixRow, StoryAsk};
+use row::{Columns, Row, cell_at};
+use std::rc::Rc;
 use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{Element, HtmlElement, HtmlInputElement, HtmlSelectElement, KeyboardEvent};
 use yew::prelude::*;
@@ -14,7 +18,10 @@ use yew::prelude::*;
 const ROW: [u32; 3] = [14, 22, 32];
 
 /// How many rows above and below those in sight are on the page as well.
-const MARGIN: u32 = 12;
+const MARGIN: u32 = 6;
+
+/// How many requirements have a column at a time.
+const COLUMNS: u32 = 40;
 
 /// The letters of the checks in a cell, in their order.
 const LETTERS: [&str; 5] = ["C", "S", "R", "D", "U"];
@@ -36,13 +43,13 @@ pub(crate) fn MatrixView() -> Html {
             }
         });
     }
-    let Some(ask) = page.wanted.matrix.clone() else {
+    let Some(ask) = page.state.wanted.matrix.clone() else {
         return html! {};
     };
-    let Some(matrix) = page.views.matrix.clone() else {
+    let Some(matrix) = page.state.views.matrix.clone() else {
         return html! {
             <p class="quiet">
-                { if page.stale() { "…" } else { "Nothing is decided: an input has errors." } }
+                { if page.state.stale() { "…" } else { "Nothing is decided: an input has errors." } }
             </p>
         };
     };
@@ -60,7 +67,12 @@ pub(crate) fn MatrixView() -> Html {
         let (page, cursor, scroller, total) =
             (page.clone(), cursor.clone(), scroller.clone(), matrix.total);
         Callback::from(move |event: KeyboardEvent| {
-            let columns = page.verdict.as_ref().map_or(0, |v| v.requirements.len()) as u32;
+            let columns = page
+                .state
+                .verdict
+                .as_ref()
+                .map_or(0, |v| v.requirements.len()) as u32;
+            let columns = columns.min(COLUMNS);
             let Some(next) = moved(*cursor, &event.key(), columns, total) else {
                 return;
             };
@@ -74,37 +86,78 @@ pub(crate) fn MatrixView() -> Html {
             }
         })
     };
-    let requirements = page
-        .verdict
-        .as_ref()
-        .map(|verdict| verdict.requirements.clone())
-        .unwrap_or_default();
-    let columns = requirements.iter().map(|requirement| {
+    let requirements = page.state.verdict.as_ref();
+    let requirements = requirements.map_or(&[][..], |verdict| &verdict.requirements);
+    let first = match ask.filter.requirement {
+        Some(number) => number - number % COLUMNS,
+        None => 0,
+    };
+    let seen = || {
+        requirements
+            .iter()
+            .skip(first as usize)
+            .take(COLUMNS as usize)
+    };
+    let headings = seen().map(|requirement| {
         html! {
             <th scope="col" title={requirement.permissions.join(", ")}>
                 <span>{ &requirement.category }</span>
             </th>
         }
     });
+    let columns = Rc::new(Columns {
+        first,
+        categories: seen()
+            .map(|requirement| requirement.category.clone())
+            .collect(),
+        codes: page
+            .state
+            .about
+            .checks
+            .iter()
+            .map(|check| check.code.clone())
+            .collect(),
+    });
     let rows = (matrix.offset..).zip(&matrix.rows).map(|(at, row)| {
-        let cells = (0..).zip(&row.cells).map(|(number, bits)| {
-            let category = requirements
-                .get(number as usize)
-                .map_or("", |requirement| requirement.category.as_str());
-            cell(&page, row, at, number, *bits, category, *cursor == (at, number))
-        });
         html! {
-            <tr key={format!("{}@{}", row.server.id, row.server.version)} aria-rowindex={(at + 2).to_string()}>
-                <th scope="row" title={format!("{} {}", row.server.id, row.server.version)}>
-                    <bdi>{ &row.server.id }</bdi>{ " " }<bdi class="version">{ &row.server.version }</bdi>
-                </th>
-                { for cells }
-            </tr>
+            <Row
+                key={format!("{}@{}", row.server.id, row.server.version)}
+                {at}
+                row={row.clone()}
+                columns={Rc::clone(&columns)}
+                current={(cursor.0 == at).then_some(cursor.1)}
+            />
         }
     });
+    let onclick = {
+        let (page, matrix) = (page.clone(), Rc::clone(&matrix));
+        Callback::from(move |event: MouseEvent| {
+            let clicked = event.target().and_then(cell_at);
+            let row = clicked
+                .and_then(|(at, _)| matrix.rows.get(at.checked_sub(matrix.offset)? as usize));
+            if let (Some((_, requirement)), Some(row)) = (clicked, row) {
+                let server = row.server.clone();
+                page.dispatch(Action::TellStory(StoryAsk {
+                    requirement,
+                    server,
+                }));
+            }
+        })
+    };
+    let others = requirements.len() as u32 > COLUMNS;
     html! {
         <div class="matrix">
             <Filters {ask} total={matrix.total} zoom={zoom.clone()} />
+            if others {
+                <p class="quiet">
+                    { format!(
+                        "Requirements {} to {} of {}: choose one to see those around it.",
+                        first + 1,
+                        first + columns.categories.len() as u32,
+                        requirements.len(),
+                    ) }
+                </p>
+            }
             <div class="scroller" ref={scroller} {onscroll} {onkeydown}>
                 <table
                     class={format!("zoom-{}", *zoom)}
@@ -113,9 +166,9 @@ pub(crate) fn MatrixView() -> Html {
                     aria-label="Servers and requirements"
                 >
                     <thead>
-                        <tr aria-rowindex="1"><th scope="col">{ "Server" }</th>{ for columns }</tr>
+                        <tr aria-rowindex="1"><th scope="col">{ "Server" }</th>{ for headings }</tr>
                     </thead>
-                    <tbody>
+                    <tbody {onclick}>
                         { spacer(matrix.offset * row) }
                         { for rows }
                         { spacer(below(&matrix) * row) }
@@ -159,8 +212,8 @@ fn look(page: &Page, scroller: &NodeRef, ask: &MatrixAsk, row: u32) {
         return;
     }
     page.dispatch(Action::ShowRows {
-        offset: first.saturating_sub(2 * MARGIN),
-        limit: seen + 4 * MARGIN,
+        offset: first.saturating_sub(MARGIN),
+        limit: seen + 2 * MARGIN,
     });
 }
 
@@ -186,71 +239,11 @@ fn focus_cell(scroller: &NodeRef, (row, column): (u32, u32)) -> bool {
     scroller
         .cast::<Element>()
         .and_then(|scroller| {
-            let selector = format!("[data-cell='{row}-{column}']");
+            let selector = format!("[data-cell^='{row}-{column}-']");
             scroller.query_selector(&selector).ok().flatten()
         })
         .and_then(|cell| cell.dyn_into::<HtmlElement>().ok())
         .is_some_and(|cell| cell.focus().is_ok())
-}
-
-fn cell(
-    page: &Page,
-    row: &MatrixRow,
-    at: u32,
-    number: u32,
-    bits: u8,
-    category: &str,
-    current: bool,
-) -> Html {
-    let first = LETTERS
-        .iter()
-        .enumerate()
-        .position(|(check, _)| bits >> check & 1 != 0);
-    let failed = (bits & MatrixRow::FAILED).count_ones();
-    let (class, sign) = match first {
-        _ if bits & MatrixRow::SELECTED != 0 => ("selected".to_owned(), "✓".to_owned()),
-        None => ("eligible".to_owned(), "○".to_owned()),
-        Some(check) if failed > 1 => (
-            format!("failed check-{check}"),
-            format!("{}+{}", LETTERS[check], failed - 1),
-        ),
-        Some(check) => (format!("failed check-{check}"), LETTERS[check].to_owned()),
-    };
-    let verdict = match first {
-        _ if bits & MatrixRow::SELECTED != 0 => "selected".to_owned(),
-        None => "eligible".to_owned(),
-        Some(_) => {
-            let codes: Vec<_> = page
-                .about
-                .checks
-                .iter()
-                .enumerate()
-                .filter(|(check, _)| bits >> check & 1 != 0)
-                .map(|(_, check)| check.code.as_str())
-                .collect();
-            format!("rejected: {}", codes.join(", "))
-        }
-    };
-    let label = format!(
-        "{} {}, {category}: {verdict}",
-        row.server.id, row.server.version
-    );
-    let ask = StoryAsk {
-        requirement: number,
-        server: row.server.clone(),
-    };
-    html! {
-        <td class={class}>
-            <button
-                data-cell={format!("{at}-{number}")}
-                data-sign={sign}
-                tabindex={if current { "0" } else { "-1" }}
-                aria-label={label.clone()}
-                title={label}
-                onclick={page.on(move || Action::TellStory(ask.clone()))}
-            />
-        </td>
-    }
 }
 
 #[derive(Properties, PartialEq)]
@@ -285,7 +278,7 @@ fn Filters(props: &FiltersProps) -> Html {
     };
     let checks = (0..)
         .zip(LETTERS)
-        .zip(&page.about.checks)
+        .zip(&page.state.about.checks)
         .map(|((check, letter), name)| {
             chip(
                 1 << check,
@@ -317,6 +310,7 @@ fn Filters(props: &FiltersProps) -> Html {
         })
     };
     let requirements = page
+        .state
         .verdict
         .iter()
         .flat_map(|verdict| &verdict.requirements);

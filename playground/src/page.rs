@@ -8,29 +8,22 @@ use std::ops::Deref;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// The state, and the editors with the texts.
+/// What can be done. It never changes, so that what only acts is not shown anew with each answer.
 #[derive(Clone, PartialEq)]
-pub(crate) struct Page {
-    pub(crate) state: UseReducerHandle<State>,
+pub(crate) struct Actor {
+    pub(crate) dispatcher: UseReducerDispatcher<State>,
     pub(crate) editors: Rc<Editors>,
 }
 
-impl Deref for Page {
-    type Target = State;
-
-    fn deref(&self) -> &State {
-        &self.state
-    }
-}
-
-impl Page {
+impl Actor {
+    /// Has something happen.
     pub(crate) fn dispatch(&self, action: Action) {
-        self.state.dispatch(action);
+        self.dispatcher.dispatch(action);
     }
 
     /// A callback that has something happen.
     pub(crate) fn on<E>(&self, action: impl Fn() -> Action + 'static) -> Callback<E> {
-        let dispatcher = self.state.dispatcher();
+        let dispatcher = self.dispatcher.clone();
         Callback::from(move |_| dispatcher.dispatch(action()))
     }
 
@@ -46,15 +39,39 @@ impl Page {
     pub(crate) fn apply(&self, fix: &Fix) {
         let Some(edits) = &fix.edits else { return };
         self.editors.apply(edits);
-        let undo = INPUTS
+        let undo: Vec<_> = INPUTS
             .into_iter()
             .filter(|source| edits.iter().any(|edit| edit.place.source == *source))
             .collect();
+        for source in &undo {
+            self.dispatch(Action::BringInput(*source));
+        }
         self.dispatch(Action::Tell(Notice {
             text: format!("Applied: {}", fix.text),
             alarming: false,
             undo,
         }));
+    }
+}
+
+/// What can be done, for a component.
+#[hook]
+pub(crate) fn use_actor() -> Actor {
+    use_context().expect("the page is around every component")
+}
+
+/// The state, and what can be done.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Page {
+    pub(crate) state: UseReducerHandle<State>,
+    pub(crate) actor: Actor,
+}
+
+impl Deref for Page {
+    type Target = Actor;
+
+    fn deref(&self) -> &Actor {
+        &self.actor
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is to be said about the inputs.
 
 use crate::editor::file_name;
-use crate::page::{Page, count, use_page};
+use crate::page::{Actor, count, use_actor};
 use agent_protocol::{Diagnostic, Severity};
 use yew::prelude::*;
 
@@ -46,9 +46,9 @@ pub(crate) struct PlaceProps {
 /// A place; a click goes there.
 #[component]
 pub(crate) fn Place(props: &PlaceProps) -> Html {
-    let page = use_page();
+    let actor = use_actor();
     let place = props.place;
-    let onclick = Callback::from(move |_: MouseEvent| page.go_to(place));
+    let onclick = Callback::from(move |_: MouseEvent| actor.go_to(place));
     html! {
         <button class="place" {onclick} title="Go there">
             { format!("{}:{}:{}", file_name(place.source), place.start.line, place.start.column) }
@@ -64,7 +64,7 @@ pub(crate) struct ProblemsProps {
 /// All problems, errors first.
 #[component]
 pub(crate) fn Problems(props: &ProblemsProps) -> Html {
-    let page = use_page();
+    let actor = use_actor();
     let mut all: Vec<_> = props
         .diagnostics
         .iter()
@@ -72,7 +72,7 @@ pub(crate) fn Problems(props: &ProblemsProps) -> Html {
         .filter(|found| found.code != "UNSATISFIED")
         .collect();
     all.sort_by_key(|found| found.severity == Severity::Warning);
-    let items = all.iter().take(SHOWN).map(|found| problem(&page, found));
+    let items = all.iter().take(SHOWN).map(|found| problem(&actor, found));
     let rest = all.len().saturating_sub(SHOWN) as u32;
     html! {
         if !all.is_empty() {
@@ -86,14 +86,14 @@ pub(crate) fn Problems(props: &ProblemsProps) -> Html {
     }
 }
 
-fn problem(page: &Page, found: &Diagnostic) -> Html {
+fn problem(actor: &Actor, found: &Diagnostic) -> Html {
     let (class, word) = match found.severity {
         Severity::Error => ("error", "error"),
         Severity::Warning => ("warning", "warning"),
     };
     let onclick = found.labels.first().map(|label| {
-        let (page, place) = (page.clone(), label.place);
-        Callback::from(move |_: MouseEvent| page.go_to(place))
+        let (actor, place) = (actor.clone(), label.place);
+        Callback::from(move |_: MouseEvent| actor.go_to(place))
     });
     let also = found.labels.iter().skip(1).map(|label| {
         html! {

@@ -180,6 +180,8 @@ pub(crate) enum Action {
     OpenTab(Tab),
     OpenPane(Pane),
     ShowInput(Source),
+    /// Shows an input where there is room for it beside what is seen.
+    BringInput(Source),
     OpenDialog(Dialog),
     CloseDialog,
     Tell(Notice),
@@ -254,11 +256,16 @@ impl State {
                 self.show_input(source);
                 self.pane = Pane::Input(source);
             }
+            Action::BringInput(source) => self.show_input(source),
             Action::OpenDialog(dialog) => self.dialog = Some(dialog),
             Action::CloseDialog => self.dialog = None,
             Action::Tell(notice) => self.notice = Some(notice),
             Action::CloseNotice => self.notice = None,
-            Action::TellStory(ask) => self.wanted.story = Some(ask),
+            Action::TellStory(ask) => {
+                self.wanted.story = Some(ask);
+                // Its places are marked there.
+                self.lower = Source::Index;
+            }
             Action::CloseStory => {
                 self.wanted.story = None;
                 self.views.story = None;

@@ -18,7 +18,7 @@ pub(crate) fn StoryPanel() -> Html {
     let opener = use_mut_ref(|| None::<HtmlElement>);
     {
         let panel = panel.clone();
-        use_effect_with(page.wanted.story.clone(), move |asked| {
+        use_effect_with(page.state.wanted.story.clone(), move |asked| {
             let focus = if asked.is_none() {
                 opener.take().filter(|_| focused().is_none())
             } else {
@@ -34,7 +34,7 @@ pub(crate) fn StoryPanel() -> Html {
             }
         });
     }
-    if page.wanted.story.is_none() {
+    if page.state.wanted.story.is_none() {
         return html! {};
     }
     let onkeydown = {
@@ -46,9 +46,9 @@ pub(crate) fn StoryPanel() -> Html {
             }
         })
     };
-    let body = match &page.views.story {
+    let body = match &page.state.views.story {
         Some(story) => tell(&page, story),
-        None if page.stale() => html! { <p class="quiet">{ "…" }</p> },
+        None if page.state.stale() => html! { <p class="quiet">{ "…" }</p> },
         None => html! {
             <p class="quiet">{ "There is no such server, or nothing is decided." }</p>
         },
@@ -79,6 +79,7 @@ fn tell(page: &Page, story: &Story) -> Html {
         StoryVerdict::Rejected => ("no", "✗", "rejected".to_owned()),
     };
     let requirement = page
+        .state
         .verdict
         .as_ref()
         .and_then(|verdict| verdict.requirements.get(story.requirement as usize));

@@ -1,33 +1,48 @@
 //! The verdict: every requirement, and its server or why there is none.
 
 use crate::funnel::Funnel;
-use crate::page::{Page, count, thousands, use_page};
+use crate::page::{Actor, count, thousands, use_actor, use_page};
 use crate::problems::{Code, Place, Problems, prose};
 use crate::state::{Action, Engine, LIST_STEP};
 use agent_protocol::{
-    Eligible, FallenAsk, Fix, ListAsk, Listed, Near, Outcome, Requirement, Selected, ServerName,
-    StoryAsk, Verdict,
+    Eligible, Fallen, FallenAsk, Fix, ListAsk, Listed, Near, Outcome, Requirement, Selected,
+    ServerName, StoryAsk, Verdict,
 };
+use std::rc::Rc;
 use yew::prelude::*;
 
 /// The verdict, and everything that is to be said about the inputs.
 #[component]
 pub(crate) fn VerdictView() -> Html {
     let page = use_page();
-    let Some(verdict) = page.verdict.clone() else {
-        return match &page.engine {
+    let Some(verdict) = page.state.verdict.clone() else {
+        return match &page.state.engine {
             Engine::Failed(reason) => html! { <Failure reason={reason.clone()} /> },
             _ => html! { <p class="waiting">{ "Loading the engine…" }</p> },
         };
     };
-    let failure = match &page.engine {
+    let failure = match &page.state.engine {
         Engine::Failed(reason) => html! { <Failure reason={reason.clone()} /> },
         _ => html! {},
     };
     let requirements = (0..)
         .zip(&verdict.requirements)
         .map(|(number, requirement)| {
-            html! { <Card key={number} {number} requirement={requirement.clone()} /> }
+            let (wanted, views) = (&page.state.wanted, &page.state.views);
+            let fallen = wanted.fallen.filter(|ask| ask.requirement == number);
+            let eligible = wanted.eligible.filter(|ask| ask.requirement == number);
+            let requirement = requirement.clone();
+            html! {
+                <Card
+                    key={number}
+                    {number}
+                    {requirement}
+                    fallen_ask={fallen}
+                    fallen={fallen.and(views.fallen.clone())}
+                    eligible_ask={eligible}
+                    eligible={eligible.and(views.eligible.clone())}
+                />
+            }
         });
     html! {
         <>
@@ -86,35 +101,34 @@ fn headline(verdict: &Verdict) -> Html {
 struct CardProps {
     number: u32,
     requirement: Requirement,
+    /// Which of those that fell are listed, if any, and the answer.
+    fallen_ask: Option<FallenAsk>,
+    fallen: Option<Rc<Listed<Fallen>>>,
+    /// Whether the eligible ones are listed, and the answer.
+    eligible_ask: Option<ListAsk>,
+    eligible: Option<Rc<Listed<Eligible>>>,
 }
 
-/// One requirement.
+/// One requirement. It has all that it shows as properties, so that a keystroke shows only those
+/// anew that it changes.
 #[component]
 fn Card(props: &CardProps) -> Html {
-    let page = use_page();
-    let CardProps {
-        number,
-        requirement,
-    } = props;
-    let number = *number;
+    let actor = use_actor();
+    let (number, requirement) = (props.number, &props.requirement);
     let (class, mark, said) = match requirement.outcome {
         Outcome::Selected(_) => ("yes", "✓", "satisfied"),
         Outcome::Unsatisfied { .. } => ("no", "✗", "not satisfied"),
     };
-    let open = page
-        .wanted
-        .fallen
-        .filter(|ask| ask.requirement == number)
-        .map(|ask| ask.check);
+    let open = props.fallen_ask.map(|ask| ask.check);
     let on_stage = {
-        let page = page.clone();
+        let actor = actor.clone();
         Callback::from(move |check: u8| {
             let ask = (open != Some(check)).then_some(FallenAsk {
                 requirement: number,
                 check,
                 limit: LIST_STEP,
             });
-            page.dispatch(Action::ListFallen(ask));
+            actor.dispatch(Action::ListFallen(ask));
         })
     };
     let permissions = requirement.permissions.iter().map(|permission| {
@@ -132,8 +146,8 @@ fn Card(props: &CardProps) -> Html {
                 <span class="scopes">{ for permissions }</span>
             </div>
             { match &requirement.outcome {
-                Outcome::Selected(selected) => selection(&page, number, selected),
-                Outcome::Unsatisfied { nearest } => nearest_ones(&page, number, nearest),
+                Outcome::Selected(selected) => selection(&actor, number, selected),
+                Outcome::Unsatisfied { nearest } => nearest_ones(&actor, number, nearest),
             } }
             <Funnel
                 all={requirement.all}
@@ -142,19 +156,19 @@ fn Card(props: &CardProps) -> Html {
                 {open}
                 {on_stage}
             />
-            { fallen(&page, number) }
-            { eligible(&page, number, requirement) }
+            { fallen(&actor, props) }
+            { eligible(&actor, props) }
         </li>
     }
 }
 
 /// The server that was selected.
-fn selection(page: &Page, number: u32, selected: &Selected) -> Html {
+fn selection(actor: &Actor, number: u32, selected: &Selected) -> Html {
     let over = selected.over.as_ref().map(|over| {
         html! {
             <p class="over">
                 { "over " }
-                { server(page, number, &over.server) }
+                { server(actor, number, &over.server) }
                 { ": " }
                 { &over.text }
             </p>
@@ -163,7 +177,7 @@ fn selection(page: &Page, number: u32, selected: &Selected) -> Html {
     html! {
         <div class="selection">
             <p>
-                { server(page, number, &selected.server) }
+                { server(actor, number, &selected.server) }
                 <span class="endpoint">{ &selected.endpoint }</span>
             </p>
             { over }
@@ -172,7 +186,7 @@ fn selection(page: &Page, number: u32, selected: &Selected) -> Html {
 }
 
 /// The servers that need the fewest changes.
-fn nearest_ones(page: &Page, number: u32, nearest: &[Near]) -> Html {
+fn nearest_ones(actor: &Actor, number: u32, nearest: &[Near]) -> Html {
     let items = nearest.iter().map(|near| {
         let reasons = near.reasons.iter().map(|reason| {
             html! {
@@ -181,9 +195,9 @@ fn nearest_ones(page: &Page, number: u32, nearest: &[Near]) -> Html {
         });
         html! {
             <li>
-                <p>{ server(page, number, &near.server) }</p>
+                <p>{ server(actor, number, &near.server) }</p>
                 <ul class="reasons">{ for reasons }</ul>
-                { fixes(page, &near.fixes) }
+                { fixes(actor, &near.fixes) }
             </li>
         }
     });
@@ -198,11 +212,11 @@ fn nearest_ones(page: &Page, number: u32, nearest: &[Near]) -> Html {
 }
 
 /// What would make it a yes, each with a button that does it.
-pub(crate) fn fixes(page: &Page, fixes: &[Fix]) -> Html {
+pub(crate) fn fixes(actor: &Actor, fixes: &[Fix]) -> Html {
     let items = fixes.iter().map(|fix| {
         let apply = {
-            let (page, fix) = (page.clone(), fix.clone());
-            Callback::from(move |_| page.apply(&fix))
+            let (actor, fix) = (actor.clone(), fix.clone());
+            Callback::from(move |_| actor.apply(&fix))
         };
         html! {
             <li class={classes!("fix", fix.widening.then_some("widening"))}>
@@ -224,7 +238,7 @@ fn capitalised(text: &str) -> String {
 }
 
 /// The name of a server; a click tells its story.
-pub(crate) fn server(page: &Page, requirement: u32, server: &ServerName) -> Html {
+pub(crate) fn server(actor: &Actor, requirement: u32, server: &ServerName) -> Html {
     let ask = StoryAsk {
         requirement,
         server: server.clone(),
@@ -233,7 +247,7 @@ pub(crate) fn server(page: &Page, requirement: u32, server: &ServerName) -> Html
         <button
             class="server"
             title="Tell the whole story"
-            onclick={page.on(move || Action::TellStory(ask.clone()))}
+            onclick={actor.on(move || Action::TellStory(ask.clone()))}
         >
             <bdi>{ &server.id }</bdi>{ " " }<bdi class="version">{ &server.version }</bdi>
         </button>
@@ -241,23 +255,24 @@ pub(crate) fn server(page: &Page, requirement: u32, server: &ServerName) -> Html
 }
 
 /// The servers that the open stage of the funnel holds back.
-fn fallen(page: &Page, number: u32) -> Html {
-    let asked = page.wanted.fallen.filter(|ask| ask.requirement == number);
-    let Some((ask, fallen)) = asked.zip(page.views.fallen.clone()) else {
+fn fallen(actor: &Actor, props: &CardProps) -> Html {
+    let (Some(ask), Some(fallen)) = (props.fallen_ask, &props.fallen) else {
         return html! {};
     };
+    let number = props.number;
     if fallen.requirement != number {
+        // The answer to what was asked before.
         return html! {};
     }
     let items = fallen.items.iter().map(|fallen| {
         html! {
             <li>
-                { server(page, number, &fallen.server) }{ " " }
+                { server(actor, number, &fallen.server) }{ " " }
                 <span class="quiet">{ prose(&fallen.reason.text) }</span>
             </li>
         }
     });
-    let check = page.about.checks.get(ask.check as usize);
+    let check = props.requirement.funnel.get(ask.check as usize);
     let more = FallenAsk {
         limit: ask.limit + LIST_STEP,
         ..ask
@@ -267,12 +282,12 @@ fn fallen(page: &Page, number: u32) -> Html {
             <h4>
                 { format!("{} held back: ", count(fallen.total, "server")) }
                 { check.map(|check| html! { <Code code={check.code.clone()} /> }) }
-                <button class="close" onclick={page.on(|| Action::ListFallen(None))} aria-label="Close the list">
+                <button class="close" onclick={actor.on(|| Action::ListFallen(None))} aria-label="Close the list">
                     { "×" }
                 </button>
             </h4>
             <ul>{ for items }</ul>
-            { rest(&fallen, page.on(move || Action::ListFallen(Some(more)))) }
+            { rest(fallen, actor.on(move || Action::ListFallen(Some(more)))) }
         </section>
     }
 }
@@ -288,7 +303,8 @@ fn rest<T>(listed: &Listed<T>, onclick: Callback<MouseEvent>) -> Html {
 }
 
 /// The eligible servers in order, and the rule on which each lost.
-fn eligible(page: &Page, number: u32, requirement: &Requirement) -> Html {
+fn eligible(actor: &Actor, props: &CardProps) -> Html {
+    let (number, requirement) = (props.number, &props.requirement);
     let Outcome::Selected(selected) = &requirement.outcome else {
         return html! {};
     };
@@ -296,28 +312,24 @@ fn eligible(page: &Page, number: u32, requirement: &Requirement) -> Html {
     if others == 0 {
         return html! {};
     }
-    let asked = page.wanted.eligible.filter(|ask| ask.requirement == number);
-    let Some(ask) = asked else {
+    let Some(ask) = props.eligible_ask else {
         let ask = ListAsk {
             requirement: number,
             limit: LIST_STEP,
         };
         return html! {
-            <button class="more" onclick={page.on(move || Action::ListEligible(Some(ask)))}>
+            <button class="more" onclick={actor.on(move || Action::ListEligible(Some(ask)))}>
                 { format!("How the tie was broken: {} eligible", thousands(others + 1)) }
             </button>
         };
     };
-    let listed = page
-        .views
-        .eligible
-        .as_ref()
-        .filter(|listed| listed.requirement == number);
+    let listed = props.eligible.as_ref();
+    let listed = listed.filter(|listed| listed.requirement == number);
     let items = listed.into_iter().flat_map(|listed| &listed.items);
     let item = |eligible: &Eligible| {
         html! {
             <li>
-                { server(page, number, &eligible.server) }{ " " }
+                { server(actor, number, &eligible.server) }{ " " }
                 <span class="quiet">{ format!("lost: {}", eligible.text) }</span>
             </li>
         }
@@ -330,18 +342,18 @@ fn eligible(page: &Page, number: u32, requirement: &Requirement) -> Html {
         <section class="list">
             <h4>
                 { "Signed first, then the smaller id, then the smaller version" }
-                <button class="close" onclick={page.on(|| Action::ListEligible(None))} aria-label="Close the list">
+                <button class="close" onclick={actor.on(|| Action::ListEligible(None))} aria-label="Close the list">
                     { "×" }
                 </button>
             </h4>
             <ol>
                 <li>
-                    { server(page, number, &selected.server) }{ " " }
+                    { server(actor, number, &selected.server) }{ " " }
                     <span class="yes">{ "selected" }</span>
                 </li>
                 { for items.map(item) }
             </ol>
-            { listed.map(|listed| rest(listed, page.on(move || Action::ListEligible(Some(more))))) }
+            { listed.map(|listed| rest(listed, actor.on(move || Action::ListEligible(Some(more))))) }
         </section>
     }
 }

@@ -10,11 +10,12 @@ use yew::prelude::*;
 #[component]
 pub(crate) fn WhatIf() -> Html {
     let page = use_page();
-    let Some(verdict) = page.verdict.clone().filter(|v| v.satisfied.is_some()) else {
+    let Some(verdict) = page.state.verdict.clone().filter(|v| v.satisfied.is_some()) else {
         return html! { <p class="quiet">{ "Nothing is decided: an input has errors." }</p> };
     };
     let present = verdict.constraints.clone();
     let supposed = page
+        .state
         .wanted
         .supposed
         .clone()
@@ -50,14 +51,14 @@ pub(crate) fn WhatIf() -> Html {
             <form class="constraints">
                 { choice(
                     "residency",
-                    &page.about.residencies,
+                    &page.state.about.residencies,
                     supposed.residency.as_deref(),
                     present.residency.as_deref(),
                     on_residency,
                 ) }
                 { choice(
                     "sensitivity",
-                    &page.about.sensitivities,
+                    &page.state.about.sensitivities,
                     supposed.sensitivity.as_deref(),
                     present.sensitivity.as_deref(),
                     on_sensitivity,
@@ -124,7 +125,7 @@ fn comparison(page: &Page, changed: bool) -> Html {
             </p>
         };
     }
-    let Some(supposed) = &page.views.supposed else {
+    let Some(supposed) = &page.state.views.supposed else {
         return html! {};
     };
     let different = |row: &&SupposedRequirement| row.now != row.then;
