@@ -4,7 +4,7 @@ import { start } from "./browser.mjs";
 import { INDEX, REQUIREMENTS, SERVERS } from "./large.mjs";
 import { TARGETS, measure } from "./speed.mjs";
 
-const ROUNDS = 15;
+const ROUNDS = 50;
 
 const browser = await start();
 await browser.visit(async (visit) => {
