@@ -5,19 +5,9 @@ import assert from "node:assert/strict";
 import { access } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
+import { launch } from "../chromium.mjs";
 import { Playground } from "./playground.mjs";
 import { serve } from "./server.mjs";
-
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 /** Service workers are allowed only where they matter: to store the page takes longer than most visits. */
 const VISITOR = /** @type {const} */ ({ viewport: { width: 1280, height: 860 }, serviceWorkers: "block" });
@@ -40,15 +30,6 @@ const PATIENCE_MS = 15_000;
  * @property {(options?: Options) => Promise<Playground>} another visitor, who has not been here before
  */
 
-/** @returns {Promise<string>} the path of the browser */
-async function chromiumPath() {
-  const candidates = process.env.CHROMIUM ? [process.env.CHROMIUM] : ["/usr/bin/chromium", "/usr/bin/google-chrome"];
-  for (const candidate of candidates) {
-    if (await exists(candidate)) return candidate;
-  }
-  throw new Error(`There is no browser at ${candidates.join(" or ")}: install Chromium, or set CHROMIUM to the path of one.`);
-}
-
 /** @returns {Promise<string>} the folder of the built page */
 async function distFolder() {
   const usual = fileURLToPath(new URL("../../target/dist/playground", import.meta.url));
@@ -65,8 +46,7 @@ function exists(file) {
 /** @returns the browser, and what is needed to visit the page with it */
 export async function start() {
   const dist = await distFolder();
-  const executablePath = await chromiumPath();
-  const browser = await chromium.launch({ executablePath, args: ARGS });
+  const browser = await launch();
   return {
     dist,
     /**

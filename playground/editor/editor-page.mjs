@@ -1,11 +1,11 @@
 // For the tests: a page with the editor in it, under the policy that the playground has, in a
 // headless Chromium.
 
-import { access, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import os from "node:os";
 import path from "node:path";
-import { chromium } from "playwright-core";
+import { launch } from "../chromium.mjs";
 import { buildEditor } from "./build.mjs";
 
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'";
@@ -33,32 +33,10 @@ const CSS = `
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg"/>`;
 
-const ARGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
-
-/** @returns {Promise<string>} the path of the browser */
-async function chromiumPath() {
-  const candidates = process.env.CHROMIUM ? [process.env.CHROMIUM] : ["/usr/bin/chromium", "/usr/bin/google-chrome"];
-  for (const candidate of candidates) {
-    if (await access(candidate).then(() => true, () => false)) return candidate;
-  }
-  throw new Error(
-    `There is no browser at ${candidates.join(" or ")}. Install Chromium, or set CHROMIUM to the path of one.`,
-  );
-}
-
 /**
  * @returns what a test file needs: `open` a page, the folder of the bundle, its size, and `close`
  */
 export async function startBrowser() {
-  const executablePath = await chromiumPath();
   const dist = await mkdtemp(path.join(os.tmpdir(), "editor-"));
   const size = await buildEditor(dist);
   const files = new Map([
@@ -76,7 +54,7 @@ export async function startBrowser() {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
-  const browser = await chromium.launch({ executablePath, args: ARGS });
+  const browser = await launch();
   const context = await browser.newContext({ viewport: { width: 1000, height: 600 } });
 
   return {
