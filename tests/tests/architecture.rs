@@ -199,12 +199,15 @@ fn dependencies(manifest: &str) -> Vec<String> {
 fn the_host_does_not_depend_on_the_engine_and_the_engine_on_no_other_package_of_ours() {
     let mut failures = Failures::default();
     // What each of our packages may depend on of ours, in any way, tests included.
-    let allowed: [(&str, &[&str]); 5] = [
+    let allowed: [(&str, &[&str]); 8] = [
         ("engine", &[]),
         ("component", &["agent-engine"]),
         ("component/pack", &[]),
         ("host-cli/aot", &[]),
         ("host-cli", &["agent-aot", "agent-pack"]),
+        ("playground", &["agent-protocol"]),
+        ("playground/protocol", &[]),
+        ("playground/worker", &["agent-engine", "agent-protocol"]),
     ];
     for (package, allowed) in allowed {
         let path = root().join(package).join("Cargo.toml");
@@ -218,6 +221,21 @@ fn the_host_does_not_depend_on_the_engine_and_the_engine_on_no_other_package_of_
         }
     }
     failures.finish();
+}
+
+#[test]
+fn one_module_of_the_page_knows_the_engine_and_one_the_editor() {
+    let source = root().join("playground/src");
+    let naming = |what: &str| -> Vec<_> {
+        files(&source, "rs")
+            .into_iter()
+            .filter(|path| code(path).iter().any(|(_, line)| line.contains(what)))
+            .map(|path| path.file_name().unwrap_or_default().to_owned())
+            .collect()
+    };
+    assert_eq!(naming("engine/worker.js"), ["engine.rs"]);
+    assert_eq!(naming("WorkerOptions"), ["engine.rs"]);
+    assert_eq!(naming("editor/editor.js"), ["editor.rs"]);
 }
 
 #[test]
