@@ -241,9 +241,11 @@ fn use_keys(page: &Page) {
             if event.ctrl_key() || event.meta_key() {
                 return;
             }
-            let tab = key
-                .parse::<usize>()
-                .ok()
+            // Not by what the key writes: with Alt that is another character on some systems.
+            let tab = event
+                .code()
+                .strip_prefix("Digit")
+                .and_then(|digit| digit.parse::<usize>().ok())
                 .and_then(|number| TABS.get(number.checked_sub(1)?));
             match (key.as_str(), event.alt_key()) {
                 ("?", false) if !writing => {
