@@ -85,7 +85,7 @@ impl<'t> Cutter<'t> {
     /// The bytes to be removed from a mapping of which something is left: ordered, apart.
     pub(super) fn cut(mut self, node: &Node<'_>, paths: &[Path<'_>]) -> Vec<Span> {
         self.mapping(node, paths);
-        self.spans.sort_unstable();
+        crate::sort::sort_by(&mut self.spans, Ord::cmp);
         self.spans.dedup_by(|later, earlier| {
             let joined = later.start <= earlier.end;
             if joined {
@@ -178,7 +178,7 @@ impl<'t> Cutter<'t> {
             let comma = left.and_then(|left| left.comma);
             pieces.extend(comma.map(|comma| (comma, comma + 1)));
         }
-        pieces.sort_unstable();
+        crate::sort::sort_by(&mut pieces, Ord::cmp);
         pieces.dedup_by(|later, earlier| {
             let joined = is_blank(&self.text[earlier.1..later.0]);
             if joined {

@@ -66,7 +66,7 @@ fn patches(entry: &str, changes: &[Change<'_>]) -> Option<Vec<Patch>> {
     for (path, names) in lists.iter().filter(|(_, names)| !names.is_empty()) {
         patches.push(add(entry, value_at(&tree, path)?, names)?);
     }
-    patches.sort_by_key(|patch| patch.span);
+    crate::sort::sort_by_key(&mut patches, |patch| patch.span);
     Some(patches)
 }
 

@@ -58,7 +58,7 @@ pub(super) fn relax(
             span: *span,
             text: text.clone(),
         }));
-        patches.sort_by_key(|patch| patch.span);
+        crate::sort::sort_by_key(&mut patches, |patch| patch.span);
         patches
     });
     prune(&mut tree, &dropped);
