@@ -7,7 +7,7 @@ use agent_protocol::{Diagnostic, Edit, Place, Point, Severity, Source};
 use js_sys::JsString;
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::prelude::{Closure, JsValue, wasm_bindgen};
 use yew::prelude::*;
@@ -93,7 +93,11 @@ pub(crate) fn file_name(source: Source) -> &'static str {
 
 /// The editors that are on the page.
 #[derive(Default)]
-pub(crate) struct Editors([RefCell<Option<Editor>>; 3]);
+pub(crate) struct Editors {
+    editors: [RefCell<Option<Editor>>; INPUTS.len()],
+    /// Whether there are underlines in them.
+    marked: [Cell<bool>; INPUTS.len()],
+}
 
 impl PartialEq for Editors {
     fn eq(&self, other: &Self) -> bool {
@@ -103,7 +107,7 @@ impl PartialEq for Editors {
 
 impl Editors {
     fn with<T>(&self, source: Source, call: impl FnOnce(&Editor) -> T) -> Option<T> {
-        self.0[source as usize].borrow().as_ref().map(call)
+        self.editors[source as usize].borrow().as_ref().map(call)
     }
 
     /// The text of an input; empty before its editor is there.
@@ -133,7 +137,12 @@ impl Editors {
                 .iter()
                 .filter_map(|diagnostic| mark(diagnostic, source))
                 .collect();
-            self.with(source, |editor| editor.set_diagnostics(&object(&marks)));
+            // With every keystroke there are none, mostly, and there were none before: a large
+            // text is not to be drawn again for that.
+            let marked = !marks.is_empty();
+            if self.marked[source as usize].replace(marked) || marked {
+                self.with(source, |editor| editor.set_diagnostics(&object(&marks)));
+            }
         }
     }
 
@@ -223,7 +232,7 @@ pub(crate) fn EditorPane(props: &EditorProps) -> Html {
                 };
                 Editor::new(&parent, &object(&options), on_change.as_ref())
             });
-            props.editors.0[source as usize].replace(editor);
+            props.editors.editors[source as usize].replace(editor);
             // The page lives as long as its editors do.
             on_change.forget();
         });

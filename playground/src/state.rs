@@ -244,7 +244,7 @@ impl State {
                     matrix.offset = 0;
                 }
             }
-            Action::Answered(answer) => self.answered(&answer),
+            Action::Answered(answer) => self.answered(Rc::unwrap_or_clone(answer)),
             Action::OpenTab(tab) => self.open_tab(tab),
             Action::OpenPane(pane) => {
                 if let Pane::Input(source) = pane {
@@ -316,37 +316,32 @@ impl State {
         }
     }
 
-    fn answered(&mut self, answer: &Answer) {
+    fn answered(&mut self, answer: Answer) {
         if answer.revision < self.replaced {
             // About texts that are gone; the others are asked about.
             return;
         }
-        if let Some(verdict) = &answer.verdict {
+        self.answered = answer.revision;
+        if let Some(verdict) = answer.verdict {
             // While an input has errors, the answer of before stays in sight.
             self.lock.follow(verdict.lock.as_deref());
-            self.verdict = Some(Rc::new(verdict.clone()));
+            self.verdict = Some(Rc::new(verdict));
             self.milliseconds = answer.milliseconds;
         }
-        self.answered = answer.revision;
         if let Some(Ok(text)) = &answer.resolution {
             self.resolution.follow(Some(text));
         }
         self.views = Views {
-            matrix: answer.matrix.clone().map(Rc::new),
+            matrix: answer.matrix.map(Rc::new),
             // It may have been closed since it was asked for.
-            story: self
-                .wanted
-                .story
-                .as_ref()
-                .and(answer.story.clone().map(Rc::new)),
-            fallen: answer.fallen.clone().map(Rc::new),
-            eligible: answer.eligible.clone().map(Rc::new),
-            supposed: answer.supposed.clone().map(Rc::new),
-            resolution: match &answer.resolution {
-                None => None,
-                Some(Ok(_)) => self.resolution.now.clone().map(Ok),
-                Some(Err(reason)) => Some(Err(reason.clone())),
-            },
+            story: self.wanted.story.as_ref().and(answer.story.map(Rc::new)),
+            fallen: answer.fallen.map(Rc::new),
+            eligible: answer.eligible.map(Rc::new),
+            supposed: answer.supposed.map(Rc::new),
+            resolution: answer.resolution.map(|resolution| match resolution {
+                Ok(text) => Ok(self.resolution.now.clone().unwrap_or_else(|| text.into())),
+                Err(reason) => Err(reason),
+            }),
         };
     }
 }
