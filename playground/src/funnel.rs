@@ -4,15 +4,6 @@ use crate::page::thousands;
 use agent_protocol::Stage;
 use yew::prelude::*;
 
-/// The checks in a word each, in their order.
-pub(crate) const CHECKS: [&str; 5] = [
-    "category",
-    "scopes",
-    "residency",
-    "sensitivity",
-    "signature",
-];
-
 #[derive(Properties, PartialEq)]
 pub(crate) struct FunnelProps {
     pub(crate) all: u32,
@@ -32,7 +23,7 @@ pub(crate) fn Funnel(props: &FunnelProps) -> Html {
     left.extend(props.stages.iter().map(|stage| stage.left));
     left.push(u32::from(props.selected));
     let checks = (0_u8..)
-        .zip(CHECKS)
+        .zip(props.stages.iter().map(|stage| stage.name.as_str()))
         .zip(left.windows(2))
         .map(|((check, name), step)| {
             let fell = step[0] - step[1];

@@ -1,6 +1,5 @@
 //! The whole story of one server and one requirement.
 
-use crate::funnel::CHECKS;
 use crate::page::{Page, use_page};
 use crate::problems::{Code, Place, prose};
 use crate::state::Action;
@@ -114,7 +113,7 @@ fn tell(page: &Page, story: &Story) -> Html {
                         <th scope="col">{ "Offered" }</th>
                     </tr>
                 </thead>
-                <tbody>{ for story.checks.iter().zip(CHECKS).map(|(c, name)| check(c, name)) }</tbody>
+                <tbody>{ for story.checks.iter().map(check) }</tbody>
             </table>
             if !story.reasons.is_empty() {
                 <ul class="reasons">{ for reasons }</ul>
@@ -125,7 +124,7 @@ fn tell(page: &Page, story: &Story) -> Html {
     }
 }
 
-fn check(check: &Check, name: &str) -> Html {
+fn check(check: &Check) -> Html {
     let (class, mark, word) = if check.passed {
         ("yes", "✓", "passed")
     } else {
@@ -136,7 +135,7 @@ fn check(check: &Check, name: &str) -> Html {
         <tr class={class}>
             <th scope="row">
                 <span class="mark" aria-hidden="true">{ mark }</span>
-                { name }
+                { &check.name }
                 <span class="visually-hidden">{ format!(", {word}") }</span>
             </th>
             <td>

@@ -10,4 +10,4 @@ pub use edit::{Edit, apply, edits};
 pub use offer::offered_at;
 pub use story::{Check, Story, Subject, Verdict, did_you_mean, story, subject};
 pub use unsatisfied::unsatisfied;
-pub use wording::{change, drift, drift_diagnostic, fix, lost, reason};
+pub use wording::{change, check_name, drift, drift_diagnostic, fix, lost, reason};

@@ -39,6 +39,18 @@ pub fn reason(reason: &Rejection<'_>) -> String {
     }
 }
 
+/// A check in a word, by the code that a failure has.
+pub fn check_name(code: Code) -> &'static str {
+    match code {
+        Code::MissingCategory => "category",
+        Code::MissingScope => "scopes",
+        Code::ResidencyMismatch => "residency",
+        Code::SensitivityExceeded => "sensitivity",
+        Code::UnsignedNotAllowed => "signature",
+        other => other.name(),
+    }
+}
+
 /// Why an eligible server was not selected, as a clause.
 pub fn lost(lost_on: TieBreak) -> &'static str {
     match lost_on {

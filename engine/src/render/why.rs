@@ -6,8 +6,7 @@ use super::report::{File, Files, write_place};
 use super::styled::{Part, Style, Styled};
 use super::summary::{nearest, reasons_and_fixes, requirement, write_near, write_requirement};
 use crate::decide::Resolution;
-use crate::diagnostic::Code;
-use crate::explain::{Check, Story, Subject, Verdict, lost, story, subject};
+use crate::explain::{Check, Story, Subject, Verdict, check_name, lost, story, subject};
 use crate::model::{Name, ServerView};
 
 /// How many rejected servers are told of for a category.
@@ -124,17 +123,6 @@ fn tell_check(out: &mut Styled, check: &Check, files: Files<'_>) {
         out.dim(format!("  {}", files.at(place)));
     }
     out.end();
-}
-
-fn check_name(code: Code) -> &'static str {
-    match code {
-        Code::MissingCategory => "category",
-        Code::MissingScope => "scopes",
-        Code::ResidencyMismatch => "residency",
-        Code::SensitivityExceeded => "sensitivity",
-        Code::UnsignedNotAllowed => "signature",
-        other => other.name(),
-    }
 }
 
 /// As [`why`], as JSON that ends with a newline.

@@ -415,7 +415,7 @@ mod tests {
         let text = Text::new(Source::Manifest, text.to_owned());
         let mut problems = Problems::new(&text);
         let within = Span::new(0, text.as_str().len());
-        let root = parse(within, &mut problems).expect("YAML");
+        let root = parse(within, &mut problems).expect("the tests are given YAML that can be read");
         let mut out = Vec::new();
         collect(&root, text.as_str(), &mut out);
         out

@@ -59,6 +59,8 @@ pub struct Requirement {
 pub struct Stage {
     /// The code that a failure has, such as `MISSING_SCOPE`.
     pub code: String,
+    /// The check in a word, such as `scopes`.
+    pub name: String,
     /// How many servers are left behind it.
     pub left: u32,
 }

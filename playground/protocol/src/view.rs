@@ -104,6 +104,8 @@ pub enum StoryVerdict {
 pub struct Check {
     /// The code that a failure has.
     pub code: String,
+    /// The check in a word, such as `scopes`.
+    pub name: String,
     /// What is asked for; null where nothing is.
     pub required: Option<String>,
     /// What the server offers.

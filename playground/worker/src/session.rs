@@ -1,10 +1,9 @@
 //! A conversation with a page.
 
 use crate::inputs::Inputs;
-use crate::verdict::CHECKS;
 use crate::view::Rows;
 use crate::{verdict, view};
-use agent_engine::decide::Resolution;
+use agent_engine::decide::{Failures, Resolution};
 use agent_engine::model::{Residency, Sensitivity};
 use agent_protocol::{About, Answer, Ask, CheckName, Texts};
 
@@ -32,7 +31,7 @@ impl Session {
                 .iter()
                 .map(|level| level.as_str().to_owned())
                 .collect(),
-            checks: CHECKS
+            checks: Failures::CHECKS
                 .iter()
                 .map(|code| CheckName {
                     code: code.name().to_owned(),

@@ -2,8 +2,7 @@
 
 use crate::convert;
 use crate::inputs::Inputs;
-use agent_engine::decide::{self, Drift, Funnel, LockState, Resolution};
-use agent_engine::diagnostic::Code;
+use agent_engine::decide::{self, Drift, Failures, Funnel, LockState, Resolution};
 use agent_engine::{explain, render};
 use agent_protocol as shown;
 
@@ -13,15 +12,6 @@ const NEAREST: usize = 3;
 /// Of how many requirements without a server the fixes have their edits. Those of the others are in
 /// the stories of their servers: a verdict has to be there with the next keystroke.
 const EDITED: usize = 8;
-
-/// The checks of the funnel, in their order.
-pub(crate) const CHECKS: [Code; 5] = [
-    Code::MissingCategory,
-    Code::MissingScope,
-    Code::ResidencyMismatch,
-    Code::SensitivityExceeded,
-    Code::UnsignedNotAllowed,
-];
 
 /// All that is known of the inputs and of the decision about them, if there is one.
 pub(crate) fn verdict(inputs: &Inputs, resolution: Option<&Resolution>) -> shown::Verdict {
@@ -96,11 +86,12 @@ fn stages(funnel: &Funnel) -> Vec<shown::Stage> {
         funnel.sensitivity,
         funnel.signature,
     ];
-    CHECKS
+    Failures::CHECKS
         .into_iter()
         .zip(left)
         .map(|(code, left)| shown::Stage {
             code: code.name().to_owned(),
+            name: explain::check_name(code).to_owned(),
             left,
         })
         .collect()

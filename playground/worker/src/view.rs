@@ -1,8 +1,7 @@
 //! The views that are answered when they are open.
 
 use crate::convert;
-use crate::verdict::CHECKS;
-use agent_engine::decide::Resolution;
+use agent_engine::decide::{Failures, Resolution};
 use agent_engine::explain::{self, Verdict};
 use agent_engine::model::{Constraints, Residency, Sensitivity, ServerView};
 use agent_engine::render;
@@ -124,6 +123,7 @@ pub(crate) fn tell(resolution: &Resolution, number: usize, server: ServerView<'_
             .iter()
             .map(|check| shown::Check {
                 code: check.code.name().to_owned(),
+                name: explain::check_name(check.code).to_owned(),
                 required: check.required.clone(),
                 offered: check.offered.clone(),
                 passed: check.passed,
@@ -146,7 +146,7 @@ pub(crate) fn fallen(
     ask: shown::FallenAsk,
 ) -> Option<shown::Listed<shown::Fallen>> {
     let number = requirement(resolution, ask.requirement)?;
-    let code = *CHECKS.get(ask.check as usize)?;
+    let code = *Failures::CHECKS.get(ask.check as usize)?;
     let first = |server: &ServerView<'_>| resolution.failures(number, *server).first();
     let fell: Vec<_> = resolution
         .rejected(number)

@@ -150,10 +150,18 @@ const ALL_VIEWS: [&str; 6] = [
 #[test]
 fn the_verdict_of_hello_agent() {
     let funnel = |left: [u32; 5]| {
-        let stages = CHECKS.iter().zip(left);
+        let names = [
+            "category",
+            "scopes",
+            "residency",
+            "sensitivity",
+            "signature",
+        ];
+        let stages = CHECKS.iter().zip(names).zip(left);
         stages
-            .map(|(code, left)| Stage {
+            .map(|((code, name), left)| Stage {
                 code: (*code).to_owned(),
+                name: name.to_owned(),
                 left,
             })
             .collect::<Vec<_>>()

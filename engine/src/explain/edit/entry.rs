@@ -11,7 +11,8 @@ use crate::text::Span;
 
 /// What makes these changes, in the bytes of the entry, and an index of the entry after them: of
 /// it alone, because the others of a large index would take long to read and are as they were;
-/// `index_len` is how many bytes the whole has. No index if there are no changes. None if they can't be made.
+/// `index_len` is how many bytes the whole has. No index if there are no changes. None if they
+/// can't be made.
 pub(super) fn extend(
     server: ServerView<'_>,
     index_len: usize,
