@@ -1,9 +1,10 @@
 //! Whether one server will do for one requirement, and every reason why not.
 
+use super::ruling::PolicyErrorKind;
 use crate::diagnostic::Code;
 use crate::model::{
-    Constraints, Gate, Name, NonEmpty, Requirement, Residency, ResidencySet, Sensitivity,
-    ServerView,
+    Constraints, Gate, HealthStatus, Name, NonEmpty, Requirement, Residency, ResidencySet,
+    Sensitivity, ServerView,
 };
 
 /// What a server offers, real or supposed.
@@ -31,7 +32,7 @@ impl<'i> Offer<'i> {
     }
 }
 
-/// Why a server is no candidate, with the values that were compared \[0, 3.2\].
+/// Why a server or a tool is no candidate, with the values that were compared \[0, 3.2; 4, 5\].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rejection<'i> {
     /// It does not offer the category.
@@ -63,6 +64,36 @@ pub enum Rejection<'i> {
         /// Who published it.
         publisher: &'i str,
     },
+    /// The tool does not advertise the capability.
+    MissingCapability {
+        /// What it advertises, as `verb:resource`: sorted, without duplicates.
+        offered: Vec<&'i str>,
+    },
+    /// The tool advertises the capability without all constraints that are required.
+    ConstraintUnmet {
+        /// What the nearest of its capabilities lacks: sorted, without duplicates.
+        missing: Vec<&'i str>,
+    },
+    /// The tool, or the capability, is forbidden.
+    ForbiddenAction {
+        /// By this label.
+        label: &'i str,
+    },
+    /// The policy does not allow the tool.
+    PolicyDenied {
+        /// Why, in the words of the policy.
+        reason: Option<&'i str>,
+    },
+    /// The policy gave no answer.
+    PolicyError {
+        /// Why not.
+        reason: PolicyErrorKind,
+    },
+    /// The server is not healthy.
+    HealthVeto {
+        /// How it does. None: the snapshot doesn't know it.
+        status: Option<HealthStatus>,
+    },
 }
 
 impl Rejection<'_> {
@@ -74,6 +105,12 @@ impl Rejection<'_> {
             Self::ResidencyMismatch { .. } => Code::ResidencyMismatch,
             Self::SensitivityExceeded { .. } => Code::SensitivityExceeded,
             Self::UnsignedNotAllowed { .. } => Code::UnsignedNotAllowed,
+            Self::MissingCapability { .. } => Code::MissingCapability,
+            Self::ConstraintUnmet { .. } => Code::ConstraintUnmet,
+            Self::ForbiddenAction { .. } => Code::ForbiddenAction,
+            Self::PolicyDenied { .. } => Code::PolicyDenied,
+            Self::PolicyError { .. } => Code::PolicyError,
+            Self::HealthVeto { .. } => Code::HealthVeto,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! What would turn a no into a yes.
 
 use super::assess::{Assessment, Offer, Rejection, assess};
-use crate::model::{Constraints, Gate, Name, Requirement, Residency, ResidencySet, Sensitivity};
+use crate::model::{
+    Capability, Constraints, Gate, Name, Requirement, Residency, ResidencySet, Sensitivity,
+};
 
 /// One change to an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +24,16 @@ pub enum Change<'i> {
     LowerSensitivity(Sensitivity),
     /// Manifest: drop `constraints.trust.requireSigned`.
     AllowUnsigned,
+    /// Server: have the tool advertise this capability.
+    Advertise(&'i Capability),
+    /// Server: add this constraint to the capability that the tool advertises.
+    AddConstraint(&'i str),
+    /// Health: have the server healthy.
+    Recover,
+    /// Manifest or task: drop this constraint of the requirement.
+    DropConstraint(&'i str),
+    /// Manifest: drop this label from `constraints.actions.forbid`.
+    AllowAction(&'i str),
 }
 
 impl Change<'_> {
@@ -29,7 +41,11 @@ impl Change<'_> {
     pub fn widening(self) -> bool {
         matches!(
             self,
-            Self::DropResidency | Self::LowerSensitivity(_) | Self::AllowUnsigned
+            Self::DropResidency
+                | Self::LowerSensitivity(_)
+                | Self::AllowUnsigned
+                | Self::DropConstraint(_)
+                | Self::AllowAction(_)
         )
     }
 }
@@ -86,16 +102,18 @@ fn server_changes<'i>(requirement: &'i Requirement, reason: &Rejection<'i>) -> V
             vec![Change::RaiseSensitivity(*required)]
         }
         Rejection::UnsignedNotAllowed { .. } => vec![Change::Sign],
+        // What is said of tools only; see `matching`.
+        _ => Vec::new(),
     }
 }
 
 /// What the manifest would have to relax for a reason to vanish. None where it is no constraint.
 fn manifest_change<'i>(reason: &Rejection<'i>) -> Option<Change<'i>> {
     match reason {
-        Rejection::MissingCategory { .. } | Rejection::MissingScope { .. } => None,
         Rejection::ResidencyMismatch { .. } => Some(Change::DropResidency),
         Rejection::SensitivityExceeded { offered, .. } => Some(Change::LowerSensitivity(*offered)),
         Rejection::UnsignedNotAllowed { .. } => Some(Change::AllowUnsigned),
+        _ => None,
     }
 }
 
@@ -116,22 +134,36 @@ fn verify(
 
 /// Apply a change to the constraints of a manifest or to what a server offers.
 fn apply<'i>(change: Change<'i>, constraints: &mut Constraints, offer: &mut Offer<'i>) {
-    let gate = offer.gate;
     match change {
         Change::AddCategory(category) => insert(&mut offer.categories, category),
         Change::AddScope(scope) => insert(&mut offer.scopes, scope),
+        _ => {
+            offer.gate = apply_to_gate(change, offer.gate);
+            apply_to_constraints(change, constraints);
+        }
+    }
+}
+
+/// What the constraints look at, after a change.
+pub(super) fn apply_to_gate(change: Change<'_>, gate: Gate) -> Gate {
+    match change {
         Change::AddResidency(residency) => {
             let residencies = gate.residency().iter().chain([residency]);
-            offer.gate = Gate::new(
+            Gate::new(
                 ResidencySet::new(residencies).unwrap_or(gate.residency()),
                 gate.max_sensitivity(),
                 gate.signed(),
-            );
+            )
         }
-        Change::RaiseSensitivity(level) => {
-            offer.gate = Gate::new(gate.residency(), level, gate.signed());
-        }
-        Change::Sign => offer.gate = Gate::new(gate.residency(), gate.max_sensitivity(), true),
+        Change::RaiseSensitivity(level) => Gate::new(gate.residency(), level, gate.signed()),
+        Change::Sign => Gate::new(gate.residency(), gate.max_sensitivity(), true),
+        _ => gate,
+    }
+}
+
+/// Apply a change to the constraints of a manifest.
+pub(super) fn apply_to_constraints(change: Change<'_>, constraints: &mut Constraints) {
+    match change {
         Change::DropResidency => constraints.residency = None,
         Change::LowerSensitivity(level) => {
             if let Some(sensitivity) = &mut constraints.sensitivity {
@@ -139,6 +171,12 @@ fn apply<'i>(change: Change<'i>, constraints: &mut Constraints, offer: &mut Offe
             }
         }
         Change::AllowUnsigned => constraints.require_signed = None,
+        Change::AllowAction(label) => {
+            constraints
+                .forbid
+                .retain(|known| known.value.as_str() != label);
+        }
+        _ => {}
     }
 }
 

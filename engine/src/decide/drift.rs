@@ -1,8 +1,13 @@
 //! How a lock differs from another, or from an index.
 
+use super::assess::Rejection;
+use super::matching::capability_failure;
 use crate::diagnostic::Code;
-use crate::lower::integrity;
-use crate::model::{Index, Lock, Name, NonEmpty, Scope, Selection, ServerId, selection_hash};
+use crate::lower::{Candidate, definition_digest, integrity};
+use crate::model::{
+    Capability, Grant, Index, Load, Lock, Name, NonEmpty, Scope, Selection, ServerId, ToolName,
+    ToolView, selection_hash,
+};
 use crate::sort::sort_by;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,6 +19,8 @@ pub struct Drift {
     pub code: Code,
     /// The category it is about, where it is about one.
     pub category: Option<String>,
+    /// The capability it is about, where it is about one: `verb:resource`, and the constraints.
+    pub capability: Option<String>,
     /// What was; none where it was not there.
     pub before: Option<String>,
     /// What is; none where it is no longer there.
@@ -56,7 +63,7 @@ impl From<Vec<Drift>> for LockState {
 }
 
 /// What differs from the older lock, if there is one, to the newer: the agent, what is
-/// forbidden, then the selections by category.
+/// forbidden, then the selections by category and by capability.
 pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
     let mut drifts = Drifts::default();
     let Some(older) = older else {
@@ -78,15 +85,18 @@ pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
     for label in removed(&newer.forbid, &older.forbid) {
         drifts.add(Code::ForbidAdded, None, None, Some(label.to_string()));
     }
-    let mut categories: BTreeMap<_, [Vec<&Selection>; 2]> = BTreeMap::new();
+    let mut grants: BTreeMap<_, [Vec<&Selection>; 2]> = BTreeMap::new();
     for (side, lock) in [older, newer].into_iter().enumerate() {
         for selection in &lock.selections {
-            let sides = categories.entry(&selection.category).or_default();
-            sides[side].push(selection);
+            let required = match &selection.grant {
+                Grant::Category(category) => (None, Some(category)),
+                Grant::Capability { capability, .. } => (Some(capability), None),
+            };
+            grants.entry(required).or_default()[side].push(selection);
         }
     }
-    for [older, newer] in categories.into_values() {
-        drifts.compare_category(older, newer);
+    for [older, newer] in grants.into_values() {
+        drifts.compare_grant(older, newer);
     }
     drifts.0.into()
 }
@@ -96,7 +106,7 @@ pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
 pub fn verify(lock: &Lock, index: &Index) -> LockState {
     let mut drifts = Drifts::default();
     for selection in &lock.selections {
-        let category = Some(&selection.category);
+        let grant = Some(&selection.grant);
         let expected = selection_hash(
             selection.id.as_str(),
             selection.version.as_str(),
@@ -106,7 +116,7 @@ pub fn verify(lock: &Lock, index: &Index) -> LockState {
         if expected != selection.hash {
             drifts.add(
                 Code::HashChanged,
-                category,
+                grant,
                 Some(selection.hash.clone()),
                 Some(expected),
             );
@@ -115,39 +125,54 @@ pub fn verify(lock: &Lock, index: &Index) -> LockState {
             .versions(selection.id.as_str())
             .find(|server| server.version() == selection.version.as_str());
         let Some(server) = server else {
-            drifts.add(Code::ServerRemoved, category, Some(named(selection)), None);
+            drifts.add(Code::ServerRemoved, grant, Some(named(selection)), None);
             continue;
         };
         if server.endpoint() != selection.endpoint.as_str() {
             drifts.add(
                 Code::EndpointChanged,
-                category,
+                grant,
                 Some(selection.endpoint.to_string()),
                 Some(server.endpoint().to_owned()),
             );
         }
         // A lock that somebody edited may fit itself, and grant what the server never offered.
-        let locked = selection.category.as_str();
-        if !server.categories().any(|category| category == locked) {
-            let offered: Vec<_> = server.categories().collect();
-            drifts.add(
-                Code::MissingCategory,
-                category,
-                Some(locked.to_owned()),
-                (!offered.is_empty()).then(|| offered.join(", ")),
-            );
+        match &selection.grant {
+            Grant::Category(locked) => {
+                let locked = locked.as_str();
+                if !server.categories().any(|category| category == locked) {
+                    let offered: Vec<_> = server.categories().collect();
+                    drifts.add(
+                        Code::MissingCategory,
+                        grant,
+                        Some(locked.to_owned()),
+                        (!offered.is_empty()).then(|| offered.join(", ")),
+                    );
+                }
+            }
+            Grant::Capability {
+                capability,
+                definition,
+                tool,
+                ..
+            } => drifts.verify_tool(
+                selection,
+                capability,
+                definition,
+                server.tool(tool.as_str()),
+            ),
         }
         let offered: Vec<_> = server.scopes().collect();
         for scope in &selection.scopes {
             if offered.binary_search(&scope.as_str()).is_err() {
-                drifts.add(Code::MissingScope, category, Some(scope.to_string()), None);
+                drifts.add(Code::MissingScope, grant, Some(scope.to_string()), None);
             }
         }
         let integrity = integrity(server);
         if integrity != selection.integrity {
             drifts.add(
                 Code::IntegrityChanged,
-                category,
+                grant,
                 Some(selection.integrity.clone()),
                 Some(integrity),
             );
@@ -166,12 +191,27 @@ fn named(selection: &Selection) -> String {
 }
 
 fn described(selection: &Selection) -> String {
+    if let Grant::Capability { tool, load, .. } = &selection.grant {
+        return format!("{} `{tool}` ({})", named(selection), load.as_str());
+    }
     let scopes: Vec<_> = selection.scopes.iter().map(Scope::as_str).collect();
     format!("{} ({})", named(selection), scopes.join(", "))
 }
 
-/// What two selections have in common that are taken for one: scopes, server.
-type Same<'l> = (Option<&'l [Scope]>, Option<&'l ServerId>);
+/// What two selections have in common that are taken for one: scopes, server, tool.
+type Same<'l> = (
+    Option<&'l [Scope]>,
+    Option<&'l ServerId>,
+    Option<(&'l ToolName, Load)>,
+);
+
+/// The tool of a selection, where it is of one, and when it is shown.
+fn tool(selection: &Selection) -> Option<(&ToolName, Load)> {
+    match &selection.grant {
+        Grant::Category(_) => None,
+        Grant::Capability { tool, load, .. } => Some((tool, *load)),
+    }
+}
 
 /// Take out of both lists what has the same key in both, in order.
 fn pair<'l>(
@@ -205,31 +245,70 @@ impl Drifts {
     fn add(
         &mut self,
         code: Code,
-        category: Option<&crate::model::Category>,
+        grant: Option<&Grant>,
         before: Option<String>,
         after: Option<String>,
     ) {
+        let (category, capability) = match grant {
+            None => (None, None),
+            Some(Grant::Category(category)) => (Some(category.to_string()), None),
+            Some(Grant::Capability { capability, .. }) => (None, Some(capability.to_string())),
+        };
         self.0.push(Drift {
             code,
-            category: category.map(ToString::to_string),
+            category,
+            capability,
             before,
             after,
         });
     }
 
-    /// Compare the selections of one category. Several requirements may name it, so that it has
-    /// to be said which selection became which: the same scopes and server first, then the same
-    /// scopes, then the same server, then in order.
-    fn compare_category<'l>(
+    /// Check that the index has a locked tool as it was locked.
+    fn verify_tool(
         &mut self,
-        mut older: Vec<&'l Selection>,
-        mut newer: Vec<&'l Selection>,
+        selection: &Selection,
+        capability: &Capability,
+        definition: &str,
+        tool: Option<ToolView<'_>>,
     ) {
-        let keys: [fn(&Selection) -> Same<'_>; 4] = [
-            |one| (Some(&one.scopes), Some(&one.id)),
-            |one| (Some(&one.scopes), None),
-            |one| (None, Some(&one.id)),
-            |_| (None, None),
+        let grant = Some(&selection.grant);
+        let Some(tool) = tool else {
+            self.add(Code::ToolChanged, grant, Some(described(selection)), None);
+            return;
+        };
+        match capability_failure(capability, &Candidate::of(tool)) {
+            Some(Rejection::MissingCapability { offered }) => {
+                let after = (!offered.is_empty()).then(|| offered.join(", "));
+                self.add(
+                    Code::MissingCapability,
+                    grant,
+                    Some(capability.pair()),
+                    after,
+                );
+            }
+            Some(Rejection::ConstraintUnmet { missing }) => {
+                self.add(Code::ConstraintUnmet, grant, Some(missing.join(", ")), None);
+            }
+            _ => {}
+        }
+        let now = definition_digest(tool);
+        if now != definition {
+            let before = Some(definition.to_owned());
+            self.add(Code::DefinitionChanged, grant, before, Some(now));
+        }
+    }
+
+    /// Compare the selections for one category or capability. Several requirements may name it,
+    /// so that it has to be said which selection became which: the same scopes, server and tool
+    /// first, then the same scopes and server, then the same scopes, then the same server, then
+    /// in order.
+    fn compare_grant<'l>(&mut self, mut older: Vec<&'l Selection>, mut newer: Vec<&'l Selection>) {
+        let keys: [fn(&Selection) -> Same<'_>; 5] = [
+            |one| (Some(&one.scopes), Some(&one.id), tool(one)),
+            |one| (Some(&one.scopes), Some(&one.id), None),
+            |one| (Some(&one.scopes), None, None),
+            |one| (None, Some(&one.id), None),
+            |_| (None, None, None),
         ];
         let mut pairs = Vec::new();
         for key in keys {
@@ -241,33 +320,52 @@ impl Drifts {
         }
         for gone in older {
             let before = Some(described(gone));
-            self.add(Code::RequirementRemoved, Some(&gone.category), before, None);
+            self.add(Code::RequirementRemoved, Some(&gone.grant), before, None);
         }
         for new in newer {
             let after = Some(described(new));
-            self.add(Code::RequirementAdded, Some(&new.category), None, after);
+            self.add(Code::RequirementAdded, Some(&new.grant), None, after);
         }
     }
 
     fn compare_selection(&mut self, a: &Selection, b: &Selection) {
-        let category = Some(&b.category);
+        let grant = Some(&b.grant);
         for scope in removed(&b.scopes, &a.scopes) {
-            self.add(Code::ScopeWidened, category, None, Some(scope.to_string()));
+            self.add(Code::ScopeWidened, grant, None, Some(scope.to_string()));
         }
         for scope in removed(&a.scopes, &b.scopes) {
-            self.add(Code::ScopeNarrowed, category, Some(scope.to_string()), None);
+            self.add(Code::ScopeNarrowed, grant, Some(scope.to_string()), None);
         }
         let mut changed = |code, before: &str, after: &str| {
-            self.add(
-                code,
-                category,
-                Some(before.to_owned()),
-                Some(after.to_owned()),
-            );
+            self.add(code, grant, Some(before.to_owned()), Some(after.to_owned()));
         };
         if a.id != b.id {
             changed(Code::SelectionChanged, &named(a), &named(b));
             return;
+        }
+        if let (
+            Grant::Capability {
+                definition: a_definition,
+                load: a_load,
+                tool: a_tool,
+                ..
+            },
+            Grant::Capability {
+                definition,
+                load,
+                tool,
+                ..
+            },
+        ) = (&a.grant, &b.grant)
+        {
+            if a_tool != tool {
+                changed(Code::ToolChanged, a_tool.as_str(), tool.as_str());
+            } else if a_definition != definition {
+                changed(Code::DefinitionChanged, a_definition, definition);
+            }
+            if a_load != load {
+                changed(Code::LoadChanged, a_load.as_str(), load.as_str());
+            }
         }
         if a.version != b.version {
             changed(Code::VersionChanged, a.version.as_str(), b.version.as_str());

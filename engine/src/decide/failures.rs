@@ -2,20 +2,29 @@
 
 use crate::diagnostic::Code;
 
-/// The checks that a server fails for a requirement, as a set in a byte: what a view of many
+/// The checks that a server fails for a requirement, as a set of bits: what a view of many
 /// servers needs of each. The values that were compared are in an
 /// [`Assessment`](super::Assessment).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Failures(u8);
+pub struct Failures(u16);
 
 impl Failures {
     /// The codes of the checks, in their order; the place of a code is the number of its bit.
-    pub const CHECKS: [Code; 5] = [
+    ///
+    /// A requirement of a category has the first two of them, one of a capability the next two
+    /// and those behind the constraints.
+    pub const CHECKS: [Code; 11] = [
         Code::MissingCategory,
         Code::MissingScope,
+        Code::MissingCapability,
+        Code::ConstraintUnmet,
         Code::ResidencyMismatch,
         Code::SensitivityExceeded,
         Code::UnsignedNotAllowed,
+        Code::ForbiddenAction,
+        Code::PolicyDenied,
+        Code::PolicyError,
+        Code::HealthVeto,
     ];
 
     /// Whether every check is passed: the server is eligible.
@@ -45,9 +54,8 @@ impl Failures {
             .filter(move |code| self.contains(*code))
     }
 
-    /// As five bits. Bit 0: category, bit 1: scopes, bit 2: residency, bit 3: sensitivity,
-    /// bit 4: signature.
-    pub fn bits(self) -> u8 {
+    /// As bits, in the order of [`Failures::CHECKS`].
+    pub fn bits(self) -> u16 {
         self.0
     }
 
@@ -62,15 +70,11 @@ impl Failures {
         self.0 & (bit | bit.wrapping_sub(1)) == 0
     }
 
-    const fn bit(code: Code) -> u8 {
-        match code {
-            Code::MissingCategory => 1,
-            Code::MissingScope => 1 << 1,
-            Code::ResidencyMismatch => 1 << 2,
-            Code::SensitivityExceeded => 1 << 3,
-            Code::UnsignedNotAllowed => 1 << 4,
-            _ => 0,
-        }
+    fn bit(code: Code) -> u16 {
+        Self::CHECKS
+            .iter()
+            .position(|check| *check == code)
+            .map_or(0, |place| 1 << place)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Which server each requirement gets.
 
-use super::assess::{Assessment, Offer, Rejection, assess, constraint_failures};
+use super::assess::{Assessment, Offer, Rejection, assess};
 use super::counterfactual::{Counterfactual, counterfactuals};
 use super::failures::Failures;
+use super::gates::Gates;
+use super::matching::{Circumstances, Matching};
 use crate::diagnostic::Code;
 use crate::lower::integrity;
 use crate::model::{
-    Category, Constraints, Endpoint, Gate, Index, Lock, Manifest, Members, Name, NonEmpty, Rank,
+    Category, Constraints, Endpoint, Grant, Index, Lock, Manifest, Members, Name, NonEmpty, Rank,
     Requirement, Selection, ServerId, ServerVersion, ServerView, selection_hash,
 };
 use crate::sort::{sort_by, sort_by_key};
@@ -90,12 +92,12 @@ pub struct Near<'i> {
 pub struct Resolution {
     manifest: Arc<Manifest>,
     index: Arc<Index>,
-    /// For each [`Gate`] the constraints that don't let it through.
-    refused: [Failures; Gate::COUNT],
+    gates: Gates,
     /// A bit for each server that the constraints let through, by rank.
     open: Box<[u64]>,
     asked: Vec<Asked>,
     outcomes: Vec<Outcome>,
+    matching: Matching,
 }
 
 /// A requirement in the numbers of an index. None: no server has it.
@@ -108,14 +110,20 @@ struct Asked {
 }
 
 impl Resolution {
-    /// Decide \[0, 2\].
+    /// Decide \[0, 2\], with nothing but the manifest and the index.
     pub fn new(manifest: Arc<Manifest>, index: Arc<Index>) -> Self {
+        Self::under(manifest, index, Circumstances::default())
+    }
+
+    /// Decide \[0, 2; 4, 5\]: servers for the categories of the manifest, and under the
+    /// circumstances tools for its capabilities and for those of the task.
+    pub fn under(manifest: Arc<Manifest>, index: Arc<Index>, circumstances: Circumstances) -> Self {
         let asked = manifest
             .requirements
             .iter()
             .map(|requirement| Asked::new(requirement, &index))
             .collect();
-        Self::decided(manifest, index, asked)
+        Self::decided(manifest, index, asked, circumstances)
     }
 
     /// Decide the same requirements against the same index under other constraints. The answer
@@ -132,23 +140,23 @@ impl Resolution {
             Arc::new(manifest),
             Arc::clone(&self.index),
             self.asked.clone(),
+            self.matching.circumstances().clone(),
         )
     }
 
-    fn decided(manifest: Arc<Manifest>, index: Arc<Index>, asked: Vec<Asked>) -> Self {
-        let refused: [Failures; Gate::COUNT] = std::array::from_fn(|number| {
-            Gate::from_number(number).map_or(Failures::default(), |gate| {
-                constraint_failures(&manifest.constraints, gate, "")
-                    .map(|failure| failure.code())
-                    .collect()
-            })
-        });
+    fn decided(
+        manifest: Arc<Manifest>,
+        index: Arc<Index>,
+        asked: Vec<Asked>,
+        circumstances: Circumstances,
+    ) -> Self {
+        let gates = Gates::new(&manifest.constraints);
         let open: Box<[u64]> = index
             .gates()
             .chunks(64)
-            .map(|gates| {
-                gates.iter().rev().fold(0, |bits, gate| {
-                    bits << 1 | u64::from(refused[gate.number()].is_empty())
+            .map(|chunk| {
+                chunk.iter().rev().fold(0, |bits, gate| {
+                    bits << 1 | u64::from(gates.of(*gate).is_empty())
                 })
             })
             .collect();
@@ -159,10 +167,16 @@ impl Resolution {
                 None => Outcome::Unsatisfied,
             })
             .collect();
+        let matching = Matching::new(
+            Some(Arc::clone(&manifest)),
+            Arc::clone(&index),
+            circumstances,
+        );
         Self {
+            matching,
             manifest,
             index,
-            refused,
+            gates,
             open,
             asked,
             outcomes,
@@ -179,14 +193,19 @@ impl Resolution {
         &self.index
     }
 
-    /// What became of each requirement, in file order.
+    /// What became of the requirements of capabilities.
+    pub fn matching(&self) -> &Matching {
+        &self.matching
+    }
+
+    /// What became of each requirement of a category, in file order.
     pub fn outcomes(&self) -> &[Outcome] {
         &self.outcomes
     }
 
-    /// Whether every requirement has a server.
+    /// Whether every requirement has a server, and a tool where it is of a capability.
     pub fn satisfied(&self) -> bool {
-        !self.outcomes.contains(&Outcome::Unsatisfied)
+        !self.outcomes.contains(&Outcome::Unsatisfied) && self.matching.satisfied()
     }
 
     /// The server selected for a requirement.
@@ -222,7 +241,7 @@ impl Resolution {
 
     /// The constraints that don't let a server through.
     fn refused(&self, server: ServerView<'_>) -> Failures {
-        self.refused[server.gate().number()]
+        self.gates.refusing(server)
     }
 
     /// Whether a server is eligible for a requirement.
@@ -295,7 +314,7 @@ impl Resolution {
             .index
             .gates()
             .iter()
-            .map(|gate| lacking + 2 * self.refused[gate.number()].len() as u32)
+            .map(|gate| lacking + 2 * self.gates.of(*gate).len() as u32)
             .collect();
         for rank in asked.category(&self.index).ranks {
             costs[*rank as usize] -= 3;
@@ -338,7 +357,7 @@ impl Resolution {
             ..
         } = self.requirement(requirement);
         Some(Selection {
-            category: Category::clone(&category.value),
+            grant: Grant::Category(Category::clone(&category.value)),
             scopes: permissions.iter().map(|p| p.value.clone()).collect(),
             id: checked(ServerId::new(server.id()))?,
             version: checked(ServerVersion::new(server.version()))?,
@@ -364,6 +383,7 @@ impl Resolution {
     pub fn lock(&self) -> Option<Lock> {
         let mut selections = (0..self.outcomes.len())
             .map(|requirement| self.selection(requirement))
+            .chain(self.matching.selections())
             .collect::<Option<Vec<_>>>()?;
         sort_by(&mut selections, |a, b| a.order().cmp(&b.order()));
         Some(Lock {
@@ -385,7 +405,7 @@ impl Resolution {
 }
 
 /// A name of an index, which was checked when the index was loaded.
-fn checked<N, E>(name: Result<N, E>) -> Option<N> {
+pub(super) fn checked<N, E>(name: Result<N, E>) -> Option<N> {
     debug_assert!(name.is_ok());
     name.ok()
 }

@@ -41,6 +41,12 @@ catalogue! {
     AgentChanged "AGENT_CHANGED" Error
         "the agent's name or version differs from the lock"
         "Run `agent resolve` to lock the agent under its present name and version."
+    ConstraintUnmet "CONSTRAINT_UNMET" Error
+        "a tool does not promise what is required of the capability"
+        "Require fewer constraints, or have the server advertise the missing ones."
+    DefinitionChanged "DEFINITION_CHANGED" Error
+        "the definition of a locked tool is not the one that was locked"
+        "Review what changed in the definition, then run `agent resolve`."
     DuplicateKey "DUPLICATE_KEY" Error
         "a key stands twice in one mapping"
         "Keep one of the two; which one would count is not for a parser to guess."
@@ -53,6 +59,9 @@ catalogue! {
     EndpointChanged "ENDPOINT_CHANGED" Error
         "the locked server is reached at another endpoint"
         "Make sure that the new endpoint is meant, then run `agent resolve`."
+    ExpansionDenied "EXPANSION_DENIED" Error
+        "tools may not be expanded"
+        "Ask for tools that the lock holds as `on_demand` and that the policy allows."
     ExplanationTooLarge "EXPLANATION_TOO_LARGE" Error
         "the full explanation would pass its limit"
         "Use `agent resolve --explain=compact`, which holds the same in a fraction of the size."
@@ -74,6 +83,9 @@ catalogue! {
     HashChanged "HASH_CHANGED" Error
         "a hash of the lock does not fit what stands beside it"
         "The lock was edited by hand or damaged; run `agent resolve` to write it anew."
+    HealthVeto "HEALTH_VETO" Error
+        "a server is not healthy"
+        "Wait until the server is healthy, or have another one offer the capability."
     InputTooLarge "INPUT_TOO_LARGE" Error
         "an input is larger than its limit"
         "Split the input, or check that it is the file you meant."
@@ -89,6 +101,9 @@ catalogue! {
     JsonSyntax "JSON_SYNTAX" Error
         "a text is not JSON"
         "Only strict JSON is read: one value, no comments, no trailing commas."
+    LoadChanged "LOAD_CHANGED" Error
+        "a locked tool is shown at another time"
+        "Run `agent resolve` to lock it anew."
     LockInvalid "LOCK_INVALID" Error
         "a lock holds what no resolver writes"
         "Run `agent resolve` to write the lock anew."
@@ -104,6 +119,9 @@ catalogue! {
     LookalikeId "LOOKALIKE_ID" Warning
         "two ids look alike and are different"
         "Make sure that the one you mean is the one you name; ids are compared by code point."
+    MissingCapability "MISSING_CAPABILITY" Error
+        "a tool does not advertise the required capability"
+        "Require a capability that a tool advertises, or have a server advertise it."
     MissingCategory "MISSING_CATEGORY" Error
         "a server does not offer the required category"
         "Require a category that the server offers, or pick another server."
@@ -119,6 +137,12 @@ catalogue! {
     NumberOutOfRange "NUMBER_OUT_OF_RANGE" Error
         "a number is too large for a double"
         "Write a number below 1.8e308."
+    PolicyDenied "POLICY_DENIED" Error
+        "the policy does not allow a tool"
+        "See the reason that the policy gives, and the rule that denies."
+    PolicyError "POLICY_ERROR" Error
+        "the policy gave no answer, so that everything is denied"
+        "Correct the policy: `agent policy check` says where it fails."
     RequirementAdded "REQUIREMENT_ADDED" Error
         "a category is required that was not locked"
         "This lets the agent use more than before: review it, then run `agent resolve`."
@@ -143,6 +167,18 @@ catalogue! {
     ServerRemoved "SERVER_REMOVED" Error
         "the locked server is no longer in the index"
         "Run `agent resolve` to select another server."
+    StubCollision "STUB_COLLISION" Error
+        "two exposed tools would have the same name"
+        "Rename a server in the index; the name of a stub is made of the id."
+    TenantUnknown "TENANT_UNKNOWN" Error
+        "the configuration has no such tenant, or several and none is named"
+        "Name one with `--tenant-id`."
+    TokenBudgetExceeded "TOKEN_BUDGET_EXCEEDED" Error
+        "the definitions of the tools would pass the token budget"
+        "Ask for fewer tools, or raise `token_budget` of the tenant."
+    ToolChanged "TOOL_CHANGED" Error
+        "another tool is selected than the locked one"
+        "Review the new tool, then run `agent resolve`."
     UnknownKey "UNKNOWN_KEY" Warning
         "a key that no field has"
         "Correct its spelling, or remove it; it has no effect."
@@ -155,9 +191,6 @@ catalogue! {
     UnsignedNotAllowed "UNSIGNED_NOT_ALLOWED" Error
         "a server is not signed where signatures are required"
         "Pick a signed server, or have its publisher sign it."
-    UnsupportedRequirement "UNSUPPORTED_REQUIREMENT" Error
-        "a requirement of a kind that this version does not decide"
-        "Use a version of `agent` that knows it; it is refused rather than ignored."
     VersionChanged "VERSION_CHANGED" Error
         "the locked server is selected in another version"
         "Review the new version, then run `agent resolve`."
@@ -165,10 +198,10 @@ catalogue! {
         "a value is of another type than its field"
         "Write a value of the type that the field has."
     YamlSyntax "YAML_SYNTAX" Error
-        "the frontmatter is not YAML"
+        "a text is not YAML"
         "Correct the YAML at the place shown."
     YamlUnsupported "YAML_UNSUPPORTED" Error
-        "the frontmatter uses YAML beyond the subset"
+        "a text uses YAML beyond the subset"
         "Write the value out: no anchors, aliases, tags, merge keys or further documents."
 }
 

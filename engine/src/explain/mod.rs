@@ -3,11 +3,15 @@
 mod edit;
 mod offer;
 mod story;
+mod tool_story;
 mod unsatisfied;
 mod wording;
 
 pub use edit::{Edit, apply, edits};
 pub use offer::offered_at;
 pub use story::{Check, Story, Subject, Verdict, did_you_mean, story, subject};
-pub use unsatisfied::unsatisfied;
-pub use wording::{change, check_name, drift, drift_diagnostic, fix, lost, reason};
+pub use tool_story::{ToolStory, ToolVerdict, tool_story};
+pub use unsatisfied::{unmatched, unsatisfied};
+pub use wording::{
+    change, check_name, drift, drift_diagnostic, fix, lost, outranked, policy_error, reason,
+};

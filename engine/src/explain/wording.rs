@@ -1,6 +1,8 @@
 //! The one wording of reasons, changes and drifts.
 
-use crate::decide::{Change, Counterfactual, Drift, Rejection, TieBreak};
+use crate::decide::{
+    Change, Counterfactual, Drift, PolicyErrorKind, Preference, Rejection, TieBreak,
+};
 use crate::diagnostic::{Code, Diagnostic, Label};
 use crate::model::Residency;
 use crate::text::{Source, Span, Text};
@@ -36,6 +38,42 @@ pub fn reason(reason: &Rejection<'_>) -> String {
         Rejection::UnsignedNotAllowed { publisher } => {
             format!("is not signed by its publisher `{publisher}`, and signatures are required")
         }
+        Rejection::MissingCapability { offered } if offered.is_empty() => {
+            "advertises no capability, so that it can't be matched by one".to_owned()
+        }
+        Rejection::MissingCapability { offered } => {
+            format!("advertises only {}", quoted(offered.iter().copied()))
+        }
+        Rejection::ConstraintUnmet { missing } => {
+            format!("does not promise {}", quoted(missing.iter().copied()))
+        }
+        Rejection::ForbiddenAction { label } => format!("is forbidden by the label `{label}`"),
+        Rejection::PolicyDenied { reason: None } => {
+            "is not among the tools that the policy allows".to_owned()
+        }
+        Rejection::PolicyDenied {
+            reason: Some(reason),
+        } => format!("is denied by the policy: {reason}"),
+        Rejection::PolicyError { reason } => format!(
+            "is denied because the policy gave no answer: {}",
+            policy_error(*reason)
+        ),
+        Rejection::HealthVeto { status: None } => {
+            "is on a server that the snapshot of health does not know".to_owned()
+        }
+        Rejection::HealthVeto {
+            status: Some(status),
+        } => format!("is on a server that is `{}`", status.as_str()),
+    }
+}
+
+/// Why a policy gave no answer, as a clause.
+pub fn policy_error(kind: PolicyErrorKind) -> &'static str {
+    match kind {
+        PolicyErrorKind::Budget => "it has used up its budget",
+        PolicyErrorKind::Runtime => "it failed",
+        PolicyErrorKind::Type => "`allowed_tools` is no set of strings",
+        PolicyErrorKind::Undefined => "`allowed_tools` is not defined",
     }
 }
 
@@ -47,6 +85,11 @@ pub fn check_name(code: Code) -> &'static str {
         Code::ResidencyMismatch => "residency",
         Code::SensitivityExceeded => "sensitivity",
         Code::UnsignedNotAllowed => "signature",
+        Code::MissingCapability => "capability",
+        Code::ConstraintUnmet => "constraints",
+        Code::ForbiddenAction => "action",
+        Code::PolicyDenied | Code::PolicyError => "policy",
+        Code::HealthVeto => "health",
         other => other.name(),
     }
 }
@@ -57,6 +100,16 @@ pub fn lost(lost_on: TieBreak) -> &'static str {
         TieBreak::Signed => "another one is signed",
         TieBreak::Id => "another one has the smaller id",
         TieBreak::Version => "another version is smaller",
+    }
+}
+
+/// Why an eligible tool was not selected, as a clause.
+pub fn outranked(lost_on: Preference) -> &'static str {
+    match lost_on {
+        Preference::Priority => "another one has the higher priority",
+        Preference::Id => "the id of another one's server is smaller",
+        Preference::Version => "the version of another one's server is smaller",
+        Preference::Tool => "another one has the smaller name",
     }
 }
 
@@ -76,6 +129,11 @@ pub fn change(change: Change<'_>) -> String {
             level.as_str()
         ),
         Change::AllowUnsigned => "drop `constraints.trust.requireSigned`".to_owned(),
+        Change::Advertise(capability) => format!("advertise `{capability}`"),
+        Change::AddConstraint(tag) => format!("promise `{tag}`"),
+        Change::Recover => "have the server healthy".to_owned(),
+        Change::DropConstraint(tag) => format!("drop the constraint `{tag}`"),
+        Change::AllowAction(label) => format!("drop `{label}` from `constraints.actions.forbid`"),
     }
 }
 
@@ -88,8 +146,13 @@ pub fn fix(fix: &Counterfactual<'_>) -> String {
     } else {
         format!("{} and {last}", changes.join(", "))
     };
-    if fix.widening {
+    let of_task = |change: &Change<'_>| matches!(change, Change::DropConstraint(_));
+    if fix.widening && fix.changes.iter().any(of_task) {
+        format!("in what is required, {changes} (a widening)")
+    } else if fix.widening {
         format!("in the manifest, {changes} (a widening)")
+    } else if fix.changes == [Change::Recover] {
+        changes
     } else {
         format!("in its index entry, {changes}")
     }
@@ -118,14 +181,24 @@ pub fn drift(drift: &Drift) -> String {
         Code::ForbidRemoved => format!("`{before}` is no longer forbidden"),
         Code::MissingCategory => format!("the server offers {after}, and not `{before}`"),
         Code::MissingScope => format!("the server does not support the scope `{before}`"),
+        Code::MissingCapability => format!("the tool advertises {after}, and not `{before}`"),
+        Code::ConstraintUnmet => format!("the tool does not promise `{before}`"),
+        Code::ToolChanged if drift.after.is_none() => {
+            format!("the server no longer has {before}")
+        }
+        Code::ToolChanged => format!("the tool was `{before}` and is `{after}`"),
+        Code::DefinitionChanged => {
+            format!("the definition of the tool had the digest `{before}` and has `{after}`")
+        }
+        Code::LoadChanged => format!("the tool was `{before}` and is `{after}`"),
         other => other.title().to_owned(),
     }
 }
 
 /// A drift as a problem of the lock, at its beginning.
 pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
-    let about = match &drift.category {
-        Some(category) => format!("{category}: "),
+    let about = match drift.category.as_ref().or(drift.capability.as_ref()) {
+        Some(about) => format!("{about}: "),
         None => String::new(),
     };
     let widening = if drift.widening() {
@@ -141,7 +214,10 @@ pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
             text: String::new(),
         }],
         help: vec![match drift.code {
-            Code::MissingCategory | Code::MissingScope => Code::LockInvalid.help().to_owned(),
+            Code::MissingCategory
+            | Code::MissingScope
+            | Code::MissingCapability
+            | Code::ConstraintUnmet => Code::LockInvalid.help().to_owned(),
             code => code.help().to_owned(),
         }],
     }

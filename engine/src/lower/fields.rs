@@ -1,7 +1,7 @@
 //! Reading typed fields from trees, and saying what is wrong with them.
 
 use crate::diagnostic::{Code, Problems};
-use crate::model::{Name, NameError, NameRule};
+use crate::model::{Name, NameError, NameRule, Vocabulary};
 use crate::syntax::{Entry, Node, Value};
 use crate::text::{Span, Spanned, nearest};
 
@@ -76,7 +76,7 @@ pub(crate) fn bad_name(
                 )
                 .help("write a name");
         }
-        NameError::Control(_) | NameError::Reserved(_) => {
+        NameError::Control(_) | NameError::Reserved(_) | NameError::Unknown => {
             let reserved: Vec<_> = rule.reserved.iter().map(|c| format!("`{c}`")).collect();
             let also = if reserved.is_empty() {
                 String::new()
@@ -96,6 +96,31 @@ pub(crate) fn bad_name(
                 ));
         }
     }
+}
+
+/// Report that a word is none that everybody knows, and none of one's own.
+pub(crate) fn bad_word(
+    problems: &mut Problems<'_>,
+    span: Span,
+    vocabulary: Vocabulary,
+    text: &str,
+) {
+    let noun = vocabulary.noun;
+    let known: Vec<_> = vocabulary.known.iter().map(|w| format!("`{w}`")).collect();
+    let mut report = problems.report(
+        Code::UnknownValue,
+        span,
+        format!("no {noun} that is known"),
+        format!("{text:?} is no known {noun}"),
+    );
+    if let Some(meant) = nearest(text, vocabulary.known.iter().copied(), 1).first() {
+        report = report.help(format!("did you mean `{meant}`?"));
+    }
+    report.help(format!(
+        "known are {}; a {noun} of one's own has a dash, a dot or a colon in it, such as `x-{}`",
+        known.join(", "),
+        text.replace(|c: char| c.is_control(), "")
+    ));
 }
 
 /// Report that a field does not allow a value.
@@ -320,6 +345,64 @@ pub(crate) fn choice<'c, T>(
     let value = parse(text);
     if value.is_none() {
         bad_choice(problems, node.span, path, text, allowed);
+    }
+    value.map(|value| Spanned {
+        value,
+        span: node.span,
+    })
+}
+
+/// A node as a word of a vocabulary.
+pub(crate) fn word<N: Name>(
+    node: &Node<'_>,
+    path: &str,
+    vocabulary: Vocabulary,
+    problems: &mut Problems<'_>,
+) -> Option<Spanned<N>> {
+    let text = text(node, path, problems)?;
+    match N::new(text) {
+        Ok(value) => {
+            return Some(Spanned {
+                value,
+                span: node.span,
+            });
+        }
+        Err(NameError::Unknown) => bad_word(problems, node.span, vocabulary, text),
+        Err(error) => bad_name(problems, node.span, N::RULE, text, error),
+    }
+    None
+}
+
+/// A node as a whole number: plain digits, with a sign or without.
+pub(crate) fn integer(
+    node: &Node<'_>,
+    path: &str,
+    problems: &mut Problems<'_>,
+) -> Option<Spanned<i64>> {
+    let text: &str = match &node.value {
+        Value::Number(text) => text,
+        Value::Plain(text) => text,
+        Value::Refused => return None,
+        other => {
+            wrong_type(problems, node.span, path, "a whole number", describe(other));
+            return None;
+        }
+    };
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        wrong_type(problems, node.span, path, "a whole number", "none");
+        return None;
+    }
+    let value = text.parse().ok();
+    if value.is_none() {
+        problems
+            .report(
+                Code::NumberOutOfRange,
+                node.span,
+                "too large",
+                format!("{} is beyond 64 bits", field(path)),
+            )
+            .help("write a smaller number");
     }
     value.map(|value| Spanned {
         value,

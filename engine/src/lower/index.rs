@@ -3,13 +3,14 @@
 //! The index is read in one pass and without a tree, because its size is what a resolution
 //! costs. What is wrong is reported on the way, at its place, and reading goes on behind it.
 
-use super::fields::{bad_choice, bad_name, wrong_type};
+use super::fields::{bad_choice, bad_name, bad_word, wrong_type};
 use super::lookalike::warn_of_lookalikes;
 use super::{Checked, INDEX_LIMIT, Lowered, decode};
 use crate::diagnostic::{Code, Problems};
 use crate::model::{
-    Category, Endpoint, Gate, Index, IndexBuilder, Name, NameRule, NewServer, Publisher, Residency,
-    ResidencySet, Scope, Sensitivity, ServerId, ServerVersion, Slice,
+    CapabilityVerb, Category, Class, Endpoint, Gate, Index, IndexBuilder, Name, NameRule,
+    NewServer, NewTool, Publisher, Residency, ResidencySet, Resource, Scope, Sensitivity, ServerId,
+    ServerVersion, Slice, Tag, ToolName, Vocabulary,
 };
 use crate::syntax::json::{Kind, Reader, Syntax, Token, report};
 use crate::text::{Source, Span};
@@ -219,7 +220,7 @@ impl<'t> Loader<'t, '_> {
         if !self.expect(Kind::Object, "the entry", "an object")? {
             return Ok(());
         }
-        const FIELDS: [&str; 8] = [
+        const FIELDS: [&str; 10] = [
             "id",
             "version",
             "endpoint",
@@ -228,10 +229,12 @@ impl<'t> Loader<'t, '_> {
             "data",
             "trust",
             "policy",
+            "class",
+            "capabilities",
         ];
         let start = self.reader.offset();
         let mut seen = Seen::new();
-        let (mut id, mut version, mut endpoint) = (None, None, None);
+        let (mut id, mut version, mut endpoint, mut class) = (None, None, None, None);
         let mut data = (None, None);
         let mut trust = (None, None);
         self.object(&FIELDS, &mut seen, |loader, field| {
@@ -239,11 +242,17 @@ impl<'t> Loader<'t, '_> {
                 0 => id = loader.key("id", ServerId::RULE)?,
                 1 => version = loader.key("version", ServerVersion::RULE)?,
                 2 => endpoint = loader.name("endpoint", Endpoint::RULE)?,
-                3 => loader.members("categories", Category::RULE, IndexBuilder::category)?,
-                4 => loader.members("scopes", Scope::RULE, IndexBuilder::scope)?,
+                3 => loader.members("categories", IndexBuilder::category, |loader, token| {
+                    loader.check(token, Category::RULE);
+                })?,
+                4 => loader.members("scopes", IndexBuilder::scope, |loader, token| {
+                    loader.check(token, Scope::RULE);
+                })?,
                 5 => data = loader.data()?,
                 6 => trust = loader.trust()?,
-                _ => loader.policy()?,
+                7 => loader.policy()?,
+                8 => class = loader.name("class", Class::RULE)?,
+                _ => loader.capabilities()?,
             }
             Ok(())
         })?;
@@ -257,6 +266,7 @@ impl<'t> Loader<'t, '_> {
                 version: version?.0,
                 endpoint: endpoint?,
                 publisher: trust.1?,
+                class,
                 entry,
                 gate: Gate::new(data.0?, data.1?, trust.0?),
             })
@@ -283,6 +293,8 @@ impl<'t> Loader<'t, '_> {
                 "residency" => "\"residency\": \"any\"",
                 "maxSensitivity" => "\"maxSensitivity\": \"public\"",
                 "signed" => "\"signed\": false",
+                "verb" => "\"verb\": \"search\"",
+                "resource" => "\"resource\": \"internet\"",
                 _ => "\"publisher\": \"Acme, Inc.\"",
             };
             self.problems
@@ -290,7 +302,10 @@ impl<'t> Loader<'t, '_> {
                     Code::MissingField,
                     Span::new(start, start + 1),
                     format!("`{parent}{field}` is missing here"),
-                    format!("a server has no field `{parent}{field}`"),
+                    match *field {
+                        "verb" | "resource" => format!("a capability has no field `{field}`"),
+                        _ => format!("a server has no field `{parent}{field}`"),
+                    },
                 )
                 .help(format!("add:\n{example}"));
         }
@@ -308,10 +323,7 @@ impl<'t> Loader<'t, '_> {
             return Ok(None);
         };
         self.check(&token, rule);
-        Ok(Some(match token.value {
-            Cow::Borrowed(_) => self.builder.quoted(token.span),
-            Cow::Owned(unescaped) => self.builder.kept(&unescaped),
-        }))
+        Ok(Some(self.slice(&token)))
     }
 
     /// Read a name by which servers are ordered.
@@ -334,8 +346,8 @@ impl<'t> Loader<'t, '_> {
     fn members(
         &mut self,
         path: &str,
-        rule: NameRule,
         add: fn(&mut IndexBuilder, &str) -> bool,
+        check: fn(&mut Self, &Token<'_>),
     ) -> Read<()> {
         if !self.expect(Kind::Array, path, "a list of strings")? {
             return Ok(());
@@ -345,7 +357,7 @@ impl<'t> Loader<'t, '_> {
                 && (add(&mut loader.builder, &token.value) || loader.problems.has_errors())
             {
                 // Checked when it is new, and in an index that is refused anyway at each place.
-                loader.check(&token, rule);
+                check(loader, &token);
             }
             Ok(())
         })
@@ -448,6 +460,130 @@ impl<'t> Loader<'t, '_> {
         })?;
         self.require(&FIELDS, &seen.0, "trust.", start);
         Ok(trust)
+    }
+
+    /// `capabilities`, which holds what MCP's own handshake does, and the tools.
+    fn capabilities(&mut self) -> Read<()> {
+        if !self.expect(Kind::Object, "capabilities", "an object")? {
+            return Ok(());
+        }
+        self.object(&["tools"], &mut Seen::new(), |loader, _| loader.tools())
+    }
+
+    /// A mapping from names to tools.
+    fn tools(&mut self) -> Read<()> {
+        const PATH: &str = "capabilities.tools";
+        if !self.expect(Kind::Object, PATH, "an object")? {
+            return Ok(());
+        }
+        self.reader.enter_object()?;
+        let keys = self.reader.begin_keys();
+        let mut first = true;
+        while let Some(key) = self.reader.key(&mut first)? {
+            self.reader.note_key(&key);
+            let kind = self.reader.kind()?;
+            // A flag of MCP's handshake, and no tool.
+            if key.value == "listChanged" && kind == Kind::Bool {
+                self.reader.skip()?;
+            } else if self.expect(Kind::Object, "a tool", "an object")? {
+                self.check(&key, ToolName::RULE);
+                let tool = self.tool(&key)?;
+                self.builder.end_tool(Some(tool));
+            }
+        }
+        self.reader.end_keys(keys);
+        Ok(())
+    }
+
+    fn tool(&mut self, key: &Token<'_>) -> Read<NewTool> {
+        let name = self.slice(key);
+        const FIELDS: [&str; 5] = [
+            "description",
+            "inputSchema",
+            "outputSchema",
+            "annotations",
+            "x-summit-capabilities",
+        ];
+        let start = self.reader.offset();
+        let mut description = None;
+        self.object(&FIELDS, &mut Seen::new(), |loader, field| {
+            match field {
+                0 => {
+                    description = loader
+                        .string("description")?
+                        .map(|token| loader.slice(&token));
+                }
+                1..=3 => {
+                    if loader.expect(Kind::Object, FIELDS[field], "an object")? {
+                        loader.reader.skip()?;
+                    }
+                }
+                _ => {
+                    if loader.expect(Kind::Array, FIELDS[field], "a list")? {
+                        loader.list(Self::block)?;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(NewTool {
+            name,
+            description,
+            entry: Span::new(start, self.reader.offset()),
+        })
+    }
+
+    /// One element of `x-summit-capabilities`.
+    fn block(&mut self) -> Read<()> {
+        const PATH: &str = "x-summit-capabilities";
+        const FIELDS: [&str; 3] = ["verb", "resource", "constraints"];
+        if !self.expect(Kind::Object, PATH, "an object")? {
+            return Ok(());
+        }
+        let start = self.reader.offset();
+        let mut seen = Seen::new();
+        let (mut verb, mut resource) = (None, None);
+        self.object(&FIELDS, &mut seen, |loader, field| {
+            match field {
+                0 => {
+                    verb = loader.choice("verb", CapabilityVerb::parse, CapabilityVerb::names())?;
+                }
+                1 => resource = loader.string("resource")?,
+                _ => {
+                    loader.members("constraints", IndexBuilder::tag, |loader, token| {
+                        loader.check_word(token, Tag::RULE, Tag::VOCABULARY);
+                    })?;
+                }
+            }
+            Ok(())
+        })?;
+        self.require(&FIELDS[..2], &seen.0, "", start);
+        let pair = verb.zip(resource.as_ref().map(|token| &*token.value));
+        if (self.builder.end_block(pair) || self.problems.has_errors())
+            && let Some(resource) = &resource
+        {
+            self.check_word(resource, Resource::RULE, Resource::VOCABULARY);
+        }
+        Ok(())
+    }
+
+    /// A string as it stands in the text, or a copy of one that is escaped there.
+    fn slice(&mut self, token: &Token<'_>) -> Slice {
+        match &token.value {
+            Cow::Borrowed(_) => self.builder.quoted(token.span),
+            Cow::Owned(unescaped) => self.builder.kept(unescaped),
+        }
+    }
+
+    #[cold]
+    fn check_word(&mut self, token: &Token<'_>, rule: NameRule, vocabulary: Vocabulary) {
+        match rule.check(&token.value) {
+            Err(error) => bad_name(self.problems, token.span, rule, &token.value, error),
+            Ok(()) if !vocabulary.allows(&token.value) => {
+                bad_word(self.problems, token.span, vocabulary, &token.value);
+            }
+            Ok(()) => {}
+        }
     }
 
     /// `policy` takes part in no decision; it is only checked.

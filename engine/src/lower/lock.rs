@@ -1,9 +1,12 @@
 //! `agents.lock`.
 
-use super::fields::{Object, describe, list, name, names, text, wrong_type};
+use super::fields::{Object, choice, describe, list, name, names, text, word, wrong_type};
 use super::{Checked, LOCK_LIMIT, Lowered, decode};
 use crate::diagnostic::{Code, Problems};
-use crate::model::{Agent, ForbidLabel, Lock, Name, Selection};
+use crate::model::{
+    Agent, Capability, CapabilityVerb, ForbidLabel, Grant, Load, Lock, Name, Resource, Scope,
+    Selection,
+};
 use crate::syntax::{Node, Value, json};
 use crate::text::{Source, Span, Spanned};
 
@@ -140,19 +143,30 @@ fn check_forbidden(
     span: Span,
     problems: &mut Problems<'_>,
 ) {
-    for scope in &selection.scopes {
+    let mut check = |what: &str, name: &str| {
         // A list that is not sorted is refused already.
-        let found = forbid.binary_search_by(|label| label.as_str().cmp(scope.as_str()));
+        let found = forbid.binary_search_by(|label| label.as_str().cmp(name));
         if found.is_ok() {
             problems
                 .report(
                     Code::ForbiddenAction,
                     span,
                     "granted here",
-                    format!("the lock grants the scope `{scope}`, and forbids it"),
+                    format!("the lock grants the {what} `{name}`, and forbids it"),
                 )
                 .help(REWRITE);
         }
+    };
+    for scope in &selection.scopes {
+        check("scope", scope.as_str());
+    }
+    if let Grant::Capability {
+        capability, tool, ..
+    } = &selection.grant
+    {
+        check("verb", capability.verb.as_str());
+        check("capability", &capability.pair());
+        check("tool", tool.as_str());
     }
 }
 
@@ -183,31 +197,42 @@ fn sorted_names<N: Name>(
     Some(names)
 }
 
+/// The members of every selection.
+const SELECTION: [&str; 6] = ["endpoint", "hash", "id", "integrity", "scopes", "version"];
+
+/// What a selection for a capability has besides.
+const TOOL: [&str; 4] = ["capability", "definition", "load", "tool"];
+
 fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Selection> {
     let start = node.span.start as usize;
     let object = Object::of(node, path, Span::new(start, start + 1), problems)?;
-    refuse_unknown(
-        &object,
-        &[
-            "category",
-            "endpoint",
-            "hash",
-            "id",
-            "integrity",
-            "scopes",
-            "version",
-        ],
-        problems,
-    );
-    let category = field(&object, "category", problems);
+    let of_capability = object.optional("capability").is_some();
+    let special = if of_capability {
+        &TOOL[..]
+    } else {
+        &["category"]
+    };
+    refuse_unknown(&object, &[&SELECTION, special].concat(), problems);
+    let grant = if of_capability {
+        granted_tool(&object, problems)
+    } else {
+        field(&object, "category", problems).map(Grant::Category)
+    };
     let endpoint = field(&object, "endpoint", problems);
     let hash = digest(&object, "hash", is_hash, problems);
     let id = field(&object, "id", problems);
     let integrity = digest(&object, "integrity", is_integrity, problems);
-    let scopes = sorted_names(&object, "scopes", problems);
+    let scopes = sorted_names::<Scope>(&object, "scopes", problems);
+    if of_capability && scopes.as_ref().is_some_and(|scopes| !scopes.is_empty()) {
+        let span = object
+            .optional("scopes")
+            .map_or(node.span, |entry| entry.value.span);
+        let message = "a selection for a capability has scopes";
+        invalid(problems, span, "not empty", message);
+    }
     let version = field(&object, "version", problems);
     Some(Selection {
-        category: category?,
+        grant: grant?,
         scopes: scopes?,
         id: id?,
         version: version?,
@@ -215,6 +240,66 @@ fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option
         hash: hash?,
         integrity: integrity?,
     })
+}
+
+/// What a selection for a capability is locked for.
+fn granted_tool(object: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Grant> {
+    let capability = object.object("capability", problems).and_then(|object| {
+        refuse_unknown(&object, &["constraints", "resource", "verb"], problems);
+        let verb = one_of(
+            &object,
+            "verb",
+            CapabilityVerb::parse,
+            CapabilityVerb::names(),
+            problems,
+        );
+        let resource = object
+            .required("resource", REWRITE, problems)
+            .and_then(|entry| {
+                let path = object.path("resource");
+                word::<Resource>(&entry.value, &path, Resource::VOCABULARY, problems)
+            });
+        let constraints = object
+            .required("constraints", REWRITE, problems)
+            .and_then(|entry| {
+                let path = object.path("constraints");
+                let tags = super::capability::tags(&entry.value, &path, problems)?;
+                let written = list(&entry.value, &path, problems)?;
+                let in_order = tags.len() == written.len()
+                    && tags.is_sorted_by(|a, b| a.span.start < b.span.start);
+                if !in_order {
+                    let message = format!("`{path}` is not in order");
+                    let span = entry.value.span;
+                    invalid(problems, span, "not sorted, or not unique", &message);
+                }
+                Some(tags.into_iter().map(|tag| tag.value).collect())
+            });
+        Some(Capability {
+            verb: verb?,
+            resource: resource?.value,
+            constraints: constraints?,
+        })
+    });
+    let definition = digest(object, "definition", is_integrity, problems);
+    let load = one_of(object, "load", Load::parse, Load::names(), problems);
+    let tool = field(object, "tool", problems);
+    Some(Grant::Capability {
+        capability: capability?,
+        definition: definition?,
+        load: load?,
+        tool: tool?,
+    })
+}
+
+fn one_of<'c, T>(
+    object: &Object<'_, '_>,
+    key: &str,
+    parse: fn(&str) -> Option<T>,
+    allowed: impl Iterator<Item = &'c str> + Clone,
+    problems: &mut Problems<'_>,
+) -> Option<T> {
+    let entry = object.required(key, REWRITE, problems)?;
+    choice(&entry.value, &object.path(key), parse, allowed, problems).map(|found| found.value)
 }
 
 fn digest(

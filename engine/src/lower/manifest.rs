@@ -1,10 +1,11 @@
 //! `agents.md` \[0, 1.1\].
 
 use super::fields::{Object, boolean, choice, list, name, names};
-use super::{Checked, Lowered, MANIFEST_LIMIT, decode};
+use super::{Checked, Lowered, MANIFEST_LIMIT, capability, decode};
 use crate::diagnostic::{Code, Problems};
 use crate::model::{
-    Agent, Constraints, ForbidLabel, Manifest, Name, Requirement, Residency, Scope, Sensitivity,
+    Agent, CapabilityRequirement, Constraints, ForbidLabel, Manifest, Name, Requirement, Residency,
+    Scope, Sensitivity,
 };
 use crate::sort::sort_by;
 use crate::syntax::{Node, Value, frontmatter, yaml};
@@ -21,11 +22,12 @@ pub fn manifest(bytes: Vec<u8>) -> Lowered<Manifest> {
     let errors = problems.has_errors();
     let found = problems.finish();
     match parts {
-        Some((agent, requirements, constraints)) if !errors => Ok(Checked {
+        Some((agent, (requirements, capabilities), constraints)) if !errors => Ok(Checked {
             value: Manifest {
                 text,
                 agent,
                 requirements,
+                capabilities,
                 constraints,
             },
             warnings: found,
@@ -48,7 +50,10 @@ macro_rules! mcp {
     };
 }
 
-fn read(problems: &mut Problems<'_>) -> Option<(Agent, Vec<Requirement>, Constraints)> {
+/// Those of servers by category, and those of tools by capability.
+type Requirements = (Vec<Requirement>, Vec<CapabilityRequirement>);
+
+fn read(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraints)> {
     let parts = frontmatter(problems)?;
     let root = yaml::parse(parts.content, problems)?;
     let root = match root.value {
@@ -75,7 +80,20 @@ fn read(problems: &mut Problems<'_>) -> Option<(Agent, Vec<Requirement>, Constra
         None => Some(Constraints::default()),
     };
     if let (Some(requirements), Some(constraints)) = (&requirements, &constraints) {
-        check_contradictions(requirements, &constraints.forbid, problems);
+        check_contradictions(&requirements.0, &constraints.forbid, problems);
+        for requirement in &requirements.1 {
+            if let Some((label, span)) = capability::forbidden(requirement, &constraints.forbid) {
+                problems
+                    .report(
+                        Code::ForbiddenAction,
+                        span,
+                        "required here",
+                        capability::contradiction(requirement),
+                    )
+                    .also(label.span, "forbidden here")
+                    .help(capability::CONTRADICTION);
+            }
+        }
     }
     let agent = Agent {
         name: agent_name?.value,
@@ -84,28 +102,35 @@ fn read(problems: &mut Problems<'_>) -> Option<(Agent, Vec<Requirement>, Constra
     Some((agent, requirements?, constraints?))
 }
 
-fn requires(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<Vec<Requirement>> {
+/// `requires.mcp` and `requires.capabilities`, of which one must be there.
+fn requires(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<Requirements> {
     let requires = Object::of(node, "requires", key, problems)?;
     requires.warn_unknown(&["mcp", "capabilities"], problems);
-    if let Some(entry) = requires.optional("capabilities") {
-        problems
-            .report(
-                Code::UnsupportedRequirement,
-                entry.key_span,
-                "not decided by this version",
-                "`requires.capabilities` asks for what this version does not decide",
-            )
-            .help("require servers by category, under `requires.mcp`");
-        // Said once: nothing else is missing.
-        requires.optional("mcp")?;
+    let capabilities = requires
+        .optional("capabilities")
+        .map(|entry| capability::requirements(&entry.value, "requires.capabilities", problems));
+    let mcp = if capabilities.is_some() {
+        requires.optional("mcp")
+    } else {
+        requires.required("mcp", concat!("add:\n", mcp!()), problems)
+    };
+    let mcp = mcp.map(|entry| servers(&entry.value, problems));
+    if mcp.is_none() && capabilities.is_none() {
+        return None;
     }
-    let entry = requires.required("mcp", concat!("add:\n", mcp!()), problems)?;
-    let items = list(&entry.value, "requires.mcp", problems)?;
+    Some((
+        mcp.unwrap_or(Some(Vec::new()))?,
+        capabilities.unwrap_or(Some(Vec::new()))?,
+    ))
+}
+
+fn servers(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Vec<Requirement>> {
+    let items = list(node, "requires.mcp", problems)?;
     if items.is_empty() {
         problems
             .report(
                 Code::EmptyValue,
-                entry.value.span,
+                node.span,
                 "empty",
                 "`requires.mcp` requires nothing",
             )

@@ -1,16 +1,24 @@
 //! Syntax to model: everything that makes an input invalid is found here, all of it at once.
 
+mod capability;
+mod circumstances;
 pub(crate) mod fields;
 mod index;
 mod integrity;
 mod lock;
 mod lookalike;
 mod manifest;
+mod policy_input;
+mod tool;
 
+pub use capability::contradictions;
+pub use circumstances::{Notation, context, health, task, tenant};
 pub use index::index;
 pub use integrity::integrity;
 pub use lock::lock;
 pub use manifest::manifest;
+pub use policy_input::{Candidate, candidates, input};
+pub use tool::{definition, definition_digest, digest};
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::text::{Source, Span, Text};
@@ -23,6 +31,9 @@ pub const INDEX_LIMIT: usize = 512 << 20;
 
 /// The largest lock that is read, in bytes.
 pub const LOCK_LIMIT: usize = 16 << 20;
+
+/// The largest task, tenant configuration, snapshot of health or context that is read, in bytes.
+pub const CIRCUMSTANCE_LIMIT: usize = 16 << 20;
 
 /// A value that was accepted.
 #[derive(Debug)]

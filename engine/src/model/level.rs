@@ -1,5 +1,6 @@
 //! Sensitivity and residency of data.
 
+/// An enumeration whose values have names in files.
 macro_rules! levels {
     ($(#[$doc:meta])* $name:ident { $($(#[$case_doc:meta])* $case:ident $text:literal)* }) => {
         $(#[$doc])*
@@ -29,6 +30,8 @@ macro_rules! levels {
         }
     };
 }
+
+pub(crate) use levels;
 
 levels! {
     /// How sensitive data may be, least first \[0, 1.1\].

@@ -1,15 +1,36 @@
 //! `agents.lock`.
 
-use super::{Agent, Category, Endpoint, ForbidLabel, Scope, ServerId, ServerVersion};
+use super::{
+    Agent, Capability, Category, Endpoint, ForbidLabel, Load, Scope, ServerId, ServerVersion,
+    ToolName,
+};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
+
+/// What a selection is locked for. Categories come before capabilities.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Grant {
+    /// A whole server, for a category \[0\].
+    Category(Category),
+    /// One tool of a server, for a capability \[4\].
+    Capability {
+        /// The capability that was required.
+        capability: Capability,
+        /// `sha256-` and base64 of the SHA-256 of the RFC 8785 form of the tool's definition.
+        definition: String,
+        /// When the definition is shown.
+        load: Load,
+        /// The tool.
+        tool: ToolName,
+    },
+}
 
 /// A server that was picked for a requirement \[0, 3.1\].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// The category that was required.
-    pub category: Category,
-    /// The permissions that were required: sorted, without duplicates.
+    /// What it is locked for.
+    pub grant: Grant,
+    /// The permissions that were required: sorted, without duplicates; none for a capability.
     pub scopes: Vec<Scope>,
     /// The server's id.
     pub id: ServerId,
@@ -24,9 +45,26 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The order of selections in a lock: by category, then scopes, then id.
+    /// The order of selections in a lock: by category, then scopes, then id; behind them those
+    /// for capabilities, by capability, id, version, tool, load.
     pub fn order(&self) -> impl Ord + '_ {
-        (&self.category, &self.scopes, &self.id, &self.version)
+        let (category, capability) = match &self.grant {
+            Grant::Category(category) => (Some(category), None),
+            Grant::Capability {
+                capability,
+                load,
+                tool,
+                ..
+            } => (None, Some((capability, (tool, load)))),
+        };
+        (
+            capability.map(|(capability, _)| capability),
+            category,
+            &self.scopes,
+            &self.id,
+            &self.version,
+            capability.map(|(_, rest)| rest),
+        )
     }
 }
 

@@ -1,6 +1,9 @@
 //! `agents.md`.
 
-use super::{AgentName, AgentVersion, Category, ForbidLabel, Residency, Scope, Sensitivity};
+use super::{
+    AgentName, AgentVersion, CapabilityRequirement, Category, ForbidLabel, Residency, Scope,
+    Sensitivity,
+};
 use crate::text::{Span, Spanned, Text};
 
 /// Who the agent is.
@@ -60,8 +63,10 @@ pub struct Manifest {
     pub text: Text,
     /// `name` and `version`.
     pub agent: Agent,
-    /// `requires.mcp`, in file order; not empty.
+    /// `requires.mcp`, in file order.
     pub requirements: Vec<Requirement>,
+    /// `requires.capabilities`, in file order; not empty where there is no other requirement.
+    pub capabilities: Vec<CapabilityRequirement>,
     /// `constraints`; all absent where there are none.
     pub constraints: Constraints,
 }

@@ -1,20 +1,28 @@
 //! The domain. What these types can hold is legal; turning texts into them is [`crate::lower`].
 
+mod capability;
 mod index;
 mod level;
 mod lock;
 mod manifest;
 mod name;
 mod non_empty;
+mod task;
 
+pub use capability::{
+    Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load,
+    Resource, Tag, Vocabulary,
+};
 pub use index::{
-    ByName, Duplicate, Gate, Index, IndexBuilder, Members, NewServer, Rank, ServerView, Slice,
+    Advertised, ByName, Duplicate, Gate, Index, IndexBuilder, Members, NewServer, NewTool, Rank,
+    ServerView, Slice, ToolNumber, ToolView,
 };
 pub use level::{Residency, ResidencySet, Sensitivity};
-pub use lock::{Lock, Selection, selection_hash};
+pub use lock::{Grant, Lock, Selection, selection_hash};
 pub use manifest::{Agent, Constraints, Manifest, Requirement};
 pub use name::{
-    AgentName, AgentVersion, Category, Endpoint, ForbidLabel, Name, NameError, NameRule, Publisher,
-    Scope, ServerId, ServerVersion,
+    AgentName, AgentVersion, Category, Class, Endpoint, ForbidLabel, Name, NameError, NameRule,
+    Publisher, Scope, ServerId, ServerVersion, TaskId, TenantId, ToolName,
 };
 pub use non_empty::NonEmpty;
+pub use task::{Context, Health, Task, Tenant};

@@ -23,6 +23,8 @@ pub enum NameError {
     Control(char),
     /// It holds a character that is reserved.
     Reserved(char),
+    /// It is none of the known words, and none of one's own.
+    Unknown,
 }
 
 impl NameRule {
@@ -64,6 +66,7 @@ impl fmt::Display for NameError {
             Self::Empty => f.write_str("it is empty"),
             Self::Control(c) => write!(f, "it holds the control character U+{:04X}", u32::from(*c)),
             Self::Reserved(c) => write!(f, "it holds `{c}`"),
+            Self::Unknown => f.write_str("it is no known word"),
         }
     }
 }
@@ -130,6 +133,14 @@ names! {
     Endpoint = "endpoint", &['|'];
     /// `trust.publisher` of a server.
     Publisher = "publisher", &[];
+    /// `class` of a server.
+    Class = "class", &[];
+    /// A key of `capabilities.tools` of a server.
+    ToolName = "tool name", &['/'];
+    /// `task_id` of a task.
+    TaskId = "task id", &[];
+    /// `id` of a tenant.
+    TenantId = "tenant id", &[];
 }
 
 #[cfg(test)]

@@ -21,11 +21,11 @@ mod read;
 
 pub use read::expand;
 
-use super::json::Writer;
 use super::resolution::{write_agent, write_constraints, write_reason};
 use crate::decide::{Outcome, Rejection, Resolution, constraint_failures};
 use crate::model::{Gate, Name, ServerView};
 use crate::sort::sort_by;
+use crate::syntax::json::Writer;
 use rustc_hash::FxHashMap;
 
 /// The version of the format.

@@ -1,9 +1,9 @@
 //! The servers of an index by category.
 
-use super::json::Writer;
 use super::report::write_place;
 use super::styled::{Part, Style, Styled, count};
 use crate::model::{Index, Residency, ServerView};
+use crate::syntax::json::Writer;
 
 /// Those that offer no category, in the same order.
 fn servers_of_none(index: &Index) -> Vec<ServerView<'_>> {

@@ -1,9 +1,9 @@
 //! Named differences.
 
-use super::json::Writer;
 use super::styled::{Part, Style, Styled};
 use crate::decide::Drift;
 use crate::explain::drift as sentence;
+use crate::syntax::json::Writer;
 
 /// A line for each drift; a widening is marked.
 pub fn drifts(drifts: &[Drift]) -> Vec<Part> {
@@ -17,8 +17,8 @@ pub fn drifts(drifts: &[Drift]) -> Vec<Part> {
             },
             drift.code.name(),
         );
-        if let Some(category) = &drift.category {
-            out.plain(" ").name(category);
+        if let Some(about) = drift.category.as_ref().or(drift.capability.as_ref()) {
+            out.plain(" ").name(about);
         }
         out.plain(": ").plain(sentence(drift));
         if drift.widening() {
@@ -38,6 +38,7 @@ pub fn drifts_json(drifts: &[Drift]) -> String {
                 w.object(|w| {
                     w.key("after").optional(drift.after.as_deref());
                     w.key("before").optional(drift.before.as_deref());
+                    w.key("capability").optional(drift.capability.as_deref());
                     w.key("category").optional(drift.category.as_deref());
                     w.key("code").string(drift.code.name());
                     w.key("text").string(&sentence(drift));

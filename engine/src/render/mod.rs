@@ -3,20 +3,22 @@
 mod compact;
 mod discover;
 mod drifts;
-mod json;
 mod lock;
+mod matching;
 mod report;
 mod resolution;
 mod styled;
 mod summary;
+mod tools;
 mod why;
 
 pub use compact::{compact, expand};
 pub use discover::{discover, discover_json};
 pub use drifts::{drifts, drifts_json};
 pub use lock::lock;
+pub use matching::matching;
 pub use report::{File, Format, report};
 pub use resolution::{FULL_LIMIT, resolution};
 pub use styled::{Part, Style};
-pub use summary::{summary, summary_json};
+pub use summary::{match_summary, match_summary_json, summary, summary_json};
 pub use why::{why, why_json};

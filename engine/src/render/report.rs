@@ -1,8 +1,8 @@
 //! Diagnostics for machines: JSON, SARIF, GitHub.
 
-use super::json::Writer;
 use crate::VERSION;
 use crate::diagnostic::{Code, Diagnostic, Label, Severity};
+use crate::syntax::json::Writer;
 use crate::text::{Place, Source};
 
 /// The path under which an input is to be named.
@@ -101,6 +101,10 @@ fn source_name(source: Source) -> &'static str {
         Source::Index => "index",
         Source::Lock => "lock",
         Source::Explanation => "explanation",
+        Source::Task => "task",
+        Source::Tenant => "tenant",
+        Source::Health => "health",
+        Source::Context => "context",
     }
 }
 

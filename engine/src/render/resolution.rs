@@ -1,9 +1,10 @@
 //! `agents.resolution.json` \[0, 3.2\].
 
-use super::json::Writer;
+use super::matching::write_requirements;
 use crate::decide::{Assessment, Rejection, Resolution, TieBreak};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Agent, Constraints, Name, Residency, Sensitivity, ServerView};
+use crate::syntax::json::Writer;
 
 /// The largest full explanation that is written, in bytes.
 pub const FULL_LIMIT: usize = 256 << 20;
@@ -51,6 +52,7 @@ pub fn resolution(resolution: &Resolution) -> Result<String, Diagnostic> {
         &manifest.agent,
         &manifest.constraints,
         requirements,
+        |w| write_requirements(w, resolution.matching()),
         resolution.satisfied(),
     )
 }
@@ -91,11 +93,13 @@ pub(super) struct Selected<'e> {
     pub(super) hash: &'e str,
 }
 
-/// Write the file, from a resolution or from its compact form.
+/// Write the file, from a resolution or from its compact form. `capabilities` writes the
+/// requirements of capabilities behind the others.
 pub(super) fn write<'e, R>(
     agent: &Agent,
     constraints: &Constraints,
     requirements: impl Iterator<Item = Requirement<'e, R>>,
+    capabilities: impl FnOnce(&mut Writer),
     satisfied: bool,
 ) -> Result<String, Diagnostic>
 where
@@ -113,21 +117,26 @@ where
                     return;
                 }
             }
+            capabilities(w);
         });
         w.key("satisfied").bool(satisfied);
     });
     if w.len() >= FULL_LIMIT {
-        return Err(Diagnostic {
-            code: Code::ExplanationTooLarge,
-            message: format!("the full explanation would pass {} MiB", FULL_LIMIT >> 20),
-            labels: Vec::new(),
-            help: vec![
-                "`agent resolve --explain=compact` holds the same in a fraction of the size"
-                    .to_owned(),
-            ],
-        });
+        return Err(too_large());
     }
     Ok(w.finish())
+}
+
+/// What is said instead of an explanation that would pass its limit.
+pub(super) fn too_large() -> Diagnostic {
+    Diagnostic {
+        code: Code::ExplanationTooLarge,
+        message: format!("the full explanation would pass {} MiB", FULL_LIMIT >> 20),
+        labels: Vec::new(),
+        help: vec![
+            "`agent resolve --explain=compact` holds the same in a fraction of the size".to_owned(),
+        ],
+    }
 }
 
 fn write_requirement<'e, R>(w: &mut Writer, requirement: Requirement<'e, R>)
@@ -209,6 +218,18 @@ pub(super) fn write_reason(w: &mut Writer, reason: &Rejection<'_>) {
             Rejection::UnsignedNotAllowed { publisher } => {
                 w.key("publisher").string(publisher);
             }
+            Rejection::MissingCapability { offered } => {
+                w.key("offered").strings(offered.iter().copied());
+            }
+            Rejection::ConstraintUnmet { missing } => {
+                w.key("missing").strings(missing.iter().copied());
+            }
+            Rejection::ForbiddenAction { label } => w.key("label").string(label),
+            Rejection::PolicyDenied { reason } => w.key("reason").optional(*reason),
+            Rejection::PolicyError { reason } => w.key("reason").string(reason.name()),
+            Rejection::HealthVeto { status } => w
+                .key("status")
+                .optional(status.map(|status| status.as_str())),
         }
     });
 }

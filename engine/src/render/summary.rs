@@ -1,19 +1,22 @@
 //! What a resolution came to.
 
-use super::json::Writer;
 use super::report::write_place;
 use super::resolution::{write_agent, write_constraints, write_reason};
 use super::styled::{Part, Style, Styled, count};
-use crate::decide::{Change, Funnel, Near, Resolution, TieBreak};
+use super::tools;
+use crate::decide::{
+    Change, Counterfactual, Funnel, Matching, Near, Rejection, Resolution, TieBreak,
+};
 use crate::explain::{fix, reason};
 use crate::lower::integrity;
 use crate::model::Name;
+use crate::syntax::json::Writer;
 
 /// How many of the nearest servers are shown for an unsatisfied requirement.
-const NEAREST: usize = 5;
+pub(super) const NEAREST: usize = 5;
 
 /// How many of the servers are named that would have done as well.
-const ELIGIBLE: usize = 5;
+pub(super) const ELIGIBLE: usize = 5;
 
 /// What was selected and why; what could not be, the reasons, and the nearest fixes.
 pub fn summary(resolution: &Resolution) -> Vec<Part> {
@@ -23,7 +26,10 @@ pub fn summary(resolution: &Resolution) -> Vec<Part> {
         .plain(format!(" {}", manifest.agent.version))
         .plain(format!(
             ": {}, {} in the index",
-            count(manifest.requirements.len(), "requirement"),
+            count(
+                manifest.requirements.len() + resolution.matching().len(),
+                "requirement"
+            ),
             count(resolution.index().len(), "server"),
         ))
         .end();
@@ -31,19 +37,72 @@ pub fn summary(resolution: &Resolution) -> Vec<Part> {
         out.end();
         requirement(&mut out, resolution, number);
     }
+    requirements_of_tools(&mut out, resolution.matching());
     out.finish()
+}
+
+/// As [`summary`], of a task without an agent.
+pub fn match_summary(matching: &Matching) -> Vec<Part> {
+    let mut out = Styled::default();
+    let task = matching.circumstances().task.as_ref();
+    let id = task.map_or("no task", |task| task.id.as_str());
+    out.put(Style::Heading, id)
+        .plain(format!(
+            ": {}, {} of {} in the index",
+            count(matching.len(), "requirement"),
+            count(matching.index().tool_count(), "tool"),
+            count(matching.index().len(), "server"),
+        ))
+        .end();
+    requirements_of_tools(&mut out, matching);
+    out.finish()
+}
+
+fn requirements_of_tools(out: &mut Styled, matching: &Matching) {
+    for number in 0..matching.len() {
+        out.end();
+        tools::requirement(out, matching, number);
+    }
+}
+
+/// As [`match_summary`], as JSON that ends with a newline.
+pub fn match_summary_json(matching: &Matching) -> String {
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        w.key("constraints")
+            .object(|w| write_constraints(w, matching.constraints()));
+        w.key("requirements")
+            .array(|w| write_requirements_of_tools(w, matching));
+        w.key("satisfied").bool(matching.satisfied());
+        w.key("task");
+        match &matching.circumstances().task {
+            None => w.null(),
+            Some(task) => w.object(|w| w.key("id").string(task.id.as_str())),
+        }
+    });
+    w.finish()
+}
+
+fn write_requirements_of_tools(w: &mut Writer, matching: &Matching) {
+    for number in 0..matching.len() {
+        w.object(|w| tools::write_requirement(w, matching, number));
+    }
+}
+
+/// The mark of a yes or a no.
+pub(super) fn mark(out: &mut Styled, yes: bool) -> &mut Styled {
+    if yes {
+        out.put(Style::Accepted, "✓ ")
+    } else {
+        out.put(Style::Rejected, "✗ ")
+    }
 }
 
 /// One requirement and its answer.
 pub(super) fn requirement(out: &mut Styled, resolution: &Resolution, number: usize) {
     let requirement = &resolution.manifest().requirements[number];
     let selected = resolution.selected(number);
-    let (style, mark) = match selected {
-        Some(_) => (Style::Accepted, "✓ "),
-        None => (Style::Rejected, "✗ "),
-    };
-    out.put(style, mark)
-        .put(Style::Heading, requirement.category.value.as_str());
+    mark(out, selected.is_some()).put(Style::Heading, requirement.category.value.as_str());
     let scopes: Vec<_> = requirement
         .permissions
         .iter()
@@ -130,24 +189,36 @@ pub(super) fn nearest(out: &mut Styled, near: &Near<'_>) {
 /// Why a server is rejected, and what would change that.
 pub(super) fn reasons_and_fixes(out: &mut Styled, near: &Near<'_>) {
     for rejection in near.reasons.as_slice() {
-        out.plain("    ")
-            .put(Style::Code, rejection.code().name())
-            .plain(format!(" it {}", reason(rejection)))
-            .end();
+        reason_line(out, rejection);
     }
     for (i, counterfactual) in near.fixes.iter().enumerate() {
-        let style = if counterfactual.widening {
-            Style::Warning
-        } else {
-            Style::Plain
-        };
-        out.put(
-            Style::Accepted,
-            if i == 0 { "    fix: " } else { "    or:  " },
-        )
+        fix_line(out, i, counterfactual);
+    }
+}
+
+/// A reason with its code.
+pub(super) fn reason_line(out: &mut Styled, rejection: &Rejection<'_>) {
+    out.plain("    ")
+        .put(Style::Code, rejection.code().name())
+        .plain(format!(" it {}", reason(rejection)))
+        .end();
+}
+
+/// The fix of a number.
+pub(super) fn fix_line(out: &mut Styled, number: usize, counterfactual: &Counterfactual<'_>) {
+    let style = if counterfactual.widening {
+        Style::Warning
+    } else {
+        Style::Plain
+    };
+    let lead = if number == 0 {
+        "    fix: "
+    } else {
+        "    or:  "
+    };
+    out.put(Style::Accepted, lead)
         .put(style, fix(counterfactual))
         .end();
-    }
 }
 
 /// As [`summary`], as JSON that ends with a newline: with the places in both inputs and the five
@@ -163,6 +234,7 @@ pub fn summary_json(resolution: &Resolution) -> String {
             for number in 0..manifest.requirements.len() {
                 w.object(|w| write_requirement(w, resolution, number));
             }
+            write_requirements_of_tools(w, resolution.matching());
         });
         w.key("satisfied").bool(resolution.satisfied());
     });
@@ -251,7 +323,8 @@ pub(super) fn write_near(w: &mut Writer, near: &Near<'_>) {
     w.key("version").string(near.server.version());
 }
 
-fn write_change(w: &mut Writer, change: Change<'_>) {
+/// The members of a change.
+pub(super) fn write_change(w: &mut Writer, change: Change<'_>) {
     let (kind, value) = match change {
         Change::AddCategory(category) => ("addCategory", Some(category)),
         Change::AddScope(scope) => ("addScope", Some(scope)),
@@ -261,6 +334,15 @@ fn write_change(w: &mut Writer, change: Change<'_>) {
         Change::DropResidency => ("dropResidency", None),
         Change::LowerSensitivity(level) => ("lowerSensitivity", Some(level.as_str())),
         Change::AllowUnsigned => ("allowUnsigned", None),
+        Change::Advertise(capability) => {
+            w.key("kind").string("advertise");
+            w.key("value").string(&capability.to_string());
+            return;
+        }
+        Change::AddConstraint(tag) => ("addConstraint", Some(tag)),
+        Change::Recover => ("recover", None),
+        Change::DropConstraint(tag) => ("dropConstraint", Some(tag)),
+        Change::AllowAction(label) => ("allowAction", Some(label)),
     };
     w.key("kind").string(kind);
     w.key("value").optional(value);

@@ -1,13 +1,16 @@
 //! The whole story of a server or of a category.
 
 use super::discover::write_server;
-use super::json::Writer;
 use super::report::{File, Files, write_place};
 use super::styled::{Part, Style, Styled};
 use super::summary::{nearest, reasons_and_fixes, requirement, write_near, write_requirement};
+use super::tools;
 use crate::decide::Resolution;
-use crate::explain::{Check, Story, Subject, Verdict, check_name, lost, story, subject};
+use crate::explain::{
+    Check, Story, Subject, Verdict, check_name, lost, story, subject, tool_story,
+};
 use crate::model::{Name, ServerView};
+use crate::syntax::json::Writer;
 
 /// How many rejected servers are told of for a category.
 const REJECTED: usize = 10;
@@ -20,7 +23,10 @@ pub fn why(resolution: &Resolution, name: &str, files: &[File]) -> Option<Vec<Pa
     let Subject {
         servers,
         requirements,
+        tools,
+        capabilities,
     } = subject(resolution, name)?;
+    let matching = resolution.matching();
     let mut out = Styled::default();
     let mut first = true;
     let mut gap = |out: &mut Styled| {
@@ -32,9 +38,19 @@ pub fn why(resolution: &Resolution, name: &str, files: &[File]) -> Option<Vec<Pa
         gap(&mut out);
         tell_requirement(&mut out, resolution, number);
     }
+    for number in capabilities {
+        gap(&mut out);
+        tools::requirement(&mut out, matching, number);
+        tools::rejected(&mut out, matching, number, REJECTED);
+    }
     for server in servers {
         gap(&mut out);
         tell_server(&mut out, resolution, server, files);
+        tools::tell_server(&mut out, matching, server, files);
+    }
+    for tool in tools {
+        gap(&mut out);
+        tools::tell_tool(&mut out, matching, tool, files);
     }
     Some(out.finish())
 }
@@ -100,7 +116,8 @@ fn tell_server(
     }
 }
 
-fn tell_check(out: &mut Styled, check: &Check, files: Files<'_>) {
+/// One check and the values that were compared.
+pub(super) fn tell_check(out: &mut Styled, check: &Check, files: Files<'_>) {
     let (style, mark) = if check.passed {
         (Style::Accepted, "✓")
     } else {
@@ -130,9 +147,25 @@ pub fn why_json(resolution: &Resolution, name: &str) -> Option<String> {
     let Subject {
         servers,
         requirements,
+        tools,
+        capabilities,
     } = subject(resolution, name)?;
+    let matching = resolution.matching();
     let mut w = Writer::pretty();
     w.object(|w| {
+        w.key("capabilities").array(|w| {
+            for number in capabilities {
+                w.object(|w| {
+                    w.key("answer")
+                        .object(|w| tools::write_requirement(w, matching, number));
+                    w.key("rejected").array(|w| {
+                        for near in matching.nearest(number, REJECTED) {
+                            w.object(|w| tools::write_near(w, &near));
+                        }
+                    });
+                });
+            }
+        });
         w.key("requirements").array(|w| {
             for number in requirements {
                 w.object(|w| {
@@ -156,7 +189,20 @@ pub fn why_json(resolution: &Resolution, name: &str) -> Option<String> {
                             w.object(|w| write_story(w, resolution, &story));
                         }
                     });
+                    w.key("tools").array(|w| {
+                        for number in 0..matching.len() {
+                            for tool in server.tools() {
+                                let story = tool_story(matching, number, tool);
+                                w.object(|w| tools::write_story(w, matching, &story));
+                            }
+                        }
+                    });
                 });
+            }
+        });
+        w.key("tools").array(|w| {
+            for tool in tools {
+                w.object(|w| tools::write_tool(w, matching, tool));
             }
         });
     });
@@ -169,17 +215,7 @@ fn write_story(w: &mut Writer, resolution: &Resolution, story: &Story<'_>) {
         .string(requirement.category.value.as_str());
     w.key("checks").array(|w| {
         for check in &story.checks {
-            w.object(|w| {
-                w.key("askedAt");
-                match &check.asked_at {
-                    Some(place) => w.object(|w| write_place(w, place)),
-                    None => w.null(),
-                }
-                w.key("code").string(check.code.name());
-                w.key("offered").string(&check.offered);
-                w.key("passed").bool(check.passed);
-                w.key("required").optional(check.required.as_deref());
-            });
+            w.object(|w| write_check(w, check));
         }
     });
     w.key("lostOn").optional(match &story.verdict {
@@ -197,4 +233,17 @@ fn write_story(w: &mut Writer, resolution: &Resolution, story: &Story<'_>) {
         Verdict::Eligible(_) => "eligible",
         Verdict::Rejected(_) => "rejected",
     });
+}
+
+/// The members of a check.
+pub(super) fn write_check(w: &mut Writer, check: &Check) {
+    w.key("askedAt");
+    match &check.asked_at {
+        Some(place) => w.object(|w| write_place(w, place)),
+        None => w.null(),
+    }
+    w.key("code").string(check.code.name());
+    w.key("offered").string(&check.offered);
+    w.key("passed").bool(check.passed);
+    w.key("required").optional(check.required.as_deref());
 }

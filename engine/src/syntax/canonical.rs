@@ -8,11 +8,12 @@ use crate::sort::sort_by;
 /// as ECMAScript prints doubles. None if it is not JSON.
 pub fn canonical(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
-    write(&parse_value(&mut Reader::new(text)).ok()?, &mut out);
+    canonical_node(&parse_value(&mut Reader::new(text)).ok()?, &mut out);
     Some(out)
 }
 
-fn write(node: &Node<'_>, out: &mut String) {
+/// Write the canonical form of a value.
+pub(crate) fn canonical_node(node: &Node<'_>, out: &mut String) {
     match &node.value {
         Value::Null | Value::Refused => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
@@ -28,7 +29,7 @@ fn write(node: &Node<'_>, out: &mut String) {
                 if i > 0 {
                     out.push(',');
                 }
-                write(item, out);
+                canonical_node(item, out);
             }
             out.push(']');
         }
@@ -44,7 +45,7 @@ fn write(node: &Node<'_>, out: &mut String) {
                 }
                 write_string(&entry.key, out);
                 out.push(':');
-                write(&entry.value, out);
+                canonical_node(&entry.value, out);
             }
             out.push('}');
         }

@@ -7,6 +7,6 @@ mod node;
 pub mod yaml;
 
 pub use canonical::canonical;
-pub(crate) use canonical::write_string;
+pub(crate) use canonical::{canonical_node, write_string};
 pub use frontmatter::{Frontmatter, frontmatter};
 pub use node::{Entry, Node, Value};

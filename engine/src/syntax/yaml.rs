@@ -6,7 +6,7 @@
 
 use super::node::{Entry, Node, Value};
 use crate::diagnostic::{Code, Problems};
-use crate::text::Span;
+use crate::text::{Source, Span};
 use rustc_hash::FxHashMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use std::borrow::Cow;
@@ -14,10 +14,19 @@ use std::borrow::Cow;
 /// How many mappings and sequences may stand inside each other.
 pub const DEPTH_LIMIT: usize = 64;
 
+/// What the text is called.
+fn noun(problems: &Problems<'_>) -> &'static str {
+    match problems.text().source() {
+        Source::Manifest => "the frontmatter",
+        _ => "the file",
+    }
+}
+
 /// Read the part `within` of a text as one YAML document. None if it can't be read, which is then
 /// among the problems, as is everything that the subset forbids.
 pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> {
     let text = within.of(problems.text().as_str());
+    let what = noun(problems);
     let control = text
         .char_indices()
         .find(|(_, c)| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}'));
@@ -28,7 +37,7 @@ pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> 
                 Code::YamlSyntax,
                 Span::new(start, start + c.len_utf8()),
                 format!("U+{:04X}", u32::from(c)),
-                "the frontmatter holds a control character",
+                format!("{what} holds a control character"),
             )
             .help("remove the character");
         return None;
@@ -64,7 +73,7 @@ pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> 
                         Code::YamlSyntax,
                         span,
                         error.info(),
-                        "the frontmatter is not YAML",
+                        format!("{what} is not YAML"),
                     )
                     .help("indent with spaces, and put strings with `: `, ` #` or a leading `@`, `%`, `*`, `&`, `!` in quotes");
                 return None;
@@ -205,7 +214,7 @@ impl<'t> Builder<'t, '_> {
                 Code::YamlUnsupported,
                 span,
                 format!("{what} is not allowed here"),
-                format!("the frontmatter uses {what}"),
+                format!("{} uses {what}", noun(self.problems)),
             )
             .help(help);
     }

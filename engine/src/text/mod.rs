@@ -17,6 +17,14 @@ pub enum Source {
     Lock,
     /// A compact explanation.
     Explanation,
+    /// A task.
+    Task,
+    /// The configuration of tenants.
+    Tenant,
+    /// A snapshot of health.
+    Health,
+    /// What a policy is told of the circumstances.
+    Context,
 }
 
 impl Source {
@@ -27,6 +35,10 @@ impl Source {
             Self::Index => "mcp.index.json",
             Self::Lock => "agents.lock",
             Self::Explanation => "agents.resolution.compact.json",
+            Self::Task => "task.yaml",
+            Self::Tenant => "tenant.yaml",
+            Self::Health => "health.yaml",
+            Self::Context => "context.yaml",
         }
     }
 }

@@ -52,9 +52,14 @@ fn patches(entry: &str, changes: &[Change<'_>]) -> Option<Vec<Patch>> {
             }
             Change::RaiseSensitivity(level) => (["data", "maxSensitivity"], string(level.as_str())),
             Change::Sign => (["trust", "signed"], "true".to_owned()),
-            Change::DropResidency | Change::LowerSensitivity(_) | Change::AllowUnsigned => {
-                return None;
-            }
+            Change::DropResidency
+            | Change::LowerSensitivity(_)
+            | Change::AllowUnsigned
+            | Change::Advertise(_)
+            | Change::AddConstraint(_)
+            | Change::Recover
+            | Change::DropConstraint(_)
+            | Change::AllowAction(_) => return None,
         };
         let span = value_at(&tree, &path)?.span;
         patches.push(Patch { span, text });

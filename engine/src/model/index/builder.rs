@@ -1,7 +1,9 @@
 //! Making an index.
 
 use super::dictionary::Dictionary;
+use super::tool::{Block, ToolRow, Tools};
 use super::{Gate, Index, Rank, Row, Slice};
+use crate::model::CapabilityVerb;
 use crate::text::{Span, Text};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -17,12 +19,25 @@ pub struct NewServer {
     pub endpoint: Slice,
     /// `trust.publisher`
     pub publisher: Slice,
+    /// `class`
+    pub class: Option<Slice>,
     /// The whole entry.
     pub entry: Span,
     /// Where the id stands.
     pub id_span: Span,
     /// What the constraints look at.
     pub gate: Gate,
+}
+
+/// A tool as it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct NewTool {
+    /// The key under which it stands.
+    pub name: Slice,
+    /// `description`
+    pub description: Option<Slice>,
+    /// What stands under the key.
+    pub entry: Span,
 }
 
 /// Names that servers have in common, numbered as they come.
@@ -82,6 +97,20 @@ pub struct IndexBuilder {
     own_categories: Vec<u32>,
     /// The scopes of the server that is being read.
     own_scopes: Vec<u32>,
+    /// By the order of reading; the tools of a server stand together.
+    tools: Vec<ToolRow>,
+    blocks: Vec<Block>,
+    block_tags: Vec<u32>,
+    pairs: Interner,
+    tags: Interner,
+    /// `verb:resource` of the block that is being read.
+    pair: String,
+    /// The tags of the block that is being read.
+    own_tags: Vec<u32>,
+    /// How many tools there were before the server that is being read.
+    own_tools: usize,
+    /// How many blocks there were before the tool that is being read.
+    own_blocks: usize,
 }
 
 impl IndexBuilder {
@@ -130,16 +159,64 @@ impl IndexBuilder {
         new
     }
 
+    /// Add a tag to the block that is being read. Whether no block had it yet, so that it has to
+    /// be checked.
+    pub fn tag(&mut self, name: &str) -> bool {
+        let (number, new) = self.tags.number(name);
+        self.own_tags.push(number);
+        new
+    }
+
+    /// End the block that is being read. None: it is of no use. Whether no block had its verb and
+    /// resource yet, so that the resource has to be checked.
+    pub fn end_block(&mut self, pair: Option<(CapabilityVerb, &str)>) -> bool {
+        let new = pair.is_some_and(|(verb, resource)| {
+            self.pair.clear();
+            self.pair.push_str(verb.as_str());
+            self.pair.push(':');
+            self.pair.push_str(resource);
+            let (pair, new) = self.pairs.number(&self.pair);
+            self.blocks.push(Block {
+                pair,
+                tags: self.block_tags.len() as u32,
+                len: self.own_tags.len() as u32,
+            });
+            self.block_tags.append(&mut self.own_tags);
+            new
+        });
+        self.own_tags.clear();
+        new
+    }
+
+    /// End the tool that is being read. None: it is of no use.
+    pub fn end_tool(&mut self, tool: Option<NewTool>) {
+        if let Some(tool) = tool {
+            self.tools.push(ToolRow {
+                // Known when all servers have been read.
+                server: 0,
+                name: tool.name,
+                description: tool.description,
+                entry: tool.entry,
+                blocks: self.own_blocks as u32,
+                len: (self.blocks.len() - self.own_blocks) as u32,
+            });
+        }
+        self.own_blocks = self.blocks.len();
+    }
+
     /// End the server that is being read. None: it is of no use.
     pub fn end_server(&mut self, server: Option<NewServer>) {
         if let Some(server) = server {
+            let tools = self.tools.len() - self.own_tools;
             self.rows.push(Row {
                 id: server.id,
                 version: server.version,
                 endpoint: server.endpoint,
                 publisher: server.publisher,
+                class: server.class,
                 entry: server.entry,
                 id_span: server.id_span,
+                tools: (self.own_tools as u32, tools as u32),
                 members: self.memberships.len() as u32,
                 categories: self.own_categories.len() as u32,
                 scopes: self.own_scopes.len() as u32,
@@ -150,6 +227,7 @@ impl IndexBuilder {
         }
         self.own_categories.clear();
         self.own_scopes.clear();
+        self.own_tools = self.tools.len();
     }
 
     /// Order the servers that have been read.
@@ -175,6 +253,7 @@ impl IndexBuilder {
             categories: Dictionary::default(),
             scopes: Dictionary::default(),
             by_name: Vec::new(),
+            tools: Tools::default(),
         };
         for row in &mut index.rows {
             let members = &mut index.memberships[row.members as usize..];
@@ -191,12 +270,25 @@ impl IndexBuilder {
         index.categories = Dictionary::new(category_names, categories);
         let scopes = index.servers().map(|server| server.scope_numbers());
         index.scopes = Dictionary::new(scope_names, scopes);
+        let (pair_names, pair_numbers) = self.pairs.sorted();
+        let (tag_names, tag_numbers) = self.tags.sorted();
+        let mut tools = Tools {
+            rows: self.tools,
+            blocks: self.blocks,
+            block_tags: self.block_tags,
+            tag_names,
+            ..Tools::default()
+        };
+        tools.renumber(&pair_numbers, &tag_numbers);
+        index.number_tools(&mut tools.rows);
+        tools.list(pair_names);
+        index.tools = tools;
         index
     }
 }
 
 /// Renumber, sort and remove duplicates in place; the answer is how many are left.
-fn renumber(numbers: &mut [u32], renumbered: &[u32]) -> u32 {
+pub(super) fn renumber(numbers: &mut [u32], renumbered: &[u32]) -> u32 {
     for number in &mut *numbers {
         *number = renumbered[*number as usize];
     }
@@ -320,5 +412,25 @@ impl Index {
             .iter()
             .map(|number| self.rows[*number as usize])
             .collect();
+    }
+
+    /// Put the tools, which servers have by the order of reading, into the order of views: by
+    /// server, then name.
+    fn number_tools(&mut self, tools: &mut Vec<ToolRow>) {
+        let mut numbered = Vec::with_capacity(tools.len());
+        for rank in &self.by_name {
+            let row = &mut self.rows[*rank as usize];
+            let (first, len) = row.tools;
+            row.tools.0 = numbered.len() as u32;
+            let own = first as usize..(first + len) as usize;
+            numbered.extend(tools[own].iter().map(|tool| ToolRow {
+                server: *rank,
+                ..*tool
+            }));
+            let (text, kept) = (self.text.as_str(), &*self.kept);
+            numbered[row.tools.0 as usize..]
+                .sort_unstable_by(|a, b| a.name.of(text, kept).cmp(b.name.of(text, kept)));
+        }
+        *tools = numbered;
     }
 }

@@ -7,14 +7,17 @@
 
 mod builder;
 mod dictionary;
+mod tool;
 
-pub use builder::{ByName, Duplicate, IndexBuilder, NewServer};
+pub use builder::{ByName, Duplicate, IndexBuilder, NewServer, NewTool};
 pub use dictionary::Members;
+pub use tool::{Advertised, ToolNumber, ToolView};
 
 use super::{ResidencySet, Sensitivity};
 use crate::sort::sort_by;
 use crate::text::{Place, Span, Text};
 use dictionary::Dictionary;
+use tool::Tools;
 
 /// The number of a server in the order in which ties are broken: signed before unsigned, then by
 /// id, then by version \[0, 2.3\]. Of two eligible servers the one of lower rank is selected.
@@ -87,8 +90,11 @@ struct Row {
     version: Slice,
     endpoint: Slice,
     publisher: Slice,
+    class: Option<Slice>,
     entry: Span,
     id_span: Span,
+    /// The number of the server's first tool, and how many it has.
+    tools: (ToolNumber, u32),
     /// Where the server's categories and then its scopes stand in `memberships`.
     members: u32,
     categories: u32,
@@ -110,6 +116,7 @@ pub struct Index {
     categories: Dictionary,
     scopes: Dictionary,
     by_name: Vec<Rank>,
+    tools: Tools,
 }
 
 impl Index {
@@ -248,6 +255,11 @@ impl<'i> ServerView<'i> {
     /// `trust.publisher`
     pub fn publisher(self) -> &'i str {
         self.index.slice(self.row.publisher)
+    }
+
+    /// `class`
+    pub fn class(self) -> Option<&'i str> {
+        self.row.class.map(|class| self.index.slice(class))
     }
 
     /// What the constraints look at.

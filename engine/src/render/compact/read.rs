@@ -162,7 +162,13 @@ impl<'n> Compact<'n> {
                 ),
             }
         });
-        write(&self.agent, &self.constraints, requirements, self.satisfied)
+        write(
+            &self.agent,
+            &self.constraints,
+            requirements,
+            |_| (),
+            self.satisfied,
+        )
     }
 
     /// Why a server is rejected for a requirement, in the order of the checks.

@@ -8,10 +8,13 @@
 mod problem;
 mod reader;
 mod tree;
+mod writer;
 
+pub(crate) use super::canonical::write_string;
 pub use problem::{Syntax, report};
 pub use reader::{Kind, Reader, Token};
 pub use tree::{parse, value as parse_value};
+pub(crate) use writer::Writer;
 
 /// How many arrays and objects may stand inside each other.
 pub const DEPTH_LIMIT: u32 = 128;

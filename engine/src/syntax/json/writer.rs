@@ -1,11 +1,11 @@
 //! Writing JSON: keys sorted, strings escaped no more than needed.
 
-use crate::syntax::write_string;
+use crate::syntax::canonical::write_string;
 
 /// Writes one JSON value, either on one line or, as `serde_json` and Python's
 /// `json.dumps(indent=2)` do, with each element on a line of its own.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(crate) struct Writer {
     out: String,
     pretty: bool,
     depth: usize,
@@ -19,11 +19,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn pretty() -> Self {
+    pub(crate) fn pretty() -> Self {
         Self::new(true)
     }
 
-    pub(super) fn dense() -> Self {
+    pub(crate) fn dense() -> Self {
         Self::new(false)
     }
 
@@ -40,12 +40,12 @@ impl Writer {
     }
 
     /// How many bytes have been written.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.out.len()
     }
 
     /// The text, ended by a newline.
-    pub(super) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         debug_assert_eq!(self.depth, 0);
         self.out.push('\n');
         self.out
@@ -87,7 +87,7 @@ impl Writer {
         self.out.push(bracket);
     }
 
-    pub(super) fn object(&mut self, members: impl FnOnce(&mut Self)) {
+    pub(crate) fn object(&mut self, members: impl FnOnce(&mut Self)) {
         self.open('{');
         #[cfg(debug_assertions)]
         self.keys.push(String::new());
@@ -97,14 +97,14 @@ impl Writer {
         self.close('}');
     }
 
-    pub(super) fn array(&mut self, items: impl FnOnce(&mut Self)) {
+    pub(crate) fn array(&mut self, items: impl FnOnce(&mut Self)) {
         self.open('[');
         items(self);
         self.close(']');
     }
 
     /// Write the key of the value that comes next.
-    pub(super) fn key(&mut self, key: &str) -> &mut Self {
+    pub(crate) fn key(&mut self, key: &str) -> &mut Self {
         #[cfg(debug_assertions)]
         if let Some(last) = self.keys.last_mut() {
             debug_assert!(
@@ -120,23 +120,23 @@ impl Writer {
         self
     }
 
-    pub(super) fn string(&mut self, string: &str) {
+    pub(crate) fn string(&mut self, string: &str) {
         self.value();
         write_string(string, &mut self.out);
     }
 
-    pub(super) fn strings<'s>(&mut self, strings: impl IntoIterator<Item = &'s str>) {
+    pub(crate) fn strings<'s>(&mut self, strings: impl IntoIterator<Item = &'s str>) {
         self.array(|w| strings.into_iter().for_each(|string| w.string(string)));
     }
 
-    pub(super) fn optional(&mut self, string: Option<&str>) {
+    pub(crate) fn optional(&mut self, string: Option<&str>) {
         match string {
             Some(string) => self.string(string),
             None => self.null(),
         }
     }
 
-    pub(super) fn number(&mut self, number: u32) {
+    pub(crate) fn number(&mut self, number: u32) {
         self.value();
         // By hand, for the millions of a compact explanation.
         let mut digits = [0; 10];
@@ -152,16 +152,22 @@ impl Writer {
         self.out.extend(digits[at..].iter().map(|d| char::from(*d)));
     }
 
-    pub(super) fn numbers(&mut self, numbers: impl IntoIterator<Item = u32>) {
+    pub(crate) fn numbers(&mut self, numbers: impl IntoIterator<Item = u32>) {
         self.array(|w| numbers.into_iter().for_each(|number| w.number(number)));
     }
 
-    pub(super) fn bool(&mut self, value: bool) {
+    /// Write a value that is JSON already, as it is.
+    pub(crate) fn json(&mut self, json: &str) {
+        self.value();
+        self.out.push_str(json);
+    }
+
+    pub(crate) fn bool(&mut self, value: bool) {
         self.value();
         self.out.push_str(if value { "true" } else { "false" });
     }
 
-    pub(super) fn null(&mut self) {
+    pub(crate) fn null(&mut self) {
         self.value();
         self.out.push_str("null");
     }

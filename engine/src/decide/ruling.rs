@@ -1,0 +1,73 @@
+//! What a policy answers, whoever evaluates it.
+
+use crate::text::Place;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+
+/// Something that answers what [`input`](crate::lower::input) asks: the same answer to the same
+/// input, always.
+pub trait PolicyEngine: Debug + Send + Sync {
+    /// Which of the candidates are allowed. Never fails: that there is no answer is one.
+    fn ask(&self, input: &str) -> Ruling;
+}
+
+/// The answer of a policy to one question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruling {
+    /// What is allowed, or why nothing is.
+    pub answer: Result<Allowed, PolicyError>,
+    /// The lines of the policy that took part, as far as the evaluator can tell: sorted, from 1.
+    pub lines: Vec<u32>,
+}
+
+/// What a policy allows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Allowed {
+    /// `data.switchboard.allowed_tools`: ids of candidates, and perhaps others that mean nothing.
+    pub tools: BTreeSet<String>,
+    /// `data.switchboard.deny_reasons`, where it is a string.
+    pub reasons: BTreeMap<String, String>,
+}
+
+/// Why a policy gave no answer, which denies everything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyError {
+    /// What kind of failure it was.
+    pub kind: PolicyErrorKind,
+    /// What the evaluator says of it.
+    pub detail: String,
+    /// Where in the policy, if that is known.
+    pub place: Option<Place>,
+}
+
+/// A kind of failure of a policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PolicyErrorKind {
+    /// It has used up its budget.
+    Budget,
+    /// It failed.
+    Runtime,
+    /// `allowed_tools` is something else than a set of strings.
+    Type,
+    /// `allowed_tools` is not defined.
+    Undefined,
+}
+
+impl PolicyErrorKind {
+    /// The word for it in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Budget => "budget",
+            Self::Runtime => "runtime",
+            Self::Type => "type",
+            Self::Undefined => "undefined",
+        }
+    }
+
+    /// The kind that has this word in files.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Budget, Self::Runtime, Self::Type, Self::Undefined]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+}
