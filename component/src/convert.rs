@@ -1,6 +1,8 @@
 //! Values of the engine to values of the contract, and back where they come back.
 
-use crate::bindings::exports::agent::engine::{diagnostic, inputs, lockfile, resolver, view};
+use crate::bindings::exports::agent::engine::{
+    capability, diagnostic, inputs, lockfile, resolver, view,
+};
 use agent_engine::decide;
 use agent_engine::diagnostic as problems;
 use agent_engine::model::{self, Name};
@@ -28,19 +30,31 @@ same! {
         InputTooLarge InvalidUtf8 JsonSyntax LoneSurrogate NumberOutOfRange YamlSyntax
         YamlUnsupported DuplicateKey NestingTooDeep FrontmatterMissing FrontmatterUnclosed
         MissingField WrongType UnknownValue UnknownKey EmptyValue InvalidName ForbiddenAction
-        UnsupportedRequirement DuplicateServer LookalikeId LockVersion LockMissing LockInvalid
+        DuplicateServer LookalikeId LockVersion LockMissing LockInvalid
         Unsatisfied MissingCategory MissingScope ResidencyMismatch SensitivityExceeded
         UnsignedNotAllowed ExplanationTooLarge AgentChanged RequirementAdded RequirementRemoved
         SelectionChanged VersionChanged EndpointChanged ScopeWidened ScopeNarrowed
-        IntegrityChanged HashChanged ServerRemoved ForbidAdded ForbidRemoved
+        IntegrityChanged HashChanged ServerRemoved ForbidAdded ForbidRemoved MissingCapability
+        ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
+        TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged LoadChanged
     }
     problems::Severity = diagnostic::Severity { Error Warning }
-    text::Source = diagnostic::Source { Manifest Index Lock Explanation }
+    text::Source = diagnostic::Source {
+        Manifest Index Lock Explanation Task Tenant Health Context
+    }
     model::Sensitivity = inputs::Sensitivity {
         Public Internal Confidential PiiLow PiiModerate PiiHigh
     }
     model::Residency = inputs::Residency { Any EuOnly UsOnly }
     decide::TieBreak = resolver::TieBreak { Signed Id Version }
+    decide::Preference = capability::Preference { Priority Id Version Tool }
+    decide::PolicyErrorKind = resolver::PolicyFailure { Budget Runtime Type Undefined }
+    model::Load = resolver::Load { Essential OnDemand }
+    model::HealthStatus = resolver::HealthStatus {
+        Healthy Probation Quarantine Starting Unhealthy
+    }
+    model::CapabilityVerb = capability::Verb { Execute Notify Read Reason Search Write }
+    agent_engine::lower::Notation = capability::Notation { ByContent Json }
     render::Format = view::ReportFormat { Json Sarif Github }
     render::Style = view::Style { Plain Heading Name Accepted Rejected Warning Code Dim }
 }
@@ -185,13 +199,70 @@ impl From<&model::Constraints> for inputs::Constraints {
 impl From<&model::Selection> for resolver::Selection {
     fn from(selection: &model::Selection) -> Self {
         Self {
-            category: selection.category.to_string(),
+            grant: (&selection.grant).into(),
             endpoint: selection.endpoint.to_string(),
             hash: selection.hash.clone(),
             id: selection.id.to_string(),
             integrity: selection.integrity.clone(),
             scopes: strings(selection.scopes.iter().map(Name::as_str)),
             version: selection.version.to_string(),
+        }
+    }
+}
+
+impl From<&model::Grant> for resolver::Grant {
+    fn from(grant: &model::Grant) -> Self {
+        match grant {
+            model::Grant::Category(category) => Self::Category(category.to_string()),
+            model::Grant::Capability {
+                capability,
+                definition,
+                load,
+                tool,
+            } => Self::Capability(resolver::ToolGrant {
+                pair: capability.pair(),
+                constraints: strings(capability.constraints.iter().map(Name::as_str)),
+                definition: definition.clone(),
+                load: (*load).into(),
+                tool: tool.to_string(),
+            }),
+        }
+    }
+}
+
+impl From<model::ToolView<'_>> for capability::Tool {
+    fn from(tool: model::ToolView<'_>) -> Self {
+        Self {
+            id: tool.server().id().to_owned(),
+            version: tool.server().version().to_owned(),
+            tool: tool.name().to_owned(),
+        }
+    }
+}
+
+impl From<decide::NearTool<'_>> for capability::NearTool {
+    fn from(near: decide::NearTool<'_>) -> Self {
+        Self {
+            tool: near.tool.into(),
+            reasons: all(near.reasons.as_slice()),
+            fixes: all(near.fixes),
+        }
+    }
+}
+
+impl From<decide::CapabilityFunnel> for capability::ToolFunnel {
+    fn from(funnel: decide::CapabilityFunnel) -> Self {
+        Self {
+            servers: funnel.servers,
+            tools: funnel.tools,
+            capability: funnel.capability,
+            constraints: funnel.constraints,
+            residency: funnel.residency,
+            sensitivity: funnel.sensitivity,
+            signature: funnel.signature,
+            action: funnel.action,
+            policy: funnel.policy,
+            health: funnel.health,
         }
     }
 }
@@ -220,6 +291,20 @@ impl From<&decide::Rejection<'_>> for resolver::Rejection {
             decide::Rejection::UnsignedNotAllowed { publisher } => {
                 Self::UnsignedNotAllowed((*publisher).to_owned())
             }
+            decide::Rejection::MissingCapability { offered } => {
+                Self::MissingCapability(strings(offered.iter().copied()))
+            }
+            decide::Rejection::ConstraintUnmet { missing } => {
+                Self::ConstraintUnmet(strings(missing.iter().copied()))
+            }
+            decide::Rejection::ForbiddenAction { label } => {
+                Self::ForbiddenAction((*label).to_owned())
+            }
+            decide::Rejection::PolicyDenied { reason } => {
+                Self::PolicyDenied(reason.map(str::to_owned))
+            }
+            decide::Rejection::PolicyError { reason } => Self::PolicyError((*reason).into()),
+            decide::Rejection::HealthVeto { status } => Self::HealthVeto(status.map(Into::into)),
         }
     }
 }
@@ -235,6 +320,11 @@ impl From<decide::Change<'_>> for resolver::Change {
             decide::Change::DropResidency => Self::DropResidency,
             decide::Change::LowerSensitivity(level) => Self::LowerSensitivity(level.into()),
             decide::Change::AllowUnsigned => Self::AllowUnsigned,
+            decide::Change::Advertise(capability) => Self::Advertise(capability.to_string()),
+            decide::Change::AddConstraint(tag) => Self::AddConstraint(tag.to_owned()),
+            decide::Change::Recover => Self::Recover,
+            decide::Change::DropConstraint(tag) => Self::DropConstraint(tag.to_owned()),
+            decide::Change::AllowAction(label) => Self::AllowAction(label.to_owned()),
         }
     }
 }
@@ -278,6 +368,7 @@ impl From<&decide::Drift> for lockfile::Drift {
             code: drift.code.into(),
             widening: drift.widening(),
             category: drift.category.clone(),
+            capability: drift.capability.clone(),
             before: drift.before.clone(),
             after: drift.after.clone(),
         }
@@ -289,6 +380,7 @@ impl From<lockfile::Drift> for decide::Drift {
         Self {
             code: drift.code.into(),
             category: drift.category,
+            capability: drift.capability,
             before: drift.before,
             after: drift.after,
         }

@@ -1,5 +1,6 @@
 //! The engine as a component: a line for each export, total conversions, no logic.
 
+mod capability;
 mod convert;
 mod diagnostic;
 mod inputs;

@@ -2,8 +2,10 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::view::{
-    Diagnostic, Drift, File, Guest, IndexBorrow, Part, ReportFormat, ResolutionBorrow,
+    Diagnostic, Drift, File, Guest, IndexBorrow, MatchingBorrow, Part, ReportFormat,
+    ResolutionBorrow,
 };
+use crate::capability::Matching;
 use crate::convert::{all, strings};
 use crate::inputs::Index;
 use crate::resolver::Resolution;
@@ -30,6 +32,14 @@ impl Guest for Component {
 
     fn summary_json(resolution: ResolutionBorrow<'_>) -> String {
         render::summary_json(&resolution.get::<Resolution>().0)
+    }
+
+    fn match_summary(matching: MatchingBorrow<'_>) -> Vec<Part> {
+        all(render::match_summary(&matching.get::<Matching>().0))
+    }
+
+    fn match_summary_json(matching: MatchingBorrow<'_>) -> String {
+        render::match_summary_json(&matching.get::<Matching>().0)
     }
 
     fn why(

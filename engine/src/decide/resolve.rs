@@ -97,7 +97,7 @@ pub struct Resolution {
     open: Box<[u64]>,
     asked: Vec<Asked>,
     outcomes: Vec<Outcome>,
-    matching: Matching,
+    matching: Arc<Matching>,
 }
 
 /// A requirement in the numbers of an index. None: no server has it.
@@ -167,11 +167,11 @@ impl Resolution {
                 None => Outcome::Unsatisfied,
             })
             .collect();
-        let matching = Matching::new(
+        let matching = Arc::new(Matching::new(
             Some(Arc::clone(&manifest)),
             Arc::clone(&index),
             circumstances,
-        );
+        ));
         Self {
             matching,
             manifest,
@@ -194,7 +194,7 @@ impl Resolution {
     }
 
     /// What became of the requirements of capabilities.
-    pub fn matching(&self) -> &Matching {
+    pub fn matching(&self) -> &Arc<Matching> {
         &self.matching
     }
 

@@ -1,0 +1,254 @@
+//! `agent:engine/capability`
+
+use crate::Component;
+use crate::bindings::exports::agent::engine::capability::{
+    self, Diagnostic, EligibleTool, Guest, GuestCircumstances, GuestHealth, GuestMatching,
+    GuestTask, GuestTenant, HealthBorrow, IndexBorrow, ManifestBorrow, NearTool, Notation,
+    RejectedTool, Requirement, ResolutionBorrow, TaskBorrow, TenantBorrow, ToolFunnel, ToolOutcome,
+};
+use crate::convert::{all, page, strings};
+use crate::inputs::{Index, Manifest};
+use crate::resolver::Resolution;
+use agent_engine::lower::{self, Checked};
+use agent_engine::model::{self, Name};
+use agent_engine::{decide, diagnostic, explain, render};
+use std::sync::Arc;
+
+/// A task and its warnings.
+pub(crate) struct Task {
+    value: Arc<model::Task>,
+    warnings: Vec<diagnostic::Diagnostic>,
+}
+
+/// The configuration of a tenant and its warnings.
+pub(crate) struct Tenant {
+    pub(crate) value: Arc<model::Tenant>,
+    warnings: Vec<diagnostic::Diagnostic>,
+}
+
+/// A snapshot of health.
+pub(crate) struct Health(Arc<model::Health>);
+
+/// What requirements are decided under.
+pub(crate) struct Circumstances(pub(crate) decide::Circumstances);
+
+/// The answers to requirements of capabilities.
+pub(crate) struct Matching(pub(crate) Arc<decide::Matching>);
+
+impl Guest for Component {
+    type Task = Task;
+    type Tenant = Tenant;
+    type Health = Health;
+    type Circumstances = Circumstances;
+    type Matching = Matching;
+
+    fn resolve(
+        manifest: ManifestBorrow<'_>,
+        index: IndexBorrow<'_>,
+        circumstances: capability::CircumstancesBorrow<'_>,
+    ) -> Result<capability::Resolution, Vec<Diagnostic>> {
+        let manifest = &manifest.get::<Manifest>().value;
+        let circumstances = &circumstances.get::<Circumstances>().0;
+        consistent(Some(manifest), circumstances)?;
+        let resolution = decide::Resolution::under(
+            Arc::clone(manifest),
+            Arc::clone(&index.get::<Index>().value),
+            circumstances.clone(),
+        );
+        Ok(capability::Resolution::new(Resolution(resolution)))
+    }
+}
+
+/// That a manifest forbids nothing that the task requires.
+fn consistent(
+    manifest: Option<&Arc<model::Manifest>>,
+    circumstances: &decide::Circumstances,
+) -> Result<(), Vec<Diagnostic>> {
+    let problems = manifest
+        .zip(circumstances.task.as_ref())
+        .map(|(manifest, task)| lower::contradictions(manifest, task))
+        .unwrap_or_default();
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(all(problems))
+    }
+}
+
+impl GuestTask for Task {
+    fn parse(text: Vec<u8>, notation: Notation) -> Result<capability::Task, Vec<Diagnostic>> {
+        let Checked { value, warnings } = lower::task(text, notation.into()).map_err(all)?;
+        Ok(capability::Task::new(Self {
+            value: Arc::new(value),
+            warnings,
+        }))
+    }
+
+    fn id(&self) -> String {
+        self.value.id.to_string()
+    }
+
+    fn warnings(&self) -> Vec<Diagnostic> {
+        all(self.warnings.iter().cloned())
+    }
+}
+
+impl GuestTenant for Tenant {
+    fn parse(
+        text: Vec<u8>,
+        notation: Notation,
+        id: Option<String>,
+    ) -> Result<capability::Tenant, Vec<Diagnostic>> {
+        let Checked { value, warnings } =
+            lower::tenant(text, notation.into(), id.as_deref()).map_err(all)?;
+        Ok(capability::Tenant::new(Self {
+            value: Arc::new(value),
+            warnings,
+        }))
+    }
+
+    fn id(&self) -> String {
+        self.value.id.to_string()
+    }
+
+    fn policy(&self) -> Option<String> {
+        self.value
+            .policy
+            .as_ref()
+            .map(|policy| policy.value.clone())
+    }
+
+    fn token_budget(&self) -> Option<u64> {
+        self.value.token_budget
+    }
+
+    fn warnings(&self) -> Vec<Diagnostic> {
+        all(self.warnings.iter().cloned())
+    }
+}
+
+impl GuestHealth for Health {
+    fn parse(text: Vec<u8>, notation: Notation) -> Result<capability::Health, Vec<Diagnostic>> {
+        let health = lower::health(text, notation.into()).map_err(all)?;
+        Ok(capability::Health::new(Self(Arc::new(health.value))))
+    }
+}
+
+impl GuestCircumstances for Circumstances {
+    fn new(
+        task: Option<TaskBorrow<'_>>,
+        tenant: Option<TenantBorrow<'_>>,
+        health: Option<HealthBorrow<'_>>,
+    ) -> Self {
+        Self(decide::Circumstances {
+            task: task.map(|task| Arc::clone(&task.get::<Task>().value)),
+            tenant: tenant.map(|tenant| Arc::clone(&tenant.get::<Tenant>().value)),
+            health: health.map(|health| Arc::clone(&health.get::<Health>().0)),
+            ..decide::Circumstances::default()
+        })
+    }
+}
+
+impl Matching {
+    /// The number of a requirement, if there is one of that number.
+    fn number(&self, requirement: u32) -> Option<usize> {
+        let number = requirement as usize;
+        (number < self.0.len()).then_some(number)
+    }
+}
+
+impl GuestMatching for Matching {
+    fn decide(
+        manifest: Option<ManifestBorrow<'_>>,
+        index: IndexBorrow<'_>,
+        circumstances: capability::CircumstancesBorrow<'_>,
+    ) -> Result<capability::Matching, Vec<Diagnostic>> {
+        let manifest = manifest.as_ref().map(|it| &it.get::<Manifest>().value);
+        let circumstances = &circumstances.get::<Circumstances>().0;
+        consistent(manifest, circumstances)?;
+        let matching = decide::Matching::new(
+            manifest.cloned(),
+            Arc::clone(&index.get::<Index>().value),
+            circumstances.clone(),
+        );
+        Ok(capability::Matching::new(Self(Arc::new(matching))))
+    }
+
+    fn of_resolution(resolution: ResolutionBorrow<'_>) -> capability::Matching {
+        let matching = resolution.get::<Resolution>().0.matching();
+        capability::Matching::new(Self(Arc::clone(matching)))
+    }
+
+    fn satisfied(&self) -> bool {
+        self.0.satisfied()
+    }
+
+    fn outcomes(&self) -> Vec<ToolOutcome> {
+        self.0
+            .requirements()
+            .enumerate()
+            .map(|(number, requirement)| ToolOutcome {
+                requirement: Requirement {
+                    verb: requirement.capability.verb.into(),
+                    resource: requirement.capability.resource.to_string(),
+                    constraints: strings(
+                        requirement.capability.constraints.iter().map(Name::as_str),
+                    ),
+                    load: requirement.load.into(),
+                    place: self.0.place(number, requirement.span).into(),
+                },
+                selected: self.0.selection(number).as_ref().map(Into::into),
+                needs_approval: self
+                    .0
+                    .selected(number)
+                    .is_some_and(|tool| self.0.needs_approval(number, tool)),
+            })
+            .collect()
+    }
+
+    fn diagnostics(&self) -> Vec<Diagnostic> {
+        all(explain::unmatched(&self.0))
+    }
+
+    fn explanation(&self) -> Result<String, Diagnostic> {
+        render::matching(&self.0).map_err(Into::into)
+    }
+
+    fn funnel(&self, requirement: u32) -> Option<ToolFunnel> {
+        let number = self.number(requirement)?;
+        Some(self.0.funnel(number).into())
+    }
+
+    fn eligible(&self, requirement: u32, offset: u32, limit: u32) -> Vec<EligibleTool> {
+        let selected = self
+            .number(requirement)
+            .and_then(|number| self.0.selected(number).map(|tool| (number, tool)));
+        let Some((number, selected)) = selected else {
+            return Vec::new();
+        };
+        page(self.0.eligible(number).skip(1), offset, limit)
+            .map(|tool| EligibleTool {
+                tool: tool.into(),
+                lost_on: self.0.preference(selected, tool).into(),
+            })
+            .collect()
+    }
+
+    fn rejections(&self, requirement: u32, offset: u32, limit: u32) -> Vec<RejectedTool> {
+        let Some(number) = self.number(requirement) else {
+            return Vec::new();
+        };
+        page(self.0.rejected(number), offset, limit)
+            .map(|tool| RejectedTool {
+                tool: tool.into(),
+                reasons: all(&self.0.reasons(number, tool)),
+            })
+            .collect()
+    }
+
+    fn nearest(&self, requirement: u32, limit: u32) -> Vec<NearTool> {
+        self.number(requirement)
+            .map(|number| all(self.0.nearest(number, limit as usize)))
+            .unwrap_or_default()
+    }
+}
