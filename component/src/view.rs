@@ -38,10 +38,6 @@ impl Guest for Component {
         all(render::match_summary(&matching.get::<Matching>().0))
     }
 
-    fn match_summary_json(matching: MatchingBorrow<'_>) -> String {
-        render::match_summary_json(&matching.get::<Matching>().0)
-    }
-
     fn why(
         resolution: ResolutionBorrow<'_>,
         subject: String,

@@ -46,6 +46,7 @@ pub(crate) enum Command {
     Validate(Validate),
     Discover(Discover),
     Resolve(Resolve),
+    Match(Match),
     Why(Why),
     Diff(Diff),
     Verify(Verify),
@@ -122,6 +123,40 @@ pub(crate) struct IndexOption {
     pub(crate) index: Input,
 }
 
+/// What requirements of capabilities are decided under.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Circumstances")]
+pub(crate) struct Circumstances {
+    /// The configuration of the tenant: priorities, tier, policy, token budget (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tenant: Option<Input>,
+
+    /// The tenant, where the configuration has several
+    #[arg(long, value_name = "ID", requires = "tenant")]
+    pub(crate) tenant_id: Option<String>,
+
+    /// The policy in Rego, in place of the one that the tenant names
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: Option<Input>,
+
+    /// What the policy gets to see as `input.context`, such as the time (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) policy_context: Option<Input>,
+
+    /// How the servers do; one that is not in it counts as unhealthy (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) health: Option<Input>,
+}
+
+/// The task, where it may be absent.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Circumstances")]
+pub(crate) struct TaskOption {
+    /// A task, whose required capabilities come behind those of the manifest (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) task: Option<Input>,
+}
+
 /// Check the manifest and the index
 ///
 /// Reports all problems of both. The index is checked if there is one.
@@ -193,6 +228,36 @@ pub(crate) struct Resolve {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) task: TaskOption,
+
+    #[command(flatten)]
+    pub(crate) circumstances: Circumstances,
+}
+
+/// Decide which tools a task gets, for the capabilities it requires
+///
+/// Writes nothing. With a manifest, its constraints hold and its own capabilities are required as
+/// well.
+#[derive(Args, Debug)]
+pub(crate) struct Match {
+    /// The task, or `-` for standard input (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) task: Input,
+
+    /// The manifest whose constraints hold
+    #[arg(value_name = "MANIFEST", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) circumstances: Circumstances,
 }
 
 /// Refuses `-`, which everywhere else stands for a standard stream.
@@ -218,14 +283,15 @@ impl From<Explanation> for ExplanationForm {
     }
 }
 
-/// Tell the whole story of a server or of a category
+/// Tell the whole story of a server, a tool, a category or a capability
 ///
-/// For each requirement: whether the server is selected, eligible or rejected, all reasons, and the
+/// For each requirement: whether the server or the tool is selected, eligible or rejected, all reasons, and the
 /// smallest change that would make it eligible.
 #[derive(Args, Debug)]
 pub(crate) struct Why {
-    /// A server, as ID or ID@VERSION, or a category
-    #[arg(value_name = "SERVER|CATEGORY")]
+    /// A server, as ID or ID@VERSION; a tool, as that with /TOOL behind it; a category; or a
+    /// capability, as VERB:RESOURCE
+    #[arg(value_name = "SUBJECT")]
     pub(crate) subject: String,
 
     #[command(flatten)]
@@ -236,6 +302,12 @@ pub(crate) struct Why {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) task: TaskOption,
+
+    #[command(flatten)]
+    pub(crate) circumstances: Circumstances,
 }
 
 /// Show what differs between two locks, or between a lock and what would be resolved now
@@ -248,7 +320,7 @@ pub(crate) struct Diff {
     pub(crate) old: Option<Input>,
 
     /// The newer lock [default: what would be resolved now]
-    #[arg(value_name = "NEW", value_hint = ValueHint::FilePath, conflicts_with_all = ["manifest", "index"])]
+    #[arg(value_name = "NEW", value_hint = ValueHint::FilePath, conflicts_with_all = ["manifest", "index", "task", "tenant", "policy", "policy_context", "health"])]
     pub(crate) new: Option<Input>,
 
     /// The manifest to resolve, or `-` for standard input [default: agents.md, else AGENTS.md]
@@ -260,6 +332,12 @@ pub(crate) struct Diff {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) task: TaskOption,
+
+    #[command(flatten)]
+    pub(crate) circumstances: Circumstances,
 }
 
 /// Check that the index still has what was locked

@@ -20,5 +20,5 @@ pub use matching::matching;
 pub use report::{File, Format, report};
 pub use resolution::{FULL_LIMIT, resolution};
 pub use styled::{Part, Style};
-pub use summary::{match_summary, match_summary_json, summary, summary_json};
+pub use summary::{match_summary, summary, summary_json};
 pub use why::{why, why_json};

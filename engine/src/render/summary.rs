@@ -65,24 +65,6 @@ fn requirements_of_tools(out: &mut Styled, matching: &Matching) {
     }
 }
 
-/// As [`match_summary`], as JSON that ends with a newline.
-pub fn match_summary_json(matching: &Matching) -> String {
-    let mut w = Writer::pretty();
-    w.object(|w| {
-        w.key("constraints")
-            .object(|w| write_constraints(w, matching.constraints()));
-        w.key("requirements")
-            .array(|w| write_requirements_of_tools(w, matching));
-        w.key("satisfied").bool(matching.satisfied());
-        w.key("task");
-        match &matching.circumstances().task {
-            None => w.null(),
-            Some(task) => w.object(|w| w.key("id").string(task.id.as_str())),
-        }
-    });
-    w.finish()
-}
-
 fn write_requirements_of_tools(w: &mut Writer, matching: &Matching) {
     for number in 0..matching.len() {
         w.object(|w| tools::write_requirement(w, matching, number));

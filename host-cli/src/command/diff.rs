@@ -37,7 +37,13 @@ pub(super) fn run(args: &Diff, mut session: Session) -> Result<Answer, Failure> 
 
 /// The lock that `agent resolve` would write. None if it would write none; the findings say why.
 fn resolved_now(args: &Diff, session: &mut Session) -> Result<Option<Lock>, Failure> {
-    let Some(resolution) = session.resolution(args.manifest.as_ref(), &args.index.index)? else {
+    let Some(resolution) = session.resolution(
+        args.manifest.as_ref(),
+        &args.index.index,
+        &args.task,
+        &args.circumstances,
+    )?
+    else {
         return Ok(None);
     };
     Ok(session.new_lock(&resolution)?.map(|new| new.lock))

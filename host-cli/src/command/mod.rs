@@ -5,6 +5,7 @@ mod diff;
 mod discover;
 mod explain;
 mod man;
+mod match_task;
 mod resolve;
 mod session;
 mod validate;
@@ -37,6 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Validate(it) => validate::run(it, Session::open(global, &it.output)?),
         Command::Discover(it) => discover::run(it, Session::open(global, &it.output)?),
         Command::Resolve(it) => resolve::run(it, Session::open(global, &it.output)?),
+        Command::Match(it) => match_task::run(it, Session::open(global, &it.output)?),
         Command::Why(it) => why::run(it, Session::open(global, &it.output)?),
         Command::Diff(it) => diff::run(it, Session::open(global, &it.output)?),
         Command::Verify(it) => verify::run(it, Session::open(global, &it.output)?),

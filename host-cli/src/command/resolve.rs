@@ -26,7 +26,9 @@ struct NewFile {
 
 pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failure> {
     let manifest = args.manifest.manifest.as_ref();
-    let Some(resolution) = session.resolution(manifest, &args.index.index)? else {
+    let Some(resolution) =
+        session.resolution(manifest, &args.index.index, &args.task, &args.circumstances)?
+    else {
         return session.refuse();
     };
     let new = session.new_lock(&resolution)?;

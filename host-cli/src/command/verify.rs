@@ -33,6 +33,7 @@ fn missing() -> Drift {
         code: Code::LockMissing,
         widening: false,
         category: None,
+        capability: None,
         before: None,
         after: None,
     }

@@ -9,7 +9,9 @@ use crate::failure::Failure;
 pub(super) fn run(args: &Why, mut session: Session) -> Result<Answer, Failure> {
     let subject = args.subject.as_str();
     let manifest = args.manifest.manifest.as_ref();
-    let Some(resolution) = session.resolution(manifest, &args.index.index)? else {
+    let Some(resolution) =
+        session.resolution(manifest, &args.index.index, &args.task, &args.circumstances)?
+    else {
         return session.refuse();
     };
     let files = session.findings().files();
@@ -32,7 +34,7 @@ fn unknown(
     subject: &str,
 ) -> Result<Failure, Failure> {
     let failure = Failure::new(format_args!(
-        "there is no server and no category `{subject}`"
+        "there is no server, tool, category or capability `{subject}`"
     ));
     let alike = engine.did_you_mean(resolution, subject)?;
     Ok(match alike.as_slice() {

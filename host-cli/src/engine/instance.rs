@@ -5,7 +5,7 @@
 
 use super::bindings::{self, EnginePre};
 use super::limits::{LimitReached, Limits};
-use super::{CodeEntry, Diagnostic, Drift, ExplanationForm, File, Part, ReportFormat};
+use super::{CodeEntry, Diagnostic, Drift, ExplanationForm, File, Notation, Part, ReportFormat};
 use crate::failure::Failure;
 use wasmtime::component::ResourceAny;
 use wasmtime::{Store, Trap};
@@ -21,6 +21,21 @@ pub(crate) struct Resolution(ResourceAny);
 
 /// A lock that was read.
 pub(crate) struct Lock(ResourceAny);
+
+/// A task without errors.
+pub(crate) struct Task(ResourceAny);
+
+/// The configuration of a tenant without errors.
+pub(crate) struct Tenant(ResourceAny);
+
+/// A snapshot of health without errors.
+pub(crate) struct Health(ResourceAny);
+
+/// What requirements of capabilities are decided under.
+pub(crate) struct Circumstances(ResourceAny);
+
+/// The answer to every requirement of a capability.
+pub(crate) struct Matching(ResourceAny);
 
 /// What the engine refuses, and why.
 type Checked<T> = Result<T, Vec<Diagnostic>>;
@@ -130,20 +145,6 @@ impl Instance {
 
 /// The interface `resolver`.
 impl Instance {
-    pub(crate) fn resolve(
-        &mut self,
-        manifest: &Manifest,
-        index: &Index,
-    ) -> Result<Resolution, Failure> {
-        self.call(|engine, store| {
-            engine
-                .agent_engine_resolver()
-                .resolution()
-                .call_constructor(store, manifest.0, index.0)
-        })
-        .map(Resolution)
-    }
-
     pub(crate) fn unsatisfied(
         &mut self,
         resolution: &Resolution,
@@ -175,6 +176,154 @@ impl Instance {
                 .agent_engine_resolver()
                 .resolution()
                 .call_explanation(store, resolution.0, form)
+        })
+    }
+}
+
+/// The interface `capability`.
+impl Instance {
+    pub(crate) fn parse_task(
+        &mut self,
+        text: &[u8],
+        notation: Notation,
+    ) -> Result<Checked<Task>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_capability()
+                .task()
+                .call_parse(store, text, notation)
+        })
+        .map(|parsed| parsed.map(Task))
+    }
+
+    pub(crate) fn task_warnings(&mut self, task: &Task) -> Result<Vec<Diagnostic>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_capability()
+                .task()
+                .call_warnings(store, task.0)
+        })
+    }
+
+    pub(crate) fn parse_tenant(
+        &mut self,
+        text: &[u8],
+        notation: Notation,
+        id: Option<&str>,
+    ) -> Result<Checked<Tenant>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_capability()
+                .tenant()
+                .call_parse(store, text, notation, id)
+        })
+        .map(|parsed| parsed.map(Tenant))
+    }
+
+    pub(crate) fn tenant_warnings(&mut self, tenant: &Tenant) -> Result<Vec<Diagnostic>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_capability()
+                .tenant()
+                .call_warnings(store, tenant.0)
+        })
+    }
+
+    pub(crate) fn parse_health(
+        &mut self,
+        text: &[u8],
+        notation: Notation,
+    ) -> Result<Checked<Health>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_capability()
+                .health()
+                .call_parse(store, text, notation)
+        })
+        .map(|parsed| parsed.map(Health))
+    }
+
+    pub(crate) fn circumstances(
+        &mut self,
+        task: Option<&Task>,
+        tenant: Option<&Tenant>,
+        health: Option<&Health>,
+    ) -> Result<Circumstances, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_capability()
+                .circumstances()
+                .call_constructor(
+                    store,
+                    task.map(|it| it.0),
+                    tenant.map(|it| it.0),
+                    health.map(|it| it.0),
+                )
+        })
+        .map(Circumstances)
+    }
+
+    pub(crate) fn resolve_under(
+        &mut self,
+        manifest: &Manifest,
+        index: &Index,
+        circumstances: &Circumstances,
+    ) -> Result<Checked<Resolution>, Failure> {
+        self.call(|engine, store| {
+            engine.agent_engine_capability().call_resolve(
+                store,
+                manifest.0,
+                index.0,
+                circumstances.0,
+            )
+        })
+        .map(|resolved| resolved.map(Resolution))
+    }
+
+    pub(crate) fn decide_matching(
+        &mut self,
+        manifest: Option<&Manifest>,
+        index: &Index,
+        circumstances: &Circumstances,
+    ) -> Result<Checked<Matching>, Failure> {
+        self.call(|engine, store| {
+            engine.agent_engine_capability().matching().call_decide(
+                store,
+                manifest.map(|it| it.0),
+                index.0,
+                circumstances.0,
+            )
+        })
+        .map(|decided| decided.map(Matching))
+    }
+
+    pub(crate) fn matching_satisfied(&mut self, matching: &Matching) -> Result<bool, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_capability()
+                .matching()
+                .call_satisfied(store, matching.0)
+        })
+    }
+
+    pub(crate) fn unmatched(&mut self, matching: &Matching) -> Result<Vec<Diagnostic>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_capability()
+                .matching()
+                .call_diagnostics(store, matching.0)
+        })
+    }
+
+    pub(crate) fn matching_explanation(
+        &mut self,
+        matching: &Matching,
+    ) -> Result<Result<String, Diagnostic>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_capability()
+                .matching()
+                .call_explanation(store, matching.0)
         })
     }
 }
@@ -249,6 +398,14 @@ impl Instance {
             engine
                 .agent_engine_view()
                 .call_summary_json(store, resolution.0)
+        })
+    }
+
+    pub(crate) fn match_summary(&mut self, matching: &Matching) -> Result<Vec<Part>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_view()
+                .call_match_summary(store, matching.0)
         })
     }
 

@@ -13,13 +13,16 @@ use std::path::Path;
 use wasmtime::component::{Component, Linker};
 
 pub(crate) use bindings::exports::agent::engine::{
+    capability::Notation,
     diagnostic::{Code, CodeEntry, Diagnostic, Label, Severity, Source, Span},
     lockfile::Drift,
     resolver::ExplanationForm,
     view::{File, Part, ReportFormat, Style},
 };
 pub(crate) use embedded::SHA256 as EMBEDDED_SHA256;
-pub(crate) use instance::{Index, Instance, Lock, Manifest, Resolution};
+pub(crate) use instance::{
+    Circumstances, Health, Index, Instance, Lock, Manifest, Matching, Resolution, Task, Tenant,
+};
 
 /// What every WebAssembly file starts with.
 const WASM_MAGIC: &[u8] = b"\0asm";

@@ -1,8 +1,12 @@
 //! Reading the inputs of a command.
 
 use super::Session;
+use crate::args::{self, TaskOption};
 use crate::diagnostics::Document;
-use crate::engine::{Diagnostic, Index, Lock, Manifest, Resolution, Source};
+use crate::engine::{
+    Circumstances, Diagnostic, Health, Index, Lock, Manifest, Matching, Notation, Resolution,
+    Source, Task, Tenant,
+};
 use crate::failure::Failure;
 use crate::input::{INDEX_MAX, Input, TEXT_MAX};
 use crate::output::{self, Progress};
@@ -53,19 +57,102 @@ impl Session {
         Ok(Some(index))
     }
 
-    /// The manifest resolved against the index.
+    /// The manifest resolved against the index, under the circumstances.
     pub(crate) fn resolution(
         &mut self,
         manifest: Option<&Input>,
         index: &Input,
+        task: &TaskOption,
+        circumstances: &args::Circumstances,
     ) -> Result<Option<Resolution>, Failure> {
         let manifest = self.manifest(manifest)?;
         let index = self.index(index)?;
-        let (Some(manifest), Some(index)) = (manifest, index) else {
+        let circumstances = self.circumstances(task.task.as_ref(), circumstances)?;
+        let (Some(manifest), Some(index), Some(circumstances)) = (manifest, index, circumstances)
+        else {
             return Ok(None);
         };
         let _progress = Progress::of("resolving".to_owned());
-        self.engine.resolve(&manifest, &index).map(Some)
+        let resolved = self
+            .engine
+            .resolve_under(&manifest, &index, &circumstances)?;
+        Ok(self.accept(resolved))
+    }
+
+    /// A task matched against the index.
+    pub(crate) fn matching(
+        &mut self,
+        manifest: Option<&Manifest>,
+        index: &Index,
+        circumstances: &Circumstances,
+    ) -> Result<Option<Matching>, Failure> {
+        let _progress = Progress::of("matching".to_owned());
+        let decided = self
+            .engine
+            .decide_matching(manifest, index, circumstances)?;
+        Ok(self.accept(decided))
+    }
+
+    /// The task and all else that is named.
+    pub(crate) fn circumstances(
+        &mut self,
+        task: Option<&Input>,
+        args: &args::Circumstances,
+    ) -> Result<Option<Circumstances>, Failure> {
+        let task = self.named(task, Self::task)?;
+        let tenant = self.named(args.tenant.as_ref(), |session, input| {
+            session.tenant(input, args.tenant_id.as_deref())
+        })?;
+        let health = self.named(args.health.as_ref(), Self::health)?;
+        let (Some(task), Some(tenant), Some(health)) = (task, tenant, health) else {
+            return Ok(None);
+        };
+        self.engine
+            .circumstances(task.as_ref(), tenant.as_ref(), health.as_ref())
+            .map(Some)
+    }
+
+    /// An input that may not be named. The outer none stands for one that is refused.
+    fn named<T>(
+        &mut self,
+        input: Option<&Input>,
+        read: impl FnOnce(&mut Self, &Input) -> Result<Option<T>, Failure>,
+    ) -> Result<Option<Option<T>>, Failure> {
+        match input {
+            None => Ok(Some(None)),
+            Some(input) => Ok(read(self, input)?.map(Some)),
+        }
+    }
+
+    fn task(&mut self, input: &Input) -> Result<Option<Task>, Failure> {
+        let text = self.read(input, TEXT_MAX)?;
+        let parsed = self.engine.parse_task(&text, notation(input))?;
+        self.remember(Source::Task, input, text);
+        let Some(task) = self.accept(parsed) else {
+            return Ok(None);
+        };
+        let warnings = self.engine.task_warnings(&task)?;
+        self.findings.add(warnings);
+        Ok(Some(task))
+    }
+
+    fn tenant(&mut self, input: &Input, id: Option<&str>) -> Result<Option<Tenant>, Failure> {
+        let text = self.read(input, TEXT_MAX)?;
+        let parsed = self.engine.parse_tenant(&text, notation(input), id)?;
+        self.remember(Source::Tenant, input, text);
+        let Some(tenant) = self.accept(parsed) else {
+            return Ok(None);
+        };
+        let warnings = self.engine.tenant_warnings(&tenant)?;
+        self.findings.add(warnings);
+        Ok(Some(tenant))
+    }
+
+    fn health(&mut self, input: &Input) -> Result<Option<Health>, Failure> {
+        let text = self.read(input, TEXT_MAX)?;
+        let parsed = self.engine.parse_health(&text, notation(input))?;
+        self.remember(Source::Health, input, text);
+        Ok(self.accept(parsed))
     }
 
     pub(crate) fn lock(&mut self, input: &Input) -> Result<Option<Lock>, Failure> {
@@ -123,6 +210,19 @@ impl Session {
 
     fn accept<T>(&mut self, checked: Result<T, Vec<Diagnostic>>) -> Option<T> {
         checked.map_err(|problems| self.findings.add(problems)).ok()
+    }
+}
+
+/// In which notation a file of this name is read.
+fn notation(input: &Input) -> Notation {
+    let is_json = match input {
+        Input::File(path) => path.as_os_str().as_encoded_bytes().ends_with(b".json"),
+        Input::Stdin => false,
+    };
+    if is_json {
+        Notation::Json
+    } else {
+        Notation::ByContent
     }
 }
 
