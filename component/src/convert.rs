@@ -371,6 +371,7 @@ impl From<&decide::Drift> for lockfile::Drift {
             capability: drift.capability.clone(),
             before: drift.before.clone(),
             after: drift.after.clone(),
+            details: drift.details.clone(),
         }
     }
 }
@@ -383,6 +384,7 @@ impl From<lockfile::Drift> for decide::Drift {
             capability: drift.capability,
             before: drift.before,
             after: drift.after,
+            details: drift.details,
         }
     }
 }

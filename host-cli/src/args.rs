@@ -148,6 +148,15 @@ pub(crate) struct Circumstances {
     pub(crate) health: Option<Input>,
 }
 
+/// What drifts are told in more detail with.
+#[derive(Args, Debug)]
+pub(crate) struct Before {
+    /// The index that the older lock was made from: with it, what changed in a tool's definition is
+    /// named
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) old_index: Option<Input>,
+}
+
 /// The task, where it may be absent.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Circumstances")]
@@ -228,6 +237,9 @@ pub(crate) struct Resolve {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) before: Before,
 
     #[command(flatten)]
     pub(crate) task: TaskOption,
@@ -334,6 +346,9 @@ pub(crate) struct Diff {
     pub(crate) output: Output,
 
     #[command(flatten)]
+    pub(crate) before: Before,
+
+    #[command(flatten)]
     pub(crate) task: TaskOption,
 
     #[command(flatten)]
@@ -355,6 +370,9 @@ pub(crate) struct Verify {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) before: Before,
 }
 
 /// Print the page of a code, or list all codes

@@ -25,6 +25,8 @@ pub struct Drift {
     pub before: Option<String>,
     /// What is; none where it is no longer there.
     pub after: Option<String>,
+    /// What changed in detail, where that can be told.
+    pub details: Vec<String>,
 }
 
 impl Drift {
@@ -260,6 +262,7 @@ impl Drifts {
             capability,
             before,
             after,
+            details: Vec::new(),
         });
     }
 

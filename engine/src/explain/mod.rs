@@ -1,5 +1,6 @@
 //! What any view may know of a decision, and the words for it. Views arrange; they add nothing.
 
+mod definition;
 mod edit;
 mod offer;
 mod story;
@@ -7,6 +8,7 @@ mod tool_story;
 mod unsatisfied;
 mod wording;
 
+pub use definition::detailed;
 pub use edit::{Edit, apply, edits};
 pub use offer::offered_at;
 pub use story::{Check, Story, Subject, Verdict, did_you_mean, story, subject};

@@ -160,6 +160,14 @@ pub fn fix(fix: &Counterfactual<'_>) -> String {
 
 /// A drift as a sentence.
 pub fn drift(drift: &Drift) -> String {
+    let what = change_of(drift);
+    if drift.details.is_empty() {
+        return what;
+    }
+    format!("{what}: {}", drift.details.join(", "))
+}
+
+fn change_of(drift: &Drift) -> String {
     let before = drift.before.as_deref().unwrap_or("nothing");
     let after = drift.after.as_deref().unwrap_or("nothing");
     match drift.code {

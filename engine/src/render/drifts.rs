@@ -41,6 +41,8 @@ pub fn drifts_json(drifts: &[Drift]) -> String {
                     w.key("capability").optional(drift.capability.as_deref());
                     w.key("category").optional(drift.category.as_deref());
                     w.key("code").string(drift.code.name());
+                    w.key("details")
+                        .strings(drift.details.iter().map(String::as_str));
                     w.key("text").string(&sentence(drift));
                     w.key("widening").bool(drift.widening());
                 });

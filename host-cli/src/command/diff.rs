@@ -3,7 +3,7 @@
 use super::Answer;
 use super::session::Session;
 use crate::args::{Diff, LOCK};
-use crate::engine::Lock;
+use crate::engine::{Index, Lock};
 use crate::failure::Failure;
 use crate::input::Input;
 
@@ -22,13 +22,20 @@ pub(super) fn run(args: &Diff, mut session: Session) -> Result<Answer, Failure> 
         },
     };
     let newer = match &args.new {
-        Some(new) => session.lock(new)?,
+        Some(new) => session.lock(new)?.map(|lock| (lock, None)),
         None => resolved_now(args, &mut session)?,
     };
-    let Some(newer) = newer else {
+    let Some((newer, index)) = newer else {
         return session.refuse();
     };
-    let drifts = session.engine.compare(older.as_ref(), &newer)?;
+    let mut drifts = session.engine.compare(older.as_ref(), &newer)?;
+    if let (Some(older), Some(index)) = (&older, &index) {
+        let old_index = args.before.old_index.as_ref();
+        let Some(detailed) = session.detailed(drifts, old_index, older, (&newer, index))? else {
+            return session.refuse();
+        };
+        drifts = detailed;
+    }
     if drifts.is_empty() {
         session.note("no differences");
     }
@@ -36,8 +43,11 @@ pub(super) fn run(args: &Diff, mut session: Session) -> Result<Answer, Failure> 
 }
 
 /// The lock that `agent resolve` would write. None if it would write none; the findings say why.
-fn resolved_now(args: &Diff, session: &mut Session) -> Result<Option<Lock>, Failure> {
-    let Some(resolution) = session.resolution(
+fn resolved_now(
+    args: &Diff,
+    session: &mut Session,
+) -> Result<Option<(Lock, Option<Index>)>, Failure> {
+    let Some((resolution, index)) = session.resolution(
         args.manifest.as_ref(),
         &args.index.index,
         &args.task,
@@ -46,5 +56,6 @@ fn resolved_now(args: &Diff, session: &mut Session) -> Result<Option<Lock>, Fail
     else {
         return Ok(None);
     };
-    Ok(session.new_lock(&resolution)?.map(|new| new.lock))
+    let new = session.new_lock(&resolution)?;
+    Ok(new.map(|new| (new.lock, Some(index))))
 }

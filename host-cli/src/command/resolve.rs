@@ -3,7 +3,7 @@
 use super::Answer;
 use super::session::{NewLock, Session};
 use crate::args::{Explanation, Resolve};
-use crate::engine::{Code, Diagnostic, Drift, Resolution};
+use crate::engine::{Code, Diagnostic, Drift, Index, Lock, Resolution};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::replace::Staged;
@@ -26,7 +26,7 @@ struct NewFile {
 
 pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failure> {
     let manifest = args.manifest.manifest.as_ref();
-    let Some(resolution) =
+    let Some((resolution, index)) =
         session.resolution(manifest, &args.index.index, &args.task, &args.circumstances)?
     else {
         return session.refuse();
@@ -57,7 +57,10 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
     };
     if args.locked && !before.drifts.is_empty() {
         write(args, &files)?;
-        return session.show_drifts(&before.drifts);
+        let Some(drifts) = before.detailed(&new, &index, args, &mut session)? else {
+            return session.refuse();
+        };
+        return session.show_drifts(&drifts);
     }
     if before.state != State::Same && !args.locked {
         // Last, so that there never is a lock whose explanation is still the one before.
@@ -91,6 +94,8 @@ struct Before {
     state: State,
     /// What the lock says that is no longer so; that there is none, if there is none.
     drifts: Vec<Drift>,
+    /// The lock that is there, if it can be read.
+    lock: Option<Lock>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -115,6 +120,7 @@ impl Before {
             return Ok(Some(Self {
                 state: State::Missing,
                 drifts: session.engine.compare(None, &new.lock)?,
+                lock: None,
             }));
         };
         match existing.lock {
@@ -125,6 +131,7 @@ impl Before {
                     State::Other
                 },
                 drifts: session.engine.compare(Some(&lock), &new.lock)?,
+                lock: Some(lock),
             })),
             Err(mut problems) if !was_lock(&existing.text) => {
                 for problem in &mut problems {
@@ -140,11 +147,29 @@ impl Before {
                 Ok(Some(Self {
                     state: State::Damaged,
                     drifts: Vec::new(),
+                    lock: None,
                 }))
             }
             Err(problems) => {
                 session.add(problems);
                 Ok(None)
+            }
+        }
+    }
+
+    /// The drifts in detail. None if the older index is refused.
+    fn detailed(
+        self,
+        new: &NewLock,
+        index: &Index,
+        args: &Resolve,
+        session: &mut Session,
+    ) -> Result<Option<Vec<Drift>>, Failure> {
+        match self.lock {
+            None => Ok(Some(self.drifts)),
+            Some(lock) => {
+                let old_index = args.before.old_index.as_ref();
+                session.detailed(self.drifts, old_index, &lock, (&new.lock, index))
             }
         }
     }

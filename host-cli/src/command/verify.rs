@@ -18,6 +18,15 @@ pub(super) fn run(args: &Verify, mut session: Session) -> Result<Answer, Failure
         return session.refuse();
     };
     let drifts = session.engine.verify(&lock, &index)?;
+    let Some(drifts) = session.detailed(
+        drifts,
+        args.before.old_index.as_ref(),
+        &lock,
+        (&lock, &index),
+    )?
+    else {
+        return session.refuse();
+    };
     if drifts.is_empty() {
         session.note(format_args!(
             "{} has all that {} holds",
@@ -36,5 +45,6 @@ fn missing() -> Drift {
         capability: None,
         before: None,
         after: None,
+        details: Vec::new(),
     }
 }

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 pub(super) fn run(args: &Why, mut session: Session) -> Result<Answer, Failure> {
     let subject = args.subject.as_str();
     let manifest = args.manifest.manifest.as_ref();
-    let Some(resolution) =
+    let Some((resolution, _)) =
         session.resolution(manifest, &args.index.index, &args.task, &args.circumstances)?
     else {
         return session.refuse();

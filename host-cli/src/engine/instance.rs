@@ -3,6 +3,7 @@
 //! Each function here is one function of the contract, and changes nothing but the shape of errors:
 //! the engine's refusals stay values, everything else is a [`Failure`].
 
+use super::bindings::exports::agent::engine::lockfile::Origin;
 use super::bindings::{self, EnginePre};
 use super::limits::{LimitReached, Limits};
 use super::{CodeEntry, Diagnostic, Drift, ExplanationForm, File, Notation, Part, ReportFormat};
@@ -346,6 +347,26 @@ impl Instance {
                 .agent_engine_lockfile()
                 .lock()
                 .call_verify(store, lock.0, index.0)
+        })
+    }
+
+    pub(crate) fn detailed(
+        &mut self,
+        drifts: &[Drift],
+        older: (&Lock, &Index),
+        newer: (&Lock, &Index),
+    ) -> Result<Vec<Drift>, Failure> {
+        let origin = |(lock, index): (&Lock, &Index)| Origin {
+            lock: lock.0,
+            index: index.0,
+        };
+        self.call(|engine, store| {
+            engine.agent_engine_lockfile().call_detailed(
+                store,
+                drifts,
+                origin(older),
+                origin(newer),
+            )
         })
     }
 

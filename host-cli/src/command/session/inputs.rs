@@ -4,8 +4,8 @@ use super::Session;
 use crate::args::{self, TaskOption};
 use crate::diagnostics::Document;
 use crate::engine::{
-    Circumstances, Diagnostic, Health, Index, Lock, Manifest, Matching, Notation, Resolution,
-    Source, Task, Tenant,
+    Circumstances, Diagnostic, Drift, Health, Index, Lock, Manifest, Matching, Notation,
+    Resolution, Source, Task, Tenant,
 };
 use crate::failure::Failure;
 use crate::input::{INDEX_MAX, Input, TEXT_MAX};
@@ -64,7 +64,7 @@ impl Session {
         index: &Input,
         task: &TaskOption,
         circumstances: &args::Circumstances,
-    ) -> Result<Option<Resolution>, Failure> {
+    ) -> Result<Option<(Resolution, Index)>, Failure> {
         let manifest = self.manifest(manifest)?;
         let index = self.index(index)?;
         let circumstances = self.circumstances(task.task.as_ref(), circumstances)?;
@@ -76,7 +76,33 @@ impl Session {
         let resolved = self
             .engine
             .resolve_under(&manifest, &index, &circumstances)?;
-        Ok(self.accept(resolved))
+        Ok(self.accept(resolved).map(|resolution| (resolution, index)))
+    }
+
+    /// The drifts, with what changed in definitions, where the older index is at hand.
+    pub(crate) fn detailed(
+        &mut self,
+        drifts: Vec<Drift>,
+        old_index: Option<&Input>,
+        older: &Lock,
+        newer: (&Lock, &Index),
+    ) -> Result<Option<Vec<Drift>>, Failure> {
+        let Some(input) = old_index else {
+            return Ok(Some(drifts));
+        };
+        let text = self.read(input, INDEX_MAX)?;
+        match self.engine.load_index(&text)? {
+            Ok(before) => self
+                .engine
+                .detailed(&drifts, (older, &before), newer)
+                .map(Some),
+            Err(problems) => {
+                // They are about this file, and not the one that was named by `--index`.
+                self.remember(Source::Index, input, text);
+                self.add(problems);
+                Ok(None)
+            }
+        }
     }
 
     /// A task matched against the index.
