@@ -2,11 +2,12 @@
 //! it in the same run: a typed parse of the same bytes by `serde_json`, which is the unit, and
 //! the same resolution in Python.
 //!
-//! Prints a table and writes it as JSON to `target/bench.json`. `--quick` takes the small world
-//! only.
+//! Prints a table and writes it as JSON to `target/bench.json`. `--quick` takes the small worlds
+//! only, `--capabilities` those with tools only.
 
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
+mod capability;
 mod component;
 mod native;
 mod parse;
@@ -21,12 +22,13 @@ use table::Table;
 use world::World;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let quick = std::env::args().any(|argument| argument == "--quick");
+    let asked = |name: &str| std::env::args().any(|argument| argument == name);
+    let quick = asked("--quick");
     let workspace = Workspace::of_this_build();
     let component = component::Component::of(&workspace)?;
     let mut tables = vec![];
     for (servers, requirements) in [(10_000, 100), (100_000, 1_000)] {
-        if quick && servers > 10_000 {
+        if asked("--capabilities") || quick && servers > 10_000 {
             continue;
         }
         let world = World::generate(servers, requirements);
@@ -37,6 +39,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{table}");
         tables.push(table);
     }
+    let servers = if quick { 1_000 } else { 10_000 };
+    let table = capability::measure(&World::with_tools(servers, 20, 100));
+    println!("{table}");
+    tables.push(table);
     let path = workspace.root().join("target/bench.json");
     std::fs::write(&path, table::json(&tables)?)?;
     println!("written as JSON to target/bench.json");

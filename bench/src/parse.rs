@@ -3,6 +3,8 @@
 use crate::timing::shortest;
 use crate::world::World;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 #[derive(Deserialize)]
@@ -21,6 +23,34 @@ struct Server {
     data: Data,
     trust: Trust,
     policy: Option<Policy>,
+    #[serde(default)]
+    capabilities: Capabilities,
+}
+
+#[derive(Deserialize, Default)]
+#[expect(dead_code, reason = "as above")]
+struct Capabilities {
+    tools: BTreeMap<String, Tool>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "as above")]
+struct Tool {
+    description: String,
+    // Passed over, as the engine does it.
+    input_schema: IgnoredAny,
+    annotations: IgnoredAny,
+    #[serde(rename = "x-summit-capabilities")]
+    advertised: Vec<Block>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "as above")]
+struct Block {
+    verb: String,
+    resource: String,
+    constraints: Vec<String>,
 }
 
 #[derive(Deserialize)]

@@ -12,6 +12,8 @@ pub(crate) struct Table {
     bytes: usize,
     unit: Duration,
     rows: Vec<Row>,
+    /// What is to be said besides, a paragraph each.
+    notes: Vec<String>,
 }
 
 struct Row {
@@ -31,6 +33,7 @@ impl Table {
             bytes: world.index.len(),
             unit,
             rows: Vec::new(),
+            notes: Vec::new(),
         };
         table.add("serde_json: typed parse (the unit)", unit);
         table
@@ -47,6 +50,11 @@ impl Table {
     /// Add a row whose ratio to the unit should not pass `target`.
     pub(crate) fn add_target(&mut self, name: &str, time: Duration, target: f64) {
         self.push(name, time, Some(target));
+    }
+
+    /// Say something below the table.
+    pub(crate) fn note(&mut self, note: String) {
+        self.notes.push(note);
     }
 
     fn push(&mut self, name: &str, time: Duration, target: Option<f64>) {
@@ -92,6 +100,7 @@ impl Table {
             "requirements": self.requirements,
             "indexBytes": self.bytes,
             "rows": rows,
+            "notes": self.notes,
         })
     }
 }
@@ -139,6 +148,8 @@ impl fmt::Display for Table {
                 row.name, row.ratio
             )?;
         }
-        Ok(())
+        self.notes
+            .iter()
+            .try_for_each(|note| writeln!(f, "\n{note}"))
     }
 }

@@ -58,6 +58,84 @@ impl World {
     }
 }
 
+impl World {
+    /// Servers of so many tools each, of a kilobyte a tool as real ones have it, and requirements
+    /// of capabilities, each of which some tool meets.
+    pub(crate) fn with_tools(servers: usize, tools: usize, requirements: usize) -> Self {
+        let mut random = Random(42);
+        let entries: Vec<_> = (0..servers)
+            .map(|i| {
+                let mut entry = server(i, &mut random);
+                entry["class"] = json!(CLASSES[random.below(CLASSES.len())]);
+                let tools: serde_json::Map<_, _> =
+                    (0..tools).map(|i| tool(i, &mut random)).collect();
+                entry["capabilities"] = json!({ "tools": tools });
+                entry
+            })
+            .collect();
+        let mut manifest =
+            String::from("---\nname: bench\nversion: 1.0.0\nrequires:\n  capabilities:\n");
+        for _ in 0..requirements {
+            let entry = &entries[random.below(servers)];
+            let tools = entry["capabilities"]["tools"].as_object().expect("tools");
+            let tool = tools.values().nth(random.below(tools.len()));
+            let block = &tool.expect("a tool")["x-summit-capabilities"][0];
+            let (verb, resource) = (&block["verb"], &block["resource"]);
+            // Writing to a string can't fail.
+            let _ = writeln!(manifest, "    - {{ verb: {verb}, resource: {resource} }}");
+        }
+        manifest.push_str("---\n");
+        let index = serde_json::to_vec(&json!({ "servers": entries }));
+        Self {
+            servers,
+            requirements,
+            manifest: manifest.into_bytes(),
+            index: index.expect("values can be written"),
+        }
+    }
+}
+
+const CLASSES: [&str; 3] = ["free", "local", "paid"];
+const VERBS: [&str; 6] = ["execute", "notify", "read", "reason", "search", "write"];
+const RESOURCES: [&str; 6] = ["aws", "codebase", "fs", "internet", "slack", "x-crm"];
+const TAGS: [&str; 4] = ["human_in_the_loop", "pii_safe", "rate_limited", "readonly"];
+
+fn tool(number: usize, random: &mut Random) -> (String, Value) {
+    let properties: serde_json::Map<_, _> = (0..6)
+        .map(|i| {
+            let description = format!(
+                "What the tool is to take as its argument number {i}, in the form of the service {}",
+                random.below(1_000)
+            );
+            let property = json!({ "type": "string", "description": description });
+            (format!("argument_{i}"), property)
+        })
+        .collect();
+    let blocks: Vec<_> = (0..1 + random.below(2))
+        .map(|_| {
+            json!({
+                "verb": VERBS[random.below(VERBS.len())],
+                "resource": RESOURCES[random.below(RESOURCES.len())],
+                "constraints": random.distinct(0, 2, TAGS.len(), |i| TAGS[i].to_owned()),
+            })
+        })
+        .collect();
+    let tool = json!({
+        "description": format!(
+            "Does what the service {} offers under this name, and answers with its result as text.",
+            random.below(1_000)
+        ),
+        "inputSchema": {
+            "type": "object",
+            "properties": properties,
+            "required": ["argument_0", "argument_1"],
+        },
+        "annotations": { "readOnlyHint": true, "openWorldHint": false },
+        "x-summit-capabilities": blocks,
+    });
+    (format!("tool_{number:02}"), tool)
+}
+
 fn server(number: usize, random: &mut Random) -> Value {
     let categories = random.distinct(1, 3, CATEGORIES, |i| format!("category-{i:02}"));
     let scopes = random.distinct(3, 8, SCOPES, |i| {

@@ -17,7 +17,7 @@ pub use index::index;
 pub use integrity::integrity;
 pub use lock::lock;
 pub use manifest::manifest;
-pub use policy_input::{Candidate, candidates, input};
+pub use policy_input::{Candidate, candidates, input, tool_id};
 pub use tool::{definition, definition_digest, digest};
 
 use crate::diagnostic::{Code, Diagnostic, Problems};

@@ -29,11 +29,16 @@ impl<'i> Candidate<'i> {
         }
     }
 
-    /// `server@version/tool`, by which a policy names it.
+    /// [`tool_id`] of the tool.
     pub fn id(&self) -> String {
-        let server = self.tool.server();
-        format!("{}@{}/{}", server.id(), server.version(), self.tool.name())
+        tool_id(self.tool)
     }
+}
+
+/// `server@version/tool`, by which a policy names a tool.
+pub fn tool_id(tool: ToolView<'_>) -> String {
+    let server = tool.server();
+    format!("{}@{}/{}", server.id(), server.version(), tool.name())
 }
 
 /// `candidate_tools` as JSON; the candidates are ordered by server, version, tool.

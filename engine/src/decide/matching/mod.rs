@@ -17,7 +17,7 @@ use super::gates::Gates;
 use super::resolve::checked;
 use super::ruling::{PolicyEngine, PolicyError, PolicyErrorKind, Ruling};
 use crate::diagnostic::Code;
-use crate::lower::{Candidate, candidates, definition_digest, input, integrity};
+use crate::lower::{Candidate, candidates, definition_digest, input, integrity, tool_id};
 use crate::model::{
     CapabilityRequirement, Constraints, Context, Endpoint, ForbidLabel, Grant, HUMAN_IN_THE_LOOP,
     Health, Index, Manifest, Name, Selection, ServerId, ServerVersion, ServerView, Task, Tenant,
@@ -223,10 +223,7 @@ impl Matching {
             .iter()
             .map(|number| self.index.tool(*number))
             .filter(|tool| {
-                let allowed = answer
-                    .rulings
-                    .against(|| Candidate::of(*tool).id())
-                    .is_none();
+                let allowed = answer.rulings.against(|| tool_id(*tool)).is_none();
                 allowed && self.veto(tool.server()).is_none()
             })
             .map(|tool| (Reverse(self.priority(tool.server())), tool.number()))
@@ -370,7 +367,7 @@ impl Matching {
         let asked = self.requirement(requirement);
         let mut reasons = fixed_reasons(asked, &self.constraints, &Candidate::of(tool));
         if reasons.is_empty() {
-            reasons.extend(answer.rulings.against(|| Candidate::of(tool).id()));
+            reasons.extend(answer.rulings.against(|| tool_id(tool)));
         }
         if reasons.is_empty() {
             reasons.extend(self.veto(tool.server()));
@@ -407,7 +404,7 @@ impl Matching {
         }
         let last = answer
             .rulings
-            .against(|| Candidate::of(tool).id())
+            .against(|| tool_id(tool))
             .or_else(|| self.veto(tool.server()));
         last.iter().map(Rejection::code).collect()
     }
@@ -437,12 +434,7 @@ impl Matching {
             .candidates
             .iter()
             .map(|number| self.index.tool(*number))
-            .filter(|tool| {
-                answer
-                    .rulings
-                    .against(|| Candidate::of(*tool).id())
-                    .is_none()
-            })
+            .filter(|tool| answer.rulings.against(|| tool_id(*tool)).is_none())
             .count() as u32;
         funnel
     }
