@@ -1,5 +1,6 @@
 //! What a policy answers, whoever evaluates it.
 
+use super::assess::Rejection;
 use crate::text::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -69,5 +70,37 @@ impl PolicyErrorKind {
         [Self::Budget, Self::Runtime, Self::Type, Self::Undefined]
             .into_iter()
             .find(|kind| kind.name() == name)
+    }
+}
+
+/// What a policy says of the tools that it was asked about.
+#[derive(Debug, Clone)]
+pub(super) enum Rulings {
+    /// Nobody was asked.
+    None,
+    /// It was asked.
+    Given(Box<Ruling>),
+}
+
+impl Rulings {
+    /// Why a policy doesn't let a tool through. None if it does.
+    pub(super) fn against(&self, id: impl FnOnce() -> String) -> Option<Rejection<'_>> {
+        match &self.ruling()?.answer {
+            Err(error) => Some(Rejection::PolicyError { reason: error.kind }),
+            Ok(allowed) => {
+                let id = id();
+                (!allowed.tools.contains(&id)).then(|| Rejection::PolicyDenied {
+                    reason: allowed.reasons.get(&id).map(String::as_str),
+                })
+            }
+        }
+    }
+
+    /// What it said. None if it was not asked.
+    pub(super) fn ruling(&self) -> Option<&Ruling> {
+        match self {
+            Self::None => None,
+            Self::Given(ruling) => Some(ruling),
+        }
     }
 }

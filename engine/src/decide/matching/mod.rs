@@ -15,7 +15,7 @@ use super::assess::{Rejection, constraint_failures};
 use super::failures::Failures;
 use super::gates::Gates;
 use super::resolve::checked;
-use super::ruling::{PolicyEngine, PolicyError, PolicyErrorKind, Ruling};
+use super::ruling::{PolicyEngine, PolicyError, PolicyErrorKind, Ruling, Rulings};
 use crate::diagnostic::Code;
 use crate::lower::{Candidate, candidates, definition_digest, input, integrity, tool_id};
 use crate::model::{
@@ -41,6 +41,46 @@ pub struct Circumstances {
     pub policy: Option<Arc<dyn PolicyEngine>>,
     /// What the policy is told besides.
     pub context: Option<Arc<Context>>,
+}
+
+impl Circumstances {
+    /// Ask the policy about tools, which are ordered by server, version, tool: for a requirement,
+    /// or without one about an expansion.
+    pub(in crate::decide) fn ask(
+        &self,
+        requirement: Option<&CapabilityRequirement>,
+        tools: &[Candidate<'_>],
+    ) -> Rulings {
+        let Self {
+            task,
+            tenant,
+            policy,
+            context,
+            ..
+        } = self;
+        let ruling = match policy {
+            Some(policy) => policy.ask(&input(
+                requirement,
+                task.as_deref(),
+                tenant.as_deref(),
+                context.as_deref(),
+                &candidates(tools),
+            )),
+            // What is named and not given allows nothing.
+            None => match tenant.as_ref().and_then(|tenant| tenant.policy.as_ref()) {
+                None => return Rulings::None,
+                Some(named) => Ruling {
+                    answer: Err(PolicyError {
+                        kind: PolicyErrorKind::Undefined,
+                        detail: format!("the policy `{}` was not given", named.value),
+                        place: None,
+                    }),
+                    lines: Vec::new(),
+                },
+            },
+        };
+        Rulings::Given(Box::new(ruling))
+    }
 }
 
 /// The rule on which an eligible tool lost against the selected one \[4, 5\].
@@ -128,33 +168,6 @@ struct Answer {
     ranked: Vec<ToolNumber>,
 }
 
-/// What a policy says of the candidates of a requirement.
-#[derive(Debug, Clone)]
-enum Rulings {
-    /// Nobody was asked.
-    None,
-    /// It was asked.
-    Given(Box<Ruling>),
-}
-
-impl Rulings {
-    /// Why a policy doesn't let a tool through. None if it does.
-    fn against(&self, id: impl FnOnce() -> String) -> Option<Rejection<'_>> {
-        let Self::Given(ruling) = self else {
-            return None;
-        };
-        match &ruling.answer {
-            Err(error) => Some(Rejection::PolicyError { reason: error.kind }),
-            Ok(allowed) => {
-                let id = id();
-                (!allowed.tools.contains(&id)).then(|| Rejection::PolicyDenied {
-                    reason: allowed.reasons.get(&id).map(String::as_str),
-                })
-            }
-        }
-    }
-}
-
 impl Matching {
     /// Decide \[4, 5\]: for the requirements of the manifest, if there is one, and behind them
     /// those of the task. Without a manifest there are no constraints.
@@ -216,7 +229,7 @@ impl Matching {
                 .iter()
                 .map(|number| Candidate::of(self.index.tool(*number)))
                 .collect();
-            answer.rulings = self.ask(Some(requirement), &tools);
+            answer.rulings = self.circumstances.ask(Some(requirement), &tools);
         }
         let mut ranked: Vec<_> = answer
             .candidates
@@ -232,39 +245,6 @@ impl Matching {
         sort_by_key(&mut ranked, |key| *key);
         answer.ranked = ranked.into_iter().map(|(_, number)| number).collect();
         answer
-    }
-
-    /// Ask the policy about tools, which are ordered by server, version, tool.
-    fn ask(&self, requirement: Option<&CapabilityRequirement>, tools: &[Candidate<'_>]) -> Rulings {
-        let Circumstances {
-            task,
-            tenant,
-            policy,
-            context,
-            ..
-        } = &self.circumstances;
-        let ruling = match policy {
-            Some(policy) => policy.ask(&input(
-                requirement,
-                task.as_deref(),
-                tenant.as_deref(),
-                context.as_deref(),
-                &candidates(tools),
-            )),
-            // What is named and not given allows nothing.
-            None => match tenant.as_ref().and_then(|tenant| tenant.policy.as_ref()) {
-                None => return Rulings::None,
-                Some(named) => Ruling {
-                    answer: Err(PolicyError {
-                        kind: PolicyErrorKind::Undefined,
-                        detail: format!("the policy `{}` was not given", named.value),
-                        place: None,
-                    }),
-                    lines: Vec::new(),
-                },
-            },
-        };
-        Rulings::Given(Box::new(ruling))
     }
 
     /// The manifest, if there is one.
@@ -441,10 +421,7 @@ impl Matching {
 
     /// What the policy said of a requirement's candidates. None if it was not asked.
     pub fn ruling(&self, requirement: usize) -> Option<&Ruling> {
-        match &self.answers[requirement].rulings {
-            Rulings::None => None,
-            Rulings::Given(ruling) => Some(ruling),
-        }
+        self.answers[requirement].rulings.ruling()
     }
 
     /// How much a server is preferred.

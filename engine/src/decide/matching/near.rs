@@ -154,7 +154,7 @@ impl Matching {
         } else {
             tools.insert(before, supposed.candidate.clone());
         }
-        match self.ask(Some(&supposed.requirement), &tools) {
+        match self.circumstances.ask(Some(&supposed.requirement), &tools) {
             Rulings::None => true,
             rulings @ Rulings::Given(_) => rulings.against(|| supposed.candidate.id()).is_none(),
         }
