@@ -55,6 +55,9 @@ pub enum PolicyErrorKind {
 }
 
 impl PolicyErrorKind {
+    /// Every kind, in the order of the words.
+    pub const ALL: [Self; 4] = [Self::Budget, Self::Runtime, Self::Type, Self::Undefined];
+
     /// The word for it in files.
     pub fn name(self) -> &'static str {
         match self {
@@ -67,7 +70,7 @@ impl PolicyErrorKind {
 
     /// The kind that has this word in files.
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Budget, Self::Runtime, Self::Type, Self::Undefined]
+        Self::ALL
             .into_iter()
             .find(|kind| kind.name() == name)
     }

@@ -44,6 +44,12 @@ pub struct Circumstances {
 }
 
 impl Circumstances {
+    /// Whether a policy has a say: one that is there, or one that is named and not given.
+    pub fn is_governed(&self) -> bool {
+        let named = self.tenant.as_ref().and_then(|it| it.policy.as_ref());
+        self.policy.is_some() || named.is_some()
+    }
+
     /// Ask the policy about tools, which are ordered by server, version, tool: for a requirement,
     /// or without one about an expansion.
     pub(in crate::decide) fn ask(
@@ -223,7 +229,7 @@ impl Matching {
                 .map(ToolView::number)
                 .collect();
         }
-        if !answer.candidates.is_empty() {
+        if !answer.candidates.is_empty() && self.circumstances.is_governed() {
             let tools: Vec<_> = answer
                 .candidates
                 .iter()
@@ -286,18 +292,16 @@ impl Matching {
 
     /// The requirement of a number below [`Matching::len`], and the text it stands in.
     fn asked(&self, number: usize) -> (&Text, &CapabilityRequirement) {
-        let of_manifest = self
-            .manifest
-            .iter()
-            .flat_map(|it| it.capabilities.iter().map(|one| (&it.text, one)));
-        let of_task = self
-            .circumstances
-            .task
-            .iter()
-            .flat_map(|it| it.required.iter().map(|one| (&it.text, one)));
-        let found = of_manifest.chain(of_task).nth(number);
-        // There are as many answers as requirements.
-        found.unwrap_or_else(|| unreachable!("requirement {number} of {}", self.len()))
+        let manifest = self.manifest.as_ref();
+        let task = self.circumstances.task.as_ref();
+        let own = manifest.map_or(&[][..], |it| &it.capabilities);
+        // There are as many answers as there are requirements, and those behind the manifest's
+        // are of the task.
+        match (manifest, task) {
+            (Some(manifest), _) if number < own.len() => (&manifest.text, &own[number]),
+            (_, Some(task)) => (&task.text, &task.required[number - own.len()]),
+            _ => unreachable!("there is no requirement {number}"),
+        }
     }
 
     /// Where a part of a requirement stands.

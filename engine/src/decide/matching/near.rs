@@ -130,13 +130,7 @@ impl Matching {
 
     /// Whether the policy would let a supposed tool through beside the candidates there are.
     fn would_allow(&self, number: usize, supposed: &Supposed<'_>) -> bool {
-        let circumstances = &self.circumstances;
-        let silent = circumstances.policy.is_none()
-            && circumstances
-                .tenant
-                .as_ref()
-                .is_none_or(|it| it.policy.is_none());
-        if silent {
+        if !self.circumstances.is_governed() {
             return true;
         }
         let others = &self.answers[number].candidates;
