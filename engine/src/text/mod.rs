@@ -17,6 +17,10 @@ pub enum Source {
     Lock,
     /// A compact explanation.
     Explanation,
+    /// A policy.
+    Policy,
+    /// The tests of a policy.
+    PolicyTest,
 }
 
 impl Source {
@@ -27,6 +31,8 @@ impl Source {
             Self::Index => "mcp.index.json",
             Self::Lock => "agents.lock",
             Self::Explanation => "agents.resolution.compact.json",
+            Self::Policy => "policy.rego",
+            Self::PolicyTest => "policy_test.rego",
         }
     }
 }
