@@ -2,7 +2,8 @@
 #![cfg(feature = "policy")]
 
 use agent_engine::decide::{PolicyEngine, Ruling};
-use agent_engine::policy::{Policy, read};
+use agent_engine::diagnostic::Diagnostic;
+use agent_engine::policy::{Policy, TestVerdict, Vocabulary, dead_rules, read, test, unused_rules};
 use std::fs;
 use std::path::PathBuf;
 
@@ -128,4 +129,195 @@ fn what_harms_ends_by_the_budget() {
         assert_eq!(verdict(&ruling), "budget", "{head}: {ruling:?}");
         println!("{:>6} ms {}", taken.as_millis(), head.replace('\n', " / "));
     }
+}
+
+#[test]
+fn the_tests_of_the_examples_pass() {
+    for (name, expected) in [
+        ("no-external-network", 3),
+        ("tier", 3),
+        ("business-hours", 4),
+    ] {
+        let policy = example(&format!("{name}.rego"));
+        let tests = example(&format!("{name}_test.rego"));
+        let outcomes = test(policy, tests).unwrap_or_else(|problems| panic!("{problems:#?}"));
+        assert_eq!(outcomes.len(), expected, "{name}");
+        for outcome in outcomes {
+            assert_eq!(outcome.verdict, TestVerdict::Passed, "{name}: {outcome:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_test_fails_is_skipped_or_can_not_be_evaluated() {
+    let policy = b"package switchboard\nallowed_tools := {input.x}\n";
+    let tests = b"package switchboard_test\nimport data.switchboard\n\
+        test_good if switchboard.allowed_tools == {1} with input as {\"x\": 1}\n\
+        test_bad if switchboard.allowed_tools == {1} with input as {\"x\": 2}\n\
+        test_undefined if switchboard.allowed_tools == {1}\n\
+        todo_test_later if false\n\
+        test_error if to_number(\"x\") == 1\n\
+        test_endless if { some x in numbers.range(1, 100000); some y in numbers.range(1, 100000); x > y + 100000 }\n";
+    let outcomes = test(policy.to_vec(), tests.to_vec()).expect("outcomes");
+    let found: Vec<_> = outcomes
+        .iter()
+        .map(|outcome| (&*outcome.name, outcome.verdict.name(), &*outcome.detail))
+        .collect();
+    let expected = [
+        ("test_good", "passed", ""),
+        ("test_bad", "failed", "it does not hold"),
+        ("test_undefined", "failed", "it does not hold"),
+        ("todo_test_later", "skipped", "it is still to do"),
+        (
+            "test_error",
+            "failed",
+            "it can't be evaluated (runtime): `to_number` takes a number as a string, and this is none",
+        ),
+        (
+            "test_endless",
+            "failed",
+            "it can't be evaluated (budget): it takes too many steps",
+        ),
+    ];
+    assert_eq!(found, expected);
+    let cause = outcomes[4].cause.expect("a place");
+    assert_eq!((cause.start.line, cause.start.column), (7, 24));
+    let problem = outcomes[1].problem.as_ref().expect("a problem");
+    assert_eq!(problem.code.name(), "POLICY_TEST_FAILED");
+    assert_eq!(problem.labels[0].place.start.line, 4);
+}
+
+/// The places and messages of diagnostics.
+fn said(problems: &[Diagnostic]) -> Vec<String> {
+    problems
+        .iter()
+        .map(|problem| {
+            let start = problem.labels[0].place.start;
+            let help = problem.help.first().map(|help| format!(" ({help})"));
+            let help = help.unwrap_or_default();
+            format!("{}:{} {}{help}", start.line, start.column, problem.message)
+        })
+        .collect()
+}
+
+#[test]
+fn comparisons_with_what_never_occurs_are_found_through_names() {
+    let known: Vocabulary = [
+        ("input.user_tier", vec!["free", "gold"]),
+        ("input.requirement.verb", vec!["read", "write"]),
+        ("input.candidate_tools[_].publisher", vec!["acme", "other"]),
+        ("input.candidate_tools[_].class", vec![]),
+        (
+            "input.candidate_tools[_].capabilities[_].constraints[_]",
+            vec!["pii_safe"],
+        ),
+    ]
+    .into_iter()
+    .map(|(path, values)| {
+        let values = values.into_iter().map(str::to_owned).collect();
+        (path.to_owned(), values)
+    })
+    .collect();
+    let dead = |rules: &str| {
+        let policy = policy(format!("package switchboard\n{rules}\n"));
+        said(&dead_rules(&policy, &known))
+    };
+    let publisher =
+        "`input.candidate_tools[_].publisher` is never \"acne\" (did you mean \"acme\"?)";
+    for (rules, expected) in [
+        (
+            "a if input.user_tier == \"golt\"",
+            "2:25 `input.user_tier` is never \"golt\" (did you mean \"gold\"?)",
+        ),
+        (
+            "a if \"golt\" != input[\"user_tier\"]",
+            "2:6 `input.user_tier` is never \"golt\" (did you mean \"gold\"?)",
+        ),
+        (
+            "a if input.user_tier = \"golt\"",
+            "2:24 `input.user_tier` is never \"golt\" (did you mean \"gold\"?)",
+        ),
+        (
+            "a if input.requirement.verb in {\"write\", \"wriet\"}",
+            "2:42 `input.requirement.verb` is never \"wriet\" (did you mean \"write\"?)",
+        ),
+        (
+            "a contains t if { some t in input.candidate_tools; t.publisher == \"acne\" }",
+            &format!("2:67 {publisher}"),
+        ),
+        (
+            "a if { t := input.candidate_tools[_]; t.publisher == \"acne\" }",
+            &format!("2:54 {publisher}"),
+        ),
+        (
+            "a if { some i; t := input.candidate_tools[i]; p := t.publisher; p == \"acne\" }",
+            &format!("2:70 {publisher}"),
+        ),
+        (
+            "a if { ts := input.candidate_tools; every t in ts { t.publisher == \"acne\" } }",
+            &format!("2:68 {publisher}"),
+        ),
+        (
+            "a := [t | some t in input.candidate_tools; t.publisher == \"acne\"]",
+            &format!("2:59 {publisher}"),
+        ),
+        (
+            "f(t) if t.publisher == \"acne\"\na contains t if { some t in input.candidate_tools; f(t) }",
+            &format!("2:24 {publisher}"),
+        ),
+        (
+            "ts := input.candidate_tools\na if ts[0].publisher == \"acne\"",
+            &format!("3:25 {publisher}"),
+        ),
+        (
+            "a if { some t in input.candidate_tools; some c in t.capabilities; \"pii_save\" in c.constraints }",
+            "2:67 `input.candidate_tools[_].capabilities[_].constraints[_]` is never \"pii_save\" (did you mean \"pii_safe\"?)",
+        ),
+    ] {
+        assert_eq!(dead(rules), [expected], "{rules}");
+    }
+    for silent in [
+        "a if input.user_tier == \"gold\"",
+        "a if input.user_tier == input.x",
+        "a if input.other == \"golt\"",
+        "a if { some t in input.candidate_tools; t.class == \"golt\" }",
+        "a if { some t in input.candidate_tools; t.name == \"acne\" }",
+        "a if { some t in input.others; t.publisher == \"acne\" }",
+        // Two meanings of one name.
+        "a if { x := [t | some t in input.candidate_tools]; y := [t | some t in [{\"publisher\": \"acne\"}]; t.publisher == \"acne\"]; x == y }",
+        "f(t) if t.publisher == \"acne\"\na if f({\"publisher\": \"acne\"})\nb contains t if { some t in input.candidate_tools; f(t) }",
+        "a if { input.user_tier == \"golt\" } \nb if a with input as {\"user_tier\": \"golt\"}",
+        "a if startswith(input.user_tier, \"golt\")",
+        "a := \"golt\" if input.user_tier",
+    ] {
+        assert_eq!(dead(silent), [""; 0], "{silent}");
+    }
+}
+
+#[test]
+fn rules_that_held_for_nothing_are_named_with_what_they_read() {
+    let policy = policy(example("tier.rego"));
+    let input = |tier: &str, class: &str| {
+        format!(
+            r#"{{"user_tier": "{tier}", "candidate_tools": [{{"id": "a", "class": "{class}"}}]}}"#
+        )
+    };
+    let gold = policy.ask(&input("gold", "paid"));
+    assert_eq!(
+        said(&unused_rules(&policy, [&gold])),
+        [
+            "9:1 the rule `deny_reasons` held for nothing here; it reads `input.candidate_tools[_].id`",
+            "14:1 the rule `too_expensive` held for nothing here; it reads `input.candidate_tools[_].class`, `input.user_tier`",
+        ]
+    );
+    let free = policy.ask(&input("free", "paid"));
+    assert_eq!(said(&unused_rules(&policy, [&gold, &free])), [""; 0]);
+    assert_eq!(
+        said(&unused_rules(&policy, [&free])),
+        [
+            "4:1 the rule `allowed_tools` held for nothing here; it reads `input.candidate_tools[_].id`"
+        ]
+    );
+    let failed = policy.ask("{");
+    assert_eq!(said(&unused_rules(&policy, [&failed])), [""; 0]);
 }

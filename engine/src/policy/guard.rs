@@ -159,7 +159,7 @@ impl Guard {
                 self.value(of);
                 self.query(query);
             }
-            StatementKind::Holds { expr, .. } => self.value(expr),
+            StatementKind::Holds(expr) => self.value(expr),
             StatementKind::Unify {
                 declares: true,
                 left,

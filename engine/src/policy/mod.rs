@@ -10,6 +10,8 @@
 //! | `check` | refuses recursion, unknown functions, too many levels of calls |
 //! | `guard` | has the policy pay for values, and note which bodies held |
 //! | `budget`, `builtins`, `patterns` | count, and hold what does not count by itself |
+//! | `paths`, `unused` | know what of the input is meant, and what is said in vain |
+//! | `suite` | evaluates the tests of a policy |
 //!
 //! The errors of built-ins are errors of the policy, not undefined: a rule that denies must not
 //! be skipped because something in it failed.
@@ -19,16 +21,21 @@ mod builtins;
 mod check;
 mod guard;
 mod parse;
+mod paths;
 mod patterns;
 mod run;
+mod suite;
 mod token;
 mod tree;
+mod unused;
 
 pub use budget::{KEY_LIMIT, NUMBER_BITS_LIMIT, STEP_LIMIT, UNIT_LIMIT, VALUE_DEPTH_LIMIT};
 pub use check::{LEVEL_LIMIT, STATEMENT_LIMIT};
 pub use parse::{DEPTH_LIMIT, NESTING_LIMIT};
 pub use patterns::PATTERN_LIMIT;
 pub use run::INPUT_LIMIT;
+pub use suite::{TestOutcome, TestVerdict, test};
+pub use unused::{Vocabulary, dead_rules, unused_rules};
 
 use crate::decide::{PolicyEngine, Ruling};
 use crate::diagnostic::{Diagnostic, Problems};

@@ -172,7 +172,9 @@ impl<'t> Parser<'t> {
     fn module(&mut self) -> Parsed<Module> {
         self.check_repeats()?;
         self.expect("package")?;
+        let package_start = self.start();
         let package = self.names()?;
+        let package_span = self.span_from(package_start);
         let mut imports = Vec::new();
         while self.is("import") {
             imports.extend(self.import()?);
@@ -183,6 +185,7 @@ impl<'t> Parser<'t> {
         }
         Ok(Module {
             package,
+            package_span,
             imports,
             rules,
         })
@@ -452,7 +455,7 @@ impl<'t> Parser<'t> {
                     right,
                 }
             } else {
-                StatementKind::Holds { not, expr: left }
+                StatementKind::Holds(left)
             }
         };
         let mut with = Vec::new();

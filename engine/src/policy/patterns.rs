@@ -68,7 +68,7 @@ fn weight(hir: &Hir) -> u64 {
         HirKind::Class(Class::Unicode(class)) => 1 + class.ranges().len() as u64,
         HirKind::Class(Class::Bytes(class)) => 1 + class.ranges().len() as u64,
         HirKind::Repetition(repetition) => {
-            let times = u64::from(repetition.max.unwrap_or(repetition.min).max(1)) + 1;
+            let times = u64::from(repetition.max.unwrap_or(repetition.min + 1).max(1));
             return weight(&repetition.sub).saturating_mul(times);
         }
         HirKind::Capture(capture) => return 2 + weight(&capture.sub),

@@ -89,7 +89,7 @@ pub(crate) enum StatementKind {
     /// `every k, a in b { … }`.
     Every(Vec<String>, Expr, Query),
     /// `a` and `not a`.
-    Holds { not: bool, expr: Expr },
+    Holds(Expr),
     /// `a := b` (`declares`), `a = b` and `not a = b`.
     Unify {
         not: bool,
@@ -144,6 +144,7 @@ pub(crate) struct Import {
 pub(crate) struct Module {
     /// Without `data`.
     pub(crate) package: Vec<String>,
+    pub(crate) package_span: Span,
     pub(crate) imports: Vec<Import>,
     pub(crate) rules: Vec<Rule>,
 }
@@ -241,7 +242,7 @@ impl Statement {
                 (parts, None)
             }
             StatementKind::Every(_, of, query) => (vec![of], Some(query)),
-            StatementKind::Holds { expr, .. } => (vec![expr], None),
+            StatementKind::Holds(expr) => (vec![expr], None),
             StatementKind::Unify { left, right, .. } => (vec![left, right], None),
         };
         parts.extend(self.with.iter().flat_map(|(target, value)| [target, value]));
