@@ -127,7 +127,7 @@ fn what_harms_ends_by_the_budget() {
         let taken = started.elapsed();
         let head: String = rules.chars().take(150).collect();
         assert_eq!(verdict(&ruling), "budget", "{head}: {ruling:?}");
-        println!("{:>6} ms {}", taken.as_millis(), head.replace('\n', " / "));
+        assert!(taken.as_secs() < 10, "{head}: {taken:?}");
     }
 }
 
@@ -320,4 +320,205 @@ fn rules_that_held_for_nothing_are_named_with_what_they_read() {
     );
     let failed = policy.ask("{");
     assert_eq!(said(&unused_rules(&policy, [&failed])), [""; 0]);
+}
+
+/// Run on a thread with a small stack, which a module of wasm has as well.
+fn on_a_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(run);
+    thread.expect("a thread").join().expect("no overflow")
+}
+
+#[test]
+fn what_is_nested_too_deeply_is_refused_and_overflows_no_stack() {
+    let deep = |open: &str, close: &str, times: usize| {
+        format!(
+            "package switchboard\na := {}1{}\n",
+            open.repeat(times),
+            close.repeat(times)
+        )
+    };
+    for text in [
+        deep("(", ")", 100_000),
+        deep("[", "]", 100_000),
+        deep("{", "}", 100_000),
+        deep("{\"a\": ", "}", 100_000),
+        deep("[1 | x := ", "]", 50_000),
+        deep("[", "", 100_000),
+        deep("-", "", 100_000),
+        deep("1 + ", "", 100_000),
+        deep("1 - ", "", 100_000),
+        deep("1 * ", "", 100_000),
+        deep("1 == ", "", 100_000),
+        deep("1 in ", "", 100_000),
+        deep("f(", ")", 100_000),
+        deep("", ".a", 100_000),
+        deep("input", "[0]", 50_000),
+        deep("(1, ", "", 100_000),
+        deep("[{\"a\": (", ")}]", 13),
+        format!(
+            "package switchboard\na if {{ {} }}",
+            "every x in [1] {".repeat(50_000)
+        ),
+        format!(
+            "package switchboard\na if not {}true",
+            "not ".repeat(100_000)
+        ),
+        format!("package a{}\n", ".a".repeat(100_000)),
+        format!(
+            "package switchboard\na := [{}]",
+            "[[[[[[[[1]]]]]]]], ".repeat(20_000)
+        ),
+        format!(
+            "package switchboard\na if {{ {} }}",
+            "true; ".repeat(100_000)
+        ),
+    ] {
+        let head: String = text.chars().take(60).collect();
+        let started = std::time::Instant::now();
+        let problems =
+            on_a_small_stack(move || read(text.into_bytes()).map(|_| ())).expect_err(&head);
+        assert!(started.elapsed().as_secs() < 10, "{head}");
+        assert_eq!(problems[0].code.name(), "POLICY_SYNTAX", "{head}");
+    }
+}
+
+#[test]
+fn what_is_just_not_too_deep_is_evaluated_on_a_small_stack() {
+    let nested = |open: &str, close: &str, times: usize| {
+        format!("{}1{}", open.repeat(times), close.repeat(times))
+    };
+    let mut chain = "x0 := 1\n".to_owned();
+    let mut functions = "f0(x) := x\n".to_owned();
+    let mut loops = "x0 := {1}\n".to_owned();
+    for i in 1..=80 {
+        chain += &format!("x{i} := x{}\n", i - 1);
+        functions += &format!("f{i}(x) := f{}(x)\n", i - 1);
+        loops += &format!("x{i} := {{x | some x in x{}}}\n", i - 1);
+    }
+    let some: String = (0..120).map(|i| format!("some x{i} in [1]; ")).collect();
+    let every = |times: usize| {
+        format!(
+            "{}true{}",
+            "every x in [1] { ".repeat(times),
+            " }".repeat(times)
+        )
+    };
+    let compr = |times: usize| format!("{}1{}", "[x | x := ".repeat(times), "]".repeat(times));
+    let sum = format!("1{}", " + 1".repeat(62));
+    let first = |text: &str, count: usize| -> String {
+        text.lines().take(count + 1).collect::<Vec<_>>().join("\n")
+    };
+    let mut cases = vec![
+        format!("y := {}", nested("[", "]", 12)),
+        format!("y := {}", nested("(", ")", 12)),
+        format!("y := {}", nested("{\"a\": ", "}", 11)),
+        format!("y := {}", compr(11)),
+        format!("y := {sum}"),
+        format!("y if {{ {} }}", every(10)),
+        format!("y if {{ {some} true }}"),
+    ];
+    for (text, last) in [(&chain, "x"), (&functions, "f"), (&loops, "x")] {
+        let accepted = (1..=80)
+            .rev()
+            .find(|count| read(format!("package a\n{}", first(text, *count)).into_bytes()).is_ok())
+            .expect("some");
+        assert!(accepted > 20, "{last}: {accepted} levels");
+        let call = if last == "f" { "(1)" } else { "" };
+        cases.push(format!(
+            "{}\ny := {last}{}{call}",
+            first(text, accepted - 3),
+            accepted - 3
+        ));
+    }
+    for rules in cases {
+        let head: String = rules.chars().take(60).collect();
+        let text = format!("{rules}\nallowed_tools := {{\"a\"}} if y\n");
+        let ruling = on_a_small_stack(move || ask(&text, "{}"));
+        assert_eq!(verdict(&ruling), "a", "{head}: {ruling:?}");
+    }
+}
+
+#[test]
+fn a_ruling_depends_on_neither_threads_nor_what_was_asked_before() {
+    let heavy = policy(
+        "package switchboard\nallowed_tools := {x | some x in numbers.range(1, 100000); x < input.least}\n",
+    );
+    let policy = policy(example("tier.rego"));
+    let input = r#"{"user_tier": "free", "candidate_tools": [{"id": "a", "class": "paid"}, {"id": "b", "class": null}]}"#;
+    let first = policy.ask(input);
+    assert_eq!(verdict(&first), "b");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    assert_eq!(policy.ask(input), first);
+                    assert_eq!(verdict(&heavy.ask("{\"least\": 0}")), "");
+                }
+            });
+        }
+    });
+    // The budget is exact: the largest number that fits is the same each time.
+    let counting = self::policy(
+        "package switchboard\nallowed_tools := {\"a\"} if { every x in numbers.range(1, input.n) { x > 0 } }\n",
+    );
+    let fits = |n: u64| verdict(&counting.ask(&format!("{{\"n\": {n}}}"))) == "a";
+    let (mut low, mut high) = (1, 4_000_000);
+    while high - low > 1 {
+        let middle = (low + high) / 2;
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    assert!(low > 100_000, "{low}");
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| assert!(fits(low) && !fits(low + 1)));
+        }
+    });
+}
+
+#[test]
+fn a_large_policy_is_read_soon_or_refused() {
+    let rules = |rule: &str, times: usize| -> String {
+        let rules = (0..times).map(|i| rule.replace("NUMBER", &i.to_string()) + "\n");
+        format!("package switchboard\n{}", rules.collect::<String>())
+    };
+    let long = "true; ".repeat(490);
+    for text in [
+        rules(
+            "allowed_tools contains \"NUMBER\" if input.x == NUMBER",
+            18_000,
+        ),
+        rules("xNUMBER := NUMBER", 40_000),
+        rules("f(NUMBER) := NUMBER", 40_000),
+        rules(&format!("xNUMBER if {{ {long} }}"), 300),
+        rules(
+            &format!(
+                "xNUMBER if {{ {} }}",
+                (0..400)
+                    .map(|i| format!("y{i} := z{i}; z{i} := 1; "))
+                    .collect::<String>()
+            ),
+            100,
+        ),
+        rules("xNUMBER if data.switchboard.a[_]", 30_000),
+        format!("package switchboard\nx := [{}]", "1, ".repeat(80_000)),
+        format!("package switchboard\nx := {{{}}}", "[1], ".repeat(80_000)),
+        format!("package switchboard\nx := \"{}\"", "a".repeat(1_000_000)),
+        format!("package switchboard\n{}", "# comment\n".repeat(90_000)),
+        format!("package switchboard\n{}", "\n".repeat(1_000_000)),
+    ] {
+        let head: String = text.chars().take(80).collect();
+        let started = std::time::Instant::now();
+        let read = read(text.into_bytes());
+        let taken = started.elapsed();
+        println!("{:>6} ms {:?} {head:?}", taken.as_millis(), read.is_ok());
+        assert!(taken.as_secs() < 20, "{head}: {taken:?}");
+    }
+    let large = read(vec![b'#'; (1 << 20) + 1]).expect_err("too large");
+    assert_eq!(large[0].code.name(), "INPUT_TOO_LARGE");
+    let bytes = read(b"package a\xff".to_vec()).expect_err("not UTF-8");
+    assert_eq!(bytes[0].code.name(), "INVALID_UTF8");
 }

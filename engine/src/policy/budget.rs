@@ -9,6 +9,7 @@
 //! The evaluator knows one clock for all threads, so the counts are kept by thread. An evaluation
 //! runs on one thread from its start to its end, starts from zero, and leaves nothing behind.
 
+use core::time::Duration;
 use regex::Regex;
 use regorus::Value;
 use regorus::utils::limits::{ExecutionTimerConfig, TimeSource, set_time_source};
@@ -17,7 +18,6 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::sync::Once;
-use std::time::Duration;
 
 /// How many steps an evaluation may take.
 pub const STEP_LIMIT: u64 = 8_000_000;

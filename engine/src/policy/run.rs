@@ -287,3 +287,179 @@ fn byte_of_column(line: &str, column: usize) -> usize {
     }
     line.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::builtins::{BUILTINS, Cost};
+    use super::super::parse;
+    use super::{Part, Program};
+    use crate::text::Source;
+    use regorus::{Engine, Value};
+
+    /// What the evaluator makes of rules as they are, and with calls added.
+    fn both(rules: &str, input: &str) -> (Result<Value, String>, Result<Value, String>) {
+        let text = format!("package p\n{rules}\n");
+        let mut plain = Engine::new();
+        plain
+            .add_policy("policy.rego".to_owned(), text.clone())
+            .expect(rules);
+        plain.set_input(Value::from_json_str(input).expect("JSON"));
+        let query = "[x | x := data.p.out]";
+        let plain = plain.eval_query(query.to_owned(), false);
+        let plain = plain.map(|mut results| results.result.remove(0).expressions.remove(0).value);
+        let (text, module) = parse(Source::Policy, text.into_bytes(), &[])
+            .unwrap_or_else(|problems| panic!("{rules}: {problems:#?}"));
+        let part = Part {
+            text: &text,
+            module: &module,
+        };
+        let program =
+            Program::new(&[part]).unwrap_or_else(|problems| panic!("{rules}: {problems:#?}"));
+        let input = Value::from_json_str(input).expect("JSON");
+        let guarded = program.evaluate(&[&text], query, input).result;
+        (
+            plain.map_err(|error| error.to_string()),
+            guarded.map_err(|error| error.detail),
+        )
+    }
+
+    #[test]
+    fn added_calls_change_no_value() {
+        let input = r#"{"a": [{"n": 1, "s": ["x", "y"]}, {"n": 2, "s": []}], "o": {"k": 1, "l": [2]}, "f": false, "t": "x-y-z"}"#;
+        let mut defined = 0;
+        let rules = [
+            "out := 1",
+            "out = 1",
+            "default out := 2\nout := 1 if input.nothing",
+            "out if input.f == false",
+            "out if not input.f",
+            "out if { x := input.f; x == false }",
+            "out contains x.n if some x in input.a",
+            "out contains n if { some i; n := input.a[i].n; i >= 0 }",
+            "out contains [i, n] if n := input.a[i].n",
+            "out[k] := v if some k, v in input.o",
+            "out[x.n] := [x.s, x] if some x in input.a",
+            "out[i] contains s if some s in input.a[i].s",
+            "out.a.b := 1\nout.a.c := {\"d\": input.o}",
+            "out := x if { [x, _] := [input.o, 1] }",
+            "out := x if { [x, 1] = [input.o, 1] }",
+            "out := y if { y = [input.o, input.f] }",
+            "out := [x, y] if { [x, y] = input.a }",
+            "out := z if { x = input.f; z = [x, {\"a\": x}] }",
+            "out := x if { {\"k\": x, \"l\": _} = input.o }",
+            "out := x if x = input.o.k",
+            "out := i if input.a[i].n == 2",
+            "out := i if 2 == input.a[i].n",
+            "out := [i, j] if input.a[i].s[j] == \"y\"",
+            "out := [x | x := input.a[_].n]",
+            "out := [x | some x in input.a; x.n > 1]",
+            "out := {x | x := input.a[_].s}",
+            "out := {x.n: x | some x in input.a}",
+            "out := [[y | y := x.s[_]] | x := input.a[_]]",
+            "out := {1, 2} | {input.o.k, 3}",
+            "out := ({1, 2} & {2, 3}) - {input.o.k}",
+            "out := (1 + input.o.k) * 3 - 2 / 4 % 3",
+            "out := 1 + 2 * input.a[1].n",
+            "out := -input.o.k",
+            "out if \"x\" in input.a[_].s",
+            "out if 0, {\"n\": 1, \"s\": [\"x\", \"y\"]} in input.a",
+            "out if input.o in {input.o}",
+            "out := (2 in [1, input.a[1].n])",
+            "out if every x in input.a { x.n > 0 }",
+            "out if every i, x in input.a { x.n > i }",
+            "out if every x in input.a { every y in x.s { y != \"z\" } }",
+            "out := f(input.a[_].n)\nf(1) := \"one\"\nf(2) := \"one\"",
+            "out := f([1, 2], {\"a\": 3})\nf([x, y], {\"a\": z}) := x + y + z",
+            "out := f(3)\ndefault f(x) := 7\nf(x) := 8 if x == 2",
+            "out := 1 if { false } else := 2 if { input.f == true } else := [3, input.o]",
+            "out := 1 if false\nelse := 2",
+            "out if input.o == {\"k\": 1, \"l\": [2]}",
+            "out if { input.o.k == 1; input.o.l[0] == 2; not input.o.m }",
+            "out if {\n\tinput.o.k == 1 # comment\n\tinput.o.l[0] == 2 # another\n}",
+            "out if {\n\tsome x in input.a\n\tx.n ==\n\t\t2\n}",
+            "out := x if {\n\tx := [\n\t\tinput.o.k,\n\t\t2, # two\n\t]\n}",
+            "out := x if x := count(input.a) with input as {\"a\": [1, 2, 3]}",
+            "out := x if x := g with input.o.k as 5\ng := input.o.k",
+            "out := x if { x := f(1) with f as 7 }\nf(x) := x",
+            "out := {\"a\": {\"b\": input.o}, \"c\": [input.f, null, true, `raw \\n`]}",
+            "out := set()",
+            "out := {}",
+            "out := []",
+            "out := {1, \"a\", [1], {1}, {\"a\": 1}}",
+            "out := data.p.x[\"y\"]\nx := {\"y\": 1}",
+            "out := x[y]\nx := {\"k\": 1}\ny := \"k\"",
+            "import input.o as oo\nout := oo.k",
+            "import data.p.x as xx\nout := xx\nx := 4",
+            "import rego.v1\nout := 4",
+            "import future.keywords.in\nout if 1 in [1]",
+            "out := split(input.t, \"-\")",
+            "out := split(\"ab\", \"\")",
+            "out := concat(\",\", [\"a\", \"b\"])",
+            "out := concat(\",\", {\"b\", \"a\"})",
+            "out := concat(\",\", [])",
+            "out := replace(input.t, \"-\", \"--\")",
+            "out := replace(\"ab\", \"\", \"-\")",
+            "out := numbers.range(3, 1)",
+            "out := numbers.range(1, 3)",
+            "out := json.unmarshal(json.marshal(input))",
+            "out := [to_number(x) | some x in [\"1.5\", \"7\", null, true, 3]]",
+            "out := strings.any_prefix_match(input.t, [\"y\", \"x-\"])",
+            "out := strings.any_suffix_match([\"a\", \"b\"], \"b\")",
+            "out := sprintf(\"%s %d %v %5d|%-5s|\", [\"a\", 1, input.o, 2, \"b\"])",
+            "out := substring(input.t, 1, 3)",
+            "out := object.get(input.o, \"z\", [input.f])",
+            "out := object.get(input, [\"o\", \"l\", 0], 9)",
+            "out := sum([x.n | some x in input.a]) + max({1, 2}) + count(\"abc\")",
+            "out := union({{1}, {input.o.k, 5}})",
+            "out := sort([3, 1, input.o.k])",
+            "out := contains(input.t, \"y\")",
+            "out := type_name(input.f)",
+            "out := is_null(input.nothing)",
+            "out if is_string(input.t)\n",
+            "out := to_number(\"x\")",
+            "out := 1 / 0",
+            "out := f(1)\nf(x) := x\nf(x) := x + 1",
+            "out[\"a\"] := 1\nout[\"a\"] := 2",
+            "out := x if { some x in [1, 2] }",
+            "out := upper(1)",
+            "out := 12345678901234567890 * 98765432109876543210",
+            "out := 0.1 + 0.2",
+            "out := 1e3",
+            "out if 1 < 2\nout if \"a\" > 3",
+        ];
+        for rule in rules {
+            let (plain, guarded) = both(rule, input);
+            match (&plain, &guarded) {
+                (Ok(plain), Ok(guarded)) => {
+                    assert_eq!(plain, guarded, "{rule}");
+                    defined += usize::from(*plain != Value::new_array());
+                }
+                (Err(_), Err(_)) => {}
+                _ => panic!("{rule}: {plain:?}, {guarded:?}"),
+            }
+        }
+        assert!(defined > 80, "{defined} of {} are defined", rules.len());
+    }
+
+    #[test]
+    fn every_built_in_exists_once() {
+        assert!(BUILTINS.is_sorted_by(|a, b| a.name < b.name));
+        for builtin in BUILTINS {
+            let arguments = vec!["1"; usize::from(builtin.arguments)].join(", ");
+            let arguments = if builtin.name == "sprintf" {
+                "\"%d\", [1]".to_owned()
+            } else {
+                arguments
+            };
+            let (plain, guarded) = both(&format!("out := {}({arguments})", builtin.name), "{}");
+            let absent = |result: &Result<Value, String>| {
+                result
+                    .as_ref()
+                    .is_err_and(|error| error.contains("could not find function"))
+            };
+            let own = builtin.cost == Cost::Own && builtin.name.starts_with("regex");
+            assert_eq!(absent(&plain), own, "{}", builtin.name);
+            assert!(!absent(&guarded), "{}", builtin.name);
+        }
+    }
+}
