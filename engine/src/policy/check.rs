@@ -37,6 +37,7 @@ pub(super) fn check(modules: &[&Module], problems: &mut Problems<'_>) {
             .into_iter()
             .for_each(|query| statements(query, problems));
     }
+    rules.kinds(module, problems);
     rules.levels(modules, problems);
 }
 
@@ -185,11 +186,23 @@ impl<'m> Rules<'m> {
         let mut found = BTreeSet::new();
         for (module, rule) in definitions {
             let locals = locals(rule);
+            // What is only the start of a longer path is not asked for itself.
+            let mut starts = BTreeSet::new();
             visit(rule.parts(), &mut |expr| {
                 let called = match &expr.kind {
                     ExprKind::Call(function, _) => Some(&**function),
+                    ExprKind::Field(of, _) | ExprKind::Index(of, _) => {
+                        starts.insert(std::ptr::from_ref(&**of));
+                        None
+                    }
                     _ => None,
                 };
+                if called.is_none() && starts.contains(&std::ptr::from_ref(expr)) {
+                    return;
+                }
+                if let Some(function) = called {
+                    starts.insert(std::ptr::from_ref(function));
+                }
                 let Some((path, _)) = called.unwrap_or(expr).path() else {
                     return;
                 };
@@ -213,6 +226,32 @@ impl<'m> Rules<'m> {
         above
             .chain(below.take_while(|below| below.starts_with(path)))
             .collect()
+    }
+
+    /// Refuse a rule that is a set in one place, and an object, a function or a value in another.
+    fn kinds(&self, module: &Module, problems: &mut Problems<'_>) {
+        let kind = |rule: &Rule| {
+            let function = rule.parameters.as_ref().map(Vec::len);
+            (function, rule.element.is_some(), !rule.keys.is_empty())
+        };
+        for definitions in self.by_path.values() {
+            let mut definitions = definitions
+                .iter()
+                .filter(|(_, rule)| !rule.default)
+                .map(|(of, rule)| (*of, *rule));
+            let Some((_, first)) = definitions.next() else {
+                continue;
+            };
+            let other = definitions.find(|(_, rule)| kind(rule) != kind(first));
+            if let Some((_, other)) = other.filter(|(of, _)| std::ptr::eq(*of, module)) {
+                problems.report(
+                    Code::PolicySyntax,
+                    other.name_span,
+                    "another kind of rule than before",
+                    format!("the rule `{}` is defined in two ways", other.name.join(".")),
+                );
+            }
+        }
     }
 
     /// Refuse what depends on itself, and what stands too deep in calls.

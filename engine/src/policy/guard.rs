@@ -7,8 +7,9 @@
 //! them.
 
 use super::builtins::{Cost, added, find};
-use super::tree::{Body, Expr, ExprKind, Module, Op, Query, Rule, Statement, StatementKind};
+use super::tree::{Body, Expr, ExprKind, Module, Op, Query, Rule, Statement, StatementKind, visit};
 use crate::text::{Source, Span, Text};
+use std::collections::BTreeMap;
 
 /// A policy with calls added.
 #[derive(Debug)]
@@ -17,6 +18,9 @@ pub(super) struct Guarded {
     pub(super) text: String,
     /// Where something was added, in the text as it was, and how many bytes.
     added: Vec<(u32, u32)>,
+    /// What an offset stands for when the evaluator names it: the shortest expression that starts
+    /// there, or the call whose arguments start there.
+    pub(super) places: BTreeMap<u32, Span>,
     /// The definitions that note that they held, by number: the index of the rule, and the place.
     pub(super) bodies: Vec<(usize, Span)>,
 }
@@ -50,8 +54,23 @@ pub(super) fn guard(of: &Text, module: &Module, first: usize) -> Guarded {
             .into_iter()
             .map(|(at, edit)| (at, edit.len() as u32))
             .collect(),
+        places: places(module),
         bodies: guard.bodies,
     }
+}
+
+fn places(module: &Module) -> BTreeMap<u32, Span> {
+    let mut places: BTreeMap<u32, Span> = BTreeMap::new();
+    for rule in &module.rules {
+        visit(rule.parts(), &mut |expr| {
+            let known = places.entry(expr.span.start).or_insert(expr.span);
+            known.end = known.end.min(expr.span.end);
+            if let ExprKind::Call(function, _) = &expr.kind {
+                places.insert(function.span.end, expr.span);
+            }
+        });
+    }
+    places
 }
 
 impl Guarded {

@@ -422,9 +422,6 @@ impl<'t> Parser<'t> {
                     self.unexpected(&format!("`{end}` or a statement on a line of its own"))
                 );
             }
-            if self.is(end) {
-                break;
-            }
             statements.push(self.statement()?);
         }
         let last = statements

@@ -107,7 +107,8 @@ impl Program {
         let start = line.as_ptr() as usize - part.text.as_ptr() as usize;
         let offset = part.original(start + byte_of_column(line, at.column));
         let offset = text.as_str().floor_char_boundary(offset);
-        Some(Span::new(offset, offset))
+        let known = part.places.get(&(offset as u32)).copied();
+        Some(known.unwrap_or(Span::new(offset, offset)))
     }
 
     /// Evaluate a query.
@@ -259,6 +260,9 @@ struct At {
     column: usize,
 }
 
+/// How much of what the evaluator says is passed on, in characters.
+const DETAIL_LIMIT: usize = 200;
+
 /// What an error of the evaluator says, and where.
 fn explain(error: &Error) -> (Option<At>, String) {
     let text = error.to_string();
@@ -272,8 +276,14 @@ fn explain(error: &Error) -> (Option<At>, String) {
     });
     let message = text.rsplit("error: ").next().unwrap_or(&text);
     let message = message.lines().next().unwrap_or_default();
-    // It names places within what is evaluated, which is not the text as it was.
-    (at, message.trim().trim_end_matches('.').to_owned())
+    // What follows is the values at hand, which may be all of the input.
+    let message = [". Got `", " (path ["]
+        .iter()
+        .filter_map(|end| message.find(end))
+        .min()
+        .map_or(message, |end| &message[..end]);
+    let short: String = message.trim().chars().take(DETAIL_LIMIT).collect();
+    (at, short.trim_end_matches('.').to_owned())
 }
 
 /// The byte of a column as the evaluator counts them: a tab has four.
