@@ -1,5 +1,7 @@
 //! Values of the engine to values of the contract, and back where they come back.
 
+#[cfg(feature = "policy")]
+use crate::bindings::exports::agent::engine::policy;
 use crate::bindings::exports::agent::engine::{
     capability, diagnostic, inputs, lockfile, resolver, view,
 };
@@ -36,11 +38,12 @@ same! {
         SelectionChanged VersionChanged EndpointChanged ScopeWidened ScopeNarrowed
         IntegrityChanged HashChanged ServerRemoved ForbidAdded ForbidRemoved MissingCapability
         ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
-        TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged LoadChanged
+        TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged LoadChanged PolicySyntax
+        PolicyDeadRule PolicyRuleUnused PolicyTestFailed
     }
-    problems::Severity = diagnostic::Severity { Error Warning }
+    problems::Severity = diagnostic::Severity { Error Warning Note }
     text::Source = diagnostic::Source {
-        Manifest Index Lock Explanation Task Tenant Health Context
+        Manifest Index Lock Explanation Task Tenant Health Context Policy PolicyTest
     }
     model::Sensitivity = inputs::Sensitivity {
         Public Internal Confidential PiiLow PiiModerate PiiHigh
@@ -358,6 +361,24 @@ impl From<decide::Funnel> for resolver::Funnel {
             residency: funnel.residency,
             sensitivity: funnel.sensitivity,
             signature: funnel.signature,
+        }
+    }
+}
+
+#[cfg(feature = "policy")]
+impl From<agent_engine::policy::TestOutcome> for policy::TestOutcome {
+    fn from(outcome: agent_engine::policy::TestOutcome) -> Self {
+        use agent_engine::policy::TestVerdict;
+        Self {
+            name: outcome.name,
+            verdict: match outcome.verdict {
+                TestVerdict::Passed => policy::TestVerdict::Passed,
+                TestVerdict::Failed => policy::TestVerdict::Failed,
+                TestVerdict::Skipped => policy::TestVerdict::Skipped,
+            },
+            detail: outcome.detail,
+            problem: outcome.problem.map(Into::into),
+            place: outcome.place.into(),
         }
     }
 }

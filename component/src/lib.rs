@@ -5,6 +5,8 @@ mod convert;
 mod diagnostic;
 mod inputs;
 mod lockfile;
+#[cfg(feature = "policy")]
+mod policy;
 mod resolver;
 mod view;
 
@@ -17,9 +19,16 @@ mod view;
     unreachable_pub
 )]
 mod bindings {
+    #[cfg(feature = "policy")]
     wit_bindgen::generate!({
         path: "../wit/engine",
         world: "engine",
+    });
+
+    #[cfg(not(feature = "policy"))]
+    wit_bindgen::generate!({
+        path: "../wit/engine",
+        world: "resolver-only",
     });
 
     export!(Component);

@@ -12,6 +12,7 @@
 //! | [`model`] | the domain, in which illegal states can't be written |
 //! | [`lower`] | syntax to model: all validation, all problems at once |
 //! | [`decide`] | assessment, resolution, counterfactuals, drift |
+//! | `policy` | policies in Rego; only with the feature of that name |
 //! | [`explain`] | what any view may know of a decision |
 //! | [`render`] | the files and the views |
 //!
@@ -25,6 +26,8 @@ pub mod diagnostic;
 pub mod explain;
 pub mod lower;
 pub mod model;
+#[cfg(feature = "policy")]
+pub mod policy;
 pub mod render;
 mod sort;
 pub mod syntax;

@@ -70,9 +70,7 @@ impl PolicyErrorKind {
 
     /// The kind that has this word in files.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 

@@ -137,12 +137,24 @@ catalogue! {
     NumberOutOfRange "NUMBER_OUT_OF_RANGE" Error
         "a number is too large for a double"
         "Write a number below 1.8e308."
+    PolicyDeadRule "POLICY_DEAD_RULE" Warning
+        "a policy compares with a value that never occurs"
+        "Correct the spelling of the value, or remove the comparison; it never holds, or always."
     PolicyDenied "POLICY_DENIED" Error
         "the policy does not allow a tool"
         "See the reason that the policy gives, and the rule that denies."
     PolicyError "POLICY_ERROR" Error
         "the policy gave no answer, so that everything is denied"
         "Correct the policy: `agent policy check` says where it fails."
+    PolicyRuleUnused "POLICY_RULE_UNUSED" Note
+        "a rule of the policy did not hold for anything"
+        "Nothing is wrong: another input may need the rule."
+    PolicySyntax "POLICY_SYNTAX" Error
+        "a policy can't be compiled"
+        "Correct the Rego at the place shown."
+    PolicyTestFailed "POLICY_TEST_FAILED" Error
+        "a test of a policy does not hold"
+        "Correct the policy, or the test if it asks for the wrong thing."
     RequirementAdded "REQUIREMENT_ADDED" Error
         "a category is required that was not locked"
         "This lets the agent use more than before: review it, then run `agent resolve`."

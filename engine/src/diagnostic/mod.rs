@@ -15,6 +15,8 @@ pub enum Severity {
     Error,
     /// The input is accepted, but it may not say what its author thinks.
     Warning,
+    /// Nothing is wrong; it may be worth knowing.
+    Note,
 }
 
 impl Severity {
@@ -23,6 +25,7 @@ impl Severity {
         match self {
             Self::Error => "error",
             Self::Warning => "warning",
+            Self::Note => "note",
         }
     }
 }

@@ -105,6 +105,8 @@ fn source_name(source: Source) -> &'static str {
         Source::Tenant => "tenant",
         Source::Health => "health",
         Source::Context => "context",
+        Source::Policy => "policy",
+        Source::PolicyTest => "policy-test",
     }
 }
 
@@ -232,7 +234,10 @@ fn github(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
     let mut out = String::new();
     for diagnostic in diagnostics {
         out.push_str("::");
-        out.push_str(diagnostic.severity().name());
+        out.push_str(match diagnostic.severity() {
+            Severity::Note => "notice",
+            other => other.name(),
+        });
         let mut separator = ' ';
         let mut property = |name: &str, value: &str| {
             out.push(separator);

@@ -25,6 +25,10 @@ pub enum Source {
     Health,
     /// What a policy is told of the circumstances.
     Context,
+    /// A policy.
+    Policy,
+    /// The tests of a policy.
+    PolicyTest,
 }
 
 impl Source {
@@ -39,6 +43,8 @@ impl Source {
             Self::Tenant => "tenant.yaml",
             Self::Health => "health.yaml",
             Self::Context => "context.yaml",
+            Self::Policy => "policy.rego",
+            Self::PolicyTest => "policy_test.rego",
         }
     }
 }

@@ -1,0 +1,70 @@
+//! `agent:engine/policy`
+
+use crate::Component;
+use crate::bindings::exports::agent::engine::policy::{
+    self, CircumstancesBorrow, ContextBorrow, Diagnostic, Guest, GuestContext, GuestPolicy,
+    IndexBorrow, MatchingBorrow, Notation, TenantBorrow, TestOutcome,
+};
+use crate::capability::{Circumstances, Matching, Tenant};
+use crate::convert::all;
+use crate::inputs::Index;
+use agent_engine::{decide, lower, model, policy as rego};
+use std::sync::Arc;
+
+/// What a policy is told.
+pub(crate) struct Context(Arc<model::Context>);
+
+/// A policy.
+pub(crate) struct Policy(Arc<rego::Policy>);
+
+impl Guest for Component {
+    type Context = Context;
+    type Policy = Policy;
+
+    fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Diagnostic>> {
+        rego::test(policy, tests).map(all).map_err(all)
+    }
+}
+
+impl GuestContext for Context {
+    fn parse(text: Vec<u8>, notation: Notation) -> Result<policy::Context, Vec<Diagnostic>> {
+        let context = lower::context(text, notation.into()).map_err(all)?;
+        Ok(policy::Context::new(Self(Arc::new(context.value))))
+    }
+}
+
+impl GuestPolicy for Policy {
+    fn parse(text: Vec<u8>) -> Result<policy::Policy, Vec<Diagnostic>> {
+        let policy = rego::read(text).map_err(all)?;
+        Ok(policy::Policy::new(Self(Arc::new(policy.value))))
+    }
+
+    fn govern(
+        &self,
+        circumstances: CircumstancesBorrow<'_>,
+        context: Option<ContextBorrow<'_>>,
+    ) -> policy::Circumstances {
+        let policy: Arc<dyn decide::PolicyEngine> = Arc::<rego::Policy>::clone(&self.0);
+        policy::Circumstances::new(Circumstances(decide::Circumstances {
+            policy: Some(policy),
+            context: context.map(|context| Arc::clone(&context.get::<Context>().0)),
+            ..circumstances.get::<Circumstances>().0.clone()
+        }))
+    }
+
+    fn dead_rules(
+        &self,
+        index: Option<IndexBorrow<'_>>,
+        tenant: Option<TenantBorrow<'_>>,
+    ) -> Vec<Diagnostic> {
+        let index = index.as_ref().map(|it| &*it.get::<Index>().value);
+        let tenant = tenant.as_ref().map(|it| &*it.get::<Tenant>().value);
+        all(rego::dead_rules(&self.0, &rego::vocabulary(index, tenant)))
+    }
+
+    fn unused_rules(&self, matching: MatchingBorrow<'_>) -> Vec<Diagnostic> {
+        let matching = &matching.get::<Matching>().0;
+        let rulings = (0..matching.len()).filter_map(|number| matching.ruling(number));
+        all(rego::unused_rules(&self.0, rulings))
+    }
+}

@@ -1,0 +1,393 @@
+//! Which built-in functions exist, and those of our own.
+//!
+//! A budget of steps doesn't see what happens within a built-in. So there are none but those whose
+//! work is in proportion to their arguments, which `guard` has the policy pay for, and those that
+//! are written here and pay for their work themselves.
+
+use super::budget::{self, Meter};
+use super::patterns;
+use anyhow::{Error, bail};
+use regorus::{Engine, Value};
+
+/// How a built-in is paid for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cost {
+    /// It takes no longer for large values than for small ones.
+    Flat,
+    /// It reads all of its arguments, and its result is not larger than they are.
+    Arguments,
+    /// It pays itself.
+    Own,
+}
+
+/// A built-in.
+pub(super) struct Builtin {
+    pub(super) name: &'static str,
+    pub(super) arguments: u8,
+    pub(super) cost: Cost,
+}
+
+macro_rules! builtins {
+    ($($name:literal $arguments:literal $cost:ident)*) => {
+        &[$(Builtin { name: $name, arguments: $arguments, cost: Cost::$cost },)*]
+    };
+}
+
+/// Every built-in that exists here, by name.
+pub(super) const BUILTINS: &[Builtin] = builtins! {
+    "abs" 1 Arguments
+    "array.concat" 2 Arguments
+    "array.reverse" 1 Arguments
+    "array.slice" 3 Arguments
+    "bits.and" 2 Arguments
+    "bits.negate" 1 Arguments
+    "bits.or" 2 Arguments
+    "bits.xor" 2 Arguments
+    "ceil" 1 Arguments
+    "concat" 2 Own
+    "contains" 2 Arguments
+    "count" 1 Arguments
+    "endswith" 2 Arguments
+    "floor" 1 Arguments
+    "format_int" 2 Arguments
+    "indexof" 2 Arguments
+    "intersection" 1 Arguments
+    "is_array" 1 Flat
+    "is_boolean" 1 Flat
+    "is_null" 1 Flat
+    "is_number" 1 Flat
+    "is_object" 1 Flat
+    "is_set" 1 Flat
+    "is_string" 1 Flat
+    "json.filter" 2 Arguments
+    "json.is_valid" 1 Arguments
+    "json.marshal" 1 Arguments
+    "json.remove" 2 Arguments
+    "json.unmarshal" 1 Own
+    "lower" 1 Arguments
+    "max" 1 Arguments
+    "min" 1 Arguments
+    "numbers.range" 2 Own
+    "object.filter" 2 Arguments
+    "object.get" 3 Flat
+    "object.keys" 1 Arguments
+    "object.remove" 2 Arguments
+    "object.subset" 2 Arguments
+    "object.union" 2 Arguments
+    "object.union_n" 1 Arguments
+    "regex.is_valid" 1 Own
+    "regex.match" 2 Own
+    "replace" 3 Own
+    "round" 1 Arguments
+    "sort" 1 Arguments
+    "split" 2 Own
+    "sprintf" 2 Arguments
+    "startswith" 2 Arguments
+    "strings.any_prefix_match" 2 Own
+    "strings.any_suffix_match" 2 Own
+    "strings.reverse" 1 Arguments
+    "substring" 3 Arguments
+    "sum" 1 Arguments
+    "to_number" 1 Own
+    "trim" 2 Arguments
+    "trim_left" 2 Arguments
+    "trim_prefix" 2 Arguments
+    "trim_right" 2 Arguments
+    "trim_space" 1 Arguments
+    "trim_suffix" 2 Arguments
+    "type_name" 1 Flat
+    "union" 1 Arguments
+    "upper" 1 Arguments
+};
+
+/// The built-in of a name.
+pub(super) fn find(name: &str) -> Option<&'static Builtin> {
+    let at = BUILTINS.binary_search_by(|builtin| builtin.name.cmp(name));
+    at.ok().map(|at| &BUILTINS[at])
+}
+
+/// Why a built-in that other evaluators have does not exist here.
+pub(super) fn absence(name: &str) -> Option<&'static str> {
+    let family = name.split('.').next().unwrap_or(name);
+    match family {
+        "time" => Some("there is no clock: take the time from `input.context`"),
+        "rand" | "uuid" => Some("there is no randomness: a verdict has to be repeatable"),
+        "http" | "net" => Some("there is no network: what a policy needs has to be in `input`"),
+        "opa" | "rego" => Some("there is no environment: what a policy needs has to be in `input`"),
+        "crypto" | "io" | "providers" | "graphql" => {
+            Some("there are no keys, certificates and tokens here")
+        }
+        "json" | "yaml" | "base64" | "base64url" | "urlquery" | "hex" | "glob" | "graph"
+        | "regex" | "strings" | "bits" | "numbers" | "units" | "semver" | "array" | "object"
+        | "walk" | "product" | "indexof_n" | "trace" | "any" | "all" | "cast_array" => {
+            Some("the reference of policies lists the built-ins that exist here")
+        }
+        _ => None,
+    }
+}
+
+/// What `guard` writes into a policy. A policy can't name these.
+pub(super) mod added {
+    /// Pay for a value, and give it back.
+    pub(in super::super) const PAY: &str = "__pay";
+    /// The same for a member of a set or a key of an object.
+    pub(in super::super) const KEY: &str = "__key";
+    /// Pay for what is looked into, which is nothing for a set, and give it back.
+    pub(in super::super) const LOOK: &str = "__look";
+    /// Pay for a value, and hold.
+    pub(in super::super) const PAID: &str = "__paid";
+    /// Note that a definition held, and hold.
+    pub(in super::super) const HELD: &str = "__held";
+}
+
+type Function = fn(&mut Meter, &[Value]) -> Result<Value, Error>;
+
+/// Give an evaluator the built-ins that are written here.
+pub(super) fn install(engine: &mut Engine) -> Result<(), Error> {
+    let functions: [(&str, u8, Function); 15] = [
+        (added::PAY, 1, pay),
+        (added::KEY, 1, key),
+        (added::LOOK, 1, look),
+        (added::PAID, 1, paid),
+        (added::HELD, 1, held),
+        ("concat", 2, concat),
+        ("json.unmarshal", 1, json_unmarshal),
+        ("numbers.range", 2, numbers_range),
+        ("regex.is_valid", 1, regex_is_valid),
+        ("regex.match", 2, regex_match),
+        ("replace", 3, replace),
+        ("split", 2, split),
+        ("strings.any_prefix_match", 2, any_prefix_match),
+        ("strings.any_suffix_match", 2, any_suffix_match),
+        ("to_number", 1, to_number),
+    ];
+    for (name, arguments, function) in functions {
+        engine.add_extension(
+            name.to_owned(),
+            arguments,
+            Box::new(move |arguments: Vec<Value>| {
+                budget::with(|meter| function(meter, &arguments))
+            }),
+        )?;
+    }
+    Ok(())
+}
+
+fn refuse(why: &'static str) -> Error {
+    Error::msg(why)
+}
+
+fn pay(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    meter.pay_value(&arguments[0], u64::MAX).map_err(refuse)?;
+    Ok(arguments[0].clone())
+}
+
+fn key(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    meter
+        .pay_value(&arguments[0], budget::KEY_LIMIT)
+        .map_err(refuse)?;
+    Ok(arguments[0].clone())
+}
+
+fn look(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    match &arguments[0] {
+        set @ Value::Set(_) => Ok(set.clone()),
+        _ => pay(meter, arguments),
+    }
+}
+
+fn paid(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    pay(meter, arguments)?;
+    Ok(Value::from(true))
+}
+
+fn held(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    meter.held.insert(arguments[0].as_u32()?);
+    Ok(Value::from(true))
+}
+
+/// An argument that has to be a string, paid for.
+fn text<'v>(
+    meter: &mut Meter,
+    function: &str,
+    arguments: &'v [Value],
+    at: usize,
+) -> Result<&'v str, Error> {
+    let Value::String(text) = &arguments[at] else {
+        bail!(
+            "`{function}` takes a string as argument {}, and got {}",
+            at + 1,
+            kind(&arguments[at])
+        );
+    };
+    meter.pay(1 + text.len() as u64 / 8).map_err(refuse)?;
+    Ok(text)
+}
+
+/// The strings of an array or a set, paid for; or one string, where a built-in takes either.
+fn texts<'v>(
+    meter: &mut Meter,
+    function: &str,
+    value: &'v Value,
+    one: bool,
+) -> Result<Vec<&'v str>, Error> {
+    meter.pay_value(value, u64::MAX).map_err(refuse)?;
+    let items: Vec<&Value> = match value {
+        Value::Array(items) => items.iter().collect(),
+        Value::Set(items) => items.iter().collect(),
+        Value::String(_) if one => vec![value],
+        other => bail!(
+            "`{function}` takes a list of strings, and got {}",
+            kind(other)
+        ),
+    };
+    let texts = items.into_iter().map(|item| match item {
+        Value::String(text) => Ok(&**text),
+        other => Err(Error::msg(format!(
+            "`{function}` takes a list of strings, and there is {} in it",
+            kind(other)
+        ))),
+    });
+    texts.collect()
+}
+
+/// What a value is called.
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Set(_) => "a set",
+        Value::Object(_) => "an object",
+        Value::Undefined => "nothing",
+    }
+}
+
+/// A string of a length that is paid for before there is one.
+fn made(meter: &mut Meter, length: usize) -> Result<String, Error> {
+    meter.pay(1 + length as u64 / 8).map_err(refuse)?;
+    Ok(String::with_capacity(length))
+}
+
+fn concat(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    let between = text(meter, "concat", arguments, 0)?;
+    let parts = texts(meter, "concat", &arguments[1], false)?;
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    let length = length.saturating_add(between.len().saturating_mul(parts.len()));
+    let mut joined = made(meter, length)?;
+    for (at, part) in parts.into_iter().enumerate() {
+        if at > 0 {
+            joined.push_str(between);
+        }
+        joined.push_str(part);
+    }
+    Ok(Value::from(joined))
+}
+
+fn replace(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    let of = text(meter, "replace", arguments, 0)?;
+    let old = text(meter, "replace", arguments, 1)?;
+    let new = text(meter, "replace", arguments, 2)?;
+    let length = of.matches(old).count().saturating_mul(new.len());
+    made(meter, length.saturating_add(of.len()))?;
+    Ok(Value::from(of.replace(old, new)))
+}
+
+fn split(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    let of = text(meter, "split", arguments, 0)?;
+    let by = text(meter, "split", arguments, 1)?;
+    if by.is_empty() {
+        meter.pay(4 * of.len() as u64).map_err(refuse)?;
+        let mut buffer = [0; 4];
+        let parts = of
+            .chars()
+            .map(|c| Value::from(&*c.encode_utf8(&mut buffer)));
+        return Ok(Value::from(parts.collect::<Vec<_>>()));
+    }
+    meter
+        .pay(4 * of.matches(by).count() as u64)
+        .map_err(refuse)?;
+    Ok(Value::from(
+        of.split(by).map(Value::from).collect::<Vec<_>>(),
+    ))
+}
+
+fn any_match(
+    meter: &mut Meter,
+    function: &str,
+    arguments: &[Value],
+    matches: fn(&str, &str) -> bool,
+) -> Result<Value, Error> {
+    let of = texts(meter, function, &arguments[0], true)?;
+    let with = texts(meter, function, &arguments[1], true)?;
+    let length: usize = with.iter().map(|text| 1 + text.len() / 8).sum();
+    meter
+        .pay((of.len() as u64).saturating_mul(length as u64))
+        .map_err(refuse)?;
+    let found = of
+        .iter()
+        .any(|of| with.iter().any(|with| matches(of, with)));
+    Ok(Value::from(found))
+}
+
+fn any_prefix_match(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    any_match(meter, "strings.any_prefix_match", arguments, |of, with| {
+        of.starts_with(with)
+    })
+}
+
+fn any_suffix_match(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    any_match(meter, "strings.any_suffix_match", arguments, |of, with| {
+        of.ends_with(with)
+    })
+}
+
+fn numbers_range(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    let (Ok(from), Ok(to)) = (arguments[0].as_i64(), arguments[1].as_i64()) else {
+        bail!("`numbers.range` takes two whole numbers");
+    };
+    let count = from.abs_diff(to).saturating_add(1);
+    meter.pay(count).map_err(refuse)?;
+    let numbers: Vec<Value> = if from <= to {
+        (from..=to).map(Value::from).collect()
+    } else {
+        (to..=from).rev().map(Value::from).collect()
+    };
+    Ok(Value::from(numbers))
+}
+
+fn json_unmarshal(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    let json = text(meter, "json.unmarshal", arguments, 0)?;
+    // Each value of a list takes two bytes of text.
+    meter.pay(json.len() as u64 / 2).map_err(refuse)?;
+    let value = Value::from_json_str(json)
+        .map_err(|_| refuse("`json.unmarshal` takes a string of JSON, and this is none"))?;
+    pay(meter, &[value])
+}
+
+fn to_number(_: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    match &arguments[0] {
+        Value::Null => Ok(Value::from(0_u64)),
+        Value::Bool(value) => Ok(Value::from(u64::from(*value))),
+        Value::Number(_) => Ok(arguments[0].clone()),
+        Value::String(text) if text.len() <= 64 => Value::from_numeric_string(text)
+            .map_err(|_| refuse("`to_number` takes a number as a string, and this is none")),
+        other => bail!("`to_number` can't take {} of this size", kind(other)),
+    }
+}
+
+fn regex_match(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    let pattern = text(meter, "regex.match", arguments, 0)?;
+    let of = text(meter, "regex.match", arguments, 1)?;
+    patterns::is_match(meter, pattern, of).map(Value::from)
+}
+
+fn regex_is_valid(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+    if !matches!(arguments[0], Value::String(_)) {
+        return Ok(Value::from(false));
+    }
+    let pattern = text(meter, "regex.is_valid", arguments, 0)?;
+    Ok(Value::from(patterns::is_valid(meter, pattern)?))
+}

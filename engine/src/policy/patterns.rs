@@ -1,0 +1,81 @@
+//! Regular expressions within the budget.
+
+use super::budget::Meter;
+use anyhow::{Error, bail};
+use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// How much a pattern may weigh, which is about how many states it has once its repetitions are
+/// written out. The size of what is compiled from it would differ between machines.
+pub const PATTERN_LIMIT: u64 = 50_000;
+
+/// How long a pattern may be, in bytes.
+const LENGTH_LIMIT: usize = 4_096;
+
+/// Whether a text holds a match of a pattern.
+pub(super) fn is_match(meter: &mut Meter, pattern: &str, text: &str) -> Result<bool, Error> {
+    let (regex, weight) = match meter.patterns.get(pattern) {
+        Some(known) => known.clone(),
+        None => {
+            let compiled = compile(meter, pattern)?;
+            meter.patterns.insert(pattern.to_owned(), compiled.clone());
+            compiled
+        }
+    };
+    // Each byte may visit each state.
+    let work = (text.len() as u64).saturating_mul(weight) / 16;
+    meter.pay(1 + work).map_err(Error::msg)?;
+    Ok(regex.is_match(text))
+}
+
+/// Whether a pattern can be used.
+pub(super) fn is_valid(meter: &mut Meter, pattern: &str) -> Result<bool, Error> {
+    meter.pay(pattern.len() as u64).map_err(Error::msg)?;
+    Ok(weigh(pattern).is_ok())
+}
+
+fn compile(meter: &mut Meter, pattern: &str) -> Result<(Regex, u64), Error> {
+    let weight = weigh(pattern)?;
+    // Compiling a state takes some 100 ns.
+    meter.pay(100 + weight * 4).map_err(Error::msg)?;
+    let regex = RegexBuilder::new(pattern)
+        .size_limit(usize::MAX)
+        .build()
+        .map_err(|_| Error::msg("`regex.match` takes a pattern, and this is none"))?;
+    Ok((regex, weight))
+}
+
+fn weigh(pattern: &str) -> Result<u64, Error> {
+    if pattern.len() > LENGTH_LIMIT {
+        bail!("a pattern has at most {LENGTH_LIMIT} bytes");
+    }
+    let mut parser = regex_syntax::ParserBuilder::new().nest_limit(32).build();
+    let Ok(hir) = parser.parse(pattern) else {
+        bail!("`regex.match` takes a pattern, and this is none");
+    };
+    let weight = weight(&hir);
+    if weight > PATTERN_LIMIT {
+        bail!("the pattern is too large once its repetitions are written out");
+    }
+    Ok(weight)
+}
+
+/// About how many states a pattern has. The nesting is limited by the parser.
+fn weight(hir: &Hir) -> u64 {
+    let own: u64 = match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Literal(literal) => literal.0.len() as u64,
+        HirKind::Class(Class::Unicode(class)) => 1 + class.ranges().len() as u64,
+        HirKind::Class(Class::Bytes(class)) => 1 + class.ranges().len() as u64,
+        HirKind::Repetition(repetition) => {
+            let times = u64::from(repetition.max.unwrap_or(repetition.min + 1).max(1));
+            return weight(&repetition.sub).saturating_mul(times);
+        }
+        HirKind::Capture(capture) => return 2 + weight(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            let weights = parts.iter().map(|part| weight(part) + 1);
+            return weights.fold(0, u64::saturating_add);
+        }
+    };
+    own
+}
