@@ -630,3 +630,27 @@ fn errors_say_what_and_where() {
         assert_eq!(found, expected, "{rules}");
     }
 }
+
+#[test]
+fn many_candidates_are_within_the_budget() {
+    let tool = |i: usize| {
+        format!(
+            r#"{{"id": "server-{i}@1.0.0/search", "server": "server-{i}", "version": "1.0.0", "tool": "search",
+                "description": "Searches", "capabilities": [{{"verb": "search", "resource": "internet", "constraints": []}}],
+                "class": "paid", "publisher": "acme", "signed": true, "residency": ["eu"], "maxSensitivity": "internal"}}"#
+        )
+    };
+    let tools: Vec<_> = (0..50_000).map(tool).collect();
+    let input = format!(
+        r#"{{"user_tier": "gold", "candidate_tools": [{}]}}"#,
+        tools.join(",")
+    );
+    for (name, allowed) in [("no-external-network", 0), ("tier", 50_000)] {
+        let ruling = policy(example(&format!("{name}.rego"))).ask(&input);
+        let found = ruling.answer.expect(name);
+        assert_eq!(found.tools.len(), allowed, "{name}");
+    }
+    let large = " ".repeat((32 << 20) + 1);
+    let ruling = policy(example("tier.rego")).ask(&large);
+    assert_eq!(verdict(&ruling), "budget");
+}
