@@ -117,6 +117,9 @@ fn what_harms_ends_by_the_budget() {
         functions("9", "x * x"),
         functions("9", "x + 1"),
         functions("\"ab\"", "concat(x, [x, x])"),
+        (0..24).fold("p0[1] := 1\n".to_owned(), |rules, i| {
+            rules + &format!("p{}[[k, k]] := 1 if some k, _ in p{i}\n", i + 1)
+        }) + "allowed_tools := {\"a\"} if p24",
         "y if { x = [1]; z = [x, x]; w = [z, z]; w == w }\nallowed_tools := {\"a\"} if { some i in numbers.range(1, 1000000); y }".to_owned(),
         "allowed_tools := {\"a\" | some i in numbers.range(1, 5000); regex.match(sprintf(\"(\\\\w{20}){2}%d\", [i]), \"aaa\")}".to_owned(),
         format!("allowed_tools := {{\"a\"}} if {{ some i in numbers.range(1, 5000); regex.match(\"(a*)*b{{500}}\", \"{}\") }}", "a".repeat(10_000)),
