@@ -117,6 +117,9 @@ fn what_harms_ends_by_the_budget() {
         functions("9", "x * x"),
         functions("9", "x + 1"),
         functions("\"ab\"", "concat(x, [x, x])"),
+        (0..24).fold("p0[1] := 1\n".to_owned(), |rules, i| {
+            rules + &format!("p{}[[k, k]] := 1 if some k, _ in p{i}\n", i + 1)
+        }) + "allowed_tools := {\"a\"} if p24",
         "y if { x = [1]; z = [x, x]; w = [z, z]; w == w }\nallowed_tools := {\"a\"} if { some i in numbers.range(1, 1000000); y }".to_owned(),
         "allowed_tools := {\"a\" | some i in numbers.range(1, 5000); regex.match(sprintf(\"(\\\\w{20}){2}%d\", [i]), \"aaa\")}".to_owned(),
         format!("allowed_tools := {{\"a\"}} if {{ some i in numbers.range(1, 5000); regex.match(\"(a*)*b{{500}}\", \"{}\") }}", "a".repeat(10_000)),
@@ -629,4 +632,28 @@ fn errors_say_what_and_where() {
         };
         assert_eq!(found, expected, "{rules}");
     }
+}
+
+#[test]
+fn many_candidates_are_within_the_budget() {
+    let tool = |i: usize| {
+        format!(
+            r#"{{"id": "server-{i}@1.0.0/search", "server": "server-{i}", "version": "1.0.0", "tool": "search",
+                "description": "Searches", "capabilities": [{{"verb": "search", "resource": "internet", "constraints": []}}],
+                "class": "paid", "publisher": "acme", "signed": true, "residency": ["eu"], "maxSensitivity": "internal"}}"#
+        )
+    };
+    let tools: Vec<_> = (0..50_000).map(tool).collect();
+    let input = format!(
+        r#"{{"user_tier": "gold", "candidate_tools": [{}]}}"#,
+        tools.join(",")
+    );
+    for (name, allowed) in [("no-external-network", 0), ("tier", 50_000)] {
+        let ruling = policy(example(&format!("{name}.rego"))).ask(&input);
+        let found = ruling.answer.expect(name);
+        assert_eq!(found.tools.len(), allowed, "{name}");
+    }
+    let large = " ".repeat((32 << 20) + 1);
+    let ruling = policy(example("tier.rego")).ask(&large);
+    assert_eq!(verdict(&ruling), "budget");
 }

@@ -19,12 +19,17 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::sync::Once;
 
-/// How many steps an evaluation may take.
+/// How many steps an evaluation may take, and one more for each [`BYTES_PER_STEP`] of its input.
 pub const STEP_LIMIT: u64 = 8_000_000;
 
 /// How many units of values an evaluation may build, compare and pass to built-ins: one for each
-/// value in a value, one for each 8 bytes of a string.
+/// value in a value, one for each 8 bytes of a string. One more for each [`BYTES_PER_STEP`] of its
+/// input as well.
 pub const UNIT_LIMIT: u64 = 8_000_000;
+
+/// For how many bytes of its input an evaluation may take one more step: a policy that looks at
+/// each candidate once can do so however many there are.
+pub const BYTES_PER_STEP: u64 = 4;
 
 /// How deep arrays, sets and objects may stand in one another.
 pub const VALUE_DEPTH_LIMIT: u32 = 64;
@@ -41,6 +46,8 @@ pub const NUMBER_BITS_LIMIT: u32 = 1_024;
 pub(super) struct Meter {
     steps: u64,
     units: u64,
+    /// What the input adds to each limit.
+    more: u64,
     /// Why it has to end.
     spent: Option<&'static str>,
     /// The definitions whose bodies held.
@@ -59,7 +66,7 @@ impl TimeSource for Counter {
     fn now(&self) -> Option<Duration> {
         Some(with(|meter| {
             meter.steps += 1;
-            if meter.steps > STEP_LIMIT {
+            if meter.steps > STEP_LIMIT + meter.more {
                 meter.spent.get_or_insert("it takes too many steps");
             }
             // A budget that is spent stays spent, whatever the evaluator swallows.
@@ -90,9 +97,14 @@ pub(super) fn timer() -> ExecutionTimerConfig {
     }
 }
 
-/// Begin to count.
-pub(super) fn start() {
-    with(|meter| *meter = Meter::default());
+/// Begin to count, for an input of so many bytes.
+pub(super) fn start(input: usize) {
+    with(|meter| {
+        *meter = Meter {
+            more: input as u64 / BYTES_PER_STEP,
+            ..Meter::default()
+        };
+    });
 }
 
 /// What was counted since the start. Nothing of it stays.
@@ -112,7 +124,7 @@ impl Meter {
     /// Pay for work. The error is why there is nothing left.
     pub(super) fn pay(&mut self, units: u64) -> Result<(), &'static str> {
         self.units = self.units.saturating_add(units);
-        if self.units > UNIT_LIMIT {
+        if self.units > UNIT_LIMIT + self.more {
             return Err(self.end("its values are too much work"));
         }
         self.spent.map_or(Ok(()), Err)

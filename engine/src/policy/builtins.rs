@@ -142,7 +142,8 @@ pub(super) mod added {
 
 type Function = fn(&mut Meter, &[Value]) -> Result<Value, Error>;
 
-/// Give an evaluator the built-ins that are written here.
+/// Give an evaluator the built-ins that are written here. It refuses a call with another number of
+/// arguments than the one that stands here, so that each function finds as many as it looks for.
 pub(super) fn install(engine: &mut Engine) -> Result<(), Error> {
     let functions: [(&str, u8, Function); 15] = [
         (added::PAY, 1, pay),

@@ -117,7 +117,15 @@ impl Guard {
         if rule.default {
             return;
         }
-        for pattern in rule.keys.iter().chain(rule.parameters.iter().flatten()) {
+        for key in &rule.keys {
+            // The evaluator takes no calls in the paths of some heads, but what is built.
+            if is_composite(key) {
+                self.wrap(added::KEY, key);
+            } else {
+                self.pattern(key);
+            }
+        }
+        for pattern in rule.parameters.iter().flatten() {
             self.pattern(pattern);
         }
         if let Some(element) = &rule.element {

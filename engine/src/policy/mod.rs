@@ -30,7 +30,9 @@ mod tree;
 mod unused;
 mod vocabulary;
 
-pub use budget::{KEY_LIMIT, NUMBER_BITS_LIMIT, STEP_LIMIT, UNIT_LIMIT, VALUE_DEPTH_LIMIT};
+pub use budget::{
+    BYTES_PER_STEP, KEY_LIMIT, NUMBER_BITS_LIMIT, STEP_LIMIT, UNIT_LIMIT, VALUE_DEPTH_LIMIT,
+};
 pub use check::{LEVEL_LIMIT, STATEMENT_LIMIT};
 pub use parse::{DEPTH_LIMIT, NESTING_LIMIT};
 pub use patterns::PATTERN_LIMIT;

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 /// The largest input of an evaluation, in bytes.
-pub const INPUT_LIMIT: usize = 64 << 20;
+pub const INPUT_LIMIT: usize = 32 << 20;
 
 /// One module to evaluate.
 pub(super) struct Part<'m> {
@@ -69,7 +69,7 @@ impl Program {
             Err(error) => return Err(program.refuse(parts, &error)),
         };
         // The rest of compiling is done before the first evaluation.
-        budget::start();
+        budget::start(0);
         let result = program.engine.eval_query("true".to_owned(), false);
         budget::finish();
         match result {
@@ -111,11 +111,16 @@ impl Program {
         Some(known.unwrap_or(Span::new(offset, offset)))
     }
 
-    /// Evaluate a query.
-    pub(super) fn evaluate(&self, texts: &[&Text], query: &str, input: Value) -> Evaluated {
+    /// Evaluate a query with an input, which has so many bytes.
+    pub(super) fn evaluate(
+        &self,
+        texts: &[&Text],
+        query: &str,
+        (input, bytes): (Value, usize),
+    ) -> Evaluated {
         let mut engine = self.engine.clone();
         engine.set_input(input);
-        budget::start();
+        budget::start(bytes);
         let result = engine.eval_query(query.to_owned(), false);
         let meter = budget::finish();
         let result = match (meter.spent(), result) {
@@ -163,6 +168,7 @@ impl Program {
             let detail = format!("its input has more than {INPUT_LIMIT} bytes");
             return failed(PolicyErrorKind::Budget, detail);
         }
+        let bytes = input.len();
         let Ok(input) = Value::from_json_str(input) else {
             return failed(PolicyErrorKind::Runtime, "its input is not JSON".to_owned());
         };
@@ -181,7 +187,7 @@ impl Program {
             "[]".to_owned()
         };
         let query = format!("[[x | x := data.switchboard.{TOOLS}], {reasons}]");
-        let evaluated = self.evaluate(&[text], &query, input);
+        let evaluated = self.evaluate(&[text], &query, (input, bytes));
         let lines = self.lines(text, &evaluated.held);
         Ruling {
             answer: evaluated.result.and_then(|value| answer(&value)),
@@ -326,7 +332,7 @@ mod tests {
         let program =
             Program::new(&[part]).unwrap_or_else(|problems| panic!("{rules}: {problems:#?}"));
         let input = Value::from_json_str(input).expect("JSON");
-        let guarded = program.evaluate(&[&text], query, input).result;
+        let guarded = program.evaluate(&[&text], query, (input, 0)).result;
         (
             plain.map_err(|error| error.to_string()),
             guarded.map_err(|error| error.detail),
@@ -349,6 +355,10 @@ mod tests {
             "out contains [i, n] if n := input.a[i].n",
             "out[k] := v if some k, v in input.o",
             "out[x.n] := [x.s, x] if some x in input.a",
+            "out[[k, v]] := 1 if some k, v in input.o",
+            "out[k][v] := 1 if some k, v in input.o",
+            "out.a[k].b[v] := 1 if some k, v in input.o",
+            "out[k] if some k, _ in input.o",
             "out[i] contains s if some s in input.a[i].s",
             "out.a.b := 1\nout.a.c := {\"d\": input.o}",
             "out := x if { [x, _] := [input.o, 1] }",

@@ -89,7 +89,7 @@ pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Dia
             outcome.detail = "it is still to do".to_owned();
         } else {
             let query = query(&test_module, name);
-            let evaluated = program.evaluate(&[&text, &test_text], &query, Value::Undefined);
+            let evaluated = program.evaluate(&[&text, &test_text], &query, (Value::Undefined, 0));
             match evaluated.result {
                 Ok(value) if holds(&value) => {}
                 Ok(_) => outcome.fail(&test_text, rule.name_span, "it does not hold".to_owned()),
