@@ -1,6 +1,6 @@
 //! Tells the tests for which machine they are built, and whether the reference data is there that is no part of the repository.
 //!
-//! Data of others (JSONTestSuite) is not copied into the repository. It is looked for in the
+//! Data of others (JSONTestSuite, the schemas of MCP) is not copied into the repository. It is looked for in the
 //! folder that `AGENT_REFERENCE` names, else beside the checkout, in `../shared/reference`. A test
 //! that needs it is ignored where it is not, with a note: it then counts as not run, and not as
 //! passed. A folder that `AGENT_REFERENCE` names has to be there.
@@ -11,12 +11,25 @@ use std::path::{Path, PathBuf};
 /// What `AGENT_REFERENCE` says on a machine that is known not to have the data.
 const ABSENT: &str = "absent";
 
+/// Each folder of data: where it is, the `cfg` that says that it is there, and the variable that
+/// says where.
+const REFERENCES: [(&str, &str, &str); 2] = [
+    (
+        "json-test-suite/test_parsing",
+        "json_test_suite",
+        "AGENT_JSON_TEST_SUITE",
+    ),
+    ("mcp/wire", "mcp_wire", "AGENT_MCP_WIRE"),
+];
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=AGENT_REFERENCE");
     let target = env::var("TARGET").expect("cargo sets TARGET");
     println!("cargo::rustc-env=AGENT_TARGET={target}");
-    println!("cargo::rustc-check-cfg=cfg(json_test_suite)");
+    for (_, cfg, _) in REFERENCES {
+        println!("cargo::rustc-check-cfg=cfg({cfg})");
+    }
 
     let tests = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let root = Path::new(&tests).join("..");
@@ -26,16 +39,18 @@ fn main() {
         Some(folder) => PathBuf::from(folder),
         None => root.join("../shared/reference"),
     };
-    let suite = folder.join("json-test-suite/test_parsing");
-    if suite.is_dir() {
-        println!("cargo::rerun-if-changed={}", suite.display());
-        println!("cargo::rustc-env=AGENT_JSON_TEST_SUITE={}", suite.display());
-        println!("cargo::rustc-cfg=json_test_suite");
-    } else if named.is_some() {
-        println!(
-            "cargo::error=AGENT_REFERENCE names a folder without json-test-suite/test_parsing: {}; \
-             set it to `{ABSENT}` to go without",
-            folder.display()
-        );
+    for (place, cfg, variable) in REFERENCES {
+        let found = folder.join(place);
+        if found.is_dir() {
+            println!("cargo::rerun-if-changed={}", found.display());
+            println!("cargo::rustc-env={variable}={}", found.display());
+            println!("cargo::rustc-cfg={cfg}");
+        } else if named.is_some() {
+            println!(
+                "cargo::error=AGENT_REFERENCE names a folder without {place}: {}; set it to \
+                 `{ABSENT}` to go without",
+                folder.display()
+            );
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod assess;
 mod counterfactual;
 mod drift;
+mod expansion;
 mod failures;
 mod gates;
 mod matching;
@@ -13,6 +14,10 @@ pub(crate) use assess::constraint_failures;
 pub use assess::{Assessment, Offer, Rejection, assess};
 pub use counterfactual::{Change, Counterfactual, counterfactuals};
 pub use drift::{Drift, LockState, compare, verify};
+pub use expansion::{
+    Collision, Definition, Denial, DenialReason, Entry, Expand, Expanded, Exposed, Holder,
+    NotExpanded, NotExposed, Services, Stub, expand, exposed, services, token_estimate,
+};
 pub use failures::Failures;
 pub use matching::{CapabilityFunnel, Circumstances, Matching, NearTool, Preference, hash};
 pub use resolve::{Funnel, Near, Outcome, Resolution, TieBreak};

@@ -9,6 +9,7 @@ mod lock;
 mod lookalike;
 mod manifest;
 mod policy_input;
+mod stub;
 mod tool;
 
 pub use capability::contradictions;
@@ -18,6 +19,7 @@ pub use integrity::integrity;
 pub use lock::lock;
 pub use manifest::manifest;
 pub use policy_input::{Candidate, candidates, input, tool_id};
+pub use stub::{EXPAND, LIST_SERVICES, STUB_ID_LIMIT, stub_definition, stub_name};
 pub use tool::{definition, definition_digest, digest};
 
 use crate::diagnostic::{Code, Diagnostic, Problems};

@@ -10,6 +10,11 @@ impl<T> NonEmpty<T> {
         (!items.is_empty()).then_some(Self(items))
     }
 
+    /// A list of one element.
+    pub fn one(item: T) -> Self {
+        Self(vec![item])
+    }
+
     /// The elements.
     pub fn as_slice(&self) -> &[T] {
         &self.0

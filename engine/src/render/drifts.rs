@@ -33,22 +33,25 @@ pub fn drifts(drifts: &[Drift]) -> Vec<Part> {
 pub fn drifts_json(drifts: &[Drift]) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {
-        w.key("drifts").array(|w| {
-            for drift in drifts {
-                w.object(|w| {
-                    w.key("after").optional(drift.after.as_deref());
-                    w.key("before").optional(drift.before.as_deref());
-                    w.key("capability").optional(drift.capability.as_deref());
-                    w.key("category").optional(drift.category.as_deref());
-                    w.key("code").string(drift.code.name());
-                    w.key("details")
-                        .strings(drift.details.iter().map(String::as_str));
-                    w.key("text").string(&sentence(drift));
-                    w.key("widening").bool(drift.widening());
-                });
-            }
-        });
+        w.key("drifts").array(|w| write_drifts(w, drifts));
         w.key("fresh").bool(drifts.is_empty());
     });
     w.finish()
+}
+
+/// An element for each drift.
+pub(super) fn write_drifts(w: &mut Writer, drifts: &[Drift]) {
+    for drift in drifts {
+        w.object(|w| {
+            w.key("after").optional(drift.after.as_deref());
+            w.key("before").optional(drift.before.as_deref());
+            w.key("capability").optional(drift.capability.as_deref());
+            w.key("category").optional(drift.category.as_deref());
+            w.key("code").string(drift.code.name());
+            w.key("details")
+                .strings(drift.details.iter().map(String::as_str));
+            w.key("text").string(&sentence(drift));
+            w.key("widening").bool(drift.widening());
+        });
+    }
 }

@@ -3,6 +3,7 @@
 mod compact;
 mod discover;
 mod drifts;
+mod expansion;
 mod lock;
 mod matching;
 mod report;
@@ -15,6 +16,9 @@ mod why;
 pub use compact::{compact, expand};
 pub use discover::{discover, discover_json};
 pub use drifts::{drifts, drifts_json};
+pub use expansion::{
+    expanded, expanded_json, exposed, exposed_json, not_expanded_json, services, services_json,
+};
 pub use lock::lock;
 pub use matching::matching;
 pub use report::{File, Format, report};

@@ -7,7 +7,7 @@ use super::resolution::write_reason;
 use super::styled::{Style, Styled, count};
 use super::summary::{ELIGIBLE, NEAREST, fix_line, mark, reason_line, write_change};
 use super::why::{tell_check, write_check};
-use crate::decide::{CapabilityFunnel, Matching, NearTool};
+use crate::decide::{CapabilityFunnel, Matching, NearTool, Ruling};
 use crate::explain::{ToolStory, ToolVerdict, fix, outranked, policy_error, tool_story};
 use crate::lower::{definition_digest, integrity};
 use crate::model::{Name, ServerView, ToolView};
@@ -289,26 +289,7 @@ pub(super) fn write_requirement(w: &mut Writer, matching: &Matching, number: usi
     w.key("place")
         .object(|w| write_place(w, &matching.place(number, requirement.span)));
     w.key("policy");
-    match matching.ruling(number) {
-        None => w.null(),
-        Some(ruling) => w.object(|w| {
-            let error = ruling.answer.as_ref().err();
-            w.key("error");
-            match error {
-                None => w.null(),
-                Some(error) => w.object(|w| {
-                    w.key("detail").string(&error.detail);
-                    w.key("place");
-                    match &error.place {
-                        None => w.null(),
-                        Some(place) => w.object(|w| write_place(w, place)),
-                    }
-                    w.key("reason").string(error.kind.name());
-                }),
-            }
-            w.key("lines").numbers(ruling.lines.iter().copied());
-        }),
-    }
+    write_ruling(w, matching.ruling(number));
     w.key("selected");
     match selected {
         None => w.null(),
@@ -326,6 +307,29 @@ pub(super) fn write_requirement(w: &mut Writer, matching: &Matching, number: usi
             w.key("version").string(server.version());
         }),
     }
+}
+
+/// What a policy said beside the ids, or null where it was not asked.
+pub(super) fn write_ruling(w: &mut Writer, ruling: Option<&Ruling>) {
+    let Some(ruling) = ruling else {
+        return w.null();
+    };
+    w.object(|w| {
+        w.key("error");
+        match &ruling.answer {
+            Ok(_) => w.null(),
+            Err(error) => w.object(|w| {
+                w.key("detail").string(&error.detail);
+                w.key("place");
+                match &error.place {
+                    None => w.null(),
+                    Some(place) => w.object(|w| write_place(w, place)),
+                }
+                w.key("reason").string(error.kind.name());
+            }),
+        }
+        w.key("lines").numbers(ruling.lines.iter().copied());
+    });
 }
 
 /// The members of a rejected tool.

@@ -314,6 +314,11 @@ impl<'i> ServerView<'i> {
         })
     }
 
+    /// Where its id stands, as a place.
+    pub fn place_of_id(self) -> Place {
+        self.index.text.place(self.row.id_span)
+    }
+
     /// Where its id stands.
     pub fn id_span(self) -> Span {
         self.row.id_span

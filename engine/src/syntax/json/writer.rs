@@ -54,7 +54,12 @@ impl Writer {
     fn line(&mut self) {
         const SPACES: &str = "\n                                ";
         if self.pretty {
-            self.out.push_str(&SPACES[..=self.depth * 2]);
+            let (width, most) = (self.depth * 2, SPACES.len() - 1);
+            self.out.push_str(&SPACES[..=width.min(most)]);
+            // What is deeper than anything of our own came from an input.
+            for _ in most..width {
+                self.out.push(' ');
+            }
         }
     }
 
@@ -199,6 +204,24 @@ mod tests {
             "{\n  \"a\": [],\n  \"b\": [\n    0,\n    4294967295,\n    {},\n    null\n  ],\n  \
              \"c\\n\": \"\\\"é\\u0001\u{7f}\\\\\",\n  \"d\": false\n}\n"
         );
+    }
+
+    #[test]
+    fn deep_values_are_indented_all_the_way() {
+        fn nest(w: &mut Writer, depth: usize) {
+            w.array(|w| {
+                if depth > 0 {
+                    nest(w, depth - 1);
+                }
+            });
+        }
+        let mut w = Writer::pretty();
+        nest(&mut w, 130);
+        let text = w.finish();
+        let deepest = text
+            .lines()
+            .map(|line| line.len() - line.trim_start().len());
+        assert_eq!(deepest.max(), Some(260));
     }
 
     #[test]
