@@ -14,6 +14,7 @@
 //! | [`decide`] | assessment, resolution, counterfactuals, drift |
 //! | [`explain`] | what any view may know of a decision |
 //! | [`render`] | the files and the views |
+//! | [`import`] | documents of others to the index |
 //!
 //! The numbers in brackets in the documentation, such as \[0, 2.1\], name a specification and
 //! its section.
@@ -23,6 +24,7 @@
 pub mod decide;
 pub mod diagnostic;
 pub mod explain;
+pub mod import;
 pub mod lower;
 pub mod model;
 pub mod render;

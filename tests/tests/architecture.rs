@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of the engine: each imports only those before it.
-const LAYERS: [&str; 8] = [
+const LAYERS: [&str; 9] = [
     "text",
     "diagnostic",
     "syntax",
@@ -16,6 +16,7 @@ const LAYERS: [&str; 8] = [
     "decide",
     "explain",
     "render",
+    "import",
 ];
 
 /// What no decision may see, though it stands before `decide`: how something was written.

@@ -105,6 +105,8 @@ fn source_name(source: Source) -> &'static str {
         Source::Tenant => "tenant",
         Source::Health => "health",
         Source::Context => "context",
+        Source::Import => "import",
+        Source::Overlay => "overlay",
     }
 }
 

@@ -25,6 +25,11 @@ pub enum Source {
     Health,
     /// What a policy is told of the circumstances.
     Context,
+    /// A document that is imported into an index. It may hold secrets of others, such as the
+    /// environment of a server: no view shows its text.
+    Import,
+    /// What is said beside an imported document.
+    Overlay,
 }
 
 impl Source {
@@ -39,7 +44,15 @@ impl Source {
             Self::Tenant => "tenant.yaml",
             Self::Health => "health.yaml",
             Self::Context => "context.yaml",
+            Self::Import => "server.json",
+            Self::Overlay => "overlay.yaml",
         }
+    }
+
+    /// Whether a view may show lines of the text. Of a text that may hold secrets, only places
+    /// are shown: a line that is at fault can have a key in it, or stand beside one.
+    pub fn may_be_shown(self) -> bool {
+        self != Self::Import
     }
 }
 
