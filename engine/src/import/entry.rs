@@ -58,11 +58,11 @@ impl<'s, 'a> Entries<'s, 'a> {
     ) -> New<'a> {
         let mut entry = match before {
             Some(before) => Object::of(before.node(), before.base()),
-            None => Object {
-                origin: Some(Origin::import(server.name().1)),
-                ..Object::default()
-            },
+            None => Object::default(),
         };
+        // What is wrong with the entry as a whole, such as that there is another one, is wrong
+        // with the document.
+        entry.origin = Some(Origin::import(server.name().1));
         for field in Field::ALL {
             let Some((at, part)) = self.field(field, server, target, &entry, notes) else {
                 continue;
