@@ -1,9 +1,10 @@
 //! Tells the tests for which machine they are built, and whether the reference data is there that is no part of the repository.
 //!
-//! Data of others (JSONTestSuite) is not copied into the repository. It is looked for in the
-//! folder that `AGENT_REFERENCE` names, else beside the checkout, in `../shared/reference`. A test
-//! that needs it is ignored where it is not, with a note: it then counts as not run, and not as
-//! passed. A folder that `AGENT_REFERENCE` names has to be there.
+//! Data of others (JSONTestSuite; `server.json` files and captures of MCP servers) is not copied
+//! into the repository. It is looked for in the folder that `AGENT_REFERENCE` names, else beside
+//! the checkout, in `../shared/reference`. A test that needs it is ignored where it is not, with a
+//! note: it then counts as not run, and not as passed. A folder that `AGENT_REFERENCE` names has to
+//! hold what anybody can get.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,12 +12,26 @@ use std::path::{Path, PathBuf};
 /// What `AGENT_REFERENCE` says on a machine that is known not to have the data.
 const ABSENT: &str = "absent";
 
+/// The data that tests are told of: the `cfg` that says that it is there, the variable that says
+/// where, its folder, and whether anybody can get it.
+const DATA: [(&str, &str, &str, bool); 2] = [
+    (
+        "json_test_suite",
+        "AGENT_JSON_TEST_SUITE",
+        "json-test-suite/test_parsing",
+        true,
+    ),
+    ("mcp_reference", "AGENT_MCP_REFERENCE", "mcp", false),
+];
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=AGENT_REFERENCE");
     let target = env::var("TARGET").expect("cargo sets TARGET");
     println!("cargo::rustc-env=AGENT_TARGET={target}");
-    println!("cargo::rustc-check-cfg=cfg(json_test_suite)");
+    for (cfg, ..) in DATA {
+        println!("cargo::rustc-check-cfg=cfg({cfg})");
+    }
 
     let tests = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
     let root = Path::new(&tests).join("..");
@@ -26,16 +41,18 @@ fn main() {
         Some(folder) => PathBuf::from(folder),
         None => root.join("../shared/reference"),
     };
-    let suite = folder.join("json-test-suite/test_parsing");
-    if suite.is_dir() {
-        println!("cargo::rerun-if-changed={}", suite.display());
-        println!("cargo::rustc-env=AGENT_JSON_TEST_SUITE={}", suite.display());
-        println!("cargo::rustc-cfg=json_test_suite");
-    } else if named.is_some() {
-        println!(
-            "cargo::error=AGENT_REFERENCE names a folder without json-test-suite/test_parsing: {}; \
-             set it to `{ABSENT}` to go without",
-            folder.display()
-        );
+    for (cfg, variable, data, public) in DATA {
+        let path = folder.join(data);
+        if path.is_dir() {
+            println!("cargo::rerun-if-changed={}", path.display());
+            println!("cargo::rustc-env={variable}={}", path.display());
+            println!("cargo::rustc-cfg={cfg}");
+        } else if public && named.is_some() {
+            println!(
+                "cargo::error=AGENT_REFERENCE names a folder without {data}: {}; set it to \
+                 `{ABSENT}` to go without",
+                folder.display()
+            );
+        }
     }
 }

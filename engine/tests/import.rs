@@ -413,6 +413,18 @@ fn the_configuration_of_a_client_gives_urls_and_no_secrets() {
         );
     }
     assert_eq!(refuse(&broken, None, None)[0].code, Code::JsonSyntax);
+    // A URL that may hold a secret is not taken, and that is all that is wrong.
+    for document in [&secret, &user, &path] {
+        let problems = refuse(document, overlay.clone(), None);
+        assert_eq!(problems.len(), 1, "{problems:#?}");
+        assert_eq!(problems[0].code, Code::ImportValue);
+        assert!(!Source::Import.may_be_shown());
+        let given = yaml(format!(
+            "servers:\n  reports:\n    version: 1\n    endpoint: https://mcp.acme.example/\n{REST}  local:\n    version: 1\n    endpoint: e\n{REST}"
+        ));
+        let index = run(document, given, None).value.index;
+        assert!(!index.contains("hunter2"), "{index}");
+    }
 }
 
 #[test]
@@ -586,6 +598,21 @@ fn a_tool_that_is_gone_is_removed_with_a_warning() {
 }
 
 #[test]
+fn the_definition_of_a_tool_is_that_of_the_capture_and_the_rest_stays() {
+    let index = run(CAPTURE, yaml(CAPTURED), Some(INDEX)).value.index;
+    let own = index.replace(
+        "\"count\": {",
+        "\"count\": {\n\"description\": \"by hand\", \"outputSchema\": {}, \"x-note\": 1.0,",
+    );
+    let imported = run(CAPTURE, None, Some(&own)).value;
+    let kept = index.replace(
+        "\"x-summit-capabilities\": []",
+        "\"x-note\": 1.0,\n            \"x-summit-capabilities\": []",
+    );
+    assert_eq!(imported.index, kept);
+}
+
+#[test]
 fn names_that_are_no_ids_are_given_another_one() {
     let document = CAPTURE.replace("\"package\": \"com", "\"package\": \"@com");
     let problems = refuse(&document, yaml("version: v0.1\n"), Some(INDEX));
@@ -670,20 +697,18 @@ servers:
 
 #[test]
 fn what_the_loader_refuses_is_refused_where_it_was_written() {
-    let overlay = format!(
-        "servers:
+    let overlay = "servers:
   com.acme/reports:
     categories: [ok, \"a\\tb\"]
     scopes: [\"a,b\"]
-    data: {{ residency: [any, mars-only], maxSensitivity: publik }}
-    trust: {{ signed: maybe, publisher: \"\" }}
-    policy: {{ rateLimitPerMin: many }}
+    data: { residency: [any, mars-only], maxSensitivity: publik }
+    trust: { signed: maybe, publisher: \"\" }
+    policy: { rateLimitPerMin: many }
     endpoint: a|b
-"
-    );
-    let problems = refuse(SERVER_JSON, yaml(overlay.clone()), None);
+";
+    let problems = refuse(SERVER_JSON, yaml(overlay), None);
     assert_eq!(
-        places(&problems, &[(Source::Overlay, &overlay)]),
+        places(&problems, &[(Source::Overlay, overlay)]),
         [
             (Code::InvalidName, Source::Overlay, "\"a\\tb\""),
             (Code::InvalidName, Source::Overlay, "\"a,b\""),
@@ -833,6 +858,19 @@ fn hostile_inputs_end() {
         let problems = refuse(&deep(levels), overlay(), None);
         assert!(problems.iter().any(|p| p.code == code), "{problems:#?}");
     }
+    // Indented, few bytes are many.
+    let ones = vec!["0"; 2_500_000].join(",");
+    let problems = refuse(
+        &deep(100).replace("[1]", &format!("[{ones}]")),
+        overlay(),
+        None,
+    );
+    assert_eq!(
+        problems[0].code,
+        Code::InputTooLarge,
+        "{:#?}",
+        &problems[..1]
+    );
     let large = " ".repeat((16 << 20) + 1);
     assert_eq!(refuse(&large, None, None)[0].code, Code::InputTooLarge);
     assert_eq!(

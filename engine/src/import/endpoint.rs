@@ -154,6 +154,14 @@ impl Package<'_> {
         if urls.into_iter().flatten().any(has_user_info) {
             return Err(Refusal::UserInfo);
         }
+        if let Some(base) = self.base_url {
+            if base.contains(['?', '#']) {
+                return Err(Refusal::Query);
+            }
+            if has_credential(base) {
+                return Err(Refusal::Credential);
+            }
+        }
         if self.identifier.is_empty() || all.into_iter().flatten().any(has_space) {
             return Err(Refusal::Identifier);
         }
@@ -363,6 +371,20 @@ mod tests {
                     ..npm
                 },
                 Ok("pkg:npm/%40playwright/mcp@0.0.79?repository_url=https://npm.registry.example"),
+            ),
+            (
+                Package {
+                    base_url: Some("https://npm.registry.example/?token=1"),
+                    ..npm
+                },
+                Err(Refusal::Query),
+            ),
+            (
+                Package {
+                    base_url: Some("https://npm.registry.example/ghp_0123456789ab"),
+                    ..npm
+                },
+                Err(Refusal::Credential),
             ),
             (
                 Package {
