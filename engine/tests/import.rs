@@ -2,7 +2,7 @@
 
 use agent_engine::diagnostic::{Code, Diagnostic, Severity};
 use agent_engine::import::{Imported, Overlay, import};
-use agent_engine::lower::{self, Checked};
+use agent_engine::lower::{self, Checked, Notation};
 use agent_engine::text::Source;
 
 /// What an overlay has to say of a server besides its names.
@@ -14,7 +14,8 @@ const REST: &str = "    categories: [reporting]
 
 fn yaml(text: impl Into<String>) -> Option<Overlay> {
     let bytes = text.into().into_bytes();
-    Some(Overlay { bytes, json: false })
+    let notation = Notation::default();
+    Some(Overlay { bytes, notation })
 }
 
 /// An overlay about one server, with more lines about it.
@@ -741,6 +742,55 @@ fn what_the_loader_refuses_is_refused_where_it_was_written() {
 }
 
 #[test]
+fn what_a_tool_can_t_be_said_to_do_is_refused_in_the_overlay() {
+    let overlay = "---
+servers:
+  com.acme/reports:
+    tools:
+      search:
+        x-summit-capabilities:
+          - { verb: serach, resource: codebase, constraints: [readonly] }
+          - { verb: search, resource: internets, constraints: [readonli, x-own] }
+          - { verb: search }
+          - { verb: [read], resource: x-crm, constraints: readonly }
+      count:
+        x-summit-capabilities: { verb: read, resource: fs }
+";
+    let problems = refuse(CAPTURE, yaml(overlay), Some(INDEX));
+    assert_eq!(
+        places(&problems, &[(Source::Overlay, overlay)]),
+        [
+            (Code::UnknownValue, Source::Overlay, "serach"),
+            (Code::UnknownValue, Source::Overlay, "internets"),
+            (Code::UnknownValue, Source::Overlay, "readonli"),
+            (Code::MissingField, Source::Overlay, "{"),
+            (Code::WrongType, Source::Overlay, "[read]"),
+            (Code::WrongType, Source::Overlay, "readonly"),
+            (
+                Code::WrongType,
+                Source::Overlay,
+                "{ verb: read, resource: fs }"
+            ),
+        ]
+    );
+    for (problem, meant) in problems.iter().zip(["search", "internet", "readonly"]) {
+        let help = format!("did you mean `{meant}`?");
+        assert!(problem.help.contains(&help), "{problem:#?}");
+    }
+    // What the capture has wrong is refused in the capture.
+    let document = CAPTURE.replace(
+        "\"description\": \"Searches \\u00e9\"",
+        "\"description\": 7",
+    );
+    let problems = refuse(&document, None, Some(INDEX));
+    let wrong: Vec<_> = places(&problems, &[(Source::Import, &document)])
+        .into_iter()
+        .filter(|(code, ..)| *code == Code::WrongType)
+        .collect();
+    assert_eq!(wrong, [(Code::WrongType, Source::Import, "7")]);
+}
+
+#[test]
 fn one_server_twice_in_a_document_is_refused_at_both_places() {
     let document = format!("{{\"servers\": [{SERVER_JSON}, {{\"server\": {OLDER}}}]}}");
     for existing in [None, Some(INDEX)] {
@@ -833,7 +883,10 @@ fn an_overlay_is_json_by_its_name_or_its_beginning() {
         "trust": {"signed": true, "publisher": "1"}, "policy": {"rateLimitPerMin": 1.0}}}}"#;
     let index = run(SERVER_JSON, yaml(json), None).value.index;
     assert!(index.contains("\"rateLimitPerMin\": 1.0"));
-    let overlay = about("com.acme/reports", "").map(|o| Overlay { json: true, ..o });
+    let overlay = about("com.acme/reports", "").map(|o| Overlay {
+        notation: Notation::of_file("o.json"),
+        ..o
+    });
     assert_eq!(refuse(SERVER_JSON, overlay, None)[0].code, Code::JsonSyntax);
     let unread = refuse(SERVER_JSON, yaml("a: &b c"), None);
     assert!(

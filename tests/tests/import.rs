@@ -2,7 +2,7 @@
 
 use agent_engine::diagnostic::Code;
 use agent_engine::import::{Imported, Overlay, import};
-use agent_engine::lower::{self, Checked};
+use agent_engine::lower::{self, Checked, Notation};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::fs;
@@ -75,7 +75,7 @@ fn all() -> Vec<(String, Vec<u8>)> {
 fn run(document: &[u8], existing: Option<&str>) -> Checked<Imported> {
     let overlay = Overlay {
         bytes: OVERLAY.as_bytes().to_vec(),
-        json: false,
+        notation: Notation::of_file("overlay.yaml"),
     };
     let existing = existing.map(|index| index.as_bytes().to_vec());
     import(document.to_vec(), Some(overlay), existing)
@@ -99,7 +99,11 @@ fn real_documents_make_an_index_that_is_the_same_in_any_order_and_again() {
     let documents: Vec<_> = all().into_iter().map(|(_, document)| document).collect();
     let expected = fold(&documents);
     let read = lower::index(expected.clone().into_bytes()).expect("an index");
-    assert_eq!(read.value.len(), documents.len() - 1, "two are of one server");
+    assert_eq!(
+        read.value.len(),
+        documents.len() - 1,
+        "two are of one server"
+    );
     for document in &documents {
         let again = run(document, Some(&expected)).value;
         assert_eq!(again.index, expected);

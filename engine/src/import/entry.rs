@@ -6,7 +6,7 @@ use super::endpoint::{Refusal, has_user_info, is_placeholder};
 use super::existing::Before;
 use super::field::{Field, Scalars};
 use super::notes::Notes;
-use super::overlay::{CAPABILITIES, Notation, Settings, Target, string};
+use super::overlay::{CAPABILITIES, Settings, Target, string};
 use super::part::{Base, Object, Origin, Part};
 use crate::diagnostic::Code;
 use crate::model::{Name, ServerId};
@@ -33,16 +33,17 @@ impl New<'_> {
 /// Makes entries.
 pub(super) struct Entries<'s, 'a> {
     settings: &'s Settings<'a>,
-    notation: Notation,
+    /// Whether the overlay is JSON.
+    json: bool,
     /// Whether there is an overlay already.
     overlaid: bool,
 }
 
 impl<'s, 'a> Entries<'s, 'a> {
-    pub(super) fn new(settings: &'s Settings<'a>, notation: Notation, overlaid: bool) -> Self {
+    pub(super) fn new(settings: &'s Settings<'a>, json: bool, overlaid: bool) -> Self {
         Self {
             settings,
-            notation,
+            json,
             overlaid,
         }
     }
@@ -190,28 +191,25 @@ impl<'s, 'a> Entries<'s, 'a> {
     fn snippet(&self, key: &str, path: &[&str], value: &str) -> String {
         let keys = ["servers", key].into_iter().chain(path.iter().copied());
         let mut snippet = "add to the overlay:".to_owned();
-        match self.notation {
-            Notation::Yaml => {
-                if !self.overlaid {
-                    snippet.push_str("\nversion: v0.1");
-                }
-                for (depth, key) in keys.enumerate() {
-                    snippet.push('\n');
-                    snippet.push_str(&"  ".repeat(depth));
-                    snippet.push_str(&plain(key));
-                    snippet.push(':');
-                }
-                snippet.push(' ');
-                snippet.push_str(value);
+        if self.json {
+            let keys: Vec<_> = keys.map(quoted).collect();
+            snippet.push('\n');
+            snippet.push_str(&keys.join(": { "));
+            snippet.push_str(": ");
+            snippet.push_str(value);
+            snippet.push_str(&" }".repeat(keys.len() - 1));
+        } else {
+            if !self.overlaid {
+                snippet.push_str("\nversion: v0.1");
             }
-            Notation::Json => {
-                let keys: Vec<_> = keys.map(quoted).collect();
+            for (depth, key) in keys.enumerate() {
                 snippet.push('\n');
-                snippet.push_str(&keys.join(": { "));
-                snippet.push_str(": ");
-                snippet.push_str(value);
-                snippet.push_str(&" }".repeat(keys.len() - 1));
+                snippet.push_str(&"  ".repeat(depth));
+                snippet.push_str(&plain(key));
+                snippet.push(':');
             }
+            snippet.push(' ');
+            snippet.push_str(value);
         }
         snippet
     }

@@ -36,7 +36,7 @@ mod part;
 mod registry;
 
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::lower::{self, Checked, INDEX_LIMIT, Lowered, decode};
+use crate::lower::{self, Checked, INDEX_LIMIT, Lowered, Notation, decode};
 use crate::model::{Index, ServerView};
 use crate::sort::{sort_by, sort_by_key};
 use crate::text::{Source, Span, Text};
@@ -57,9 +57,8 @@ pub const OVERLAY_LIMIT: usize = 16 << 20;
 pub struct Overlay {
     /// The file.
     pub bytes: Vec<u8>,
-    /// Whether its name says that it is JSON. Otherwise it is if it begins with `{` or `[`, and
-    /// YAML if not.
-    pub json: bool,
+    /// In which notation it is read.
+    pub notation: Notation,
 }
 
 /// An index with a document in it.
@@ -90,7 +89,9 @@ pub fn import(
     existing: Option<Vec<u8>>,
 ) -> Lowered<Imported> {
     let mut found = Vec::new();
-    let json = overlay.as_ref().is_some_and(|overlay| overlay.json);
+    let notation = overlay
+        .as_ref()
+        .map_or(Notation::default(), |overlay| overlay.notation);
     let document = keep(decode(Source::Import, document, DOCUMENT_LIMIT), &mut found);
     let overlay = match overlay {
         Some(overlay) => keep(
@@ -107,7 +108,7 @@ pub fn import(
     };
     match (document, overlay, existing) {
         (Some(document), Some(overlay), Some(existing)) if found.is_empty() => {
-            put(&document, overlay.as_ref(), json, existing.as_ref())
+            put(&document, overlay.as_ref(), notation, existing.as_ref())
         }
         _ => Err(in_order(found)),
     }
@@ -146,7 +147,7 @@ impl Slot<'_, '_> {
 fn put(
     document: &Text,
     overlay: Option<&Text>,
-    json: bool,
+    notation: Notation,
     existing: Option<&Index>,
 ) -> Lowered<Imported> {
     let none = |source| Text::new(source, String::new());
@@ -157,12 +158,12 @@ fn put(
         existing.map_or(&no_index, Index::text),
     );
     let root = document::parse(&mut notes.import);
-    let notation = overlay::notation(overlay, json);
-    let overlay_root = overlay.map(|_| overlay::parse(notation, &mut notes.overlay));
+    let overlay_root = overlay.map(|_| notation.parse(&mut notes.overlay));
     let (Some(root), Some(overlay_root)) = (root, overlay_root.map_or(Some(None), |r| r.map(Some)))
     else {
         return Err(notes.finish());
     };
+    let json = overlay.is_some_and(|text| notation.is_json(text.as_str()));
     let described = document::read(&root, &mut notes.import);
     let overlay = match &overlay_root {
         Some(root) => overlay::read(root, &mut notes.overlay),
@@ -183,7 +184,7 @@ fn put(
         .iter()
         .map(|target| existing.find(&target.id, &target.version))
         .collect();
-    let maker = Entries::new(&overlay, notation, overlay_root.is_some());
+    let maker = Entries::new(&overlay, json, overlay_root.is_some());
     let entries: Vec<_> = described
         .iter()
         .zip(&targets)

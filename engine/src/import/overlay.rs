@@ -5,42 +5,12 @@ use super::existing::Existing;
 use super::field::Field;
 use crate::diagnostic::{Code, Problems};
 use crate::lower::fields::{Object, choice};
-use crate::syntax::{Entry, Node, Value, json, yaml};
-use crate::text::{Span, Text, nearest};
+use crate::syntax::{Entry, Node, Value};
+use crate::text::{Span, nearest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The key of what a tool can do.
 pub(super) const CAPABILITIES: &str = "x-summit-capabilities";
-
-/// In which notation an overlay is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Notation {
-    Json,
-    Yaml,
-}
-
-/// The notation of an overlay of which the name says that it is JSON, or does not.
-pub(super) fn notation(text: Option<&Text>, json: bool) -> Notation {
-    let text = text.map_or("", Text::as_str);
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if json || text.starts_with(['{', '[']) {
-        Notation::Json
-    } else {
-        Notation::Yaml
-    }
-}
-
-/// Read an overlay as text. None if it can't be read, which is then among the problems.
-pub(super) fn parse<'t>(notation: Notation, problems: &mut Problems<'t>) -> Option<Node<'t>> {
-    match notation {
-        Notation::Json => json::parse(problems),
-        Notation::Yaml => {
-            let text = problems.text().as_str();
-            let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-            yaml::parse(Span::new(start, text.len()), problems)
-        }
-    }
-}
 
 /// All that an overlay says.
 #[derive(Debug, Default)]
