@@ -948,3 +948,24 @@ fn hostile_inputs_end() {
         problems.len()
     );
 }
+
+#[test]
+fn the_example_of_the_documentation_is_what_is_written() {
+    let page = include_str!("../../docs/reference/index-import.md");
+    let blocks: Vec<_> = page
+        .split("\n```")
+        .filter_map(|part| part.strip_prefix("json\n").or(part.strip_prefix("yaml\n")))
+        .map(|block| format!("{block}\n"))
+        .collect();
+    let [document, overlay, index, another] = &blocks[..] else {
+        panic!("{} blocks", blocks.len());
+    };
+    let imported = run(document, yaml(overlay), None);
+    assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
+    assert_eq!(&imported.value.index, index);
+    // The other overlay is one as well: only that its servers are not here is said of it.
+    let imported = run("{\"mcpServers\": {}}", yaml(another), Some(index));
+    assert_eq!(&imported.value.index, index);
+    let codes: Vec<_> = imported.warnings.iter().map(|w| w.code).collect();
+    assert_eq!(codes, [Code::ImportUnused]);
+}
