@@ -897,6 +897,41 @@ fn an_overlay_is_json_by_its_name_or_its_beginning() {
 }
 
 #[test]
+fn damaged_inputs_are_answered_without_a_panic_and_what_is_accepted_is_an_index() {
+    let overlay = format!(
+        "servers:\n  reports:\n    version: 1\n{REST}  local:\n    version: 1.0.0\n    endpoint: e\n{REST}  com.acme/reports:\n{REST}    tools: {{ search: {{ x-summit-capabilities: [] }} }}\n"
+    );
+    let mut accepted = 0;
+    for document in [SERVER_JSON, OLDER, CLIENT, CAPTURE] {
+        let inputs = [document, &*overlay, INDEX];
+        for (place, input) in inputs.iter().enumerate() {
+            // Each byte away, each doubled, each another one, in turn.
+            for at in 0..input.len() {
+                let (before, rest) = (&input[..at], &input[at + 1..]);
+                let damaged = match at % 4 {
+                    0 => format!("{before}{rest}"),
+                    1 => format!("{before}{0}{0}{rest}", &input[at..=at]),
+                    2 => format!("{before}\"{rest}"),
+                    _ => format!("{before}]{rest}"),
+                };
+                let mut texts = inputs.map(str::to_owned);
+                texts[place] = damaged;
+                let [document, overlay, index] = texts;
+                let existing = Some(index.into_bytes());
+                let imported = import(document.clone().into_bytes(), yaml(&*overlay), existing);
+                if let Ok(imported) = imported {
+                    accepted += 1;
+                    let index = imported.value.index;
+                    let again = run(&document, yaml(overlay), Some(&index)).value;
+                    assert_eq!(again.index, index);
+                }
+            }
+        }
+    }
+    assert!(accepted > 100, "{accepted}");
+}
+
+#[test]
 fn hostile_inputs_end() {
     // As deep as a document may be is deeper than an index may be.
     let deep = |levels: usize| {
@@ -911,6 +946,32 @@ fn hostile_inputs_end() {
         let problems = refuse(&deep(levels), overlay(), None);
         assert!(problems.iter().any(|p| p.code == code), "{problems:#?}");
     }
+    let twice = deep(2).replace("\"x\":", "\"x\": 1, \"\": 2, \"\": 3, \"x\":");
+    let problems = refuse(&twice, overlay(), None);
+    assert_eq!(problems.len(), 2 + 1, "{problems:#?}");
+    assert_eq!(problems[1].code, Code::DuplicateKey);
+    let remotes: Vec<_> = (0..100_000)
+        .map(|n| format!("{{\"url\": \"https://a{n}.example\"}}"))
+        .collect();
+    let remotes = format!(
+        "{{\"name\": \"r\", \"version\": \"1\", \"remotes\": [{}]}}",
+        remotes.join(",")
+    );
+    assert_eq!(refuse(&remotes, about("r", ""), None)[0].help.len(), 8);
+    let tools: Vec<_> = (0..20_000)
+        .map(|n| format!("{{\"name\": \"tool_{n}\"}}"))
+        .collect();
+    let tools = format!(
+        "{{\"package\": \"r\", \"version\": \"1\", \"tools/list\": {{\"tools\": [{}]}}}}",
+        tools.join(",")
+    );
+    let others: String = (0..20_000)
+        .map(|n| format!("      tool-{n}: {{}}\n"))
+        .collect();
+    let others = yaml(format!(
+        "servers:\n  r:\n    endpoint: e\n{REST}    tools:\n{others}"
+    ));
+    assert_eq!(run(&tools, others, None).warnings.len(), 2_000);
     // Indented, few bytes are many.
     let ones = vec!["0"; 2_500_000].join(",");
     let problems = refuse(

@@ -6,7 +6,7 @@ use super::endpoint::{Refusal, has_user_info, is_placeholder};
 use super::existing::Before;
 use super::field::{Field, Scalars};
 use super::notes::Notes;
-use super::overlay::{CAPABILITIES, Settings, Target, string};
+use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Target, string};
 use super::part::{Base, Object, Origin, Part};
 use crate::diagnostic::Code;
 use crate::model::{Name, ServerId};
@@ -248,7 +248,11 @@ impl<'s, 'a> Entries<'s, 'a> {
                 continue;
             }
             let names = known.iter().flat_map(|tools| tools.members.keys());
-            let names: Vec<String> = names.map(|name| name.clone().into_owned()).collect();
+            let names: Vec<String> = names
+                .take(KNOWN_LIMIT)
+                .map(|name| name.clone().into_owned())
+                .collect();
+            let mut suggestions = SUGGESTION_LIMIT;
             for (name, tool) in &part.tools {
                 let Some(tools) = &mut known else { continue };
                 let is_tool = tools
@@ -262,7 +266,12 @@ impl<'s, 'a> Entries<'s, 'a> {
                         "no tool of this name",
                         format!("the server `{}` has no tool `{name}`", target.id),
                     );
-                    if let Some(meant) = nearest(name, names.iter().map(|n| &**n), 1).first() {
+                    let known = names.iter().map(|known| &**known);
+                    if suggestions == 0 {
+                        continue;
+                    }
+                    suggestions -= 1;
+                    if let Some(meant) = nearest(name, known, 1).first() {
                         report.help(format!("did you mean `{meant}`?"));
                     }
                 } else if let Some(capabilities) = tool.capabilities

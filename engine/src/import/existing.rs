@@ -48,6 +48,15 @@ impl<'i> Existing<'i> {
             .is_some_and(|index| index.versions(id).next().is_some())
     }
 
+    /// Whether there is a server.
+    pub(super) fn has(&self, id: &str, version: &str) -> bool {
+        let versions = self.index.map(|index| index.versions(id));
+        versions
+            .into_iter()
+            .flatten()
+            .any(|server| server.version() == version)
+    }
+
     /// The entry of a server.
     pub(super) fn find(&self, id: &str, version: &str) -> Option<Before<'i>> {
         let mut versions = self.index?.versions(id);

@@ -84,6 +84,16 @@ pub(super) fn string<'a>(node: &'a Node<'_>) -> Option<&'a str> {
     }
 }
 
+impl<'a> Given<'a> {
+    fn insert(&mut self, field: Field, entry: &'a Entry<'a>) {
+        if entry.value.value == Value::Refused {
+            self.refused.insert(field);
+        } else {
+            self.fields.insert(field, entry);
+        }
+    }
+}
+
 impl<'a> Settings<'a> {
     /// Find out which entry a server becomes, the `number`th of the document.
     pub(super) fn target(&self, number: usize, server: &Described<'a>) -> Target {
@@ -183,7 +193,7 @@ impl<'a> Settings<'a> {
                 || id.is_some_and(|id| existing.has_id(id))
                 || key
                     .split_once('@')
-                    .is_some_and(|(id, version)| existing.find(id, version).is_some());
+                    .is_some_and(|(id, version)| existing.has(id, version));
             if used.contains(&part) || of_index {
                 continue;
             }
@@ -193,12 +203,11 @@ impl<'a> Settings<'a> {
                 "no server of this name",
                 format!("neither the document nor the index has a server `{key}`"),
             );
-            suggestions -= usize::from(suggestions > 0);
-            let near = if suggestions > 0 {
-                nearest(key, known.iter().copied(), 1)
-            } else {
-                Vec::new()
-            };
+            if suggestions == 0 {
+                continue;
+            }
+            suggestions -= 1;
+            let near = nearest(key, known.iter().copied(), 1);
             let report = match near.first() {
                 Some(meant) => report.help(format!("did you mean `{meant}`?")),
                 None => report,
@@ -242,10 +251,10 @@ impl<'a> Settings<'a> {
 }
 
 /// Among as many servers a name is looked for that may have been meant.
-const KNOWN_LIMIT: usize = 1_000;
+pub(super) const KNOWN_LIMIT: usize = 1_000;
 
 /// For as many names it is said what may have been meant.
-const SUGGESTION_LIMIT: usize = 20;
+pub(super) const SUGGESTION_LIMIT: usize = 20;
 
 /// Read what an overlay says. None if it is no mapping, which is then among the problems.
 pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Option<Settings<'a>> {
@@ -311,7 +320,7 @@ fn given<'a>(
         if let (None, key) = field.path()
             && let Some(entry) = object.optional(key)
         {
-            given.fields.insert(field, entry);
+            given.insert(field, entry);
         }
     }
     for parent in ["data", "policy", "trust"] {
@@ -327,7 +336,7 @@ fn given<'a>(
         inner.warn_unknown(&keys, problems);
         for field in children {
             if let Some(entry) = inner.optional(field.path().1) {
-                given.fields.insert(field, entry);
+                given.insert(field, entry);
             }
         }
     }

@@ -318,6 +318,8 @@ impl Printer {
             Value::Mapping(entries) => {
                 let mut sorted: Vec<_> = entries.iter().collect();
                 sort_by(&mut sorted, |a, b| a.key.cmp(&b.key));
+                // Two of one key are refused, and are looked through all the same.
+                sorted.dedup_by(|later, earlier| later.key == earlier.key);
                 let members = sorted.iter().map(|entry| (&entry.key, *entry));
                 self.object(members, |printer, key, entry: &Entry<'_>| {
                     printer.key(key, base.map(|base| base.origin(entry.key_span)));

@@ -8,6 +8,7 @@ use crate::lower::fields::{Object, list, text};
 use crate::syntax::{Node, Value};
 use crate::text::Span;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// The servers of a registry's answer.
 pub(super) fn servers<'a>(node: &'a Node<'a>, problems: &mut Problems<'_>) -> Vec<Described<'a>> {
@@ -97,12 +98,12 @@ fn endpoint<'a>(server: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Told<'a
         return Told::Refused;
     }
     // The same twice, such as one URL for two transports, is one.
-    let mut several: Vec<Candidate<'a>> = Vec::new();
-    for candidate in candidates {
-        if candidate.2.is_err() || !several.iter().any(|known| known.2 == candidate.2) {
-            several.push(candidate);
-        }
-    }
+    let mut seen = BTreeSet::new();
+    let mut several = candidates;
+    several.retain(|(_, _, value)| match value {
+        Ok(value) => seen.insert(value.clone()),
+        Err(_) => true,
+    });
     match several.len() {
         0 => Told::Nothing,
         1 => match several.remove(0) {
