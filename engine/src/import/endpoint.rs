@@ -92,10 +92,12 @@ pub(super) fn has_user_info(url: &str) -> bool {
         return false;
     };
     // Browsers take any number of slashes in either direction.
-    let rest = rest.trim_start_matches(['/', '\\', '\t', '\n', '\r']);
-    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or(rest);
-    // A package URL has its version behind an `@`.
-    !scheme.eq_ignore_ascii_case("pkg") && authority.contains('@')
+    let behind = rest.trim_start_matches(['/', '\\', '\t', '\n', '\r']);
+    let authority = behind.split(['/', '\\', '?', '#']).next().unwrap_or(behind);
+    // A package URL has its version behind an `@`, and other names may begin with one.
+    let user = authority.find('@');
+    !scheme.eq_ignore_ascii_case("pkg")
+        && user.is_some_and(|at| at > 0 || behind.len() < rest.len())
 }
 
 /// Check a URL of a document.
@@ -334,6 +336,29 @@ mod tests {
             ),
         ] {
             assert_eq!(check_url(url).err(), refusal, "{url}");
+        }
+    }
+
+    #[test]
+    fn user_info_is_found_in_any_spelling() {
+        for url in [
+            "https://user@mcp.example/",
+            "https://@mcp.example/",
+            "HTTPS:a:b@mcp.example",
+            "wss:////a:b@mcp.example",
+            "a:b@mcp.example",
+        ] {
+            assert!(has_user_info(url), "{url}");
+        }
+        for url in [
+            "https://mcp.example/@acme",
+            "https://mcp.example?a@b",
+            "pkg:npm/%40acme/reports@1.0.0",
+            "pkg:reports@1.0.0",
+            "npm:@acme/reports",
+            "stdio",
+        ] {
+            assert!(!has_user_info(url), "{url}");
         }
     }
 
