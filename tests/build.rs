@@ -1,9 +1,10 @@
 //! Tells the tests for which machine they are built, and whether the reference data is there that is no part of the repository.
 //!
-//! Data of others (JSONTestSuite, the schemas of MCP) is not copied into the repository. It is looked for in the
-//! folder that `AGENT_REFERENCE` names, else beside the checkout, in `../shared/reference`. A test
-//! that needs it is ignored where it is not, with a note: it then counts as not run, and not as
-//! passed. A folder that `AGENT_REFERENCE` names has to be there.
+//! Data of others (JSONTestSuite; schemas, `server.json` files and captures of MCP) is not copied
+//! into the repository. It is looked for in the folder that `AGENT_REFERENCE` names, else beside
+//! the checkout, in `../shared/reference`. A test that needs it is ignored where it is not, with a
+//! note: it then counts as not run, and not as passed. A folder that `AGENT_REFERENCE` names has to
+//! hold what anybody can get.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,15 +12,17 @@ use std::path::{Path, PathBuf};
 /// What `AGENT_REFERENCE` says on a machine that is known not to have the data.
 const ABSENT: &str = "absent";
 
-/// Each folder of data: where it is, the `cfg` that says that it is there, and the variable that
-/// says where.
-const REFERENCES: [(&str, &str, &str); 2] = [
+/// The data that tests are told of: the `cfg` that says that it is there, the variable that says
+/// where, its folder, and whether anybody can get it.
+const DATA: [(&str, &str, &str, bool); 3] = [
     (
-        "json-test-suite/test_parsing",
         "json_test_suite",
         "AGENT_JSON_TEST_SUITE",
+        "json-test-suite/test_parsing",
+        true,
     ),
-    ("mcp/wire", "mcp_wire", "AGENT_MCP_WIRE"),
+    ("mcp_reference", "AGENT_MCP_REFERENCE", "mcp", false),
+    ("mcp_wire", "AGENT_MCP_WIRE", "mcp/wire", false),
 ];
 
 fn main() {
@@ -27,7 +30,7 @@ fn main() {
     println!("cargo::rerun-if-env-changed=AGENT_REFERENCE");
     let target = env::var("TARGET").expect("cargo sets TARGET");
     println!("cargo::rustc-env=AGENT_TARGET={target}");
-    for (_, cfg, _) in REFERENCES {
+    for (cfg, ..) in DATA {
         println!("cargo::rustc-check-cfg=cfg({cfg})");
     }
 
@@ -39,15 +42,15 @@ fn main() {
         Some(folder) => PathBuf::from(folder),
         None => root.join("../shared/reference"),
     };
-    for (place, cfg, variable) in REFERENCES {
-        let found = folder.join(place);
-        if found.is_dir() {
-            println!("cargo::rerun-if-changed={}", found.display());
-            println!("cargo::rustc-env={variable}={}", found.display());
+    for (cfg, variable, data, public) in DATA {
+        let path = folder.join(data);
+        if path.is_dir() {
+            println!("cargo::rerun-if-changed={}", path.display());
+            println!("cargo::rustc-env={variable}={}", path.display());
             println!("cargo::rustc-cfg={cfg}");
-        } else if named.is_some() {
+        } else if public && named.is_some() {
             println!(
-                "cargo::error=AGENT_REFERENCE names a folder without {place}: {}; set it to \
+                "cargo::error=AGENT_REFERENCE names a folder without {data}: {}; set it to \
                  `{ABSENT}` to go without",
                 folder.display()
             );

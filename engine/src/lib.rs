@@ -15,6 +15,7 @@
 //! | `policy` | policies in Rego; only with the feature of that name |
 //! | [`explain`] | what any view may know of a decision |
 //! | [`render`] | the files and the views |
+//! | [`import`] | documents of others to the index |
 //!
 //! The numbers in brackets in the documentation, such as \[0, 2.1\], name a specification and
 //! its section.
@@ -24,6 +25,7 @@
 pub mod decide;
 pub mod diagnostic;
 pub mod explain;
+pub mod import;
 pub mod lower;
 pub mod model;
 #[cfg(feature = "policy")]

@@ -17,6 +17,7 @@ const LAYERS: [&str; 9] = [
     "policy",
     "explain",
     "render",
+    "import",
 ];
 
 /// What no decision may see, though it stands before `decide`: how something was written.

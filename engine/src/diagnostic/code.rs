@@ -86,6 +86,21 @@ catalogue! {
     HealthVeto "HEALTH_VETO" Error
         "a server is not healthy"
         "Wait until the server is healthy, or have another one offer the capability."
+    ImportFormat "IMPORT_FORMAT" Error
+        "a document is of none of the forms that can be imported"
+        "Give a `server.json`, a captured `tools/list`, or the configuration of an MCP client."
+    ImportNoCapability "IMPORT_NO_CAPABILITY" Warning
+        "a tool does not say what it can do"
+        "Give the tool `x-summit-capabilities` in the overlay; without them it can't be matched by capability."
+    ImportToolRemoved "IMPORT_TOOL_REMOVED" Warning
+        "a tool of the index is not in the capture"
+        "The capture is the whole list of a server's tools; import a complete one if the tool is still there."
+    ImportUnused "IMPORT_UNUSED" Warning
+        "a part of the overlay has no effect"
+        "Correct the name, or remove the part."
+    ImportValue "IMPORT_VALUE" Error
+        "a value of an imported document can't be taken as it is"
+        "Give the value in the overlay."
     InputTooLarge "INPUT_TOO_LARGE" Error
         "an input is larger than its limit"
         "Split the input, or check that it is the file you meant."

@@ -4,7 +4,7 @@ mod code;
 mod problems;
 
 pub use code::Code;
-pub use problems::Problems;
+pub use problems::{Problems, Report};
 
 use crate::text::Place;
 

@@ -61,6 +61,13 @@ impl<'t> Problems<'t> {
         Report(self.found.last_mut().map(|last| (last, self.text)))
     }
 
+    /// Say what to do about every problem of a code that was found so far.
+    pub(crate) fn help(&mut self, code: Code, help: &str) {
+        for problem in self.found.iter_mut().filter(|found| found.code == code) {
+            problem.help.push(help.to_owned());
+        }
+    }
+
     /// All problems, ordered by place.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         sort_by_key(&mut self.found, |problem| {

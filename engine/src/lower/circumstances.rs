@@ -29,6 +29,21 @@ impl Notation {
             Self::ByContent
         }
     }
+
+    /// Whether a text is JSON in it.
+    pub(crate) fn is_json(self, text: &str) -> bool {
+        self == Self::Json || text.starts_with(['{', '['])
+    }
+
+    /// Read a text in it. None if it can't be read, which is then among the problems.
+    pub(crate) fn parse<'t>(self, problems: &mut Problems<'t>) -> Option<Node<'t>> {
+        let text = problems.text().as_str();
+        if self.is_json(text) {
+            json::parse(problems)
+        } else {
+            yaml::parse(yaml_part(text), problems)
+        }
+    }
 }
 
 /// Read a task.
@@ -169,12 +184,9 @@ fn read<T, F: FnOnce(Text) -> T>(
 ) -> Lowered<T> {
     let text = decode(source, bytes, CIRCUMSTANCE_LIMIT)?;
     let mut problems = Problems::new(&text);
-    let root = match notation {
-        Notation::Json => json::parse(&mut problems),
-        Notation::ByContent if text.as_str().starts_with(['{', '[']) => json::parse(&mut problems),
-        Notation::ByContent => yaml::parse(yaml_part(text.as_str()), &mut problems),
-    };
-    let finish = root.and_then(|root| lower(&root, &mut problems));
+    let finish = notation
+        .parse(&mut problems)
+        .and_then(|root| lower(&root, &mut problems));
     let errors = problems.has_errors();
     let found = problems.finish();
     match finish {

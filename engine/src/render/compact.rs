@@ -10,14 +10,29 @@
 //! | key | value |
 //! |---|---|
 //! | `agent`, `constraints`, `satisfied` | as in the full form |
+//! | `capabilities` | what the requirements of capabilities follow from; absent where there are none |
 //! | `categories` | the names of all categories; elsewhere they are numbers of this list |
-//! | `compactVersion` | 1 |
+//! | `compactVersion` | 1, or 2 with `capabilities` |
 //! | `failures` | lists of reasons that don't depend on a requirement, as in the full form |
 //! | `requirements` | `category` (a name), `permissions` (names), and `selected`: null, or `hash` and the number of the `server` |
 //! | `scopes` | the names of all scopes that a requirement asks for |
 //! | `servers` | columns, ordered by id, then version: `categories` and `scopes` (lists of numbers), `failures` (a number), `id`, `signed`, `version` |
+//!
+//! Within `capabilities`:
+//!
+//! | key | value |
+//! |---|---|
+//! | `advertised` | the different lists of blocks that tools advertise; a block is the number of its pair and a list of numbers of tags |
+//! | `denials` | the reasons that a policy or the health of a server gives, as in the full form |
+//! | `pairs`, `tags` | the names of all pairs `verb:resource` and of all constraints |
+//! | `priorities` | a column of the servers |
+//! | `requirements` | `capability`, `load`; `denied`: pairs of a tool and a denial; and `selected`: null, or `definition`, `hash` and the number of the `tool` |
+//! | `tools` | columns, ordered by server, then name: `advertised` (a number), `name`, `server` (a number) |
 
+mod capabilities;
 mod read;
+#[cfg(test)]
+mod tests;
 
 pub use read::expand;
 
@@ -28,8 +43,11 @@ use crate::sort::sort_by;
 use crate::syntax::json::Writer;
 use rustc_hash::FxHashMap;
 
-/// The version of the format.
+/// The version of the format where no capability is required.
 const VERSION: u32 = 1;
+
+/// The version of the format where one is.
+const VERSION_WITH_CAPABILITIES: u32 = 2;
 
 /// The text of a compact explanation, ended by a newline.
 pub fn compact(resolution: &Resolution) -> String {
@@ -38,11 +56,24 @@ pub fn compact(resolution: &Resolution) -> String {
     let scopes = AskedScopes::of(resolution);
     let failures = Failures::of(resolution);
     let servers = || index.by_name().iter().map(|rank| index.server(*rank));
+    // The place of each server in the columns.
+    let mut places = vec![0; index.len()];
+    for (place, rank) in index.by_name().iter().enumerate() {
+        places[*rank as usize] = place as u32;
+    }
+    let matching = Some(resolution.matching()).filter(|matching| !matching.is_empty());
     let mut w = Writer::dense();
     w.object(|w| {
         w.key("agent").object(|w| write_agent(w, &manifest.agent));
+        if let Some(matching) = matching {
+            w.key("capabilities")
+                .object(|w| capabilities::write(w, matching, &places));
+        }
         w.key("categories").strings(index.category_names());
-        w.key("compactVersion").number(VERSION);
+        w.key("compactVersion").number(match matching {
+            None => VERSION,
+            Some(_) => VERSION_WITH_CAPABILITIES,
+        });
         w.key("constraints")
             .object(|w| write_constraints(w, &manifest.constraints));
         w.key("failures").array(|w| {
@@ -51,11 +82,6 @@ pub fn compact(resolution: &Resolution) -> String {
             }
         });
         w.key("requirements").array(|w| {
-            // The place of each server in the columns.
-            let mut places = vec![0; index.len()];
-            for (place, rank) in index.by_name().iter().enumerate() {
-                places[*rank as usize] = place as u32;
-            }
             for (number, requirement) in manifest.requirements.iter().enumerate() {
                 w.object(|w| {
                     w.key("category")

@@ -107,6 +107,8 @@ fn source_name(source: Source) -> &'static str {
         Source::Context => "context",
         Source::Policy => "policy",
         Source::PolicyTest => "policy-test",
+        Source::Import => "import",
+        Source::Overlay => "overlay",
     }
 }
 

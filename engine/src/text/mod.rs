@@ -29,6 +29,11 @@ pub enum Source {
     Policy,
     /// The tests of a policy.
     PolicyTest,
+    /// A document that is imported into an index. It may hold secrets of others, such as the
+    /// environment of a server: no view shows its text.
+    Import,
+    /// What is said beside an imported document.
+    Overlay,
 }
 
 impl Source {
@@ -45,7 +50,15 @@ impl Source {
             Self::Context => "context.yaml",
             Self::Policy => "policy.rego",
             Self::PolicyTest => "policy_test.rego",
+            Self::Import => "server.json",
+            Self::Overlay => "overlay.yaml",
         }
+    }
+
+    /// Whether a view may show lines of the text. Of a text that may hold secrets, only places
+    /// are shown: a line that is at fault can have a key in it, or stand beside one.
+    pub fn may_be_shown(self) -> bool {
+        self != Self::Import
     }
 }
 

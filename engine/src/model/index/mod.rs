@@ -300,6 +300,11 @@ impl<'i> ServerView<'i> {
         self.row.entry.of(self.index.text.as_str())
     }
 
+    /// The bytes of its entry.
+    pub fn entry_span(self) -> Span {
+        self.row.entry
+    }
+
     /// Where its entry stands.
     pub fn place(self) -> Place {
         self.index.text.place(self.row.entry)

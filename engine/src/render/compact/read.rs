@@ -1,7 +1,9 @@
 //! Reading a compact explanation.
 
+mod capabilities;
+
 use super::super::resolution::{Requirement, Selected, write};
-use super::VERSION;
+use super::{VERSION, VERSION_WITH_CAPABILITIES};
 use crate::decide::{Rejection, TieBreak};
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::lower::decode;
@@ -9,6 +11,7 @@ use crate::lower::fields::{Object, boolean, choice, list, name, names, text, wro
 use crate::model::{Agent, Constraints, Residency, ResidencySet, Sensitivity};
 use crate::syntax::{Node, Value, json};
 use crate::text::{Source, Span};
+use capabilities::{Capabilities, Problem};
 
 /// The largest compact explanation that is read, in bytes.
 const COMPACT_LIMIT: usize = 512 << 20;
@@ -28,7 +31,13 @@ pub fn expand(bytes: Vec<u8>) -> Result<String, Vec<Diagnostic>> {
         .and_then(|root| Compact::read(root, &mut problems));
     match compact {
         Some(compact) if !problems.has_errors() => {
-            compact.write().map_err(|too_large| vec![too_large])
+            let mut wrong = None;
+            let full = compact.write(&mut wrong);
+            if let Some((span, label)) = wrong {
+                invalid(&mut problems, span, label);
+                return Err(problems.finish());
+            }
+            full.map_err(|too_large| vec![too_large])
         }
         _ => Err(problems.finish()),
     }
@@ -43,6 +52,7 @@ struct Compact<'n> {
     failures: Vec<Vec<Rejection<'n>>>,
     requirements: Vec<Asked<'n>>,
     servers: Servers<'n>,
+    capabilities: Option<Capabilities<'n>>,
     satisfied: bool,
 }
 
@@ -76,8 +86,9 @@ impl<'n> Compact<'n> {
         )?
         .rename("");
         let version = root.required("compactVersion", HINT, problems)?;
-        number(&version.value, "compactVersion", problems)
-            .filter(|version| *version == VERSION as usize)
+        let known = [VERSION, VERSION_WITH_CAPABILITIES];
+        let version = number(&version.value, "compactVersion", problems)
+            .and_then(|number| known.into_iter().find(|known| *known as usize == number))
             .or_else(|| {
                 invalid(problems, version.value.span, "no version that is known");
                 None
@@ -119,6 +130,12 @@ impl<'n> Compact<'n> {
         let requirements = column(&root, "requirements", problems, |node, path, problems| {
             Asked::read(node, path, servers.id.len(), problems)
         });
+        let capabilities = if version == VERSION_WITH_CAPABILITIES {
+            let object = root.required_object("capabilities", HINT, problems)?;
+            Some(Capabilities::read(&object, servers.id.len(), problems)?)
+        } else {
+            None
+        };
         let satisfied = root
             .required("satisfied", HINT, problems)
             .and_then(|entry| boolean(&entry.value, "satisfied", problems));
@@ -130,11 +147,13 @@ impl<'n> Compact<'n> {
             failures,
             requirements: requirements?,
             servers,
+            capabilities,
             satisfied: satisfied?.value,
         })
     }
 
-    fn write(&self) -> Result<String, Diagnostic> {
+    /// The full form. It is worth nothing where something is found to be wrong.
+    fn write(&self, wrong: &mut Option<Problem>) -> Result<String, Diagnostic> {
         let requirements = self.requirements.iter().map(|asked| {
             let verdicts = move || {
                 (0..self.servers.id.len()).map(move |server| (server, self.reasons(asked, server)))
@@ -166,7 +185,11 @@ impl<'n> Compact<'n> {
             &self.agent,
             &self.constraints,
             requirements,
-            |_| (),
+            |w| {
+                if let Some(capabilities) = &self.capabilities {
+                    *wrong = capabilities.write(w, self).err();
+                }
+            },
             self.satisfied,
         )
     }

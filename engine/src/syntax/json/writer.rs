@@ -54,11 +54,11 @@ impl Writer {
     fn line(&mut self) {
         const SPACES: &str = "\n                                ";
         if self.pretty {
-            let (width, most) = (self.depth * 2, SPACES.len() - 1);
-            self.out.push_str(&SPACES[..=width.min(most)]);
-            // What is deeper than anything of our own came from an input.
-            for _ in most..width {
-                self.out.push(' ');
+            let shallow = (self.depth * 2).min(SPACES.len() - 1);
+            self.out.push_str(&SPACES[..=shallow]);
+            // Files of our own are not nested as deeply, but what is copied can be.
+            for _ in shallow / 2..self.depth {
+                self.out.push_str("  ");
             }
         }
     }
@@ -76,29 +76,35 @@ impl Writer {
         self.fresh = false;
     }
 
-    fn open(&mut self, bracket: char) {
+    /// Begin a collection; each is to be closed.
+    pub(crate) fn open(&mut self, bracket: char) {
         self.value();
         self.out.push(bracket);
         self.depth += 1;
         self.fresh = true;
+        #[cfg(debug_assertions)]
+        if bracket == '{' {
+            self.keys.push(String::new());
+        }
     }
 
-    fn close(&mut self, bracket: char) {
+    /// End a collection.
+    pub(crate) fn close(&mut self, bracket: char) {
         self.depth -= 1;
         if !self.fresh {
             self.line();
         }
         self.fresh = false;
         self.out.push(bracket);
+        #[cfg(debug_assertions)]
+        if bracket == '}' {
+            self.keys.pop();
+        }
     }
 
     pub(crate) fn object(&mut self, members: impl FnOnce(&mut Self)) {
         self.open('{');
-        #[cfg(debug_assertions)]
-        self.keys.push(String::new());
         members(self);
-        #[cfg(debug_assertions)]
-        self.keys.pop();
         self.close('}');
     }
 
@@ -207,21 +213,19 @@ mod tests {
     }
 
     #[test]
-    fn deep_values_are_indented_all_the_way() {
-        fn nest(w: &mut Writer, depth: usize) {
-            w.array(|w| {
-                if depth > 0 {
-                    nest(w, depth - 1);
-                }
+    fn what_is_deep_is_indented_as_well() {
+        fn nest(w: &mut Writer, levels: usize) {
+            w.array(|w| match levels {
+                0 => w.null(),
+                _ => nest(w, levels - 1),
             });
         }
         let mut w = Writer::pretty();
-        nest(&mut w, 130);
+        nest(&mut w, 30);
         let text = w.finish();
-        let deepest = text
-            .lines()
-            .map(|line| line.len() - line.trim_start().len());
-        assert_eq!(deepest.max(), Some(260));
+        for (depth, line) in text.lines().take(32).enumerate() {
+            assert_eq!(line.len() - line.trim_start().len(), depth * 2, "{line}");
+        }
     }
 
     #[test]

@@ -1,0 +1,510 @@
+//! What may become an endpoint: a URL that holds no secret, or the name of a package.
+
+/// Why a text is taken for no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    Placeholder,
+    NoUrl,
+    UserInfo,
+    Query,
+    Credential,
+    NoVersion,
+    Registry,
+    Identifier,
+}
+
+impl Refusal {
+    /// What it is, in a few words. The text itself is not among them: it may be a secret.
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Self::Placeholder => "a placeholder",
+            Self::NoUrl => "no http or https URL",
+            Self::UserInfo => "with user info",
+            Self::Query => "with a query or a fragment",
+            Self::Credential => "with what looks like a credential",
+            Self::NoVersion => "of no fixed version",
+            Self::Registry => "of a registry that is not known",
+            Self::Identifier => "not a package of its registry",
+        }
+    }
+
+    /// The same in a sentence about a field.
+    pub(super) fn message(self, what: &str) -> String {
+        match self {
+            Self::Placeholder => format!("{what} is a placeholder and no value"),
+            Self::NoUrl => format!("{what} is no http or https URL"),
+            Self::UserInfo => format!("{what} holds user info, which is a secret"),
+            Self::Query => {
+                format!("{what} has a query or a fragment, which may hold a secret")
+            }
+            Self::Credential => format!("{what} holds what looks like a credential"),
+            Self::NoVersion => format!("{what} has no version by which it could be told apart"),
+            Self::Registry => format!("{what} is of a registry without a known package URL"),
+            Self::Identifier => format!("{what} has an identifier that its registry can't have"),
+        }
+    }
+}
+
+/// Whether a text is to be filled in: `${VERSION}`, `{host}`, `<token>`, `$NAME`.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    let filled = |rest: &str| {
+        rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '(' | '{'))
+    };
+    text.contains(['{', '}', '<', '>']) || text.split('$').skip(1).any(filled)
+}
+
+/// What begins the credentials of well-known services.
+const PREFIXES: [&str; 14] = [
+    "sk-",
+    "sk_",
+    "pk_",
+    "rk_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "AKIA",
+    "eyJ",
+    "AIza",
+];
+
+/// Whether a part of a text looks like a credential: a well-known beginning, or a run of 20 or
+/// more letters and digits with both among them.
+pub(super) fn has_credential(text: &str) -> bool {
+    let separated = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    text.split(separated).any(|word| {
+        let known = PREFIXES.iter().any(|prefix| {
+            word.strip_prefix(prefix)
+                .is_some_and(|rest| rest.len() >= 8)
+        });
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
+        known || digits + letters >= 20 && digits >= 4 && letters >= 1
+    })
+}
+
+/// Whether a URL holds user info.
+pub(super) fn has_user_info(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once(':') else {
+        return false;
+    };
+    // Browsers take any number of slashes in either direction.
+    let behind = rest.trim_start_matches(['/', '\\', '\t', '\n', '\r']);
+    let authority = behind.split(['/', '\\', '?', '#']).next().unwrap_or(behind);
+    // A package URL has its version behind an `@`, and other names may begin with one.
+    let user = authority.find('@');
+    !scheme.eq_ignore_ascii_case("pkg")
+        && user.is_some_and(|at| at > 0 || behind.len() < rest.len())
+}
+
+/// Check a URL of a document.
+pub(super) fn check_url(url: &str) -> Result<(), Refusal> {
+    let scheme_end = ["https://", "http://"].into_iter().find_map(|scheme| {
+        let start = url.get(..scheme.len())?;
+        start.eq_ignore_ascii_case(scheme).then_some(scheme.len())
+    });
+    if has_user_info(url) {
+        return Err(Refusal::UserInfo);
+    }
+    if is_placeholder(url) {
+        return Err(Refusal::Placeholder);
+    }
+    let Some(start) = scheme_end else {
+        return Err(Refusal::NoUrl);
+    };
+    let rest = &url[start..];
+    let host = rest.split(['/', '?', '#', ':']).next().unwrap_or_default();
+    let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '\\' | '|' | '"' | '`');
+    if host.is_empty() || rest.contains(odd) {
+        return Err(Refusal::NoUrl);
+    }
+    if rest.contains(['?', '#']) {
+        return Err(Refusal::Query);
+    }
+    if has_credential(rest) {
+        return Err(Refusal::Credential);
+    }
+    Ok(())
+}
+
+/// A package as a registry's document names it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Package<'a> {
+    pub(super) registry: &'a str,
+    pub(super) identifier: &'a str,
+    pub(super) version: Option<&'a str>,
+    pub(super) base_url: Option<&'a str>,
+    pub(super) sha256: Option<&'a str>,
+}
+
+impl Package<'_> {
+    /// Its package URL (purl), which is the same for the same package wherever it is run.
+    pub(super) fn purl(self) -> Result<String, Refusal> {
+        let all = [
+            Some(self.identifier),
+            self.version,
+            self.base_url,
+            self.sha256,
+        ];
+        if all.into_iter().flatten().any(is_placeholder) {
+            return Err(Refusal::Placeholder);
+        }
+        let urls = [Some(self.identifier), self.base_url];
+        if urls.into_iter().flatten().any(has_user_info) {
+            return Err(Refusal::UserInfo);
+        }
+        if let Some(base) = self.base_url {
+            if base.contains(['?', '#']) {
+                return Err(Refusal::Query);
+            }
+            if has_credential(base) {
+                return Err(Refusal::Credential);
+            }
+        }
+        if self.identifier.is_empty() || all.into_iter().flatten().any(has_space) {
+            return Err(Refusal::Identifier);
+        }
+        let fixed = self
+            .version
+            .filter(|version| !version.is_empty() && *version != "latest");
+        match self.registry {
+            "npm" => {
+                let version = fixed.ok_or(Refusal::NoVersion)?;
+                let name = match self.identifier.split_once('/') {
+                    None => encode(self.identifier, ""),
+                    Some((scope, name)) if scope.starts_with('@') && !name.contains('/') => {
+                        format!("{}/{}", encode(scope, ""), encode(name, ""))
+                    }
+                    Some(_) => return Err(Refusal::Identifier),
+                };
+                Ok(self.based(format!("pkg:npm/{name}@{}", encode(version, ""))))
+            }
+            "pypi" => {
+                let version = fixed.ok_or(Refusal::NoVersion)?;
+                let name = self.identifier.to_ascii_lowercase().replace('_', "-");
+                let name = encode(&name, "");
+                Ok(self.based(format!("pkg:pypi/{name}@{}", encode(version, ""))))
+            }
+            "nuget" => {
+                let version = fixed.ok_or(Refusal::NoVersion)?;
+                let name = encode(self.identifier, "");
+                Ok(self.based(format!("pkg:nuget/{name}@{}", encode(version, ""))))
+            }
+            "oci" => self.image(fixed),
+            "mcpb" => self.bundle(fixed),
+            _ => Err(Refusal::Registry),
+        }
+    }
+
+    /// With the registry that the document names, if it names one.
+    fn based(self, purl: String) -> String {
+        match self.base_url {
+            Some(base) => format!("{purl}?repository_url={}", encode(base, "/:")),
+            None => purl,
+        }
+    }
+
+    /// An image: `registry/namespace/name:tag`, or with a digest behind an `@`.
+    fn image(self, version: Option<&str>) -> Result<String, Refusal> {
+        let (image, digest) = match self.identifier.split_once('@') {
+            Some((image, digest)) => (image, Some(digest)),
+            None => (self.identifier, None),
+        };
+        // A colon before the last slash is that of a port.
+        let name_at = image.rfind('/').map_or(0, |at| at + 1);
+        let (image, tag) = match image[name_at..].find(':') {
+            Some(at) => (&image[..name_at + at], Some(&image[name_at + at + 1..])),
+            None => (image, version),
+        };
+        let tag = tag.filter(|tag| *tag != "latest");
+        if digest.is_none() && tag.is_none() {
+            return Err(Refusal::NoVersion);
+        }
+        let name = image[name_at..].to_ascii_lowercase();
+        if name.is_empty() {
+            return Err(Refusal::Identifier);
+        }
+        let repository = match self.base_url {
+            Some(base) => {
+                let base = base.split_once("://").map_or(base, |(_, rest)| rest);
+                format!("{}/{image}", base.trim_end_matches('/'))
+            }
+            None => image.to_owned(),
+        };
+        let mut purl = format!("pkg:oci/{}", encode(&name, ""));
+        if let Some(digest) = digest {
+            purl.push_str(&format!("@{}", encode(digest, "")));
+        }
+        purl.push_str(&format!("?repository_url={}", encode(&repository, "/:")));
+        if let Some(tag) = tag {
+            purl.push_str(&format!("&tag={}", encode(tag, "")));
+        }
+        Ok(purl)
+    }
+
+    /// A bundle, of which the identifier is the URL from which it is loaded.
+    fn bundle(self, version: Option<&str>) -> Result<String, Refusal> {
+        check_url(self.identifier)?;
+        let file = self.identifier.rsplit('/').next().unwrap_or_default();
+        let (name, sha256) = match (file.strip_suffix(".mcpb").unwrap_or(file), self.sha256) {
+            ("", _) => return Err(Refusal::Identifier),
+            (_, None) => return Err(Refusal::NoVersion),
+            (name, Some(sha256)) => (name, sha256),
+        };
+        let version = version.map_or(String::new(), |version| format!("@{}", encode(version, "")));
+        Ok(format!(
+            "pkg:generic/{}{version}?checksum=sha256:{}&download_url={}",
+            encode(name, ""),
+            encode(sha256, ""),
+            encode(self.identifier, "/:")
+        ))
+    }
+}
+
+fn has_space(text: &str) -> bool {
+    text.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+/// Percent-encode all but unreserved characters and those that are `kept`.
+fn encode(text: &str, kept: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        let c = char::from(byte);
+        if c.is_ascii_alphanumeric() || "-._~".contains(c) || kept.contains(c) {
+            encoded.push(c);
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_no_values() {
+        for text in [
+            "${VERSION}",
+            "{host}",
+            "1.${x}",
+            "$VERSION",
+            "$(git)",
+            "<token>",
+        ] {
+            assert!(is_placeholder(text), "{text}");
+        }
+        for text in ["1.0.0", "a$", "a$1", "https://mcp.example/a~b"] {
+            assert!(!is_placeholder(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn urls_that_may_hold_a_secret_are_not_taken() {
+        for (url, refusal) in [
+            ("https://mcp.example/", None),
+            ("HTTPS://mcp.example:8443/a/b", None),
+            ("http://[::1]:80/mcp", None),
+            ("https://api.githubcopilot.com/mcp/", None),
+            (
+                "https://mcp.example/context7-mcp-server-of-the-team-2",
+                None,
+            ),
+            ("https://user@mcp.example/", Some(Refusal::UserInfo)),
+            ("https://a:{b}@mcp.example/", Some(Refusal::UserInfo)),
+            ("https:/\\a:b@mcp.example/", Some(Refusal::UserInfo)),
+            ("https://mcp.example/?key=1", Some(Refusal::Query)),
+            ("https://mcp.example/#a", Some(Refusal::Query)),
+            ("https://{tenant}.example/", Some(Refusal::Placeholder)),
+            ("https:///a", Some(Refusal::NoUrl)),
+            ("https://mcp.example/a b", Some(Refusal::NoUrl)),
+            ("https://mcp.example/a|b", Some(Refusal::NoUrl)),
+            ("ftp://mcp.example/", Some(Refusal::NoUrl)),
+            ("stdio", Some(Refusal::NoUrl)),
+            ("", Some(Refusal::NoUrl)),
+            (
+                "https://mcp.example/s/sk-abcdefghij/",
+                Some(Refusal::Credential),
+            ),
+            (
+                "https://mcp.example/s/550e8400-e29b-41d4-a716-446655440000/mcp",
+                Some(Refusal::Credential),
+            ),
+        ] {
+            assert_eq!(check_url(url).err(), refusal, "{url}");
+        }
+    }
+
+    #[test]
+    fn user_info_is_found_in_any_spelling() {
+        for url in [
+            "https://user@mcp.example/",
+            "https://@mcp.example/",
+            "HTTPS:a:b@mcp.example",
+            "wss:////a:b@mcp.example",
+            "a:b@mcp.example",
+        ] {
+            assert!(has_user_info(url), "{url}");
+        }
+        for url in [
+            "https://mcp.example/@acme",
+            "https://mcp.example?a@b",
+            "pkg:npm/%40acme/reports@1.0.0",
+            "pkg:reports@1.0.0",
+            "npm:@acme/reports",
+            "stdio",
+        ] {
+            assert!(!has_user_info(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn packages_have_package_urls() {
+        let npm = Package {
+            registry: "npm",
+            identifier: "@playwright/mcp",
+            version: Some("0.0.79"),
+            ..Package::default()
+        };
+        let oci = Package {
+            registry: "oci",
+            identifier: "oci.registry.example:5000/Acme/Reports:1.2.0",
+            ..Package::default()
+        };
+        let mcpb = Package {
+            registry: "mcpb",
+            identifier: "https://files.example/reports.mcpb",
+            sha256: Some("00ff"),
+            ..Package::default()
+        };
+        for (package, purl) in [
+            (npm, Ok("pkg:npm/%40playwright/mcp@0.0.79")),
+            (
+                Package {
+                    base_url: Some("https://npm.registry.example/a b"),
+                    ..npm
+                },
+                Err(Refusal::Identifier),
+            ),
+            (
+                Package {
+                    base_url: Some("https://npm.registry.example"),
+                    ..npm
+                },
+                Ok("pkg:npm/%40playwright/mcp@0.0.79?repository_url=https://npm.registry.example"),
+            ),
+            (
+                Package {
+                    base_url: Some("https://npm.registry.example/?token=1"),
+                    ..npm
+                },
+                Err(Refusal::Query),
+            ),
+            (
+                Package {
+                    base_url: Some("https://npm.registry.example/ghp_0123456789ab"),
+                    ..npm
+                },
+                Err(Refusal::Credential),
+            ),
+            (
+                Package {
+                    version: Some("latest"),
+                    ..npm
+                },
+                Err(Refusal::NoVersion),
+            ),
+            (
+                Package {
+                    identifier: "a/b",
+                    ..npm
+                },
+                Err(Refusal::Identifier),
+            ),
+            (
+                Package {
+                    registry: "pypi",
+                    identifier: "MCP_server",
+                    version: Some("1!2.0+a"),
+                    ..Package::default()
+                },
+                Ok("pkg:pypi/mcp-server@1%212.0%2Ba"),
+            ),
+            (
+                oci,
+                Ok(
+                    "pkg:oci/reports?repository_url=oci.registry.example:5000/Acme/Reports&tag=1.2.0",
+                ),
+            ),
+            (
+                Package {
+                    identifier: "acme/reports",
+                    version: Some("v0.1.6"),
+                    base_url: Some("https://oci.registry.example/"),
+                    ..oci
+                },
+                Ok("pkg:oci/reports?repository_url=oci.registry.example/acme/reports&tag=v0.1.6"),
+            ),
+            (
+                Package {
+                    identifier: "oci.registry.example/acme/reports@sha256:00ff",
+                    ..oci
+                },
+                Ok(
+                    "pkg:oci/reports@sha256%3A00ff?repository_url=oci.registry.example/acme/reports",
+                ),
+            ),
+            (
+                Package {
+                    identifier: "acme/reports:${VERSION}",
+                    ..oci
+                },
+                Err(Refusal::Placeholder),
+            ),
+            (
+                Package {
+                    identifier: "acme/reports:latest",
+                    ..oci
+                },
+                Err(Refusal::NoVersion),
+            ),
+            (
+                mcpb,
+                Ok(
+                    "pkg:generic/reports?checksum=sha256:00ff&download_url=https://files.example/reports.mcpb",
+                ),
+            ),
+            (
+                Package {
+                    sha256: None,
+                    ..mcpb
+                },
+                Err(Refusal::NoVersion),
+            ),
+            (
+                Package {
+                    identifier: "https://a:b@files.example/reports.mcpb",
+                    ..mcpb
+                },
+                Err(Refusal::UserInfo),
+            ),
+            (
+                Package {
+                    registry: "homebrew",
+                    ..npm
+                },
+                Err(Refusal::Registry),
+            ),
+        ] {
+            assert_eq!(
+                package.purl().as_deref(),
+                purl.as_ref().map(|p| *p),
+                "{package:?}"
+            );
+        }
+    }
+}
