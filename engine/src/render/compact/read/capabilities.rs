@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 /// How often a tag may be compared. A file that takes more says much less in the full form than
 /// is compared for it, which none does that was written here.
-const COMPARISONS: usize = 1 << 32;
+const COMPARISONS: u64 = 1 << 32;
 
 /// Where something is wrong, and what.
 pub(super) type Problem = (Span, &'static str);
@@ -120,7 +120,7 @@ impl<'n> Capabilities<'n> {
             }
             let weight = self.weight.saturating_mul(1 + asked.constraints.len());
             left = left
-                .checked_sub(weight)
+                .checked_sub(weight as u64)
                 .ok_or((asked.selected_span, "this takes too much"))?;
             // What all tools that advertise the same are told.
             let mut failures = FxHashMap::default();
