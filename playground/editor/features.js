@@ -12,6 +12,8 @@ import { problemGutter } from "./problems.js";
 /** Directional formatting characters that CodeMirror does not count among the special ones. */
 const MORE_SPECIAL_CHARS = /[\u202a-\u202c\u2068]/;
 
+const specialChars = highlightSpecialChars({ addSpecialChars: MORE_SPECIAL_CHARS });
+
 /**
  * @param {LanguageName} language
  * @param {Text} doc the text at first
@@ -19,16 +21,16 @@ const MORE_SPECIAL_CHARS = /[\u202a-\u202c\u2068]/;
  */
 export function features(language, doc) {
   return [
-    switched(doc, hasProblemGutter, problemGutter),
+    switched(doc, hasProblemGutter, () => problemGutter),
     switched(doc, hasSyntax, languageSupport(language)),
-    switched(doc, hasShortLines, highlightSpecialChars({ addSpecialChars: MORE_SPECIAL_CHARS })),
+    switched(doc, hasShortLines, () => specialChars),
   ];
 }
 
 /**
  * @param {Text} doc the text at first
  * @param {(doc: Text) => boolean} wanted
- * @param {Extension} feature
+ * @param {(doc: Text) => Extension} feature the same value for as long as it is the same
  * @returns {Extension} the feature, as long as it is wanted
  */
 function switched(doc, wanted, feature) {
@@ -36,7 +38,7 @@ function switched(doc, wanted, feature) {
   /** @type {Extension} */
   const nothing = [];
   /** @param {Text} text */
-  const extension = (text) => (wanted(text) ? feature : nothing);
+  const extension = (text) => (wanted(text) ? feature(text) : nothing);
   return [
     compartment.of(extension(doc)),
     EditorState.transactionExtender.of((transaction) => {

@@ -1,13 +1,15 @@
 // The languages of the texts, and what the editor offers for each.
 
 import { json } from "@codemirror/lang-json";
-import { yamlFrontmatter } from "@codemirror/lang-yaml";
+import { yaml, yamlFrontmatter } from "@codemirror/lang-yaml";
 import { StreamLanguage, bracketMatching, foldGutter, foldKeymap, indentOnInput } from "@codemirror/language";
 import { keymap } from "@codemirror/view";
 
-/** @import { Extension } from "@codemirror/state" */
+import { rego } from "./rego.js";
 
-/** @typedef {"agents.md" | "json"} LanguageName */
+/** @import { Extension, Text } from "@codemirror/state" */
+
+/** @typedef {"agents.md" | "json" | "yaml or json" | "rego"} LanguageName */
 
 /** What is below the frontmatter is for the agent. Headings are enough to find one's way. */
 const prose = StreamLanguage.define({
@@ -21,16 +23,33 @@ const prose = StreamLanguage.define({
 
 /**
  * @param {LanguageName} name
- * @returns {Extension} everything that needs a syntax tree
+ * @returns {(doc: Text) => Extension} everything that needs a syntax tree, by what the text is; the
+ * same for texts of the same kind
  */
 export function languageSupport(name) {
   const common = [bracketMatching(), indentOnInput()];
+  const asJson = [common, json(), foldGutter(), keymap.of(foldKeymap)];
   switch (name) {
     case "agents.md":
-      return [common, yamlFrontmatter({ content: prose })];
+      return always([common, yamlFrontmatter({ content: prose })]);
     case "json":
-      return [common, json(), foldGutter(), keymap.of(foldKeymap)];
+      return always(asJson);
+    case "yaml or json": {
+      // As the engine tells them apart.
+      const asYaml = [common, yaml()];
+      return (doc) => (/^[[{]/.test(doc.sliceString(0, 1)) ? asJson : asYaml);
+    }
+    case "rego":
+      return always([common, rego]);
     default:
-      return [];
+      return always([]);
   }
+}
+
+/**
+ * @param {Extension} extension
+ * @returns {() => Extension}
+ */
+function always(extension) {
+  return () => extension;
 }

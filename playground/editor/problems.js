@@ -20,8 +20,11 @@ import { rangeOf } from "./positions.js";
 /** @import { Place } from "./positions.js" */
 
 /**
- * @typedef {Place & { severity: "error" | "warning", code: string, message: string, help: string[] }} Problem
+ * @typedef {Place & { severity: "error" | "warning" | "note", code: string, message: string, help: string[] }} Problem
  */
+
+/** What the editor calls them. */
+const SEVERITIES = /** @type {const} */ ({ error: "error", warning: "warning", note: "info" });
 
 /** Problems come from the page, not from a linter of the editor. */
 export const problems = linter(null);
@@ -44,7 +47,7 @@ export function showProblems(state, list) {
     state,
     list.slice(0, PROBLEMS_MAX_COUNT).map((problem) => ({
       ...rangeOf(state.doc, problem),
-      severity: problem.severity === "warning" ? "warning" : "error",
+      severity: SEVERITIES[problem.severity],
       message: spoken(problem),
       renderMessage: () => rendered(problem),
     })),

@@ -122,6 +122,7 @@ const problems = EditorView.theme({
   },
   ".cm-lintRange-error": { textDecorationColor: color.error },
   ".cm-lintRange-warning": { textDecorationColor: color.warning },
+  ".cm-lintRange-info": { textDecorationColor: color.muted },
   ".cm-lintRange-active": { backgroundColor: color.place },
   ".cm-lintPoint:after": { borderBottomColor: color.error },
   ".cm-lintPoint-warning:after": { borderBottomColor: color.warning },
@@ -135,6 +136,7 @@ const problems = EditorView.theme({
   },
   ".cm-lint-marker-error": { color: color.error, "&::before": { content: "'●'" } },
   ".cm-lint-marker-warning": { color: color.warning, "&::before": { content: "'▲'" } },
+  ".cm-lint-marker-info": { color: color.muted, "&::before": { content: "'○'" } },
   ".cm-tooltip": {
     backgroundColor: color.panelBackground,
     color: color.panelText,
@@ -147,6 +149,7 @@ const problems = EditorView.theme({
   ".cm-diagnostic": { padding: "0.4rem 0.75rem", marginLeft: "0", lineHeight: "1.45", overflowWrap: "anywhere" },
   ".cm-diagnostic-error": { borderLeft: `4px solid ${color.error}` },
   ".cm-diagnostic-warning": { borderLeft: `4px solid ${color.warning}` },
+  ".cm-diagnostic-info": { borderLeft: `4px solid ${color.muted}` },
   ".cm-problem-code": { fontWeight: "600" },
   ".cm-diagnostic-error .cm-problem-code": { color: color.error },
   ".cm-diagnostic-warning .cm-problem-code": { color: color.warning },

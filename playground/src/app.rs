@@ -1,7 +1,7 @@
 //! The whole page.
 
 use crate::dialog::Dialogs;
-use crate::editor::{Editors, INPUTS, file_name};
+use crate::editor::{Editors, INPUTS, LOWER, file_name};
 use crate::engine::Engine;
 use crate::files::{LockFile, ResolutionFile};
 use crate::footer::Footer;
@@ -11,7 +11,7 @@ use crate::matrix::MatrixView;
 use crate::page::{Actor, Page};
 use crate::share;
 use crate::state::{Action, Dialog, Pane, State, Tab};
-use crate::story::StoryPanel;
+use crate::story::{StoryPanel, policy_lines};
 use crate::verdict::VerdictView;
 use crate::what_if::WhatIf;
 use agent_protocol::Source;
@@ -63,7 +63,8 @@ pub(crate) fn App() -> Html {
                 .filter(|source| edits.borrow()[*source as usize] != state.edits[*source as usize])
                 .collect();
             *edits.borrow_mut() = state.edits;
-            engine.ask(state.revision, state.wanted.clone(), &edited);
+            let (revision, wanted) = (state.revision, state.wanted.clone());
+            engine.ask(revision, wanted, &edited, &state.tenant_id);
         });
     }
     {
@@ -76,14 +77,21 @@ pub(crate) fn App() -> Html {
     }
     {
         let editors = Rc::clone(&editors);
+        let verdict = state.verdict.clone();
         use_effect_with(state.views.story.clone(), move |story| {
-            let places: Vec<_> = story
-                .iter()
-                .flat_map(|story| &story.checks)
+            let checks = story.iter().flat_map(|story| &story.checks);
+            let mut places: Vec<_> = checks
                 .filter(|check| !check.passed)
                 .flat_map(|check| [check.asked_at, check.offered_at])
                 .flatten()
                 .collect();
+            let ruling = story.as_ref().zip(verdict.as_ref());
+            places.extend(ruling.iter().flat_map(|(story, verdict)| {
+                let requirement = verdict.requirements.get(story.requirement as usize);
+                requirement
+                    .map(|it| policy_lines(it, story))
+                    .unwrap_or_default()
+            }));
             editors.highlight(&places);
             for place in places.iter().rev() {
                 editors.reveal(place, false);
@@ -217,7 +225,8 @@ fn Panes() -> Html {
     };
     html! {
         <nav class="panes" aria-label="Parts of the page">
-            { for INPUTS.map(|source| item(Pane::Input(source), file_name(source))) }
+            { item(Pane::Input(Source::Manifest), file_name(Source::Manifest)) }
+            { for LOWER.map(|source| item(Pane::Input(source), file_name(source))) }
             { item(Pane::Answer, "Answer") }
         </nav>
     }

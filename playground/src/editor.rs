@@ -80,7 +80,27 @@ struct Change<'e> {
 }
 
 /// The inputs that have an editor, in the order in which they are shown.
-pub(crate) const INPUTS: [Source; 3] = [Source::Manifest, Source::Index, Source::Lock];
+pub(crate) const INPUTS: [Source; 8] = [
+    Source::Manifest,
+    Source::Index,
+    Source::Lock,
+    Source::Task,
+    Source::Tenant,
+    Source::Health,
+    Source::Policy,
+    Source::Context,
+];
+
+/// The inputs below the manifest that can be brought to the front. The context of a policy is
+/// beside it.
+pub(crate) const LOWER: [Source; 6] = [
+    Source::Index,
+    Source::Lock,
+    Source::Task,
+    Source::Tenant,
+    Source::Health,
+    Source::Policy,
+];
 
 /// The file name of an input.
 pub(crate) fn file_name(source: Source) -> &'static str {
@@ -88,6 +108,21 @@ pub(crate) fn file_name(source: Source) -> &'static str {
         Source::Manifest => "agents.md",
         Source::Index => "mcp.index.json",
         Source::Lock => "agents.lock",
+        Source::Task => "task.yaml",
+        Source::Tenant => "tenant.yaml",
+        Source::Health => "health.yaml",
+        Source::Policy => "policy.rego",
+        Source::Context => "context.yaml",
+    }
+}
+
+/// In what an input is written; the editor knows the names.
+fn language(source: Source) -> &'static str {
+    match source {
+        Source::Manifest => "agents.md",
+        Source::Index | Source::Lock => "json",
+        Source::Task | Source::Tenant | Source::Health | Source::Context => "yaml or json",
+        Source::Policy => "rego",
     }
 }
 
@@ -113,6 +148,11 @@ impl Editors {
     /// The text of an input; empty before its editor is there.
     pub(crate) fn text(&self, source: Source) -> JsString {
         self.with(source, Editor::text).unwrap_or_default()
+    }
+
+    /// Whether there is anything in a text but white space.
+    pub(crate) fn is_filled(&self, source: Source) -> bool {
+        self.text(source).trim().length() > 0
     }
 
     /// Replaces a text as one step that can be undone.
@@ -221,11 +261,7 @@ pub(crate) fn EditorPane(props: &EditorProps) -> Html {
             let on_change = Closure::<dyn FnMut()>::new(move || on_change.emit(source));
             let editor = parent.cast::<web_sys::Element>().map(|parent| {
                 let options = Options {
-                    language: if source == Source::Manifest {
-                        "agents.md"
-                    } else {
-                        "json"
-                    },
+                    language: language(source),
                     label: file_name(source),
                     read_only: false,
                     placeholder: &props.placeholder,

@@ -24,6 +24,9 @@ const PATIENCE: u32 = 60_000;
 /// Where the worker is, relative to the page.
 const WORKER: &str = "./engine/worker.js";
 
+/// The same with the evaluator of policies, which is much larger.
+const POLICY_WORKER: &str = "./engine/policy/worker.js";
+
 /// What the worker posts.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -50,6 +53,10 @@ struct Talk {
     idle: bool,
     /// The texts that it has not been told since they changed.
     untold: [bool; INPUTS.len()],
+    /// Which tenant is meant.
+    tenant_id: Rc<str>,
+    /// Whether the worker has the evaluator of policies. Once it has it stays.
+    policies: bool,
     /// What is to be asked next.
     next: Option<(u32, Wanted)>,
     /// Ends the waiting; dropping it takes that back.
@@ -64,6 +71,9 @@ struct Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
+        // What it has posted already would come all the same.
+        self.worker.set_onmessage(None);
+        self.worker.set_onerror(None);
         self.worker.terminate();
     }
 }
@@ -83,7 +93,12 @@ impl Engine {
     fn connect(self: &Rc<Self>) {
         let options = WorkerOptions::new();
         options.set_type(WorkerType::Module);
-        let worker = match Worker::new_with_options(WORKER, &options) {
+        let policies = self.editors.is_filled(Source::Policy);
+        if policies {
+            self.report.emit(Action::PoliciesLoading);
+        }
+        let worker = if policies { POLICY_WORKER } else { WORKER };
+        let worker = match Worker::new_with_options(worker, &options) {
             Ok(worker) => worker,
             Err(error) => {
                 self.report
@@ -115,20 +130,35 @@ impl Engine {
             _closures: [heard, failed],
         });
         talk.untold = [true; INPUTS.len()];
+        talk.policies = policies;
+        talk.idle = false;
     }
 
     /// Asks, now or as soon as the engine has answered what it was asked before. `edited` has the
     /// texts that changed.
-    pub(crate) fn ask(self: &Rc<Self>, revision: u32, wanted: Wanted, edited: &[Source]) {
+    pub(crate) fn ask(
+        self: &Rc<Self>,
+        revision: u32,
+        wanted: Wanted,
+        edited: &[Source],
+        tenant_id: &Rc<str>,
+    ) {
         let mut talk = self.talk.borrow_mut();
+        talk.tenant_id = Rc::clone(tenant_id);
         for source in edited {
             talk.untold[*source as usize] = true;
         }
         talk.next = Some((revision, wanted));
         let dead = talk.worker.is_none();
+        // The evaluator is loaded at once, and whatever the other worker is doing is of no use.
+        let unable = !talk.policies && self.editors.is_filled(Source::Policy);
+        if unable {
+            talk.worker = None;
+            talk.patience = None;
+        }
         drop(talk);
-        if dead {
-            // Something changed since it failed: worth another try.
+        if dead || unable {
+            // Where it failed, something changed since: worth another try.
             self.connect();
         } else {
             self.go_on();
@@ -142,6 +172,8 @@ impl Engine {
             worker: Some(Connection { worker, .. }),
             idle: idle @ true,
             untold,
+            tenant_id,
+            policies: _,
             next,
             patience,
         } = &mut *talk
@@ -156,6 +188,9 @@ impl Engine {
         for source in INPUTS {
             if std::mem::take(&mut untold[source as usize]) {
                 set(&texts, name(source), &self.editors.text(source));
+                if source == Source::Tenant {
+                    set(&texts, "tenantId", &JsValue::from_str(tenant_id));
+                }
             }
         }
         set(&question, "texts", &texts);
@@ -194,9 +229,15 @@ impl Engine {
     /// Ends the worker. Another one is started for what was typed meanwhile or will be: there is no
     /// use in asking the same again.
     fn fail(self: &Rc<Self>, reason: &str) {
-        let next = self.talk.take().next;
+        let Talk {
+            next, tenant_id, ..
+        } = self.talk.take();
         let go_on = next.is_some();
-        self.talk.borrow_mut().next = next;
+        *self.talk.borrow_mut() = Talk {
+            next,
+            tenant_id,
+            ..Talk::default()
+        };
         self.report.emit(Action::EngineFailed(reason.to_owned()));
         if go_on {
             self.connect();
@@ -231,5 +272,10 @@ fn name(source: Source) -> &'static str {
         Source::Manifest => "manifest",
         Source::Index => "index",
         Source::Lock => "lock",
+        Source::Task => "task",
+        Source::Tenant => "tenant",
+        Source::Health => "health",
+        Source::Policy => "policy",
+        Source::Context => "context",
     }
 }

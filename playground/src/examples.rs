@@ -15,6 +15,12 @@ impl Example {
             manifest: self.manifest.to_owned(),
             index: self.index.to_owned(),
             lock: self.lock.to_owned(),
+            task: self.task.to_owned(),
+            tenant: self.tenant.to_owned(),
+            tenant_id: String::new(),
+            health: self.health.to_owned(),
+            policy: self.policy.to_owned(),
+            context: String::new(),
         }
     }
 }

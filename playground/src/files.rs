@@ -39,7 +39,7 @@ pub(crate) fn LockFile() -> Html {
             <>
                 { drifts }
                 <p class="quiet">
-                    { "There is no lock: a requirement has no server, or an input has errors. \
+                    { "There is no lock: a requirement has no server or no tool, or an input has errors. \
                        A lock is written for a whole yes only." }
                 </p>
             </>
@@ -179,7 +179,7 @@ fn list(drifts: &[Drift], heading: &'static str, none: &'static str) -> Html {
         html! {
             <li class={classes!(drift.widening.then_some("widening"))}>
                 <Code code={drift.code.clone()} />{ " " }
-                { drift.category.as_ref().map(|category| html! { <strong>{ format!("{category}: ") }</strong> }) }
+                { drift.category.as_ref().or(drift.capability.as_ref()).map(|category| html! { <strong>{ format!("{category}: ") }</strong> }) }
                 { prose(&drift.text) }
                 if drift.widening { { " " }<span class="badge warning">{ "widening" }</span> }
             </li>

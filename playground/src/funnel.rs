@@ -7,6 +7,8 @@ use yew::prelude::*;
 #[derive(Properties, PartialEq)]
 pub(crate) struct FunnelProps {
     pub(crate) all: u32,
+    /// What all of them are called.
+    pub(crate) noun: &'static str,
     pub(crate) stages: Vec<Stage>,
     pub(crate) selected: bool,
     /// The check whose servers are listed.
@@ -63,10 +65,10 @@ pub(crate) fn Funnel(props: &FunnelProps) -> Html {
         }
     };
     html! {
-        <div class="funnel">
+        <div class={format!("funnel of-{}", left.len())}>
             { picture(&left) }
             <ol aria-label="Funnel">
-                { ends(props.all, "all") }
+                { ends(props.all, props.noun) }
                 { for checks }
                 { ends(u32::from(props.selected), "selected") }
             </ol>

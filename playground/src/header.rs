@@ -95,7 +95,7 @@ pub(crate) fn Header() -> Html {
                 <input
                     type="file"
                     multiple=true
-                    accept=".md,.markdown,.json,.lock"
+                    accept=".md,.markdown,.json,.lock,.yaml,.yml,.rego"
                     class="hidden"
                     aria-label="Files"
                     ref={picker}

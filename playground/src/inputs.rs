@@ -1,7 +1,7 @@
 //! The inputs: their editors, files that are brought, and what is kept for the next visit.
 
 use crate::browser;
-use crate::editor::{EditorPane, INPUTS, file_name};
+use crate::editor::{EditorPane, INPUTS, LOWER, file_name};
 use crate::page::{Page, count, use_page};
 use crate::state::{Action, Notice};
 use agent_protocol::{Severity, Source};
@@ -9,6 +9,7 @@ use gloo_timers::callback::Timeout;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
+use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
 /// The largest file that is taken, in bytes.
@@ -31,6 +32,18 @@ pub(crate) struct Texts {
     pub(crate) index: String,
     #[serde(default)]
     pub(crate) lock: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) task: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) tenant: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) tenant_id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) health: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) policy: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) context: String,
 }
 
 impl Texts {
@@ -40,6 +53,26 @@ impl Texts {
             manifest: text(Source::Manifest),
             index: text(Source::Index),
             lock: text(Source::Lock),
+            task: text(Source::Task),
+            tenant: text(Source::Tenant),
+            tenant_id: page.state.tenant_id.to_string(),
+            health: text(Source::Health),
+            policy: text(Source::Policy),
+            context: text(Source::Context),
+        }
+    }
+
+    /// The text of an input.
+    pub(crate) fn get(&self, source: Source) -> &str {
+        match source {
+            Source::Manifest => &self.manifest,
+            Source::Index => &self.index,
+            Source::Lock => &self.lock,
+            Source::Task => &self.task,
+            Source::Tenant => &self.tenant,
+            Source::Health => &self.health,
+            Source::Policy => &self.policy,
+            Source::Context => &self.context,
         }
     }
 
@@ -50,10 +83,10 @@ impl Texts {
 
     /// Puts the texts into the editors, in place of everything.
     pub(crate) fn put(&self, page: &Page) {
-        page.editors.load(Source::Manifest, &self.manifest);
-        page.editors.load(Source::Index, &self.index);
-        page.editors.load(Source::Lock, &self.lock);
-        page.dispatch(Action::Replaced);
+        for source in INPUTS {
+            page.editors.load(source, self.get(source));
+        }
+        page.dispatch(Action::Replaced(self.tenant_id.as_str().into()));
     }
 }
 
@@ -93,14 +126,28 @@ pub(crate) fn use_autosave(page: &Page) {
 /// Which input a file is meant for, by its name.
 fn input_of(name: &str) -> Option<Source> {
     let name = name.to_ascii_lowercase();
-    if name.ends_with(".lock") || name.ends_with(".lock.json") {
-        Some(Source::Lock)
-    } else if name.ends_with(".json") {
-        Some(Source::Index)
-    } else if name.ends_with(".md") || name.ends_with(".markdown") {
-        Some(Source::Manifest)
-    } else {
-        None
+    let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+    if ends(&[".lock", ".lock.json"]) {
+        return Some(Source::Lock);
+    } else if ends(&[".md", ".markdown"]) {
+        return Some(Source::Manifest);
+    } else if ends(&[".rego"]) {
+        return Some(Source::Policy);
+    }
+    // These are YAML or JSON, and an index is JSON.
+    let named = [
+        ("index", Source::Index),
+        ("task", Source::Task),
+        ("tenant", Source::Tenant),
+        ("health", Source::Health),
+        ("context", Source::Context),
+    ];
+    let named = named.into_iter().find(|(word, _)| name.contains(word));
+    match named.map(|(_, source)| source) {
+        Some(source) if source != Source::Index && ends(&[".json", ".yaml", ".yml"]) => {
+            Some(source)
+        }
+        _ => ends(&[".json"]).then_some(Source::Index),
     }
 }
 
@@ -117,7 +164,8 @@ pub(crate) fn take_files(page: Page, files: web_sys::FileList) {
                     taken.push(source);
                 }
                 (None, _) => refused.push(format!(
-                    "{}: not a name of `agents.md`, `mcp.index.json` or `agents.lock`",
+                    "{}: its name tells none of the inputs, such as `agents.md`, `mcp.index.json`, \
+                     `task.yaml` or `policy.rego`",
                     file.name
                 )),
                 (_, None) => {
@@ -152,20 +200,26 @@ pub(crate) fn Inputs() -> Html {
         let editors = Rc::clone(&page.editors);
         html! { <EditorPane {source} {editors} {placeholder} on_change={on_change.clone()} /> }
     };
-    let lower = [Source::Index, Source::Lock].map(|source| {
+    let lower = LOWER.map(|source| {
         let shown = page.state.lower == source;
+        let filled = page.editors.is_filled(source);
         html! {
             <button
-                class="input-name"
+                class={classes!("input-name", (!filled).then_some("blank"))}
                 aria-pressed={shown.to_string()}
+                title={about(source)}
                 onclick={page.on(move || Action::ShowInput(source))}
             >
                 { file_name(source) }
+                if !filled { <span class="visually-hidden">{ ", empty" }</span> }
                 { problems(&page, source) }
             </button>
         }
     });
-    let hidden = |source| (page.state.lower != source).then_some("hidden");
+    let body = |source, shown: Html| {
+        let hidden = (page.state.lower != source).then_some("hidden");
+        html! { <div class={classes!("input-body", hidden)}>{ shown }</div> }
+    };
     html! {
         <section class="inputs" aria-label="Inputs">
             <div class="input manifest">
@@ -181,14 +235,89 @@ pub(crate) fn Inputs() -> Html {
                 <div class="input-head" role="group" aria-label="Which input to see">
                     { for lower }
                 </div>
-                <div class={classes!("input-body", hidden(Source::Index))}>
-                    { editor(Source::Index, "Paste mcp.index.json here") }
-                </div>
-                <div class={classes!("input-body", hidden(Source::Lock))}>
-                    { editor(Source::Lock, "Paste an existing agents.lock here to see what would change") }
-                </div>
+                { body(Source::Index, editor(Source::Index, "Paste mcp.index.json here")) }
+                { body(Source::Lock, editor(
+                    Source::Lock,
+                    "Paste an existing agents.lock here to see what would change",
+                )) }
+                { body(Source::Task, editor(Source::Task, TASK)) }
+                { body(Source::Tenant, html! {
+                    <>
+                        <WhichTenant />
+                        { editor(Source::Tenant, TENANT) }
+                    </>
+                }) }
+                { body(Source::Health, editor(Source::Health, HEALTH)) }
+                { body(Source::Policy, html! {
+                    <>
+                        { editor(Source::Policy, POLICY) }
+                        <h3 class="input-head context">
+                            <span class="input-name" title={about(Source::Context)}>
+                                { file_name(Source::Context) }
+                                { problems(&page, Source::Context) }
+                            </span>
+                        </h3>
+                        { editor(Source::Context, CONTEXT) }
+                    </>
+                }) }
             </div>
         </section>
+    }
+}
+
+// What stands in empty editors: what they are for, and an example.
+
+const TASK: &str = "Optional. What a task must be able to do, such as\n\ntask_id: find-papers\n\
+    required_capabilities:\n  - verb: search\n    resource: internet";
+
+const TENANT: &str = "Optional. Whom it is done for, such as\n\ntenants:\n  - id: acme\n    \
+    token_budget: 4000\n    priorities:\n      classes: { local: 30, paid: 20 }";
+
+const HEALTH: &str = "Optional. How the servers do, such as\n\nbrave-search: HEALTHY\n\
+    old-search: UNHEALTHY\n\nOne that is not listed is unhealthy.";
+
+const POLICY: &str = "Optional. A policy in Rego, such as\n\npackage switchboard\n\n\
+    allowed_tools contains tool.id if {\n  some tool in input.candidate_tools\n  tool.signed\n}";
+
+const CONTEXT: &str = "Optional. What the policy finds in input.context, such as\n\nhour: 14";
+
+/// What an input is, in a few words.
+fn about(source: Source) -> &'static str {
+    match source {
+        Source::Manifest => "The agent: what it requires",
+        Source::Index => "The servers that there are",
+        Source::Lock => "An existing lock, to compare with",
+        Source::Task => "A task: the capabilities it requires",
+        Source::Tenant => "The tenants: priorities, policy and token budget",
+        Source::Health => "How the servers do",
+        Source::Policy => "A policy in Rego: which tools are allowed",
+        Source::Context => "What the policy is told besides: input.context",
+    }
+}
+
+/// Which tenant is meant.
+#[component]
+fn WhichTenant() -> Html {
+    let page = use_page();
+    let oninput = {
+        let dispatcher = page.state.dispatcher();
+        Callback::from(move |event: InputEvent| {
+            if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
+                dispatcher.dispatch(Action::NameTenant(input.value().into()));
+            }
+        })
+    };
+    html! {
+        <label class="which">
+            { "Tenant" }
+            <input
+                placeholder="the only one"
+                spellcheck="false"
+                autocomplete="off"
+                value={page.state.tenant_id.to_string()}
+                {oninput}
+            />
+        </label>
     }
 }
 
@@ -235,6 +364,15 @@ mod tests {
             ("agents.lock.json", Some(Source::Lock)),
             // Without a name before it, still.
             (".json", Some(Source::Index)),
+            ("policy.rego", Some(Source::Policy)),
+            ("task.yaml", Some(Source::Task)),
+            ("my-task.JSON", Some(Source::Task)),
+            ("tenants.yml", Some(Source::Tenant)),
+            ("health.json", Some(Source::Health)),
+            ("context.yaml", Some(Source::Context)),
+            ("tasks.index.json", Some(Source::Index)),
+            ("index.yaml", None),
+            ("servers.yaml", None),
             ("agents.md.txt", None),
             ("agents.lock.bak", None),
             ("json", None),
@@ -251,8 +389,22 @@ mod tests {
             manifest: "m".to_owned(),
             index: "i".to_owned(),
             lock: "l".to_owned(),
+            ..Texts::default()
         };
         let json = r#"{"manifest":"m","index":"i","lock":"l"}"#;
+        assert_eq!(serde_json::to_string(&texts).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Texts>(json).unwrap(), texts);
+
+        let texts = Texts {
+            task: "t".to_owned(),
+            tenant: "n".to_owned(),
+            tenant_id: "d".to_owned(),
+            health: "h".to_owned(),
+            policy: "p".to_owned(),
+            context: "c".to_owned(),
+            ..texts
+        };
+        let json = r#"{"manifest":"m","index":"i","lock":"l","task":"t","tenant":"n","tenant_id":"d","health":"h","policy":"p","context":"c"}"#;
         assert_eq!(serde_json::to_string(&texts).unwrap(), json);
         assert_eq!(serde_json::from_str::<Texts>(json).unwrap(), texts);
 

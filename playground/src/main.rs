@@ -23,6 +23,7 @@ mod secrets;
 mod share;
 mod state;
 mod story;
+mod tokens;
 mod verdict;
 mod what_if;
 

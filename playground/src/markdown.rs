@@ -1,23 +1,35 @@
 //! Everything as Markdown, for an issue.
 
+use crate::editor::{INPUTS, file_name};
 use crate::inputs::Texts;
-use agent_protocol::{Outcome, Verdict};
+use agent_protocol::{Outcome, Source, Verdict};
 use std::fmt::Write as _;
 
 /// The inputs, the verdict and the version of the engine.
 pub(crate) fn report(texts: &Texts, verdict: Option<&Verdict>, version: &str) -> String {
     let mut out = String::new();
-    section(&mut out, "agents.md", "yaml", &texts.manifest);
-    section(&mut out, "mcp.index.json", "json", &texts.index);
-    if !texts.lock.trim().is_empty() {
-        section(&mut out, "agents.lock", "json", &texts.lock);
+    for source in INPUTS {
+        let text = texts.get(source);
+        let language = match source {
+            Source::Index | Source::Lock => "json",
+            Source::Policy => "rego",
+            _ if text.starts_with(['{', '[']) => "json",
+            _ => "yaml",
+        };
+        let required = matches!(source, Source::Manifest | Source::Index);
+        if required || !text.trim().is_empty() {
+            section(&mut out, file_name(source), language, text);
+        }
+    }
+    if !texts.tenant_id.trim().is_empty() {
+        // Writing to a string can't fail, here and below.
+        let _ = writeln!(out, "Tenant: {}\n", code(&texts.tenant_id));
     }
     if let Some(verdict) = verdict {
         out += "### Verdict\n\n";
         tell(&mut out, verdict);
         out.push('\n');
     }
-    // Writing to a string can't fail, here and below.
     let _ = writeln!(out, "agent engine {version}");
     out
 }
@@ -45,19 +57,28 @@ fn tell(out: &mut String, verdict: &Verdict) {
     for found in &verdict.diagnostics {
         let at = found.labels.first().map_or_else(String::new, |label| {
             let place = label.place;
-            let file = crate::editor::file_name(place.source);
+            let file = file_name(place.source);
             format!(" ({file}:{}:{})", place.start.line, place.start.column)
         });
         let _ = writeln!(out, "- {} {}{at}", code(&found.code), found.message);
     }
     for requirement in &verdict.requirements {
-        let asked = code(&requirement.category);
+        let asked = code(&requirement.name());
         let _ = match &requirement.outcome {
             Outcome::Selected(selected) => {
-                let server = format!("{} {}", selected.server.id, selected.server.version);
+                let tool = selected.tool.as_ref();
+                let tool = tool.map_or_else(String::new, |tool| format!(" {}", tool.name));
+                let server = format!("{} {}{tool}", selected.server.id, selected.server.version);
                 writeln!(out, "- ✓ {asked}: {}", code(&server))
             }
-            Outcome::Unsatisfied { .. } => writeln!(out, "- ✗ {asked}: no server is eligible"),
+            Outcome::Unsatisfied { .. } => {
+                let noun = if requirement.capability.is_some() {
+                    "tool"
+                } else {
+                    "server"
+                };
+                writeln!(out, "- ✗ {asked}: no {noun} is eligible")
+            }
         };
     }
 }
@@ -75,7 +96,7 @@ mod tests {
         let texts = Texts {
             manifest: "---\n````\n---\n".to_owned(),
             index: "[]".to_owned(),
-            lock: String::new(),
+            ..Texts::default()
         };
         assert_eq!(
             report(&texts, None, "0.1.0"),
@@ -101,11 +122,13 @@ mod tests {
             help: vec![],
         };
         let requirement = |category: &str, outcome| Requirement {
-            category: category.to_owned(),
+            category: Some(category.to_owned()),
+            capability: None,
             permissions: vec![],
             place,
             all: 1,
             funnel: vec![],
+            ruling: None,
             outcome,
         };
         let selected = Outcome::Selected(Selected {
@@ -113,6 +136,7 @@ mod tests {
                 id: "x`y".to_owned(),
                 version: "1.0.0".to_owned(),
             },
+            tool: None,
             endpoint: String::new(),
             hash: String::new(),
             over: None,
@@ -135,6 +159,7 @@ mod tests {
             manifest: "m\n\n".to_owned(),
             index: "i".to_owned(),
             lock: "l".to_owned(),
+            ..Texts::default()
         };
         assert_eq!(
             report(&texts, Some(&verdict), "0.1.0"),

@@ -1,4 +1,4 @@
-//! The matrix: requirements × servers.
+//! The matrix: requirements × servers, or × tools.
 //!
 //! Only the rows in sight are on the page; two spacers hold the place of the others. The engine
 //! is asked for the window of rows, so that an index of any size costs the page the same.
@@ -7,7 +7,7 @@ mod row;
 
 use crate::page::{Page, count, use_page};
 use crate::state::Action;
-use agent_protocol::{Filter, Matrix, MatrixAsk, MatrixRow, StoryAsk};
+use agent_protocol::{Filter, Matrix, MatrixAsk, MatrixRow, Requirement, StoryAsk};
 use row::{Columns, Row, cell_at};
 use std::rc::Rc;
 use wasm_bindgen::prelude::JsCast as _;
@@ -24,7 +24,17 @@ const MARGIN: u32 = 6;
 const COLUMNS: u32 = 40;
 
 /// The letters of the checks in a cell, in their order.
-const LETTERS: [&str; 5] = ["C", "S", "R", "D", "U"];
+const LETTERS: [&str; MatrixRow::CHECKS] = ["C", "S", "A", "L", "R", "D", "U", "F", "P", "E", "H"];
+
+/// The checks that only requirements of categories have.
+const OF_CATEGORIES: [&str; 2] = ["MISSING_CATEGORY", "MISSING_SCOPE"];
+
+/// The checks that requirements of both kinds have.
+const OF_BOTH: [&str; 3] = [
+    "RESIDENCY_MISMATCH",
+    "SENSITIVITY_EXCEEDED",
+    "UNSIGNED_NOT_ALLOWED",
+];
 
 #[component]
 pub(crate) fn MatrixView() -> Html {
@@ -63,16 +73,20 @@ pub(crate) fn MatrixView() -> Html {
         Callback::from(move |_: Event| look())
     };
     use_effect_with((row, matrix.total), move |_| look());
+    let requirements = page.state.verdict.as_ref();
+    let requirements = requirements.map_or(&[][..], |verdict| &verdict.requirements);
+    // The number of the first requirement that has a column.
+    let base = if ask.filter.tools {
+        categories(requirements)
+    } else {
+        0
+    };
     let onkeydown = {
-        let (page, cursor, scroller, total) =
-            (page.clone(), cursor.clone(), scroller.clone(), matrix.total);
+        let (cursor, scroller, total) = (cursor.clone(), scroller.clone(), matrix.total);
+        let columns = (requirements.len() as u32)
+            .saturating_sub(base)
+            .min(COLUMNS);
         Callback::from(move |event: KeyboardEvent| {
-            let columns = page
-                .state
-                .verdict
-                .as_ref()
-                .map_or(0, |v| v.requirements.len()) as u32;
-            let columns = columns.min(COLUMNS);
             let Some(next) = moved(*cursor, &event.key(), columns, total) else {
                 return;
             };
@@ -86,11 +100,13 @@ pub(crate) fn MatrixView() -> Html {
             }
         })
     };
-    let requirements = page.state.verdict.as_ref();
-    let requirements = requirements.map_or(&[][..], |verdict| &verdict.requirements);
-    let first = match ask.filter.requirement {
-        Some(number) => number - number % COLUMNS,
-        None => 0,
+    let first = match ask
+        .filter
+        .requirement
+        .and_then(|number| number.checked_sub(base))
+    {
+        Some(number) => base + number - number % COLUMNS,
+        None => base,
     };
     let seen = || {
         requirements
@@ -100,16 +116,15 @@ pub(crate) fn MatrixView() -> Html {
     };
     let headings = seen().map(|requirement| {
         html! {
-            <th scope="col" title={requirement.permissions.join(", ")}>
-                <span>{ &requirement.category }</span>
+            <th scope="col" title={title(requirement)}>
+                <span>{ requirement.name() }</span>
             </th>
         }
     });
     let columns = Rc::new(Columns {
         first,
-        categories: seen()
-            .map(|requirement| requirement.category.clone())
-            .collect(),
+        base,
+        names: seen().map(Requirement::name).collect(),
         codes: page
             .state
             .about
@@ -121,7 +136,7 @@ pub(crate) fn MatrixView() -> Html {
     let rows = (matrix.offset..).zip(&matrix.rows).map(|(at, row)| {
         html! {
             <Row
-                key={format!("{}@{}", row.server.id, row.server.version)}
+                key={format!("{}@{}/{}", row.server.id, row.server.version, row.tool.as_deref().unwrap_or_default())}
                 {at}
                 row={row.clone()}
                 columns={Rc::clone(&columns)}
@@ -136,24 +151,29 @@ pub(crate) fn MatrixView() -> Html {
             let row = clicked
                 .and_then(|(at, _)| matrix.rows.get(at.checked_sub(matrix.offset)? as usize));
             if let (Some((_, requirement)), Some(row)) = (clicked, row) {
-                let server = row.server.clone();
                 page.dispatch(Action::TellStory(StoryAsk {
                     requirement,
-                    server,
+                    server: row.server.clone(),
+                    tool: row.tool.clone(),
                 }));
             }
         })
     };
-    let others = requirements.len() as u32 > COLUMNS;
+    let (noun, heading) = if ask.filter.tools {
+        ("tool", "Tool")
+    } else {
+        ("server", "Server")
+    };
+    let others = requirements.len() as u32 - base > COLUMNS;
     html! {
         <div class="matrix">
-            <Filters {ask} total={matrix.total} zoom={zoom.clone()} />
+            <Filters {ask} total={matrix.total} {noun} zoom={zoom.clone()} />
             if others {
                 <p class="quiet">
                     { format!(
                         "Requirements {} to {} of {}: choose one to see those around it.",
                         first + 1,
-                        first + columns.categories.len() as u32,
+                        first + columns.names.len() as u32,
                         requirements.len(),
                     ) }
                 </p>
@@ -163,10 +183,10 @@ pub(crate) fn MatrixView() -> Html {
                     class={format!("zoom-{}", *zoom)}
                     role="grid"
                     aria-rowcount={(matrix.total + 1).to_string()}
-                    aria-label="Servers and requirements"
+                    aria-label={format!("{heading}s and requirements")}
                 >
                     <thead>
-                        <tr aria-rowindex="1"><th scope="col">{ "Server" }</th>{ for headings }</tr>
+                        <tr aria-rowindex="1"><th scope="col">{ heading }</th>{ for headings }</tr>
                     </thead>
                     <tbody {onclick}>
                         { spacer(matrix.offset * row) }
@@ -175,11 +195,25 @@ pub(crate) fn MatrixView() -> Html {
                     </tbody>
                 </table>
                 if matrix.total == 0 {
-                    <p class="quiet">{ "No server fits the filter." }</p>
+                    <p class="quiet">{ format!("No {noun} fits the filter.") }</p>
                 }
             </div>
         </div>
     }
+}
+
+/// How many requirements are of categories, which come first.
+fn categories(requirements: &[Requirement]) -> u32 {
+    let of_category = |requirement: &&Requirement| requirement.category.is_some();
+    requirements.iter().take_while(of_category).count() as u32
+}
+
+/// What is required besides the name.
+fn title(requirement: &Requirement) -> String {
+    let capability = requirement.capability.as_ref();
+    capability
+        .map_or(&requirement.permissions, |it| &it.constraints)
+        .join(", ")
 }
 
 /// How many rows follow those on the page.
@@ -250,6 +284,8 @@ fn focus_cell(scroller: &NodeRef, (row, column): (u32, u32)) -> bool {
 struct FiltersProps {
     ask: MatrixAsk,
     total: u32,
+    /// What a row is of.
+    noun: &'static str,
     zoom: UseStateHandle<usize>,
 }
 
@@ -257,14 +293,19 @@ struct FiltersProps {
 #[component]
 fn Filters(props: &FiltersProps) -> Html {
     let page = use_page();
-    let FiltersProps { ask, total, zoom } = props;
+    let FiltersProps {
+        ask,
+        total,
+        noun,
+        zoom,
+    } = props;
     let filter = ask.filter.clone();
     let change = |change: Box<dyn Fn(&mut Filter)>| {
         let mut filter = filter.clone();
         change(&mut filter);
         Action::FilterRows(filter)
     };
-    let chip = |bit: u8, sign: &str, name: String, class: String| {
+    let chip = |bit: u16, sign: &str, name: String, class: String| {
         let action = change(Box::new(move |filter| filter.bits ^= bit));
         html! {
             <button
@@ -276,9 +317,22 @@ fn Filters(props: &FiltersProps) -> Html {
             </button>
         }
     };
+    let requirements = page.state.verdict.as_ref();
+    let requirements = requirements.map_or(&[][..], |verdict| &verdict.requirements);
+    let first = categories(requirements);
+    let capabilities = requirements.len() as u32 > first;
+    let base = if filter.tools { first } else { 0 };
+    let asked = |code: &str| {
+        if OF_CATEGORIES.contains(&code) {
+            base < first
+        } else {
+            OF_BOTH.contains(&code) || capabilities
+        }
+    };
     let checks = (0..)
         .zip(LETTERS)
         .zip(&page.state.about.checks)
+        .filter(|(_, name)| asked(&name.code))
         .map(|((check, letter), name)| {
             chip(
                 1 << check,
@@ -309,18 +363,32 @@ fn Filters(props: &FiltersProps) -> Html {
             }
         })
     };
-    let requirements = page
-        .state
-        .verdict
-        .iter()
-        .flat_map(|verdict| &verdict.requirements);
-    let options = (0_u32..).zip(requirements).map(|(number, requirement)| {
+    let options = (0_u32..)
+        .zip(requirements)
+        .skip(base as usize)
+        .map(|(number, requirement)| {
+            html! {
+                <option value={number.to_string()} selected={filter.requirement == Some(number)}>
+                    { requirement.name() }
+                </option>
+            }
+        });
+    let of_what = |tools: bool, label: &'static str| {
+        // What the other rows were held back by is not what these are.
+        let action = Action::FilterRows(Filter {
+            id: filter.id.clone(),
+            tools,
+            ..Filter::default()
+        });
         html! {
-            <option value={number.to_string()} selected={filter.requirement == Some(number)}>
-                { &requirement.category }
-            </option>
+            <button
+                aria-pressed={(filter.tools == tools).to_string()}
+                onclick={page.on(move || action.clone())}
+            >
+                { label }
+            </button>
         }
-    });
+    };
     let zoomed = |step: usize, label: &'static str, sign: &'static str| {
         let (zoom, next) = (zoom.clone(), step);
         html! {
@@ -333,18 +401,29 @@ fn Filters(props: &FiltersProps) -> Html {
             </button>
         }
     };
+    let part = if filter.tools {
+        "Part of an id or a tool"
+    } else {
+        "Part of an id"
+    };
     html! {
         <div class="filters">
-            <div class="chips" role="group" aria-label="Show servers with a cell that is">
+            <div class="chips" role="group" aria-label={format!("Show {noun}s with a cell that is")}>
                 { chip(MatrixRow::SELECTED, "✓", "selected".to_owned(), "selected".to_owned()) }
                 { chip(MatrixRow::ELIGIBLE, "○", "eligible".to_owned(), "eligible".to_owned()) }
                 { for checks }
             </div>
             <div class="bar">
+                if capabilities {
+                    <span class="choice" role="group" aria-label="A row for each">
+                        { of_what(false, "Servers") }
+                        { of_what(true, "Tools") }
+                    </span>
+                }
                 <input
                     type="search"
-                    placeholder="Part of an id"
-                    aria-label="Part of an id"
+                    placeholder={part}
+                    aria-label={part}
                     value={filter.id.clone()}
                     oninput={search}
                 />
@@ -352,7 +431,7 @@ fn Filters(props: &FiltersProps) -> Html {
                     <option value="" selected={filter.requirement.is_none()}>{ "any requirement" }</option>
                     { for options }
                 </select>
-                <span class="quiet" role="status">{ count(*total, "server") }</span>
+                <span class="quiet" role="status">{ count(*total, noun) }</span>
                 <span class="actions">
                     { zoomed(zoom.wrapping_sub(1), "Zoom out", "−") }
                     { zoomed(**zoom + 1, "Zoom in", "+") }

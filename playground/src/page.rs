@@ -2,7 +2,7 @@
 
 use crate::editor::{Editors, INPUTS};
 use crate::state::{Action, Notice, State};
-use agent_protocol::{Fix, Place};
+use agent_protocol::{Edit, Fix, Place};
 use gloo_timers::callback::Timeout;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -37,7 +37,13 @@ impl Actor {
 
     /// Carries out a suggested change, and says how to take it back.
     pub(crate) fn apply(&self, fix: &Fix) {
-        let Some(edits) = &fix.edits else { return };
+        if let Some(edits) = &fix.edits {
+            self.carry_out(&fix.text, edits);
+        }
+    }
+
+    /// Makes changes, and says how to take them back.
+    pub(crate) fn carry_out(&self, what: &str, edits: &[Edit]) {
         self.editors.apply(edits);
         let undo: Vec<_> = INPUTS
             .into_iter()
@@ -47,7 +53,7 @@ impl Actor {
             self.dispatch(Action::BringInput(*source));
         }
         self.dispatch(Action::Tell(Notice {
-            text: format!("Applied: {}", fix.text),
+            text: format!("Applied: {what}"),
             alarming: false,
             undo,
         }));

@@ -71,7 +71,11 @@ pub(crate) fn Problems(props: &ProblemsProps) -> Html {
         // The requirement itself says so, and more about it.
         .filter(|found| found.code != "UNSATISFIED")
         .collect();
-    all.sort_by_key(|found| found.severity == Severity::Warning);
+    all.sort_by_key(|found| match found.severity {
+        Severity::Error => 0,
+        Severity::Warning => 1,
+        Severity::Note => 2,
+    });
     let items = all.iter().take(SHOWN).map(|found| problem(&actor, found));
     let rest = all.len().saturating_sub(SHOWN) as u32;
     html! {
@@ -90,6 +94,7 @@ fn problem(actor: &Actor, found: &Diagnostic) -> Html {
     let (class, word) = match found.severity {
         Severity::Error => ("error", "error"),
         Severity::Warning => ("warning", "warning"),
+        Severity::Note => ("note", "note"),
     };
     let onclick = found.labels.first().map(|label| {
         let (actor, place) = (actor.clone(), label.place);

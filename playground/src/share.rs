@@ -3,14 +3,13 @@
 //! `#1.` and the compressed state: what stands behind `#` is not sent to any server.
 
 use crate::browser;
-use crate::editor::file_name;
+use crate::editor::{INPUTS, file_name};
 use crate::examples::HELLO;
 use crate::files::copy_text;
 use crate::inputs::Texts;
 use crate::page::{Page, use_page};
 use crate::secrets;
 use crate::state::{Action, Notice};
-use agent_protocol::Source;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::HtmlInputElement;
@@ -129,12 +128,10 @@ pub(crate) fn Share() -> Html {
                 })
                 .collect::<Vec<_>>()
         };
-        [
-            found(Source::Manifest, &texts.manifest),
-            found(Source::Index, &texts.index),
-            found(Source::Lock, &texts.lock),
-        ]
-        .concat()
+        INPUTS
+            .iter()
+            .flat_map(|source| found(*source, texts.get(*source)))
+            .collect::<Vec<_>>()
     });
     {
         let (made, texts) = (made.clone(), Texts::of(&page));
@@ -196,6 +193,7 @@ mod tests {
                 manifest: "---\nname: \"𝄞\"\n---\n".to_owned(),
                 index: "[]\u{0}</script>".to_owned(),
                 lock: lock.to_owned(),
+                ..Texts::default()
             },
         }
     }
@@ -213,7 +211,7 @@ mod tests {
     fn a_link_of_another_version_is_read_and_names_it() {
         let json = serde_json::to_string(&shared("99.0.0-beta.1", "")).unwrap();
         // What a later version adds is passed over.
-        let json = json.replacen('{', r#"{"task":{"id":1},"#, 1);
+        let json = json.replacen('{', r#"{"plan":{"id":1},"#, 1);
         let read: Shared = serde_json::from_str(&json).unwrap();
         assert_eq!(read, shared("99.0.0-beta.1", ""));
     }

@@ -17,6 +17,8 @@ pub(crate) enum Engine {
     /// It is being loaded.
     #[default]
     Starting,
+    /// The one that evaluates policies is being loaded.
+    LoadingPolicies,
     /// It answers.
     Ready,
     /// It does not. Why.
@@ -127,6 +129,8 @@ pub(crate) struct State {
     pub(crate) milliseconds: f64,
     /// How often each text was changed, by input.
     pub(crate) edits: [u32; INPUTS.len()],
+    /// Which tenant is meant; it counts as a part of their text. Blank: the only one.
+    pub(crate) tenant_id: Rc<str>,
     /// None: nothing was answered yet.
     pub(crate) verdict: Option<Rc<Verdict>>,
     pub(crate) lock: Succession,
@@ -151,6 +155,7 @@ impl Default for State {
             replaced: 0,
             milliseconds: 0.0,
             edits: [0; INPUTS.len()],
+            tenant_id: Rc::default(),
             verdict: None,
             lock: Succession::default(),
             resolution: Succession::default(),
@@ -168,14 +173,19 @@ impl Default for State {
 /// What happens.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
+    /// The engine with the evaluator of policies is being loaded in place of the other one.
+    PoliciesLoading,
     /// The engine is there.
     EngineReady(Rc<About>),
     /// The engine does not answer any more.
     EngineFailed(String),
     /// These texts were changed.
     Edited(Source),
-    /// Other texts altogether were put in: what was before is of no interest.
-    Replaced,
+    /// Another tenant is meant.
+    NameTenant(Rc<str>),
+    /// Other texts altogether were put in, and this tenant is meant: what was before is of no
+    /// interest.
+    Replaced(Rc<str>),
     Answered(Rc<Answer>),
     OpenTab(Tab),
     OpenPane(Pane),
@@ -224,12 +234,19 @@ impl State {
                 self.engine = Engine::Ready;
                 self.about = about;
             }
+            Action::PoliciesLoading => self.engine = Engine::LoadingPolicies,
             Action::EngineFailed(reason) => self.engine = Engine::Failed(reason),
             Action::Edited(source) => {
                 self.edits[source as usize] += 1;
                 self.revision += 1;
             }
-            Action::Replaced => {
+            Action::NameTenant(id) => {
+                self.tenant_id = id;
+                self.edits[Source::Tenant as usize] += 1;
+                self.revision += 1;
+            }
+            Action::Replaced(tenant_id) => {
+                self.tenant_id = tenant_id;
                 for edits in &mut self.edits {
                     *edits += 1;
                 }
@@ -262,9 +279,11 @@ impl State {
             Action::Tell(notice) => self.notice = Some(notice),
             Action::CloseNotice => self.notice = None,
             Action::TellStory(ask) => {
+                // Its places are marked there. Where it is told already, somebody looks at others.
+                if self.wanted.story.is_none() {
+                    self.lower = Source::Index;
+                }
                 self.wanted.story = Some(ask);
-                // Its places are marked there.
-                self.lower = Source::Index;
             }
             Action::CloseStory => {
                 self.wanted.story = None;
@@ -288,8 +307,11 @@ impl State {
     }
 
     fn show_input(&mut self, source: Source) {
-        if source != Source::Manifest {
-            self.lower = source;
+        match source {
+            Source::Manifest => {}
+            // It is beside the policy.
+            Source::Context => self.lower = Source::Policy,
+            source => self.lower = source,
         }
     }
 
@@ -368,6 +390,7 @@ mod tests {
                 id: "a".to_owned(),
                 version: "1".to_owned(),
             },
+            tool: None,
         }
     }
 
@@ -437,7 +460,7 @@ mod tests {
             State::default(),
             [Source::Index, Source::Lock, Source::Index].map(Action::Edited),
         );
-        assert_eq!(state.edits, [0, 2, 1]);
+        assert_eq!(state.edits, [0, 2, 1, 0, 0, 0, 0, 0]);
         assert_eq!(state.revision, 3);
     }
 
@@ -445,7 +468,7 @@ mod tests {
     fn what_has_to_be_asked_raises_the_revision() {
         for (state, action) in [
             (State::default(), Action::Edited(Source::Manifest)),
-            (State::default(), Action::Replaced),
+            (State::default(), Action::Replaced(Rc::default())),
             (State::default(), Action::TellStory(story())),
             (State::default(), Action::ListFallen(Some(FALLEN))),
             (State::default(), Action::ListEligible(Some(LIST))),
@@ -600,9 +623,9 @@ mod tests {
             ],
         );
         let before = state.revision;
-        let state = after(state, [Action::Replaced]);
+        let state = after(state, [Action::Replaced(Rc::default())]);
         assert!(state.revision > before);
-        assert_eq!(state.edits, [1, 1, 1]);
+        assert_eq!(state.edits, [1; 8]);
         assert_eq!(
             (&state.lock, &state.resolution),
             (&Succession::default(), &Succession::default())
@@ -629,7 +652,7 @@ mod tests {
             [
                 Action::OpenTab(Tab::WhatIf),
                 Action::Suppose(Some(strict())),
-                Action::Replaced,
+                Action::Replaced(Rc::default()),
             ],
         );
         assert_eq!(state.wanted, Wanted::default());
@@ -808,7 +831,7 @@ mod tests {
     fn an_answer_that_comes_too_late_changes_nothing() {
         let state = after(State::default(), [Action::Edited(Source::Manifest)]);
         let late = answered(state.revision, Some(Verdict::default()));
-        let replaced = after(state, [Action::Replaced]);
+        let replaced = after(state, [Action::Replaced(Rc::default())]);
         assert_eq!(after(replaced.clone(), [late]), replaced);
     }
 }

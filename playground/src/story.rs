@@ -1,10 +1,13 @@
 //! The whole story of one server and one requirement.
 
-use crate::page::{Page, use_page};
+use crate::page::{Page, count, use_page};
 use crate::problems::{Code, Place, prose};
 use crate::state::Action;
-use crate::verdict::fixes;
-use agent_protocol::{Check, Story, StoryVerdict};
+use crate::verdict::{fixes, server_name};
+use agent_protocol::{
+    Check, HealthSwitch, Point, Requirement, ServerName, Source, Story, StoryAsk, StoryVerdict,
+    ToolEntry,
+};
 use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{HtmlElement, KeyboardEvent};
 use yew::prelude::*;
@@ -49,7 +52,7 @@ pub(crate) fn StoryPanel() -> Html {
         Some(story) => tell(&page, story),
         None if page.state.stale() => html! { <p class="quiet">{ "…" }</p> },
         None => html! {
-            <p class="quiet">{ "There is no such server, or nothing is decided." }</p>
+            <p class="quiet">{ "There is no such server or tool, or nothing is decided." }</p>
         },
     };
     html! {
@@ -83,25 +86,46 @@ fn tell(page: &Page, story: &Story) -> Html {
         .as_ref()
         .and_then(|verdict| verdict.requirements.get(story.requirement as usize));
     let server = &story.server;
+    let name = ServerName {
+        id: server.id.clone(),
+        version: server.version.clone(),
+    };
+    let tool = story.tool.as_ref();
+    let place = tool.map_or(server.place, |tool| tool.place);
     let reasons = story.reasons.iter().map(|reason| {
         html! {
             <li><Code code={reason.code.clone()} />{ " " }{ prose(&reason.text) }</li>
         }
     });
+    let others = story.others.iter().map(|other| {
+        let ask = StoryAsk {
+            requirement: story.requirement,
+            server: name.clone(),
+            tool: Some(other.clone()),
+        };
+        html! {
+            <button class="server" onclick={page.on(move || Action::TellStory(ask.clone()))}>
+                <bdi>{ other }</bdi>
+            </button>
+        }
+    });
+    let lines = requirement
+        .map(|requirement| policy_lines(requirement, story))
+        .unwrap_or_default();
     html! {
         <>
-            <h3>
-                <bdi>{ &server.id }</bdi>{ " " }<bdi class="version">{ &server.version }</bdi>
-            </h3>
+            <h3>{ server_name(&name, tool.map(|tool| &*tool.name)) }</h3>
             <p>
-                <Place place={server.place} />{ " " }
+                <Place {place} />{ " " }
                 <span class="endpoint">{ &server.endpoint }</span>{ " " }
                 <span class="quiet">{ "by " }<bdi>{ &server.publisher }</bdi></span>
             </p>
+            { tool.map(describe) }
+            { story.health.as_ref().map(|health| switch(page, &server.id, health)) }
             <p class={classes!("answer-line", class)}>
                 <span class="mark" aria-hidden="true">{ mark }</span>
                 if let Some(requirement) = requirement {
-                    { format!("{}: ", requirement.category) }
+                    { format!("{}: ", requirement.name()) }
                 }
                 { verdict }
             </p>
@@ -113,18 +137,107 @@ fn tell(page: &Page, story: &Story) -> Html {
                         <th scope="col">{ "Offered" }</th>
                     </tr>
                 </thead>
-                <tbody>{ for story.checks.iter().map(check) }</tbody>
+                <tbody>{ for story.checks.iter().map(|check| row(check, &lines)) }</tbody>
             </table>
             if !story.reasons.is_empty() {
                 <ul class="reasons">{ for reasons }</ul>
-                <h4>{ "What would make it a yes" }</h4>
-                { fixes(page, &story.fixes) }
+                if !story.fixes.is_empty() {
+                    <h4>{ "What would make it a yes" }</h4>
+                    { fixes(page, &story.fixes) }
+                }
+            }
+            if !story.others.is_empty() {
+                <h4>{ "Other tools of this server" }</h4>
+                <p class="tools">{ for others }</p>
             }
         </>
     }
 }
 
-fn check(check: &Check) -> Html {
+/// Whether a check is that of the policy.
+fn is_policy(check: &Check) -> bool {
+    matches!(&*check.code, "POLICY_DENIED" | "POLICY_ERROR")
+}
+
+/// The lines of the policy that took part, where it holds a tool back.
+pub(crate) fn policy_lines(requirement: &Requirement, story: &Story) -> Vec<agent_protocol::Place> {
+    let denied = story
+        .checks
+        .iter()
+        .any(|check| is_policy(check) && !check.passed);
+    match &requirement.ruling {
+        Some(ruling) if denied => {
+            let mut places = policy_places(&ruling.lines);
+            places.extend(ruling.error_at);
+            places
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whole lines of the policy.
+pub(crate) fn policy_places(lines: &[u32]) -> Vec<agent_protocol::Place> {
+    let start = |line| Point { line, column: 1 };
+    lines
+        .iter()
+        .map(|line| agent_protocol::Place {
+            source: Source::Policy,
+            start: start(*line),
+            end: start(*line + 1),
+        })
+        .collect()
+}
+
+/// What a tool says of itself.
+fn describe(tool: &ToolEntry) -> Html {
+    let advertised = tool
+        .advertised
+        .iter()
+        .map(|it| html! { <><code class="scope">{ it }</code>{ " " }</> });
+    html! {
+        <>
+            { tool.description.as_ref().map(|text| html! { <p><bdi>{ text }</bdi></p> }) }
+            <p>
+                { for advertised }
+                <span class="quiet">{ format!("about {}", count(tool.tokens, "token")) }</span>
+            </p>
+        </>
+    }
+}
+
+/// How a server does, and a button that has it do otherwise.
+fn switch(page: &Page, id: &str, health: &HealthSwitch) -> Html {
+    let said = match (&health.status, health.considered) {
+        (Some(status), _) => html! { <strong>{ status }</strong> },
+        (None, true) => html! { <strong>{ "not in the snapshot" }</strong> },
+        (None, false) => {
+            html! { <span class="quiet">{ "not considered: there is no snapshot" }</span> }
+        }
+    };
+    let change = {
+        let (page, health, id) = (page.clone(), health.clone(), id.to_owned());
+        Callback::from(move |_: MouseEvent| {
+            page.carry_out(&format!("`{id}` is {}", health.to), &health.edits);
+        })
+    };
+    html! {
+        <p class="health">
+            { "Health: " }{ said }
+            if !health.edits.is_empty() {
+                <button onclick={change}>{ format!("Suppose {}", health.to) }</button>
+            }
+        </p>
+    }
+}
+
+/// A check as a row; `lines` are those of the policy.
+fn row(check: &Check, lines: &[agent_protocol::Place]) -> Html {
+    let places = is_policy(check).then(|| {
+        let places = lines
+            .iter()
+            .map(|place| html! { <><br /><Place place={*place} /></> });
+        html! { <>{ for places }</> }
+    });
     let (class, mark, word) = if check.passed {
         ("yes", "✓", "passed")
     } else {
@@ -140,6 +253,7 @@ fn check(check: &Check) -> Html {
             </th>
             <td>
                 { check.required.as_ref().map_or_else(nothing, |required| html! { <bdi>{ required }</bdi> }) }
+                { places }
                 { check.asked_at.map(|place| html! { <><br /><Place {place} /></> }) }
             </td>
             <td>

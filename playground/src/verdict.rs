@@ -4,9 +4,11 @@ use crate::funnel::Funnel;
 use crate::page::{Actor, count, thousands, use_actor, use_page};
 use crate::problems::{Code, Place, Problems, prose};
 use crate::state::{Action, Engine, LIST_STEP};
+use crate::story::policy_places;
+use crate::tokens::TokenBar;
 use agent_protocol::{
-    Eligible, Fallen, FallenAsk, Fix, ListAsk, Listed, Near, Outcome, Requirement, Selected,
-    ServerName, StoryAsk, Verdict,
+    Eligible, Fallen, FallenAsk, Fix, ListAsk, Listed, Near, Outcome, Requirement, Ruling,
+    Selected, SelectedTool, ServerName, StoryAsk, Verdict,
 };
 use std::rc::Rc;
 use yew::prelude::*;
@@ -18,11 +20,17 @@ pub(crate) fn VerdictView() -> Html {
     let Some(verdict) = page.state.verdict.clone() else {
         return match &page.state.engine {
             Engine::Failed(reason) => html! { <Failure reason={reason.clone()} /> },
+            Engine::LoadingPolicies => html! { <p class="waiting">{ LOADING_POLICIES }</p> },
             _ => html! { <p class="waiting">{ "Loading the engine…" }</p> },
         };
     };
     let failure = match &page.state.engine {
         Engine::Failed(reason) => html! { <Failure reason={reason.clone()} /> },
+        Engine::LoadingPolicies => html! {
+            <p class="loading" role="status">
+                { LOADING_POLICIES }{ " Until it is there, this is the verdict without the policy." }
+            </p>
+        },
         _ => html! {},
     };
     let requirements = (0..)
@@ -48,11 +56,15 @@ pub(crate) fn VerdictView() -> Html {
         <>
             { failure }
             { headline(&verdict) }
+            { verdict.tokens.map(|tokens| html! { <TokenBar {tokens} /> }) }
             <Problems diagnostics={verdict.diagnostics.clone()} />
             <ol class="requirements">{ for requirements }</ol>
         </>
     }
 }
+
+/// Said while the second module is on its way.
+const LOADING_POLICIES: &str = "Loading the evaluator of policies…";
 
 /// That the engine does not answer.
 #[component]
@@ -70,7 +82,11 @@ struct FailureProps {
 }
 
 fn headline(verdict: &Verdict) -> Html {
+    let mut requirements = verdict.requirements.iter();
+    let tools = requirements.any(|requirement| requirement.capability.is_some());
     let (class, mark, answer) = match verdict.satisfied {
+        Some(true) if tools => ("yes", "✓", "Every requirement has a server or a tool"),
+        Some(false) if tools => ("no", "✗", "Not every requirement has a server or a tool"),
         Some(true) => ("yes", "✓", "Every requirement has a server"),
         Some(false) => ("no", "✗", "Not every requirement has a server"),
         None => ("no", "✗", "Nothing is decided: an input has errors"),
@@ -84,7 +100,9 @@ fn headline(verdict: &Verdict) -> Html {
         facts.push(count(verdict.requirements.len() as u32, "requirement"));
     }
     if let Some(servers) = verdict.servers {
-        facts.push(format!("{} in the index", count(servers, "server")));
+        let tools = verdict.tools.filter(|tools| *tools > 0);
+        let tools = tools.map_or_else(String::new, |it| format!(" with {}", count(it, "tool")));
+        facts.push(format!("{}{tools} in the index", count(servers, "server")));
     }
     html! {
         <header class="headline" role="status">
@@ -131,27 +149,38 @@ fn Card(props: &CardProps) -> Html {
             actor.dispatch(Action::ListFallen(ask));
         })
     };
-    let permissions = requirement.permissions.iter().map(|permission| {
-        html! { <code class="scope">{ permission }</code> }
-    });
+    let capability = requirement.capability.as_ref();
+    let tags = capability.map_or(&requirement.permissions, |it| &it.constraints);
+    let tags = tags
+        .iter()
+        .map(|tag| html! { <code class="scope">{ tag }</code> });
+    let on_demand = capability.is_some_and(|it| it.load == "on_demand");
+    let noun = noun(requirement);
     html! {
         <li class={classes!("card", class)}>
             <div class="card-head">
                 <h3>
                     <span class="mark" aria-hidden="true">{ mark }</span>
                     <span class="visually-hidden">{ said }{ ": " }</span>
-                    { &requirement.category }
+                    { requirement.name() }
                 </h3>
                 <Place place={requirement.place} />
-                <span class="scopes">{ for permissions }</span>
+                <span class="scopes">{ for tags }</span>
+                if on_demand {
+                    <span class="badge neutral" title="Until it is asked for, a stub stands in its place">
+                        { "on demand" }
+                    </span>
+                }
             </div>
             { match &requirement.outcome {
                 Outcome::Selected(selected) => selection(&actor, number, selected),
-                Outcome::Unsatisfied { nearest } => nearest_ones(&actor, number, nearest),
+                Outcome::Unsatisfied { nearest } => nearest_ones(&actor, number, nearest, noun),
             } }
+            { requirement.ruling.as_ref().map(ruling) }
             <Funnel
                 all={requirement.all}
                 stages={requirement.funnel.clone()}
+                noun={if capability.is_some() { "all tools" } else { "all" }}
                 selected={matches!(requirement.outcome, Outcome::Selected(_))}
                 {open}
                 {on_stage}
@@ -168,7 +197,7 @@ fn selection(actor: &Actor, number: u32, selected: &Selected) -> Html {
         html! {
             <p class="over">
                 { "over " }
-                { server(actor, number, &over.server) }
+                { server(actor, number, &over.server, over.tool.as_deref()) }
                 { ": " }
                 { &over.text }
             </p>
@@ -177,16 +206,60 @@ fn selection(actor: &Actor, number: u32, selected: &Selected) -> Html {
     html! {
         <div class="selection">
             <p>
-                { server(actor, number, &selected.server) }
+                { server(actor, number, &selected.server, selected.tool.as_ref().map(|it| &*it.name)) }
                 <span class="endpoint">{ &selected.endpoint }</span>
             </p>
+            { selected.tool.as_ref().map(obligations) }
             { over }
         </div>
     }
 }
 
-/// The servers that need the fewest changes.
-fn nearest_ones(actor: &Actor, number: u32, nearest: &[Near]) -> Html {
+/// What a requirement gets.
+fn noun(requirement: &Requirement) -> &'static str {
+    if requirement.capability.is_some() {
+        "tool"
+    } else {
+        "server"
+    }
+}
+
+/// What calls of a tool need, and what its definition costs.
+fn obligations(tool: &SelectedTool) -> Html {
+    html! {
+        <p class="obligations">
+            if tool.obligations.iter().any(|it| it == "approval") {
+                <span class="badge warning" title="human_in_the_loop">
+                    { "every call needs the approval of a human" }
+                </span>{ " " }
+            }
+            <span class="quiet">{ format!("about {}", count(tool.tokens, "token")) }</span>
+        </p>
+    }
+}
+
+/// Which lines of the policy took part, and why it gave no answer, if it gave none.
+fn ruling(ruling: &Ruling) -> Html {
+    let lines = policy_places(&ruling.lines);
+    let lines = lines
+        .iter()
+        .map(|place| html! { <>{ " " }<Place place={*place} /></> });
+    html! {
+        <p class="ruling">
+            if let Some(error) = &ruling.error {
+                <Code code="POLICY_ERROR" />{ " The policy gave no answer: " }{ prose(error) }
+                { ruling.error_at.map(|place| html! { <>{ " " }<Place {place} /></> }) }
+            } else if ruling.lines.is_empty() {
+                <span class="quiet">{ "No rule of the policy held." }</span>
+            } else {
+                <span class="quiet">{ "Decided by the rules at" }</span>{ for lines }
+            }
+        </p>
+    }
+}
+
+/// The servers or tools that need the fewest changes.
+fn nearest_ones(actor: &Actor, number: u32, nearest: &[Near], noun: &'static str) -> Html {
     let items = nearest.iter().map(|near| {
         let reasons = near.reasons.iter().map(|reason| {
             html! {
@@ -195,7 +268,7 @@ fn nearest_ones(actor: &Actor, number: u32, nearest: &[Near]) -> Html {
         });
         html! {
             <li>
-                <p>{ server(actor, number, &near.server) }</p>
+                <p>{ server(actor, number, &near.server, near.tool.as_deref()) }</p>
                 <ul class="reasons">{ for reasons }</ul>
                 { fixes(actor, &near.fixes) }
             </li>
@@ -203,9 +276,9 @@ fn nearest_ones(actor: &Actor, number: u32, nearest: &[Near]) -> Html {
     });
     html! {
         if nearest.is_empty() {
-            <p class="quiet">{ "The index has no servers." }</p>
+            <p class="quiet">{ format!("The index has no {noun}s.") }</p>
         } else {
-            <h4><Code code="UNSATISFIED" />{ " No server is eligible. Nearest:" }</h4>
+            <h4><Code code="UNSATISFIED" />{ format!(" No {noun} is eligible. Nearest:") }</h4>
             <ol class="nearest">{ for items }</ol>
         }
     }
@@ -237,11 +310,29 @@ fn capitalised(text: &str) -> String {
     })
 }
 
-/// The name of a server; a click tells its story.
-pub(crate) fn server(actor: &Actor, requirement: u32, server: &ServerName) -> Html {
+/// The name of a server, or of a tool of it.
+pub(crate) fn server_name(server: &ServerName, tool: Option<&str>) -> Html {
+    html! {
+        <>
+            <bdi>{ &server.id }</bdi>{ " " }<bdi class="version">{ &server.version }</bdi>
+            if let Some(tool) = tool {
+                <span class="slash">{ " / " }</span><bdi class="tool">{ tool.to_owned() }</bdi>
+            }
+        </>
+    }
+}
+
+/// The same; a click tells the whole story.
+pub(crate) fn server(
+    actor: &Actor,
+    requirement: u32,
+    server: &ServerName,
+    tool: Option<&str>,
+) -> Html {
     let ask = StoryAsk {
         requirement,
         server: server.clone(),
+        tool: tool.map(str::to_owned),
     };
     html! {
         <button
@@ -249,7 +340,7 @@ pub(crate) fn server(actor: &Actor, requirement: u32, server: &ServerName) -> Ht
             title="Tell the whole story"
             onclick={actor.on(move || Action::TellStory(ask.clone()))}
         >
-            <bdi>{ &server.id }</bdi>{ " " }<bdi class="version">{ &server.version }</bdi>
+            { server_name(server, tool) }
         </button>
     }
 }
@@ -267,7 +358,7 @@ fn fallen(actor: &Actor, props: &CardProps) -> Html {
     let items = fallen.items.iter().map(|fallen| {
         html! {
             <li>
-                { server(actor, number, &fallen.server) }{ " " }
+                { server(actor, number, &fallen.server, fallen.tool.as_deref()) }{ " " }
                 <span class="quiet">{ prose(&fallen.reason.text) }</span>
             </li>
         }
@@ -280,7 +371,7 @@ fn fallen(actor: &Actor, props: &CardProps) -> Html {
     html! {
         <section class="list">
             <h4>
-                { format!("{} held back: ", count(fallen.total, "server")) }
+                { format!("{} held back: ", count(fallen.total, noun(&props.requirement))) }
                 { check.map(|check| html! { <Code code={check.code.clone()} /> }) }
                 <button class="close" onclick={actor.on(|| Action::ListFallen(None))} aria-label="Close the list">
                     { "×" }
@@ -323,13 +414,19 @@ fn eligible(actor: &Actor, props: &CardProps) -> Html {
             </button>
         };
     };
+    let tool = selected.tool.as_ref().map(|it| &*it.name);
+    let order = if tool.is_some() {
+        "The higher priority first, then the smaller id, version and name"
+    } else {
+        "Signed first, then the smaller id, then the smaller version"
+    };
     let listed = props.eligible.as_ref();
     let listed = listed.filter(|listed| listed.requirement == number);
     let items = listed.into_iter().flat_map(|listed| &listed.items);
     let item = |eligible: &Eligible| {
         html! {
             <li>
-                { server(actor, number, &eligible.server) }{ " " }
+                { server(actor, number, &eligible.server, eligible.tool.as_deref()) }{ " " }
                 <span class="quiet">{ format!("lost: {}", eligible.text) }</span>
             </li>
         }
@@ -341,14 +438,14 @@ fn eligible(actor: &Actor, props: &CardProps) -> Html {
     html! {
         <section class="list">
             <h4>
-                { "Signed first, then the smaller id, then the smaller version" }
+                { order }
                 <button class="close" onclick={actor.on(|| Action::ListEligible(None))} aria-label="Close the list">
                     { "×" }
                 </button>
             </h4>
             <ol>
                 <li>
-                    { server(actor, number, &selected.server) }{ " " }
+                    { server(actor, number, &selected.server, tool) }{ " " }
                     <span class="yes">{ "selected" }</span>
                 </li>
                 { for items.map(item) }

@@ -2,6 +2,7 @@
 
 use crate::page::{Page, thousands, use_page};
 use crate::state::Action;
+use crate::verdict::server_name;
 use agent_protocol::{Constraints, ServerName, SupposedRequirement};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
@@ -128,16 +129,17 @@ fn comparison(page: &Page, changed: bool) -> Html {
     let Some(supposed) = &page.state.views.supposed else {
         return html! {};
     };
-    let different = |row: &&SupposedRequirement| row.now != row.then;
+    let different =
+        |row: &&SupposedRequirement| (&row.now, &row.now_tool) != (&row.then, &row.then_tool);
     let number = supposed.requirements.iter().filter(different).count();
     let rows = supposed.requirements.iter().map(|row| {
-        let differs = row.now != row.then;
+        let differs = different(&row);
         html! {
             <tr class={classes!(differs.then_some("changed"))}>
-                <th scope="row">{ &row.category }</th>
-                <td>{ cell(row.now.as_ref(), row.now_eligible) }</td>
+                <th scope="row">{ &row.name }</th>
+                <td>{ cell(row.now.as_ref(), row.now_tool.as_deref(), row.now_eligible) }</td>
                 <td>
-                    { cell(row.then.as_ref(), row.then_eligible) }
+                    { cell(row.then.as_ref(), row.then_tool.as_deref(), row.then_eligible) }
                     if differs { <span class="badge">{ "changed" }</span> }
                 </td>
             </tr>
@@ -162,17 +164,17 @@ fn comparison(page: &Page, changed: bool) -> Html {
     }
 }
 
-fn cell(server: Option<&ServerName>, eligible: u32) -> Html {
+fn cell(server: Option<&ServerName>, tool: Option<&str>, eligible: u32) -> Html {
     match server {
         Some(server) => html! {
             <>
                 <span class="yes"><span class="mark" aria-hidden="true">{ "✓" }</span></span>
-                <bdi>{ &server.id }</bdi>{ " " }<bdi class="version">{ &server.version }</bdi>
+                { server_name(server, tool) }
                 <span class="quiet">{ format!(" of {} eligible", thousands(eligible)) }</span>
             </>
         },
         None => html! {
-            <span class="no"><span class="mark" aria-hidden="true">{ "✗" }</span>{ "no server" }</span>
+            <span class="no"><span class="mark" aria-hidden="true">{ "✗" }</span>{ "none" }</span>
         },
     }
 }

@@ -4,6 +4,9 @@
 // from there. Another version, which has another list and so is another worker, is installed beside
 // it and takes over at the next load, once no other tab shows the old one: a page never gets files
 // of two versions.
+//
+// The engine that evaluates policies is several times as large as all else, and most visitors have
+// no policy: it is stored when it is first asked for.
 
 // Filled in by `cargo xtask playground --dist`: the version, and the path and SHA-256 of each file.
 const VERSION = "";
@@ -12,6 +15,9 @@ const FILES = [];
 // The caches of a whole server are in one place, and the playground is only a folder of it.
 const CACHES = `agent-playground ${self.registration.scope} `;
 const CACHE = CACHES + VERSION;
+
+/** Where the files are that are stored when they are asked for. */
+const LATER = "engine/policy/";
 
 /** Asks a worker that waits to take over. It answers with its cache. */
 const TAKE_OVER = "take over";
@@ -34,7 +40,23 @@ self.addEventListener("fetch", (event) => {
 
 async function store() {
   const cache = await caches.open(CACHE);
-  await Promise.all(FILES.map(async ([path, digest]) => cache.put(path, await load(path, digest))));
+  // Who had them in the version before is to have them without a network, too.
+  const had = new Set();
+  for (const name of await caches.keys()) {
+    if (!name.startsWith(CACHES) || name === CACHE) continue;
+    const before = await caches.open(name);
+    for (const [path] of FILES) if (path.startsWith(LATER) && (await before.match(path))) had.add(path);
+  }
+  const now = FILES.filter(([path]) => !path.startsWith(LATER) || had.has(path));
+  await Promise.all(now.map(async ([path, digest]) => cache.put(path, await load(path, digest))));
+}
+
+/** Loads a file of the version of a cache, and stores it there. */
+async function storeLater(cache, path) {
+  const [, digest] = FILES.find(([name]) => name === path);
+  const response = await load(path, digest);
+  await cache.put(path, response.clone());
+  return response;
 }
 
 /** Loads a file of this version: while a new version is being uploaded, the server has files of both. */
@@ -89,7 +111,10 @@ async function answer(request, path) {
     current = await handOver(waiting);
   }
   const cache = await caches.open(current);
-  return (await cache.match(path)) ?? fetch(request);
+  const stored = await cache.match(path);
+  if (stored) return stored;
+  // What another version has is of no use to this page.
+  return path.startsWith(LATER) && current === CACHE ? storeLater(cache, path) : fetch(request);
 }
 
 /** Has another worker take over, and returns its cache. */

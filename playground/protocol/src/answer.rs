@@ -15,11 +15,12 @@ pub struct Answer {
     pub verdict: Option<Verdict>,
     /// A window of requirements × servers.
     pub matrix: Option<Matrix>,
-    /// One server and one requirement.
+    /// One server, or one of its tools, and one requirement.
     pub story: Option<Story>,
-    /// The servers that one check of the funnel holds back.
+    /// The servers or tools that one check of the funnel holds back.
     pub fallen: Option<Listed<Fallen>>,
-    /// The eligible servers of a requirement that were not selected, in order of preference.
+    /// The eligible servers or tools of a requirement that were not selected, in order of
+    /// preference.
     pub eligible: Option<Listed<Eligible>>,
     /// The verdicts under other constraints.
     pub supposed: Option<Supposed>,
@@ -36,8 +37,10 @@ pub struct About {
     pub residencies: Vec<String>,
     /// The words that `data.sensitivity` may be, least first.
     pub sensitivities: Vec<String>,
-    /// The five checks of a server, in their order.
+    /// The checks of servers and tools, in their order.
     pub checks: Vec<CheckName>,
+    /// Whether this module evaluates policies.
+    pub policies: bool,
 }
 
 /// A check, and what is said of those that fail it.
@@ -45,6 +48,8 @@ pub struct About {
 pub struct CheckName {
     /// The code that a failure has.
     pub code: String,
+    /// The check in a word, such as `scopes`.
+    pub name: String,
     /// The code in words.
     pub title: String,
     /// What to do about it.

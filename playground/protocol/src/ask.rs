@@ -17,18 +17,31 @@ pub struct Ask {
 
 /// Texts that were changed since the last question.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Texts {
     /// `agents.md`
     pub manifest: Option<String>,
     /// `mcp.index.json`
     pub index: Option<String>,
-    /// `agents.lock`; a blank text is none.
+    /// `agents.lock`; a blank text is none, and so are those below.
     pub lock: Option<String>,
+    /// A task.
+    pub task: Option<String>,
+    /// The configuration of tenants.
+    pub tenant: Option<String>,
+    /// Which of its tenants is meant; blank: the only one.
+    pub tenant_id: Option<String>,
+    /// A snapshot of health.
+    pub health: Option<String>,
+    /// A policy.
+    pub policy: Option<String>,
+    /// What the policy is told of the circumstances.
+    pub context: Option<String>,
 }
 
 /// The inputs to look for problems in; those that are absent are not looked at.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, Tsify)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Inputs {
     /// The text of `agents.md`.
     #[serde(default)]
@@ -39,6 +52,49 @@ pub struct Inputs {
     /// The text of `agents.lock`.
     #[serde(default)]
     pub lock: Option<String>,
+    /// The text of a task, YAML or JSON.
+    #[serde(default)]
+    pub task: Option<String>,
+    /// The text of a configuration of tenants, YAML or JSON.
+    #[serde(default)]
+    pub tenant: Option<String>,
+    /// Which of its tenants is meant; absent: the only one.
+    #[serde(default)]
+    pub tenant_id: Option<String>,
+    /// The text of a snapshot of health, YAML or JSON.
+    #[serde(default)]
+    pub health: Option<String>,
+    /// The text of a policy in Rego. The module without an evaluator allows nothing under one.
+    #[serde(default)]
+    pub policy: Option<String>,
+    /// The text of what the policy is told of the circumstances, YAML or JSON.
+    #[serde(default)]
+    pub context: Option<String>,
+}
+
+/// What requirements of capabilities are decided under, besides manifest and index. A blank text is
+/// none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Circumstances {
+    /// The text of a task, YAML or JSON.
+    #[serde(default)]
+    pub task: Option<String>,
+    /// The text of a configuration of tenants, YAML or JSON.
+    #[serde(default)]
+    pub tenant: Option<String>,
+    /// Which of its tenants is meant; absent: the only one.
+    #[serde(default)]
+    pub tenant_id: Option<String>,
+    /// The text of a snapshot of health, YAML or JSON.
+    #[serde(default)]
+    pub health: Option<String>,
+    /// The text of a policy in Rego. The module without an evaluator allows nothing under one.
+    #[serde(default)]
+    pub policy: Option<String>,
+    /// The text of what the policy is told of the circumstances, YAML or JSON.
+    #[serde(default)]
+    pub context: Option<String>,
 }
 
 /// The views that are open. Each is answered with the part of the same name.
@@ -69,13 +125,15 @@ pub struct MatrixAsk {
     pub limit: u32,
 }
 
-/// Which servers have a row in the matrix: those for which all that is set holds.
+/// Which servers or tools have a row in the matrix: those for which all that is set holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filter {
     /// A part of the id.
     pub id: String,
+    /// A row for each tool in place of one for each server.
+    pub tools: bool,
     /// A cell of the row has one of these bits (see [`crate::MatrixRow::cells`]); 0 for any.
-    pub bits: u8,
+    pub bits: u16,
     /// Only the cell of this requirement counts.
     pub requirement: Option<u32>,
 }
@@ -87,6 +145,8 @@ pub struct StoryAsk {
     pub requirement: u32,
     /// The server.
     pub server: ServerName,
+    /// Which of its tools; none, of a requirement of a capability, for the best of them.
+    pub tool: Option<String>,
 }
 
 /// Whom to list of those that fell at a stage of the funnel.
@@ -94,7 +154,7 @@ pub struct StoryAsk {
 pub struct FallenAsk {
     /// The number of the requirement.
     pub requirement: u32,
-    /// The number of the check, from 0: category, scopes, residency, sensitivity, signature.
+    /// The number of the check in the requirement's funnel, from 0.
     pub check: u8,
     /// How many to show.
     pub limit: u32,

@@ -13,6 +13,16 @@ pub enum Source {
     Index,
     /// `agents.lock`.
     Lock,
+    /// A task.
+    Task,
+    /// The configuration of tenants.
+    Tenant,
+    /// A snapshot of health.
+    Health,
+    /// A policy.
+    Policy,
+    /// What a policy is told of the circumstances.
+    Context,
 }
 
 /// A point of a text, as editors count it.
@@ -43,6 +53,8 @@ pub enum Severity {
     Error,
     /// The input is accepted, but it may not say what its author thinks.
     Warning,
+    /// Nothing is wrong; it may be worth knowing.
+    Note,
 }
 
 /// A place, and what is to be said about it there.

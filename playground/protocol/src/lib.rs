@@ -16,16 +16,18 @@ mod view;
 
 pub use answer::{About, Answer, CheckName};
 pub use ask::{
-    Ask, Constraints, FallenAsk, Filter, Inputs, ListAsk, MatrixAsk, StoryAsk, Texts, Wanted,
+    Ask, Circumstances, Constraints, FallenAsk, Filter, Inputs, ListAsk, MatrixAsk, StoryAsk,
+    Texts, Wanted,
 };
 pub use diagnostic::{Diagnostic, Edit, Label, Place, Point, Severity, Source};
 pub use server::{Server, ServerName};
 pub use verdict::{
-    Agent, Drift, Fix, LockVerdict, Near, Outcome, Reason, Requirement, Selected, Stage, Verdict,
+    Agent, Capability, Drift, Fix, LockVerdict, Near, Outcome, Reason, Requirement, Ruling,
+    Selected, SelectedTool, Stage, Tokens, Verdict,
 };
 pub use view::{
-    Check, Eligible, Fallen, Listed, Matrix, MatrixRow, Story, StoryVerdict, Supposed,
-    SupposedRequirement,
+    Check, Eligible, Fallen, HealthSwitch, Listed, Matrix, MatrixRow, Story, StoryVerdict,
+    Supposed, SupposedRequirement, ToolEntry,
 };
 
 /// Does nothing. A crate of which nothing is called is left out by the linker, and with it its

@@ -9,19 +9,25 @@ use tsify::Tsify;
 #[serde(rename_all = "camelCase")]
 #[tsify(missing_as_null)]
 pub struct Verdict {
-    /// Whether every requirement has a server. Null: an input has errors, and nothing was
-    /// decided.
+    /// Whether every requirement has a server or a tool. Null: an input has errors, and nothing
+    /// was decided.
     pub satisfied: Option<bool>,
-    /// Every problem of every input, and every requirement without a server.
+    /// Every problem of every input, and every requirement without a server or a tool.
     pub diagnostics: Vec<Diagnostic>,
     /// Who the agent is. Null: the manifest has errors.
     pub agent: Option<Agent>,
     /// How many servers there are. Null: the index has errors.
     pub servers: Option<u32>,
+    /// How many tools they have. Null: the index has errors.
+    pub tools: Option<u32>,
     /// What the manifest demands of all servers.
     pub constraints: Constraints,
-    /// Each requirement and its answer, in file order; empty where nothing was decided.
+    /// Each requirement and its answer: those of categories, then those of capabilities, those of
+    /// the task last, each in file order. Empty where nothing was decided.
     pub requirements: Vec<Requirement>,
+    /// What the definitions of the selected tools cost. Null: no capability is required, or one has
+    /// no tool, or nothing was decided.
+    pub tokens: Option<Tokens>,
     /// The text of `agents.lock`. Null: there is none, because a requirement has no server.
     pub lock: Option<String>,
     /// What is to be said of an existing lock. Null: none was given, or it has errors.
@@ -37,21 +43,75 @@ pub struct Agent {
     pub version: String,
 }
 
-/// One requirement and its answer.
+/// One requirement and its answer. It is of a category or of a capability.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[tsify(missing_as_null)]
 pub struct Requirement {
-    /// The category that a server must offer.
-    pub category: String,
-    /// The scopes that it must support: sorted, without duplicates.
+    /// The category that a server must offer. Null: it is of a capability.
+    pub category: Option<String>,
+    /// What a tool must be able to do. Null: it is of a category.
+    pub capability: Option<Capability>,
+    /// The scopes that a server must support: sorted, without duplicates.
     pub permissions: Vec<String>,
-    /// Where the requirement stands in the manifest.
+    /// Where the requirement stands, in the manifest or in the task.
     pub place: Place,
-    /// How many servers there are in all.
+    /// How many servers there are in all; of a capability, how many tools.
     pub all: u32,
-    /// The five checks in their order.
+    /// The checks in their order.
     pub funnel: Vec<Stage>,
+    /// What the policy said of the candidates. Null: it was not asked.
+    pub ruling: Option<Ruling>,
     /// What became of it.
     pub outcome: Outcome,
+}
+
+impl Requirement {
+    /// What it is known by: the category, or the verb and the resource.
+    pub fn name(&self) -> String {
+        let category = self.category.clone();
+        let capability = self.capability.as_ref();
+        category
+            .or_else(|| capability.map(|it| format!("{}:{}", it.verb, it.resource)))
+            .unwrap_or_default()
+    }
+}
+
+/// What a tool must be able to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+pub struct Capability {
+    /// `verb`
+    pub verb: String,
+    /// `resource`
+    pub resource: String,
+    /// `constraints`: sorted, without duplicates.
+    pub constraints: Vec<String>,
+    /// `load`: `essential` or `on_demand`.
+    pub load: String,
+}
+
+/// What a policy said of the candidates of a requirement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[tsify(missing_as_null)]
+pub struct Ruling {
+    /// Why it gave no answer. Null: it gave one.
+    pub error: Option<String>,
+    /// Where it failed, in the policy. Null: it did not, or nobody knows.
+    pub error_at: Option<Place>,
+    /// Its lines that took part: sorted, from 1.
+    pub lines: Vec<u32>,
+}
+
+/// What the definitions of tools cost of a context window, by the estimate: the bytes of the
+/// canonical form of a definition, divided by 4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[tsify(missing_as_null)]
+pub struct Tokens {
+    /// The tools that are shown from the start.
+    pub tools: u32,
+    /// The stubs that stand in the place of those shown on demand.
+    pub stubs: u32,
+    /// `token_budget` of the tenant. Null: it has none, or there is no tenant.
+    pub budget: Option<u32>,
 }
 
 /// One check of the funnel.
@@ -61,7 +121,7 @@ pub struct Stage {
     pub code: String,
     /// The check in a word, such as `scopes`.
     pub name: String,
-    /// How many servers are left behind it.
+    /// How many servers or tools are left behind it.
     pub left: u32,
 }
 
@@ -69,11 +129,11 @@ pub struct Stage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "verdict", rename_all = "camelCase")]
 pub enum Outcome {
-    /// A server was selected.
+    /// A server was selected, or a tool.
     Selected(Selected),
-    /// No server is eligible.
+    /// None is eligible.
     Unsatisfied {
-        /// The rejected servers that need the fewest changes, nearest first.
+        /// The rejected servers or tools that need the fewest changes, nearest first.
         nearest: Vec<Near>,
     },
 }
@@ -85,35 +145,53 @@ pub enum Outcome {
 pub struct Selected {
     /// Its name.
     pub server: ServerName,
+    /// Which of its tools. Null: of a requirement of a category.
+    pub tool: Option<SelectedTool>,
     /// Where it is reached.
     pub endpoint: String,
     /// The specification's hash of the selection, 64 hexadecimal digits.
     pub hash: String,
-    /// The eligible server that comes next, and the rule on which it lost. Null: there is none.
+    /// The eligible one that comes next, and the rule on which it lost. Null: there is none.
     pub over: Option<crate::Eligible>,
 }
 
-/// A rejected server, and what would make it eligible.
+/// The tool of a requirement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+pub struct SelectedTool {
+    /// Its name.
+    pub name: String,
+    /// The digest of its definition.
+    pub definition: String,
+    /// What a plan that calls it must have attached: `approval`, or nothing.
+    pub obligations: Vec<String>,
+    /// What its definition costs, by the estimate.
+    pub tokens: u32,
+}
+
+/// A rejected server or tool, and what would make it eligible.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[tsify(missing_as_null)]
 pub struct Near {
     /// The server.
     pub server: ServerName,
+    /// Which of its tools. Null: of a requirement of a category.
+    pub tool: Option<String>,
     /// All reasons, in the order of the checks.
     pub reasons: Vec<Reason>,
     /// What would make it eligible: on its own side first.
     pub fixes: Vec<Fix>,
 }
 
-/// Why a server is rejected.
+/// Why a server or a tool is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 pub struct Reason {
     /// A code of the catalogue.
     pub code: String,
-    /// The predicate of a sentence about the server, with the values that were compared.
+    /// The predicate of a sentence about it, with the values that were compared.
     pub text: String,
 }
 
-/// The smallest set of changes on one side that makes a rejected server eligible. Verified: the
+/// The smallest set of changes on one side that makes a rejected one eligible. Verified: the
 /// engine applied it and decided again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[tsify(missing_as_null)]
@@ -145,6 +223,8 @@ pub struct Drift {
     pub code: String,
     /// The category it is about; null where it is about none.
     pub category: Option<String>,
+    /// The capability it is about, `verb:resource` and the constraints; null where it is about none.
+    pub capability: Option<String>,
     /// A sentence with both values.
     pub text: String,
     /// Whether the agent may use or do more than before.

@@ -1,16 +1,20 @@
 //! The views that are answered when they are open.
 
-use crate::{Fix, Place, Reason, Server, ServerName};
+use crate::{Edit, Fix, Place, Reason, Server, ServerName};
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
-/// An eligible server that was not selected.
+/// An eligible server or tool that was not selected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(rename_all = "camelCase")]
+#[tsify(missing_as_null)]
 pub struct Eligible {
     /// The server.
     pub server: ServerName,
-    /// The rule on which it lost against the selected one: `signed`, `id` or `version`.
+    /// Which of its tools. Null: of a requirement of a category.
+    pub tool: Option<String>,
+    /// The rule on which it lost against the selected one: `signed`, `id` or `version`; of a
+    /// capability, `priority`, `id`, `version` or `tool`.
     pub lost_on: String,
     /// The rule in words.
     pub text: String,
@@ -27,11 +31,13 @@ pub struct Listed<T> {
     pub items: Vec<T>,
 }
 
-/// A server that a check held back.
+/// A server or a tool that a check held back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fallen {
     /// The server.
     pub server: ServerName,
+    /// Which of its tools, of a requirement of a capability.
+    pub tool: Option<String>,
     /// Why, by that check.
     pub reason: Reason,
 }
@@ -39,42 +45,53 @@ pub struct Fallen {
 /// A window of requirements × servers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrix {
-    /// How many servers fit the filter.
+    /// How many rows fit the filter.
     pub total: u32,
     /// How many rows were passed over.
     pub offset: u32,
-    /// The rows: ordered by id, then version.
+    /// The rows: ordered by id, then version, then tool.
     pub rows: Vec<MatrixRow>,
 }
 
-/// A server in the matrix.
+/// A server or a tool in the matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatrixRow {
     /// The server.
     pub server: ServerName,
-    /// For each requirement a set of bits: 0 to 4 for each check that is failed, in their order;
-    /// 5 where it was selected. Nothing set: it is eligible.
-    pub cells: Vec<u8>,
+    /// Which of its tools, where each has a row.
+    pub tool: Option<String>,
+    /// For each requirement a set of bits: one for each check that is failed, in their order, and
+    /// one where it was selected. Nothing set: it is eligible. Where servers have rows, those of a
+    /// capability say it of the server's best tool; where tools have them, there are no others.
+    pub cells: Vec<u16>,
 }
 
 impl MatrixRow {
-    /// The bit of a cell whose server was selected.
-    pub const SELECTED: u8 = 1 << 5;
+    /// How many checks there are.
+    pub const CHECKS: usize = 11;
+
+    /// The bit of a cell whose server or tool was selected.
+    pub const SELECTED: u16 = 1 << Self::CHECKS;
 
     /// The bit, in a filter, for cells without any bit.
-    pub const ELIGIBLE: u8 = 1 << 6;
+    pub const ELIGIBLE: u16 = 1 << (Self::CHECKS + 1);
 
     /// The bits of the checks.
-    pub const FAILED: u8 = (1 << 5) - 1;
+    pub const FAILED: u16 = (1 << Self::CHECKS) - 1;
 }
 
-/// What became of a server for a requirement, check by check.
+/// What became of a server, or of one of its tools, for a requirement, check by check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[tsify(missing_as_null)]
 pub struct Story {
     /// The number of the requirement.
     pub requirement: u32,
     /// The server.
     pub server: Server,
+    /// Which of its tools. Null: it is of a requirement of a category, or the server has none.
+    pub tool: Option<ToolEntry>,
+    /// The server's other tools, by name; empty for a requirement of a category.
+    pub others: Vec<String>,
     /// The answer.
     pub verdict: StoryVerdict,
     /// Every check, in their order.
@@ -83,6 +100,38 @@ pub struct Story {
     pub reasons: Vec<Reason>,
     /// What would make it eligible; empty where it is.
     pub fixes: Vec<Fix>,
+    /// How its server does, and what would change that. Null: for a requirement of a category.
+    pub health: Option<HealthSwitch>,
+}
+
+/// A tool in the index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[tsify(missing_as_null)]
+pub struct ToolEntry {
+    /// The key under which it stands.
+    pub name: String,
+    /// `description`
+    pub description: Option<String>,
+    /// What it advertises, as `verb:resource` and the constraints.
+    pub advertised: Vec<String>,
+    /// What its definition costs, by the estimate.
+    pub tokens: u32,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// How a server does, and the change of the snapshot that has it do otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[tsify(missing_as_null)]
+pub struct HealthSwitch {
+    /// How it does. Null: the snapshot doesn't know it, or there is none.
+    pub status: Option<String>,
+    /// Whether there is a snapshot.
+    pub considered: bool,
+    /// What it would be switched to: `HEALTHY` or `UNHEALTHY`.
+    pub to: String,
+    /// The changes to the snapshot; empty where they can't be made.
+    pub edits: Vec<Edit>,
 }
 
 /// The answer of a story.
@@ -108,11 +157,11 @@ pub struct Check {
     pub name: String,
     /// What is asked for; null where nothing is.
     pub required: Option<String>,
-    /// What the server offers.
+    /// What is offered.
     pub offered: String,
     /// Whether it was passed.
     pub passed: bool,
-    /// Where it is asked for, in the manifest; null where nothing is.
+    /// Where it is asked for; null where nothing is, or where that stands nowhere.
     pub asked_at: Option<Place>,
     /// Where the value stands in the index; null where it can't be said.
     pub offered_at: Option<Place>,
@@ -128,14 +177,18 @@ pub struct Supposed {
 /// A requirement as it is and as it would be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SupposedRequirement {
-    /// The category that is required.
-    pub category: String,
+    /// The category or the capability that is required.
+    pub name: String,
     /// The server that is selected; null where none is eligible.
     pub now: Option<ServerName>,
+    /// Which of its tools, of a requirement of a capability.
+    pub now_tool: Option<String>,
     /// How many are eligible.
     pub now_eligible: u32,
     /// The server that would be selected; null where none would be eligible.
     pub then: Option<ServerName>,
+    /// Which of its tools.
+    pub then_tool: Option<String>,
     /// How many would be eligible.
     pub then_eligible: u32,
 }

@@ -11,9 +11,27 @@ pub(crate) struct Example {
     pub(crate) code: &'static str,
     pub(crate) manifest: &'static str,
     pub(crate) index: &'static str,
-    /// Empty: there is none.
+    /// Empty: there is none, here and below.
     pub(crate) lock: &'static str,
+    pub(crate) task: &'static str,
+    pub(crate) tenant: &'static str,
+    pub(crate) health: &'static str,
+    pub(crate) policy: &'static str,
 }
+
+/// One without any text.
+const BLANK: Example = Example {
+    name: "",
+    title: "",
+    code: "",
+    manifest: "",
+    index: "",
+    lock: "",
+    task: "",
+    tenant: "",
+    health: "",
+    policy: "",
+};
 
 /// What the first visit shows: the example of the command line's demo.
 pub(crate) const HELLO: Example = Example {
@@ -22,7 +40,7 @@ pub(crate) const HELLO: Example = Example {
     code: "",
     manifest: include_str!("../../../examples/hello-agent/agents.md"),
     index: include_str!("../../../examples/hello-agent/mcp.index.json"),
-    lock: "",
+    ..BLANK
 };
 
 macro_rules! text {
@@ -32,20 +50,15 @@ macro_rules! text {
 }
 
 macro_rules! example {
-    ($name:literal, $title:literal, $code:literal) => {
-        example!($name, $title, $code, "")
-    };
-    ($name:literal, $title:literal, $code:literal, locked) => {
-        example!($name, $title, $code, text!($name, "agents.lock"))
-    };
-    ($name:literal, $title:literal, $code:literal, $lock:expr) => {
+    ($name:literal, $title:literal, $code:literal $(, $field:ident: $file:literal)*) => {
         Example {
             name: $name,
             title: $title,
             code: $code,
             manifest: text!($name, "agents.md"),
             index: text!($name, "mcp.index.json"),
-            lock: $lock,
+            $($field: text!($name, $file),)*
+            ..BLANK
         }
     };
 }
@@ -67,7 +80,7 @@ pub(crate) const EXAMPLES: [Example; 17] = [
     example!("data-janitor", "A manifest that contradicts itself", "FORBIDDEN_ACTION"),
     example!("travel-planner", "The same server twice", "DUPLICATE_SERVER"),
     example!("invoice-checker", "Two ids that look alike", "LOOKALIKE_ID"),
-    example!("crm-updater", "More permissions than in the lock", "SCOPE_WIDENED", locked),
-    example!("stock-watcher", "Another entry under the same version", "INTEGRITY_CHANGED", locked),
-    example!("press-review", "The locked server is gone", "SERVER_REMOVED", locked),
+    example!("crm-updater", "More permissions than in the lock", "SCOPE_WIDENED", lock: "agents.lock"),
+    example!("stock-watcher", "Another entry under the same version", "INTEGRITY_CHANGED", lock: "agents.lock"),
+    example!("press-review", "The locked server is gone", "SERVER_REMOVED", lock: "agents.lock"),
 ];

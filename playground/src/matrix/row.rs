@@ -4,6 +4,7 @@
 //! through 10,000 servers makes and forgets thousands of cells.
 
 use super::LETTERS;
+use crate::verdict::server_name;
 use agent_protocol::MatrixRow;
 use std::rc::Rc;
 use wasm_bindgen::prelude::JsCast as _;
@@ -15,8 +16,10 @@ use yew::prelude::*;
 pub(super) struct Columns {
     /// The number of the first requirement.
     pub(super) first: u32,
-    /// The category of each requirement that has a column.
-    pub(super) categories: Vec<String>,
+    /// The number of the requirement of the first cell of a row.
+    pub(super) base: u32,
+    /// What each requirement that has a column is known by.
+    pub(super) names: Vec<String>,
     /// The code of each check.
     pub(super) codes: Vec<String>,
 }
@@ -31,19 +34,24 @@ pub(super) struct RowProps {
     pub(super) current: Option<u32>,
 }
 
-/// A server, and a cell for each requirement.
+/// A server or a tool, and a cell for each requirement.
 #[component]
 pub(super) fn Row(props: &RowProps) -> Html {
     let RowProps {
         at, row, columns, ..
     } = props;
-    let name = format!("{} {}", row.server.id, row.server.version);
-    let cells = row.cells.iter().skip(columns.first as usize);
+    let tool = row.tool.as_deref();
+    let slash = tool.map_or_else(String::new, |tool| format!(" / {tool}"));
+    let name = format!("{} {}{slash}", row.server.id, row.server.version);
+    let cells = row
+        .cells
+        .iter()
+        .skip((columns.first - columns.base) as usize);
     let cells = (0..)
         .zip(cells)
-        .zip(&columns.categories)
-        .map(|((column, bits), category)| {
-            let label = format!("{name}, {category}: {}", verdict(*bits, &columns.codes));
+        .zip(&columns.names)
+        .map(|((column, bits), required)| {
+            let label = format!("{name}, {required}: {}", verdict(*bits, &columns.codes));
             let number = columns.first + column;
             let (class, sign) = sign(*bits);
             html! {
@@ -61,7 +69,7 @@ pub(super) fn Row(props: &RowProps) -> Html {
     html! {
         <tr aria-rowindex={(at + 2).to_string()}>
             <th scope="row" title={name.clone()}>
-                <bdi>{ &row.server.id }</bdi>{ " " }<bdi class="version">{ &row.server.version }</bdi>
+                { server_name(&row.server, tool) }
             </th>
             { for cells }
         </tr>
@@ -79,12 +87,12 @@ pub(super) fn cell_at(target: EventTarget) -> Option<(u32, u32)> {
 }
 
 /// The checks that a cell fails, by number.
-fn failed(bits: u8) -> impl Iterator<Item = usize> {
+fn failed(bits: u16) -> impl Iterator<Item = usize> {
     (0..LETTERS.len()).filter(move |check| bits >> check & 1 != 0)
 }
 
 /// How a cell looks: its class and its sign.
-fn sign(bits: u8) -> (String, String) {
+fn sign(bits: u16) -> (String, String) {
     if bits & MatrixRow::SELECTED != 0 {
         return ("selected".to_owned(), "✓".to_owned());
     }
@@ -102,7 +110,7 @@ fn sign(bits: u8) -> (String, String) {
 }
 
 /// What a cell says in words.
-fn verdict(bits: u8, codes: &[String]) -> String {
+fn verdict(bits: u16, codes: &[String]) -> String {
     if bits & MatrixRow::SELECTED != 0 {
         return "selected".to_owned();
     }

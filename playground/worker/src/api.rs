@@ -4,10 +4,10 @@
 //! says so; what an input says wrongly is a diagnostic.
 
 use crate::inputs::Inputs;
-use crate::view::tell;
+use crate::view::{tell, tell_tool};
 use crate::{ask, convert, session, verdict};
 use agent_engine::{explain, render};
-use agent_protocol::{Diagnostic, Inputs as Texts, Story, Verdict};
+use agent_protocol::{Circumstances, Diagnostic, Inputs as Given, Story, Texts, Verdict};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
@@ -26,6 +26,9 @@ extern "C" {
     /// The texts to look at, for TypeScript.
     #[wasm_bindgen(typescript_type = "Inputs")]
     pub type JsInputs;
+    /// The texts that capabilities are decided under, for TypeScript.
+    #[wasm_bindgen(typescript_type = "Circumstances | null")]
+    pub type JsCircumstances;
     /// [`Verdict`] with the explanation, for TypeScript.
     #[wasm_bindgen(typescript_type = "Resolution")]
     pub type JsResolution;
@@ -53,22 +56,74 @@ pub fn version() -> String {
 /// When it is given anything but texts by these names; never because of what they hold.
 #[wasm_bindgen]
 pub fn validate(inputs: JsInputs) -> Result<JsDiagnostics, JsError> {
-    let inputs: Texts = ask::read(&inputs)?;
+    let Given {
+        manifest,
+        index,
+        lock,
+        task,
+        tenant,
+        tenant_id,
+        health,
+        policy,
+        context,
+    } = ask::read(&inputs)?;
     let mut read = Inputs::default();
-    read.read(inputs.manifest, inputs.index, inputs.lock);
+    read.read(Texts {
+        manifest,
+        index,
+        lock,
+        task,
+        tenant,
+        tenant_id,
+        health,
+        policy,
+        context,
+    });
     let problems: Vec<Diagnostic> = read.problems().cloned().map(convert::diagnostic).collect();
     Ok(object(&problems)?.into())
 }
 
-/// Which servers the agent gets, and why. An existing `agents.lock` is compared if it is given.
+/// The texts of a question.
+fn texts(
+    manifest: String,
+    index: String,
+    lock: Option<String>,
+    circumstances: Option<JsCircumstances>,
+) -> Result<Texts, JsError> {
+    let given = circumstances.map(JsValue::from).unwrap_or_default();
+    let given: Option<Circumstances> = ask::read(&given)?;
+    let Circumstances {
+        task,
+        tenant,
+        tenant_id,
+        health,
+        policy,
+        context,
+    } = given.unwrap_or_default();
+    Ok(Texts {
+        manifest: Some(manifest),
+        index: Some(index),
+        lock,
+        task,
+        tenant,
+        tenant_id,
+        health,
+        policy,
+        context,
+    })
+}
+
+/// Which servers and tools the agent gets, and why. An existing `agents.lock` is compared if it is
+/// given; capabilities are decided under the circumstances that are given.
 ///
 /// # Errors
-/// Never because of the texts. The explanation may not be larger than 256 MiB.
+/// When the circumstances are anything but texts by their names; never because of the texts. The explanation may not be larger than 256 MiB.
 #[wasm_bindgen]
 pub fn resolve(
     manifest: String,
     index: String,
     lock: Option<String>,
+    circumstances: Option<JsCircumstances>,
 ) -> Result<JsResolution, JsError> {
     #[derive(Serialize)]
     struct Resolution {
@@ -77,7 +132,7 @@ pub fn resolve(
         resolution: Option<String>,
     }
     let mut inputs = Inputs::default();
-    inputs.read(Some(manifest), Some(index), lock);
+    inputs.read(texts(manifest, index, lock, circumstances)?);
     let resolution = inputs.resolve();
     let answer = Resolution {
         verdict: verdict::verdict(&inputs, resolution.as_ref()),
@@ -92,24 +147,37 @@ pub fn resolve(
     Ok(object(&answer)?.into())
 }
 
-/// The whole story of a server (`id` or `id@version`) for each requirement. Null: the index has
-/// no such server, or an input has errors, which `validate` tells.
+/// The whole story of a server (`id` or `id@version`) for each requirement of a category, and of
+/// its tools for each requirement of a capability; or of a tool alone (with `/tool` behind it).
+/// Null: the index has nothing of that name, nothing is required of it, or an input has errors,
+/// which `validate` tells.
 ///
 /// # Errors
-/// Never because of the texts.
+/// When the circumstances are anything but texts by their names; never because of the texts.
 #[wasm_bindgen]
-pub fn why(manifest: String, index: String, server: &str) -> Result<JsStories, JsError> {
+pub fn why(
+    manifest: String,
+    index: String,
+    server: &str,
+    circumstances: Option<JsCircumstances>,
+) -> Result<JsStories, JsError> {
     let mut inputs = Inputs::default();
-    inputs.read(Some(manifest), Some(index), None);
+    inputs.read(texts(manifest, index, None, circumstances)?);
     let stories = inputs.resolve().and_then(|resolution| {
-        let servers = explain::subject(&resolution, server)?.servers;
-        let stories: Vec<Story> = servers
-            .iter()
-            .flat_map(|server| {
-                let requirements = 0..resolution.outcomes().len();
-                requirements.map(|number| tell(&resolution, number, *server))
-            })
-            .collect();
+        let subject = explain::subject(&resolution, server)?;
+        let of_servers = subject.servers.iter().flat_map(|server| {
+            let requirements = 0..resolution.outcomes().len();
+            requirements.map(|number| tell(&resolution, number, *server))
+        });
+        let servers = subject.servers.iter();
+        let tools = servers.flat_map(|server| server.tools());
+        let tools = tools.chain(subject.tools.iter().copied());
+        let of_tools = tools.flat_map(|tool| {
+            let requirements = 0..resolution.matching().len();
+            let resolution = &resolution;
+            requirements.map(move |number| tell_tool(resolution, number, tool))
+        });
+        let stories: Vec<Story> = of_servers.chain(of_tools).collect();
         (!stories.is_empty()).then_some(stories)
     });
     Ok(object(&stories)?.into())

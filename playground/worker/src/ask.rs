@@ -4,8 +4,8 @@
 //! be a good part of the module.
 
 use agent_protocol::{
-    Ask, Constraints, FallenAsk, Filter, Inputs, ListAsk, MatrixAsk, ServerName, StoryAsk, Texts,
-    Wanted,
+    Ask, Circumstances, Constraints, FallenAsk, Filter, Inputs, ListAsk, MatrixAsk, ServerName,
+    StoryAsk, Texts, Wanted,
 };
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 
@@ -52,6 +52,13 @@ impl Read for u32 {
     }
 }
 
+impl Read for u16 {
+    fn read(value: &JsValue, name: &str) -> Result<Self, String> {
+        let small = u32::read(value, name)?.try_into().ok();
+        expected(small, name, "a small number")
+    }
+}
+
 impl Read for u8 {
     fn read(value: &JsValue, name: &str) -> Result<Self, String> {
         let small = u32::read(value, name)?.try_into().ok();
@@ -88,7 +95,17 @@ macro_rules! objects {
 
 objects! {
     Ask { revision: "revision", texts: "texts", wanted: "wanted" }
-    Texts { manifest: "manifest", index: "index", lock: "lock" }
+    Texts {
+        manifest: "manifest",
+        index: "index",
+        lock: "lock",
+        task: "task",
+        tenant: "tenant",
+        tenant_id: "tenantId",
+        health: "health",
+        policy: "policy",
+        context: "context"
+    }
     Wanted {
         matrix: "matrix",
         story: "story",
@@ -98,8 +115,8 @@ objects! {
         resolution: "resolution"
     }
     MatrixAsk { filter: "filter", offset: "offset", limit: "limit" }
-    Filter { id: "id", bits: "bits", requirement: "requirement" }
-    StoryAsk { requirement: "requirement", server: "server" }
+    Filter { id: "id", tools: "tools", bits: "bits", requirement: "requirement" }
+    StoryAsk { requirement: "requirement", server: "server", tool: "tool" }
     ServerName { id: "id", version: "version" }
     FallenAsk { requirement: "requirement", check: "check", limit: "limit" }
     ListAsk { requirement: "requirement", limit: "limit" }
@@ -110,25 +127,63 @@ objects! {
     }
 }
 
+/// The texts that requirements of capabilities are decided under.
+const CIRCUMSTANCES: [&str; 6] = ["task", "tenant", "tenantId", "health", "policy", "context"];
+
+/// Reads texts, of which there may be no others.
+fn texts(value: &JsValue, name: &str, known: &[&str]) -> Result<Texts, String> {
+    let texts = Read::read(value, name)?;
+    for other in expected(names(value).ok(), name, "an object")? {
+        let other = other.as_string().unwrap_or_default();
+        if !known.contains(&other.as_str()) {
+            return Err(format!(
+                "{other} is none of the texts, which are {}",
+                known.join(", ")
+            ));
+        }
+    }
+    Ok(texts)
+}
+
 impl Read for Inputs {
     fn read(value: &JsValue, name: &str) -> Result<Self, String> {
+        let mut known = vec!["manifest", "index", "lock"];
+        known.extend(CIRCUMSTANCES);
         let Texts {
             manifest,
             index,
             lock,
-        } = Read::read(value, name)?;
-        for other in expected(names(value).ok(), name, "an object")? {
-            let other = other.as_string().unwrap_or_default();
-            if !["manifest", "index", "lock"].contains(&other.as_str()) {
-                return Err(format!(
-                    "{other} is none of the texts, which are manifest, index and lock"
-                ));
-            }
-        }
+            task,
+            tenant,
+            tenant_id,
+            health,
+            policy,
+            context,
+        } = texts(value, name, &known)?;
         Ok(Self {
             manifest,
             index,
             lock,
+            task,
+            tenant,
+            tenant_id,
+            health,
+            policy,
+            context,
+        })
+    }
+}
+
+impl Read for Circumstances {
+    fn read(value: &JsValue, name: &str) -> Result<Self, String> {
+        let texts = texts(value, name, &CIRCUMSTANCES)?;
+        Ok(Self {
+            task: texts.task,
+            tenant: texts.tenant,
+            tenant_id: texts.tenant_id,
+            health: texts.health,
+            policy: texts.policy,
+            context: texts.context,
         })
     }
 }
@@ -147,13 +202,15 @@ mod tests {
             texts: Texts {
                 manifest: Some("---\n---\n".to_owned()),
                 index: Some(String::new()),
-                lock: None,
+                tenant_id: Some("acme".to_owned()),
+                ..Texts::default()
             },
             wanted: Wanted {
                 matrix: Some(MatrixAsk {
                     filter: Filter {
                         id: "acme".to_owned(),
-                        bits: 64,
+                        tools: true,
+                        bits: 1 << 12,
                         requirement: Some(1),
                     },
                     offset: 2,
@@ -165,6 +222,7 @@ mod tests {
                         id: "acme-crm".to_owned(),
                         version: "1.0.0".to_owned(),
                     },
+                    tool: Some("search".to_owned()),
                 }),
                 fallen: Some(FallenAsk {
                     requirement: 5,
@@ -230,7 +288,10 @@ mod tests {
             .unwrap();
         assert_eq!(
             problem::<Inputs>(&misspelled).as_deref(),
-            Some("manifst is none of the texts, which are manifest, index and lock")
+            Some(
+                "manifst is none of the texts, which are manifest, index, lock, task, tenant, \
+                 tenantId, health, policy, context"
+            )
         );
         assert_eq!(problem::<Texts>(&misspelled), None);
     }

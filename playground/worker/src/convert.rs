@@ -1,8 +1,12 @@
 //! The engine's values as those that are shown.
 
-use agent_engine::decide::{Counterfactual, Near, Resolution, TieBreak};
-use agent_engine::model::{Constraints, Residency, ServerView};
-use agent_engine::{diagnostic, explain, text};
+use crate::health;
+use agent_engine::decide::{
+    Change, Counterfactual, Matching, Near, NearTool, Rejection, Resolution, TieBreak,
+    token_estimate,
+};
+use agent_engine::model::{Constraints, Residency, ServerView, ToolView};
+use agent_engine::{diagnostic, explain, lower, text};
 use agent_protocol as shown;
 
 pub(crate) fn place(place: &text::Place) -> shown::Place {
@@ -10,8 +14,13 @@ pub(crate) fn place(place: &text::Place) -> shown::Place {
         source: match place.source {
             text::Source::Manifest => shown::Source::Manifest,
             text::Source::Index => shown::Source::Index,
-            // No compact explanation is read here.
-            text::Source::Lock | text::Source::Explanation => shown::Source::Lock,
+            text::Source::Task => shown::Source::Task,
+            text::Source::Tenant => shown::Source::Tenant,
+            text::Source::Health => shown::Source::Health,
+            text::Source::Policy => shown::Source::Policy,
+            text::Source::Context => shown::Source::Context,
+            // The others are not read here.
+            _ => shown::Source::Lock,
         },
         start: point(place.start),
         end: point(place.end),
@@ -31,6 +40,7 @@ pub(crate) fn diagnostic(found: diagnostic::Diagnostic) -> shown::Diagnostic {
         severity: match found.severity() {
             diagnostic::Severity::Error => shown::Severity::Error,
             diagnostic::Severity::Warning => shown::Severity::Warning,
+            diagnostic::Severity::Note => shown::Severity::Note,
         },
         message: found.message,
         labels: found
@@ -81,8 +91,47 @@ pub(crate) fn eligible(selected: ServerView<'_>, other: ServerView<'_>) -> shown
     let lost_on = TieBreak::between(selected, other);
     shown::Eligible {
         server: server_name(other),
+        tool: None,
         lost_on: lost_on.name().to_owned(),
         text: explain::lost(lost_on).to_owned(),
+    }
+}
+
+pub(crate) fn eligible_tool(
+    matching: &Matching,
+    selected: ToolView<'_>,
+    other: ToolView<'_>,
+) -> shown::Eligible {
+    let lost_on = matching.preference(selected, other);
+    shown::Eligible {
+        server: server_name(other.server()),
+        tool: Some(other.name().to_owned()),
+        lost_on: lost_on.name().to_owned(),
+        text: explain::outranked(lost_on).to_owned(),
+    }
+}
+
+/// What the definition of a tool costs, by the estimate.
+pub(crate) fn tokens(tool: ToolView<'_>) -> u32 {
+    u32::try_from(token_estimate(&lower::definition(tool))).unwrap_or(u32::MAX)
+}
+
+pub(crate) fn tool_entry(tool: ToolView<'_>) -> shown::ToolEntry {
+    let advertised = tool.advertised().map(|block| {
+        let tags: Vec<_> = block.tags().collect();
+        let tags = if tags.is_empty() {
+            String::new()
+        } else {
+            format!(" + {}", tags.join(", "))
+        };
+        format!("{}{tags}", block.pair())
+    });
+    shown::ToolEntry {
+        name: tool.name().to_owned(),
+        description: tool.description().map(str::to_owned),
+        advertised: advertised.collect(),
+        tokens: tokens(tool),
+        place: place(&tool.place()),
     }
 }
 
@@ -94,20 +143,50 @@ pub(crate) fn near(
 ) -> shown::Near {
     shown::Near {
         server: server_name(near.server),
-        reasons: reasons(near),
+        tool: None,
+        reasons: reasons(near.reasons.as_slice()),
         fixes: fixes(resolution, requirement, near, edited),
     }
 }
 
-pub(crate) fn reasons(near: &Near<'_>) -> Vec<shown::Reason> {
-    near.reasons
-        .as_slice()
+pub(crate) fn near_tool(matching: &Matching, near: &NearTool<'_>) -> shown::Near {
+    shown::Near {
+        server: server_name(near.tool.server()),
+        tool: Some(near.tool.name().to_owned()),
+        reasons: reasons(near.reasons.as_slice()),
+        fixes: tool_fixes(matching, near),
+    }
+}
+
+/// Of these only the health of the server can be changed by an edit.
+pub(crate) fn tool_fixes(matching: &Matching, near: &NearTool<'_>) -> Vec<shown::Fix> {
+    near.fixes
+        .iter()
+        .map(|fix| shown::Fix {
+            text: explain::fix(fix),
+            widening: fix.widening,
+            edits: (fix.changes == [Change::Recover])
+                .then(|| health::switch(matching, near.tool.server()).edits)
+                .filter(|edits| !edits.is_empty()),
+        })
+        .collect()
+}
+
+pub(crate) fn reasons(reasons: &[Rejection<'_>]) -> Vec<shown::Reason> {
+    reasons
         .iter()
         .map(|reason| shown::Reason {
             code: reason.code().name().to_owned(),
             text: explain::reason(reason),
         })
         .collect()
+}
+
+pub(crate) fn edit(edit: explain::Edit) -> shown::Edit {
+    shown::Edit {
+        place: place(&edit.place),
+        replacement: edit.replacement,
+    }
 }
 
 /// With the edits that carry them out, or without: making sure of them takes longer than all else.
@@ -119,10 +198,6 @@ pub(crate) fn fixes(
 ) -> Vec<shown::Fix> {
     let edits = |fix: &Counterfactual<'_>| {
         let edits = explain::edits(resolution, requirement, near.server, fix)?;
-        let edit = |edit: explain::Edit| shown::Edit {
-            place: place(&edit.place),
-            replacement: edit.replacement,
-        };
         Some(edits.into_iter().map(edit).collect())
     };
     near.fixes

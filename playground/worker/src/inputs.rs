@@ -1,9 +1,11 @@
 //! The inputs, each read when it changes.
 
-use agent_engine::decide::Resolution;
+use crate::evaluator::{self, Policy};
+use agent_engine::decide::{Circumstances, PolicyEngine, Resolution};
 use agent_engine::diagnostic::Diagnostic;
-use agent_engine::lower::{self, Lowered};
-use agent_engine::model::{Index, Lock, Manifest};
+use agent_engine::lower::{self, Lowered, Notation};
+use agent_engine::model::{Context, Health, Index, Lock, Manifest, Task, Tenant};
+use agent_protocol as shown;
 use std::sync::Arc;
 
 /// What came of reading a text.
@@ -37,22 +39,54 @@ impl<T> From<Lowered<T>> for Read<T> {
     }
 }
 
-/// A manifest, an index and a lock.
+impl<T> Read<T> {
+    /// Reads a text that may be blank, which is none.
+    fn optional(text: String, read: impl FnOnce(Vec<u8>) -> Lowered<T>) -> Self {
+        if text.trim().is_empty() {
+            Self::default()
+        } else {
+            read(text.into_bytes()).into()
+        }
+    }
+
+    /// Whether it was given and has errors.
+    fn refused(&self) -> bool {
+        self.value.is_none() && !self.problems.is_empty()
+    }
+}
+
+/// A manifest, an index, a lock, and the circumstances.
 #[derive(Default)]
 pub struct Inputs {
     pub(crate) manifest: Read<Manifest>,
     pub(crate) index: Read<Index>,
     pub(crate) lock: Read<Lock>,
+    task: Read<Task>,
+    tenant: Read<Tenant>,
+    /// Read again when another tenant is meant.
+    tenants: String,
+    tenant_id: String,
+    pub(crate) health: Read<Health>,
+    pub(crate) policy: Read<Policy>,
+    context: Read<Context>,
+    /// What task and manifest say against each other.
+    contradictions: Vec<Diagnostic>,
 }
 
 impl Inputs {
     /// Reads those texts that are given; the others stay as they were.
-    pub(crate) fn read(
-        &mut self,
-        manifest: Option<String>,
-        index: Option<String>,
-        lock: Option<String>,
-    ) {
+    pub(crate) fn read(&mut self, texts: shown::Texts) {
+        let shown::Texts {
+            manifest,
+            index,
+            lock,
+            task,
+            tenant,
+            tenant_id,
+            health,
+            policy,
+            context,
+        } = texts;
         if let Some(text) = manifest {
             self.manifest = lower::manifest(text.into_bytes()).into();
         }
@@ -62,24 +96,74 @@ impl Inputs {
             self.index = lower::index(text.into_bytes()).into();
         }
         if let Some(text) = lock {
-            self.lock = if text.trim().is_empty() {
-                Read::default()
-            } else {
-                lower::lock(text.into_bytes()).into()
-            };
+            self.lock = Read::optional(text, lower::lock);
         }
+        let by_content = Notation::ByContent;
+        if let Some(text) = task {
+            self.task = Read::optional(text, |bytes| lower::task(bytes, by_content));
+        }
+        if tenant.is_some() || tenant_id.is_some() {
+            self.tenants = tenant.unwrap_or_else(|| std::mem::take(&mut self.tenants));
+            self.tenant_id = tenant_id.unwrap_or_else(|| std::mem::take(&mut self.tenant_id));
+            let id = Some(self.tenant_id.trim()).filter(|id| !id.is_empty());
+            self.tenant = Read::optional(self.tenants.clone(), |bytes| {
+                lower::tenant(bytes, by_content, id)
+            });
+        }
+        if let Some(text) = health {
+            self.health = Read::optional(text, |bytes| lower::health(bytes, by_content));
+        }
+        if let Some(text) = policy {
+            self.policy = Read::optional(text, evaluator::read);
+        }
+        if let Some(text) = context {
+            self.context = Read::optional(text, |bytes| lower::context(bytes, by_content));
+        }
+        self.contradictions = match (&self.manifest.value, &self.task.value) {
+            (Some(manifest), Some(task)) => lower::contradictions(manifest, task),
+            _ => Vec::new(),
+        };
     }
 
     /// The problems of all of them.
     pub(crate) fn problems(&self) -> impl Iterator<Item = &Diagnostic> {
-        let (manifest, index) = (&self.manifest.problems, &self.index.problems);
-        manifest.iter().chain(index).chain(&self.lock.problems)
+        [
+            &self.manifest.problems,
+            &self.index.problems,
+            &self.lock.problems,
+            &self.task.problems,
+            &self.contradictions,
+            &self.tenant.problems,
+            &self.health.problems,
+            &self.policy.problems,
+            &self.context.problems,
+        ]
+        .into_iter()
+        .flatten()
     }
 
-    /// The decision, where manifest and index can be read.
+    /// What is decided under. None: it has errors.
+    fn circumstances(&self) -> Option<Circumstances> {
+        let refused = self.task.refused()
+            || self.tenant.refused()
+            || self.health.refused()
+            || self.policy.refused()
+            || self.context.refused()
+            || !self.contradictions.is_empty();
+        let policy = self.policy.value.clone();
+        (!refused).then(|| Circumstances {
+            task: self.task.value.clone(),
+            tenant: self.tenant.value.clone(),
+            health: self.health.value.clone(),
+            policy: policy.map(|policy| policy as Arc<dyn PolicyEngine>),
+            context: self.context.value.clone(),
+        })
+    }
+
+    /// The decision, where manifest and index can be read, and what is decided under.
     pub(crate) fn resolve(&self) -> Option<Resolution> {
         let manifest = Arc::clone(self.manifest.value.as_ref()?);
         let index = Arc::clone(self.index.value.as_ref()?);
-        Some(Resolution::new(manifest, index))
+        Some(Resolution::under(manifest, index, self.circumstances()?))
     }
 }

@@ -8,8 +8,11 @@
 pub mod api;
 mod ask;
 mod convert;
+mod evaluator;
+mod health;
 mod inputs;
 mod session;
+mod tokens;
 mod verdict;
 mod view;
 

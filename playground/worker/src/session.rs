@@ -2,8 +2,9 @@
 
 use crate::inputs::Inputs;
 use crate::view::Rows;
-use crate::{verdict, view};
+use crate::{evaluator, verdict, view};
 use agent_engine::decide::{Failures, Resolution};
+use agent_engine::explain;
 use agent_engine::model::{Residency, Sensitivity};
 use agent_protocol::{About, Answer, Ask, CheckName, Texts};
 
@@ -35,10 +36,12 @@ impl Session {
                 .iter()
                 .map(|code| CheckName {
                     code: code.name().to_owned(),
+                    name: explain::check_name(*code).to_owned(),
                     title: code.title().to_owned(),
                     help: code.help().to_owned(),
                 })
                 .collect(),
+            policies: evaluator::PRESENT,
         }
     }
 
@@ -48,12 +51,7 @@ impl Session {
             // Before the texts are read: a large index is to be kept once, not twice.
             self.resolution = None;
             self.rows = None;
-            let Texts {
-                manifest,
-                index,
-                lock,
-            } = ask.texts;
-            self.inputs.read(manifest, index, lock);
+            self.inputs.read(ask.texts);
             self.resolution = self.inputs.resolve();
             self.told = false;
         }

@@ -1,9 +1,15 @@
 //! The verdict: all that is known of the inputs.
 
-use crate::convert;
 use crate::inputs::Inputs;
-use agent_engine::decide::{self, Drift, Failures, Funnel, LockState, Resolution};
-use agent_engine::{explain, render};
+use crate::tokens::tokens;
+use crate::{convert, evaluator};
+use agent_engine::decide::{
+    self, CapabilityFunnel, Drift, LockState, Matching, Resolution, Ruling,
+};
+use agent_engine::diagnostic::Code;
+use agent_engine::model::Name as _;
+use agent_engine::text::{Source, Span, Text};
+use agent_engine::{explain, lower, render};
 use agent_protocol as shown;
 
 /// How many rejected servers are told of for a requirement without a server.
@@ -17,23 +23,43 @@ const EDITED: usize = 8;
 pub(crate) fn verdict(inputs: &Inputs, resolution: Option<&Resolution>) -> shown::Verdict {
     let unsatisfied = resolution.map(explain::unsatisfied).unwrap_or_default();
     let problems = inputs.problems().cloned();
+    let policy = inputs.policy.value.as_deref().zip(resolution);
+    let remarks = policy.map(|(policy, resolution)| evaluator::remarks(policy, resolution));
     let lock = resolution.and_then(Resolution::lock);
+    let (tokens, collisions) = match resolution
+        .zip(lock.as_ref())
+        .and_then(|(resolution, lock)| tokens(resolution, lock))
+    {
+        None => (None, Vec::new()),
+        Some(Ok(tokens)) => (Some(tokens), Vec::new()),
+        Some(Err(problems)) => (None, problems),
+    };
+    let matching = resolution.map(Resolution::matching);
     let manifest = inputs.manifest.value.as_deref();
     shown::Verdict {
         satisfied: resolution.map(Resolution::satisfied),
         diagnostics: problems
+            .chain(remarks.unwrap_or_default())
+            .chain(collisions)
             .chain(unsatisfied)
             .map(convert::diagnostic)
+            .chain(matching.into_iter().flat_map(|it| policy_errors(it)))
             .collect(),
         agent: manifest.map(|manifest| shown::Agent {
             name: manifest.agent.name.to_string(),
             version: manifest.agent.version.to_string(),
         }),
         servers: inputs.index.value.as_ref().map(|index| index.len() as u32),
+        tools: inputs
+            .index
+            .value
+            .as_ref()
+            .map(|index| index.tool_count() as u32),
         constraints: manifest
             .map(|manifest| convert::constraints(&manifest.constraints))
             .unwrap_or_default(),
         requirements: resolution.map(requirements).unwrap_or_default(),
+        tokens,
         existing: inputs
             .lock
             .value
@@ -63,7 +89,8 @@ fn requirements(resolution: &Resolution) -> Vec<shown::Requirement> {
             let funnel = resolution.funnel(number);
             unsatisfied += usize::from(funnel.signature == 0);
             shown::Requirement {
-                category: requirement.category.value.to_string(),
+                category: Some(requirement.category.value.to_string()),
+                capability: None,
                 permissions: requirement
                     .permissions
                     .iter()
@@ -71,25 +98,116 @@ fn requirements(resolution: &Resolution) -> Vec<shown::Requirement> {
                     .collect(),
                 place: convert::place(&manifest.text.place(requirement.span)),
                 all: funnel.all,
-                funnel: stages(&funnel),
+                funnel: stages(&[
+                    (Code::MissingCategory, funnel.category),
+                    (Code::MissingScope, funnel.scopes),
+                    (Code::ResidencyMismatch, funnel.residency),
+                    (Code::SensitivityExceeded, funnel.sensitivity),
+                    (Code::UnsignedNotAllowed, funnel.signature),
+                ]),
+                ruling: None,
                 outcome: outcome(resolution, number, unsatisfied <= EDITED),
             }
         })
+        .chain(capabilities(resolution.matching()))
         .collect()
 }
 
-fn stages(funnel: &Funnel) -> Vec<shown::Stage> {
-    let left = [
-        funnel.category,
-        funnel.scopes,
-        funnel.residency,
-        funnel.sensitivity,
-        funnel.signature,
-    ];
-    Failures::CHECKS
-        .into_iter()
-        .zip(left)
-        .map(|(code, left)| shown::Stage {
+fn capabilities(matching: &Matching) -> impl Iterator<Item = shown::Requirement> {
+    matching
+        .requirements()
+        .enumerate()
+        .map(|(number, requirement)| {
+            let funnel = matching.funnel(number);
+            let ruling = matching.ruling(number);
+            let failed = ruling.is_some_and(|ruling| ruling.answer.is_err());
+            shown::Requirement {
+                category: None,
+                capability: Some(shown::Capability {
+                    verb: requirement.capability.verb.as_str().to_owned(),
+                    resource: requirement.capability.resource.to_string(),
+                    constraints: requirement
+                        .capability
+                        .constraints
+                        .iter()
+                        .map(|tag| tag.as_str().to_owned())
+                        .collect(),
+                    load: requirement.load.as_str().to_owned(),
+                }),
+                permissions: Vec::new(),
+                place: convert::place(&matching.place(number, requirement.span)),
+                all: funnel.tools,
+                funnel: stages(&capability_stages(&funnel, failed)),
+                ruling: ruling.map(self::ruling),
+                outcome: capability_outcome(matching, number),
+            }
+        })
+}
+
+/// What each check leaves; that of the policy has the code of what it did.
+fn capability_stages(funnel: &CapabilityFunnel, failed: bool) -> [(Code, u32); 8] {
+    let policy = if failed {
+        Code::PolicyError
+    } else {
+        Code::PolicyDenied
+    };
+    [
+        (Code::MissingCapability, funnel.capability),
+        (Code::ConstraintUnmet, funnel.constraints),
+        (Code::ResidencyMismatch, funnel.residency),
+        (Code::SensitivityExceeded, funnel.sensitivity),
+        (Code::UnsignedNotAllowed, funnel.signature),
+        (Code::ForbiddenAction, funnel.action),
+        (policy, funnel.policy),
+        (Code::HealthVeto, funnel.health),
+    ]
+}
+
+/// Where a policy fails, each place once. That a requirement has no tool is said of it.
+fn policy_errors(matching: &Matching) -> Vec<shown::Diagnostic> {
+    let start = Text::new(Source::Policy, String::new()).place(Span::default());
+    let mut found: Vec<shown::Diagnostic> = Vec::new();
+    for number in 0..matching.len() {
+        let error = matching
+            .ruling(number)
+            .and_then(|it| it.answer.as_ref().err());
+        let Some(error) = error else { continue };
+        let diagnostic = shown::Diagnostic {
+            code: Code::PolicyError.name().to_owned(),
+            severity: shown::Severity::Error,
+            message: format!(
+                "the policy gave no answer: {}: {}",
+                explain::policy_error(error.kind),
+                error.detail
+            ),
+            labels: vec![shown::Label {
+                place: convert::place(error.place.as_ref().unwrap_or(&start)),
+                text: String::new(),
+            }],
+            help: vec![Code::PolicyError.help().to_owned()],
+        };
+        if !found.contains(&diagnostic) {
+            found.push(diagnostic);
+        }
+    }
+    found
+}
+
+fn ruling(ruling: &Ruling) -> shown::Ruling {
+    let error = ruling.answer.as_ref().err();
+    shown::Ruling {
+        error: error
+            .map(|error| format!("{}: {}", explain::policy_error(error.kind), error.detail)),
+        error_at: error
+            .and_then(|error| error.place.as_ref())
+            .map(convert::place),
+        lines: ruling.lines.clone(),
+    }
+}
+
+fn stages(left: &[(Code, u32)]) -> Vec<shown::Stage> {
+    left.iter()
+        .map(|&(code, left)| shown::Stage {
             code: code.name().to_owned(),
             name: explain::check_name(code).to_owned(),
             left,
@@ -102,6 +220,7 @@ fn outcome(resolution: &Resolution, number: usize, edited: bool) -> shown::Outco
     match selected {
         Some((server, hash)) => shown::Outcome::Selected(shown::Selected {
             server: convert::server_name(server),
+            tool: None,
             endpoint: server.endpoint().to_owned(),
             hash,
             over: resolution
@@ -119,6 +238,37 @@ fn outcome(resolution: &Resolution, number: usize, edited: bool) -> shown::Outco
     }
 }
 
+fn capability_outcome(matching: &Matching, number: usize) -> shown::Outcome {
+    let Some(tool) = matching.selected(number) else {
+        let nearest = matching.nearest(number, NEAREST);
+        return shown::Outcome::Unsatisfied {
+            nearest: nearest
+                .iter()
+                .map(|near| convert::near_tool(matching, near))
+                .collect(),
+        };
+    };
+    let approval = matching.needs_approval(number, tool);
+    shown::Outcome::Selected(shown::Selected {
+        server: convert::server_name(tool.server()),
+        tool: Some(shown::SelectedTool {
+            name: tool.name().to_owned(),
+            definition: lower::definition_digest(tool),
+            obligations: approval
+                .then(|| "approval".to_owned())
+                .into_iter()
+                .collect(),
+            tokens: convert::tokens(tool),
+        }),
+        endpoint: tool.server().endpoint().to_owned(),
+        hash: decide::hash(tool),
+        over: matching
+            .eligible(number)
+            .nth(1)
+            .map(|other| convert::eligible_tool(matching, tool, other)),
+    })
+}
+
 fn drifts(state: LockState) -> Vec<shown::Drift> {
     state.drifts().iter().map(drift).collect()
 }
@@ -127,6 +277,7 @@ fn drift(drift: &Drift) -> shown::Drift {
     shown::Drift {
         code: drift.code.name().to_owned(),
         category: drift.category.clone(),
+        capability: drift.capability.clone(),
         text: explain::drift(drift),
         widening: drift.widening(),
     }

@@ -1,30 +1,86 @@
 //! The views that are answered when they are open.
 
-use crate::convert;
-use agent_engine::decide::{Failures, Resolution};
-use agent_engine::explain::{self, Verdict};
-use agent_engine::model::{Constraints, Residency, Sensitivity, ServerView};
+use crate::{convert, health};
+use agent_engine::decide::{Failures, Matching, Rejection, Resolution};
+use agent_engine::diagnostic::Code;
+use agent_engine::explain::{self, ToolVerdict, Verdict};
+use agent_engine::model::{Constraints, Residency, Sensitivity, ServerView, ToolView};
 use agent_engine::render;
 use agent_engine::text::{Span, Spanned};
 use agent_protocol as shown;
 use agent_protocol::MatrixRow;
+use std::cmp::Reverse;
 
 /// The largest list, and the highest window of the matrix, that is answered: what a page asks for
 /// is bounded whatever it asks.
 const LIMIT: usize = 1000;
 
-/// The largest explanation that is written, in servers times requirements: some 30 MB of text.
+/// The largest explanation that is written, in entries: some 30 MB of text.
 const RESOLUTION_LIMIT: usize = 200_000;
 
-fn requirement(resolution: &Resolution, number: u32) -> Option<usize> {
-    let number = number as usize;
-    (number < resolution.outcomes().len()).then_some(number)
+/// A requirement by what it is of. The page counts those of categories first.
+#[derive(Clone, Copy)]
+enum Asked {
+    Category(usize),
+    Capability(usize),
 }
 
-/// The servers that have a row, kept for as long as neither filter nor inputs change.
+fn requirement(resolution: &Resolution, number: u32) -> Option<Asked> {
+    let number = number as usize;
+    let categories = resolution.outcomes().len();
+    match number.checked_sub(categories) {
+        None => Some(Asked::Category(number)),
+        Some(number) => (number < resolution.matching().len()).then_some(Asked::Capability(number)),
+    }
+}
+
+/// All requirements, or those of capabilities alone.
+fn requirements(resolution: &Resolution, tools: bool) -> impl Iterator<Item = Asked> {
+    let categories = if tools {
+        0
+    } else {
+        resolution.outcomes().len()
+    };
+    let capabilities = (0..resolution.matching().len()).map(Asked::Capability);
+    (0..categories).map(Asked::Category).chain(capabilities)
+}
+
+/// The rows that there are, kept for as long as neither filter nor inputs change: ranks of servers,
+/// or numbers of tools.
 pub(crate) struct Rows {
     filter: shown::Filter,
-    ranks: Vec<u32>,
+    numbers: Vec<u32>,
+}
+
+/// What a row is of.
+#[derive(Clone, Copy)]
+enum RowOf<'i> {
+    Server(ServerView<'i>),
+    Tool(ToolView<'i>),
+}
+
+impl<'i> RowOf<'i> {
+    fn new(resolution: &'i Resolution, tools: bool, number: u32) -> Self {
+        if tools {
+            Self::Tool(resolution.index().tool(number))
+        } else {
+            Self::Server(resolution.index().server(number))
+        }
+    }
+
+    fn server(self) -> ServerView<'i> {
+        match self {
+            Self::Server(server) => server,
+            Self::Tool(tool) => tool.server(),
+        }
+    }
+
+    fn tool(self) -> Option<&'i str> {
+        match self {
+            Self::Server(_) => None,
+            Self::Tool(tool) => Some(tool.name()),
+        }
+    }
 }
 
 /// A window of the matrix.
@@ -33,33 +89,39 @@ pub(crate) fn matrix(
     ask: shown::MatrixAsk,
     kept: &mut Option<Rows>,
 ) -> shown::Matrix {
+    let tools = ask.filter.tools;
+    let row = |number| RowOf::new(resolution, tools, number);
     let rows = match kept.take() {
         Some(rows) if rows.filter == ask.filter => rows,
-        _ => Rows {
-            ranks: resolution
-                .index()
-                .by_name()
-                .iter()
-                .copied()
-                .filter(|rank| fits(resolution, &ask.filter, resolution.index().server(*rank)))
-                .collect(),
-            filter: ask.filter,
-        },
+        _ => {
+            let index = resolution.index();
+            let fits = |number: &u32| fits(resolution, &ask.filter, row(*number));
+            let numbers = if tools {
+                (0..index.tool_count() as u32).filter(fits).collect()
+            } else {
+                index.by_name().iter().copied().filter(fits).collect()
+            };
+            Rows {
+                numbers,
+                filter: ask.filter,
+            }
+        }
     };
     let shown = shown::Matrix {
-        total: rows.ranks.len() as u32,
+        total: rows.numbers.len() as u32,
         offset: ask.offset,
         rows: rows
-            .ranks
+            .numbers
             .iter()
             .skip(ask.offset as usize)
             .take((ask.limit as usize).min(LIMIT))
-            .map(|rank| {
-                let server = resolution.index().server(*rank);
+            .map(|number| {
+                let row = row(*number);
                 MatrixRow {
-                    server: convert::server_name(server),
-                    cells: (0..resolution.outcomes().len())
-                        .map(|number| cell(resolution, number, server))
+                    server: convert::server_name(row.server()),
+                    tool: row.tool().map(str::to_owned),
+                    cells: requirements(resolution, tools)
+                        .map(|asked| cell(resolution, asked, row))
                         .collect(),
                 }
             })
@@ -69,38 +131,196 @@ pub(crate) fn matrix(
     shown
 }
 
-fn cell(resolution: &Resolution, number: usize, server: ServerView<'_>) -> u8 {
-    let selected = resolution
-        .selected(number)
-        .is_some_and(|selected| selected.rank() == server.rank());
-    resolution.failures(number, server).bits() | if selected { MatrixRow::SELECTED } else { 0 }
+fn cell(resolution: &Resolution, asked: Asked, row: RowOf<'_>) -> u16 {
+    let (failures, selected) = match (asked, row) {
+        (Asked::Category(number), row) => {
+            let server = row.server();
+            let selected = resolution.selected(number);
+            (
+                resolution.failures(number, server),
+                selected.is_some_and(|selected| selected.rank() == server.rank()),
+            )
+        }
+        (Asked::Capability(number), RowOf::Tool(tool)) => {
+            let matching = resolution.matching();
+            let selected = matching.selected(number);
+            (
+                matching.failures(number, tool),
+                selected.is_some_and(|selected| selected.number() == tool.number()),
+            )
+        }
+        (Asked::Capability(number), RowOf::Server(server)) => {
+            return match best_tool(resolution.matching(), number, server) {
+                Some(tool) => cell(resolution, asked, RowOf::Tool(tool)),
+                // What has no tools is able to do nothing.
+                None => Failures::from_iter([Code::MissingCapability]).bits(),
+            };
+        }
+    };
+    failures.bits() | if selected { MatrixRow::SELECTED } else { 0 }
 }
 
-fn fits(resolution: &Resolution, filter: &shown::Filter, server: ServerView<'_>) -> bool {
-    if !server.id().contains(&filter.id) {
+/// The tool of a server that gets furthest: the selected one, an eligible one, the one that fails
+/// the latest check, the one that fails the fewest; of equal ones the first by name.
+fn best_tool<'i>(
+    matching: &Matching,
+    number: usize,
+    server: ServerView<'i>,
+) -> Option<ToolView<'i>> {
+    let selected = matching.selected(number).map(ToolView::number);
+    server.tools().min_by_key(|tool| {
+        let failures = matching.failures(number, *tool);
+        let first = Failures::CHECKS
+            .iter()
+            .position(|code| Some(*code) == failures.first());
+        let first = first.unwrap_or(Failures::CHECKS.len());
+        (
+            selected != Some(tool.number()),
+            Reverse(first),
+            failures.len(),
+        )
+    })
+}
+
+fn fits(resolution: &Resolution, filter: &shown::Filter, row: RowOf<'_>) -> bool {
+    let named = row.server().id().contains(&filter.id)
+        || row.tool().is_some_and(|tool| tool.contains(&filter.id));
+    if !named {
         return false;
     }
     if filter.bits == 0 {
         return true;
     }
-    let fits = |number| match cell(resolution, number, server) {
+    let fits = |asked| match cell(resolution, asked, row) {
         0 => filter.bits & MatrixRow::ELIGIBLE != 0,
         bits => filter.bits & bits != 0,
     };
     match filter.requirement {
         Some(number) => requirement(resolution, number).is_some_and(fits),
-        None => (0..resolution.outcomes().len()).any(fits),
+        None => requirements(resolution, filter.tools).any(fits),
     }
 }
 
-/// The whole story of a server for a requirement.
+/// The whole story of a server, or of a tool of it, for a requirement.
 pub(crate) fn story(resolution: &Resolution, ask: &shown::StoryAsk) -> Option<shown::Story> {
-    let number = requirement(resolution, ask.requirement)?;
+    let asked = requirement(resolution, ask.requirement)?;
     let server = resolution
         .index()
         .versions(&ask.server.id)
         .find(|server| server.version() == ask.server.version)?;
-    Some(tell(resolution, number, server))
+    let number = match asked {
+        Asked::Category(number) => return Some(tell(resolution, number, server)),
+        Asked::Capability(number) => number,
+    };
+    let tool = match &ask.tool {
+        Some(name) => Some(server.tool(name)?),
+        None => best_tool(resolution.matching(), number, server),
+    };
+    Some(match tool {
+        Some(tool) => tell_tool(resolution, number, tool),
+        None => tell_none(resolution, number, server),
+    })
+}
+
+/// The story of a tool for a requirement of a capability.
+pub(crate) fn tell_tool(
+    resolution: &Resolution,
+    number: usize,
+    tool: ToolView<'_>,
+) -> shown::Story {
+    let matching = resolution.matching();
+    let server = tool.server();
+    let story = explain::tool_story(matching, number, tool);
+    let (verdict, near) = match &story.verdict {
+        ToolVerdict::Selected => (shown::StoryVerdict::Selected, None),
+        ToolVerdict::Eligible(lost_on) => (
+            shown::StoryVerdict::Eligible(explain::outranked(*lost_on).to_owned()),
+            None,
+        ),
+        ToolVerdict::Rejected(near) => (shown::StoryVerdict::Rejected, Some(near)),
+    };
+    let others = server
+        .tools()
+        .filter(|other| other.number() != tool.number());
+    shown::Story {
+        requirement: (resolution.outcomes().len() + number) as u32,
+        server: convert::server(server),
+        tool: Some(convert::tool_entry(tool)),
+        others: others.map(|other| other.name().to_owned()).collect(),
+        verdict,
+        checks: story
+            .checks
+            .iter()
+            .map(|check| {
+                let asked_at = check.asked_at.as_ref().map(convert::place);
+                // A snapshot says how a server does, and asks for nothing.
+                let (asked_at, offered_at) = match check.code {
+                    Code::HealthVeto => (None, asked_at),
+                    Code::MissingCapability | Code::ConstraintUnmet | Code::ForbiddenAction => {
+                        (asked_at, Some(convert::place(&tool.place())))
+                    }
+                    code => {
+                        let offered_at = explain::offered_at(server, code);
+                        (asked_at, offered_at.as_ref().map(convert::place))
+                    }
+                };
+                shown::Check {
+                    asked_at,
+                    offered_at,
+                    ..self::check(check)
+                }
+            })
+            .collect(),
+        reasons: near
+            .map(|near| convert::reasons(near.reasons.as_slice()))
+            .unwrap_or_default(),
+        fixes: near
+            .map(|near| convert::tool_fixes(matching, near))
+            .unwrap_or_default(),
+        health: Some(health::switch(matching, server)),
+    }
+}
+
+/// The story of a server without tools for a requirement of a capability.
+fn tell_none(resolution: &Resolution, number: usize, server: ServerView<'_>) -> shown::Story {
+    let matching = resolution.matching();
+    let requirement = matching.requirement(number);
+    let reason = Rejection::MissingCapability {
+        offered: Vec::new(),
+    };
+    shown::Story {
+        requirement: (resolution.outcomes().len() + number) as u32,
+        server: convert::server(server),
+        tool: None,
+        others: Vec::new(),
+        verdict: shown::StoryVerdict::Rejected,
+        checks: vec![shown::Check {
+            code: reason.code().name().to_owned(),
+            name: explain::check_name(reason.code()).to_owned(),
+            required: Some(requirement.capability.pair()),
+            offered: String::new(),
+            passed: false,
+            asked_at: Some(convert::place(
+                &matching.place(number, requirement.verb_span),
+            )),
+            offered_at: None,
+        }],
+        reasons: convert::reasons(&[reason]),
+        fixes: Vec::new(),
+        health: None,
+    }
+}
+
+fn check(check: &explain::Check) -> shown::Check {
+    shown::Check {
+        code: check.code.name().to_owned(),
+        name: explain::check_name(check.code).to_owned(),
+        required: check.required.clone(),
+        offered: check.offered.clone(),
+        passed: check.passed,
+        asked_at: check.asked_at.as_ref().map(convert::place),
+        offered_at: None,
+    }
 }
 
 /// The story of a server for a requirement.
@@ -117,76 +337,134 @@ pub(crate) fn tell(resolution: &Resolution, number: usize, server: ServerView<'_
     shown::Story {
         requirement: number as u32,
         server: convert::server(server),
+        tool: None,
+        others: Vec::new(),
         verdict,
         checks: story
             .checks
             .iter()
             .map(|check| shown::Check {
-                code: check.code.name().to_owned(),
-                name: explain::check_name(check.code).to_owned(),
-                required: check.required.clone(),
-                offered: check.offered.clone(),
-                passed: check.passed,
-                asked_at: check.asked_at.as_ref().map(convert::place),
                 offered_at: explain::offered_at(server, check.code)
                     .as_ref()
                     .map(convert::place),
+                ..self::check(check)
             })
             .collect(),
-        reasons: near.map(convert::reasons).unwrap_or_default(),
+        reasons: near
+            .map(|near| convert::reasons(near.reasons.as_slice()))
+            .unwrap_or_default(),
         fixes: near
             .map(|near| convert::fixes(resolution, number, near, true))
             .unwrap_or_default(),
+        health: None,
     }
 }
 
-/// The servers that a check of the funnel holds back: those that pass all checks before it.
+/// The checks of a stage of the funnel, of which there is one for each but the policy.
+fn stage(asked: Asked, number: u8) -> Option<&'static [Code]> {
+    const OF_CATEGORY: [&[Code]; 2] = [&[Code::MissingCategory], &[Code::MissingScope]];
+    const OF_CAPABILITY: [&[Code]; 2] = [&[Code::MissingCapability], &[Code::ConstraintUnmet]];
+    const OF_BOTH: [&[Code]; 3] = [
+        &[Code::ResidencyMismatch],
+        &[Code::SensitivityExceeded],
+        &[Code::UnsignedNotAllowed],
+    ];
+    const LAST: [&[Code]; 3] = [
+        &[Code::ForbiddenAction],
+        &[Code::PolicyDenied, Code::PolicyError],
+        &[Code::HealthVeto],
+    ];
+    let (first, last) = match asked {
+        Asked::Category(_) => (OF_CATEGORY, &[][..]),
+        Asked::Capability(_) => (OF_CAPABILITY, &LAST[..]),
+    };
+    let mut stages = first.into_iter().chain(OF_BOTH).chain(last.iter().copied());
+    stages.nth(number.into())
+}
+
+/// The servers or tools that a check of the funnel holds back: those that pass all checks before
+/// it.
 pub(crate) fn fallen(
     resolution: &Resolution,
     ask: shown::FallenAsk,
 ) -> Option<shown::Listed<shown::Fallen>> {
-    let number = requirement(resolution, ask.requirement)?;
-    let code = *Failures::CHECKS.get(ask.check as usize)?;
-    let first = |server: &ServerView<'_>| resolution.failures(number, *server).first();
-    let fell: Vec<_> = resolution
-        .rejected(number)
-        .filter(|server| first(server) == Some(code))
-        .collect();
+    let asked = requirement(resolution, ask.requirement)?;
+    let codes = stage(asked, ask.check)?;
+    let at_this = |failures: Failures| failures.first().is_some_and(|first| codes.contains(&first));
+    let limit = (ask.limit as usize).min(LIMIT);
+    let (total, items) = match asked {
+        Asked::Category(number) => {
+            let fell: Vec<_> = resolution
+                .rejected(number)
+                .filter(|server| at_this(resolution.failures(number, *server)))
+                .collect();
+            let items = fell.iter().take(limit).filter_map(|server| {
+                let near = resolution.near(number, *server)?;
+                let reasons = convert::reasons(near.reasons.as_slice());
+                Some(shown::Fallen {
+                    server: convert::server_name(*server),
+                    tool: None,
+                    reason: reasons.into_iter().next()?,
+                })
+            });
+            (fell.len(), items.collect())
+        }
+        Asked::Capability(number) => {
+            let matching = resolution.matching();
+            let fell: Vec<_> = matching
+                .rejected(number)
+                .filter(|tool| at_this(matching.failures(number, *tool)))
+                .collect();
+            let items = fell.iter().take(limit).filter_map(|tool| {
+                let reasons = convert::reasons(&matching.reasons(number, *tool));
+                Some(shown::Fallen {
+                    server: convert::server_name(tool.server()),
+                    tool: Some(tool.name().to_owned()),
+                    reason: reasons.into_iter().next()?,
+                })
+            });
+            (fell.len(), items.collect())
+        }
+    };
     Some(shown::Listed {
         requirement: ask.requirement,
-        total: fell.len() as u32,
-        items: fell
-            .into_iter()
-            .take((ask.limit as usize).min(LIMIT))
-            .filter_map(|server| {
-                let near = resolution.near(number, server)?;
-                let mut reasons = convert::reasons(&near).into_iter();
-                Some(shown::Fallen {
-                    server: convert::server_name(server),
-                    reason: reasons.next()?,
-                })
-            })
-            .collect(),
+        total: total as u32,
+        items,
     })
 }
 
-/// The eligible servers of a requirement that were not selected.
+/// The eligible servers or tools of a requirement that were not selected.
 pub(crate) fn eligible(
     resolution: &Resolution,
     ask: shown::ListAsk,
 ) -> Option<shown::Listed<shown::Eligible>> {
-    let number = requirement(resolution, ask.requirement)?;
-    let mut eligible = resolution.eligible(number);
-    let selected = eligible.next()?;
     let limit = (ask.limit as usize).min(LIMIT);
-    let items: Vec<_> = eligible
-        .by_ref()
-        .take(limit)
-        .map(|server| convert::eligible(selected, server))
-        .collect();
+    let (items, rest) = match requirement(resolution, ask.requirement)? {
+        Asked::Category(number) => {
+            let mut eligible = resolution.eligible(number);
+            let selected = eligible.next()?;
+            let items: Vec<_> = eligible
+                .by_ref()
+                .take(limit)
+                .map(|server| convert::eligible(selected, server))
+                .collect();
+            (items, eligible.count())
+        }
+        Asked::Capability(number) => {
+            let matching = resolution.matching();
+            let mut eligible = matching.eligible(number);
+            let selected = eligible.next()?;
+            let items: Vec<_> = eligible
+                .by_ref()
+                .take(limit)
+                .map(|tool| convert::eligible_tool(matching, selected, tool))
+                .collect();
+            (items, eligible.count())
+        }
+    };
     Some(shown::Listed {
         requirement: ask.requirement,
-        total: (items.len() + eligible.count()) as u32,
+        total: (items.len() + rest) as u32,
         items,
     })
 }
@@ -215,28 +493,53 @@ pub(crate) fn supposed(resolution: &Resolution, asked: &shown::Constraints) -> s
                 span: nowhere,
             }),
     });
-    let name =
-        |resolution: &Resolution, number| resolution.selected(number).map(convert::server_name);
+    let of_categories = (0..resolution.outcomes().len()).map(|number| {
+        let name = |resolution: &Resolution| resolution.selected(number).map(convert::server_name);
+        shown::SupposedRequirement {
+            name: resolution.manifest().requirements[number]
+                .category
+                .value
+                .to_string(),
+            now: name(resolution),
+            now_tool: None,
+            now_eligible: resolution.funnel(number).signature,
+            then: name(&supposed),
+            then_tool: None,
+            then_eligible: supposed.funnel(number).signature,
+        }
+    });
+    let of_capabilities = (0..resolution.matching().len()).map(|number| {
+        let of = |resolution: &Resolution| {
+            let matching = resolution.matching();
+            let tool = matching.selected(number);
+            (
+                tool.map(|tool| convert::server_name(tool.server())),
+                tool.map(|tool| tool.name().to_owned()),
+                matching.eligible(number).count() as u32,
+            )
+        };
+        let (now, now_tool, now_eligible) = of(resolution);
+        let (then, then_tool, then_eligible) = of(&supposed);
+        shown::SupposedRequirement {
+            name: resolution.matching().requirement(number).capability.pair(),
+            now,
+            now_tool,
+            now_eligible,
+            then,
+            then_tool,
+            then_eligible,
+        }
+    });
     shown::Supposed {
-        requirements: resolution
-            .manifest()
-            .requirements
-            .iter()
-            .enumerate()
-            .map(|(number, requirement)| shown::SupposedRequirement {
-                category: requirement.category.value.to_string(),
-                now: name(resolution, number),
-                now_eligible: resolution.funnel(number).signature,
-                then: name(&supposed, number),
-                then_eligible: supposed.funnel(number).signature,
-            })
-            .collect(),
+        requirements: of_categories.chain(of_capabilities).collect(),
     }
 }
 
 /// The text of `agents.resolution.json`, or why there is none.
 pub(crate) fn resolution(resolution: &Resolution) -> Result<String, String> {
-    let entries = resolution.index().len() * resolution.outcomes().len();
+    let index = resolution.index();
+    let entries = index.len() * resolution.outcomes().len()
+        + index.tool_count().max(index.len()) * resolution.matching().len();
     if entries > RESOLUTION_LIMIT {
         return Err(format!(
             "the explanation has {entries} entries, and at most {RESOLUTION_LIMIT} are written \

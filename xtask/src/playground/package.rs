@@ -15,7 +15,7 @@ const VERSION: &str = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\""
 
 /// The files of the package.
 pub(super) fn files(workspace: &Workspace) -> Result<Files> {
-    let mut files = parts::module(workspace)?;
+    let mut files = parts::modules(workspace)?;
     files.extend(parts::written(workspace)?);
     let manifest = files.remove(MANIFEST).unwrap_or_default();
     files.insert(MANIFEST.to_owned(), with_version(&manifest)?);

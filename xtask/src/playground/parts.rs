@@ -1,4 +1,8 @@
-//! What the page needs and Trunk does not build: the engine's module and the editor.
+//! What the page needs and Trunk does not build: the engine's modules and the editor.
+//!
+//! There are two modules: most visitors have no policy, and the evaluator of policies is several
+//! times as large as all else. The second one has it, and stands in a folder within that of the
+//! first, with files of the same names.
 //!
 //! Trunk calls this before each of its own builds, by `playground/hooks/parts.mjs`, and copies the
 //! two folders.
@@ -31,24 +35,35 @@ const JS: &str = "worker/js";
 /// Of these, what runs the module in a worker.
 pub(super) const WORKER: &str = "worker.js";
 
+/// The feature with which the second module is built, and the folder it is in.
+pub(super) const POLICY: &str = "policy";
+
 pub(super) fn build(workspace: &Workspace) -> Result<()> {
-    let module = module(workspace)?;
-    // The types are for those who program with it.
-    let mut engine: Files = module
-        .into_iter()
-        .filter(|(name, _)| !name.ends_with(".d.ts"))
-        .collect();
     let worker = written(workspace)?.remove(WORKER);
-    engine.insert(
-        WORKER.to_owned(),
-        worker.with_context(|| format!("there is no playground/{JS}/{WORKER}"))?,
-    );
+    let worker = worker.with_context(|| format!("there is no playground/{JS}/{WORKER}"))?;
+    let mut engine = Files::new();
+    engine.insert(format!("{POLICY}/{WORKER}"), worker.clone());
+    engine.insert(WORKER.to_owned(), worker);
+    // The types are for those who program with it.
+    let modules = modules(workspace)?.into_iter();
+    engine.extend(modules.filter(|(name, _)| !name.ends_with(".d.ts")));
     folder::write_all(&folder(workspace, "engine"), &engine)?;
     editor(workspace, &folder(workspace, "editor"))
 }
 
-/// The module as `wasm-bindgen` leaves it, with its types.
-pub(super) fn module(workspace: &Workspace) -> Result<Files> {
+/// Both modules as `wasm-bindgen` leaves them, with their types.
+pub(super) fn modules(workspace: &Workspace) -> Result<Files> {
+    let mut files = module(workspace, &[])?;
+    let with_policies = module(workspace, &["--features", POLICY])?;
+    files.extend(
+        with_policies
+            .into_iter()
+            .map(|(name, bytes)| (format!("{POLICY}/{name}"), bytes)),
+    );
+    Ok(files)
+}
+
+fn module(workspace: &Workspace, features: &[&str]) -> Result<Files> {
     let toolchain = Toolchain::find(workspace)?;
     let target_dir = target_dir(workspace);
     let mut cargo = toolchain.cargo();
@@ -56,6 +71,7 @@ pub(super) fn module(workspace: &Workspace) -> Result<Files> {
     cargo
         .current_dir(workspace.root())
         .args(["rustc", "--locked", "--package", PACKAGE, "--lib"])
+        .args(features)
         // Of this kind alone: cargo does not optimise as a whole what is a library for tests, too.
         .args(["--crate-type", "cdylib"])
         .args(["--target", TARGET, "--profile", PROFILE, "--target-dir"])

@@ -1,0 +1,85 @@
+//! What the definitions of the selected tools cost of a context window.
+
+use crate::page::{count, thousands};
+use agent_protocol::Tokens;
+use yew::prelude::*;
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct TokenBarProps {
+    pub(crate) tokens: Tokens,
+}
+
+/// The estimate as a bar, against the budget of the tenant where there is one.
+#[component]
+pub(crate) fn TokenBar(props: &TokenBarProps) -> Html {
+    let tokens = props.tokens;
+    let used = tokens.tools.saturating_add(tokens.stubs);
+    let over = tokens.budget.is_some_and(|budget| used > budget);
+    let said = match tokens.budget {
+        None => format!(
+            "About {} from the start; there is no budget",
+            count(used, "token")
+        ),
+        Some(budget) if over => format!(
+            "About {} from the start: {} more than the budget of {}",
+            count(used, "token"),
+            thousands(used - budget),
+            thousands(budget),
+        ),
+        Some(budget) => format!(
+            "About {} from the start, of {}",
+            count(used, "token"),
+            thousands(budget),
+        ),
+    };
+    let stubs = (tokens.stubs > 0).then(|| {
+        format!(
+            "{} for tools, {} for stubs",
+            thousands(tokens.tools),
+            thousands(tokens.stubs)
+        )
+    });
+    html! {
+        <div class={classes!("tokens", over.then_some("over"))}>
+            <p>
+                { said }
+                if let Some(stubs) = stubs { <span class="quiet">{ format!(" ({stubs})") }</span> }
+                <span class="quiet" title="The bytes of the canonical form of each definition, divided by 4">
+                    { " · an estimate" }
+                </span>
+            </p>
+            { tokens.budget.map(|budget| bar(tokens, budget)) }
+        </div>
+    }
+}
+
+/// The width of the picture in its own units; it is stretched to the width that there is.
+const WIDTH: f64 = 100.0;
+
+/// A bar of all that is used or may be; what is over the budget is behind the mark.
+fn bar(tokens: Tokens, budget: u32) -> Html {
+    let used = tokens.tools.saturating_add(tokens.stubs);
+    let all = used.max(budget).max(1);
+    let width = |number: u32| f64::from(number) / f64::from(all) * WIDTH;
+    let (tools, both, mark) = (width(tokens.tools), width(used), width(budget));
+    html! {
+        <svg viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="Token budget">
+            <rect class="all" width="100" height="8" />
+            <rect class="tools" width={format!("{tools:.2}")} height="8" />
+            <rect
+                class="stubs"
+                x={format!("{tools:.2}")}
+                width={format!("{:.2}", both - tools)}
+                height="8"
+            />
+            if used > budget {
+                <rect
+                    class="excess"
+                    x={format!("{mark:.2}")}
+                    width={format!("{:.2}", both - mark)}
+                    height="8"
+                />
+            }
+        </svg>
+    }
+}

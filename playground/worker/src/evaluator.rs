@@ -1,0 +1,73 @@
+//! What evaluates policies, where this module has it.
+
+#[cfg(not(feature = "policy"))]
+pub(crate) use absent::{Policy, read, remarks};
+#[cfg(feature = "policy")]
+pub(crate) use agent_engine::policy::{Policy, read};
+#[cfg(feature = "policy")]
+pub(crate) use present::remarks;
+
+/// Whether policies are evaluated.
+pub(crate) const PRESENT: bool = cfg!(feature = "policy");
+
+#[cfg(feature = "policy")]
+mod present {
+    use agent_engine::decide::Resolution;
+    use agent_engine::diagnostic::Diagnostic;
+    use agent_engine::policy::{Policy, dead_rules, unused_rules, vocabulary};
+
+    /// What a policy says in vain.
+    pub(crate) fn remarks(policy: &Policy, resolution: &Resolution) -> Vec<Diagnostic> {
+        let matching = resolution.matching();
+        let tenant = matching.circumstances().tenant.as_deref();
+        let known = vocabulary(Some(resolution.index()), tenant);
+        let rulings: Vec<_> = (0..matching.len())
+            .filter_map(|number| matching.ruling(number))
+            .collect();
+        let mut remarks = dead_rules(policy, &known);
+        // What nobody asked has held for nothing either.
+        if !rulings.is_empty() {
+            remarks.extend(unused_rules(policy, rulings));
+        }
+        remarks
+    }
+}
+
+#[cfg(not(feature = "policy"))]
+mod absent {
+    use agent_engine::decide::{PolicyEngine, PolicyError, PolicyErrorKind, Resolution, Ruling};
+    use agent_engine::diagnostic::Diagnostic;
+    use agent_engine::lower::{Checked, Lowered};
+
+    /// A policy that nobody here can read. It allows nothing.
+    #[derive(Debug)]
+    pub(crate) struct Policy;
+
+    impl PolicyEngine for Policy {
+        fn ask(&self, _: &str) -> Ruling {
+            Ruling {
+                answer: Err(PolicyError {
+                    kind: PolicyErrorKind::Runtime,
+                    detail: "this module has no evaluator of policies".to_owned(),
+                    place: None,
+                }),
+                lines: Vec::new(),
+            }
+        }
+    }
+
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "the evaluator refuses what is no policy"
+    )]
+    pub(crate) fn read(_: Vec<u8>) -> Lowered<Policy> {
+        Ok(Checked {
+            value: Policy,
+            warnings: Vec::new(),
+        })
+    }
+
+    pub(crate) fn remarks(_: &Policy, _: &Resolution) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+}

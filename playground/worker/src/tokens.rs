@@ -1,0 +1,31 @@
+//! What the definitions of tools cost of a context window.
+
+use agent_engine::decide::{Resolution, exposed};
+use agent_engine::diagnostic::Diagnostic;
+use agent_engine::explain;
+use agent_engine::model::Lock;
+use agent_protocol as shown;
+
+/// What is shown from the start under a lock, or the problems for which nothing is. None: no
+/// capability is required.
+pub(crate) fn tokens(
+    resolution: &Resolution,
+    lock: &Lock,
+) -> Option<Result<shown::Tokens, Vec<Diagnostic>>> {
+    let matching = resolution.matching();
+    if matching.is_empty() {
+        return None;
+    }
+    let tenant = matching.circumstances().tenant.as_ref();
+    let budget = tenant.and_then(|tenant| tenant.token_budget);
+    let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    let exposed = exposed(lock, resolution.index());
+    Some(match &exposed {
+        Ok(exposed) => Ok(shown::Tokens {
+            tools: number(exposed.tool_tokens()),
+            stubs: number(exposed.stub_tokens()),
+            budget: budget.map(number),
+        }),
+        Err(refused) => Err(explain::not_exposed(refused)),
+    })
+}
