@@ -5,7 +5,7 @@
 //! component and its machine code, and for `agent --version` there is `AGENT_ENGINE_SHA256`, the
 //! digest of the component.
 
-use agent_pack::{Compiler, Result, Toolchain, Workspace, pack, write_if_changed};
+use agent_pack::{Compiler, Result, Toolchain, Workspace, World, pack, write_if_changed};
 use std::env;
 use std::path::PathBuf;
 
@@ -26,7 +26,12 @@ fn embed() -> Result<()> {
 
     let toolchain = Toolchain::find(&workspace)?;
     let compiler = Compiler::find(&workspace)?;
-    let component = pack(&workspace, &toolchain, &workspace.component_target_dir())?;
+    let component = pack(
+        &workspace,
+        &toolchain,
+        &workspace.component_target_dir(),
+        World::Engine,
+    )?;
 
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let target = env::var("TARGET").expect("cargo sets TARGET");

@@ -1,14 +1,10 @@
 //! Values of the engine to values of the contract, and back where they come back.
 
-#[cfg(feature = "policy")]
-use crate::bindings::exports::agent::engine::policy;
-use crate::bindings::exports::agent::engine::{
-    capability, diagnostic, inputs, lockfile, resolver, view,
-};
+use crate::bindings::exports::agent::engine::{capability, diagnostic, inputs, lockfile, resolver};
 use agent_engine::decide;
 use agent_engine::diagnostic as problems;
 use agent_engine::model::{self, Name};
-use agent_engine::{render, text};
+use agent_engine::text;
 
 /// Enumerations that have the same cases here and there.
 macro_rules! same {
@@ -27,6 +23,9 @@ macro_rules! same {
     )*};
 }
 
+#[cfg(feature = "full")]
+mod full;
+
 same! {
     problems::Code = diagnostic::Code {
         InputTooLarge InvalidUtf8 JsonSyntax LoneSurrogate NumberOutOfRange YamlSyntax
@@ -39,11 +38,13 @@ same! {
         IntegrityChanged HashChanged ServerRemoved ForbidAdded ForbidRemoved MissingCapability
         ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
         TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged LoadChanged PolicySyntax
-        PolicyDeadRule PolicyRuleUnused PolicyTestFailed
+        PolicyDeadRule PolicyRuleUnused PolicyTestFailed ImportFormat ImportValue
+        ImportNoCapability ImportToolRemoved ImportUnused
     }
     problems::Severity = diagnostic::Severity { Error Warning Note }
     text::Source = diagnostic::Source {
         Manifest Index Lock Explanation Task Tenant Health Context Policy PolicyTest
+        Import Overlay
     }
     model::Sensitivity = inputs::Sensitivity {
         Public Internal Confidential PiiLow PiiModerate PiiHigh
@@ -58,8 +59,6 @@ same! {
     }
     model::CapabilityVerb = capability::Verb { Execute Notify Read Reason Search Write }
     agent_engine::lower::Notation = capability::Notation { ByContent Json }
-    render::Format = view::ReportFormat { Json Sarif Github }
-    render::Style = view::Style { Plain Heading Name Accepted Rejected Warning Code Dim }
 }
 
 /// Convert each element.
@@ -365,24 +364,6 @@ impl From<decide::Funnel> for resolver::Funnel {
     }
 }
 
-#[cfg(feature = "policy")]
-impl From<agent_engine::policy::TestOutcome> for policy::TestOutcome {
-    fn from(outcome: agent_engine::policy::TestOutcome) -> Self {
-        use agent_engine::policy::TestVerdict;
-        Self {
-            name: outcome.name,
-            verdict: match outcome.verdict {
-                TestVerdict::Passed => policy::TestVerdict::Passed,
-                TestVerdict::Failed => policy::TestVerdict::Failed,
-                TestVerdict::Skipped => policy::TestVerdict::Skipped,
-            },
-            detail: outcome.detail,
-            problem: outcome.problem.map(Into::into),
-            place: outcome.place.into(),
-        }
-    }
-}
-
 impl From<&decide::Drift> for lockfile::Drift {
     fn from(drift: &decide::Drift) -> Self {
         Self {
@@ -406,24 +387,6 @@ impl From<lockfile::Drift> for decide::Drift {
             before: drift.before,
             after: drift.after,
             details: drift.details,
-        }
-    }
-}
-
-impl From<view::File> for render::File {
-    fn from(file: view::File) -> Self {
-        Self {
-            source: file.source.into(),
-            path: file.path,
-        }
-    }
-}
-
-impl From<render::Part> for view::Part {
-    fn from(part: render::Part) -> Self {
-        Self {
-            style: part.style.into(),
-            text: part.text,
         }
     }
 }

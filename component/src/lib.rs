@@ -3,11 +3,16 @@
 mod capability;
 mod convert;
 mod diagnostic;
+#[cfg(feature = "full")]
+mod expansion;
+#[cfg(feature = "full")]
+mod importer;
 mod inputs;
 mod lockfile;
-#[cfg(feature = "policy")]
+#[cfg(feature = "full")]
 mod policy;
 mod resolver;
+#[cfg(feature = "full")]
 mod view;
 
 /// What `wit-bindgen` makes of the world.
@@ -19,13 +24,13 @@ mod view;
     unreachable_pub
 )]
 mod bindings {
-    #[cfg(feature = "policy")]
+    #[cfg(feature = "full")]
     wit_bindgen::generate!({
         path: "../wit/engine",
         world: "engine",
     });
 
-    #[cfg(not(feature = "policy"))]
+    #[cfg(not(feature = "full"))]
     wit_bindgen::generate!({
         path: "../wit/engine",
         world: "resolver-only",

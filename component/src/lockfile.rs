@@ -9,7 +9,7 @@ use crate::inputs::Index;
 use agent_engine::{decide, explain, lower, model, render};
 
 /// A lock.
-pub(crate) struct Lock(model::Lock);
+pub(crate) struct Lock(pub(crate) model::Lock);
 
 impl Guest for Component {
     type Lock = Lock;

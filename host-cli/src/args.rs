@@ -47,9 +47,15 @@ pub(crate) enum Command {
     Discover(Discover),
     Resolve(Resolve),
     Match(Match),
+    Tools(Tools),
+    Expand(Expand),
     Why(Why),
     Diff(Diff),
     Verify(Verify),
+    #[command(subcommand)]
+    Policy(Policy),
+    #[command(subcommand)]
+    Index(Index),
     Explain(Explain),
     Completions(Completions),
     Man(Man),
@@ -275,7 +281,7 @@ pub(crate) struct Match {
 /// Refuses `-`, which everywhere else stands for a standard stream.
 fn file_to_write(path: PathBuf) -> Result<PathBuf, &'static str> {
     if path.as_os_str() == "-" {
-        return Err("a lock is written to a file");
+        return Err("it is written to a file");
     }
     Ok(path)
 }
@@ -293,6 +299,138 @@ impl From<Explanation> for ExplanationForm {
             Explanation::Compact => Self::Compact,
         }
     }
+}
+
+/// List the tools that the agent sees, as MCP's tools/list has them
+///
+/// Essential tools with their full definition, and one stub for all other tools of a server. The
+/// tokens are an estimate: the bytes of a definition in RFC 8785 form, divided by four.
+#[derive(Args, Debug)]
+pub(crate) struct Tools {
+    /// The lock, or `-` for standard input
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Expand tools that are locked as on demand, or list them
+///
+/// What the agent gets when it calls a stub. All or nothing: the policy has to allow every tool, and
+/// their definitions have to fit into the token budget.
+#[derive(Args, Debug)]
+pub(crate) struct Expand {
+    /// The server, as ID or ID@VERSION
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: String,
+
+    /// The tools [default: list those that there are]
+    #[arg(value_name = "TOOL")]
+    pub(crate) tools: Vec<String>,
+
+    /// How many tokens are used already [default: those of `agent tools`]
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) used: Option<u64>,
+
+    /// How many tokens may be used [default: `token_budget` of the tenant]
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<u64>,
+
+    /// The lock, or `-` for standard input
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) task: TaskOption,
+
+    #[command(flatten)]
+    pub(crate) circumstances: Circumstances,
+}
+
+/// Work with policies in Rego
+#[derive(Debug, Subcommand)]
+pub(crate) enum Policy {
+    Check(PolicyCheck),
+}
+
+/// Compile a policy, look for what it says in vain, and run its tests
+///
+/// The tests are the rules named `test_...` of the file beside the policy whose name ends in
+/// `_test.rego`.
+#[derive(Args, Debug)]
+pub(crate) struct PolicyCheck {
+    /// The policy, or `-` for standard input
+    #[arg(value_name = "POLICY", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: Input,
+
+    /// The tests [default: the file beside the policy, if it is there]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) test: Option<Input>,
+
+    /// The index whose values the policy is compared with [default: mcp.index.json, if it is there]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) index: Option<Input>,
+
+    /// The configuration of the tenant whose tier the policy is compared with
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tenant: Option<Input>,
+
+    /// The tenant, where the configuration has several
+    #[arg(long, value_name = "ID", requires = "tenant")]
+    pub(crate) tenant_id: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Work with the index of MCP servers
+#[derive(Debug, Subcommand)]
+pub(crate) enum Index {
+    Import(IndexImport),
+}
+
+/// Import servers into the index
+///
+/// Reads a registry's server.json, a captured `initialize` and `tools/list`, or the configuration
+/// of an MCP client (.mcp.json, .vscode/mcp.json). What these do not hold comes from an overlay;
+/// what is still missing is reported and never guessed, and nothing is written then. Imported again,
+/// the index stays as it is.
+#[derive(Args, Debug)]
+pub(crate) struct IndexImport {
+    /// The documents, each merged into the index after the one before it
+    #[arg(value_name = "DOCUMENT", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) documents: Vec<Input>,
+
+    /// What the documents do not hold: categories, scopes, residency, capabilities (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) overlay: Option<Input>,
+
+    /// The index to write; one that is there is merged with
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = INDEX,
+        value_hint = ValueHint::FilePath,
+        value_parser = PathBufValueParser::new().try_map(file_to_write)
+    )]
+    pub(crate) index: PathBuf,
+
+    /// Write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Tell the whole story of a server, a tool, a category or a capability

@@ -4,8 +4,10 @@ mod typed;
 
 pub use typed::Typed;
 
+use crate::inputs::{Given, Inputs, tool_subjects};
 use crate::native::Answers;
 use agent_pack::{Toolchain, Workspace};
+use bindings::exports::agent::engine::capability::Notation;
 use bindings::exports::agent::engine::diagnostic::Diagnostic;
 use bindings::exports::agent::engine::lockfile::Drift;
 use bindings::exports::agent::engine::resolver::ExplanationForm;
@@ -42,6 +44,14 @@ pub struct Instance {
 
 type Refused = Vec<Diagnostic>;
 
+/// Inputs that were read.
+struct Read {
+    manifest: Option<ResourceAny>,
+    index: ResourceAny,
+    circumstances: ResourceAny,
+    warnings: Vec<Diagnostic>,
+}
+
 /// Call a function of an interface of this instance.
 macro_rules! call {
     ($self:ident, $interface:ident $(. $resource:ident)? , $function:ident($($argument:expr),*)) => {
@@ -60,7 +70,8 @@ impl Component {
     pub fn of_this_workspace() -> Self {
         let workspace = Workspace::of_this_build();
         let packed = Toolchain::find(&workspace).and_then(|toolchain| {
-            agent_pack::pack(&workspace, &toolchain, &workspace.component_target_dir())
+            let target = workspace.component_target_dir();
+            agent_pack::pack(&workspace, &toolchain, &target, agent_pack::World::Engine)
         });
         let packed = packed.unwrap_or_else(|error| panic!("{error}"));
         let engine = agent_aot::engine().expect("wasmtime supports this machine");
@@ -121,6 +132,158 @@ impl Instance {
             }
         }
         answers
+    }
+
+    /// As [`crate::native::under`].
+    pub fn under(&mut self, inputs: &Inputs) -> Answers {
+        let read = match self.read(inputs) {
+            Ok(read) => read,
+            Err(found) => return self.reports(&found),
+        };
+        let mut answers = Answers::new();
+        let Read {
+            manifest,
+            index,
+            circumstances,
+            warnings: mut diagnostics,
+        } = read;
+        if let Some(manifest) = manifest {
+            let resolution = call!(
+                self,
+                agent_engine_capability,
+                call_resolve(manifest, index, circumstances)
+            );
+            let resolution = match resolution {
+                Ok(resolution) => resolution,
+                Err(contradictions) => return self.reports(&contradictions),
+            };
+            diagnostics.extend(call!(
+                self,
+                agent_engine_resolver.resolution,
+                call_diagnostics(resolution)
+            ));
+            self.add_reports(&mut answers, &diagnostics);
+            self.add_resolution(&mut answers, index, resolution);
+            let matching = call!(
+                self,
+                agent_engine_capability.matching,
+                call_of_resolution(resolution)
+            );
+            self.add_matching(&mut answers, matching);
+        } else {
+            let matching = self.decide(None, index, circumstances);
+            let matching = matching.expect("nothing is forbidden");
+            diagnostics.extend(call!(
+                self,
+                agent_engine_capability.matching,
+                call_diagnostics(matching)
+            ));
+            self.add_reports(&mut answers, &diagnostics);
+            self.add_matching(&mut answers, matching);
+        }
+        answers
+    }
+
+    fn decide(
+        &mut self,
+        manifest: Option<ResourceAny>,
+        index: ResourceAny,
+        circumstances: ResourceAny,
+    ) -> Result<ResourceAny, Refused> {
+        call!(
+            self,
+            agent_engine_capability.matching,
+            call_decide(manifest, index, circumstances)
+        )
+    }
+
+    fn add_matching(&mut self, answers: &mut Answers, matching: ResourceAny) {
+        let text = call!(
+            self,
+            agent_engine_capability.matching,
+            call_explanation(matching)
+        );
+        answers.insert("match.json".to_owned(), text.expect("small enough"));
+        let parts = call!(self, agent_engine_view, call_match_summary(matching));
+        add_parts(answers, "match", &parts);
+    }
+
+    /// Read everything.
+    fn read(&mut self, inputs: &Inputs) -> Result<Read, Refused> {
+        let mut found = Vec::new();
+        let mut refused = false;
+        let mut checked = |read: Result<(ResourceAny, Vec<Diagnostic>), Refused>| match read {
+            Ok((value, warnings)) => {
+                found.extend(warnings);
+                Some(value)
+            }
+            Err(problems) => {
+                found.extend(problems);
+                refused = true;
+                None
+            }
+        };
+        let manifest = inputs.manifest.as_ref().map(|bytes| self.manifest(bytes));
+        let manifest = manifest.and_then(&mut checked);
+        let index = checked(self.index(&inputs.index));
+        let task = inputs.task.as_ref().map(|task| self.task(task));
+        let task = task.and_then(&mut checked);
+        let id = inputs.tenant_id.as_deref();
+        let tenant = inputs.tenant.as_ref().map(|tenant| self.tenant(tenant, id));
+        let tenant = tenant.and_then(&mut checked);
+        let health = inputs.health.as_ref().map(|health| self.health(health));
+        let health = health.and_then(&mut checked);
+        let Some(index) = index.filter(|_| !refused) else {
+            return Err(found);
+        };
+        // A context is for a policy, which is not in the contract yet.
+        let circumstances = call!(
+            self,
+            agent_engine_capability.circumstances,
+            call_constructor(task, tenant, health)
+        );
+        Ok(Read {
+            manifest,
+            index,
+            circumstances,
+            warnings: found,
+        })
+    }
+
+    /// A task and its warnings.
+    fn task(&mut self, given: &Given) -> Result<(ResourceAny, Vec<Diagnostic>), Refused> {
+        let task = call!(
+            self,
+            agent_engine_capability.task,
+            call_parse(&given.bytes, notation(given))
+        )?;
+        let warnings = call!(self, agent_engine_capability.task, call_warnings(task));
+        Ok((task, warnings))
+    }
+
+    /// A tenant and its warnings.
+    fn tenant(
+        &mut self,
+        given: &Given,
+        id: Option<&str>,
+    ) -> Result<(ResourceAny, Vec<Diagnostic>), Refused> {
+        let tenant = call!(
+            self,
+            agent_engine_capability.tenant,
+            call_parse(&given.bytes, notation(given), id)
+        )?;
+        let warnings = call!(self, agent_engine_capability.tenant, call_warnings(tenant));
+        Ok((tenant, warnings))
+    }
+
+    /// A snapshot of health, which has no warnings.
+    fn health(&mut self, given: &Given) -> Result<(ResourceAny, Vec<Diagnostic>), Refused> {
+        let health = call!(
+            self,
+            agent_engine_capability.health,
+            call_parse(&given.bytes, notation(given))
+        )?;
+        Ok((health, Vec::new()))
     }
 
     /// As [`crate::native::validate_manifest`].
@@ -239,7 +402,8 @@ impl Instance {
             &call!(self, agent_engine_view, call_summary(it)),
         );
 
-        for subject in self.subjects(index, it) {
+        let tools = tool_subjects(&answers["agents.resolution.json"]);
+        for subject in self.subjects(index, it).into_iter().chain(tools) {
             if let Some(parts) = call!(self, agent_engine_view, call_why(it, &subject, &[])) {
                 add_parts(answers, &format!("why {subject}"), &parts);
             }
@@ -290,6 +454,14 @@ impl Instance {
             &call!(self, agent_engine_view, call_drifts(drifts)),
         );
         answers
+    }
+}
+
+fn notation(given: &Given) -> Notation {
+    if given.json {
+        Notation::Json
+    } else {
+        Notation::ByContent
     }
 }
 

@@ -35,6 +35,15 @@ pub use workspace::Workspace;
 
 use std::path::Path;
 
+/// Which of its two worlds the component is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum World {
+    /// `engine`: everything, built for speed.
+    Engine,
+    /// `resolver-only`: without the evaluator of policies and the importer, built for size.
+    ResolverOnly,
+}
+
 /// Builds the component of `workspace`, leaving cargo's files in `target_dir`.
 ///
 /// The bytes depend on the sources, `Cargo.lock` and the toolchain, and on nothing else: neither
@@ -44,7 +53,12 @@ use std::path::Path;
 ///
 /// When cargo fails (its messages are on standard error), or the component is invalid, or it has
 /// an import.
-pub fn pack(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) -> Result<Component> {
-    let module = module::build(workspace, toolchain, target_dir)?;
+pub fn pack(
+    workspace: &Workspace,
+    toolchain: &Toolchain,
+    target_dir: &Path,
+    world: World,
+) -> Result<Component> {
+    let module = module::build(workspace, toolchain, target_dir, world)?;
     Component::from_module(&module)
 }

@@ -1,18 +1,27 @@
 //! The core module: cargo, called for wasm.
 
-use crate::{Error, Result, TARGET, Toolchain, Workspace, read, reproducible};
+use crate::{Error, Result, TARGET, Toolchain, Workspace, World, read, reproducible};
 use std::path::Path;
 
 const PACKAGE: &str = "agent-component";
 const MODULE: &str = "agent_component.wasm";
-/// The profile in the workspace's `Cargo.toml`.
-const PROFILE: &str = "component";
+
+impl World {
+    /// The profile in the workspace's `Cargo.toml`.
+    fn profile(self) -> &'static str {
+        match self {
+            Self::Engine => "component",
+            Self::ResolverOnly => "resolver-only",
+        }
+    }
+}
 
 /// Builds the package and returns the bytes of its module.
 pub(crate) fn build(
     workspace: &Workspace,
     toolchain: &Toolchain,
     target_dir: &Path,
+    world: World,
 ) -> Result<Vec<u8>> {
     let mut cargo = toolchain.cargo();
     reproducible(&mut cargo, workspace, toolchain, target_dir)?;
@@ -25,16 +34,19 @@ pub(crate) fn build(
             "--target",
             TARGET,
             "--profile",
-            PROFILE,
+            world.profile(),
         ])
         .arg("--target-dir")
         .arg(target_dir);
+    if world == World::ResolverOnly {
+        cargo.arg("--no-default-features");
+    }
     if workspace.root().join("Cargo.lock").exists() {
         cargo.arg("--locked");
     }
     let outcome = match cargo.status() {
         Ok(status) if status.success() => {
-            return read(&target_dir.join(TARGET).join(PROFILE).join(MODULE));
+            return read(&target_dir.join(TARGET).join(world.profile()).join(MODULE));
         }
         Ok(status) => status.to_string(),
         Err(error) => format!("{}: {error}", toolchain.cargo.display()),

@@ -3,16 +3,20 @@
 mod completions;
 mod diff;
 mod discover;
+mod expand;
 mod explain;
+mod index_import;
 mod man;
 mod match_task;
+mod policy_check;
 mod resolve;
 mod session;
+mod tools;
 mod validate;
 mod verify;
 mod why;
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, Index, Policy};
 use crate::failure::Failure;
 use session::Session;
 
@@ -39,6 +43,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Discover(it) => discover::run(it, Session::open(global, &it.output)?),
         Command::Resolve(it) => resolve::run(it, Session::open(global, &it.output)?),
         Command::Match(it) => match_task::run(it, Session::open(global, &it.output)?),
+        Command::Tools(it) => tools::run(it, Session::open(global, &it.output)?),
+        Command::Expand(it) => expand::run(it, Session::open(global, &it.output)?),
+        Command::Policy(Policy::Check(it)) => {
+            policy_check::run(it, Session::open(global, &it.output)?)
+        }
+        Command::Index(Index::Import(it)) => {
+            index_import::run(it, Session::open(global, &it.output)?)
+        }
         Command::Why(it) => why::run(it, Session::open(global, &it.output)?),
         Command::Diff(it) => diff::run(it, Session::open(global, &it.output)?),
         Command::Verify(it) => verify::run(it, Session::open(global, &it.output)?),

@@ -16,6 +16,7 @@ pub(super) fn diagnostic(diagnostic: &Diagnostic, name: &str, documents: &[Docum
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
     };
     let title = level
         .clone()
@@ -30,6 +31,17 @@ pub(super) fn diagnostic(diagnostic: &Diagnostic, name: &str, documents: &[Docum
             .enumerate()
             .filter(|(_, label)| label.place.span.source == document.source)
             .collect();
+        if !document.may_be_shown() {
+            let last = groups.pop().expect("there is always a group");
+            let origins = labels.iter().map(|(_, label)| {
+                let start = label.place.start;
+                Origin::path(path.clone())
+                    .line(start.line as usize)
+                    .char_column(start.column as usize)
+            });
+            groups.push(last.elements(origins));
+            continue;
+        }
         for excerpt in excerpts(&document.text, &labels) {
             let last = groups.pop().expect("there is always a group");
             let snippet = snippet(&excerpt, &diagnostic.labels);

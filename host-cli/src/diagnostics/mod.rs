@@ -15,6 +15,13 @@ pub(crate) struct Document {
     pub(crate) text: Vec<u8>,
 }
 
+impl Document {
+    /// Whether its lines may be shown. A document of others may hold their secrets.
+    pub(crate) fn may_be_shown(&self) -> bool {
+        self.source != Source::Import
+    }
+}
+
 /// What was found in the inputs of a command, in the order in which it is to be reported.
 #[derive(Default)]
 pub(crate) struct Findings {

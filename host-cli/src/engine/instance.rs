@@ -3,7 +3,12 @@
 //! Each function here is one function of the contract, and changes nothing but the shape of errors:
 //! the engine's refusals stay values, everything else is a [`Failure`].
 
+use super::bindings::exports::agent::engine::expansion::{
+    Answer as ExpansionAnswer, Exposed, Refusal,
+};
+use super::bindings::exports::agent::engine::importer::{Imported, Overlay};
 use super::bindings::exports::agent::engine::lockfile::Origin;
+use super::bindings::exports::agent::engine::policy::TestOutcome;
 use super::bindings::{self, EnginePre};
 use super::limits::{LimitReached, Limits};
 use super::{CodeEntry, Diagnostic, Drift, ExplanationForm, File, Notation, Part, ReportFormat};
@@ -34,6 +39,12 @@ pub(crate) struct Health(ResourceAny);
 
 /// What requirements of capabilities are decided under.
 pub(crate) struct Circumstances(ResourceAny);
+
+/// A policy that was compiled.
+pub(crate) struct Policy(ResourceAny);
+
+/// What a policy is told.
+pub(crate) struct Context(ResourceAny);
 
 /// The answer to every requirement of a capability.
 pub(crate) struct Matching(ResourceAny);
@@ -298,6 +309,25 @@ impl Instance {
         .map(|decided| decided.map(Matching))
     }
 
+    pub(crate) fn tenant_policy(&mut self, tenant: &Tenant) -> Result<Option<String>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_capability()
+                .tenant()
+                .call_policy(store, tenant.0)
+        })
+    }
+
+    pub(crate) fn matching_of(&mut self, resolution: &Resolution) -> Result<Matching, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_capability()
+                .matching()
+                .call_of_resolution(store, resolution.0)
+        })
+        .map(Matching)
+    }
+
     pub(crate) fn matching_satisfied(&mut self, matching: &Matching) -> Result<bool, Failure> {
         self.call(|engine, store| {
             engine
@@ -325,6 +355,154 @@ impl Instance {
                 .agent_engine_capability()
                 .matching()
                 .call_explanation(store, matching.0)
+        })
+    }
+}
+
+/// The interface `policy`.
+impl Instance {
+    pub(crate) fn parse_policy(&mut self, text: &[u8]) -> Result<Checked<Policy>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_policy()
+                .policy()
+                .call_parse(store, text)
+        })
+        .map(|parsed| parsed.map(Policy))
+    }
+
+    pub(crate) fn parse_context(
+        &mut self,
+        text: &[u8],
+        notation: Notation,
+    ) -> Result<Checked<Context>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_policy()
+                .context()
+                .call_parse(store, text, notation)
+        })
+        .map(|parsed| parsed.map(Context))
+    }
+
+    pub(crate) fn govern(
+        &mut self,
+        policy: &Policy,
+        circumstances: &Circumstances,
+        context: Option<&Context>,
+    ) -> Result<Circumstances, Failure> {
+        self.call(|engine, store| {
+            engine.agent_engine_policy().policy().call_govern(
+                store,
+                policy.0,
+                circumstances.0,
+                context.map(|it| it.0),
+            )
+        })
+        .map(Circumstances)
+    }
+
+    pub(crate) fn dead_rules(
+        &mut self,
+        policy: &Policy,
+        index: Option<&Index>,
+        tenant: Option<&Tenant>,
+    ) -> Result<Vec<Diagnostic>, Failure> {
+        self.call(|engine, store| {
+            engine.agent_engine_policy().policy().call_dead_rules(
+                store,
+                policy.0,
+                index.map(|it| it.0),
+                tenant.map(|it| it.0),
+            )
+        })
+    }
+
+    pub(crate) fn unused_rules(
+        &mut self,
+        policy: &Policy,
+        matching: &Matching,
+    ) -> Result<Vec<Diagnostic>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_policy()
+                .policy()
+                .call_unused_rules(store, policy.0, matching.0)
+        })
+    }
+
+    pub(crate) fn policy_tests(
+        &mut self,
+        policy: &[u8],
+        tests: &[u8],
+    ) -> Result<Checked<Vec<TestOutcome>>, Failure> {
+        self.call(|engine, store| engine.agent_engine_policy().call_test(store, policy, tests))
+    }
+}
+
+/// The interface `expansion`.
+impl Instance {
+    pub(crate) fn expose(
+        &mut self,
+        lock: &Lock,
+        index: &Index,
+    ) -> Result<Checked<Exposed>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_expansion()
+                .call_expose(store, lock.0, index.0)
+        })
+    }
+
+    pub(crate) fn services(
+        &mut self,
+        lock: &Lock,
+        index: &Index,
+        server: &str,
+    ) -> Result<Result<ExpansionAnswer, Refusal>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_expansion()
+                .call_services(store, lock.0, index.0, server)
+        })
+    }
+
+    pub(crate) fn expand(
+        &mut self,
+        lock: &Lock,
+        index: &Index,
+        circumstances: &Circumstances,
+        (server, tools): (&str, &[String]),
+        used: u64,
+        budget: Option<u64>,
+    ) -> Result<Result<ExpansionAnswer, Refusal>, Failure> {
+        self.call(|engine, store| {
+            engine.agent_engine_expansion().call_expand(
+                store,
+                lock.0,
+                index.0,
+                circumstances.0,
+                server,
+                tools,
+                used,
+                budget,
+            )
+        })
+    }
+}
+
+/// The interface `importer`.
+impl Instance {
+    pub(crate) fn import(
+        &mut self,
+        document: &[u8],
+        overlay: Option<&Overlay>,
+        existing: Option<&[u8]>,
+    ) -> Result<Checked<Imported>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_importer()
+                .call_merge(store, document, overlay, existing)
         })
     }
 }

@@ -15,13 +15,17 @@ use wasmtime::component::{Component, Linker};
 pub(crate) use bindings::exports::agent::engine::{
     capability::Notation,
     diagnostic::{Code, CodeEntry, Diagnostic, Label, Severity, Source, Span},
+    expansion::Refusal,
+    importer::{Imported, Overlay},
     lockfile::Drift,
+    policy::{TestOutcome, TestVerdict},
     resolver::ExplanationForm,
     view::{File, Part, ReportFormat, Style},
 };
 pub(crate) use embedded::SHA256 as EMBEDDED_SHA256;
 pub(crate) use instance::{
-    Circumstances, Health, Index, Instance, Lock, Manifest, Matching, Resolution, Task, Tenant,
+    Circumstances, Context, Health, Index, Instance, Lock, Manifest, Matching, Policy, Resolution,
+    Task, Tenant,
 };
 
 /// What every WebAssembly file starts with.

@@ -1,7 +1,7 @@
 //! The component, built a second time in another folder: the same bytes, or the digest that we
 //! publish means nothing.
 
-use agent_pack::{Workspace, pack, read, write_if_changed};
+use agent_pack::{Workspace, World, pack, read, write_if_changed};
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,13 +14,23 @@ const LEFT_OUT: [&str; 4] = [".git", ".tools", "node_modules", "target"];
 
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
     let toolchain = setup::ensure(workspace)?;
-    let here = pack(workspace, &toolchain, &workspace.component_target_dir())?;
+    let here = pack(
+        workspace,
+        &toolchain,
+        &workspace.component_target_dir(),
+        World::Engine,
+    )?;
 
     // Kept for the next time: nothing is built again when nothing has changed.
     let folder = workspace.elsewhere();
     let elsewhere = Workspace::at(folder.join("agent"));
     mirror(workspace.root(), elsewhere.root())?;
-    let there = pack(&elsewhere, &toolchain, &folder.join("target"))?;
+    let there = pack(
+        &elsewhere,
+        &toolchain,
+        &folder.join("target"),
+        World::Engine,
+    )?;
 
     if here != there {
         let equal = here

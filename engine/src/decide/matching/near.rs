@@ -4,7 +4,7 @@ use super::{Matching, Rulings, fixed_reasons};
 use crate::decide::counterfactual::{apply_to_constraints, apply_to_gate};
 use crate::decide::{Change, Counterfactual, Rejection};
 use crate::lower::Candidate;
-use crate::model::{CapabilityRequirement, Constraints, Name, NonEmpty, Tag, ToolNumber, ToolView};
+use crate::model::{CapabilityRequirement, Constraints, Name, NonEmpty, ToolNumber, ToolView};
 use crate::sort::sort_by;
 use std::collections::BinaryHeap;
 
@@ -226,15 +226,21 @@ impl<'r> Supposed<'r> {
                 sort_by(&mut candidate.advertised, Ord::cmp);
             }
             Change::AddConstraint(tag) => {
-                // The block that lacks least, which is the one that was told.
+                // The block that was told: the one that lacks least, and of equally near ones the
+                // one that lacks what is smallest.
+                let required = &requirement.capability.constraints;
                 let nearest = candidate
                     .advertised
                     .iter_mut()
                     .filter(|(advertised, _)| *advertised == pair)
                     .min_by_key(|(_, tags)| {
-                        let required = &requirement.capability.constraints;
-                        let lacks = |tag: &&Tag| !tags.contains(&tag.as_str());
-                        required.iter().filter(lacks).count()
+                        let lacking: Vec<_> = required
+                            .iter()
+                            .map(Name::as_str)
+                            .filter(|tag| tags.binary_search(tag).is_err())
+                            .map(str::to_owned)
+                            .collect();
+                        (lacking.len(), lacking)
                     });
                 if let Some((_, tags)) = nearest
                     && let Err(place) = tags.binary_search(&tag)

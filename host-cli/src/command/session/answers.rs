@@ -116,7 +116,12 @@ impl Session {
             .diagnostics()
             .iter()
             .filter(|it| is_shown(it.severity))
-            .filter(|it| !self.quiet || it.severity == Severity::Error)
+            .filter(|it| match it.severity {
+                Severity::Error => true,
+                Severity::Warning => !self.quiet,
+                // That nothing is wrong is for who wants to know it.
+                Severity::Note => self.verbose,
+            })
             .collect();
         if !shown.is_empty() {
             let catalogue = self.engine.catalogue()?;

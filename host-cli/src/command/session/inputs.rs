@@ -4,8 +4,8 @@ use super::Session;
 use crate::args::{self, TaskOption};
 use crate::diagnostics::Document;
 use crate::engine::{
-    Circumstances, Diagnostic, Drift, Health, Index, Lock, Manifest, Matching, Notation,
-    Resolution, Source, Task, Tenant,
+    Circumstances, Context, Diagnostic, Drift, Health, Imported, Index, Lock, Manifest, Matching,
+    Notation, Overlay, Policy, Resolution, Source, Task, Tenant, TestOutcome,
 };
 use crate::failure::Failure;
 use crate::input::{INDEX_MAX, Input, TEXT_MAX};
@@ -76,7 +76,12 @@ impl Session {
         let resolved = self
             .engine
             .resolve_under(&manifest, &index, &circumstances)?;
-        Ok(self.accept(resolved).map(|resolution| (resolution, index)))
+        let Some(resolution) = self.accept(resolved) else {
+            return Ok(None);
+        };
+        let matching = self.engine.matching_of(&resolution)?;
+        self.look_at_policy(&index, &matching)?;
+        Ok(Some((resolution, index)))
     }
 
     /// The drifts, with what changed in definitions, where the older index is at hand.
@@ -116,7 +121,11 @@ impl Session {
         let decided = self
             .engine
             .decide_matching(manifest, index, circumstances)?;
-        Ok(self.accept(decided))
+        let Some(matching) = self.accept(decided) else {
+            return Ok(None);
+        };
+        self.look_at_policy(index, &matching)?;
+        Ok(Some(matching))
     }
 
     /// The task and all else that is named.
@@ -130,12 +139,102 @@ impl Session {
             session.tenant(input, args.tenant_id.as_deref())
         })?;
         let health = self.named(args.health.as_ref(), Self::health)?;
-        let (Some(task), Some(tenant), Some(health)) = (task, tenant, health) else {
+        let named = match (&args.policy, &args.tenant, &tenant) {
+            (Some(policy), ..) => Some(policy.clone()),
+            (None, Some(Input::File(path)), Some(Some(tenant))) => {
+                let policy = self.engine.tenant_policy(tenant)?;
+                policy.map(|policy| Input::File(path.with_file_name(policy)))
+            }
+            _ => None,
+        };
+        let policy = self.named(named.as_ref(), Self::policy)?;
+        let context = self.named(args.policy_context.as_ref(), Self::context)?;
+        let (Some(task), Some(tenant), Some(health), Some(policy), Some(context)) =
+            (task, tenant, health, policy, context)
+        else {
             return Ok(None);
         };
-        self.engine
-            .circumstances(task.as_ref(), tenant.as_ref(), health.as_ref())
-            .map(Some)
+        let ungoverned =
+            self.engine
+                .circumstances(task.as_ref(), tenant.as_ref(), health.as_ref())?;
+        let Some((policy, _)) = policy else {
+            return Ok(Some(ungoverned));
+        };
+        let governed = self.engine.govern(&policy, &ungoverned, context.as_ref())?;
+        self.policy = Some((policy, tenant));
+        Ok(Some(governed))
+    }
+
+    /// What the policy says in vain, in general and in a decision.
+    fn look_at_policy(&mut self, index: &Index, matching: &Matching) -> Result<(), Failure> {
+        if let Some((policy, tenant)) = self.policy.take() {
+            let dead = self
+                .engine
+                .dead_rules(&policy, Some(index), tenant.as_ref())?;
+            let unused = self.engine.unused_rules(&policy, matching)?;
+            self.findings.add(dead.into_iter().chain(unused));
+        }
+        Ok(())
+    }
+
+    /// A policy, and its text.
+    pub(crate) fn policy(&mut self, input: &Input) -> Result<Option<(Policy, Vec<u8>)>, Failure> {
+        let text = self.read(input, TEXT_MAX)?;
+        let parsed = self.engine.parse_policy(&text)?;
+        self.remember(Source::Policy, input, text.clone());
+        Ok(self.accept(parsed).map(|policy| (policy, text)))
+    }
+
+    fn context(&mut self, input: &Input) -> Result<Option<Context>, Failure> {
+        let text = self.read(input, TEXT_MAX)?;
+        let parsed = self.engine.parse_context(&text, notation(input))?;
+        self.remember(Source::Context, input, text);
+        Ok(self.accept(parsed))
+    }
+
+    /// The tests of a policy, and what became of each.
+    pub(crate) fn policy_tests(
+        &mut self,
+        policy: &[u8],
+        input: &Input,
+    ) -> Result<Option<Vec<TestOutcome>>, Failure> {
+        let text = self.read(input, TEXT_MAX)?;
+        let outcomes = self.engine.policy_tests(policy, &text)?;
+        self.remember(Source::PolicyTest, input, text);
+        Ok(self.accept(outcomes))
+    }
+
+    /// An index that is to be merged with.
+    pub(crate) fn index_text(&mut self, input: &Input) -> Result<Vec<u8>, Failure> {
+        let text = self.read(input, INDEX_MAX)?;
+        self.remember(Source::Index, input, text.clone());
+        Ok(text)
+    }
+
+    pub(crate) fn overlay(&mut self, input: &Input) -> Result<Overlay, Failure> {
+        let text = self.read(input, TEXT_MAX)?;
+        self.remember(Source::Overlay, input, text.clone());
+        Ok(Overlay {
+            text,
+            notation: notation(input),
+        })
+    }
+
+    /// An index with a document in it.
+    pub(crate) fn import(
+        &mut self,
+        document: &Input,
+        overlay: Option<&Overlay>,
+        index: Option<&[u8]>,
+    ) -> Result<Option<Imported>, Failure> {
+        let text = self.read(document, TEXT_MAX)?;
+        let merged = self.engine.import(&text, overlay, index)?;
+        self.remember(Source::Import, document, text);
+        let Some(mut imported) = self.accept(merged) else {
+            return Ok(None);
+        };
+        self.findings.add(std::mem::take(&mut imported.warnings));
+        Ok(Some(imported))
     }
 
     /// An input that may not be named. The outer none stands for one that is refused.
@@ -162,7 +261,11 @@ impl Session {
         Ok(Some(task))
     }
 
-    fn tenant(&mut self, input: &Input, id: Option<&str>) -> Result<Option<Tenant>, Failure> {
+    pub(crate) fn tenant(
+        &mut self,
+        input: &Input,
+        id: Option<&str>,
+    ) -> Result<Option<Tenant>, Failure> {
         let text = self.read(input, TEXT_MAX)?;
         let parsed = self.engine.parse_tenant(&text, notation(input), id)?;
         self.remember(Source::Tenant, input, text);

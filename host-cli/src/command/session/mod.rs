@@ -7,7 +7,7 @@ pub(super) use inputs::NewLock;
 
 use crate::args::{Format, Global, Output};
 use crate::diagnostics::Findings;
-use crate::engine::{EMBEDDED_SHA256, Engine, Instance};
+use crate::engine::{EMBEDDED_SHA256, Engine, Instance, Policy, Tenant};
 use crate::failure::Failure;
 use crate::output::{self, Progress};
 
@@ -20,6 +20,8 @@ pub(super) struct Session {
     findings: Findings,
     /// An answer for people stands on standard output, and nothing below it.
     is_answered: bool,
+    /// The policy of the circumstances and their tenant, until the policy has been looked at.
+    policy: Option<(Policy, Option<Tenant>)>,
     /// Standard input has been read. There is no second one.
     stdin_is_read: bool,
 }
@@ -33,6 +35,7 @@ impl Session {
             format: output.format,
             findings: Findings::default(),
             is_answered: false,
+            policy: None,
             stdin_is_read: false,
         })
     }

@@ -1,0 +1,71 @@
+//! `agent:engine/expansion`
+
+use crate::Component;
+use crate::bindings::exports::agent::engine::expansion::{
+    Answer, CircumstancesBorrow, Diagnostic, Exposed, Guest, IndexBorrow, LockBorrow, Refusal,
+};
+use crate::capability::Circumstances;
+use crate::convert::all;
+use crate::inputs::Index;
+use crate::lockfile::Lock;
+use agent_engine::decide::{self, Expand};
+use agent_engine::{explain, render};
+
+impl Guest for Component {
+    fn expose(lock: LockBorrow<'_>, index: IndexBorrow<'_>) -> Result<Exposed, Vec<Diagnostic>> {
+        let (lock, index) = (&lock.get::<Lock>().0, &index.get::<Index>().value);
+        let exposed =
+            decide::exposed(lock, index).map_err(|refused| all(explain::not_exposed(&refused)))?;
+        Ok(Exposed {
+            tools_list: render::exposed_json(&exposed),
+            text: all(render::exposed(&exposed)),
+            tokens: exposed.tokens(),
+            stub_tokens: exposed.stub_tokens(),
+        })
+    }
+
+    fn services(
+        lock: LockBorrow<'_>,
+        index: IndexBorrow<'_>,
+        server: String,
+    ) -> Result<Answer, Refusal> {
+        let (lock, index) = (&lock.get::<Lock>().0, &index.get::<Index>().value);
+        let services = decide::services(lock, index, &server).map_err(|it| refusal(&it))?;
+        Ok(Answer {
+            json: render::services_json(&services),
+            text: all(render::services(&services)),
+        })
+    }
+
+    fn expand(
+        lock: LockBorrow<'_>,
+        index: IndexBorrow<'_>,
+        circumstances: CircumstancesBorrow<'_>,
+        server: String,
+        tools: Vec<String>,
+        used: u64,
+        budget: Option<u64>,
+    ) -> Result<Answer, Refusal> {
+        let (lock, index) = (&lock.get::<Lock>().0, &index.get::<Index>().value);
+        let asked = Expand {
+            server: &server,
+            tools: &tools,
+            used,
+            budget,
+        };
+        let circumstances = &circumstances.get::<Circumstances>().0;
+        let expanded =
+            decide::expand(lock, index, circumstances, asked).map_err(|it| refusal(&it))?;
+        Ok(Answer {
+            json: render::expanded_json(&expanded),
+            text: all(render::expanded(&expanded)),
+        })
+    }
+}
+
+fn refusal(refused: &decide::NotExpanded) -> Refusal {
+    Refusal {
+        json: render::not_expanded_json(refused),
+        diagnostics: all(explain::not_expanded(refused)),
+    }
+}

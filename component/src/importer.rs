@@ -1,0 +1,33 @@
+//! `agent:engine/importer`
+
+use crate::Component;
+use crate::bindings::exports::agent::engine::importer::{Diagnostic, Guest, Imported, Overlay};
+use crate::convert::all;
+use agent_engine::import;
+
+impl Guest for Component {
+    fn merge(
+        document: Vec<u8>,
+        overlay: Option<Overlay>,
+        existing: Option<Vec<u8>>,
+    ) -> Result<Imported, Vec<Diagnostic>> {
+        let overlay = overlay.map(|overlay| import::Overlay {
+            bytes: overlay.text,
+            notation: overlay.notation.into(),
+        });
+        let checked = import::import(document, overlay, existing).map_err(all)?;
+        let import::Imported {
+            index,
+            added,
+            changed,
+            unchanged,
+        } = checked.value;
+        Ok(Imported {
+            index,
+            added,
+            changed,
+            unchanged,
+            warnings: all(checked.warnings),
+        })
+    }
+}

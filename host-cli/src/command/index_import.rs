@@ -1,0 +1,52 @@
+//! `agent index import`: documents of others to entries of the index.
+
+use super::Answer;
+use super::session::Session;
+use crate::args::IndexImport;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::replace::Staged;
+
+pub(super) fn run(args: &IndexImport, mut session: Session) -> Result<Answer, Failure> {
+    let existing = Input::File(args.index.clone());
+    let before = if existing.is_missing() {
+        None
+    } else {
+        Some(session.index_text(&existing)?)
+    };
+    let overlay = match &args.overlay {
+        None => None,
+        Some(input) => Some(session.overlay(input)?),
+    };
+    let mut index = before.clone();
+    let mut said = Vec::new();
+    for document in &args.documents {
+        let Some(imported) = session.import(document, overlay.as_ref(), index.as_deref())? else {
+            return session.refuse();
+        };
+        for (what, servers) in [
+            ("added", imported.added),
+            ("changed", imported.changed),
+            ("unchanged", imported.unchanged),
+        ] {
+            said.extend(servers.into_iter().map(|server| format!("{what} {server}")));
+        }
+        index = Some(imported.index.into_bytes());
+    }
+    let text = index.unwrap_or_default();
+    let is_new = before.as_deref() != Some(&text);
+    if is_new && !args.dry_run {
+        Staged::new(&args.index, &String::from_utf8_lossy(&text))?.commit()?;
+    }
+    session.report()?;
+    for line in said {
+        session.note(line);
+    }
+    let index = args.index.display();
+    session.note(match (is_new, args.dry_run) {
+        (false, _) => format!("{index} is up to date"),
+        (true, false) => format!("wrote {index}"),
+        (true, true) => format!("would write {index}"),
+    });
+    Ok(Answer::Yes)
+}
