@@ -21,6 +21,7 @@ fn canonical(tree: &Tree) -> String {
     match tree {
         Tree::Bool(value) => value.to_string(),
         Tree::Number(_, canonical) => (*canonical).to_owned(),
+        Tree::Integer(number) => number.to_string(),
         Tree::Text(text) => serde_json::to_string(text).unwrap_or_default(),
         Tree::List(items) => format!(
             "[{}]",

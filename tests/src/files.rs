@@ -50,6 +50,11 @@ impl File for Resolution {
     const NAME: &'static str = "agents.resolution.json";
 }
 
+/// What `agent match --format json` prints.
+impl File for Match {
+    const NAME: &'static str = "match.json";
+}
+
 macro_rules! file_types {
     ($($(#[$doc:meta])* $kind:ident $name:ident { $($body:tt)* })*) => {$(
         $(#[$doc])*
@@ -72,8 +77,10 @@ file_types! {
         /// The format.
         #[schemars(range(min = 1, max = 1))]
         pub lock_version: u32,
-        /// One for each requirement, sorted by category, then scopes, then id.
-        pub selections: Vec<Selection>,
+        /// One for each requirement: those for a category sorted by category, then scopes, then
+        /// id; behind them those for a capability, sorted by verb, resource, constraints, id,
+        /// version, tool, load.
+        pub selections: Vec<Locked>,
     }
 
     /// Who an agent is.
@@ -86,7 +93,53 @@ file_types! {
         pub version: String,
     }
 
-    /// The server that was selected for a requirement.
+    /// The tool that was selected for a capability.
+    struct ToolSelection {
+        /// The capability that is required.
+        pub capability: Capability,
+        /// `sha256-` and the base64 of the SHA-256 of the RFC 8785 form of the tool's definition.
+        #[schemars(regex(pattern = "^sha256-[A-Za-z0-9+/]{43}=$"))]
+        pub definition: String,
+        /// Where the server is reached.
+        #[schemars(schema_with = "name")]
+        pub endpoint: String,
+        /// SHA-256 of `id@version|endpoint|`, in lower-case hexadecimal digits.
+        #[schemars(regex(pattern = "^[0-9a-f]{64}$"))]
+        pub hash: String,
+        /// The server's id.
+        #[schemars(schema_with = "name")]
+        pub id: String,
+        /// `sha256-` and the base64 of the SHA-256 of the RFC 8785 form of the server's whole
+        /// entry in the index.
+        #[schemars(regex(pattern = "^sha256-[A-Za-z0-9+/]{43}=$"))]
+        pub integrity: String,
+        /// When the definition is shown to the agent.
+        pub load: Load,
+        /// Empty: a capability has no scopes.
+        #[schemars(schema_with = "no_names")]
+        pub scopes: Vec<String>,
+        /// The tool, by its key in the server's entry.
+        #[schemars(schema_with = "name")]
+        pub tool: String,
+        /// The server's version.
+        #[schemars(schema_with = "name")]
+        pub version: String,
+    }
+
+    /// What a tool is required to do, or is locked for.
+    struct Capability {
+        /// Within which limits: sorted, without duplicates.
+        #[schemars(schema_with = "names")]
+        pub constraints: Vec<String>,
+        /// To what.
+        #[schemars(schema_with = "name")]
+        pub resource: String,
+        /// What is done.
+        #[schemars(schema_with = "verb")]
+        pub verb: String,
+    }
+
+    /// The server that was selected for a category.
     struct Selection {
         /// The category that is required.
         #[schemars(schema_with = "name")]
@@ -118,10 +171,31 @@ file_types! {
         pub agent: Agent,
         /// The constraints that it was decided under.
         pub constraints: Constraints,
-        /// In the order of the manifest.
-        pub requirements: Vec<Requirement>,
-        /// Whether every requirement has a server.
+        /// In the order of the manifest: those of `requires.mcp`, then those of
+        /// `requires.capabilities`, then those of the task.
+        pub requirements: Vec<Answer>,
+        /// Whether every requirement has a server, or a tool.
         pub satisfied: bool,
+    }
+
+    /// What `agent match --format json` prints: as `agents.resolution.json`, of a task.
+    struct Match {
+        /// The constraints that it was decided under: those of the manifest, if there is one.
+        pub constraints: Constraints,
+        /// Those of the manifest, then those of the task, in file order.
+        pub requirements: Vec<ToolRequirement>,
+        /// Whether every requirement has a tool.
+        pub satisfied: bool,
+        /// `null` if there is none.
+        #[serde(deserialize_with = "nullable")]
+        pub task: Option<Task>,
+    }
+
+    /// A task.
+    struct Task {
+        /// `task_id`
+        #[schemars(schema_with = "name")]
+        pub id: String,
     }
 
     /// The constraints of a manifest, absent ones included.
@@ -141,7 +215,88 @@ file_types! {
         pub sensitivity: Option<String>,
     }
 
-    /// A requirement and its answer. Every server of the index is selected, eligible or rejected.
+    /// A requirement of a capability and its answer. Every tool of every server is selected,
+    /// eligible or rejected.
+    struct ToolRequirement {
+        /// The capability that is required.
+        pub capability: Capability,
+        /// The tools that would have done as well, sorted by id, version, tool.
+        pub eligible: Vec<EligibleTool>,
+        /// When the definition is shown to the agent.
+        pub load: Load,
+        /// The tools that won't do, sorted by id, version, tool, and every server without tools.
+        pub rejected: Vec<RejectedTool>,
+        /// `null` if no tool is eligible.
+        #[serde(deserialize_with = "nullable")]
+        pub selected: Option<SelectedTool>,
+    }
+
+    /// A tool that would have done, and lost against the selected one.
+    struct EligibleTool {
+        /// The server's id.
+        #[schemars(schema_with = "name")]
+        pub id: String,
+        /// The first rule on which it lost.
+        pub lost_on: Preference,
+        /// The tool.
+        #[schemars(schema_with = "name")]
+        pub tool: String,
+        /// The server's version.
+        #[schemars(schema_with = "name")]
+        pub version: String,
+    }
+
+    /// The rules by which one of several eligible tools is selected, in their order.
+    #[derive(Copy, PartialOrd, Ord)]
+    enum Preference {
+        /// The selected one has the higher priority.
+        Priority,
+        /// The server of the selected one has the smaller id.
+        Id,
+        /// The server of the selected one has the smaller version.
+        Version,
+        /// The selected one has the smaller name.
+        Tool,
+    }
+
+    /// A tool that won't do, or a server without tools.
+    struct RejectedTool {
+        /// The server's id.
+        #[schemars(schema_with = "name")]
+        pub id: String,
+        /// All of them, in the order of the checks.
+        #[schemars(length(min = 1, max = 5))]
+        pub reasons: Vec<Reason>,
+        /// The tool; `null` for a server that has none.
+        #[serde(deserialize_with = "nullable")]
+        #[schemars(schema_with = "name_or_null")]
+        pub tool: Option<String>,
+        /// The server's version.
+        #[schemars(schema_with = "name")]
+        pub version: String,
+    }
+
+    /// The tool that was selected.
+    struct SelectedTool {
+        /// As in the lock.
+        #[schemars(regex(pattern = "^sha256-[A-Za-z0-9+/]{43}=$"))]
+        pub definition: String,
+        /// As in the lock.
+        #[schemars(regex(pattern = "^[0-9a-f]{64}$"))]
+        pub hash: String,
+        /// The server's id.
+        #[schemars(schema_with = "name")]
+        pub id: String,
+        /// The tool.
+        #[schemars(schema_with = "name")]
+        pub tool: String,
+        /// The server's version.
+        #[schemars(schema_with = "name")]
+        pub version: String,
+    }
+
+    /// A requirement of a category and its answer. Every server of the index is selected, eligible
+    /// or rejected.
     struct Requirement {
         /// The category that is required.
         #[schemars(schema_with = "name")]
@@ -207,7 +362,75 @@ file_types! {
     }
 }
 
-/// Why a server won't do, with the values that were compared.
+/// When the definition of a tool is shown to the agent.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Load {
+    /// From the start.
+    Essential,
+    /// When it is asked for.
+    OnDemand,
+}
+
+/// What was selected: a server for a category, or a tool for a capability.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Locked {
+    /// A server.
+    Category(Selection),
+    /// A tool.
+    Capability(ToolSelection),
+}
+
+/// A requirement and its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Answer {
+    /// A server for a category.
+    Category(Requirement),
+    /// A tool for a capability.
+    Capability(ToolRequirement),
+}
+
+impl Resolution {
+    /// The requirements of categories.
+    pub fn categories(&self) -> impl Iterator<Item = &Requirement> {
+        self.requirements.iter().filter_map(|answer| match answer {
+            Answer::Category(requirement) => Some(requirement),
+            Answer::Capability(_) => None,
+        })
+    }
+
+    /// The requirements of capabilities.
+    pub fn capabilities(&self) -> impl Iterator<Item = &ToolRequirement> {
+        self.requirements.iter().filter_map(|answer| match answer {
+            Answer::Category(_) => None,
+            Answer::Capability(requirement) => Some(requirement),
+        })
+    }
+}
+
+impl Lock {
+    /// The selections for categories.
+    pub fn categories(&self) -> impl Iterator<Item = &Selection> {
+        self.selections.iter().filter_map(|locked| match locked {
+            Locked::Category(selection) => Some(selection),
+            Locked::Capability(_) => None,
+        })
+    }
+
+    /// The selections for capabilities.
+    pub fn capabilities(&self) -> impl Iterator<Item = &ToolSelection> {
+        self.selections.iter().filter_map(|locked| match locked {
+            Locked::Category(_) => None,
+            Locked::Capability(selection) => Some(selection),
+        })
+    }
+}
+
+/// Why a server or a tool won't do, with the values that were compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "code", deny_unknown_fields, rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Reason {
@@ -247,6 +470,44 @@ pub enum Reason {
         #[schemars(schema_with = "name")]
         publisher: String,
     },
+    /// The tool does not advertise the capability.
+    MissingCapability {
+        /// What it advertises, as `verb:resource`: sorted, without duplicates.
+        #[schemars(schema_with = "names")]
+        offered: Vec<String>,
+    },
+    /// The tool advertises the capability without all constraints.
+    ConstraintUnmet {
+        /// What the nearest of its capabilities lacks: sorted, without duplicates.
+        #[schemars(schema_with = "some_names")]
+        missing: Vec<String>,
+    },
+    /// The tool is forbidden.
+    ForbiddenAction {
+        /// By this label.
+        #[schemars(schema_with = "name")]
+        label: String,
+    },
+    /// The policy does not allow the tool.
+    PolicyDenied {
+        /// Why, in the words of the policy; `null` if it says nothing.
+        #[serde(deserialize_with = "nullable")]
+        #[schemars(schema_with = "text_or_null")]
+        reason: Option<String>,
+    },
+    /// The policy gave no answer.
+    PolicyError {
+        /// Why not.
+        #[schemars(schema_with = "policy_error")]
+        reason: String,
+    },
+    /// The server is not healthy.
+    HealthVeto {
+        /// How it does; `null` if the snapshot does not know it.
+        #[serde(deserialize_with = "nullable")]
+        #[schemars(schema_with = "status_or_null")]
+        status: Option<String>,
+    },
 }
 
 impl Reason {
@@ -259,6 +520,12 @@ impl Reason {
             Self::ResidencyMismatch { .. } => "RESIDENCY_MISMATCH",
             Self::SensitivityExceeded { .. } => "SENSITIVITY_EXCEEDED",
             Self::UnsignedNotAllowed { .. } => "UNSIGNED_NOT_ALLOWED",
+            Self::MissingCapability { .. } => "MISSING_CAPABILITY",
+            Self::ConstraintUnmet { .. } => "CONSTRAINT_UNMET",
+            Self::ForbiddenAction { .. } => "FORBIDDEN_ACTION",
+            Self::PolicyDenied { .. } => "POLICY_DENIED",
+            Self::PolicyError { .. } => "POLICY_ERROR",
+            Self::HealthVeto { .. } => "HEALTH_VETO",
         }
     }
 }
@@ -299,6 +566,34 @@ fn some_names(generator: &mut Generator) -> Schema {
     let mut schema = names(generator);
     schema.insert("minItems".to_owned(), 1.into());
     schema
+}
+
+fn no_names(_: &mut Generator) -> Schema {
+    json_schema!({ "type": "array", "maxItems": 0 })
+}
+
+fn name_or_null(_: &mut Generator) -> Schema {
+    json_schema!({
+        "type": ["string", "null"], "pattern": r"^[^\u0000-\u001f\u007f-\u009f]+$",
+    })
+}
+
+fn text_or_null(_: &mut Generator) -> Schema {
+    json_schema!({ "type": ["string", "null"] })
+}
+
+fn verb(_: &mut Generator) -> Schema {
+    json_schema!({ "enum": ["execute", "notify", "read", "reason", "search", "write"] })
+}
+
+fn policy_error(_: &mut Generator) -> Schema {
+    json_schema!({ "enum": ["budget", "runtime", "type", "undefined"] })
+}
+
+fn status_or_null(_: &mut Generator) -> Schema {
+    json_schema!({
+        "enum": ["HEALTHY", "PROBATION", "QUARANTINE", "STARTING", "UNHEALTHY", null],
+    })
 }
 
 fn residency(_: &mut Generator) -> Schema {

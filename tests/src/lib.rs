@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`corpus`] | cases in files beside what is expected of them |
 //! | [`hostile`] | inputs that no file in a repository can hold, with what is expected of them |
+//! | [`inputs`] | the texts that are given together |
+//! | [`policy`] | policies that are plain functions |
 //! | [`world`] | small generated manifests and indexes, and their texts in any spelling |
 //! | [`oracle`] | the rules of the resolver, written a second time to be read |
 //! | [`files`] | the types of the files, of which the JSON Schemas are made |
@@ -19,8 +21,10 @@ pub mod difference;
 pub mod digest;
 pub mod files;
 pub mod hostile;
+pub mod inputs;
 pub mod native;
 pub mod oracle;
+pub mod policy;
 pub mod text;
 pub mod world;
 

@@ -1,7 +1,11 @@
 //! All that the engine answers, called as a library.
 
-use agent_engine::decide::{LockState, Resolution, compare, verify};
+use crate::inputs::{Given, Inputs, tool_subjects};
+use agent_engine::decide::{
+    Circumstances, LockState, Matching, PolicyEngine, Resolution, compare, verify,
+};
 use agent_engine::diagnostic::Diagnostic;
+use agent_engine::lower::{Lowered, Notation};
 use agent_engine::model::{Index, Lock, Manifest, Name};
 use agent_engine::render::{self, Format, Part};
 use agent_engine::text::Place;
@@ -40,6 +44,163 @@ pub fn resolve(manifest: &[u8], index: &[u8]) -> Answers {
         }
     }
     answers
+}
+
+/// Inputs that were read.
+#[derive(Debug, Clone)]
+pub struct Read {
+    /// The manifest, if there is one.
+    pub manifest: Option<Arc<Manifest>>,
+    /// The index.
+    pub index: Arc<Index>,
+    /// The rest.
+    pub circumstances: Circumstances,
+    /// The warnings of all of them.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Read {
+    /// Decide on a manifest. There has to be one.
+    #[must_use]
+    pub fn resolution(&self) -> Resolution {
+        let manifest = self.manifest.clone().expect("a manifest");
+        Resolution::under(
+            manifest,
+            Arc::clone(&self.index),
+            self.circumstances.clone(),
+        )
+    }
+
+    /// Decide on capabilities alone.
+    #[must_use]
+    pub fn matching(&self) -> Matching {
+        let (manifest, index) = (self.manifest.clone(), Arc::clone(&self.index));
+        Matching::new(manifest, index, self.circumstances.clone())
+    }
+}
+
+/// Read everything, and set a policy beside it.
+///
+/// # Errors
+/// Every problem of every input, or what the manifest forbids and the task requires.
+pub fn read(
+    inputs: &Inputs,
+    policy: Option<Arc<dyn PolicyEngine>>,
+) -> Result<Read, Vec<Diagnostic>> {
+    let mut found = Vec::new();
+    let mut refused = false;
+    let manifest = inputs.manifest.clone().map(lower::manifest);
+    let manifest = manifest.and_then(|it| checked(it, &mut found, &mut refused));
+    let index = checked(lower::index(inputs.index.clone()), &mut found, &mut refused);
+    let task = given(inputs.task.as_ref(), lower::task);
+    let task = task.and_then(|it| checked(it, &mut found, &mut refused));
+    let tenant = given(inputs.tenant.as_ref(), |bytes, notation| {
+        lower::tenant(bytes, notation, inputs.tenant_id.as_deref())
+    });
+    let tenant = tenant.and_then(|it| checked(it, &mut found, &mut refused));
+    let health = given(inputs.health.as_ref(), lower::health);
+    let health = health.and_then(|it| checked(it, &mut found, &mut refused));
+    let context = given(inputs.context.as_ref(), lower::context);
+    let context = context.and_then(|it| checked(it, &mut found, &mut refused));
+    let Some(index) = index.filter(|_| !refused) else {
+        return Err(found);
+    };
+    if let (Some(manifest), Some(task)) = (&manifest, &task) {
+        let contradictions = lower::contradictions(manifest, task);
+        if !contradictions.is_empty() {
+            return Err(contradictions);
+        }
+    }
+    Ok(Read {
+        manifest: manifest.map(Arc::new),
+        index: Arc::new(index),
+        circumstances: Circumstances {
+            task: task.map(Arc::new),
+            tenant: tenant.map(Arc::new),
+            health: health.map(Arc::new),
+            policy,
+            context: context.map(Arc::new),
+        },
+        warnings: found,
+    })
+}
+
+fn given<T>(
+    given: Option<&Given>,
+    lower: impl FnOnce(Vec<u8>, Notation) -> Lowered<T>,
+) -> Option<Lowered<T>> {
+    let given = given?;
+    let notation = if given.json {
+        Notation::Json
+    } else {
+        Notation::ByContent
+    };
+    Some(lower(given.bytes.clone(), notation))
+}
+
+fn checked<T>(lowered: Lowered<T>, found: &mut Vec<Diagnostic>, refused: &mut bool) -> Option<T> {
+    match lowered {
+        Ok(checked) => {
+            found.extend(checked.warnings);
+            Some(checked.value)
+        }
+        Err(problems) => {
+            found.extend(problems);
+            *refused = true;
+            None
+        }
+    }
+}
+
+/// All that is answered to a manifest or a task under circumstances, without a policy.
+#[must_use]
+pub fn under(inputs: &Inputs) -> Answers {
+    let read = match read(inputs, None) {
+        Ok(read) => read,
+        Err(found) => return reports(&found),
+    };
+    let mut answers = Answers::new();
+    let mut diagnostics = read.warnings.clone();
+    if read.manifest.is_some() {
+        let resolution = read.resolution();
+        diagnostics.extend(explain::unsatisfied(&resolution));
+        add_reports(&mut answers, &diagnostics);
+        add_resolution(&mut answers, &resolution);
+        add_matching(&mut answers, resolution.matching());
+    } else {
+        let matching = read.matching();
+        diagnostics.extend(explain::unmatched(&matching));
+        add_reports(&mut answers, &diagnostics);
+        add_matching(&mut answers, &matching);
+    }
+    answers
+}
+
+fn add_matching(answers: &mut Answers, matching: &Matching) {
+    let text = render::matching(matching).expect("small enough");
+    answers.insert("match.json".to_owned(), text);
+    add_parts(answers, "match", &render::match_summary(matching));
+}
+
+/// Everything about each diagnostic of a task, in a line.
+#[must_use]
+pub fn task_diagnostics(task: &Given) -> Vec<String> {
+    let read = given(Some(task), lower::task).map(found);
+    read.iter().flatten().map(line).collect()
+}
+
+/// Everything about each diagnostic of the configuration of a tenant, in a line.
+#[must_use]
+pub fn tenant_diagnostics(tenant: &Given) -> Vec<String> {
+    let read = given(Some(tenant), |bytes, it| lower::tenant(bytes, it, None)).map(found);
+    read.iter().flatten().map(line).collect()
+}
+
+/// Everything about each diagnostic of a snapshot of health, in a line.
+#[must_use]
+pub fn health_diagnostics(health: &Given) -> Vec<String> {
+    let read = given(Some(health), lower::health).map(found);
+    read.iter().flatten().map(line).collect()
 }
 
 /// All that is answered to a manifest alone.
@@ -151,7 +312,7 @@ fn read_lock(bytes: &[u8]) -> Lock {
         .value
 }
 
-fn found<T>(lowered: lower::Lowered<T>) -> Vec<Diagnostic> {
+fn found<T>(lowered: Lowered<T>) -> Vec<Diagnostic> {
     match lowered {
         Ok(checked) => checked.warnings,
         Err(diagnostics) => diagnostics,
@@ -188,7 +349,8 @@ fn add_resolution(answers: &mut Answers, resolution: &Resolution) {
     add("summary.json", render::summary_json(resolution));
     add_parts(answers, "summary", &render::summary(resolution));
 
-    for subject in subjects(resolution) {
+    let tools = tool_subjects(&answers["agents.resolution.json"]);
+    for subject in subjects(resolution).into_iter().chain(tools) {
         if let Some(parts) = render::why(resolution, &subject, &[]) {
             add_parts(answers, &format!("why {subject}"), &parts);
         }

@@ -1,17 +1,21 @@
 //! The rules of the resolver, written down a second time: naively, to be read beside
-//! specification 0, sections 2 and 3. It shares no code with the engine.
+//! specification 0, sections 2 and 3, and specification 4. It shares no code with the engine.
 
 use crate::digest::{integrity, sha256};
+mod tools;
+
+pub use tools::{matched, questions, ranked, tool_reasons};
+
 use crate::files::{
-    Constraints, Eligible, Lock, LostOn, Reason, Rejected, Requirement, Resolution, Selected,
-    Selection,
+    Answer, Constraints, Eligible, Lock, Locked, LostOn, Reason, Rejected, Requirement, Resolution,
+    Selected, Selection,
 };
+use crate::policy::Rule;
 use crate::world::{self, SENSITIVITIES, Server, World};
 use std::collections::BTreeSet;
 
 /// 2.2: everything that speaks against a server.
 pub fn reasons(world: &World, requirement: &world::Requirement, server: &Server) -> Vec<Reason> {
-    let constraints = &world.constraints;
     let mut reasons = Vec::new();
     if !server.categories.contains(&requirement.category) {
         reasons.push(Reason::MissingCategory {
@@ -23,6 +27,14 @@ pub fn reasons(world: &World, requirement: &world::Requirement, server: &Server)
     if !missing.is_empty() {
         reasons.push(Reason::MissingScope { missing });
     }
+    reasons.extend(constraint_reasons(world, server));
+    reasons
+}
+
+/// 2.2: what the constraints of the manifest say against a server.
+fn constraint_reasons(world: &World, server: &Server) -> Vec<Reason> {
+    let constraints = &world.constraints;
+    let mut reasons = Vec::new();
     let offers = |residency| server.residency.contains(&residency);
     if let Some(required) = constraints.residency
         && !(required == "any" || offers(required) || offers("any"))
@@ -52,6 +64,12 @@ fn select<'w>(world: &'w World, requirement: &world::Requirement) -> Option<&'w 
     eligible.min_by_key(|server| (!server.signed, &server.id, &server.version))
 }
 
+/// As [`hash`], for a capability.
+fn hash_without_scopes(server: &Server) -> String {
+    let (id, version, endpoint) = (&server.id, &server.version, &server.endpoint);
+    sha256(&format!("{id}@{version}|{endpoint}|"))
+}
+
 /// 3.1: `sha256(id + "@" + version + "|" + endpoint + "|" + sorted_scopes.join(","))`
 fn hash(server: &Server, requirement: &world::Requirement) -> String {
     let (id, version, endpoint) = (&server.id, &server.version, &server.endpoint);
@@ -59,8 +77,8 @@ fn hash(server: &Server, requirement: &world::Requirement) -> String {
     sha256(&format!("{id}@{version}|{endpoint}|{scopes}"))
 }
 
-/// `agents.lock`, if every requirement has a server.
-pub fn lock(world: &World) -> Option<Lock> {
+/// `agents.lock`, if every requirement has a server or a tool.
+pub fn lock(world: &World, policy: Option<Rule>) -> Option<Lock> {
     let selection = |requirement: &world::Requirement| {
         let server = select(world, requirement)?;
         Some(Selection {
@@ -76,28 +94,42 @@ pub fn lock(world: &World) -> Option<Lock> {
     let selections = world.requirements.iter().map(selection);
     let mut selections: Vec<_> = selections.collect::<Option<_>>()?;
     selections.sort_by_key(|one| (one.category.clone(), one.scopes.clone(), one.id.clone()));
+    let selections = selections.into_iter().map(Locked::Category);
+    let tools = tools::selections(world, policy)?.into_iter();
     Some(Lock {
         agent: world.agent.clone(),
         forbid: sorted(&world.constraints.forbid),
         lock_version: 1,
-        selections,
+        selections: selections.chain(tools.map(Locked::Capability)).collect(),
     })
 }
 
 /// `agents.resolution.json`.
-pub fn resolution(world: &World) -> Resolution {
-    let answer = |asked| requirement(world, asked);
-    let requirements: Vec<_> = world.requirements.iter().map(answer).collect();
+pub fn resolution(world: &World, policy: Option<Rule>) -> Resolution {
+    let categories: Vec<_> = world
+        .requirements
+        .iter()
+        .map(|asked| requirement(world, asked))
+        .collect();
+    let tools = matched(world, policy);
     Resolution {
         agent: world.agent.clone(),
-        constraints: Constraints {
-            forbid: sorted(&world.constraints.forbid),
-            require_signed: world.constraints.require_signed == Some(true),
-            residency: world.constraints.residency.map(str::to_owned),
-            sensitivity: world.constraints.sensitivity.map(str::to_owned),
-        },
-        satisfied: requirements.iter().all(|it| it.selected.is_some()),
-        requirements,
+        constraints: tools.constraints,
+        satisfied: tools.satisfied && categories.iter().all(|it| it.selected.is_some()),
+        requirements: categories
+            .into_iter()
+            .map(Answer::Category)
+            .chain(tools.requirements.into_iter().map(Answer::Capability))
+            .collect(),
+    }
+}
+
+fn constraints(world: &World) -> Constraints {
+    Constraints {
+        forbid: sorted(&world.constraints.forbid),
+        require_signed: world.constraints.require_signed == Some(true),
+        residency: world.constraints.residency.map(str::to_owned),
+        sensitivity: world.constraints.sensitivity.map(str::to_owned),
     }
 }
 

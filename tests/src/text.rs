@@ -9,6 +9,8 @@ pub enum Tree {
     Bool(bool),
     /// A number as it is written, and as RFC 8785 writes it.
     Number(&'static str, &'static str),
+    /// A whole number that a double holds exactly.
+    Integer(i64),
     /// A string.
     Text(String),
     /// A list.
@@ -26,6 +28,22 @@ impl Tree {
     /// A list of strings.
     pub fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::List(texts.into_iter().map(Self::text).collect())
+    }
+
+    /// The value, as `serde_json` has it.
+    #[must_use]
+    pub fn value(&self) -> serde_json::Value {
+        match self {
+            Self::Bool(value) => (*value).into(),
+            Self::Number(written, _) => serde_json::from_str(written).expect("a number"),
+            Self::Integer(number) => (*number).into(),
+            Self::Text(text) => text.as_str().into(),
+            Self::List(items) => items.iter().map(Self::value).collect(),
+            Self::Map(members) => members
+                .iter()
+                .map(|(key, value)| (key.clone(), value.value()))
+                .collect(),
+        }
     }
 
     /// A mapping.
@@ -98,6 +116,29 @@ impl Style {
             }
         }
         out.push_str("---\n\n# A body\n\nnot: [looked, at\n");
+        self.finish(out)
+    }
+
+    /// A YAML text.
+    #[must_use]
+    pub fn yaml(&self, tree: &Tree) -> String {
+        let mut choices = self.choices();
+        let mut out = ["", "---\n", "# a comment: [\n"][choices.below(3)].to_owned();
+        // Nothing that begins with a brace is read as YAML.
+        if let (false, Tree::Map(members)) = (self.flow && !out.is_empty(), tree)
+            && !members.is_empty()
+        {
+            for (key, value) in shuffled(members, &mut choices) {
+                yaml_key(key, &mut choices, &mut out);
+                block(value, 1, &mut choices, &mut out);
+            }
+        } else {
+            if out.is_empty() {
+                out.push('\n');
+            }
+            flow(tree, &mut choices, &mut out);
+            out.push('\n');
+        }
         self.finish(out)
     }
 
@@ -175,6 +216,7 @@ fn json(tree: &Tree, space: Space, depth: usize, choices: &mut Choices, out: &mu
     match tree {
         Tree::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Tree::Number(written, _) => out.push_str(written),
+        Tree::Integer(number) => out.push_str(&number.to_string()),
         Tree::Text(text) => json_string(text, choices, out),
         Tree::List(items) => list(
             '[',
@@ -252,7 +294,8 @@ fn block(tree: &Tree, depth: usize, choices: &mut Choices, out: &mut String) {
         Tree::Map(members) if !members.is_empty() && choices.below(4) < 3 => {
             out.push_str(["\n", "   # a comment: [\n"][choices.below(2)]);
             for (key, value) in shuffled(members, choices) {
-                let _ = write!(out, "{indent}{key}:");
+                out.push_str(&indent);
+                yaml_key(key, choices, out);
                 block(value, depth + 1, choices, out);
             }
         }
@@ -269,6 +312,7 @@ fn flow(tree: &Tree, choices: &mut Choices, out: &mut String) {
     match tree {
         Tree::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Tree::Number(written, _) => out.push_str(written),
+        Tree::Integer(number) => out.push_str(&number.to_string()),
         Tree::Text(text) => yaml_string(text, choices, out),
         Tree::List(items) => {
             out.push('[');
@@ -288,12 +332,24 @@ fn flow(tree: &Tree, choices: &mut Choices, out: &mut String) {
         Tree::Map(members) => {
             out.push('{');
             for (i, (key, value)) in shuffled(members, choices).into_iter().enumerate() {
-                let _ = write!(out, "{}{key}: ", if i > 0 { ", " } else { "" });
+                out.push_str(if i > 0 { ", " } else { "" });
+                yaml_key(key, choices, out);
+                out.push(' ');
                 flow(value, choices, out);
             }
             out.push('}');
         }
     }
+}
+
+/// A key and its colon: plain where it can be nothing else.
+fn yaml_key(key: &str, choices: &mut Choices, out: &mut String) {
+    if key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        out.push_str(key);
+    } else {
+        yaml_string(key, choices, out);
+    }
+    out.push(':');
 }
 
 /// A YAML string: plain where it may be, or in single or double quotes.

@@ -1,25 +1,42 @@
-//! Small worlds: a manifest and an index as plain data, generated and written down.
+//! Small worlds: a manifest, an index and circumstances as plain data, generated and written down.
 //!
 //! There are few categories, scopes and ids, so that requirements are met, names collide and ties
 //! happen; some names are odd: quotes, spaces, other scripts, characters outside the BMP.
 
+mod tools;
+
+pub use tools::{
+    Block, CapabilityRequirement, Task, Tenant, Tool, VERBS, tool_crowds, tool_worlds,
+};
+
 use crate::files::Agent;
+use crate::inputs::{Given, Inputs};
 use crate::text::{Choices, Space, Style, Tree};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-/// A manifest and an index.
+/// A manifest, an index and circumstances.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct World {
     /// `name` and `version`
     pub agent: Agent,
-    /// `requires.mcp`
+    /// `requires.mcp`; absent if empty.
     pub requirements: Vec<Requirement>,
+    /// `requires.capabilities`; absent if empty.
+    pub capabilities: Vec<CapabilityRequirement>,
     /// `constraints`
     pub constraints: Constraints,
     /// The index.
     pub servers: Vec<Server>,
+    /// The task.
+    pub task: Option<Task>,
+    /// The tenants; what is asked is asked for the first. No configuration if empty.
+    pub tenants: Vec<Tenant>,
+    /// The snapshot of health: an id and its status.
+    pub health: Option<Vec<(String, &'static str)>>,
+    /// What a policy is told besides.
+    pub context: Option<Tree>,
 }
 
 /// An entry of `requires.mcp`.
@@ -67,6 +84,12 @@ pub struct Server {
     pub signed: bool,
     /// `trust.publisher`
     pub publisher: String,
+    /// `class`
+    pub class: Option<&'static str>,
+    /// `capabilities.tools`: of different names. None: no `capabilities`.
+    pub tools: Option<Vec<Tool>>,
+    /// `capabilities.tools.listChanged`, where there are `tools`.
+    pub list_changed: Option<bool>,
     /// Members that no field has, and `policy`.
     pub others: Vec<(&'static str, Tree)>,
 }
@@ -129,6 +152,48 @@ impl World {
         style.json(&tree).into_bytes()
     }
 
+    /// Everything, written down.
+    #[must_use]
+    pub fn inputs(&self, style: Style) -> Inputs {
+        // JSON whose first character is a byte order mark is known by its name alone.
+        let given = |tree: &Tree| match style.wrapped {
+            true => Given {
+                bytes: style.json(tree).into_bytes(),
+                json: style.mark || style.seed % 2 == 0,
+            },
+            false => Given {
+                bytes: style.yaml(tree).into_bytes(),
+                json: false,
+            },
+        };
+        Inputs {
+            manifest: Some(self.manifest(style)),
+            index: self.index(style),
+            task: self.task.as_ref().map(|task| given(&task.tree())),
+            tenant: (!self.tenants.is_empty()).then(|| given(&tools::tenants_tree(&self.tenants))),
+            tenant_id: match &self.tenants[..] {
+                [first, _, ..] => Some(first.id.clone()),
+                _ => None,
+            },
+            health: self.health.as_ref().map(|health| {
+                let members = health.iter();
+                given(&Tree::map(
+                    members.map(|(id, status)| (id, Tree::text(*status))),
+                ))
+            }),
+            context: self.context.as_ref().map(given),
+        }
+    }
+
+    /// Everything but a manifest, written down.
+    #[must_use]
+    pub fn inputs_of_task(&self, style: Style) -> Inputs {
+        Inputs {
+            manifest: None,
+            ..self.inputs(style)
+        }
+    }
+
     fn manifest_tree(&self, choices: &mut Choices) -> Tree {
         let mut names = |names: &[String]| {
             let mut names = names.to_vec();
@@ -142,6 +207,14 @@ impl World {
             ])
         });
         let requirements = Tree::List(requirements.collect());
+        let mut requires = Vec::new();
+        if !self.requirements.is_empty() {
+            requires.push(("mcp", requirements));
+        }
+        if !self.capabilities.is_empty() {
+            let list = self.capabilities.iter().map(CapabilityRequirement::tree);
+            requires.push(("capabilities", Tree::List(list.collect())));
+        }
         let constraints = &self.constraints;
         let mut data = Vec::new();
         data.extend(
@@ -173,7 +246,7 @@ impl World {
         let mut fields = vec![
             ("name", Tree::text(&self.agent.name)),
             ("version", Tree::text(&self.agent.version)),
-            ("requires", Tree::map([("mcp", requirements)])),
+            ("requires", Tree::map(requires)),
         ];
         if !groups.is_empty() {
             fields.push(("constraints", Tree::map(groups)));
@@ -211,6 +284,18 @@ impl Server {
                 ]),
             ),
         ];
+        members.extend(self.class.map(|class| ("class", Tree::text(class))));
+        if let Some(tools) = &self.tools {
+            let flag = self.list_changed.map(Tree::Bool);
+            let flag = flag.map(|flag| ("listChanged".to_owned(), flag));
+            let tools = tools.iter().map(|tool| (tool.name.clone(), tool.entry()));
+            let tools = Tree::map(tools.chain(flag));
+            let capabilities = [
+                ("tools", tools),
+                ("prompts", Tree::map([("x", Tree::Bool(true))])),
+            ];
+            members.push(("capabilities", Tree::map(capabilities)));
+        }
         members.extend(self.others.iter().cloned());
         Tree::map(members)
     }
@@ -247,6 +332,11 @@ pub fn worlds() -> impl Strategy<Value = World> {
                 requirements,
                 constraints,
                 servers,
+                capabilities: Vec::new(),
+                task: None,
+                tenants: Vec::new(),
+                health: None,
+                context: None,
             }
         })
 }
@@ -369,14 +459,14 @@ fn server() -> impl Strategy<Value = Server> {
         ),
         (residencies, any::<bool>(), select(&SENSITIVITIES[..])),
         (any::<bool>(), select(&["Acme, Inc.", "Größe \"GmbH\""][..])),
-        subsequence(others(), 0..=3),
+        (subsequence(others(), 0..=3), tools::offers()),
     )
         .prop_map(
             |(
                 (endpoint, mut categories, mut scopes, twice),
                 (residency, residency_as_list, max_sensitivity),
                 (signed, publisher),
-                others,
+                (others, (class, tools, list_changed)),
             )| {
                 if twice {
                     categories.extend(categories.first().cloned());
@@ -393,6 +483,9 @@ fn server() -> impl Strategy<Value = Server> {
                     max_sensitivity,
                     signed,
                     publisher: publisher.to_owned(),
+                    class,
+                    tools,
+                    list_changed,
                     others,
                 }
             },

@@ -61,9 +61,10 @@ fn failures_are_the_codes_of_the_reasons(resolution: &Resolution) -> TestCaseRes
             bits | match code.name() {
                 "MISSING_CATEGORY" => 1,
                 "MISSING_SCOPE" => 2,
-                "RESIDENCY_MISMATCH" => 4,
-                "SENSITIVITY_EXCEEDED" => 8,
-                "UNSIGNED_NOT_ALLOWED" => 16,
+                // Those of tools stand between.
+                "RESIDENCY_MISMATCH" => 16,
+                "SENSITIVITY_EXCEEDED" => 32,
+                "UNSIGNED_NOT_ALLOWED" => 64,
                 other => panic!("{other} is no check"),
             }
         });

@@ -6,11 +6,11 @@ use agent_engine::text::LineIndex;
 use agent_tests::component::{Component, Instance};
 use agent_tests::corpus::{Failures, cases};
 use agent_tests::difference::difference;
-use agent_tests::files::{File as _, Lock, Resolution};
+use agent_tests::files::{Answer, File as _, Lock, Locked, Match, Resolution};
 use agent_tests::hostile::{self, Kind};
 use agent_tests::native::{self, Answers};
 use agent_tests::text::Style;
-use agent_tests::world::{World, crowds, styles, worlds};
+use agent_tests::world::{World, crowds, styles, tool_crowds, tool_worlds, worlds};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, TestRunner};
@@ -157,6 +157,14 @@ fn component_and_engine_agree_on_hostile_inputs() {
 
 /// Runs as many cases as this file asks for, each against a fresh instance.
 fn on_worlds(cases: u32, check: impl Fn(&mut Instance, &World, Style) -> Result<(), String>) {
+    on(worlds(), cases, check);
+}
+
+fn on(
+    worlds: impl Strategy<Value = World>,
+    cases: u32,
+    check: impl Fn(&mut Instance, &World, Style) -> Result<(), String>,
+) {
     let component = Component::of_this_workspace();
     let cases = Config::default().cases.max(cases);
     let config = Config {
@@ -164,7 +172,7 @@ fn on_worlds(cases: u32, check: impl Fn(&mut Instance, &World, Style) -> Result<
         failure_persistence: None,
         ..Config::default()
     };
-    let outcome = TestRunner::new(config).run(&(worlds(), styles()), |(world, style)| {
+    let outcome = TestRunner::new(config).run(&(worlds, styles()), |(world, style)| {
         check(&mut component.instance(), &world, style).map_err(TestCaseError::fail)
     });
     if let Err(error) = outcome {
@@ -179,6 +187,135 @@ fn component_and_engine_agree_on_generated_worlds() {
         let ours = native::resolve(&manifest, &index);
         let theirs = instance.resolve(&manifest, &index);
         differences(&ours, &theirs).map_or(Ok(()), Err)
+    });
+}
+
+#[test]
+fn component_and_engine_agree_on_capabilities_under_circumstances() {
+    on(tool_worlds(), WORLDS, |instance, world, style| {
+        let mut all = vec![world.inputs(style)];
+        if world.task.is_some() {
+            all.push(world.inputs_of_task(style));
+        }
+        for inputs in all {
+            let (ours, theirs) = (native::under(&inputs), instance.under(&inputs));
+            if let Some(differences) = differences(&ours, &theirs) {
+                return Err(format!("{differences}\n{}", inputs.texts()));
+            }
+            if !ours.contains_key("match.json") {
+                return Err(format!("{ours:#?}\n{}", inputs.texts()));
+            }
+            if let Some(lock) = ours.get("agents.lock") {
+                let lock = lock.as_bytes();
+                let ours = native::verified(lock, &inputs.index);
+                let theirs = instance.verified(lock, &inputs.index);
+                if let Some(differences) = differences_of_lock(&ours, &theirs, lock, instance) {
+                    return Err(differences);
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+fn differences_of_lock(
+    ours: &Answers,
+    theirs: &Answers,
+    lock: &[u8],
+    instance: &mut Instance,
+) -> Option<String> {
+    differences(ours, theirs)
+        .or_else(|| differences(&validated_lock(lock), &instance.validate_lock(lock)))
+        .or_else(|| {
+            // The same selections, seen as those of no capability and of another load.
+            let text = String::from_utf8_lossy(lock);
+            let other = text.replace("\"load\": \"essential\"", "\"load\": \"on_demand\"");
+            let ours = native::drift(Some(lock), other.as_bytes());
+            differences(&ours, &instance.drift(Some(lock), other.as_bytes()))
+        })
+}
+
+#[test]
+fn component_and_engine_agree_on_capabilities_in_a_crowd() {
+    let component = Component::of_this_workspace();
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..10 {
+        let world = tool_crowds()
+            .new_tree(&mut runner)
+            .expect("a world")
+            .current();
+        let style = styles().new_tree(&mut runner).expect("a style").current();
+        let inputs = world.inputs(style);
+        let theirs = component.instance().under(&inputs);
+        assert_eq!(differences(&native::under(&inputs), &theirs), None);
+    }
+}
+
+#[test]
+fn the_interface_of_capabilities_says_what_the_texts_say() {
+    on(tool_worlds(), 512, |instance, world, style| {
+        let inputs = world.inputs(style);
+        let texts = instance.under(&inputs);
+        let (typed, selections) = instance.typed_tools(&inputs);
+        let answer = Match::read(&texts["match.json"]).map_err(|e| e.to_string())?;
+        let summary: Value =
+            serde_json::from_str(&texts["summary.json"]).map_err(|e| e.to_string())?;
+        let summaries = summary["requirements"].as_array().into_iter().flatten();
+        let summaries = summaries.filter(|requirement| requirement.get("capability").is_some());
+        let mut expected = Vec::new();
+        for (answer, summary) in answer.requirements.iter().zip(summaries) {
+            let mut answer = answer.clone();
+            answer.rejected.retain(|rejected| rejected.tool.is_some());
+            let mut nearest = summary["nearest"].clone();
+            for near in nearest.as_array_mut().into_iter().flatten() {
+                near.as_object_mut().map(|near| near.remove("place"));
+                for fix in near["fixes"].as_array_mut().into_iter().flatten() {
+                    let words = fix.as_object_mut().and_then(|fix| fix.remove("text"));
+                    assert!(words.is_some(), "a fix has words");
+                }
+            }
+            let first = summary["eligibleFirst"].as_array().into_iter().flatten();
+            expected.push(serde_json::json!({
+                "answer": answer,
+                "eligibleFirst": first.map(|it| it["tool"].clone()).collect::<Vec<_>>(),
+                "funnel": summary["funnel"],
+                "nearest": nearest,
+                "needsApproval": summary["selected"]["obligations"] == serde_json::json!(["approval"]),
+                "place": summary["place"],
+            }));
+        }
+        let expected =
+            serde_json::json!({ "requirements": expected, "satisfied": answer.satisfied });
+        if let Some(lines) = difference(&format!("{expected:#}\n"), &format!("{typed:#}\n")) {
+            return Err(format!("text -, typed +, from {lines}\n{}", inputs.texts()));
+        }
+        // The lock has them in another order.
+        if let Some(lock) = texts.get("agents.lock") {
+            let lock = Lock::read(lock).map_err(|e| e.to_string())?;
+            let sorted = |it: Vec<Locked>| -> BTreeSet<String> {
+                it.iter().map(|one| format!("{one:?}")).collect()
+            };
+            let ours = lock
+                .capabilities()
+                .cloned()
+                .map(Locked::Capability)
+                .collect();
+            if sorted(ours) != sorted(selections) {
+                return Err(format!("{lock:#?}"));
+            }
+        }
+        let resolution =
+            Resolution::read(&texts["agents.resolution.json"]).map_err(|e| e.to_string())?;
+        let tools = resolution
+            .requirements
+            .into_iter()
+            .filter_map(|answer| match answer {
+                Answer::Capability(requirement) => Some(requirement),
+                Answer::Category(_) => None,
+            });
+        let same = answer.requirements == tools.collect::<Vec<_>>();
+        same.then_some(())
+            .ok_or_else(|| "two explanations of one decision".to_owned())
     });
 }
 
@@ -212,8 +349,9 @@ fn typed_functions_of_the_component_say_what_its_texts_say() {
         }
         if let Some(lock) = texts.get("agents.lock") {
             let mut selections = typed.selections;
-            selections.sort_by(|a, b| {
-                (&a.category, &a.scopes, &a.id).cmp(&(&b.category, &b.scopes, &b.id))
+            selections.sort_by_key(|one| match one {
+                Locked::Category(one) => (one.category.clone(), one.scopes.clone(), one.id.clone()),
+                Locked::Capability(one) => panic!("{one:?} of a category"),
             });
             let lock = Lock::read(lock).map_err(|e| e.to_string())?;
             let read = instance.typed_lock(texts["agents.lock"].as_bytes());
@@ -307,7 +445,7 @@ fn verdicts(world: &World, resolution: &Resolution) -> Vec<Vec<String>> {
         .collect();
     names.sort();
     let verdict = |(id, version): (&String, &String)| {
-        let requirements = resolution.requirements.iter().map(|requirement| {
+        let requirements = resolution.categories().map(|requirement| {
             let eligible = requirement
                 .eligible
                 .iter()

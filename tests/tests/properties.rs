@@ -7,18 +7,21 @@ use agent_engine::decide::{
     Change, Counterfactual, LockState, Near, Resolution as Decided, compare, verify,
 };
 use agent_engine::lower;
-use agent_engine::model::{Lock as EngineLock, Sensitivity};
+use agent_engine::model::{Grant, Lock as EngineLock, Sensitivity};
 use agent_engine::render;
 use agent_tests::difference::difference;
 use agent_tests::files::{self, File as _, Reason};
 use agent_tests::text::Style;
-use agent_tests::world::{SENSITIVITIES, World, crowds, styles, worlds};
+use agent_tests::world::{SENSITIVITIES, World, crowds, styles, tool_worlds, worlds};
 use agent_tests::{native, oracle};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, FileFailurePersistence, TestCaseResult, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};
+
+#[path = "properties/tools.rs"]
+mod tools;
 
 fn config() -> Config {
     Config {
@@ -30,13 +33,7 @@ fn config() -> Config {
 
 /// What is to be known of a world when a property fails for it.
 fn texts(world: &World) -> String {
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    let style = Style::default();
-    format!(
-        "{}\n{}",
-        text(world.manifest(style)),
-        text(world.index(style))
-    )
+    world.inputs(Style::default()).texts()
 }
 
 fn decide(world: &World) -> Decided {
@@ -44,7 +41,14 @@ fn decide(world: &World) -> Decided {
 }
 
 fn decide_in(world: &World, style: Style) -> Decided {
-    native::resolution(&world.manifest(style), &world.index(style))
+    let read = native::read(&world.inputs(style), None);
+    read.unwrap_or_else(|found| panic!("{found:#?}\n{}", texts(world)))
+        .resolution()
+}
+
+/// Worlds of either kind.
+fn any_worlds() -> impl Strategy<Value = World> {
+    prop_oneof![worlds(), tool_worlds()]
 }
 
 fn lock_text(resolution: &Decided) -> Option<String> {
@@ -74,8 +78,8 @@ fn same(what: &str, expected: &str, found: &str, world: &World) -> TestCaseResul
 
 /// The eligible servers of each requirement, the selected one included.
 fn eligible(world: &World) -> Vec<BTreeSet<(String, String)>> {
-    let requirements = read(&decide(world)).requirements.into_iter();
-    let names = requirements.map(|requirement| {
+    let resolution = read(&decide(world));
+    let names = resolution.categories().cloned().map(|requirement| {
         let others = requirement
             .eligible
             .into_iter()
@@ -97,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn no_spelling_and_no_order_changes_a_byte(world in worlds(), a in styles(), b in styles()) {
+    fn no_spelling_and_no_order_changes_a_byte(world in any_worlds(), a in styles(), b in styles()) {
         let (a, b) = (decide_in(&world, a), decide_in(&world, b));
         same("resolution", &full_text(&a), &full_text(&b), &world)?;
         same("lock", &lock_text(&a).unwrap_or_default(), &lock_text(&b).unwrap_or_default(), &world)?;
@@ -120,9 +124,10 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_requirements_does_not_count_for_the_lock(mut world in worlds()) {
+    fn the_order_of_requirements_does_not_count_for_the_lock(mut world in any_worlds()) {
         let before = lock_text(&decide(&world)).unwrap_or_default();
         world.requirements.reverse();
+        world.capabilities.reverse();
         same("lock", &before, &lock_text(&decide(&world)).unwrap_or_default(), &world)?;
     }
 
@@ -134,7 +139,7 @@ proptest! {
         let before = read(&decide(&world));
         let gone = world.servers.remove(one.index(world.servers.len()));
         let after = read(&decide(&world));
-        for (before, after) in before.requirements.iter().zip(&after.requirements) {
+        for (before, after) in before.categories().zip(after.categories()) {
             let was = before.selected.as_ref().map(|server| (&server.id, &server.version));
             if was != Some((&gone.id, &gone.version)) {
                 prop_assert_eq!(&before.selected, &after.selected, "{:?}\n{}", gone, texts(&world));
@@ -180,7 +185,7 @@ proptest! {
         world in worlds(),
     ) {
         let decided = decide(&world);
-        for (number, requirement) in read(&decided).requirements.iter().enumerate() {
+        for (number, requirement) in read(&decided).categories().enumerate() {
             for rejected in &requirement.rejected {
                 let server = decided.index().versions(&rejected.id)
                     .find(|server| server.version() == rejected.version).expect("it is in the index");
@@ -237,14 +242,14 @@ proptest! {
     #[test]
     fn each_reason_goes_away_by_itself_and_leaves_the_others(world in worlds()) {
         let decided = decide(&world);
-        for (number, requirement) in read(&decided).requirements.iter().enumerate() {
+        for (number, requirement) in read(&decided).categories().enumerate() {
             for rejected in &requirement.rejected {
                 for (place, reason) in rejected.reasons.iter().enumerate() {
                     let mut better = world.clone();
                     remedy(reason, &mut better, number, (&rejected.id, &rejected.version));
                     let mut others = rejected.reasons.clone();
                     others.remove(place);
-                    let found = read(&decide(&better)).requirements[number].rejected.iter()
+                    let found = read(&decide(&better)).categories().nth(number).expect("a category").rejected.iter()
                         .find(|server| server.id == rejected.id && server.version == rejected.version)
                         .map_or_else(Vec::new, |server| server.reasons.clone());
                     // What the server offers has changed, and with it what a reason shows.
@@ -256,7 +261,7 @@ proptest! {
     }
 
     #[test]
-    fn a_lock_that_was_written_is_read_as_it_was_and_is_fresh(world in worlds()) {
+    fn a_lock_that_was_written_is_read_as_it_was_and_is_fresh(world in any_worlds()) {
         let decided = decide(&world);
         if let Some(lock) = decided.lock() {
             let text = render::lock(&lock);
@@ -270,7 +275,7 @@ proptest! {
     }
 
     #[test]
-    fn the_files_are_those_of_their_types_and_serde_json_writes_them_alike(world in worlds()) {
+    fn the_files_are_those_of_their_types_and_serde_json_writes_them_alike(world in any_worlds()) {
         let decided = decide(&world);
         let full = full_text(&decided);
         same("resolution", &files::Resolution::read(&full).expect("its type").write(), &full, &world)?;
@@ -280,7 +285,7 @@ proptest! {
     }
 
     #[test]
-    fn a_compact_explanation_expands_to_the_full_one(world in worlds()) {
+    fn a_compact_explanation_expands_to_the_full_one(world in any_worlds()) {
         let decided = decide(&world);
         let expanded = render::expand(render::compact(&decided).into_bytes()).expect("just written");
         same("expanded", &full_text(&decided), &expanded, &world)?;
@@ -288,7 +293,7 @@ proptest! {
 
     #[test]
     fn two_locks_are_fresh_to_each_other_if_and_only_if_they_are_equal(
-        world in worlds(), other in worlds(), changes in any::<u16>(),
+        world in any_worlds(), other in any_worlds(), changes in any::<u16>(),
     ) {
         let Some(lock) = decide(&world).lock() else { return Ok(()) };
         let mut changed = lock.clone();
@@ -301,7 +306,7 @@ proptest! {
     }
 
     #[test]
-    fn only_what_gives_more_is_a_widening(world in worlds(), other in worlds(), changes in any::<u16>()) {
+    fn only_what_gives_more_is_a_widening(world in any_worlds(), other in any_worlds(), changes in any::<u16>()) {
         let Some(lock) = decide(&world).lock() else { return Ok(()) };
         let mut changed = lock.clone();
         alter(&mut changed, &other, changes);
@@ -310,7 +315,10 @@ proptest! {
         let granted = |lock: &EngineLock| {
             let mut granted: BTreeMap<(String, Option<String>), usize> = BTreeMap::new();
             for selection in &lock.selections {
-                let category = selection.category.to_string();
+                let category = match &selection.grant {
+                    Grant::Category(category) => category.to_string(),
+                    Grant::Capability { capability, tool, .. } => format!("{capability} {tool}"),
+                };
                 *granted.entry((category.clone(), None)).or_default() += 1;
                 for scope in &selection.scopes {
                     *granted.entry((category.clone(), Some(scope.to_string()))).or_default() += 1;
@@ -332,6 +340,7 @@ proptest! {
     ) {
         let Some(lock) = decide(&world).lock() else { return Ok(()) };
         let selection = &lock.selections[one.index(lock.selections.len())];
+        prop_assert!(matches!(selection.grant, Grant::Category(_)));
         let place = world.servers.iter()
             .position(|server| server.id == selection.id.to_string() && server.version == selection.version.to_string())
             .expect("it was selected");
@@ -380,9 +389,9 @@ proptest! {
 }
 
 fn decides_as_the_oracle(world: &World, decided: &Decided) -> TestCaseResult {
-    let expected = oracle::resolution(world).write();
+    let expected = oracle::resolution(world, None).write();
     same("resolution", &expected, &full_text(decided), world)?;
-    let expected = oracle::lock(world)
+    let expected = oracle::lock(world, None)
         .map(|lock| lock.write())
         .unwrap_or_default();
     let found = lock_text(decided).unwrap_or_default();
@@ -390,7 +399,7 @@ fn decides_as_the_oracle(world: &World, decided: &Decided) -> TestCaseResult {
 }
 
 fn views_count(world: &World, decided: &Decided) -> TestCaseResult {
-    for (number, requirement) in read(decided).requirements.iter().enumerate() {
+    for (number, requirement) in read(decided).categories().enumerate() {
         let funnel = decided.funnel(number);
         let eligible = requirement.eligible.len() + usize::from(requirement.selected.is_some());
         prop_assert_eq!(funnel.all as usize, world.servers.len());
@@ -465,6 +474,7 @@ fn apply(change: Change<'_>, world: &mut World, requirement: usize, (id, version
         Change::DropResidency => world.constraints.residency = None,
         Change::LowerSensitivity(level) => world.constraints.sensitivity = Some(level.as_str()),
         Change::AllowUnsigned => world.constraints.require_signed = None,
+        other => panic!("{other:?} is no change of a category"),
     }
 }
 
@@ -482,6 +492,7 @@ fn remedy(reason: &Reason, world: &mut World, requirement: usize, (id, version):
         Reason::ResidencyMismatch { .. } => server.residency.push("any"),
         Reason::SensitivityExceeded { .. } => server.max_sensitivity = "pii.high",
         Reason::UnsignedNotAllowed { .. } => server.signed = true,
+        other => panic!("{other:?} is no reason against a server"),
     }
 }
 
@@ -526,6 +537,31 @@ fn alter(lock: &mut EngineLock, other: &World, changes: u16) {
         if set(13) {
             selection.hash = other.hash.clone();
         }
+        if let (
+            Grant::Capability {
+                definition,
+                load,
+                tool,
+                ..
+            },
+            Grant::Capability {
+                definition: other_definition,
+                load: other_load,
+                tool: other_tool,
+                ..
+            },
+        ) = (&mut selection.grant, &other.grant)
+        {
+            if set(14) {
+                definition.clone_from(other_definition);
+            }
+            if set(15) {
+                *load = *other_load;
+            }
+            if set(11) {
+                *tool = other_tool.clone();
+            }
+        }
     }
     lock.selections.sort_by(|a, b| a.order().cmp(&b.order()));
 }
@@ -535,13 +571,13 @@ fn alter(lock: &mut EngineLock, other: &World, changes: u16) {
 fn generated_worlds_have_everything_in_them() {
     let mut runner = TestRunner::deterministic();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let cases = 300;
+    let cases = 900;
     for _ in 0..cases {
         let world = worlds().new_tree(&mut runner).expect("a world").current();
-        let resolution = oracle::resolution(&world);
+        let resolution = oracle::resolution(&world, None);
         let mut see = |what: String| *seen.entry(what).or_default() += 1;
         see(format!("satisfied: {}", resolution.satisfied));
-        for requirement in resolution.requirements {
+        for requirement in resolution.categories().cloned() {
             see(format!("selected: {}", requirement.selected.is_some()));
             for eligible in requirement.eligible {
                 see(format!("{:?}", eligible.lost_on));
@@ -556,13 +592,13 @@ fn generated_worlds_have_everything_in_them() {
         }
     }
     for (what, least) in [
-        ("satisfied: true", cases / 8),
+        ("satisfied: true", cases / 10),
         ("satisfied: false", cases / 8),
         ("selected: true", cases / 4),
         ("selected: false", cases / 4),
         ("Signed", 20),
         ("Id", 20),
-        ("Version", 5),
+        ("Version", 2),
         ("MISSING_CATEGORY", cases),
         ("MISSING_SCOPE", cases),
         ("RESIDENCY_MISMATCH", cases / 4),

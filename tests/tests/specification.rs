@@ -1,10 +1,14 @@
-//! The subjects of specification 0, section 5, by name, and what only a large input shows.
+//! The subjects of specification 0, section 5, by name, and what only a large input shows; and the
+//! clauses of specification 4.
 
 use agent_tests::difference::difference;
-use agent_tests::files::{Agent, File as _, LostOn, Resolution};
+use agent_tests::files::{Agent, Answer, File as _, LostOn, Requirement as Answered, Resolution};
 use agent_tests::native;
 use agent_tests::text::{Space, Style, Tree};
 use agent_tests::world::{Constraints, RESIDENCIES, Requirement, SENSITIVITIES, Server, World};
+
+#[path = "specification/capabilities.rs"]
+mod capabilities;
 
 fn server(id: &str) -> Server {
     Server {
@@ -18,6 +22,9 @@ fn server(id: &str) -> Server {
         max_sensitivity: "pii.high",
         signed: true,
         publisher: "Acme, Inc.".to_owned(),
+        class: None,
+        tools: None,
+        list_changed: None,
         others: Vec::new(),
     }
 }
@@ -34,6 +41,11 @@ fn world(constraints: Constraints, servers: &[Server]) -> World {
         }],
         constraints,
         servers: servers.to_vec(),
+        capabilities: Vec::new(),
+        task: None,
+        tenants: Vec::new(),
+        health: None,
+        context: None,
     }
 }
 
@@ -46,17 +58,20 @@ fn resolve(world: &World) -> Resolution {
     Resolution::read(text).expect("the file is of its type")
 }
 
+/// The answer to the one requirement.
+fn answered(world: &World) -> Answered {
+    let resolution = resolve(world);
+    let satisfied = resolution.satisfied;
+    let Some(Answer::Category(answer)) = resolution.requirements.into_iter().next() else {
+        panic!("a category is required");
+    };
+    assert_eq!(satisfied, answer.selected.is_some());
+    answer
+}
+
 /// The id and version that the one requirement got.
 fn selected(world: &World) -> Option<(String, String)> {
-    let resolution = resolve(world);
-    assert_eq!(
-        resolution.satisfied,
-        resolution.requirements[0].selected.is_some()
-    );
-    resolution
-        .requirements
-        .into_iter()
-        .next()?
+    answered(world)
         .selected
         .map(|server| (server.id, server.version))
 }
@@ -64,7 +79,7 @@ fn selected(world: &World) -> Option<(String, String)> {
 /// The codes for which the only server is rejected; none if it is selected.
 fn codes(world: &World) -> Vec<&'static str> {
     assert_eq!(world.servers.len(), 1);
-    let requirement = resolve(world).requirements.remove(0);
+    let requirement = answered(world);
     let rejected = requirement.rejected.first();
     assert_eq!(rejected.is_none(), requirement.selected.is_some());
     rejected.map_or(Vec::new(), |server| {
@@ -222,8 +237,8 @@ fn deterministic_tie_break_selection() {
             assert_eq!(found, Some((best.id.clone(), best.version.clone())));
         }
     }
-    let resolution = resolve(&world(Constraints::default(), &ranked[1..]));
-    for eligible in &resolution.requirements[0].eligible {
+    let answer = answered(&world(Constraints::default(), &ranked[1..]));
+    for eligible in &answer.eligible {
         let place = ranked
             .iter()
             .position(|server| server.id == eligible.id && server.version == eligible.version);

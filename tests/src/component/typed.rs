@@ -1,13 +1,15 @@
 //! What the typed functions of the contract say, put together to the files that it has to agree
 //! with.
 
+use super::bindings::exports::agent::engine::capability::{Preference, Verb};
 use super::bindings::exports::agent::engine::diagnostic::{Code, Diagnostic, Place};
 use super::bindings::exports::agent::engine::inputs::{Residency, Sensitivity, Server};
 use super::bindings::exports::agent::engine::resolver::{
-    Change, Near, Rejection, Selection, TieBreak, Verdict,
+    Change, Grant, HealthStatus, Load, Near, PolicyFailure, Rejection, Selection, TieBreak, Verdict,
 };
 use super::{Instance, call};
 use crate::files;
+use crate::inputs::{Given, Inputs};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use wasmtime::component::ResourceAny;
@@ -21,7 +23,7 @@ pub struct Typed {
     /// From `outcomes`, `eligible`, `rejections`, `constraints`, `name`, `version`, `satisfied`.
     pub resolution: files::Resolution,
     /// From `outcomes`.
-    pub selections: Vec<files::Selection>,
+    pub selections: Vec<files::Locked>,
     /// For each requirement and server, ordered by id and version, from `why`.
     pub verdicts: Vec<Vec<String>>,
 }
@@ -42,10 +44,8 @@ impl Instance {
             call_constraints(manifest)
         );
         let outcomes = call!(self, agent_engine_resolver.resolution, call_outcomes(it));
-        let requirements = outcomes
-            .iter()
-            .zip(0..)
-            .map(|(outcome, number)| files::Requirement {
+        let requirements = outcomes.iter().zip(0..).map(|(outcome, number)| {
+            files::Answer::Category(files::Requirement {
                 category: outcome.category.clone(),
                 eligible: self.eligible(it, number),
                 permissions: outcome.permissions.clone(),
@@ -55,7 +55,8 @@ impl Instance {
                     id: selection.id.clone(),
                     version: selection.version.clone(),
                 }),
-            });
+            })
+        });
         let requirements: Vec<_> = requirements.collect();
         Typed {
             resolution: files::Resolution {
@@ -196,7 +197,7 @@ impl Instance {
     }
 
     /// The selections of a lock.
-    pub fn typed_lock(&mut self, lock: &[u8]) -> Vec<files::Selection> {
+    pub fn typed_lock(&mut self, lock: &[u8]) -> Vec<files::Locked> {
         let lock = self.lock(lock).expect("the lock is valid");
         let selections = call!(self, agent_engine_lockfile.lock, call_selections(lock));
         selections.into_iter().map(selection).collect()
@@ -291,6 +292,167 @@ impl Instance {
             ));
         }
         found
+    }
+
+    /// What the interface `capability` says of tools: for each requirement what `match.json` says
+    /// of it, save for servers without tools, and what `summary.json` says besides, save for words
+    /// and places; and the selections. All inputs have to be valid.
+    ///
+    /// # Panics
+    /// If they are not.
+    pub fn typed_tools(&mut self, inputs: &Inputs) -> (Value, Vec<files::Locked>) {
+        let read = self.read(inputs).expect("the inputs are valid");
+        let matching = self.decide(read.manifest, read.index, read.circumstances);
+        let it = matching.expect("nothing required is forbidden");
+        let outcomes = call!(self, agent_engine_capability.matching, call_outcomes(it));
+        let satisfied = call!(self, agent_engine_capability.matching, call_satisfied(it));
+        let mut requirements = Vec::new();
+        let mut selections = Vec::new();
+        for (number, outcome) in (0..).zip(outcomes) {
+            let asked = outcome.requirement;
+            let eligible = call!(
+                self,
+                agent_engine_capability.matching,
+                call_eligible(it, number, 0, u32::MAX)
+            );
+            let first = eligible.iter().take(5).map(|it| it.tool.tool.clone());
+            let first: Vec<_> = first.collect();
+            let mut eligible: Vec<_> = eligible
+                .into_iter()
+                .map(|it| files::EligibleTool {
+                    id: it.tool.id,
+                    lost_on: preference(it.lost_on),
+                    tool: it.tool.tool,
+                    version: it.tool.version,
+                })
+                .collect();
+            eligible.sort_by_key(|it| (it.id.clone(), it.version.clone(), it.tool.clone()));
+            let mut rejected = Vec::new();
+            while {
+                let page = call!(
+                    self,
+                    agent_engine_capability.matching,
+                    call_rejections(it, number, rejected.len() as u32, PAGE)
+                );
+                let len = page.len();
+                rejected.extend(page.into_iter().map(|it| files::RejectedTool {
+                    id: it.tool.id,
+                    reasons: it.reasons.into_iter().map(reason).collect(),
+                    tool: Some(it.tool.tool),
+                    version: it.tool.version,
+                }));
+                len > 0
+            } {}
+            let funnel = call!(
+                self,
+                agent_engine_capability.matching,
+                call_funnel(it, number)
+            );
+            let funnel = funnel.expect("there is such a requirement");
+            let limit = if outcome.selected.is_none() { 5 } else { 0 };
+            let nearest = call!(
+                self,
+                agent_engine_capability.matching,
+                call_nearest(it, number, limit)
+            );
+            let nearest = nearest.into_iter().map(|near| {
+                let fixes = near.fixes.into_iter().map(|fix| {
+                    let changes: Vec<_> = fix.changes.into_iter().map(change).collect();
+                    json!({ "changes": changes, "widening": fix.widening })
+                });
+                json!({
+                    "fixes": fixes.collect::<Vec<_>>(),
+                    "id": near.tool.id,
+                    "reasons": near.reasons.into_iter().map(reason).collect::<Vec<_>>(),
+                    "tool": near.tool.tool,
+                    "version": near.tool.version,
+                })
+            });
+            let nearest: Vec<_> = nearest.collect();
+            let selected = outcome.selected.map(selection).map(|locked| {
+                let files::Locked::Capability(selection) = locked else {
+                    panic!("a category of a capability");
+                };
+                selection
+            });
+            requirements.push(json!({
+                "answer": files::ToolRequirement {
+                    capability: files::Capability {
+                        constraints: asked.constraints,
+                        resource: asked.resource,
+                        verb: verb(asked.verb),
+                    },
+                    eligible,
+                    load: load(asked.load),
+                    rejected,
+                    selected: selected.as_ref().map(|it| files::SelectedTool {
+                        definition: it.definition.clone(),
+                        hash: it.hash.clone(),
+                        id: it.id.clone(),
+                        tool: it.tool.clone(),
+                        version: it.version.clone(),
+                    }),
+                },
+                "eligibleFirst": first,
+                "funnel": {
+                    "action": funnel.action,
+                    "capability": funnel.capability,
+                    "constraints": funnel.constraints,
+                    "health": funnel.health,
+                    "policy": funnel.policy,
+                    "residency": funnel.residency,
+                    "sensitivity": funnel.sensitivity,
+                    "servers": funnel.servers,
+                    "signature": funnel.signature,
+                    "tools": funnel.tools,
+                },
+                "nearest": nearest,
+                "needsApproval": outcome.needs_approval,
+                "place": place(&asked.place),
+            }));
+            selections.extend(selected.map(files::Locked::Capability));
+        }
+        let behind = requirements.len() as u32;
+        for number in [behind, u32::MAX] {
+            let funnel = call!(
+                self,
+                agent_engine_capability.matching,
+                call_funnel(it, number)
+            );
+            assert!(funnel.is_none());
+            let near = call!(
+                self,
+                agent_engine_capability.matching,
+                call_nearest(it, number, u32::MAX)
+            );
+            assert!(near.is_empty());
+            let rejected = call!(
+                self,
+                agent_engine_capability.matching,
+                call_rejections(it, number, 0, u32::MAX)
+            );
+            assert!(rejected.is_empty());
+        }
+        let all = json!({ "requirements": requirements, "satisfied": satisfied });
+        (all, selections)
+    }
+
+    /// Everything about each diagnostic of a task, in a line.
+    pub fn task_diagnostics(&mut self, task: &Given) -> Vec<String> {
+        let read = self.task(task);
+        super::found(read).iter().map(line).collect()
+    }
+
+    /// Everything about each diagnostic of the configuration of a tenant, in a line.
+    pub fn tenant_diagnostics(&mut self, tenant: &Given) -> Vec<String> {
+        let read = self.tenant(tenant, None);
+        super::found(read).iter().map(line).collect()
+    }
+
+    /// Everything about each diagnostic of a snapshot of health, in a line.
+    pub fn health_diagnostics(&mut self, health: &Given) -> Vec<String> {
+        let read = self.health(health);
+        super::found(read).iter().map(line).collect()
     }
 
     /// The catalogue: name, case in the contract, severity, title and help of each code.
@@ -406,6 +568,11 @@ fn change(change: Change) -> Value {
         Change::DropResidency => ("dropResidency", None),
         Change::LowerSensitivity(level) => ("lowerSensitivity", Some(sensitivity(level))),
         Change::AllowUnsigned => ("allowUnsigned", None),
+        Change::Advertise(capability) => ("advertise", Some(capability)),
+        Change::AddConstraint(tag) => ("addConstraint", Some(tag)),
+        Change::Recover => ("recover", None),
+        Change::DropConstraint(tag) => ("dropConstraint", Some(tag)),
+        Change::AllowAction(label) => ("allowAction", Some(label)),
     };
     json!({ "kind": kind, "value": value })
 }
@@ -473,16 +640,55 @@ fn lower_case(case: &impl std::fmt::Debug) -> String {
     case.rsplit("::").next().unwrap_or_default().to_lowercase()
 }
 
-fn selection(selection: Selection) -> files::Selection {
-    files::Selection {
-        category: selection.category,
-        endpoint: selection.endpoint,
-        hash: selection.hash,
-        id: selection.id,
-        integrity: selection.integrity,
-        scopes: selection.scopes,
-        version: selection.version,
+fn selection(selection: Selection) -> files::Locked {
+    match selection.grant {
+        Grant::Category(category) => files::Locked::Category(files::Selection {
+            category,
+            endpoint: selection.endpoint,
+            hash: selection.hash,
+            id: selection.id,
+            integrity: selection.integrity,
+            scopes: selection.scopes,
+            version: selection.version,
+        }),
+        Grant::Capability(grant) => {
+            let (verb, resource) = grant.pair.split_once(':').expect("a pair");
+            files::Locked::Capability(files::ToolSelection {
+                capability: files::Capability {
+                    constraints: grant.constraints,
+                    resource: resource.to_owned(),
+                    verb: verb.to_owned(),
+                },
+                definition: grant.definition,
+                endpoint: selection.endpoint,
+                hash: selection.hash,
+                id: selection.id,
+                integrity: selection.integrity,
+                load: load(grant.load),
+                scopes: selection.scopes,
+                tool: grant.tool,
+                version: selection.version,
+            })
+        }
     }
+}
+
+fn load(load: Load) -> files::Load {
+    match load {
+        Load::Essential => files::Load::Essential,
+        Load::OnDemand => files::Load::OnDemand,
+    }
+}
+
+fn status(status: HealthStatus) -> String {
+    match status {
+        HealthStatus::Healthy => "HEALTHY",
+        HealthStatus::Probation => "PROBATION",
+        HealthStatus::Quarantine => "QUARANTINE",
+        HealthStatus::Starting => "STARTING",
+        HealthStatus::Unhealthy => "UNHEALTHY",
+    }
+    .to_owned()
 }
 
 fn reason(rejection: Rejection) -> files::Reason {
@@ -498,7 +704,44 @@ fn reason(rejection: Rejection) -> files::Reason {
             required: sensitivity(it.required),
         },
         Rejection::UnsignedNotAllowed(publisher) => files::Reason::UnsignedNotAllowed { publisher },
+        Rejection::MissingCapability(offered) => files::Reason::MissingCapability { offered },
+        Rejection::ConstraintUnmet(missing) => files::Reason::ConstraintUnmet { missing },
+        Rejection::ForbiddenAction(label) => files::Reason::ForbiddenAction { label },
+        Rejection::PolicyDenied(reason) => files::Reason::PolicyDenied { reason },
+        Rejection::PolicyError(failure) => files::Reason::PolicyError {
+            reason: match failure {
+                PolicyFailure::Budget => "budget",
+                PolicyFailure::Runtime => "runtime",
+                PolicyFailure::Type => "type",
+                PolicyFailure::Undefined => "undefined",
+            }
+            .to_owned(),
+        },
+        Rejection::HealthVeto(it) => files::Reason::HealthVeto {
+            status: it.map(status),
+        },
     }
+}
+
+fn preference(preference: Preference) -> files::Preference {
+    match preference {
+        Preference::Priority => files::Preference::Priority,
+        Preference::Id => files::Preference::Id,
+        Preference::Version => files::Preference::Version,
+        Preference::Tool => files::Preference::Tool,
+    }
+}
+
+fn verb(verb: Verb) -> String {
+    match verb {
+        Verb::Execute => "execute",
+        Verb::Notify => "notify",
+        Verb::Read => "read",
+        Verb::Reason => "reason",
+        Verb::Search => "search",
+        Verb::Write => "write",
+    }
+    .to_owned()
 }
 
 fn lost_on(tie: TieBreak) -> files::LostOn {
