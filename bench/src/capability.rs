@@ -4,36 +4,120 @@ use crate::parse;
 use crate::table::Table;
 use crate::timing::{shortest, shortest_from};
 use crate::world::World;
-use agent_engine::decide::{Circumstances, Matching};
-use agent_engine::lower;
+use agent_engine::decide::{Circumstances, Matching, PolicyEngine};
+use agent_engine::model::{Index, Manifest};
+use agent_engine::{lower, policy};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// What a policy may well be.
+const POLICY: &str = include_str!("../../examples/policies/tier.rego");
+
+/// The same matching without a policy, said as one.
+const WHOLE: &str = include_str!("../baseline/whole.rego");
 
 pub(crate) fn measure(world: &World) -> Table {
-    let mut table = Table::new(world, parse::measure(world));
-    let manifest = lower::manifest(world.manifest.clone());
-    let manifest = Arc::new(manifest.expect("the manifest is valid").value);
-    let load = |bytes| Arc::new(lower::index(bytes).expect("the index is valid").value);
+    // First, because memory is known at its highest only.
     let before = memory::peak();
-    let index = load(world.index.clone());
-    table.note(format!(
+    let loaded = load(world.index.clone());
+    let note = format!(
         "Loaded, the index takes {:.0} MB at its peak, its text of {:.0} MB included.",
         (memory::peak() - before) as f64 / 1e6,
         world.index.len() as f64 / 1e6,
-    ));
-    let decide = |index| {
-        let circumstances = Circumstances::default();
-        Matching::new(Some(Arc::clone(&manifest)), index, circumstances)
-    };
-    assert!(decide(Arc::clone(&index)).satisfied());
+    );
+    drop(loaded);
+    let mut table = Table::new(world, parse::measure(world));
+    table.note(note);
+    let manifest = parse_manifest(world);
     let bytes = || world.index.clone();
     table.add("native: load the index", shortest_from(bytes, load));
-    let whole = shortest_from(bytes, |bytes| decide(load(bytes)));
+    let whole = shortest_from(bytes, |bytes| decide(&manifest, &load(bytes), None));
     table.add_target("native: bytes → every tool matched", whole, 2.0);
-    table.add(
-        "native: warm match",
-        shortest(|| decide(Arc::clone(&index))),
+    let index = load(world.index.clone());
+    assert!(decide(&manifest, &index, None).satisfied());
+    let without = shortest(|| decide(&manifest, &index, None));
+    table.add("native: warm match", without);
+    let policy: Arc<dyn PolicyEngine> = Arc::new(
+        policy::read(POLICY.into())
+            .expect("the policy is valid")
+            .value,
     );
+    let with = shortest(|| decide(&manifest, &index, Some(&policy)));
+    table.add("native: warm match under a policy", with);
+    table.add("the policy's share of it", with.saturating_sub(without));
     table
+}
+
+/// Measure a world that is small enough for the whole of it to be decided by a policy.
+pub(crate) fn compare(world: &World) -> Table {
+    let mut table = Table::new(world, parse::measure(world));
+    let manifest = parse_manifest(world);
+    let index = load(world.index.clone());
+    let matching = decide(&manifest, &index, None);
+    let (whole, selected) = whole_as_a_policy(world, &manifest);
+    let ours: Vec<_> = (0..matching.len())
+        .map(|number| matching.selected(number).map(lower::tool_id))
+        .collect();
+    assert_eq!(ours, selected, "both decide the same");
+    const WARM: &str = "native: warm match";
+    const WHOLE: &str = "the whole as one policy in Rego";
+    table.add(WARM, shortest(|| decide(&manifest, &index, None)));
+    table.add(WHOLE, whole);
+    table.compare("warm match ÷ the whole in Rego", WARM, WHOLE, 0.01);
+    table
+}
+
+fn parse_manifest(world: &World) -> Arc<Manifest> {
+    let manifest = lower::manifest(world.manifest.clone());
+    Arc::new(manifest.expect("the manifest is valid").value)
+}
+
+fn load(bytes: Vec<u8>) -> Arc<Index> {
+    Arc::new(lower::index(bytes).expect("the index is valid").value)
+}
+
+fn decide(
+    manifest: &Arc<Manifest>,
+    index: &Arc<Index>,
+    policy: Option<&Arc<dyn PolicyEngine>>,
+) -> Matching {
+    let circumstances = Circumstances {
+        policy: policy.cloned(),
+        ..Circumstances::default()
+    };
+    Matching::new(Some(Arc::clone(manifest)), Arc::clone(index), circumstances)
+}
+
+/// Decide the requirements of a world by one policy, as somebody would who has nothing but an
+/// evaluator of Rego: how long the evaluation takes, with the data loaded, and what it selects.
+fn whole_as_a_policy(world: &World, manifest: &Manifest) -> (Duration, Vec<Option<String>>) {
+    let index = std::str::from_utf8(&world.index).expect("the index is UTF-8");
+    let requirements: Vec<_> = manifest
+        .capabilities
+        .iter()
+        .map(|requirement| {
+            serde_json::json!({
+                "verb": requirement.capability.verb.as_str(),
+                "resource": requirement.capability.resource.to_string(),
+            })
+        })
+        .collect();
+    let input = serde_json::json!({ "requirements": requirements }).to_string();
+    let mut engine = regorus::Engine::new();
+    engine
+        .add_policy("whole.rego".to_owned(), WHOLE.to_owned())
+        .and_then(|_| engine.add_data_json(index))
+        .and_then(|()| engine.set_input_json(&input))
+        .expect("the policy and its data are valid");
+    let mut answer = None;
+    let whole = shortest(|| {
+        // A fresh one each time: what is evaluated is remembered.
+        let selected = engine.clone().eval_rule("data.whole.selected".to_owned());
+        answer = Some(selected.expect("the policy is evaluated"));
+    });
+    let answer = answer.expect("it was evaluated").to_json_str();
+    let answer = answer.expect("the answer is JSON");
+    (whole, serde_json::from_str(&answer).expect("a list of ids"))
 }
 
 /// What the process has used.

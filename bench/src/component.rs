@@ -31,7 +31,12 @@ impl Component {
     /// The component of this workspace.
     pub(crate) fn of(workspace: &Workspace) -> Result<Self, Box<dyn Error>> {
         let toolchain = Toolchain::find(workspace)?;
-        let packed = agent_pack::pack(workspace, &toolchain, &workspace.component_target_dir(), agent_pack::World::Engine)?;
+        let packed = agent_pack::pack(
+            workspace,
+            &toolchain,
+            &workspace.component_target_dir(),
+            agent_pack::World::Engine,
+        )?;
         let engine = agent_aot::engine()?;
         let code = engine.precompile_component(packed.bytes())?;
         Ok(Self { engine, code })

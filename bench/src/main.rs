@@ -43,6 +43,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let table = capability::measure(&World::with_tools(servers, 20, 100));
     println!("{table}");
     tables.push(table);
+    let table = capability::compare(&World::with_tools(500, 20, 20));
+    println!("{table}");
+    tables.push(table);
     let path = workspace.root().join("target/bench.json");
     std::fs::write(&path, table::json(&tables)?)?;
     println!("written as JSON to target/bench.json");

@@ -17,6 +17,7 @@ use crate::model::{
     ToolView,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// How many tokens a definition is taken to have, which is an estimate: a quarter of the UTF-8
 /// bytes of its RFC 8785 form, rounded up.
@@ -254,7 +255,7 @@ pub enum NotExpanded {
         /// Those that are, ordered by name.
         denials: NonEmpty<Denial>,
         /// What the policy said. None if it was not asked.
-        ruling: Option<Box<Ruling>>,
+        ruling: Option<Arc<Ruling>>,
     },
     /// The lock does not hold against the index.
     Drifted(NonEmpty<Drift>),
@@ -546,7 +547,7 @@ fn refuse(denials: Vec<Denial>, ruling: Option<&Ruling>) -> Result<(), NotExpand
         None => Ok(()),
         Some(denials) => Err(NotExpanded::Denied {
             denials,
-            ruling: ruling.cloned().map(Box::new),
+            ruling: ruling.cloned().map(Arc::new),
         }),
     }
 }

@@ -4,6 +4,7 @@ use super::assess::Rejection;
 use crate::text::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// Something that answers what [`input`](crate::lower::input) asks: the same answer to the same
 /// input, always.
@@ -80,7 +81,7 @@ pub(super) enum Rulings {
     /// Nobody was asked.
     None,
     /// It was asked.
-    Given(Box<Ruling>),
+    Given(Arc<Ruling>),
 }
 
 impl Rulings {

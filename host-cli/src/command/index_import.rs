@@ -3,6 +3,7 @@
 use super::Answer;
 use super::session::Session;
 use crate::args::IndexImport;
+use crate::engine::Code;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::replace::Staged;
@@ -20,10 +21,16 @@ pub(super) fn run(args: &IndexImport, mut session: Session) -> Result<Answer, Fa
     };
     let mut index = before.clone();
     let mut said = Vec::new();
-    for document in &args.documents {
-        let Some(imported) = session.import(document, overlay.as_ref(), index.as_deref())? else {
+    for (document, left) in args.documents.iter().zip((0..args.documents.len()).rev()) {
+        let Some(mut imported) = session.import(document, overlay.as_ref(), index.as_deref())?
+        else {
             return session.refuse();
         };
+        // What the overlay has for a document that is still to come is known to be used by the last.
+        imported
+            .warnings
+            .retain(|warning| left == 0 || warning.code != Code::ImportUnused);
+        session.add(imported.warnings);
         for (what, servers) in [
             ("added", imported.added),
             ("changed", imported.changed),

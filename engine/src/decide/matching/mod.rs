@@ -26,6 +26,7 @@ use crate::model::{
 use crate::sort::sort_by_key;
 use crate::text::{Place, Span, Spanned, Text};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the requirements of capabilities are decided under, besides manifest and index.
@@ -85,7 +86,7 @@ impl Circumstances {
                 },
             },
         };
-        Rulings::Given(Box::new(ruling))
+        Rulings::Given(Arc::new(ruling))
     }
 }
 
@@ -195,10 +196,19 @@ impl Matching {
             index,
             circumstances,
         };
-        matching.answers = matching
-            .requirements()
-            .map(|requirement| matching.answer(requirement))
-            .collect();
+        // What is required in the same words gets the same answer, and a policy is not asked again
+        // what it has answered.
+        let mut asked = BTreeMap::new();
+        let mut answers: Vec<Answer> = Vec::with_capacity(matching.requirements().count());
+        for requirement in matching.requirements() {
+            let words = (&requirement.capability, requirement.load);
+            let earlier = *asked.entry(words).or_insert(answers.len());
+            answers.push(match answers.get(earlier) {
+                Some(answer) => answer.clone(),
+                None => matching.answer(requirement),
+            });
+        }
+        matching.answers = answers;
         matching
     }
 

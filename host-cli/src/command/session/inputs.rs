@@ -230,11 +230,7 @@ impl Session {
         let text = self.read(document, TEXT_MAX)?;
         let merged = self.engine.import(&text, overlay, index)?;
         self.remember(Source::Import, document, text);
-        let Some(mut imported) = self.accept(merged) else {
-            return Ok(None);
-        };
-        self.findings.add(std::mem::take(&mut imported.warnings));
-        Ok(Some(imported))
+        Ok(self.accept(merged))
     }
 
     /// An input that may not be named. The outer none stands for one that is refused.
