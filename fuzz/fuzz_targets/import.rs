@@ -1,0 +1,32 @@
+//! A document, a line `=====` and an overlay: imported or refused; and imported again, the index
+//! has the same bytes.
+#![no_main]
+
+use agent_engine::import::{Overlay, import};
+use agent_engine::lower::{self, Notation};
+use libfuzzer_sys::fuzz_target;
+
+const BETWEEN: &[u8] = b"\n=====\n";
+
+fuzz_target!(|bytes: &[u8]| {
+    let at = bytes.windows(BETWEEN.len()).position(|it| it == BETWEEN);
+    let (document, overlay) = match at {
+        None => (bytes, None),
+        Some(at) => (&bytes[..at], Some(&bytes[at + BETWEEN.len()..])),
+    };
+    let overlay = overlay.map(|bytes| Overlay {
+        bytes: bytes.to_vec(),
+        notation: Notation::ByContent,
+    });
+    let Ok(imported) = import(document.to_vec(), overlay.clone(), None) else {
+        return;
+    };
+    let index = imported.value.index;
+    lower::index(index.clone().into_bytes()).expect("what is written is an index");
+    let again = import(document.to_vec(), overlay, Some(index.clone().into_bytes()));
+    let again = again
+        .expect("what was imported can be imported again")
+        .value;
+    assert_eq!(again.index, index);
+    assert!(again.added.is_empty() && again.changed.is_empty());
+});

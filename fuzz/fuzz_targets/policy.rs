@@ -1,0 +1,23 @@
+//! A policy: compiled or refused with places; and asked, it answers within its budget, twice the
+//! same.
+#![no_main]
+
+use agent_engine::decide::PolicyEngine;
+use agent_engine::policy;
+use libfuzzer_sys::fuzz_target;
+
+const INPUT: &str = r#"{"candidate_tools":[{"capabilities":[{"constraints":["readonly"],"resource":"internet","verb":"search"}],"class":"paid","description":null,"id":"a@1/t","maxSensitivity":"public","publisher":"A","residency":["any"],"server":"a","signed":true,"tool":"t","version":"1"}],"context":{"hour":10,"weekday":"monday"},"requirement":{"constraints":[],"load":"essential","resource":"internet","verb":"search"},"task":{"id":"t"},"tenant_policy":null,"user_tier":"gold"}"#;
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some(policy) = agent_fuzz::checked(bytes, policy::read(bytes.to_vec())) else {
+        return;
+    };
+    let ruling = policy.ask(INPUT);
+    assert_eq!(ruling, policy.ask(INPUT));
+    assert!(ruling.lines.is_sorted_by(|a, b| a < b));
+    agent_fuzz::check(
+        bytes,
+        &policy::dead_rules(&policy, &policy::vocabulary(None, None)),
+    );
+    agent_fuzz::check(bytes, &policy::unused_rules(&policy, [&ruling]));
+});
