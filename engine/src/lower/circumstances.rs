@@ -30,8 +30,9 @@ impl Notation {
         }
     }
 
-    /// Whether a text is JSON in it.
+    /// Whether a text is JSON in it. A byte order mark is no character of a text.
     pub(crate) fn is_json(self, text: &str) -> bool {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         self == Self::Json || text.starts_with(['{', '['])
     }
 
