@@ -2,7 +2,7 @@
 //! mangle, and inputs of many megabytes. Made in code, each with what is expected of it.
 
 use agent_engine::diagnostic::{Code, Diagnostic, Severity};
-use agent_engine::lower;
+use agent_engine::lower::{self, Notation};
 use agent_engine::render;
 
 /// An input and what is expected of it.
@@ -28,6 +28,12 @@ pub enum Kind {
     Lock,
     /// A compact explanation.
     Explanation,
+    /// A task.
+    Task,
+    /// The configuration of a tenant.
+    Tenant,
+    /// A snapshot of health.
+    Health,
 }
 
 impl Hostile {
@@ -60,6 +66,9 @@ impl Hostile {
             Kind::Index => of(lower::index(bytes)),
             Kind::Lock => of(lower::lock(bytes)),
             Kind::Explanation => render::expand(bytes).err().unwrap_or_default(),
+            Kind::Task => of(lower::task(bytes, Notation::ByContent)),
+            Kind::Tenant => of(lower::tenant(bytes, Notation::ByContent, None)),
+            Kind::Health => of(lower::health(bytes, Notation::ByContent)),
         }
     }
 }
@@ -91,10 +100,20 @@ const LOCK: &str =
 /// Every case.
 #[must_use]
 pub fn cases() -> Vec<Hostile> {
-    [encodings(), yaml(), json(), names(), limits(), locks()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        encodings(),
+        yaml(),
+        json(),
+        names(),
+        limits(),
+        locks(),
+        tools(),
+        tasks(),
+        tenants_and_health(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 type Place = (Code, u32, u32);
@@ -1113,6 +1132,628 @@ fn locks() -> Vec<Hostile> {
             "100,000 open brackets",
             || repeated("{\"agent\":", "[", 100_000, ""),
             &[(NestingTooDeep, 1, 137)],
+        ),
+    ]
+}
+
+/// [`INDEX`] with `capabilities` of this text.
+fn capabilities(text: &str) -> Vec<u8> {
+    replaced(
+        INDEX,
+        "\"data\"",
+        format!("\"capabilities\": {text},\n\"data\"").as_bytes(),
+    )
+}
+
+fn tools() -> Vec<Hostile> {
+    use Code::{
+        DuplicateKey, EmptyValue, InvalidName, LoneSurrogate, MissingField, NestingTooDeep,
+        UnknownValue, WrongType,
+    };
+    use Kind::Index;
+    /// Tools, on the line behind `{"tools":`.
+    fn tools(name: &'static str, text: &'static str, expected: &[Place]) -> Hostile {
+        case(
+            Index,
+            name,
+            move || capabilities(&format!("{{\"tools\":\n{text}}}")),
+            expected,
+        )
+    }
+    /// Blocks of one tool, on a line of their own.
+    fn blocks(name: &'static str, text: &'static str, expected: &[Place]) -> Hostile {
+        case(
+            Index,
+            name,
+            move || {
+                let tools = format!("{{\"t\": {{\"x-summit-capabilities\":\n{text}}}}}");
+                capabilities(&format!("{{\"tools\": {tools}}}"))
+            },
+            expected,
+        )
+    }
+    vec![
+        case(
+            Index,
+            "capabilities that are a list",
+            || capabilities("[]"),
+            &[(WrongType, 3, 18)],
+        ),
+        case(
+            Index,
+            "capabilities that are null",
+            || capabilities("null"),
+            &[(WrongType, 3, 18)],
+        ),
+        case(
+            Index,
+            "capabilities without tools",
+            || capabilities("{\"x\": [{}]}"),
+            &[],
+        ),
+        case(
+            Index,
+            "capabilities twice",
+            || capabilities("{}, \"capabilities\": {}"),
+            &[(DuplicateKey, 3, 22)],
+        ),
+        tools("tools that are a list", "[]", &[(WrongType, 4, 1)]),
+        tools("a tool that is null", "{\"t\": null}", &[(WrongType, 4, 7)]),
+        tools(
+            "a tool that is a list",
+            "{\"t\": [[]]}",
+            &[(WrongType, 4, 7)],
+        ),
+        tools(
+            "a flag and a tool of its kind",
+            "{\"listChanged\": false, \"t\": true}",
+            &[(WrongType, 4, 29)],
+        ),
+        tools(
+            "a tool twice",
+            "{\"t\": {}, \"t\": {}}",
+            &[(DuplicateKey, 4, 11)],
+        ),
+        tools(
+            "a tool twice, once escaped",
+            "{\"t\": {}, \"\\u0074\": {}}",
+            &[(DuplicateKey, 4, 11)],
+        ),
+        tools(
+            "a flag and a tool of its name",
+            "{\"listChanged\": true, \"listChanged\": {}}",
+            &[(DuplicateKey, 4, 23)],
+        ),
+        tools(
+            "a tool with a slash in its name",
+            "{\"a/b\": {}}",
+            &[(InvalidName, 4, 2)],
+        ),
+        tools(
+            "a tool with an escaped slash in its name",
+            "{\"a\\/b\": {}}",
+            &[(InvalidName, 4, 2)],
+        ),
+        tools(
+            "a tool with NUL in its name",
+            "{\"a\\u0000\": {}}",
+            &[(InvalidName, 4, 2)],
+        ),
+        tools(
+            "a tool with a line end in its name",
+            "{\"a\\nb\": {}}",
+            &[(InvalidName, 4, 2)],
+        ),
+        tools(
+            "a tool with NEL in its name",
+            "{\"a\u{85}\": {}}",
+            &[(InvalidName, 4, 2)],
+        ),
+        tools("a tool without a name", "{\"\": {}}", &[(EmptyValue, 4, 2)]),
+        tools("a tool of an odd name", "{\"@|, \\\"\u{202e}\": {}}", &[]),
+        tools(
+            "half a surrogate pair in a name",
+            "{\"\\ud800\": {}}",
+            &[(LoneSurrogate, 4, 3)],
+        ),
+        tools(
+            "a description that is a number",
+            "{\"t\": {\"description\": 1}}",
+            &[(WrongType, 4, 23)],
+        ),
+        tools(
+            "a schema that is a boolean",
+            "{\"t\": {\"inputSchema\": true}}",
+            &[(WrongType, 4, 23)],
+        ),
+        tools(
+            "annotations that are a list",
+            "{\"t\": {\"annotations\": []}}",
+            &[(WrongType, 4, 23)],
+        ),
+        tools(
+            "a key twice far inside a schema",
+            "{\"t\": {\"inputSchema\": {\"a\": [{\"b\": 1, \"b\": 2}]}}}",
+            &[(DuplicateKey, 4, 39)],
+        ),
+        blocks("blocks that are an object", "{}", &[(WrongType, 4, 1)]),
+        blocks(
+            "a block that is a string",
+            "[\"search:internet\"]",
+            &[(WrongType, 4, 2)],
+        ),
+        blocks(
+            "a block without anything",
+            "[{}]",
+            &[(MissingField, 4, 2), (MissingField, 4, 2)],
+        ),
+        blocks(
+            "a block of other types",
+            "[{\"verb\": 1, \"resource\": [], \"constraints\": {}}]",
+            &[(WrongType, 4, 11), (WrongType, 4, 26), (WrongType, 4, 45)],
+        ),
+        blocks(
+            "a verb with the resource behind it",
+            "[{\"verb\": \"search:internet\", \"resource\": \"fs\"}]",
+            &[(UnknownValue, 4, 11)],
+        ),
+        blocks(
+            "a resource and a tag with control characters",
+            "[{\"verb\": \"read\", \"resource\": \"a-\\u0007\", \"constraints\": [\"b-\\u0007\", \"\"]}]",
+            &[
+                (InvalidName, 4, 31),
+                (InvalidName, 4, 59),
+                (EmptyValue, 4, 71),
+            ],
+        ),
+        case(
+            Index,
+            "10,000 tools in one server",
+            || {
+                let block =
+                    "{\"verb\": \"read\", \"resource\": \"fs\", \"constraints\": [\"readonly\"]}";
+                let tool = |n| {
+                    format!(
+                        "\"t{}\": {{\"x-summit-capabilities\": [{block}]}}",
+                        n * 7 % 10_007
+                    )
+                };
+                let tools: Vec<_> = (0..10_000).map(tool).collect();
+                capabilities(&format!("{{\"tools\": {{{}}}}}", tools.join(",")))
+            },
+            &[],
+        ),
+        case(
+            Index,
+            "tools of one name",
+            || {
+                capabilities(&format!(
+                    "{{\"tools\":\n{{{}\"t\": {{}}}}}}",
+                    "\"t\": {},".repeat(9)
+                ))
+            },
+            &[
+                (DuplicateKey, 4, 10),
+                (DuplicateKey, 4, 18),
+                (DuplicateKey, 4, 26),
+                (DuplicateKey, 4, 34),
+                (DuplicateKey, 4, 42),
+                (DuplicateKey, 4, 50),
+                (DuplicateKey, 4, 58),
+                (DuplicateKey, 4, 66),
+                (DuplicateKey, 4, 74),
+            ],
+        ),
+        case(
+            Index,
+            "100,000 blocks of one tool, each of its own resource",
+            || {
+                let block = |n| format!("{{\"verb\": \"read\", \"resource\": \"x-{n}\"}}");
+                let blocks: Vec<_> = (0..100_000).map(block).collect();
+                capabilities(&format!(
+                    "{{\"tools\": {{\"t\": {{\"x-summit-capabilities\": [{}]}}}}}}",
+                    blocks.join(",")
+                ))
+            },
+            &[],
+        ),
+        case(
+            Index,
+            "100,000 tags of one block",
+            || {
+                let tags: Vec<_> = (0..100_000)
+                    .map(|n| format!("\"x-{}\"", n % 50_000))
+                    .collect();
+                capabilities(&format!(
+                    "{{\"tools\": {{\"t\": {{\"x-summit-capabilities\": \
+                     [{{\"verb\": \"read\", \"resource\": \"fs\", \"constraints\": [{}]}}]}}}}}}",
+                    tags.join(",")
+                ))
+            },
+            &[],
+        ),
+        case(
+            Index,
+            "a schema nested too deeply",
+            || {
+                capabilities(&format!(
+                    "{{\"tools\": {{\"t\": {{\"inputSchema\":\n{}{}}}}}}}",
+                    "{\"a\":".repeat(1_000),
+                    "1".to_owned() + &"}".repeat(1_000)
+                ))
+            },
+            &[(NestingTooDeep, 4, 616)],
+        ),
+    ]
+}
+
+/// A task that is accepted without a warning.
+const TASK: &str = "\
+task_id: t
+required_capabilities:
+  - verb: search
+    resource: internet
+    constraints: [readonly]
+    load: essential
+";
+
+fn tasks() -> Vec<Hostile> {
+    use Code::{
+        DuplicateKey, EmptyValue, InputTooLarge, InvalidName, InvalidUtf8, JsonSyntax,
+        MissingField, NestingTooDeep, UnknownKey, UnknownValue, WrongType, YamlUnsupported,
+    };
+    use Kind::Task;
+    fn task(
+        name: &'static str,
+        old: &'static str,
+        new: &'static [u8],
+        expected: &[Place],
+    ) -> Hostile {
+        case(Task, name, || replaced(TASK, old, new), expected)
+    }
+    fn whole(name: &'static str, text: &'static [u8], expected: &[Place]) -> Hostile {
+        case(Task, name, || text.to_vec(), expected)
+    }
+    vec![
+        task("nothing special", "t\n", b"t\n", &[]),
+        case(
+            Task,
+            "a byte order mark",
+            || format!("\u{feff}{TASK}").into(),
+            &[],
+        ),
+        case(
+            Task,
+            "JSON behind a byte order mark",
+            || {
+                "\u{feff}{\"task_id\": \"\\ud83d\\ude00\", \"required_capabilities\": \
+                 [{\"verb\": \"read\", \"resource\": \"fs\"}]}"
+                    .into()
+            },
+            &[],
+        ),
+        case(Task, "CRLF", || TASK.replace('\n', "\r\n").into(), &[]),
+        whole("an empty file", b"", &[(WrongType, 1, 1)]),
+        whole("a number", b"1", &[(WrongType, 1, 1)]),
+        whole("a list", b"[]", &[(WrongType, 1, 1)]),
+        whole(
+            "prose around JSON",
+            b"{\"task_id\": \"t\"} and so on",
+            &[(JsonSyntax, 1, 18)],
+        ),
+        whole("JSON with a comment", b"{} // none", &[(JsonSyntax, 1, 4)]),
+        whole(
+            "JSON with a key twice",
+            b"{\"task_id\": \"t\", \"task_id\": \"u\"}",
+            &[(MissingField, 1, 1), (DuplicateKey, 1, 18)],
+        ),
+        task(
+            "a byte that is no UTF-8",
+            "t\n",
+            b"\xff\n",
+            &[(InvalidUtf8, 1, 10)],
+        ),
+        task(
+            "a key twice",
+            "task_id: t\n",
+            b"task_id: t\ntask_id: u\n",
+            &[(DuplicateKey, 2, 1)],
+        ),
+        task(
+            "an alias",
+            "internet",
+            b"&a internet",
+            &[(YamlUnsupported, 4, 15)],
+        ),
+        task(
+            "a second document",
+            "required",
+            b"--- # again\nrequired",
+            &[(YamlUnsupported, 2, 1)],
+        ),
+        task(
+            "an id with a bell",
+            "task_id: t",
+            b"task_id: \"a\\a\"",
+            &[(InvalidName, 1, 10)],
+        ),
+        task(
+            "an id that is a list",
+            "task_id: t",
+            b"task_id: [t]",
+            &[(WrongType, 1, 10)],
+        ),
+        task(
+            "an empty id",
+            "task_id: t",
+            b"task_id: ''",
+            &[(EmptyValue, 1, 10)],
+        ),
+        task(
+            "a constraint that is no list",
+            "[readonly]",
+            b"readonly",
+            &[(WrongType, 5, 18)],
+        ),
+        task(
+            "a constraint that is a mapping",
+            "[readonly]",
+            b"[{readonly: true}]",
+            &[(WrongType, 5, 19)],
+        ),
+        task(
+            "a misspelt constraint",
+            "[readonly]",
+            b"[read_only]",
+            &[(UnknownValue, 5, 19)],
+        ),
+        task("a misspelt key", "load:", b"loads:", &[(UnknownKey, 6, 5)]),
+        task(
+            "another load",
+            "essential",
+            b"true",
+            &[(UnknownValue, 6, 11)],
+        ),
+        task("a verb that is null", "search", b"", &[(WrongType, 3, 9)]),
+        task("a resource with a slash", "internet", b"x-a/b", &[]),
+        case(
+            Task,
+            "100,000 open brackets",
+            || repeated("", "[", 100_000, ""),
+            &[(NestingTooDeep, 1, 129)],
+        ),
+        case(
+            Task,
+            "100,000 open brackets in YAML",
+            || repeated("task_id: ", "[", 100_000, ""),
+            &[(NestingTooDeep, 1, 265)],
+        ),
+        case(
+            Task,
+            "100,000 requirements",
+            || {
+                repeated(
+                    "task_id: t\nrequired_capabilities:\n",
+                    "  - {verb: read, resource: fs}\n",
+                    100_000,
+                    "",
+                )
+            },
+            &[],
+        ),
+        case(
+            Task,
+            "100,000 constraints",
+            || {
+                replaced(
+                    TASK,
+                    "[readonly]",
+                    &repeated("[x-a", ", readonly", 100_000, "]"),
+                )
+            },
+            &[],
+        ),
+        case(
+            Task,
+            "a byte too large",
+            || vec![b' '; (16 << 20) + 1],
+            &[(InputTooLarge, 1, 1)],
+        ),
+    ]
+}
+
+fn tenants_and_health() -> Vec<Hostile> {
+    use Code::{
+        DuplicateKey, EmptyValue, InputTooLarge, InvalidName, NestingTooDeep, NumberOutOfRange,
+        TenantUnknown, UnknownKey, UnknownValue, WrongType,
+    };
+    use Kind::{Health, Tenant};
+    fn tenant(name: &'static str, text: &'static str, expected: &[Place]) -> Hostile {
+        case(
+            Tenant,
+            name,
+            move || format!("tenants:\n- id: a\n{text}").into_bytes(),
+            expected,
+        )
+    }
+    fn health(name: &'static str, text: &'static str, expected: &[Place]) -> Hostile {
+        case(Health, name, || text.as_bytes().to_vec(), expected)
+    }
+    vec![
+        tenant("nothing special", "", &[]),
+        tenant(
+            "two tenants and none named",
+            "- id: b\n",
+            &[(TenantUnknown, 1, 1)],
+        ),
+        tenant("one id twice", "- id: a\n", &[(DuplicateKey, 3, 7)]),
+        tenant(
+            "a tier that is a list",
+            "  tier: [gold]\n",
+            &[(WrongType, 3, 9)],
+        ),
+        tenant(
+            "a policy that is a mapping",
+            "  policy: {a: b}\n",
+            &[(WrongType, 3, 11)],
+        ),
+        tenant(
+            "a budget below zero",
+            "  token_budget: -1\n",
+            &[(WrongType, 3, 17)],
+        ),
+        tenant(
+            "a budget with a fraction",
+            "  token_budget: 1.5\n",
+            &[(WrongType, 3, 17)],
+        ),
+        tenant(
+            "a budget of many digits",
+            "  token_budget: 99999999999999999999\n",
+            &[(NumberOutOfRange, 3, 17)],
+        ),
+        tenant(
+            "priorities that are a list",
+            "  priorities: []\n",
+            &[(WrongType, 3, 15)],
+        ),
+        tenant(
+            "priorities of other types",
+            "  priorities: {classes: 1, servers: {a: x, b: [], c: true, d: 1e3, e: 0x10, f: 9223372036854775808}}\n",
+            &[
+                (WrongType, 3, 25),
+                (WrongType, 3, 41),
+                (WrongType, 3, 47),
+                (WrongType, 3, 54),
+                (WrongType, 3, 63),
+                (WrongType, 3, 71),
+                (NumberOutOfRange, 3, 80),
+            ],
+        ),
+        tenant(
+            "the largest and the least priority",
+            "  priorities: {servers: {a: 9223372036854775807, b: -9223372036854775808}}\n",
+            &[],
+        ),
+        tenant(
+            "a priority twice",
+            "  priorities: {servers: {a: 1, \"a\": 2}}\n",
+            &[(DuplicateKey, 3, 32)],
+        ),
+        tenant(
+            "a misspelt key",
+            "  priorities: {server: {a: 1}}\n",
+            &[(UnknownKey, 3, 16)],
+        ),
+        case(Tenant, "an empty file", Vec::new, &[(WrongType, 1, 1)]),
+        case(
+            Tenant,
+            "tenants that are a mapping",
+            || b"tenants: {a: b}".to_vec(),
+            &[(WrongType, 1, 10)],
+        ),
+        case(
+            Tenant,
+            "no tenants",
+            || b"tenants: []".to_vec(),
+            &[(TenantUnknown, 1, 1)],
+        ),
+        case(
+            Tenant,
+            "a tenant that is a string",
+            || b"tenants: [acme]".to_vec(),
+            &[(WrongType, 1, 11)],
+        ),
+        case(
+            Tenant,
+            "20,000 tenants",
+            || {
+                let tenants: Vec<_> = (0..20_000)
+                    .map(|n| format!("{{\"id\": \"t{n}\"}}"))
+                    .collect();
+                format!("{{\"tenants\":\n[{}]}}", tenants.join(",")).into_bytes()
+            },
+            &[(TenantUnknown, 1, 2)],
+        ),
+        case(
+            Tenant,
+            "100,000 priorities",
+            || {
+                let servers: Vec<_> = (0..100_000).map(|n| format!("\"s{n}\": {n}")).collect();
+                format!(
+                    "{{\"tenants\": [{{\"id\": \"a\", \"priorities\": {{\"servers\": {{{}}}}}}}]}}",
+                    servers.join(",")
+                )
+                .into_bytes()
+            },
+            &[],
+        ),
+        case(
+            Tenant,
+            "a byte too large",
+            || vec![b' '; (16 << 20) + 1],
+            &[(InputTooLarge, 1, 1)],
+        ),
+        health("an empty mapping", "{}", &[]),
+        health("an empty file", "", &[]),
+        health("a list", "[]", &[(WrongType, 1, 1)]),
+        health("a string", "HEALTHY", &[(WrongType, 1, 1)]),
+        health(
+            "a status in lower case",
+            "a: healthy",
+            &[(UnknownValue, 1, 4)],
+        ),
+        health(
+            "a status that is a number",
+            "{\"a\": 1}",
+            &[(WrongType, 1, 7)],
+        ),
+        health(
+            "a status that is a mapping",
+            "{\"a\": {\"status\": \"HEALTHY\"}}",
+            &[(WrongType, 1, 7)],
+        ),
+        health(
+            "a server twice",
+            "a: HEALTHY\na: UNHEALTHY\n",
+            &[(DuplicateKey, 2, 1)],
+        ),
+        health(
+            "a server twice, once escaped",
+            "{\"a\": \"HEALTHY\", \"\\u0061\": \"UNHEALTHY\"}",
+            &[(DuplicateKey, 1, 18)],
+        ),
+        health(
+            "a server that can have no such id",
+            "{\"a@1\": \"HEALTHY\", \"b|\": \"HEALTHY\", \"\": \"HEALTHY\"}",
+            &[
+                (InvalidName, 1, 2),
+                (InvalidName, 1, 20),
+                (EmptyValue, 1, 37),
+            ],
+        ),
+        case(
+            Health,
+            "100,000 servers",
+            || {
+                (0..100_000)
+                    .map(|n| format!("s{n}: HEALTHY\n"))
+                    .collect::<String>()
+                    .into_bytes()
+            },
+            &[],
+        ),
+        case(
+            Health,
+            "100,000 mappings inside each other",
+            || repeated("", "{\"a\":", 100_000, ""),
+            &[(NestingTooDeep, 1, 641)],
+        ),
+        case(
+            Health,
+            "a byte too large",
+            || vec![b' '; (16 << 20) + 1],
+            &[(InputTooLarge, 1, 1)],
         ),
     ]
 }

@@ -2,7 +2,9 @@
 
 use agent_engine::diagnostic::Problems;
 use agent_tests::corpus::Failures;
-use agent_tests::hostile::{Hostile, INDEX, Kind, MANIFEST, cases};
+use agent_tests::files::{File as _, Match};
+use agent_tests::hostile::{Hostile, INDEX, Kind, MANIFEST, cases, replaced};
+use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -24,6 +26,54 @@ fn hostile_indexes_have_the_answer_that_is_expected_of_them() {
 #[test]
 fn hostile_locks_and_explanations_have_the_answer_that_is_expected_of_them() {
     check(|case| matches!(case.kind, Kind::Lock | Kind::Explanation));
+}
+
+#[test]
+fn hostile_circumstances_have_the_answer_that_is_expected_of_them() {
+    check(|case| matches!(case.kind, Kind::Task | Kind::Tenant | Kind::Health));
+}
+
+/// 10,000 tools in each of a few servers, and as many rejections: told in time.
+#[test]
+fn many_tools_are_matched_in_time() {
+    let tool = |n: usize| {
+        let tag = if n.is_multiple_of(2) {
+            "readonly"
+        } else {
+            "pii_safe"
+        };
+        format!(
+            "\"t{n}\": {{\"x-summit-capabilities\": \
+             [{{\"verb\": \"read\", \"resource\": \"fs\", \"constraints\": [\"{tag}\"]}}]}}"
+        )
+    };
+    let tools: Vec<_> = (0..10_000).map(tool).collect();
+    let tools = format!(
+        "\"capabilities\": {{\"tools\": {{{}}}}}, \"data\"",
+        tools.join(",")
+    );
+    let index = String::from_utf8(replaced(INDEX, "\"data\"", tools.as_bytes())).expect("UTF-8");
+    let task = "task_id: t\nrequired_capabilities:\n\
+                - {verb: read, resource: fs}\n\
+                - {verb: read, resource: fs, constraints: [readonly]}\n\
+                - {verb: read, resource: fs, constraints: [readonly, pii_safe]}\n";
+    let start = Instant::now();
+    let answers = native::under(&Inputs {
+        index: index.into_bytes(),
+        task: Some(Given::text(task)),
+        ..Inputs::default()
+    });
+    assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
+    let found = Match::read(&answers["match.json"]).expect("its type");
+    let counts: Vec<_> = found
+        .requirements
+        .iter()
+        .map(|it| (it.selected.is_some(), it.eligible.len(), it.rejected.len()))
+        .collect();
+    assert_eq!(
+        counts,
+        [(true, 9_999, 0), (true, 4_999, 5_000), (false, 0, 10_000)]
+    );
 }
 
 fn check(these: impl Fn(&Hostile) -> bool) {

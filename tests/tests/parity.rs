@@ -8,6 +8,7 @@ use agent_tests::corpus::{Failures, cases};
 use agent_tests::difference::difference;
 use agent_tests::files::{Answer, File as _, Lock, Locked, Match, Resolution};
 use agent_tests::hostile::{self, Kind};
+use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native::{self, Answers};
 use agent_tests::text::Style;
 use agent_tests::world::{World, crowds, styles, tool_crowds, tool_worlds, worlds};
@@ -149,6 +150,19 @@ fn component_and_engine_agree_on_hostile_inputs() {
             ),
             Kind::Lock => (validated_lock(&bytes), instance.validate_lock(&bytes)),
             Kind::Explanation => (native::expand(&bytes), instance.expand(&bytes)),
+            Kind::Task | Kind::Tenant | Kind::Health => {
+                let given = Some(Given::text(bytes));
+                let mut inputs = Inputs {
+                    index: hostile::INDEX.into(),
+                    ..Inputs::default()
+                };
+                match case.kind {
+                    Kind::Task => inputs.task = given,
+                    Kind::Tenant => inputs.tenant = given,
+                    _ => inputs.health = given,
+                }
+                (native::under(&inputs), instance.under(&inputs))
+            }
         };
         compare(&mut failures, case.name, &native, &found);
     }
