@@ -533,7 +533,7 @@ pub(crate) struct Completions {
 /// View it with `agent man | man -l -`.
 #[derive(Args, Debug)]
 pub(crate) struct Man {
-    /// The page of this command [default: that of the whole program]
+    /// The page of this command, such as `policy check` [default: that of the whole program]
     #[arg(value_name = "COMMAND")]
-    pub(crate) command: Option<String>,
+    pub(crate) command: Vec<String>,
 }

@@ -10,13 +10,13 @@ pub(super) fn run(args: &Man) -> Result<Answer, Failure> {
     let mut program = Arguments::command();
     // Gives the commands their full names and the options that all of them have.
     program.build();
-    let command = match &args.command {
-        None => program,
-        Some(name) => program
+    let mut command = program;
+    for name in &args.command {
+        command = command
             .find_subcommand(name)
             .cloned()
-            .ok_or_else(|| Failure::new(format_args!("there is no command `{name}`")))?,
-    };
+            .ok_or_else(|| Failure::new(format_args!("there is no command `{name}`")))?;
+    }
     let mut page = Vec::new();
     clap_mangen::Man::new(command)
         .render(&mut page)

@@ -48,6 +48,10 @@ fn there_are_completions_and_manual_pages() {
         .exits(0)
         .answers("agent-resolve")
         .answers("locked");
+    project
+        .agent("man policy check")
+        .exits(0)
+        .answers("agent-policy-check");
     project.agent("man nothing").exits(2).answers_nothing();
 }
 

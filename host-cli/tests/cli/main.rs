@@ -6,6 +6,7 @@
 // The program is made to fail by means that other systems do not have.
 #![cfg(target_os = "linux")]
 
+mod capabilities;
 mod codes;
 mod engines;
 mod inputs;

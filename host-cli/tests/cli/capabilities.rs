@@ -1,0 +1,399 @@
+//! Tasks, tenants, policies, health and what comes of them: `match`, `tools`, `expand`,
+//! `policy check`, `index import`.
+
+use crate::project::Project;
+
+const INDEX: &str = r#"[
+  {
+    "id": "brave", "version": "1.0.0", "endpoint": "https://brave.example", "class": "paid",
+    "categories": ["audiences"], "scopes": ["read:audiences"],
+    "data": { "residency": "us-only", "maxSensitivity": "internal" },
+    "trust": { "signed": true, "publisher": "Brave" },
+    "capabilities": { "tools": {
+      "search_web": {
+        "description": "Search the web.", "inputSchema": { "type": "object" },
+        "x-summit-capabilities": [{ "verb": "search", "resource": "internet" }]
+      },
+      "read_page": {
+        "description": "Read a page.", "inputSchema": { "type": "object" },
+        "x-summit-capabilities": [{ "verb": "read", "resource": "internet" }]
+      }
+    } }
+  },
+  {
+    "id": "local", "version": "1.0.0", "endpoint": "https://local.example", "class": "local",
+    "categories": [], "scopes": [],
+    "data": { "residency": "any", "maxSensitivity": "internal" },
+    "trust": { "signed": true, "publisher": "Us" },
+    "capabilities": { "tools": {
+      "find": { "x-summit-capabilities": [{ "verb": "search", "resource": "internet" }] }
+    } }
+  }
+]
+"#;
+
+const TASK: &str = "\
+task_id: find-out
+required_capabilities:
+  - { verb: search, resource: internet }
+  - { verb: read, resource: internet, load: on_demand }
+";
+
+const TENANT: &str = "\
+version: v0.1
+tenants:
+  - id: acme
+    tier: gold
+    policy: rules/policy.rego
+    token_budget: 1000
+    priorities:
+      classes: { local: 30 }
+";
+
+const POLICY: &str = "\
+package switchboard
+
+allowed_tools contains tool.id if {
+\tsome tool in input.candidate_tools
+\ttool.publisher != \"Us\"
+}
+
+deny_reasons[tool.id] := \"not from us\" if {
+\tsome tool in input.candidate_tools
+\ttool.publisher == \"Us\"
+}
+";
+
+/// A project whose index has tools, with a task.
+fn project() -> Project {
+    let project = Project::new();
+    project.write("mcp.index.json", INDEX);
+    project.write("task.yaml", TASK);
+    project
+}
+
+/// As [`project`], with a tenant and its policy.
+fn governed() -> Project {
+    let project = project();
+    project.write("tenant.yaml", TENANT);
+    std::fs::create_dir(project.path("rules")).unwrap();
+    project.write("rules/policy.rego", POLICY);
+    project
+}
+
+#[test]
+fn a_task_is_matched_without_a_manifest() {
+    let project = project();
+    project
+        .agent("match --task task.yaml")
+        .exits(0)
+        .notes_nothing()
+        .answers("search:internet")
+        .answers("search_web");
+    let run = project
+        .agent("match --task task.yaml --format json")
+        .exits(0);
+    let json = run.json();
+    assert_eq!(json["task"]["id"], "find-out");
+    assert_eq!(json["requirements"][0]["selected"]["id"], "brave");
+    assert_eq!(json["requirements"][0]["eligible"][0]["lostOn"], "id");
+    // It writes nothing.
+    assert!(!project.has("agents.lock"));
+}
+
+#[test]
+fn what_no_tool_does_is_a_no() {
+    let project = project();
+    project.write(
+        "task.json",
+        r#"{"task_id": "t", "required_capabilities": [{"verb": "write", "resource": "fs"}]}"#,
+    );
+    project
+        .agent("match --task task.json")
+        .exits(1)
+        .notes("UNSATISFIED");
+    let run = project
+        .agent("match --task task.json --format sarif")
+        .exits(1);
+    assert_eq!(run.json()["runs"][0]["results"][0]["ruleId"], "UNSATISFIED");
+}
+
+#[test]
+fn a_json_file_is_strict_json() {
+    let project = project();
+    project.write("task.json", TASK);
+    project
+        .agent("match --task task.json")
+        .exits(1)
+        .notes("JSON_SYNTAX")
+        .notes("task.json:1:1");
+    project
+        .agent_reading("match --task -", TASK)
+        .exits(0)
+        .notes_nothing();
+}
+
+#[test]
+fn a_task_may_not_require_what_the_manifest_forbids() {
+    let project = project();
+    let manifest = crate::project::MANIFEST.replace(
+        "constraints:\n",
+        "constraints:\n  actions:\n    forbid: [search]\n",
+    );
+    project.write("agents.md", manifest);
+    for command in ["resolve", "match agents.md"] {
+        project
+            .agent(&format!("{command} --task task.yaml"))
+            .exits(1)
+            .notes("FORBIDDEN_ACTION")
+            .notes("task.yaml:3:")
+            .notes("agents.md:");
+    }
+    assert!(!project.has("agents.lock"));
+}
+
+#[test]
+fn the_tenants_policy_stands_beside_the_tenant() {
+    let project = governed();
+    let run = project
+        .agent("match --task task.yaml --tenant tenant.yaml --format json")
+        .exits(0);
+    let rejected = &run.json()["requirements"][0]["rejected"];
+    assert_eq!(
+        rejected[1]["reasons"][0]["code"], "POLICY_DENIED",
+        "{rejected:#}"
+    );
+    assert_eq!(rejected[1]["reasons"][0]["reason"], "not from us");
+
+    // Another one takes its place.
+    project.write("open.rego", "package switchboard\n\nallowed_tools contains tool.id if some tool in input.candidate_tools\n");
+    let run = project
+        .agent("match --task task.yaml --tenant tenant.yaml --policy open.rego --format json")
+        .exits(0);
+    assert_eq!(run.json()["requirements"][0]["selected"]["id"], "local");
+
+    // One that can't be read is no answer, rather than none.
+    std::fs::remove_file(project.path("rules/policy.rego")).unwrap();
+    project
+        .agent("match --task task.yaml --tenant tenant.yaml")
+        .exits(2)
+        .answers_nothing()
+        .notes("policy.rego");
+}
+
+#[test]
+fn a_policy_that_does_not_compile_changes_nothing() {
+    let project = project();
+    project.agent("resolve --task task.yaml --explain").exits(0);
+    let before = project.read("agents.lock");
+    project.write("broken.rego", "package switchboard\n\nallowed_tools := {");
+    project
+        .agent("resolve --task task.yaml --explain --policy broken.rego")
+        .exits(1)
+        .notes("POLICY_SYNTAX")
+        .notes("broken.rego:3:");
+    assert_eq!(project.read("agents.lock"), before);
+}
+
+#[test]
+fn a_policy_that_fails_denies_everything() {
+    let project = project();
+    project.write(
+        "p.rego",
+        "package switchboard\n\nallowed_tools := [\"brave@1.0.0/search_web\"]\n",
+    );
+    project
+        .agent("match --task task.yaml --policy p.rego")
+        .exits(1)
+        .answers("POLICY_ERROR")
+        .notes("no set");
+    project.write(
+        "p.rego",
+        "package switchboard\n\nallowed_tools contains x if x := time.now_ns()\n",
+    );
+    project
+        .agent("match --task task.yaml --policy p.rego")
+        .exits(1)
+        .notes("time.now_ns");
+}
+
+#[test]
+fn health_is_asked_last() {
+    let project = project();
+    project.write("health.yaml", "brave: UNHEALTHY\nlocal: PROBATION\n");
+    project
+        .agent("match --task task.yaml --health health.yaml")
+        .exits(1)
+        .answers("local 1.0.0 find")
+        .answers("HEALTH_VETO");
+    project.write("health.yaml", "brave: FINE\n");
+    project
+        .agent("match --task task.yaml --health health.yaml")
+        .exits(1)
+        .notes("UNKNOWN_VALUE")
+        .notes("health.yaml:1:8");
+}
+
+#[test]
+fn of_several_tenants_one_is_named() {
+    let project = project();
+    project.write("tenants.yaml", "tenants:\n  - id: a\n  - id: b\n");
+    let line = "match --task task.yaml --tenant tenants.yaml";
+    project.agent(line).exits(1).notes("TENANT_UNKNOWN");
+    project.agent(&format!("{line} --tenant-id b")).exits(0);
+    project
+        .agent(&format!("{line} --tenant-id bb"))
+        .exits(1)
+        .notes("did you mean `b`?");
+    project
+        .agent("match --task task.yaml --tenant-id b")
+        .exits(2);
+}
+
+#[test]
+fn what_is_exposed_is_what_mcp_lists() {
+    let project = project();
+    project.agent("resolve --task task.yaml").exits(0);
+    let tools = project.agent("tools --format json").exits(0).json();
+    let names: Vec<_> = tools["tools"]
+        .as_array()
+        .expect("a list of tools")
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["brave_helper", "search_web"]);
+    project.agent("tools").exits(0).answers("by an estimate");
+    project.agent("expand brave").exits(0).answers("read_page");
+}
+
+#[test]
+fn an_expansion_needs_a_budget() {
+    let project = project();
+    project.agent("resolve --task task.yaml").exits(0);
+    let run = project
+        .agent("expand brave read_page --format json")
+        .exits(1);
+    assert_eq!(run.json()["code"], "TOKEN_BUDGET_EXCEEDED");
+    project
+        .agent("expand brave read_page --used 10 --budget 1000")
+        .exits(0)
+        .answers("read_page");
+    project
+        .agent("expand brave search_web --budget 1000")
+        .exits(1)
+        .notes("EXPANSION_DENIED");
+
+    project.write(
+        "closed.rego",
+        "package switchboard\n\nallowed_tools := set()\n",
+    );
+    let run = project
+        .agent("expand brave read_page --budget 1000 --policy closed.rego --format json")
+        .exits(1);
+    assert_eq!(run.json()["code"], "EXPANSION_DENIED");
+}
+
+#[test]
+fn a_changed_definition_is_told_in_detail() {
+    let project = project();
+    project.agent("resolve --task task.yaml").exits(0);
+    project.write("before.json", INDEX);
+    project.write(
+        "mcp.index.json",
+        INDEX.replace("Search the web.", "Search."),
+    );
+    project
+        .agent("verify")
+        .exits(1)
+        .answers("DEFINITION_CHANGED");
+    for command in [
+        "verify",
+        "diff --task task.yaml",
+        "resolve --locked --task task.yaml",
+    ] {
+        project
+            .agent(&format!("{command} --old-index before.json"))
+            .exits(1)
+            .answers("`/description` changed");
+    }
+}
+
+#[test]
+fn a_policy_is_checked_with_its_tests() {
+    let project = governed();
+    let check = "policy check rules/policy.rego";
+    project.agent(check).exits(0).notes("no tests");
+    let test = "package switchboard_test\n\nimport data.switchboard\n\n\
+                test_us if not \"x\" in switchboard.allowed_tools with input as {\"candidate_tools\": []}\n\n\
+                test_wrong if 1 == 2\n";
+    project.write("rules/policy_test.rego", test);
+    project
+        .agent(check)
+        .exits(1)
+        .notes("POLICY_TEST_FAILED")
+        .notes("1 passed, 1 failed");
+    let run = project.agent(&format!("{check} --format json")).exits(1);
+    assert_eq!(run.json()["diagnostics"][0]["code"], "POLICY_TEST_FAILED");
+
+    // No publisher of the index is called so.
+    project.write("rules/policy.rego", POLICY.replace("\"Us\"", "\"Ussr\""));
+    project
+        .agent(&format!("{check} --test rules/none.rego"))
+        .exits(2);
+    project.write("rules/policy_test.rego", "package switchboard_test\n");
+    project.agent(check).exits(0).notes("POLICY_DEAD_RULE");
+}
+
+const OVERLAY: &str = "\
+version: v0.1
+servers:
+  weather:
+    version: 1.0.0
+    categories: [weather]
+    scopes: []
+    data: { residency: any, maxSensitivity: public }
+    trust: { signed: false, publisher: Weather }
+";
+
+const CLIENT: &str = r#"{"mcpServers": {"weather": {
+  "url": "https://weather.example/mcp", "headers": {"Authorization": "Bearer sk-123456789"}
+}}}"#;
+
+#[test]
+fn an_import_is_idempotent_and_keeps_secrets_out() {
+    let project = Project::empty();
+    project.write(".mcp.json", CLIENT);
+    project.write("overlay.yaml", OVERLAY);
+    let import = "index import .mcp.json --overlay overlay.yaml";
+    project
+        .agent(&format!("{import} --dry-run"))
+        .exits(0)
+        .notes("would write");
+    assert!(!project.has("mcp.index.json"));
+    project.agent(import).exits(0).notes("added weather@1.0.0");
+    let index = project.read("mcp.index.json");
+    assert!(!index.contains("sk-123456789"), "{index}");
+    project.agent(import).exits(0).notes("up to date");
+    assert_eq!(project.read("mcp.index.json"), index);
+    project.agent("discover").exits(0).answers("weather");
+}
+
+#[test]
+fn what_is_missing_is_reported_and_nothing_written() {
+    let project = project();
+    // The secret stands in the line that is at fault.
+    project.write(".mcp.json", CLIENT.replace('\n', ""));
+    let run = project
+        .agent("index import .mcp.json")
+        .exits(1)
+        .notes("MISSING_FIELD")
+        .notes("add to the overlay");
+    assert!(!run.stderr.contains("sk-123456789"), "{run:#?}");
+    assert_eq!(project.read("mcp.index.json"), INDEX);
+    project.write("x.json", "{}");
+    project
+        .agent("index import x.json")
+        .exits(1)
+        .notes("IMPORT_FORMAT");
+    project.agent("index import nothing.json").exits(2);
+}
