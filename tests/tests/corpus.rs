@@ -2,28 +2,108 @@
 //!
 //! | area | inputs | expected |
 //! |---|---|---|
-//! | `resolve` | `agents.md`, `mcp.index.json` | lock, resolution, summary, and the diagnostics where there are any |
-//! | `validate` | one of `agents.md`, `mcp.index.json`, `agents.lock`, `compact.json` | its diagnostics |
+//! | `resolve` | `agents.md`, `mcp.index.json`, circumstances | lock, resolution, summary, and the diagnostics where there are any |
+//! | `match` | a task, `mcp.index.json`, circumstances, and perhaps `agents.md` | what `agent match` says |
+//! | `validate` | one of `agents.md`, `mcp.index.json`, `agents.lock`, `compact.json`, a task, a tenant, a snapshot of health | its diagnostics |
 //! | `drift` | `newer.lock` and perhaps `older.lock`; or `agents.lock` and `mcp.index.json` | the named differences |
 //! | `views` | `agents.md`, `mcp.index.json` | every view whole |
+//!
+//! Circumstances, each of which may be absent: `task`, `tenant`, `health` and `context`, as `.yaml`
+//! or as `.json`; `tenant-id.txt`; and `policy.rego`.
 //!
 //! A SARIF document lists every rule, so that whole ones are in `views` only; elsewhere its
 //! results are kept, which is the part that depends on the case.
 
-use agent_engine::diagnostic::Code;
+use agent_engine::decide::PolicyEngine;
+use agent_engine::diagnostic::{Code, Diagnostic};
+use agent_engine::lower::Notation;
+use agent_engine::render::{self, Format};
+use agent_engine::{explain, lower, policy};
 use agent_tests::corpus::{Case, Failures, answer, cases};
+use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native::{self, Answers};
 use agent_tests::{hostile, root};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
 
 const MANIFEST: &str = "agents.md";
 const INDEX: &str = "mcp.index.json";
 const LOCK: &str = "agents.lock";
 const COMPACT: &str = "compact.json";
+const POLICY: &str = "policy.rego";
+const TENANT_ID: &str = "tenant-id.txt";
+const MATCH: &str = "match.json";
 const RESOLUTION: &str = "agents.resolution.json";
 const DIAGNOSTICS: &str = "diagnostics.json";
+
+/// Every file that is an input of a decision.
+const INPUTS: [&str; 12] = [
+    MANIFEST,
+    INDEX,
+    "task.yaml",
+    "task.json",
+    "tenant.yaml",
+    "tenant.json",
+    TENANT_ID,
+    "health.yaml",
+    "health.json",
+    "context.yaml",
+    "context.json",
+    POLICY,
+];
+
+/// The codes of which a case here would say less than the tests that have them, and what those
+/// tests name.
+const ELSEWHERE: [(Code, &str, &str); 13] = [
+    // An explanation of more than 256 MiB.
+    (
+        Code::ExplanationTooLarge,
+        "tests/tests/specification.rs",
+        "ExplanationTooLarge",
+    ),
+    (Code::PolicySyntax, "engine/tests/policy.rs", "PolicySyntax"),
+    (Code::PolicyDeadRule, "engine/tests/policy.rs", "dead_rules"),
+    (
+        Code::PolicyRuleUnused,
+        "engine/tests/policy.rs",
+        "unused_rules",
+    ),
+    (
+        Code::PolicyTestFailed,
+        "engine/tests/policy.rs",
+        "PolicyTestFailed",
+    ),
+    (
+        Code::StubCollision,
+        "engine/tests/expansion.rs",
+        "StubCollision",
+    ),
+    (
+        Code::ExpansionDenied,
+        "engine/tests/expansion.rs",
+        "ExpansionDenied",
+    ),
+    (
+        Code::TokenBudgetExceeded,
+        "engine/tests/expansion.rs",
+        "TokenBudgetExceeded",
+    ),
+    (Code::ImportFormat, "engine/tests/import.rs", "ImportFormat"),
+    (
+        Code::ImportNoCapability,
+        "engine/tests/import.rs",
+        "ImportNoCapability",
+    ),
+    (
+        Code::ImportToolRemoved,
+        "engine/tests/import.rs",
+        "ImportToolRemoved",
+    ),
+    (Code::ImportUnused, "engine/tests/import.rs", "ImportUnused"),
+    (Code::ImportValue, "engine/tests/import.rs", "ImportValue"),
+];
 
 #[test]
 fn corpus_of_resolutions() {
@@ -43,7 +123,28 @@ fn corpus_of_resolutions() {
             expected.push((DIAGNOSTICS, answer(&answers, DIAGNOSTICS)));
             expected.push(("sarif-results.json", &results));
         }
-        case.check(&[MANIFEST, INDEX], &expected, &mut failures);
+        if answers.get("expanded.json") != answers.get(RESOLUTION) {
+            failures.add(&case.name(), "the compact form holds something else");
+        }
+        case.check(&INPUTS, &expected, &mut failures);
+    }
+    failures.finish();
+}
+
+#[test]
+fn corpus_of_matches() {
+    let mut failures = Failures::default();
+    for case in cases("match") {
+        let answers = matched(&case);
+        let satisfied = answers
+            .get(MATCH)
+            .is_some_and(|text| text.contains("\n  \"satisfied\": true,\n"));
+        if satisfied != case.accepted() {
+            failures.add(&case.name(), format!("satisfied: {satisfied}"));
+        }
+        let expected = answers.iter().map(|(file, text)| (&**file, &**text));
+        let expected: Vec<_> = expected.collect();
+        case.check(&INPUTS, &expected, &mut failures);
     }
     failures.finish();
 }
@@ -58,7 +159,8 @@ fn corpus_of_validations() {
         if valid != case.accepted() {
             failures.add(&case.name(), format!("valid: {valid}\n{diagnostics}"));
         }
-        case.check(&[input], &[(DIAGNOSTICS, diagnostics)], &mut failures);
+        let inputs = [input, TENANT_ID];
+        case.check(&inputs, &[(DIAGNOSTICS, diagnostics)], &mut failures);
     }
     failures.finish();
 }
@@ -90,7 +192,7 @@ fn corpus_of_views() {
             .filter(|(file, _)| *file != "expanded.json")
             .map(|(file, text)| (&**file, &**text))
             .collect();
-        case.check(&[MANIFEST, INDEX], &expected, &mut failures);
+        case.check(&INPUTS, &expected, &mut failures);
     }
     failures.finish();
 }
@@ -99,14 +201,15 @@ fn corpus_of_views() {
 #[test]
 fn corpus_has_a_case_and_the_documentation_a_page_for_each_code() {
     let mut answered = BTreeSet::new();
-    for area in ["resolve", "validate", "drift"] {
+    for area in ["resolve", "match", "validate", "drift"] {
         for case in cases(area) {
             let answers = match area {
                 "resolve" => resolved(&case),
+                "match" => matched(&case),
                 "validate" => validated(&case).1,
                 _ => drifted(&case).1,
             };
-            for file in [DIAGNOSTICS, RESOLUTION, "drifts.json"] {
+            for file in [DIAGNOSTICS, RESOLUTION, MATCH, "drifts.json"] {
                 if let Some(text) = answers.get(file) {
                     collect_codes(&serde_json::from_str(text).expect("JSON"), &mut answered);
                 }
@@ -117,10 +220,14 @@ fn corpus_has_a_case_and_the_documentation_a_page_for_each_code() {
     let hostile = hostile::cases();
     let hostile = hostile.iter().flat_map(|case| &case.expected);
     answered.extend(hostile.map(|(code, _, _)| code.name().to_owned()));
-    // `specification.rs` tests this one, with an explanation of more than 256 MiB.
-    answered.insert(Code::ExplanationTooLarge.name().to_owned());
-
     let mut failures = Failures::default();
+    for (code, file, name) in ELSEWHERE {
+        let text = fs::read_to_string(root().join(file)).unwrap_or_default();
+        if !text.contains(name) && !text.contains(code.name()) {
+            failures.add(code.name(), format!("nothing in {file}"));
+        }
+        answered.insert(code.name().to_owned());
+    }
     for code in Code::ALL {
         if !answered.remove(code.name()) {
             failures.add(code.name(), "no case has this code");
@@ -159,14 +266,94 @@ fn given(case: &Case, file: &str) -> Vec<u8> {
 }
 
 fn resolved(case: &Case) -> Answers {
+    let circumstances = &INPUTS[2..];
+    if case
+        .files()
+        .iter()
+        .any(|file| circumstances.contains(&&**file))
+    {
+        let mut answers = native::under(&inputs(case));
+        answers.retain(|file, _| !file.starts_with("match."));
+        return answers;
+    }
     native::resolve(&given(case, MANIFEST), &given(case, INDEX))
+}
+
+/// All that a case gives.
+fn inputs(case: &Case) -> Inputs {
+    let notated = |name: &str| {
+        let [yaml, json] = ["yaml", "json"].map(|end| case.input(&format!("{name}.{end}")));
+        assert!(
+            yaml.is_none() || json.is_none(),
+            "{}: two {name}s",
+            case.name()
+        );
+        let json_given = json.is_some();
+        yaml.or(json).map(|bytes| Given {
+            bytes,
+            json: json_given,
+        })
+    };
+    Inputs {
+        manifest: case.input(MANIFEST),
+        index: case.input(INDEX).unwrap_or_default(),
+        task: notated("task"),
+        tenant: notated("tenant"),
+        tenant_id: tenant_id(case),
+        health: notated("health"),
+        context: notated("context"),
+    }
+}
+
+fn tenant_id(case: &Case) -> Option<String> {
+    let id = String::from_utf8(case.input(TENANT_ID)?).expect("UTF-8");
+    Some(id.trim_end().to_owned())
+}
+
+/// What `agent match` says: the answer, and the diagnostics where there are any.
+fn matched(case: &Case) -> Answers {
+    let policy = case.input(POLICY).map(|bytes| {
+        let read = policy::read(bytes).expect("the policy is valid");
+        Arc::new(read.value) as Arc<dyn PolicyEngine>
+    });
+    let mut answers = Answers::new();
+    let diagnostics = match native::read(&inputs(case), policy) {
+        Err(found) => found,
+        Ok(read) => {
+            let matching = read.matching();
+            let text = render::matching(&matching).expect("small enough");
+            answers.insert(MATCH.to_owned(), text);
+            let parts = render::match_summary(&matching);
+            let text = parts.iter().map(|part| &*part.text).collect();
+            answers.insert("match.txt".to_owned(), text);
+            let mut diagnostics = read.warnings;
+            diagnostics.extend(explain::unmatched(&matching));
+            diagnostics
+        }
+    };
+    if !diagnostics.is_empty() {
+        let report = render::report(Format::Json, &diagnostics, &[]);
+        answers.insert(DIAGNOSTICS.to_owned(), report);
+    }
+    answers
 }
 
 /// The one input of a case, and what is said about it.
 fn validated(case: &Case) -> (&'static str, Answers) {
-    let mut inputs = [MANIFEST, INDEX, LOCK, COMPACT]
-        .into_iter()
-        .filter_map(|file| Some((file, case.input(file)?)));
+    let mut inputs = [
+        MANIFEST,
+        INDEX,
+        LOCK,
+        COMPACT,
+        "task.yaml",
+        "task.json",
+        "tenant.yaml",
+        "tenant.json",
+        "health.yaml",
+        "health.json",
+    ]
+    .into_iter()
+    .filter_map(|file| Some((file, case.input(file)?)));
     let (Some((input, bytes)), None) = (inputs.next(), inputs.next()) else {
         panic!("{} has not one input", case.name());
     };
@@ -174,14 +361,34 @@ fn validated(case: &Case) -> (&'static str, Answers) {
         MANIFEST => native::validate_manifest(&bytes),
         INDEX => native::validate_index(&bytes),
         LOCK => native::validate_lock(&bytes),
-        _ => {
+        COMPACT => {
             let mut answers = native::expand(&bytes);
             let valid = || "{\n  \"diagnostics\": [],\n  \"valid\": true\n}\n".to_owned();
             answers.entry(DIAGNOSTICS.to_owned()).or_insert_with(valid);
             answers
         }
+        _ => {
+            let notation = Notation::of_file(input);
+            let found = match input.split_once('.').map(|(name, _)| name) {
+                Some("task") => found(lower::task(bytes, notation)),
+                Some("tenant") => {
+                    let id = tenant_id(case);
+                    found(lower::tenant(bytes, notation, id.as_deref()))
+                }
+                _ => found(lower::health(bytes, notation)),
+            };
+            let report = render::report(Format::Json, &found, &[]);
+            Answers::from([(DIAGNOSTICS.to_owned(), report)])
+        }
     };
     (input, answers)
+}
+
+fn found<T>(lowered: lower::Lowered<T>) -> Vec<Diagnostic> {
+    match lowered {
+        Ok(checked) => checked.warnings,
+        Err(found) => found,
+    }
 }
 
 /// The inputs of a case, and the differences that it is about.

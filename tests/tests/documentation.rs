@@ -3,6 +3,7 @@
 use agent_engine::diagnostic::Code;
 use agent_tests::corpus::Failures;
 use agent_tests::files::{File as _, Resolution};
+use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native;
 use agent_tests::root;
 use std::fs;
@@ -19,6 +20,8 @@ requires:
   mcp:
     - category: audiences
       permissions: [read:audiences, write:audiences]
+  capabilities:
+    - { verb: search, resource: internet, constraints: [readonly] }
 constraints:
   data: { residency: us-only, sensitivity: pii.high }
   trust: { requireSigned: true }
@@ -45,10 +48,38 @@ fn blocks(page: &str, section: &str) -> Vec<Block> {
     blocks
 }
 
+/// One server that has what is asked for.
+const OFFERING: &str = r#"[
+  { "id": "acme", "version": "1", "endpoint": "https://a.example/mcp", "categories": [], "scopes": [],
+    "data": { "residency": "any", "maxSensitivity": "public" },
+    "trust": { "signed": true, "publisher": "Acme" },
+    "capabilities": { "tools": { "find": { "x-summit-capabilities": [
+      { "verb": "search", "resource": "internet" } ] } } } }
+]"#;
+
+/// A task and an index, for pages that show a part of the circumstances.
+fn demanding() -> Inputs {
+    Inputs {
+        index: OFFERING.into(),
+        task: Some(Given::text(
+            "task_id: t\nrequired_capabilities:\n  - { verb: search, resource: internet }\n",
+        )),
+        ..Inputs::default()
+    }
+}
+
 /// The codes that an example is answered with. None if it is no input that stands for itself.
 fn codes((language, text): &Block) -> Option<Vec<String>> {
     let answers = match &**language {
         "yaml" if text.starts_with("---\n") => vec![native::validate_manifest(text.as_bytes())],
+        "yaml" if text.starts_with("tenants:") => vec![native::under(&Inputs {
+            tenant: Some(Given::text(text.as_str())),
+            ..demanding()
+        })],
+        "yaml" if text.starts_with("acme: ") => vec![native::under(&Inputs {
+            health: Some(Given::text(text.as_str())),
+            ..demanding()
+        })],
         "markdown" => vec![native::validate_manifest(text.as_bytes())],
         // A page shows an index or a lock, and does not say which to a program.
         "json" => vec![
@@ -110,11 +141,13 @@ fn manifests_in_the_reference_are_accepted() {
     let path = root().join("docs/reference/agents-md.md");
     let page = fs::read_to_string(&path).expect("the page on agents.md");
     let mut count = 0;
-    for block in blocks(&page, "The smallest manifest") {
-        count += 1;
-        assert_eq!(codes(&block), Some(Vec::new()), "{}", block.1);
+    for section in ["The smallest manifest", "Capabilities"] {
+        for block in blocks(&page, section) {
+            count += 1;
+            assert_eq!(codes(&block), Some(Vec::new()), "{}", block.1);
+        }
     }
-    assert_eq!(count, 1, "the page has a smallest manifest");
+    assert_eq!(count, 2, "the page has a manifest in each");
 }
 
 #[test]
@@ -135,4 +168,61 @@ fn files_in_the_reference_are_those_of_the_example() {
         let block = format!("```json\n{shown}```\n");
         assert!(text.contains(&block), "{page} does not show\n{shown}");
     }
+}
+
+/// The first block of a language on a page of the reference or of the explanation.
+fn first(page: &str, language: &str) -> String {
+    let path = root().join("docs").join(page);
+    let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let open = format!("```{language}\n");
+    let (_, rest) = text
+        .split_once(&open)
+        .unwrap_or_else(|| panic!("{page} has no {open}"));
+    rest.split_once("```").expect("an end").0.to_owned()
+}
+
+#[test]
+fn the_example_of_capabilities_is_a_case() {
+    let case = root().join("tests/corpus/match/accept/the-example-of-the-documentation");
+    let read = |file: &str| fs::read_to_string(case.join(file)).expect("a file of the case");
+    let answer = read("match.txt");
+    assert_eq!(first("explanation/capabilities.md", "text"), answer);
+    assert_eq!(
+        first("explanation/capabilities.md", "yaml"),
+        read("task.yaml")
+    );
+    assert_eq!(first("reference/task.md", "yaml"), read("task.yaml"));
+    let readme = fs::read_to_string(root().join("README.md")).expect("the README");
+    assert!(
+        readme.contains(&answer),
+        "the README does not show\n{answer}"
+    );
+
+    let case = root().join("tests/corpus/resolve/accept/the-example-of-the-documentation");
+    let lock = fs::read_to_string(case.join("agents.lock")).expect("its lock");
+    let page = root().join("docs/reference/agents-lock.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let (_, rest) = page
+        .split_once("## Selections for capabilities\n\n```json\n")
+        .expect("a block");
+    let (block, _) = rest.split_once("```").expect("its end");
+    let indented: String = block.lines().map(|line| format!("    {line}\n")).collect();
+    assert!(
+        lock.contains(indented.trim_end()),
+        "{lock} is not\n{indented}"
+    );
+}
+
+#[test]
+fn circumstances_in_the_reference_are_accepted() {
+    let given = |page: &str| Some(Given::text(first(page, "yaml")));
+    let inputs = Inputs {
+        index: b"[]".to_vec(),
+        task: given("reference/task.md"),
+        tenant: given("reference/tenant.md"),
+        health: given("reference/health.md"),
+        ..Inputs::default()
+    };
+    let read = native::read(&inputs, None).expect("they are valid");
+    assert!(read.warnings.is_empty());
 }

@@ -3,7 +3,7 @@
 
 use agent_tests::corpus::{Failures, cases};
 use agent_tests::difference::difference;
-use agent_tests::files::{File, Lock, Resolution, schema_name};
+use agent_tests::files::{File, Lock, Match, Resolution, schema_name};
 use agent_tests::root;
 use serde_json::{Value, json};
 
@@ -18,6 +18,7 @@ fn corpus_of_schemas_is_that_of_the_types() {
     for (file, schema) in [
         (Lock::NAME, Lock::schema()),
         (Resolution::NAME, Resolution::schema()),
+        (Match::NAME, Match::schema()),
     ] {
         let path = root().join("schemas").join(schema_name(file).as_ref());
         failures.compare(&format!("schemas/{}", schema_name(file)), &path, &schema);
@@ -27,7 +28,7 @@ fn corpus_of_schemas_is_that_of_the_types() {
 
 #[test]
 fn schemas_are_schemas() {
-    for schema in [schema::<Lock>(), schema::<Resolution>()] {
+    for schema in [schema::<Lock>(), schema::<Resolution>(), schema::<Match>()] {
         assert_eq!(
             schema["$schema"],
             "https://json-schema.org/draft/2020-12/schema"
@@ -40,7 +41,7 @@ fn schemas_are_schemas() {
 fn check<F: File>(failures: &mut Failures) -> usize {
     let validator = jsonschema::validator_for(&schema::<F>()).expect("a schema");
     let mut count = 0;
-    for area in ["resolve", "views"] {
+    for area in ["resolve", "match", "views"] {
         for case in cases(area) {
             let Some(bytes) = case.input(F::NAME) else {
                 continue;
@@ -69,10 +70,11 @@ fn files_that_are_written_fit_their_schemas_and_serde_json_writes_them_alike() {
     let mut failures = Failures::default();
     let locks = check::<Lock>(&mut failures);
     let resolutions = check::<Resolution>(&mut failures);
+    let matches = check::<Match>(&mut failures);
     failures.finish();
     assert!(
-        locks > 20 && resolutions > 40,
-        "{locks} locks, {resolutions} resolutions"
+        locks > 20 && resolutions > 40 && matches > 40,
+        "{locks} locks, {resolutions} resolutions, {matches} matches"
     );
 }
 
@@ -89,7 +91,60 @@ fn lock() -> Value {
             "integrity": format!("sha256-{}=", "A".repeat(43)),
             "scopes": ["s"],
             "version": "1",
+        }, {
+            "capability": { "constraints": ["readonly"], "resource": "x-r", "verb": "read" },
+            "definition": format!("sha256-{}=", "A".repeat(43)),
+            "endpoint": "e",
+            "hash": "0".repeat(64),
+            "id": "i",
+            "integrity": format!("sha256-{}=", "A".repeat(43)),
+            "load": "on_demand",
+            "scopes": [],
+            "tool": "t",
+            "version": "1",
         }],
+    })
+}
+
+/// A requirement of a capability with every reason, and its answer.
+fn tool_requirement() -> Value {
+    let rejected =
+        |reasons: Value| json!({ "id": "j", "reasons": reasons, "tool": "u", "version": "1" });
+    json!({
+        "capability": { "constraints": ["readonly"], "resource": "x-r", "verb": "read" },
+        "eligible": [{ "id": "i", "lostOn": "priority", "tool": "u", "version": "2" }],
+        "load": "essential",
+        "rejected": [
+            rejected(json!([
+                { "code": "CONSTRAINT_UNMET", "missing": ["readonly"] },
+                { "code": "FORBIDDEN_ACTION", "label": "u" },
+            ])),
+            rejected(json!([{ "code": "POLICY_DENIED", "reason": null }])),
+            rejected(json!([{ "code": "POLICY_ERROR", "reason": "budget" }])),
+            rejected(json!([{ "code": "HEALTH_VETO", "status": "STARTING" }])),
+            {
+                "id": "k",
+                "reasons": [{ "code": "MISSING_CAPABILITY", "offered": [] }],
+                "tool": null,
+                "version": "1",
+            },
+        ],
+        "selected": {
+            "definition": format!("sha256-{}=", "A".repeat(43)),
+            "hash": "0".repeat(64),
+            "id": "i",
+            "tool": "t",
+            "version": "1",
+        },
+    })
+}
+
+fn matched() -> Value {
+    json!({
+        "constraints": { "forbid": [], "requireSigned": false, "residency": null, "sensitivity": null },
+        "requirements": [tool_requirement()],
+        "satisfied": true,
+        "task": { "id": "t" },
     })
 }
 
@@ -114,7 +169,7 @@ fn resolution() -> Value {
                 "version": "1",
             }],
             "selected": { "hash": "0".repeat(64), "id": "i", "version": "1" },
-        }],
+        }, tool_requirement()],
         "satisfied": true,
     })
 }
@@ -153,6 +208,32 @@ fn schema_of_locks_refuses_what_is_no_lock() {
         refuses::<Lock>(&lock, &format!("/selections/0/{key}"), Some(json!(1)));
         refuses::<Lock>(&lock, &format!("/selections/0/{key}"), Some(json!("")));
     }
+    for key in [
+        "capability",
+        "definition",
+        "endpoint",
+        "hash",
+        "id",
+        "integrity",
+        "load",
+        "scopes",
+        "tool",
+        "version",
+    ] {
+        refuses::<Lock>(&lock, &format!("/selections/1/{key}"), None);
+        refuses::<Lock>(&lock, &format!("/selections/1/{key}"), Some(json!(1)));
+        refuses::<Lock>(&lock, &format!("/selections/1/{key}"), Some(json!("")));
+    }
+    for key in ["constraints", "resource", "verb"] {
+        let path = format!("/selections/1/capability/{key}");
+        refuses::<Lock>(&lock, &path, None);
+        refuses::<Lock>(&lock, &path, Some(json!("")));
+    }
+    refuses::<Lock>(&lock, "/selections/1/scopes", Some(json!(["s"])));
+    refuses::<Lock>(&lock, "/selections/1/category", Some(json!("c")));
+    refuses::<Lock>(&lock, "/selections/0/tool", Some(json!("t")));
+    refuses::<Lock>(&lock, "/selections/1/capability/extra", Some(json!(1)));
+    refuses::<Lock>(&lock, "/selections/1/capability/verb", Some(json!("find")));
     refuses::<Lock>(&lock, "/extra", Some(json!(1)));
     refuses::<Lock>(&lock, "/selections/0/extra", Some(json!(1)));
     refuses::<Lock>(&lock, "/lockVersion", Some(json!(2)));
@@ -218,5 +299,63 @@ fn schema_of_resolutions_refuses_what_is_none() {
         &resolution,
         "/requirements/0/selected/hash",
         Some(json!("x")),
+    );
+}
+
+/// Change what stands under `requirement`, a pointer to one of a capability.
+fn refuses_tools<F: File>(good: &Value, requirement: &str) {
+    let refuse =
+        |key: &str, bad: Option<Value>| refuses::<F>(good, &format!("{requirement}/{key}"), bad);
+    for key in ["capability", "eligible", "load", "rejected", "selected"] {
+        refuse(key, None);
+        refuse(key, Some(json!("x")));
+    }
+    for key in ["definition", "hash", "id", "tool", "version"] {
+        refuse(&format!("selected/{key}"), None);
+        refuse(&format!("selected/{key}"), Some(json!("")));
+    }
+    for key in ["id", "lostOn", "tool", "version"] {
+        refuse(&format!("eligible/0/{key}"), None);
+    }
+    refuse("eligible/0/lostOn", Some(json!("signed")));
+    for tool in 0..5 {
+        for key in ["id", "reasons", "tool", "version"] {
+            refuse(&format!("rejected/{tool}/{key}"), None);
+        }
+        refuse(&format!("rejected/{tool}/reasons"), Some(json!([])));
+        let reason = format!("rejected/{tool}/reasons/0");
+        refuse(&format!("{reason}/code"), Some(json!("OTHER")));
+        refuse(&format!("{reason}/extra"), Some(json!(1)));
+    }
+    refuse("rejected/0/reasons/0/missing", Some(json!([])));
+    refuse("rejected/0/reasons/1/label", Some(json!(null)));
+    refuse("rejected/1/reasons/0/reason", None);
+    refuse("rejected/2/reasons/0/reason", Some(json!("bored")));
+    refuse("rejected/3/reasons/0/status", Some(json!("healthy")));
+    refuse("rejected/3/reasons/0/status", None);
+    refuse("category", Some(json!("c")));
+    refuse("permissions", Some(json!([])));
+}
+
+#[test]
+fn schemas_of_tools_refuse_what_is_none() {
+    refuses_tools::<Resolution>(&resolution(), "/requirements/1");
+    let matched = matched();
+    refuses_tools::<Match>(&matched, "/requirements/0");
+    for key in ["constraints", "requirements", "satisfied", "task"] {
+        refuses::<Match>(&matched, &format!("/{key}"), None);
+    }
+    refuses::<Match>(&matched, "/task/id", Some(json!("")));
+    refuses::<Match>(
+        &matched,
+        "/agent",
+        Some(json!({ "name": "a", "version": "1" })),
+    );
+    let mut category = matched.clone();
+    category["requirements"] = resolution()["requirements"].clone();
+    let validator = jsonschema::validator_for(&schema::<Match>()).expect("a schema");
+    assert!(
+        !validator.is_valid(&category),
+        "a category is matched by nobody"
     );
 }

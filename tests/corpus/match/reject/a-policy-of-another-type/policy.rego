@@ -1,0 +1,3 @@
+package switchboard
+
+allowed_tools := "all"

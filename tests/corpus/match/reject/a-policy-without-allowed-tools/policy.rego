@@ -1,0 +1,3 @@
+package switchboard
+
+deny_reasons := {}
