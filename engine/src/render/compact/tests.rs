@@ -287,4 +287,27 @@ fn answers_that_do_not_follow_from_the_rest_are_refused() {
         let bad = good.replacen(from, to, 1);
         assert!(expand(bad.clone().into_bytes()).is_err(), "{bad}");
     }
+    // Nobody asked about a tool that does not advertise what is required.
+    let more = good
+        .replacen("\"denied\":[]", "\"denied\":[[1,0]]", 1)
+        .replacen(
+            "\"denials\":[]",
+            "\"denials\":[{\"code\":\"HEALTH_VETO\",\"status\":null}]",
+            1,
+        );
+    assert!(more.len() > good.len());
+    assert_eq!(expand(more.into_bytes()), expand(good.clone().into_bytes()));
+    // Tools stand beside the others of their server.
+    let index = r#"[{"id": "a", "version": "1", "endpoint": "e", "categories": [], "scopes": [],
+        "data": {"residency": "any", "maxSensitivity": "public"},
+        "trust": {"publisher": "p", "signed": true}, "capabilities": {"tools": {"t": {}}}},
+        {"id": "b", "version": "1", "endpoint": "e", "categories": [], "scopes": [],
+        "data": {"residency": "any", "maxSensitivity": "public"},
+        "trust": {"publisher": "p", "signed": true}, "capabilities": {"tools": {"t": {}}}}]"#;
+    let manifest = "---\nname: n\nversion: '1'\nrequires:\n  capabilities:\n    - {verb: read, resource: fs}\n---\n";
+    let manifest = lower::manifest(manifest.as_bytes().to_vec()).unwrap().value;
+    let index = lower::index(index.as_bytes().to_vec()).unwrap().value;
+    let good = compact(&Resolution::new(Arc::new(manifest), Arc::new(index)));
+    let bad = good.replacen("\"server\":[0,1]", "\"server\":[1,0]", 1);
+    assert!(bad != good && expand(bad.into_bytes()).is_err());
 }
