@@ -17,12 +17,11 @@ const POLICY: &str = include_str!("../../examples/policies/tier.rego");
 const WHOLE: &str = include_str!("../baseline/whole.rego");
 
 pub(crate) fn measure(world: &World) -> Table {
-    // First, because memory is known at its highest only.
-    let before = memory::peak();
+    let before = memory::resident();
     let loaded = load(world.index.clone());
     let note = format!(
         "Loaded, the index takes {:.0} MB at its peak, its text of {:.0} MB included.",
-        (memory::peak() - before) as f64 / 1e6,
+        memory::peak().saturating_sub(before) as f64 / 1e6,
         world.index.len() as f64 / 1e6,
     );
     drop(loaded);
@@ -122,10 +121,22 @@ fn whole_as_a_policy(world: &World, manifest: &Manifest) -> (Duration, Vec<Optio
 
 /// What the process has used.
 mod memory {
-    /// The most memory that was resident at once so far, in bytes. 0 where the system doesn't tell.
+    /// The memory that is resident now, in bytes. From here on the peak counts anew. 0 where the
+    /// system doesn't tell.
+    pub(super) fn resident() -> u64 {
+        // Linux forgets the peak when it is told so; elsewhere there is none to be forgotten.
+        let _ = std::fs::write("/proc/self/clear_refs", "5");
+        status("VmRSS:")
+    }
+
+    /// The most memory that was resident at once since then, in bytes.
     pub(super) fn peak() -> u64 {
+        status("VmHWM:")
+    }
+
+    fn status(name: &str) -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
         let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
         kilobytes
             .and_then(|number| number.parse().ok())

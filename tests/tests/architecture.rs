@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of the engine: each imports only those before it.
-const LAYERS: [&str; 9] = [
+const LAYERS: [&str; 10] = [
     "text",
     "diagnostic",
     "syntax",

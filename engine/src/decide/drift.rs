@@ -194,7 +194,7 @@ fn named(selection: &Selection) -> String {
 
 fn described(selection: &Selection) -> String {
     if let Grant::Capability { tool, load, .. } = &selection.grant {
-        return format!("{} `{tool}` ({})", named(selection), load.as_str());
+        return format!("{} {tool} ({})", named(selection), load.as_str());
     }
     let scopes: Vec<_> = selection.scopes.iter().map(Scope::as_str).collect();
     format!("{} ({})", named(selection), scopes.join(", "))

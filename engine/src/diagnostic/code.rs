@@ -46,7 +46,7 @@ catalogue! {
         "Require fewer constraints, or have the server advertise the missing ones."
     DefinitionChanged "DEFINITION_CHANGED" Error
         "the definition of a locked tool is not the one that was locked"
-        "Review what changed in the definition, then run `agent resolve`."
+        "Review what changed in the definition, which `--old-index` names, then run `agent resolve`."
     DuplicateKey "DUPLICATE_KEY" Error
         "a key stands twice in one mapping"
         "Keep one of the two; which one would count is not for a parser to guess."
@@ -150,8 +150,8 @@ catalogue! {
         "an input is nested too deeply"
         "Flatten it: YAML may be 64 levels deep, JSON 128."
     NumberOutOfRange "NUMBER_OUT_OF_RANGE" Error
-        "a number is too large for a double"
-        "Write a number below 1.8e308."
+        "a number is too large for its field"
+        "Write a number below 1.8e308, or a whole one of at most 64 bits where one is asked for."
     PolicyDeadRule "POLICY_DEAD_RULE" Warning
         "a policy compares with a value that never occurs"
         "Correct the spelling of the value, or remove the comparison; it never holds, or always."
@@ -171,10 +171,10 @@ catalogue! {
         "a test of a policy does not hold"
         "Correct the policy, or the test if it asks for the wrong thing."
     RequirementAdded "REQUIREMENT_ADDED" Error
-        "a category is required that was not locked"
+        "a category or a capability is required that was not locked"
         "This lets the agent use more than before: review it, then run `agent resolve`."
     RequirementRemoved "REQUIREMENT_REMOVED" Error
-        "a locked category is no longer required"
+        "a locked category or capability is no longer required"
         "Run `agent resolve` to drop it from the lock."
     ResidencyMismatch "RESIDENCY_MISMATCH" Error
         "a server keeps its data elsewhere than required"
@@ -213,8 +213,8 @@ catalogue! {
         "a value is none of those that its field allows"
         "Write one of the allowed values."
     Unsatisfied "UNSATISFIED" Error
-        "no server is eligible for a requirement"
-        "See the nearest servers and what each would need: `agent why CATEGORY`."
+        "no server or tool is eligible for a requirement"
+        "See the nearest ones and what each would need: `agent why` and the category or capability."
     UnsignedNotAllowed "UNSIGNED_NOT_ALLOWED" Error
         "a server is not signed where signatures are required"
         "Pick a signed server, or have its publisher sign it."

@@ -192,7 +192,7 @@ fn change_of(drift: &Drift) -> String {
         Code::MissingCapability => format!("the tool advertises {after}, and not `{before}`"),
         Code::ConstraintUnmet => format!("the tool does not promise `{before}`"),
         Code::ToolChanged if drift.after.is_none() => {
-            format!("the server no longer has {before}")
+            format!("the server no longer has `{before}`")
         }
         Code::ToolChanged => format!("the tool was `{before}` and is `{after}`"),
         Code::DefinitionChanged => {

@@ -276,7 +276,7 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
         let path = object.path("token_budget");
         let budget = integer(&entry.value, &path, problems)?;
         if budget.value < 0 {
-            wrong_type(problems, budget.span, &path, "at least 0", "less");
+            wrong_type(problems, budget.span, &path, "at least 0", "negative");
         }
         u64::try_from(budget.value).ok()
     });

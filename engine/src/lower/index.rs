@@ -485,7 +485,7 @@ impl<'t> Loader<'t, '_> {
             // A flag of MCP's handshake, and no tool.
             if key.value == "listChanged" && kind == Kind::Bool {
                 self.reader.skip()?;
-            } else if self.expect(Kind::Object, "a tool", "an object")? {
+            } else if self.expect(Kind::Object, "the tool", "an object")? {
                 self.check(&key, ToolName::RULE);
                 let tool = self.tool(&key)?;
                 self.builder.end_tool(Some(tool));
@@ -535,7 +535,7 @@ impl<'t> Loader<'t, '_> {
 
     /// One element of `x-summit-capabilities`.
     fn block(&mut self) -> Read<()> {
-        const PATH: &str = "x-summit-capabilities";
+        const PATH: &str = "the capability";
         const FIELDS: [&str; 3] = ["verb", "resource", "constraints"];
         if !self.expect(Kind::Object, PATH, "an object")? {
             return Ok(());

@@ -68,7 +68,7 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
                 invalid(
                     problems,
                     entry.key_span,
-                    "not sorted by category, scopes, id",
+                    "not in the order in which a lock has them",
                     "the selections are not in order",
                 );
             }

@@ -68,7 +68,7 @@ fn wrong_usage_is_no_answer() {
     project
         .agent("resolve --lock -")
         .exits(2)
-        .notes("a lock is written to a file");
+        .notes("it is written to a file");
     project.agent("diff a b --index c").exits(2);
     assert!(!project.has("agents.lock"));
 }

@@ -467,6 +467,12 @@ impl Matching {
         (!status.is_some_and(|status| status.passes())).then_some(Rejection::HealthVeto { status })
     }
 
+    /// Whether there is nothing against a tool before policy and health are asked.
+    fn is_candidate(&self, requirement: usize, tool: ToolView<'_>) -> bool {
+        let candidates = &self.answers[requirement].candidates;
+        candidates.binary_search(&tool.number()).is_ok()
+    }
+
     fn is_forbidden(&self, tool: ToolView<'_>) -> bool {
         self.forbidden.binary_search(&tool.number()).is_ok()
     }

@@ -67,6 +67,11 @@ impl Matching {
                 }
             }
         };
+        // What fails before health is asked has the state of its server to be changed as well.
+        let ailing = |cost: usize, tool: ToolView<'_>| {
+            let vetoed = self.veto(tool.server()).is_some();
+            usize::from(cost > 0 && vetoed && !self.is_candidate(requirement, tool))
+        };
         if answer.pair.is_some() {
             for tool in self.advertising(answer) {
                 let cost = self
@@ -79,11 +84,12 @@ impl Matching {
                         _ => 1,
                     })
                     .sum();
-                keep(cost, tool.number());
+                keep(cost + ailing(cost, tool), tool.number());
             }
         } else {
             for tool in self.index.tools() {
-                keep(1 + self.failures(requirement, tool).len(), tool.number());
+                let cost = 1 + self.failures(requirement, tool).len();
+                keep(cost + ailing(cost, tool), tool.number());
             }
         }
         nearest
