@@ -208,7 +208,7 @@ proptest! {
     }
 
     #[test]
-    fn a_policy_is_asked_once_per_requirement_with_exactly_what_was_settled(
+    fn a_policy_is_asked_once_of_what_is_required_and_exactly_what_was_settled(
         world in tool_worlds(), style in styles(), policy in policies(),
     ) {
         let Some(rule) = policy else { return Ok(()) };
@@ -218,7 +218,13 @@ proptest! {
         let asked: Vec<serde_json::Value> = fake.asked().iter()
             .map(|text| serde_json::from_str(text).expect("JSON"))
             .collect();
-        let expected = oracle::questions(&world);
+        // What is required in the same words is asked once.
+        let mut expected: Vec<serde_json::Value> = Vec::new();
+        for question in oracle::questions(&world) {
+            if !expected.contains(&question) {
+                expected.push(question);
+            }
+        }
         prop_assert_eq!(asked, expected, "{}", texts(&world));
     }
 
