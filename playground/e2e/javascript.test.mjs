@@ -78,13 +78,16 @@ test("the types fit, and are not anything", () => {
       const server: string = outcome.verdict === "selected" ? outcome.server.id : outcome.nearest[0].server.id;
       const edits = outcome.verdict === "unsatisfied" ? outcome.nearest[0].fixes[0].edits : null;
       const line: number | undefined = edits?.[0].place.start.line;
-      console.log(category.length, server, line);
+      console.log(category?.length, server, line);
     }
     const codes: string[] = validate({ manifest: "" }).map((problem) => problem.code);
     const story = why("", "", "a@1")?.[0];
     const asked: string | null | undefined = story?.checks[0].required;
-    console.log(satisfied, text, codes, asked);`);
-  for (const wrong of ["answer.satisfied.length", "answer.requirements[0].category.id", "validate({ manifest: 7 })", "answer.lokc"]) {
+    const under = resolve("", "", null, { task: "", health: "", tenantId: "acme" });
+    const tool: string | undefined = under.requirements[0]?.capability?.verb;
+    console.log(satisfied, text, codes, asked, tool);`);
+  check(head.replace('"agent-engine"', '"agent-engine/policy"'));
+  for (const wrong of ["answer.satisfied.length", "answer.requirements[0].category?.id", "validate({ manifest: 7 })", "answer.lokc"]) {
     assert.throws(() => check(`${head}${wrong};`), /Command failed/, wrong);
   }
 });

@@ -33,7 +33,8 @@ visit("at 360 × 740 every part is reached, and the page never scrolls sideways"
     await playground.open(tab);
     await fits(page, tab);
   }
-  for (const name of ["agents.md", "mcp.index.json", "agents.lock"]) {
+  const names = /** @type {const} */ (["agents.md", "mcp.index.json", "task.yaml", "tenant.yaml", "health.yaml", "policy.rego", "agents.lock"]);
+  for (const name of names) {
     await parts.getByRole("button", { name }).tap();
     await playground.input(name).waitFor();
     assert.ok(((await playground.input(name).boundingBox())?.height ?? 0) > 200, name);
@@ -78,4 +79,30 @@ visit("at 360 × 740 every part is reached, and the page never scrolls sideways"
   await playground.isTold("Applied");
   await fits(page, "a notice");
   await playground.notice.getByRole("button", { name: "Undo" }).tap();
+}, { browser: PHONE });
+
+visit("at 360 × 740 capabilities, tools and policies don't scroll sideways either", async ({ playground, page }) => {
+  await playground.example("Tools for a task");
+  await playground.says("Not every requirement has a server or a tool");
+  await fits(page, "capabilities");
+  await playground.card("read:codebase").locator(".nearest .server").first().tap();
+  await playground.story.locator(".checks").waitFor();
+  await fits(page, "the story of a tool");
+  await playground.story.getByRole("button", { name: "Suppose HEALTHY" }).tap();
+  await playground.says("Every requirement has a server or a tool");
+  await playground.story.getByRole("button", { name: "Close the story" }).tap();
+  await playground.answer.getByRole("img", { name: "Token budget" }).waitFor();
+  await fits(page, "the token budget");
+  await playground.open("Matrix");
+  await playground.answer.getByRole("button", { name: "Tools", exact: true }).tap();
+  await playground.answer.getByText("9 tools").waitFor();
+  await fits(page, "a matrix of tools");
+  await playground.open("Verdict");
+  await playground.example("A policy in Rego");
+  await playground.answer.getByText("POLICY_DENIED").first().waitFor();
+  await fits(page, "a policy");
+  await page.getByRole("navigation", { name: "Parts of the page" }).getByRole("button", { name: "policy.rego" }).tap();
+  await playground.input("policy.rego").waitFor();
+  await playground.input("context.yaml").waitFor();
+  await fits(page, "the text of a policy");
 }, { browser: PHONE });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
 
-/** @typedef {"agents.md" | "mcp.index.json" | "agents.lock"} InputName */
+/** @typedef {"agents.md" | "mcp.index.json" | "agents.lock" | "task.yaml" | "tenant.yaml" | "health.yaml" | "policy.rego" | "context.yaml"} InputName */
 
 export class Playground {
   /** @param {import("playwright-core").Page} page */
@@ -25,9 +25,9 @@ export class Playground {
     await this.settled();
   }
 
-  /** The same on a tab that may have no headline. */
+  /** The same on a tab that may have no headline, or where an input is seen. */
   async settled() {
-    await this.page.locator("#answer-panel[aria-busy=false]").waitFor();
+    await this.page.locator("#answer-panel[aria-busy=false]").waitFor({ state: "attached" });
   }
 
   /** @param {string | RegExp} text that the headline is to have */
@@ -39,6 +39,14 @@ export class Playground {
   /** @param {string} category @returns the card of a requirement */
   card(category) {
     return this.cards.filter({ has: this.page.getByRole("heading", { name: category, level: 3 }) });
+  }
+
+  /** @param {string} title of an example, or a part of it */
+  async example(title) {
+    await this.press("Examples");
+    await this.dialog.locator(".example", { hasText: title }).click();
+    await this.isTold("Opened the example");
+    await this.settled();
   }
 
   /** @param {"Verdict" | "Matrix" | "What if" | "agents.lock" | "Explanation"} name */

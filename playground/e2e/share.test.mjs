@@ -32,6 +32,34 @@ visit("a link restores everything for somebody who was never here", async ({ pla
   assert.ok(!other.page.url().includes("#"), "the address still has the state of before");
 }, { browser: CLIPBOARD });
 
+visit("a link holds the task, the tenant that is meant, health and the policy as well", async ({ playground, another }) => {
+  const texts = /** @type {const} */ ({
+    "task.yaml": "task_id: t\nrequired_capabilities:\n  - verb: read\n    resource: fs\n",
+    "tenant.yaml": "tenants:\n  - id: one\n  - id: two\n    api_key: not-so-secret\n",
+    "health.yaml": "acme: HEALTHY\n",
+    "context.yaml": "hour: 14\n",
+  });
+  await playground.show("policy.rego");
+  for (const [name, text] of Object.entries(texts)) {
+    await playground.show(name === "context.yaml" ? "policy.rego" : name);
+    await playground.paste(name, text);
+  }
+  await playground.show("tenant.yaml");
+  await playground.problems.getByText("TENANT_UNKNOWN").waitFor();
+  await playground.page.getByLabel("Tenant", { exact: true }).fill("two");
+  await playground.problems.getByText("TENANT_UNKNOWN").waitFor({ state: "detached" });
+
+  await playground.press("Share");
+  await playground.has(playground.dialog.getByRole("alert").getByRole("listitem"), [/^tenant\.yaml, line 4: looks like a secret$/]);
+  const link = await playground.dialog.getByLabel("Link").inputValue();
+  const other = await another({ fragment: link.split("#")[1] });
+  await other.isTold("Opened what the link holds");
+  for (const [name, text] of Object.entries(texts)) assert.equal(await other.text(name), text, name);
+  await other.show("tenant.yaml");
+  assert.equal(await other.page.getByLabel("Tenant", { exact: true }).inputValue(), "two");
+  assert.equal(await other.problems.getByText("TENANT_UNKNOWN").count(), 0);
+});
+
 visit("a link of another version says so", async ({ playground }) => {
   await playground.isTold(/made with engine 0\.0\.9, and this is \d+\.\d+\.\d+: the answer may differ/);
   assert.match(await playground.text("agents.md"), /^name: older-agent$/m);

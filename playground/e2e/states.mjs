@@ -91,6 +91,40 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await playground.press("Help");
     await playground.dialog.waitFor();
   },
+  capabilities: async (playground) => {
+    await playground.page.keyboard.press("Escape");
+    await playground.example("Tools for a task");
+    await playground.says("Not every requirement has a server or a tool");
+    const card = playground.card("search:internet");
+    await card.getByRole("button", { name: /How they were ranked/ }).click();
+    await card.locator(".list li").nth(2).waitFor();
+  },
+  tools: async (playground) => {
+    await playground.open("Matrix");
+    await playground.answer.getByRole("button", { name: "Tools", exact: true }).click();
+    await playground.answer.getByText("9 tools").waitFor();
+  },
+  "tool-story": async (playground) => {
+    await playground.answer.getByRole("button", { name: /^repo-reader 1.0.3 \/ read_file, read:codebase/ }).click();
+    await playground.story.getByRole("button", { name: "Suppose HEALTHY" }).waitFor();
+  },
+  tokens: async (playground) => {
+    await playground.story.getByRole("button", { name: "Suppose HEALTHY" }).click();
+    await playground.story.getByText("read:codebase: selected").waitFor();
+    await playground.story.getByRole("button", { name: "Close the story" }).click();
+    await playground.open("Verdict");
+    await playground.answer.getByRole("img", { name: "Token budget" }).waitFor();
+  },
+  tenant: async (playground) => {
+    await showInput(playground, "tenant.yaml");
+    await playground.input("tenant.yaml").waitFor();
+  },
+  policy: async (playground) => {
+    await showAnswer(playground);
+    await playground.example("A policy in Rego");
+    await playground.answer.getByText("POLICY_DENIED").first().waitFor();
+  },
+  "policy-text": (playground) => showInput(playground, "policy.rego"),
 });
 
 const PHONE = { width: 360, height: 740 };

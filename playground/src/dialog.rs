@@ -124,6 +124,12 @@ fn Help() -> Html {
                    check, where both values stand, and the smallest change that would make it a yes." }
             </p>
             <p>
+                { "Capabilities are required in " }<code>{ "agents.md" }</code>{ " or in a task; the tools of \
+                   the servers meet them. A tenant prefers some of them, a snapshot of health and a \
+                   policy keep others away. The story of a tool has a switch for the health of its \
+                   server." }
+            </p>
+            <p>
                 { "Nothing leaves your browser: there is no server behind this page. The inputs are \
                    kept in this browser until you reset them. A shared link holds them in the part \
                    behind #, which browsers do not send." }

@@ -51,6 +51,8 @@ struct Talk {
     worker: Option<Connection>,
     /// Whether the worker has nothing to do.
     idle: bool,
+    /// Whether it has said anything.
+    heard: bool,
     /// The texts that it has not been told since they changed.
     untold: [bool; INPUTS.len()],
     /// Which tenant is meant.
@@ -132,6 +134,7 @@ impl Engine {
         talk.untold = [true; INPUTS.len()];
         talk.policies = policies;
         talk.idle = false;
+        talk.heard = false;
     }
 
     /// Asks, now or as soon as the engine has answered what it was asked before. `edited` has the
@@ -171,6 +174,7 @@ impl Engine {
         let Talk {
             worker: Some(Connection { worker, .. }),
             idle: idle @ true,
+            heard: _,
             untold,
             tenant_id,
             policies: _,
@@ -220,6 +224,7 @@ impl Engine {
         {
             let mut talk = self.talk.borrow_mut();
             talk.idle = true;
+            talk.heard = true;
             talk.patience = None;
         }
         self.go_on();
@@ -227,12 +232,16 @@ impl Engine {
     }
 
     /// Ends the worker. Another one is started for what was typed meanwhile or will be: there is no
-    /// use in asking the same again.
+    /// use in asking the same again. One that could not even be loaded is tried again with the next
+    /// change only.
     fn fail(self: &Rc<Self>, reason: &str) {
         let Talk {
-            next, tenant_id, ..
+            next,
+            tenant_id,
+            heard,
+            ..
         } = self.talk.take();
-        let go_on = next.is_some();
+        let go_on = next.is_some() && heard;
         *self.talk.borrow_mut() = Talk {
             next,
             tenant_id,

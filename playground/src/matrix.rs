@@ -322,8 +322,11 @@ fn Filters(props: &FiltersProps) -> Html {
     let first = categories(requirements);
     let capabilities = requirements.len() as u32 > first;
     let base = if filter.tools { first } else { 0 };
+    let ruled = requirements.iter().any(|it| it.ruling.is_some());
     let asked = |code: &str| {
-        if OF_CATEGORIES.contains(&code) {
+        if code.starts_with("POLICY_") {
+            ruled
+        } else if OF_CATEGORIES.contains(&code) {
             base < first
         } else {
             OF_BOTH.contains(&code) || capabilities

@@ -175,15 +175,17 @@ pub(crate) fn policy_lines(requirement: &Requirement, story: &Story) -> Vec<agen
     }
 }
 
-/// Whole lines of the policy.
+/// Whole lines of the policy, those that follow each other in one place.
 pub(crate) fn policy_places(lines: &[u32]) -> Vec<agent_protocol::Place> {
     let start = |line| Point { line, column: 1 };
     lines
-        .iter()
-        .map(|line| agent_protocol::Place {
-            source: Source::Policy,
-            start: start(*line),
-            end: start(*line + 1),
+        .chunk_by(|line, next| line + 1 == *next)
+        .filter_map(|lines| {
+            Some(agent_protocol::Place {
+                source: Source::Policy,
+                start: start(*lines.first()?),
+                end: start(*lines.last()? + 1),
+            })
         })
         .collect()
 }
@@ -261,5 +263,21 @@ fn row(check: &Check, lines: &[agent_protocol::Place]) -> Html {
                 { check.offered_at.map(|place| html! { <><br /><Place {place} /></> }) }
             </td>
         </tr>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::policy_places;
+
+    #[test]
+    fn lines_that_follow_each_other_are_one_place() {
+        let places = policy_places(&[4, 5, 6, 9, 14, 15]);
+        let lines: Vec<_> = places
+            .iter()
+            .map(|place| (place.start.line, place.end.line))
+            .collect();
+        assert_eq!(lines, [(4, 7), (9, 10), (14, 16)]);
+        assert_eq!(policy_places(&[]), []);
     }
 }

@@ -403,6 +403,12 @@ fn eligible(actor: &Actor, props: &CardProps) -> Html {
     if others == 0 {
         return html! {};
     }
+    let tool = selected.tool.as_ref().map(|it| &*it.name);
+    let how = if tool.is_some() {
+        "How they were ranked"
+    } else {
+        "How the tie was broken"
+    };
     let Some(ask) = props.eligible_ask else {
         let ask = ListAsk {
             requirement: number,
@@ -410,11 +416,10 @@ fn eligible(actor: &Actor, props: &CardProps) -> Html {
         };
         return html! {
             <button class="more" onclick={actor.on(move || Action::ListEligible(Some(ask)))}>
-                { format!("How the tie was broken: {} eligible", thousands(others + 1)) }
+                { format!("{how}: {} eligible", thousands(others + 1)) }
             </button>
         };
     };
-    let tool = selected.tool.as_ref().map(|it| &*it.name);
     let order = if tool.is_some() {
         "The higher priority first, then the smaller id, version and name"
     } else {

@@ -137,9 +137,9 @@ fn comparison(page: &Page, changed: bool) -> Html {
         html! {
             <tr class={classes!(differs.then_some("changed"))}>
                 <th scope="row">{ &row.name }</th>
-                <td>{ cell(row.now.as_ref(), row.now_tool.as_deref(), row.now_eligible) }</td>
+                <td>{ cell(row, row.now.as_ref(), row.now_tool.as_deref(), row.now_eligible) }</td>
                 <td>
-                    { cell(row.then.as_ref(), row.then_tool.as_deref(), row.then_eligible) }
+                    { cell(row, row.then.as_ref(), row.then_tool.as_deref(), row.then_eligible) }
                     if differs { <span class="badge">{ "changed" }</span> }
                 </td>
             </tr>
@@ -164,7 +164,13 @@ fn comparison(page: &Page, changed: bool) -> Html {
     }
 }
 
-fn cell(server: Option<&ServerName>, tool: Option<&str>, eligible: u32) -> Html {
+fn cell(
+    row: &SupposedRequirement,
+    server: Option<&ServerName>,
+    tool: Option<&str>,
+    eligible: u32,
+) -> Html {
+    let none = if row.tools { "no tool" } else { "no server" };
     match server {
         Some(server) => html! {
             <>
@@ -174,7 +180,7 @@ fn cell(server: Option<&ServerName>, tool: Option<&str>, eligible: u32) -> Html 
             </>
         },
         None => html! {
-            <span class="no"><span class="mark" aria-hidden="true">{ "✗" }</span>{ "none" }</span>
+            <span class="no"><span class="mark" aria-hidden="true">{ "✗" }</span>{ none }</span>
         },
     }
 }

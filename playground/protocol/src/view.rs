@@ -179,6 +179,8 @@ pub struct Supposed {
 pub struct SupposedRequirement {
     /// The category or the capability that is required.
     pub name: String,
+    /// Whether it is a capability.
+    pub tools: bool,
     /// The server that is selected; null where none is eligible.
     pub now: Option<ServerName>,
     /// Which of its tools, of a requirement of a capability.

@@ -65,7 +65,7 @@ macro_rules! example {
 
 /// All others, each in the folder of its name in `playground/examples`.
 #[rustfmt::skip]
-pub(crate) const EXAMPLES: [Example; 17] = [
+pub(crate) const EXAMPLES: [Example; 19] = [
     example!("support-desk", "A category that nobody offers", "MISSING_CATEGORY"),
     example!("release-notes", "A permission too many", "MISSING_SCOPE"),
     example!("payroll-helper", "Data that must stay in Europe", "RESIDENCY_MISMATCH"),
@@ -80,6 +80,14 @@ pub(crate) const EXAMPLES: [Example; 17] = [
     example!("data-janitor", "A manifest that contradicts itself", "FORBIDDEN_ACTION"),
     example!("travel-planner", "The same server twice", "DUPLICATE_SERVER"),
     example!("invoice-checker", "Two ids that look alike", "LOOKALIKE_ID"),
+    example!(
+        "domain-investigator", "Tools for a task, and health", "HEALTH_VETO",
+        task: "task.yaml", tenant: "tenant.yaml", health: "health.yaml"
+    ),
+    example!(
+        "paper-finder", "A policy in Rego", "POLICY_DENIED",
+        tenant: "tenant.yaml", policy: "policy.rego"
+    ),
     example!("crm-updater", "More permissions than in the lock", "SCOPE_WIDENED", lock: "agents.lock"),
     example!("stock-watcher", "Another entry under the same version", "INTEGRITY_CHANGED", lock: "agents.lock"),
     example!("press-review", "The locked server is gone", "SERVER_REMOVED", lock: "agents.lock"),

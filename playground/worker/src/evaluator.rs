@@ -19,8 +19,8 @@ mod present {
     /// What a policy says in vain.
     pub(crate) fn remarks(policy: &Policy, resolution: &Resolution) -> Vec<Diagnostic> {
         let matching = resolution.matching();
-        let tenant = matching.circumstances().tenant.as_deref();
-        let known = vocabulary(Some(resolution.index()), tenant);
+        // Without the tenant: a policy is for others, too, and of other tiers.
+        let known = vocabulary(Some(resolution.index()), None);
         let rulings: Vec<_> = (0..matching.len())
             .filter_map(|number| matching.ruling(number))
             .collect();

@@ -500,6 +500,7 @@ pub(crate) fn supposed(resolution: &Resolution, asked: &shown::Constraints) -> s
                 .category
                 .value
                 .to_string(),
+            tools: false,
             now: name(resolution),
             now_tool: None,
             now_eligible: resolution.funnel(number).signature,
@@ -522,6 +523,7 @@ pub(crate) fn supposed(resolution: &Resolution, asked: &shown::Constraints) -> s
         let (then, then_tool, then_eligible) = of(&supposed);
         shown::SupposedRequirement {
             name: resolution.matching().requirement(number).capability.pair(),
+            tools: true,
             now,
             now_tool,
             now_eligible,

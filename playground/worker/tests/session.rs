@@ -28,6 +28,7 @@ fn texts(manifest: &str, index: &str, lock: Option<&str>) -> Texts {
         manifest: Some(manifest.to_owned()),
         index: Some(index.to_owned()),
         lock: lock.map(str::to_owned),
+        ..Texts::default()
     }
 }
 
@@ -106,6 +107,7 @@ fn all_views() -> Wanted {
         story: Some(StoryAsk {
             requirement: 0,
             server: name("gamma", "1.0.0"),
+            tool: None,
         }),
         fallen: Some(FallenAsk {
             requirement: 0,
@@ -174,6 +176,7 @@ fn the_verdict_of_hello_agent() {
             version: "1.0.0".to_owned(),
         }),
         servers: Some(4),
+        tools: Some(0),
         constraints: Constraints {
             residency: Some("us-only".to_owned()),
             sensitivity: Some("internal".to_owned()),
@@ -181,31 +184,38 @@ fn the_verdict_of_hello_agent() {
         },
         requirements: vec![
             Requirement {
-                category: "audiences".to_owned(),
+                category: Some("audiences".to_owned()),
+                capability: None,
                 permissions: vec!["read:audiences".to_owned(), "write:audiences".to_owned()],
                 place: place(Source::Manifest, (6, 7), (7, 53)),
                 all: 4,
                 funnel: funnel([3, 2, 2, 2, 2]),
+                ruling: None,
                 outcome: Outcome::Selected(Selected {
                     server: name("acme-audiences", "2.1.0"),
+                    tool: None,
                     endpoint: "https://mcp.acme.example/audiences".to_owned(),
                     hash: "9e864cac2ca14514685dcd03d51dcc2ab0b3b4e17d35f2e33698b86ad8196e2f"
                         .to_owned(),
                     over: Some(Eligible {
                         server: name("beta-audiences", "1.0.0"),
+                        tool: None,
                         lost_on: "signed".to_owned(),
                         text: "another one is signed".to_owned(),
                     }),
                 }),
             },
             Requirement {
-                category: "reporting".to_owned(),
+                category: Some("reporting".to_owned()),
+                capability: None,
                 permissions: vec!["read:reports".to_owned()],
                 place: place(Source::Manifest, (8, 7), (10, 23)),
                 all: 4,
                 funnel: funnel([1, 1, 1, 1, 1]),
+                ruling: None,
                 outcome: Outcome::Selected(Selected {
                     server: name("chart-reports", "3.4.1"),
+                    tool: None,
                     endpoint: "https://charts.example/mcp".to_owned(),
                     hash: "f085320ba74de942cace2484a3d9d2fe8e36e81edbeadd87731b827fed0bc895"
                         .to_owned(),
@@ -213,6 +223,7 @@ fn the_verdict_of_hello_agent() {
                 }),
             },
         ],
+        tokens: None,
         lock: Some(LOCK.to_owned()),
         existing: None,
     };
@@ -428,6 +439,7 @@ fn what_is_not_there_is_answered_with_nothing() {
                 story: Some(StoryAsk {
                     requirement,
                     server: name("gamma", "1.0.0"),
+                    tool: None,
                 }),
                 fallen: Some(FallenAsk {
                     requirement,
@@ -464,6 +476,7 @@ fn what_is_not_there_is_answered_with_nothing() {
                 story: Some(StoryAsk {
                     requirement: 0,
                     server,
+                    tool: None,
                 }),
                 ..Wanted::default()
             },
@@ -513,7 +526,7 @@ fn many_servers(number: u32) -> String {
 }
 
 /// The checks that a server of [`many_servers`] fails, thought out anew.
-fn failed(n: u32, requirement: usize) -> u8 {
+fn failed(n: u32, requirement: usize) -> u16 {
     let category = match requirement {
         0 => n % 3 != 1,
         1 => !n.is_multiple_of(3),
@@ -532,8 +545,9 @@ fn failed(n: u32, requirement: usize) -> u8 {
         !n.is_multiple_of(11),
     ]
     .into_iter()
-    .zip(0..)
-    .map(|(passed, bit)| u8::from(!passed) << bit)
+    // Between scopes and residency are the two that only capabilities have.
+    .zip([0, 1, 4, 5, 6])
+    .map(|(passed, bit)| u16::from(!passed) << bit)
     .sum()
 }
 
@@ -553,6 +567,7 @@ fn rows() -> Vec<MatrixRow> {
         });
         MatrixRow {
             server: name(&format!("s{n:05}"), "1"),
+            tool: None,
             cells: cells.collect(),
         }
     };
@@ -597,27 +612,28 @@ fn a_filtered_matrix() {
     let (mut session, _) = told(texts(MANY_MANIFEST, &many_servers(MANY), None));
     let filter = |id: &str, bits, requirement| Filter {
         id: id.to_owned(),
+        tools: false,
         bits,
         requirement,
     };
     let filters = [
         filter("s0012", 0, None),
         filter("5", 0, Some(1)),
-        filter("", 1 << 2, Some(0)),
-        filter("", 1 << 1 | 1 << 4, None),
+        filter("", 1 << 4, Some(0)),
+        filter("", 1 << 1 | 1 << 6, None),
         filter("", MatrixRow::FAILED, Some(1)),
         filter("", MatrixRow::SELECTED, None),
         filter("", MatrixRow::SELECTED, Some(2)),
         filter("", MatrixRow::ELIGIBLE, Some(1)),
         filter("9", MatrixRow::ELIGIBLE | MatrixRow::SELECTED, Some(0)),
-        filter("", 1 << 3, Some(3)),
-        filter("", 1 << 7, None),
+        filter("", 1 << 5, Some(3)),
+        filter("", 1 << 13, None),
         filter("nobody", 0, None),
         filter("S0012", 0, None),
     ];
     for filter in filters {
         let fits = |row: &MatrixRow| {
-            let cell = |cell: u8| match cell {
+            let cell = |cell: u16| match cell {
                 0 => filter.bits & MatrixRow::ELIGIBLE != 0,
                 cell => filter.bits & cell != 0,
             };
@@ -776,6 +792,7 @@ fn story(session: &mut Session, requirement: u32, server: ServerName) -> Story {
         story: Some(StoryAsk {
             requirement,
             server,
+            tool: None,
         }),
         ..Wanted::default()
     };
@@ -944,7 +961,7 @@ fn supposed_constraints_are_as_a_manifest_that_says_so() {
                     Outcome::Unsatisfied { .. } => None,
                 };
                 let eligible = requirement.funnel.last().map_or(0, |stage| stage.left);
-                (requirement.category.clone(), server, eligible)
+                (requirement.name(), server, eligible)
             })
             .collect()
     };
@@ -966,11 +983,11 @@ fn supposed_constraints_are_as_a_manifest_that_says_so() {
                 let supposed = answer.supposed.unwrap().requirements;
                 let now_told: Vec<_> = supposed
                     .iter()
-                    .map(|one| (one.category.clone(), one.now.clone(), one.now_eligible))
+                    .map(|one| (one.name.clone(), one.now.clone(), one.now_eligible))
                     .collect();
                 let then_told: Vec<_> = supposed
                     .iter()
-                    .map(|one| (one.category.clone(), one.then.clone(), one.then_eligible))
+                    .map(|one| (one.name.clone(), one.then.clone(), one.then_eligible))
                     .collect();
                 assert_eq!(now_told, selected(&now));
                 let then = verdict(&with_constraints(&constraints), &index, None);
@@ -1086,6 +1103,7 @@ fn drifts_from_an_existing_lock() {
         [Drift {
             code: "SCOPE_WIDENED".to_owned(),
             category: Some("reporting".to_owned()),
+            capability: None,
             text: "the scope `export:reports` is newly granted".to_owned(),
             widening: true,
         }]

@@ -1,0 +1,104 @@
+// Policies, and the second module, which evaluates them.
+
+import assert from "node:assert/strict";
+import { eventually } from "./eventually.mjs";
+import { visit } from "./visit.mjs";
+
+const EXAMPLE = "A policy in Rego";
+
+/** @param {import("playwright-core").Page} page @returns the files of the second module that are loaded from now on */
+function loads(page) {
+  /** @type {string[]} */
+  const loaded = [];
+  page.context().on("request", (request) => {
+    if (request.url().includes("/engine/policy/")) loaded.push(request.url().split("/").at(-1) ?? "");
+  });
+  return loaded;
+}
+
+visit("the module that evaluates policies is loaded with the first policy, and stays", async ({ playground, page }) => {
+  const loaded = loads(page);
+  await playground.example("Tools for a task");
+  await playground.says("Not every requirement has a server or a tool");
+  assert.deepEqual(loaded, []);
+
+  await playground.example(EXAMPLE);
+  await playground.answer.getByText("POLICY_DENIED").first().waitFor();
+  assert.deepEqual([...loaded].sort(), ["agent-engine.js", "agent-engine_bg.wasm", "worker.js"]);
+  await playground.paste("policy.rego", "");
+  await playground.says("Every requirement has a server or a tool");
+  await playground.type("tenant.yaml", "500", "501");
+  await playground.answer.getByText(/of 501/).waitFor();
+  assert.equal(loaded.length, 3);
+});
+
+visit("until the second module is there, the page says so", async ({ playground, page }) => {
+  /** @type {() => void} */
+  let release = () => {};
+  const held = new Promise((resolve) => (release = () => resolve(undefined)));
+  await page.context().route("**/engine/policy/*.wasm", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await playground.show("policy.rego");
+  await playground.paste("policy.rego", "package switchboard\n\nallowed_tools := set()\n");
+  await playground.answer.getByText("Loading the evaluator of policies").waitFor();
+  assert.equal(await page.locator("#answer-panel").getAttribute("aria-busy"), "true");
+  release();
+  await playground.verdict();
+  assert.equal(await playground.answer.getByText("Loading the evaluator of policies").count(), 0);
+});
+
+visit("where the second module can't be loaded, the page says so and lives on without a policy", async ({ playground, page }) => {
+  await page.context().route("**/engine/policy/**", (route) => route.abort());
+  await playground.paste("policy.rego", "package switchboard\n");
+  await playground.answer.getByRole("alert").getByText("could not be loaded").waitFor();
+  await playground.paste("policy.rego", "");
+  await playground.says("Every requirement has a server");
+  assert.equal(await playground.answer.getByRole("alert").count(), 0);
+}, { expected: [/ERR_FAILED/, /^error: /] });
+
+visit("a denial has the policy's own reason, and points into the policy", async ({ playground, page }) => {
+  await playground.example(EXAMPLE);
+  const card = playground.card("search:internet");
+  await card.getByText("is denied by the policy: tools of the class paid are for the tier gold").first().waitFor();
+  await card.getByRole("button", { name: "policy.rego:9:1" }).click();
+  await eventually(async () => assert.equal(await playground.cursor("policy.rego"), "9:1"));
+
+  await card.locator(".nearest .server").first().click();
+  const check = playground.story.locator(".checks tbody tr", { hasText: "policy , failed" });
+  await check.getByRole("button", { name: "policy.rego:9:1" }).waitFor();
+  await playground.show("policy.rego");
+  await eventually(async () => {
+    const marked = await playground.texts(page.locator(".input.lower .cm-place"));
+    assert.ok(marked.some((text) => text.includes("too_expensive(tool)")), JSON.stringify(marked));
+  });
+
+  await playground.type("tenant.yaml", "silver", "gold");
+  await playground.says("Every requirement has a server or a tool");
+});
+
+visit("a policy that does not compile, or fails, is a problem at its place", async ({ playground }) => {
+  await playground.example(EXAMPLE);
+  await playground.type("policy.rego", "some tool in input.candidate_tools", "some tool in inputs.candidate_tools");
+  await playground.says("Nothing is decided");
+  await playground.problems.getByRole("button", { name: /^policy\.rego:5:/ }).first().waitFor();
+
+  await playground.paste("policy.rego", 'package switchboard\n\nallowed_tools := "all"\n');
+  await playground.problems.getByText("POLICY_ERROR").first().waitFor();
+  await playground.problems.getByRole("button", { name: /^policy\.rego:/ }).first().waitFor();
+  await playground.card("search:internet").locator(".ruling").getByText("The policy gave no answer").waitFor();
+});
+
+visit("the context is what the policy finds in input.context", async ({ playground }) => {
+  await playground.example(EXAMPLE);
+  await playground.paste(
+    "policy.rego",
+    "package switchboard\n\nallowed_tools contains tool.id if {\n  input.context.hour >= 17\n  some tool in input.candidate_tools\n}\n",
+  );
+  await playground.says("Not every requirement has a server or a tool");
+  await playground.paste("context.yaml", "hour: 18\n");
+  await playground.says("Every requirement has a server or a tool");
+  await playground.paste("context.yaml", "hour: [\n");
+  await playground.problems.getByRole("button", { name: /^context\.yaml:/ }).first().waitFor();
+});
