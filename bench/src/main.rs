@@ -23,6 +23,11 @@ use world::World;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let asked = |name: &str| std::env::args().any(|argument| argument == name);
+    let mut arguments = std::env::args().skip_while(|it| it != capability::memory::ARGUMENT);
+    if let Some(path) = arguments.nth(1) {
+        capability::memory::load(path.as_ref());
+        return Ok(());
+    }
     let quick = asked("--quick");
     let workspace = Workspace::of_this_build();
     let component = component::Component::of(&workspace)?;
