@@ -14,7 +14,7 @@ pub(crate) const RESOLVER_FILE_NAME: &str = "agent-resolver.wasm";
 
 /// How large the component without policies may be, in bytes. It was meant to have 400,000, which it
 /// has never had since it reads YAML and JSON with all their diagnostics: see the measurements.
-const RESOLVER_LIMIT: usize = 700_000;
+const RESOLVER_LIMIT: usize = 740_000;
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
