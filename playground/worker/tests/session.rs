@@ -364,7 +364,22 @@ fn what_is_known_beforehand() {
         ]
     );
     let codes: Vec<_> = about.checks.iter().map(|check| &check.code).collect();
-    assert_eq!(codes, CHECKS.each_ref());
+    assert_eq!(codes.len(), MatrixRow::CHECKS);
+    // The bits of cells are in this order.
+    let all = [
+        "MISSING_CATEGORY",
+        "MISSING_SCOPE",
+        "MISSING_CAPABILITY",
+        "CONSTRAINT_UNMET",
+        "RESIDENCY_MISMATCH",
+        "SENSITIVITY_EXCEEDED",
+        "UNSIGNED_NOT_ALLOWED",
+        "FORBIDDEN_ACTION",
+        "POLICY_DENIED",
+        "POLICY_ERROR",
+        "HEALTH_VETO",
+    ];
+    assert_eq!(codes, all.each_ref());
 }
 
 #[test]
@@ -678,8 +693,9 @@ fn those_that_fell_are_the_losses_of_the_funnel() {
     for (number, requirement) in verdict.requirements.iter().enumerate() {
         let mut left = requirement.all;
         for (check, stage) in requirement.funnel.iter().enumerate() {
+            let bit = [0, 1, 4, 5, 6][check];
             let expected: Vec<_> = (0..MANY)
-                .filter(|n| failed(*n, number).trailing_zeros() as usize == check)
+                .filter(|n| failed(*n, number).trailing_zeros() == bit)
                 .map(|n| format!("s{n:05}"))
                 .collect();
             let ask = |limit| Wanted {
@@ -1300,4 +1316,264 @@ fn of_many_unsatisfied_requirements_the_story_alone_has_the_edits() {
     assert_eq!(edited, eight_of_twenty);
     let story = story(&mut session, 19, name("chart-reports", "3.4.1"));
     assert!(story.fixes[0].edits.is_some());
+}
+
+// ── Capabilities ─────────────────────────────────────────────────────────────────────────────
+
+/// An example of the playground, in which one requirement of four has no tool.
+fn investigator() -> Texts {
+    let text = |text: &str| Some(text.to_owned());
+    Texts {
+        manifest: text(include_str!("../../examples/domain-investigator/agents.md")),
+        index: text(include_str!(
+            "../../examples/domain-investigator/mcp.index.json"
+        )),
+        task: text(include_str!("../../examples/domain-investigator/task.yaml")),
+        tenant: text(include_str!(
+            "../../examples/domain-investigator/tenant.yaml"
+        )),
+        health: text(include_str!(
+            "../../examples/domain-investigator/health.yaml"
+        )),
+        ..Texts::default()
+    }
+}
+
+fn tool_story(session: &mut Session, requirement: u32, id: &str, tool: Option<&str>) -> Story {
+    let wanted = Wanted {
+        story: Some(StoryAsk {
+            requirement,
+            server: name(
+                id,
+                if id == "repo-reader" {
+                    "1.0.3"
+                } else {
+                    "3.1.0"
+                },
+            ),
+            tool: tool.map(str::to_owned),
+        }),
+        ..Wanted::default()
+    };
+    look(session, wanted).story.expect("the server is there")
+}
+
+#[test]
+fn requirements_of_capabilities_stand_behind_those_of_categories() {
+    let mut told_so = investigator();
+    let manifest = told_so.manifest.take().unwrap();
+    let with_category = "requires:\n  mcp:\n    - { category: search, permissions: [] }\n";
+    told_so.manifest = Some(manifest.replace("requires:\n", with_category));
+    let (_, verdict) = told(told_so);
+    let names: Vec<_> = verdict.requirements.iter().map(Requirement::name).collect();
+    assert_eq!(
+        names,
+        [
+            "search",
+            "notify:slack",
+            "search:internet",
+            "read:codebase",
+            "read:aws"
+        ]
+    );
+    let sources: Vec<_> = verdict
+        .requirements
+        .iter()
+        .map(|requirement| requirement.place.source)
+        .collect();
+    assert_eq!(sources[1], Source::Manifest);
+    assert_eq!(sources[2..], [Source::Task; 3]);
+    let Outcome::Selected(notify) = &verdict.requirements[1].outcome else {
+        panic!("{verdict:#?}");
+    };
+    let tool = notify.tool.as_ref().unwrap();
+    assert_eq!(
+        (&*tool.name, &*tool.obligations),
+        ("post_message", &["approval".to_owned()][..])
+    );
+}
+
+#[test]
+fn every_stage_of_a_capability_lists_those_that_it_holds_back() {
+    let (mut session, verdict) = told(investigator());
+    for (number, requirement) in verdict.requirements.iter().enumerate() {
+        assert_eq!(requirement.funnel.len(), 8);
+        let mut left = requirement.all;
+        for (check, stage) in requirement.funnel.iter().enumerate() {
+            let wanted = Wanted {
+                fallen: Some(FallenAsk {
+                    requirement: number as u32,
+                    check: check as u8,
+                    limit: 100,
+                }),
+                ..Wanted::default()
+            };
+            let fallen = look(&mut session, wanted).fallen.unwrap();
+            assert_eq!(fallen.total, left - stage.left, "{number} {}", stage.code);
+            for one in fallen.items {
+                assert_eq!(one.reason.code, stage.code);
+                assert!(one.tool.is_some());
+            }
+            left = stage.left;
+        }
+    }
+}
+
+#[test]
+fn the_cell_of_a_server_is_that_of_its_best_tool() {
+    let (mut session, verdict) = told(investigator());
+    let all = |tools| {
+        let filter = Filter {
+            tools,
+            ..Filter::default()
+        };
+        window(filter, 0, 100)
+    };
+    let servers = look(&mut session, all(false)).matrix.unwrap();
+    let tools = look(&mut session, all(true)).matrix.unwrap();
+    assert_eq!((servers.total, tools.total), (6, 9));
+    for row in &servers.rows {
+        assert_eq!(row.tool, None);
+        for (number, cell) in row.cells.iter().enumerate() {
+            let of_server = |tool: &&MatrixRow| tool.server == row.server;
+            let mut cells = tools
+                .rows
+                .iter()
+                .filter(of_server)
+                .map(|tool| tool.cells[number]);
+            let story = look(
+                &mut session,
+                Wanted {
+                    story: Some(StoryAsk {
+                        requirement: number as u32,
+                        server: row.server.clone(),
+                        tool: None,
+                    }),
+                    ..Wanted::default()
+                },
+            );
+            let told_of = story.story.unwrap().tool.unwrap().name;
+            let best = tools.rows.iter().filter(of_server);
+            let mut best = best.filter(|tool| tool.tool.as_ref() == Some(&told_of));
+            assert_eq!(best.next().map(|tool| tool.cells[number]), Some(*cell));
+            let good = |cell: u16| cell == 0 || cell & MatrixRow::SELECTED != 0;
+            assert_eq!(good(*cell), cells.any(good), "{}", row.server.id);
+        }
+    }
+    // A filter of tools has them by their names, too.
+    let named = Filter {
+        id: "read_file".to_owned(),
+        tools: true,
+        ..Filter::default()
+    };
+    assert_eq!(
+        look(&mut session, window(named, 0, 9))
+            .matrix
+            .unwrap()
+            .total,
+        1
+    );
+    assert_eq!(verdict.tools, Some(9));
+}
+
+/// Every form that a snapshot may have: what the switch writes is read, and says it.
+#[test]
+fn health_is_switched_by_an_edit() {
+    let cases = [
+        ("", "UNHEALTHY"),
+        ("repo-reader: UNHEALTHY\n", "HEALTHY"),
+        ("repo-reader: 'HEALTHY' # so far", "UNHEALTHY"),
+        ("# nothing yet\n", "HEALTHY"),
+        ("free-search: HEALTHY", "HEALTHY"),
+        ("{}", "HEALTHY"),
+        ("{ \"free-search\": \"HEALTHY\" }\n", "HEALTHY"),
+        ("{\n  \"repo-reader\": \"PROBATION\"\n}\n", "UNHEALTHY"),
+    ];
+    for (before, to) in cases {
+        let (mut session, _) = told(Texts {
+            health: Some(before.to_owned()),
+            ..investigator()
+        });
+        let story = tool_story(&mut session, 2, "repo-reader", Some("read_file"));
+        let switch = story.health.unwrap();
+        assert_eq!(switch.to, to, "{before:?}");
+        let [edit] = switch.edits.as_slice() else {
+            panic!("{before:?}: {switch:?}");
+        };
+        let (start, end) = (
+            offset(before, edit.place.start),
+            offset(before, edit.place.end),
+        );
+        let after = format!("{}{}{}", &before[..start], edit.replacement, &before[end..]);
+        let (mut session, verdict) = told(Texts {
+            health: Some(after.clone()),
+            ..investigator()
+        });
+        let found: Vec<_> = verdict
+            .diagnostics
+            .iter()
+            .filter(|it| it.code != "UNSATISFIED")
+            .collect();
+        assert!(found.is_empty(), "{before:?} {after:?}: {found:?}");
+        let story = tool_story(&mut session, 2, "repo-reader", Some("read_file"));
+        assert_eq!(
+            story.health.unwrap().status.as_deref(),
+            Some(to),
+            "{after:?}"
+        );
+    }
+}
+
+#[test]
+fn circumstances_with_errors_decide_nothing() {
+    for (text, source) in [
+        (
+            Texts {
+                task: Some("task_id: t".to_owned()),
+                ..Texts::default()
+            },
+            Source::Task,
+        ),
+        (
+            Texts {
+                tenant: Some("tenants: []".to_owned()),
+                ..Texts::default()
+            },
+            Source::Tenant,
+        ),
+        (
+            Texts {
+                health: Some("a: FINE".to_owned()),
+                ..Texts::default()
+            },
+            Source::Health,
+        ),
+        (
+            Texts {
+                context: Some("[".to_owned()),
+                ..Texts::default()
+            },
+            Source::Context,
+        ),
+        (
+            Texts {
+                tenant_id: Some("nobody".to_owned()),
+                ..Texts::default()
+            },
+            Source::Tenant,
+        ),
+    ] {
+        let (mut session, _) = told(investigator());
+        let ask = Ask {
+            texts: text,
+            ..Ask::default()
+        };
+        let verdict = session.answer(ask).verdict.unwrap();
+        assert_eq!(
+            (verdict.satisfied, verdict.lock),
+            (None, None),
+            "{source:?}"
+        );
+        assert_eq!(verdict.diagnostics[0].labels[0].place.source, source);
+    }
 }
