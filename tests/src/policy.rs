@@ -33,7 +33,6 @@ pub enum Rule {
 
 impl Rule {
     /// What it says to a document.
-    #[must_use]
     pub fn says(self, input: &Value) -> Said {
         if let Self::Fails(why) = self {
             return Err(why);

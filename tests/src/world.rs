@@ -159,7 +159,7 @@ impl World {
         let given = |tree: &Tree| match style.wrapped {
             true => Given {
                 bytes: style.json(tree).into_bytes(),
-                json: style.mark || style.seed % 2 == 0,
+                json: style.mark || style.seed.is_multiple_of(2),
             },
             false => Given {
                 bytes: style.yaml(tree).into_bytes(),

@@ -198,7 +198,7 @@ proptest! {
     fn a_task_alone_is_matched_as_by_the_oracle(
         world in tool_worlds(), style in styles(), policy in policies(),
     ) {
-        prop_assume!(world.task.is_some());
+        if world.task.is_none() { return Ok(()) }
         let fake = policy.map(|rule| Fake::new(rule) as Arc<dyn PolicyEngine>);
         let read = native::read(&world.inputs_of_task(style), fake).expect("valid");
         let world = world.without_manifest();
@@ -266,7 +266,7 @@ proptest! {
         let mut asking = world.clone();
         asking.capabilities.extend(other.all_capabilities().cloned());
         asking.allow_what_is_required();
-        prop_assume!(asking.constraints == world.constraints);
+        if asking.constraints != world.constraints { return Ok(()) }
         let after = decide(&asking, policy);
         prop_assert!(before.satisfied() || !after.satisfied());
         let own = world.capabilities.len();
@@ -308,7 +308,7 @@ proptest! {
     fn a_higher_priority_never_loses_to_a_lower_one(
         mut world in tool_worlds(), one in any::<Index>(), policy in policies(),
     ) {
-        prop_assume!(!world.servers.is_empty());
+        if world.servers.is_empty() { return Ok(()) }
         let id = world.servers[one.index(world.servers.len())].id.clone();
         let before = eligible_in(&world, policy);
         if world.tenants.is_empty() {
@@ -318,7 +318,7 @@ proptest! {
             });
         }
         // Policies of these tests look at neither the priorities nor, in these rules, the tier.
-        prop_assume!(policy != Some(Rule::Circumspect));
+        if policy == Some(Rule::Circumspect) { return Ok(()) }
         for (priority, best) in [(1_000_000, true), (-9_007_199_254_740_992, false)] {
             let mut world = world.clone();
             let servers = &mut world.tenants[0].servers;
@@ -362,9 +362,9 @@ proptest! {
 
     #[test]
     fn a_policy_that_denies_more_allows_nothing_else(
-        world in tool_worlds(), seed in any::<u8>(), more in 1..=10_u8, less in 0..=9_u8,
+        world in tool_worlds(), seed in any::<u8>(), more in 1..=10_u8, less in any::<Index>(),
     ) {
-        prop_assume!(less < more);
+        let less = less.index(usize::from(more)) as u8;
         let [more, less] = [more, less].map(|below| {
             eligible_in(&world, Some(Rule::Digit { seed, below }))
         });
@@ -421,7 +421,7 @@ proptest! {
         let of_tools: Vec<_> = lock.selections.iter()
             .filter(|it| matches!(it.grant, Grant::Capability { .. }))
             .cloned().collect();
-        prop_assume!(!of_tools.is_empty());
+        if of_tools.is_empty() { return Ok(()) }
         let selection = &of_tools[one.index(of_tools.len())];
         let Grant::Capability { tool: name, capability, .. } = &selection.grant else { unreachable!() };
         let server = world.servers.iter_mut()
@@ -455,7 +455,7 @@ proptest! {
                 expected.push("MISSING_CAPABILITY");
             }
             5 => {
-                prop_assume!(!capability.constraints.is_empty());
+                if capability.constraints.is_empty() { return Ok(()) }
                 for block in tool.blocks.iter_mut().flatten() {
                     block.constraints = None;
                 }
@@ -470,12 +470,7 @@ proptest! {
         let found: BTreeSet<_> = state.drifts().iter()
             .filter(|drift| drift.capability.as_ref() == Some(&what))
             .map(|drift| drift.code.name()).collect();
-        let expected: BTreeSet<_> = if expected.contains(&"TOOL_CHANGED") {
-            // What is gone is said, and with it that the entry is another one.
-            expected.into_iter().collect()
-        } else {
-            expected.into_iter().collect()
-        };
+        let expected: BTreeSet<_> = expected.into_iter().collect();
         prop_assert_eq!(found, expected, "{}", texts(&world));
         prop_assert!(state.drifts().iter().all(|drift| drift.category.is_none() || drift.capability.is_none()));
     }
@@ -488,7 +483,7 @@ proptest! {
             .filter(|it| matches!(it.grant, Grant::Capability { .. }));
         let mut of_tools: Vec<_> = of_tools.collect();
         // Of one capability, so that nobody can take one for another.
-        prop_assume!(of_tools.len() == 1);
+        if of_tools.len() != 1 { return Ok(()) }
         let place = one.index(of_tools.len());
         let Grant::Capability { definition, load, tool, .. } = &mut of_tools[place].grant else {
             unreachable!()
