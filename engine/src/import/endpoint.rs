@@ -377,7 +377,7 @@ mod tests {
         };
         let mcpb = Package {
             registry: "mcpb",
-            identifier: "https://files.example/reports.mcpb",
+            identifier: "https://archive.example/reports.mcpb",
             sha256: Some("00ff"),
             ..Package::default()
         };
@@ -475,7 +475,7 @@ mod tests {
             (
                 mcpb,
                 Ok(
-                    "pkg:generic/reports?checksum=sha256:00ff&download_url=https://files.example/reports.mcpb",
+                    "pkg:generic/reports?checksum=sha256:00ff&download_url=https://archive.example/reports.mcpb",
                 ),
             ),
             (
@@ -487,7 +487,7 @@ mod tests {
             ),
             (
                 Package {
-                    identifier: "https://a:b@files.example/reports.mcpb",
+                    identifier: "https://a:b@archive.example/reports.mcpb",
                     ..mcpb
                 },
                 Err(Refusal::UserInfo),
