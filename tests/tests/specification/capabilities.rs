@@ -533,7 +533,7 @@ fn clause_7_1_conflicting_capabilities_are_ranked() {
 fn clause_7_2_partial_matches_fail_closed() {
     let task = SEARCH.replace("internet}", "internet, constraints: [pii_safe]}");
     let lacking = searcher("a", None, &["readonly"]);
-    let found = matched(&inputs(&task, &[lacking.clone()]), None);
+    let found = matched(&inputs(&task, std::slice::from_ref(&lacking)), None);
     assert!(!found.satisfied);
     let missing = vec!["pii_safe".to_owned()];
     assert_eq!(
