@@ -66,7 +66,7 @@ visit("a denial has the policy's own reason, and points into the policy", async 
   await eventually(async () => assert.equal(await playground.cursor("policy.rego"), "9:1"));
 
   await card.locator(".nearest .server").first().click();
-  const check = playground.story.locator(".checks tbody tr", { hasText: "policy , failed" });
+  const check = playground.story.locator(".checks tbody tr", { hasText: /policy\s*, failed/ });
   await check.getByRole("button", { name: "policy.rego:9:1" }).waitFor();
   await playground.show("policy.rego");
   await eventually(async () => {
