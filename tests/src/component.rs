@@ -208,6 +208,98 @@ impl Instance {
         add_parts(answers, "match", &parts);
     }
 
+    /// What a policy makes of a task or a manifest: the explanation, and what the policy says in
+    /// vain. The inputs have to be valid.
+    pub fn governed(&mut self, inputs: &Inputs, policy: &[u8]) -> Answers {
+        let parsed = call!(self, agent_engine_policy.policy, call_parse(policy));
+        let policy = match parsed {
+            Ok(policy) => policy,
+            Err(found) => return self.reports(&found),
+        };
+        let read = self.read(inputs).expect("the inputs are valid");
+        let context = inputs.context.as_ref().map(|given| {
+            let (text, notation) = (&given.bytes, notation(given));
+            let parsed = call!(
+                self,
+                agent_engine_policy.context,
+                call_parse(text, notation)
+            );
+            parsed.expect("the context is valid")
+        });
+        let circumstances = call!(
+            self,
+            agent_engine_policy.policy,
+            call_govern(policy, read.circumstances, context)
+        );
+        let matching = match self.decide(read.manifest, read.index, circumstances) {
+            Ok(matching) => matching,
+            Err(contradictions) => return self.reports(&contradictions),
+        };
+        let index = Some(read.index);
+        let mut found = call!(
+            self,
+            agent_engine_policy.policy,
+            call_dead_rules(policy, index, None)
+        );
+        found.extend(call!(
+            self,
+            agent_engine_policy.policy,
+            call_unused_rules(policy, matching)
+        ));
+        let mut answers = Answers::new();
+        self.add_reports(&mut answers, &found);
+        self.add_matching(&mut answers, matching);
+        answers
+    }
+
+    /// What became of the tests of a policy: a line for each, or the problems.
+    pub fn policy_tests(&mut self, policy: &[u8], tests: &[u8]) -> Answers {
+        match call!(self, agent_engine_policy, call_test(policy, tests)) {
+            Err(found) => self.reports(&found),
+            Ok(outcomes) => {
+                let lines = outcomes.iter().map(|outcome| {
+                    let line = outcome.place.start.line;
+                    format!("{} {line} {}\n", outcome.name, outcome.detail)
+                });
+                Answers::from([("tests".to_owned(), lines.collect())])
+            }
+        }
+    }
+
+    /// What of a lock is exposed, or why nothing is.
+    pub fn exposed(&mut self, lock: &[u8], index: &[u8]) -> Answers {
+        let lock = self.lock(lock).expect("the lock is valid");
+        let (index, _) = self.index(index).expect("the index is valid");
+        match call!(self, agent_engine_expansion, call_expose(lock, index)) {
+            Err(found) => self.reports(&found),
+            Ok(exposed) => {
+                let mut answers = Answers::from([("tools.json".to_owned(), exposed.tools_list)]);
+                add_parts(&mut answers, "tools", &exposed.text);
+                answers
+            }
+        }
+    }
+
+    /// An index with a document in it, or why there is none.
+    pub fn imported(&mut self, document: &[u8], overlay: &[u8]) -> Answers {
+        let overlay = bindings::exports::agent::engine::importer::Overlay {
+            text: overlay.to_vec(),
+            notation: Notation::ByContent,
+        };
+        match call!(
+            self,
+            agent_engine_importer,
+            call_merge(document, Some(&overlay), None)
+        ) {
+            Err(found) => self.reports(&found),
+            Ok(imported) => {
+                let mut answers = self.reports(&imported.warnings);
+                answers.insert("index".to_owned(), imported.index);
+                answers
+            }
+        }
+    }
+
     /// Read everything.
     fn read(&mut self, inputs: &Inputs) -> Result<Read, Refused> {
         let mut found = Vec::new();
@@ -236,7 +328,6 @@ impl Instance {
         let Some(index) = index.filter(|_| !refused) else {
             return Err(found);
         };
-        // A context is for a policy, which is not in the contract yet.
         let circumstances = call!(
             self,
             agent_engine_capability.circumstances,

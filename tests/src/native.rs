@@ -9,7 +9,7 @@ use agent_engine::lower::{Lowered, Notation};
 use agent_engine::model::{Index, Lock, Manifest, Name};
 use agent_engine::render::{self, Format, Part};
 use agent_engine::text::Place;
-use agent_engine::{explain, lower};
+use agent_engine::{decide, explain, import, lower, policy};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -148,6 +148,83 @@ fn checked<T>(lowered: Lowered<T>, found: &mut Vec<Diagnostic>, refused: &mut bo
             found.extend(problems);
             *refused = true;
             None
+        }
+    }
+}
+
+/// What a policy makes of a task or a manifest: the explanation, and what the policy says in vain.
+/// The inputs have to be valid.
+#[must_use]
+pub fn governed(inputs: &Inputs, rego: &[u8]) -> Answers {
+    let rego = match policy::read(rego.to_vec()) {
+        Ok(read) => Arc::new(read.value),
+        Err(found) => return reports(&found),
+    };
+    let engine: Arc<dyn PolicyEngine> = Arc::<policy::Policy>::clone(&rego);
+    let read = match read(inputs, Some(engine)) {
+        Ok(read) => read,
+        Err(found) => return reports(&found),
+    };
+    let matching = read.matching();
+    let known = policy::vocabulary(Some(&read.index), None);
+    let mut found = policy::dead_rules(&rego, &known);
+    let rulings = (0..matching.len()).filter_map(|number| matching.ruling(number));
+    found.extend(policy::unused_rules(&rego, rulings));
+    let mut answers = Answers::new();
+    add_reports(&mut answers, &found);
+    let text = render::matching(&matching).expect("small enough");
+    answers.insert("match.json".to_owned(), text);
+    add_parts(&mut answers, "match", &render::match_summary(&matching));
+    answers
+}
+
+/// What became of the tests of a policy: a line for each, or the problems.
+#[must_use]
+pub fn policy_tests(rego: &[u8], tests: &[u8]) -> Answers {
+    match policy::test(rego.to_vec(), tests.to_vec()) {
+        Err(found) => reports(&found),
+        Ok(outcomes) => {
+            let lines = outcomes.iter().map(|outcome| {
+                let line = outcome.place.start.line;
+                format!("{} {line} {}\n", outcome.name, outcome.detail)
+            });
+            Answers::from([("tests".to_owned(), lines.collect())])
+        }
+    }
+}
+
+/// What of a lock is exposed, or why nothing is.
+///
+/// # Panics
+/// If one of the two is invalid.
+#[must_use]
+pub fn exposed(lock: &[u8], index: &[u8]) -> Answers {
+    let lock = lower::lock(lock.to_vec()).expect("the lock is valid").value;
+    let index = lower::index(index.to_vec()).expect("the index is valid");
+    match decide::exposed(&lock, &index.value) {
+        Err(refused) => reports(&explain::not_exposed(&refused)),
+        Ok(exposed) => {
+            let json = render::exposed_json(&exposed);
+            let mut answers = Answers::from([("tools.json".to_owned(), json)]);
+            add_parts(&mut answers, "tools", &render::exposed(&exposed));
+            answers
+        }
+    }
+}
+
+/// An index with a document in it, or why there is none.
+#[must_use]
+pub fn imported(document: &[u8], overlay: &[u8]) -> Answers {
+    let overlay = import::Overlay {
+        bytes: overlay.to_vec(),
+        notation: Notation::ByContent,
+    };
+    match import::import(document.to_vec(), Some(overlay), None) {
+        Err(found) => reports(&found),
+        Ok(imported) => {
+            let mut answers = reports(&imported.warnings);
+            answers.insert("index".to_owned(), imported.value.index);
+            answers
         }
     }
 }

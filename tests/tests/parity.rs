@@ -4,12 +4,13 @@
 use agent_engine::diagnostic::Code;
 use agent_engine::text::LineIndex;
 use agent_tests::component::{Component, Instance};
-use agent_tests::corpus::{Failures, cases};
+use agent_tests::corpus::{Case, Failures, cases};
 use agent_tests::difference::difference;
 use agent_tests::files::{Answer, File as _, Lock, Locked, Match, Resolution};
 use agent_tests::hostile::{self, Kind};
 use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native::{self, Answers};
+use agent_tests::root;
 use agent_tests::text::Style;
 use agent_tests::world::{World, crowds, styles, tool_crowds, tool_worlds, worlds};
 use proptest::prelude::*;
@@ -126,6 +127,129 @@ fn component_and_engine_agree_on_the_whole_corpus() {
         }
     }
     assert!(views > 1_000, "{views} views");
+    failures.finish();
+}
+
+/// Policies of every kind: those that are shipped, and those that fail in each way.
+fn policies() -> Vec<(String, Vec<u8>)> {
+    let folder = root().join("examples/policies");
+    let shipped = ["no-external-network", "tier", "business-hours"].map(|name| {
+        let text = std::fs::read(folder.join(format!("{name}.rego")));
+        (name.to_owned(), text.expect("a policy"))
+    });
+    let failing = [
+        ("of another type", "allowed_tools := []"),
+        ("undefined", "x := 1"),
+        ("no Rego", "allowed_tools := {"),
+        ("a clock", "allowed_tools contains x if x := time.now_ns()"),
+        (
+            "beyond its budget",
+            "allowed_tools contains x if {\n\tn := [i | some i in \"0123456789abcdef\"; true]\n\t\
+             some a in input.candidate_tools\n\tx := a.id\n}\n\n\
+             y := {[a, b, c, d, e, f, g] | some a, b, c, d, e, f, g in input.candidate_tools}",
+        ),
+        (
+            "a cartesian product",
+            "s := split(\"0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,f\", \",\")\n\n\
+             allowed_tools contains x if {\n\tsome a in s\n\tsome b in s\n\tsome c in s\n\tsome d in s\n\t\
+             some e in s\n\tsome f in s\n\tsome g in s\n\tx := concat(\"\", [a, b, c, d, e, f, g])\n}",
+        ),
+    ];
+    let failing = failing.map(|(name, rules)| {
+        let text = format!("package switchboard\n\n{rules}\n");
+        (name.to_owned(), text.into_bytes())
+    });
+    shipped.into_iter().chain(failing).collect()
+}
+
+#[test]
+fn component_and_engine_agree_on_policies() {
+    let component = Component::of_this_workspace();
+    let mut failures = Failures::default();
+    let mut reasons = BTreeSet::new();
+    let given = |case: &Case, name: &str| {
+        let text = case.input(&format!("{name}.yaml"));
+        text.map(Given::text)
+    };
+    let accepted = |case: &Case| case.name().starts_with("match/accept");
+    for case in cases("match").into_iter().filter(accepted).step_by(4) {
+        let Some(task) = given(&case, "task") else {
+            continue;
+        };
+        let inputs = Inputs {
+            index: case.input("mcp.index.json").expect("an index"),
+            task: Some(task),
+            context: Some(Given::text("hour: 10\nweekday: monday\n")),
+            ..Inputs::default()
+        };
+        for (name, policy) in policies() {
+            let ours = native::governed(&inputs, &policy);
+            let theirs = component.instance().governed(&inputs, &policy);
+            compare(
+                &mut failures,
+                &format!("{} {name}", case.name()),
+                &ours,
+                &theirs,
+            );
+            for reason in ["budget", "type", "undefined"] {
+                let said = format!("\"reason\": \"{reason}\"");
+                let found = ours
+                    .get("match.json")
+                    .is_some_and(|text| text.contains(&said));
+                reasons.extend(found.then_some(reason));
+            }
+        }
+    }
+    assert_eq!(reasons.len(), 3, "{reasons:?}");
+    for (name, policy) in policies() {
+        let tests = root().join(format!("examples/policies/{name}_test.rego"));
+        let Ok(tests) = std::fs::read(tests) else {
+            continue;
+        };
+        let ours = native::policy_tests(&policy, &tests);
+        assert!(ours["tests"].lines().count() > 1, "{ours:?}");
+        let theirs = component.instance().policy_tests(&policy, &tests);
+        compare(&mut failures, &name, &ours, &theirs);
+    }
+    failures.finish();
+}
+
+#[test]
+fn component_and_engine_agree_on_what_is_exposed_and_imported() {
+    let component = Component::of_this_workspace();
+    let mut failures = Failures::default();
+    let mut exposed = 0;
+    for case in cases("resolve") {
+        let file =
+            |name: &str| std::fs::read(root().join("tests/corpus").join(case.name()).join(name));
+        let (Ok(lock), Ok(index)) = (file("agents.lock"), file("mcp.index.json")) else {
+            continue;
+        };
+        let ours = native::exposed(&lock, &index);
+        exposed += usize::from(
+            ours.get("tools.json")
+                .is_some_and(|it| it.contains("inputSchema")),
+        );
+        compare(
+            &mut failures,
+            &case.name(),
+            &ours,
+            &component.instance().exposed(&lock, &index),
+        );
+    }
+    assert!(exposed > 0, "no tool was exposed");
+    let overlay = b"version: v0.1\nservers:\n  x:\n    version: 1.0.0\n    categories: [a]\n    scopes: []\n    \
+        data: { residency: any, maxSensitivity: public }\n    trust: { signed: false, publisher: X }\n";
+    for document in [
+        r#"{"mcpServers": {"x": {"url": "https://x.example/mcp"}}}"#,
+        r#"{"mcpServers": {"x": {"command": "npx"}}}"#,
+        "{}",
+        "[",
+    ] {
+        let ours = native::imported(document.as_bytes(), overlay);
+        let theirs = component.instance().imported(document.as_bytes(), overlay);
+        compare(&mut failures, document, &ours, &theirs);
+    }
     failures.finish();
 }
 
