@@ -202,7 +202,8 @@ pub(crate) fn Inputs() -> Html {
     };
     let lower = LOWER.map(|source| {
         let shown = page.state.lower == source;
-        let filled = page.editors.is_filled(source);
+        // An index may be large, and is there.
+        let filled = source == Source::Index || page.editors.is_filled(source);
         html! {
             <button
                 class={classes!("input-name", (!filled).then_some("blank"))}

@@ -58,6 +58,8 @@ pub(crate) fn Place(props: &PlaceProps) -> Html {
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct ProblemsProps {
+    #[prop_or(AttrValue::Static("Problems"))]
+    pub(crate) label: AttrValue,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
@@ -80,7 +82,7 @@ pub(crate) fn Problems(props: &ProblemsProps) -> Html {
     let rest = all.len().saturating_sub(SHOWN) as u32;
     html! {
         if !all.is_empty() {
-            <ul class="problems" aria-label="Problems">
+            <ul class="problems" aria-label={props.label.clone()}>
                 { for items }
                 if rest > 0 {
                     <li class="quiet">{ format!("and {}", count(rest, "more problem")) }</li>

@@ -58,6 +58,7 @@ pub(crate) fn VerdictView() -> Html {
             { headline(&verdict) }
             { verdict.tokens.map(|tokens| html! { <TokenBar {tokens} /> }) }
             <Problems diagnostics={verdict.diagnostics.clone()} />
+            <Problems label="Collisions" diagnostics={verdict.collisions.clone()} />
             <ol class="requirements">{ for requirements }</ol>
         </>
     }

@@ -28,6 +28,9 @@ pub struct Verdict {
     /// What the definitions of the selected tools cost. Null: no capability is required, or one has
     /// no tool, or nothing was decided.
     pub tokens: Option<Tokens>,
+    /// Why an agent could not be shown the selected tools: names that would not be unique. The lock
+    /// is written all the same.
+    pub collisions: Vec<Diagnostic>,
     /// The text of `agents.lock`. Null: there is none, because a requirement has no server.
     pub lock: Option<String>,
     /// What is to be said of an existing lock. Null: none was given, or it has errors.
@@ -128,6 +131,10 @@ pub struct Stage {
 /// What became of a requirement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
 #[serde(tag = "verdict", rename_all = "camelCase")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there are few, and most are of the large one"
+)]
 pub enum Outcome {
     /// A server was selected, or a tool.
     Selected(Selected),

@@ -40,7 +40,6 @@ pub(crate) fn verdict(inputs: &Inputs, resolution: Option<&Resolution>) -> shown
         satisfied: resolution.map(Resolution::satisfied),
         diagnostics: problems
             .chain(remarks.unwrap_or_default())
-            .chain(collisions)
             .chain(unsatisfied)
             .map(convert::diagnostic)
             .chain(matching.into_iter().flat_map(|it| policy_errors(it)))
@@ -60,6 +59,7 @@ pub(crate) fn verdict(inputs: &Inputs, resolution: Option<&Resolution>) -> shown
             .unwrap_or_default(),
         requirements: resolution.map(requirements).unwrap_or_default(),
         tokens,
+        collisions: collisions.into_iter().map(convert::diagnostic).collect(),
         existing: inputs
             .lock
             .value

@@ -31,6 +31,7 @@ fn resolve(manifest: &str, index: &str, lock: Option<&str>) -> Value {
         manifest.to_owned(),
         index.to_owned(),
         lock.map(str::to_owned),
+        None,
     );
     plain(&answer.unwrap_or_else(|_| panic!("an exception")).into())
 }
@@ -80,7 +81,7 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
         "revision": 7,
         "texts": { "manifest": MANIFEST, "index": INDEX },
         "wanted": {
-            "matrix": { "filter": { "id": "a", "bits": 0, "requirement": null }, "offset": 1, "limit": 2 },
+            "matrix": { "filter": { "id": "a", "tools": false, "bits": 0, "requirement": null }, "offset": 1, "limit": 2 },
             "story": { "requirement": 0, "server": { "id": "gamma", "version": "1.0.0" } },
             "fallen": { "requirement": 0, "check": 0, "limit": 10 },
             "eligible": { "requirement": 0, "limit": 10 },
@@ -145,7 +146,7 @@ fn functions_answer_with_plain_objects() {
     assert_eq!(codes, ["FRONTMATTER_MISSING", "JSON_SYNTAX"]);
 
     let why = |server| {
-        let stories = api::why(MANIFEST.to_owned(), INDEX.to_owned(), server);
+        let stories = api::why(MANIFEST.to_owned(), INDEX.to_owned(), server, None);
         plain(&stories.unwrap_or_else(|_| panic!()).into())
     };
     assert_eq!(why("gamma")[1]["verdict"], "rejected");

@@ -224,6 +224,7 @@ fn the_verdict_of_hello_agent() {
             },
         ],
         tokens: None,
+        collisions: vec![],
         lock: Some(LOCK.to_owned()),
         existing: None,
     };
@@ -1576,4 +1577,26 @@ fn circumstances_with_errors_decide_nothing() {
         );
         assert_eq!(verdict.diagnostics[0].labels[0].place.source, source);
     }
+}
+
+/// Two tools of one name: the lock is written, and an agent could not be shown both.
+#[test]
+fn names_that_are_not_unique_are_told_beside_the_problems() {
+    let mut told_so = investigator();
+    let renamed = told_so
+        .index
+        .take()
+        .unwrap()
+        .replace("post_message", "list_buckets");
+    told_so.index = Some(renamed);
+    told_so.task = told_so
+        .task
+        .map(|task| task.replace("    load: on_demand\n", ""));
+    told_so.health = None;
+    let (_, verdict) = told(told_so);
+    assert_eq!((verdict.satisfied, verdict.tokens), (Some(true), None));
+    assert_eq!(verdict.diagnostics, []);
+    let codes: Vec<_> = verdict.collisions.iter().map(|found| &found.code).collect();
+    assert_eq!(codes, ["STUB_COLLISION"]);
+    assert!(verdict.lock.is_some());
 }
