@@ -521,7 +521,10 @@ fn a_large_policy_is_read_soon_or_refused() {
         assert!(read.is_ok(), "{head}");
         assert!(taken.as_secs() < 20, "{head}: {taken:?}");
     }
-    let large = read(vec![b'#'; (1 << 20) + 1]).expect_err("too large");
+    let rules = "x if true\n".repeat(agent_engine::policy::TOKEN_LIMIT / 3);
+    let many = read(format!("package switchboard\n{rules}").into_bytes()).expect_err("too many");
+    assert!(many[0].message.contains("400,000"), "{many:?}");
+    let large = read(vec![b'#'; (16 << 20) + 1]).expect_err("too large");
     assert_eq!(large[0].code.name(), "INPUT_TOO_LARGE");
     let bytes = read(b"package a\xff".to_vec()).expect_err("not UTF-8");
     assert_eq!(bytes[0].code.name(), "INVALID_UTF8");

@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Problems};
 use crate::model::{Context, Health, HealthStatus, Name, ServerId, Task, TaskId, Tenant, TenantId};
 use crate::syntax::{Entry, Node, Value, json, yaml};
 use crate::text::{Source, Span, Text, nearest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// In which notation a text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -122,11 +122,13 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
             refuse_choice(&tenants, id, entry.key_span, problems);
             return None;
         };
+        let tiers: BTreeSet<_> = tenants.iter().filter_map(|it| it.tier.clone()).collect();
         let tenant = tenants.swap_remove(picked);
         Some(move |text| Tenant {
             text,
             id: tenant.id,
             tier: tenant.tier,
+            tiers: tiers.into_iter().collect(),
             policy: tenant.policy,
             token_budget: tenant.token_budget,
             classes: tenant.classes,

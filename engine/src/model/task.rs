@@ -25,6 +25,8 @@ pub struct Tenant {
     pub id: TenantId,
     /// `tier`
     pub tier: Option<String>,
+    /// The tiers of all tenants of the configuration: sorted, without duplicates.
+    pub tiers: Vec<String>,
     /// `policy`: the path of a policy, relative to the configuration.
     pub policy: Option<Spanned<String>>,
     /// `token_budget`: how many tokens the definitions of tools may take, by the estimate.

@@ -38,6 +38,7 @@ pub use parse::{DEPTH_LIMIT, NESTING_LIMIT};
 pub use patterns::PATTERN_LIMIT;
 pub use run::INPUT_LIMIT;
 pub use suite::{TestOutcome, TestVerdict, test};
+pub use token::TOKEN_LIMIT;
 pub use unused::{Vocabulary, dead_rules, unused_rules};
 pub use vocabulary::vocabulary;
 

@@ -37,6 +37,10 @@ pub(crate) struct BadToken {
 /// The most characters of a number: what is longer is an attack, and costs the square to read.
 const NUMBER_LIMIT: usize = 64;
 
+/// The most words and signs of a policy. Compiling takes more than proportionally longer with them;
+/// comments and strings may be as long as the text.
+pub const TOKEN_LIMIT: usize = 400_000;
+
 /// Signs of two characters, which come before those of one.
 const PAIRS: [&[u8]; 5] = [b":=", b"==", b"!=", b"<=", b">="];
 
@@ -120,6 +124,13 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, BadToken> {
                 ));
             }
             _ => {}
+        }
+        if found.len() == TOKEN_LIMIT {
+            return Err(bad(
+                start,
+                at,
+                "the policy has more than 400,000 words and signs",
+            ));
         }
         found.push(Token {
             kind,

@@ -25,7 +25,7 @@ pub fn vocabulary(index: Option<&Index>, tenant: Option<&Tenant>) -> Vocabulary 
     add(&tool("residency[_]"), all(&mut Residency::names()));
     add(&tool("maxSensitivity"), all(&mut Sensitivity::names()));
     if let Some(tenant) = tenant {
-        add("input.user_tier", tenant.tier.iter().cloned().collect());
+        add("input.user_tier", tenant.tiers.iter().cloned().collect());
     }
     let Some(index) = index else {
         return known;
