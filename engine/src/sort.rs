@@ -9,6 +9,9 @@ use std::cmp::Ordering;
 
 /// Sort, and keep the order of what is equal.
 pub(crate) fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
+    if items.is_sorted_by(|a, b| compare(a, b).is_le()) {
+        return;
+    }
     let mut order = order(items.len(), &|a, b| compare(&items[a], &items[b]));
     // Each item of a circle takes the place of the one before it; its number is then its place.
     for start in 0..items.len() {

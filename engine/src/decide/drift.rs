@@ -8,8 +8,7 @@ use crate::model::{
     Capability, Grant, Index, Load, Lock, Name, NonEmpty, Scope, Selection, ServerId, ToolName,
     ToolView, selection_hash,
 };
-use crate::sort::sort_by;
-use std::collections::{BTreeMap, VecDeque};
+use crate::sort::{sort_by, sort_by_key};
 
 /// One named difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,17 +86,21 @@ pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
     for label in removed(&newer.forbid, &older.forbid) {
         drifts.add(Code::ForbidAdded, None, None, Some(label.to_string()));
     }
-    let mut grants: BTreeMap<_, [Vec<&Selection>; 2]> = BTreeMap::new();
+    let mut granted = Vec::new();
     for (side, lock) in [older, newer].into_iter().enumerate() {
         for selection in &lock.selections {
             let required = match &selection.grant {
                 Grant::Category(category) => (None, Some(category)),
                 Grant::Capability { capability, .. } => (Some(capability), None),
             };
-            grants.entry(required).or_default()[side].push(selection);
+            granted.push((required, side, selection));
         }
     }
-    for [older, newer] in grants.into_values() {
+    sort_by_key(&mut granted, |(required, side, _)| (*required, *side));
+    for same in granted.chunk_by(|a, b| a.0 == b.0) {
+        let sides = same.partition_point(|(_, side, _)| *side == 0);
+        let [older, newer] = [&same[..sides], &same[sides..]]
+            .map(|own| own.iter().map(|(_, _, selection)| *selection).collect());
         drifts.compare_grant(older, newer);
     }
     drifts.0.into()
@@ -221,23 +224,34 @@ fn pair<'l>(
     newer: &mut Vec<&'l Selection>,
     key: fn(&Selection) -> Same<'_>,
 ) -> Vec<(&'l Selection, &'l Selection)> {
-    let mut waiting: BTreeMap<Same<'_>, VecDeque<usize>> = BTreeMap::new();
-    for (place, one) in newer.iter().enumerate() {
-        waiting.entry(key(one)).or_default().push_back(place);
-    }
+    let by_key = |list: &[&'l Selection]| {
+        let mut keyed: Vec<_> = list.iter().map(|one| key(one)).zip(0..).collect();
+        sort_by(&mut keyed, Ord::cmp);
+        keyed
+    };
+    let mut waiting = by_key(newer).into_iter().peekable();
     let mut pairs = Vec::new();
-    let mut taken = vec![false; newer.len()];
-    older.retain(|one| {
-        let place = waiting.get_mut(&key(one)).and_then(VecDeque::pop_front);
-        if let Some(place) = place {
-            pairs.push((*one, newer[place]));
-            taken[place] = true;
+    for (wanted, place) in by_key(older) {
+        while waiting.next_if(|(key, _)| *key < wanted).is_some() {}
+        if let Some((_, other)) = waiting.next_if(|(key, _)| *key == wanted) {
+            pairs.push((place, other));
         }
-        place.is_none()
-    });
-    let mut taken = taken.into_iter();
-    newer.retain(|_| !taken.next().unwrap_or_default());
-    pairs
+    }
+    let paired = pairs.iter().map(|(a, b)| (older[*a], newer[*b])).collect();
+    let (of_older, of_newer) = pairs.into_iter().unzip();
+    take_out(older, of_older);
+    take_out(newer, of_newer);
+    paired
+}
+
+/// Remove what stands at these places.
+fn take_out(list: &mut Vec<&Selection>, places: Vec<usize>) {
+    let mut kept = vec![true; list.len()];
+    for place in places {
+        kept[place] = false;
+    }
+    let mut kept = kept.into_iter();
+    list.retain(|_| kept.next().unwrap_or_default());
 }
 
 #[derive(Default)]

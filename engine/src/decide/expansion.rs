@@ -16,7 +16,8 @@ use crate::model::{
     Grant, Index, Load, Lock, Name, NonEmpty, ServerId, ServerVersion, ServerView, ToolName,
     ToolView,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use crate::sort::sort_by;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How many tokens a definition is taken to have, which is an estimate: a quarter of the UTF-8
@@ -274,27 +275,33 @@ pub enum NotExpanded {
 struct Locked<'l> {
     id: &'l ServerId,
     version: &'l ServerVersion,
-    tools: BTreeMap<&'l ToolName, Load>,
+    /// Ordered by name.
+    tools: Vec<(&'l ToolName, Load)>,
 }
 
 impl<'l> Locked<'l> {
     /// Those of all servers, ordered by id and version.
     fn all(lock: &'l Lock) -> Vec<Self> {
-        let mut servers: BTreeMap<_, BTreeMap<&ToolName, Load>> = BTreeMap::new();
-        for selection in &lock.selections {
-            let Grant::Capability { load, tool, .. } = &selection.grant else {
-                continue;
-            };
-            let server = servers
-                .entry((&selection.id, &selection.version))
-                .or_default();
-            let known = server.entry(tool).or_insert(*load);
-            // `essential` comes first.
-            *known = (*known).min(*load);
-        }
-        servers
-            .into_iter()
-            .map(|((id, version), tools)| Self { id, version, tools })
+        let mut tools: Vec<_> = lock
+            .selections
+            .iter()
+            .filter_map(|selection| match &selection.grant {
+                Grant::Capability { load, tool, .. } => {
+                    Some(((&selection.id, &selection.version), (tool, *load)))
+                }
+                Grant::Category(_) => None,
+            })
+            .collect();
+        // Of the same tool `essential` comes first.
+        sort_by(&mut tools, Ord::cmp);
+        tools.dedup_by_key(|(server, (tool, _))| (*server, *tool));
+        tools
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|own| Self {
+                id: own[0].0.0,
+                version: own[0].0.1,
+                tools: own.iter().map(|(_, tool)| *tool).collect(),
+            })
             .collect()
     }
 
@@ -324,7 +331,7 @@ impl<'l> Locked<'l> {
     }
 
     fn has_on_demand(&self) -> bool {
-        self.tools.values().any(|load| *load == Load::OnDemand)
+        self.tools.iter().any(|(_, load)| *load == Load::OnDemand)
     }
 
     /// Why a tool is none that may be expanded. None if it is.
@@ -370,8 +377,8 @@ pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExpo
     if let Some(drifts) = drifts(lock, index) {
         return Err(NotExposed::Drifted(drifts));
     }
-    let mut entries: BTreeMap<String, Entry<'i>> = BTreeMap::new();
-    let mut holders: BTreeMap<String, Vec<Holder<'i>>> = BTreeMap::new();
+    // What has each name, and what is exposed under it.
+    let mut named: Vec<(String, Holder<'i>, Option<Entry<'i>>)> = Vec::new();
     for locked in Locked::all(lock) {
         let Some(server) = locked.server(index) else {
             continue;
@@ -381,22 +388,18 @@ pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExpo
             let Some(tool) = server.tool(name.as_str()) else {
                 continue;
             };
-            let name = name.to_string();
-            let known = holders.entry(name.clone()).or_default();
-            known.push(Holder::Tool(tool, *load));
-            match load {
-                Load::Essential => {
-                    entries.insert(name, Entry::Tool(Definition::of(tool)));
+            let entry = match load {
+                Load::Essential => Some(Entry::Tool(Definition::of(tool))),
+                Load::OnDemand => {
+                    on_demand.push(tool);
+                    None
                 }
-                Load::OnDemand => on_demand.push(tool),
-            }
+            };
+            named.push((name.to_string(), Holder::Tool(tool, *load), entry));
         }
         if !on_demand.is_empty() {
             let name = stub_name(server.id());
             let json = stub_definition(server);
-            let known = holders.entry(name.clone()).or_default();
-            let stubs = known.iter().take_while(|one| one.is_stub()).count();
-            known.insert(stubs, Holder::Stub(server));
             let stub = Stub {
                 server,
                 name: name.clone(),
@@ -404,18 +407,25 @@ pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExpo
                 tokens: token_estimate(&json),
                 json,
             };
-            entries.insert(name, Entry::Stub(stub));
+            named.push((name, Holder::Stub(server), Some(Entry::Stub(stub))));
         }
     }
-    let collisions = holders
-        .into_iter()
-        .filter(|(_, holders)| holders.len() > 1)
-        .map(|(name, holders)| Collision { name, holders })
+    // Of one name the stubs come first.
+    sort_by(&mut named, |a, b| {
+        (&a.0, !a.1.is_stub()).cmp(&(&b.0, !b.1.is_stub()))
+    });
+    let collisions = named
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter(|same| same.len() > 1)
+        .map(|same| Collision {
+            name: same[0].0.clone(),
+            holders: same.iter().map(|(_, holder, _)| *holder).collect(),
+        })
         .collect();
     match NonEmpty::new(collisions) {
         Some(collisions) => Err(NotExposed::Collisions(collisions)),
         None => Ok(Exposed {
-            entries: entries.into_values().collect(),
+            entries: named.into_iter().filter_map(|it| it.2).collect(),
         }),
     }
 }
@@ -450,7 +460,7 @@ pub fn services<'i>(
     let on_demand = locked
         .tools
         .iter()
-        .filter(|(_, load)| **load == Load::OnDemand);
+        .filter(|(_, load)| *load == Load::OnDemand);
     Ok(Services {
         server: view,
         tools: on_demand

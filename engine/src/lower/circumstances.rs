@@ -2,13 +2,15 @@
 //! context of a policy. Each is YAML or JSON \[4\].
 
 use super::capability::{self, EXAMPLE};
-use super::fields::{Object, choice, integer, list, name, text, wrong_type};
+use super::fields::{Object, choice, integer, list, name, quoted, text, wrong_type};
 use super::{CIRCUMSTANCE_LIMIT, Checked, Lowered, decode};
 use crate::diagnostic::{Code, Problems};
-use crate::model::{Context, Health, HealthStatus, Name, ServerId, Task, TaskId, Tenant, TenantId};
+use crate::model::{
+    ByKey, Context, Health, HealthStatus, Name, ServerId, Task, TaskId, Tenant, TenantId,
+};
+use crate::sort::sort_by;
 use crate::syntax::{Entry, Node, Value, json, yaml};
 use crate::text::{Source, Span, Text, nearest};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// In which notation a text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -122,13 +124,15 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
             refuse_choice(&tenants, id, entry.key_span, problems);
             return None;
         };
-        let tiers: BTreeSet<_> = tenants.iter().filter_map(|it| it.tier.clone()).collect();
+        let mut tiers: Vec<_> = tenants.iter().filter_map(|it| it.tier.clone()).collect();
+        sort_by(&mut tiers, Ord::cmp);
+        tiers.dedup();
         let tenant = tenants.swap_remove(picked);
         Some(move |text| Tenant {
             text,
             id: tenant.id,
             tier: tenant.tier,
-            tiers: tiers.into_iter().collect(),
+            tiers,
             policy: tenant.policy,
             token_budget: tenant.token_budget,
             classes: tenant.classes,
@@ -144,7 +148,7 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
 /// Every problem of the text, ordered by place.
 pub fn health(bytes: Vec<u8>, notation: Notation) -> Lowered<Health> {
     read(Source::Health, bytes, notation, |root, problems| {
-        let mut servers = BTreeMap::new();
+        let mut servers = Vec::new();
         // A snapshot of nothing is a snapshot too: then nothing is known to work.
         if root.value != Value::Null {
             for entry in entries(root, "the snapshot", problems)? {
@@ -158,11 +162,14 @@ pub fn health(bytes: Vec<u8>, notation: Notation) -> Lowered<Health> {
                 );
                 if let Some(status) = status {
                     let id = entry.key.clone().into_owned();
-                    servers.insert(id, (status.value, status.span));
+                    servers.push((id, (status.value, status.span)));
                 }
             }
         }
-        Some(move |text| Health { text, servers })
+        Some(move |text| Health {
+            text,
+            servers: ByKey::new(servers),
+        })
     })
 }
 
@@ -251,8 +258,8 @@ struct NewTenant {
     tier: Option<String>,
     policy: Option<crate::text::Spanned<String>>,
     token_budget: Option<u64>,
-    classes: BTreeMap<String, i64>,
-    servers: BTreeMap<String, i64>,
+    classes: ByKey<i64>,
+    servers: ByKey<i64>,
     json: String,
 }
 
@@ -282,7 +289,7 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
         }
         u64::try_from(budget.value).ok()
     });
-    let (mut classes, mut servers) = (BTreeMap::new(), BTreeMap::new());
+    let (mut classes, mut servers) = (Vec::new(), Vec::new());
     if let Some(priorities) = object.object("priorities", problems) {
         priorities.warn_unknown(&["classes", "servers"], problems);
         for (key, kept) in [("classes", &mut classes), ("servers", &mut servers)] {
@@ -293,7 +300,7 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
             for entry in entries(&entry.value, &path, problems).unwrap_or_default() {
                 let path = format!("{path}.{}", entry.key);
                 if let Some(priority) = integer(&entry.value, &path, problems) {
-                    kept.insert(entry.key.clone().into_owned(), priority.value);
+                    kept.push((entry.key.clone().into_owned(), priority.value));
                 }
             }
         }
@@ -307,8 +314,8 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
         tier,
         policy,
         token_budget,
-        classes,
-        servers,
+        classes: ByKey::new(classes),
+        servers: ByKey::new(servers),
         json,
     })
 }
@@ -330,8 +337,8 @@ fn refuse_choice(tenants: &[NewTenant], id: Option<&str>, span: Span, problems: 
         report = report.help(format!("did you mean `{meant}`?"));
     }
     if !ids.is_empty() {
-        let ids: Vec<_> = ids.iter().take(10).map(|id| format!("`{id}`")).collect();
-        report.help(format!("name one of {}", ids.join(", ")));
+        let some = &ids[..ids.len().min(10)];
+        report.help(format!("name one of {}", quoted(some, ", ")));
     }
 }
 

@@ -106,7 +106,6 @@ pub(crate) fn bad_word(
     text: &str,
 ) {
     let noun = vocabulary.noun;
-    let known: Vec<_> = vocabulary.known.iter().map(|w| format!("`{w}`")).collect();
     let mut report = problems.report(
         Code::UnknownValue,
         span,
@@ -118,30 +117,35 @@ pub(crate) fn bad_word(
     }
     report.help(format!(
         "known are {}; a {noun} of one's own has a dash, a dot or a colon in it, such as `x-{}`",
-        known.join(", "),
+        quoted(vocabulary.known, ", "),
         text.replace(|c: char| c.is_control(), "")
     ));
 }
 
 /// Report that a field does not allow a value.
-pub(crate) fn bad_choice<'c>(
+pub(crate) fn bad_choice(
     problems: &mut Problems<'_>,
     span: Span,
     path: &str,
     text: &str,
-    allowed: impl Iterator<Item = &'c str> + Clone,
+    allowed: &[&str],
 ) {
-    let list: Vec<_> = allowed.clone().map(|value| format!("`{value}`")).collect();
     let mut report = problems.report(
         Code::UnknownValue,
         span,
         "not one of the allowed values",
         format!("{} can't be {text:?}", field(path)),
     );
-    if let Some(meant) = nearest(text, allowed, 1).first() {
+    if let Some(meant) = nearest(text, allowed.iter().copied(), 1).first() {
         report = report.help(format!("did you mean `{meant}`?"));
     }
-    report.help(format!("allowed are {}", list.join(", ")));
+    report.help(format!("allowed are {}", quoted(allowed, ", ")));
+}
+
+/// Words in backquotes.
+pub(crate) fn quoted(words: &[&str], between: &str) -> String {
+    let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+    words.join(between)
 }
 
 /// A mapping whose fields are being read.
@@ -338,13 +342,19 @@ pub(crate) fn choice<'c, T>(
     node: &Node<'_>,
     path: &str,
     parse: fn(&str) -> Option<T>,
-    allowed: impl Iterator<Item = &'c str> + Clone,
+    allowed: impl Iterator<Item = &'c str>,
     problems: &mut Problems<'_>,
 ) -> Option<Spanned<T>> {
     let text = text(node, path, problems)?;
     let value = parse(text);
     if value.is_none() {
-        bad_choice(problems, node.span, path, text, allowed);
+        bad_choice(
+            problems,
+            node.span,
+            path,
+            text,
+            &allowed.collect::<Vec<_>>(),
+        );
     }
     value.map(|value| Spanned {
         value,
@@ -422,13 +432,7 @@ pub(crate) fn boolean(
         Value::Plain(text) if text == "false" => false,
         Value::Refused => return None,
         Value::Plain(text) => {
-            bad_choice(
-                problems,
-                node.span,
-                path,
-                text,
-                ["true", "false"].into_iter(),
-            );
+            bad_choice(problems, node.span, path, text, &["true", "false"]);
             return None;
         }
         other => {

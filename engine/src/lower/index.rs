@@ -80,15 +80,6 @@ struct Loader<'t, 'p> {
     problems: &'p mut Problems<'t>,
 }
 
-/// Where the fields of an object stand that must stand there once, by their number.
-struct Seen<const N: usize>([Option<Span>; N]);
-
-impl<const N: usize> Seen<N> {
-    fn new() -> Self {
-        Self([None; N])
-    }
-}
-
 impl<'t> Loader<'t, '_> {
     /// An array of servers, or an object with `servers`.
     fn document(&mut self) -> Read<()> {
@@ -97,14 +88,14 @@ impl<'t> Loader<'t, '_> {
             Kind::Array => self.servers(),
             Kind::Object => {
                 let open = Span::new(start, start + 1);
-                let mut seen = Seen::<1>::new();
-                self.object(&["servers"], &mut seen, |loader, _| {
+                let mut seen = [None; 1];
+                self.object(&["servers"], &mut seen, &mut |loader, _| {
                     if loader.expect(Kind::Array, "servers", "a list")? {
                         loader.servers()?;
                     }
                     Ok(())
                 })?;
-                if seen.0[0].is_none() {
+                if seen[0].is_none() {
                     self.problems
                         .report(
                             Code::MissingField,
@@ -161,13 +152,12 @@ impl<'t> Loader<'t, '_> {
     }
 
     /// Read an object: call `field` with the number of each known key, at its value, and pass
-    /// over the others. Duplicate keys are noted.
-    #[inline]
-    fn object<const N: usize>(
+    /// over the others. Where known keys stand is `seen`, and duplicate keys are noted.
+    fn object(
         &mut self,
-        known: &[&str; N],
-        seen: &mut Seen<N>,
-        mut field: impl FnMut(&mut Self, usize) -> Read<()>,
+        known: &[&str],
+        seen: &mut [Option<Span>],
+        field: &mut dyn FnMut(&mut Self, usize) -> Read<()>,
     ) -> Read<()> {
         self.reader.enter_object()?;
         let unknown = self.reader.begin_keys();
@@ -176,7 +166,7 @@ impl<'t> Loader<'t, '_> {
         // at once.
         let mut next = 0;
         while let Some(key) = self.reader.key(&mut first)? {
-            let number = (next..N)
+            let number = (next..known.len())
                 .chain(0..next)
                 .find(|number| known[*number] == key.value);
             next = number.map_or(next, |number| number + 1);
@@ -185,9 +175,9 @@ impl<'t> Loader<'t, '_> {
                     self.reader.note_key(&key);
                     self.reader.skip()?;
                 }
-                Some(number) => match seen.0[number] {
+                Some(number) => match seen[number] {
                     None => {
-                        seen.0[number] = Some(key.span);
+                        seen[number] = Some(key.span);
                         field(self, number)?;
                     }
                     Some(before) => {
@@ -233,11 +223,11 @@ impl<'t> Loader<'t, '_> {
             "capabilities",
         ];
         let start = self.reader.offset();
-        let mut seen = Seen::new();
+        let mut seen = [None; FIELDS.len()];
         let (mut id, mut version, mut endpoint, mut class) = (None, None, None, None);
         let mut data = (None, None);
         let mut trust = (None, None);
-        self.object(&FIELDS, &mut seen, |loader, field| {
+        self.object(&FIELDS, &mut seen, &mut |loader, field| {
             match field {
                 0 => id = loader.key("id", ServerId::RULE)?,
                 1 => version = loader.key("version", ServerVersion::RULE)?,
@@ -257,7 +247,7 @@ impl<'t> Loader<'t, '_> {
             Ok(())
         })?;
         let entry = Span::new(start, self.reader.offset());
-        self.require(&FIELDS[..7], &seen.0, "", start);
+        self.require(&FIELDS[..7], &seen, "", start);
         let server = (|| {
             let (id, id_span) = id?;
             Some(NewServer {
@@ -370,8 +360,8 @@ impl<'t> Loader<'t, '_> {
         }
         const FIELDS: [&str; 2] = ["residency", "maxSensitivity"];
         let start = self.reader.offset();
-        let mut seen = Seen::new();
-        self.object(&FIELDS, &mut seen, |loader, field| {
+        let mut seen = [None; FIELDS.len()];
+        self.object(&FIELDS, &mut seen, &mut |loader, field| {
             match field {
                 0 => data.0 = loader.residency()?,
                 _ => {
@@ -384,7 +374,7 @@ impl<'t> Loader<'t, '_> {
             }
             Ok(())
         })?;
-        self.require(&FIELDS, &seen.0, "data.", start);
+        self.require(&FIELDS, &seen, "data.", start);
         Ok(data)
     }
 
@@ -427,14 +417,15 @@ impl<'t> Loader<'t, '_> {
         &mut self,
         path: &str,
         parse: fn(&str) -> Option<T>,
-        allowed: impl Iterator<Item = &'c str> + Clone,
+        allowed: impl Iterator<Item = &'c str>,
     ) -> Read<Option<T>> {
         let Some(token) = self.string(path)? else {
             return Ok(None);
         };
         let value = parse(&token.value);
         if value.is_none() {
-            bad_choice(self.problems, token.span, path, &token.value, allowed);
+            let allowed: Vec<_> = allowed.collect();
+            bad_choice(self.problems, token.span, path, &token.value, &allowed);
         }
         Ok(value)
     }
@@ -446,8 +437,8 @@ impl<'t> Loader<'t, '_> {
         }
         const FIELDS: [&str; 2] = ["signed", "publisher"];
         let start = self.reader.offset();
-        let mut seen = Seen::new();
-        self.object(&FIELDS, &mut seen, |loader, field| {
+        let mut seen = [None; FIELDS.len()];
+        self.object(&FIELDS, &mut seen, &mut |loader, field| {
             match field {
                 0 => {
                     if loader.expect(Kind::Bool, "trust.signed", "a boolean")? {
@@ -458,7 +449,7 @@ impl<'t> Loader<'t, '_> {
             }
             Ok(())
         })?;
-        self.require(&FIELDS, &seen.0, "trust.", start);
+        self.require(&FIELDS, &seen, "trust.", start);
         Ok(trust)
     }
 
@@ -467,7 +458,7 @@ impl<'t> Loader<'t, '_> {
         if !self.expect(Kind::Object, "capabilities", "an object")? {
             return Ok(());
         }
-        self.object(&["tools"], &mut Seen::new(), |loader, _| loader.tools())
+        self.object(&["tools"], &mut [None], &mut |loader, _| loader.tools())
     }
 
     /// A mapping from names to tools.
@@ -506,7 +497,7 @@ impl<'t> Loader<'t, '_> {
         ];
         let start = self.reader.offset();
         let mut description = None;
-        self.object(&FIELDS, &mut Seen::new(), |loader, field| {
+        self.object(&FIELDS, &mut [None; FIELDS.len()], &mut |loader, field| {
             match field {
                 0 => {
                     description = loader
@@ -541,9 +532,9 @@ impl<'t> Loader<'t, '_> {
             return Ok(());
         }
         let start = self.reader.offset();
-        let mut seen = Seen::new();
+        let mut seen = [None; FIELDS.len()];
         let (mut verb, mut resource) = (None, None);
-        self.object(&FIELDS, &mut seen, |loader, field| {
+        self.object(&FIELDS, &mut seen, &mut |loader, field| {
             match field {
                 0 => {
                     verb = loader.choice("verb", CapabilityVerb::parse, CapabilityVerb::names())?;
@@ -557,7 +548,7 @@ impl<'t> Loader<'t, '_> {
             }
             Ok(())
         })?;
-        self.require(&FIELDS[..2], &seen.0, "", start);
+        self.require(&FIELDS[..2], &seen, "", start);
         let pair = verb.zip(resource.as_ref().map(|token| &*token.value));
         if (self.builder.end_block(pair) || self.problems.has_errors())
             && let Some(resource) = &resource
@@ -591,7 +582,7 @@ impl<'t> Loader<'t, '_> {
         if !self.expect(Kind::Object, "policy", "an object")? {
             return Ok(());
         }
-        self.object(&["rateLimitPerMin"], &mut Seen::new(), |loader, _| {
+        self.object(&["rateLimitPerMin"], &mut [None], &mut |loader, _| {
             if loader.expect(Kind::Number, "policy.rateLimitPerMin", "a number")? {
                 loader.reader.number()?;
             }

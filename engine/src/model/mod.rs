@@ -1,5 +1,6 @@
 //! The domain. What these types can hold is legal; turning texts into them is [`crate::lower`].
 
+mod by_key;
 mod capability;
 mod index;
 mod level;
@@ -9,6 +10,7 @@ mod name;
 mod non_empty;
 mod task;
 
+pub use by_key::ByKey;
 pub use capability::{
     Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load,
     Resource, Tag, Vocabulary,

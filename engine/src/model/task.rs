@@ -1,9 +1,8 @@
 //! What the requirements of capabilities are decided under: the task, the tenant, health and what
 //! a policy is told besides.
 
-use super::{CapabilityRequirement, HealthStatus, TaskId, TenantId};
+use super::{ByKey, CapabilityRequirement, HealthStatus, TaskId, TenantId};
 use crate::text::{Span, Spanned, Text};
-use std::collections::BTreeMap;
 
 /// A task and the capabilities it requires \[4, 4\].
 #[derive(Debug, Clone)]
@@ -32,9 +31,9 @@ pub struct Tenant {
     /// `token_budget`: how many tokens the definitions of tools may take, by the estimate.
     pub token_budget: Option<u64>,
     /// `priorities.classes`
-    pub classes: BTreeMap<String, i64>,
+    pub classes: ByKey<i64>,
     /// `priorities.servers`
-    pub servers: BTreeMap<String, i64>,
+    pub servers: ByKey<i64>,
     /// The whole entry as JSON, which is what a policy gets to see.
     pub json: String,
 }
@@ -54,7 +53,7 @@ pub struct Health {
     /// The text it was read from.
     pub text: Text,
     /// The status of each server by id, and where it stands.
-    pub servers: BTreeMap<String, (HealthStatus, Span)>,
+    pub servers: ByKey<(HealthStatus, Span)>,
 }
 
 impl Health {

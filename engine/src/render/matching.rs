@@ -6,6 +6,7 @@ use crate::decide::{Matching, hash};
 use crate::diagnostic::Diagnostic;
 use crate::lower::definition_digest;
 use crate::model::Name;
+use crate::sort::sort_by_key;
 use crate::syntax::json::Writer;
 
 /// What `agent match` prints: the explanation of a task without an agent.
@@ -51,7 +52,7 @@ fn write_requirement(w: &mut Writer, matching: &Matching, number: usize) {
     w.key("eligible").array(|w| {
         let Some(selected) = selected else { return };
         let mut eligible: Vec<_> = matching.eligible(number).skip(1).collect();
-        eligible.sort_unstable_by_key(|tool| tool.number());
+        sort_by_key(&mut eligible, |tool| tool.number());
         for tool in eligible {
             w.object(|w| {
                 w.key("id").string(tool.server().id());

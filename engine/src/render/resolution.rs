@@ -4,6 +4,7 @@ use super::matching::write_requirements;
 use crate::decide::{Assessment, Rejection, Resolution, TieBreak};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{Agent, Constraints, Name, Residency, Sensitivity, ServerView};
+use crate::sort::sort_by_key;
 use crate::syntax::json::Writer;
 
 /// The largest full explanation that is written, in bytes.
@@ -74,7 +75,7 @@ fn eligible<'r>(
             (server.id(), server.version(), lost_on)
         })
         .collect();
-    eligible.sort_unstable_by_key(|(id, version, _)| (*id, *version));
+    sort_by_key(&mut eligible, |(id, version, _)| (*id, *version));
     eligible
 }
 

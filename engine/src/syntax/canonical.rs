@@ -1,5 +1,6 @@
 //! The canonical form of JSON (RFC 8785), of which digests are taken.
 
+use super::double::double;
 use super::json::{Reader, parse_value};
 use super::{Node, Value};
 use crate::sort::sort_by;
@@ -18,10 +19,13 @@ pub(crate) fn canonical_node(node: &Node<'_>, out: &mut String) {
         Value::Null | Value::Refused => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
         Value::Bool(false) => out.push_str("false"),
-        Value::Number(number) => {
-            let double = number.parse::<f64>().unwrap_or_default();
-            out.push_str(ryu_js::Buffer::new().format(double));
+        // A whole number of few digits is written as it is, and nearly every number is one.
+        Value::Number(number)
+            if number.len() <= 15 && number.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            out.push_str(number);
         }
+        Value::Number(number) => out.push_str(ryu_js::Buffer::new().format(double(number))),
         Value::String(string) | Value::Plain(string) => write_string(string, out),
         Value::Sequence(items) => {
             out.push('[');

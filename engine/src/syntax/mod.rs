@@ -1,6 +1,7 @@
 //! Text to spanned trees. Nothing here knows what the texts mean.
 
 mod canonical;
+mod double;
 mod frontmatter;
 pub mod json;
 mod node;

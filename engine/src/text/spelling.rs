@@ -12,14 +12,14 @@ pub fn nearest<'c>(
         return Vec::new();
     }
     let tolerated = (word.chars().count() / 3).max(1);
-    let folded = word.to_lowercase();
+    let folded = word.to_ascii_lowercase();
     let mut near: Vec<_> = candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= WORD_LIMIT)
         // Lengths that differ by more can't be near.
         .filter(|candidate| candidate.len().abs_diff(word.len()) <= tolerated * 4)
         .map(|candidate| {
-            let distance = strsim::damerau_levenshtein(&folded, &candidate.to_lowercase());
+            let distance = strsim::damerau_levenshtein(&folded, &candidate.to_ascii_lowercase());
             (distance, candidate)
         })
         .filter(|(distance, _)| *distance <= tolerated)

@@ -26,7 +26,6 @@ use crate::model::{
 use crate::sort::sort_by_key;
 use crate::text::{Place, Span, Spanned, Text};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the requirements of capabilities are decided under, besides manifest and index.
@@ -198,12 +197,17 @@ impl Matching {
         };
         // What is required in the same words gets the same answer, and a policy is not asked again
         // what it has answered.
-        let mut asked = BTreeMap::new();
-        let mut answers: Vec<Answer> = Vec::with_capacity(matching.requirements().count());
-        for requirement in matching.requirements() {
-            let words = (&requirement.capability, requirement.load);
-            let earlier = *asked.entry(words).or_insert(answers.len());
-            answers.push(match answers.get(earlier) {
+        let requirements: Vec<_> = matching.requirements().collect();
+        let words = |number: usize| (&requirements[number].capability, requirements[number].load);
+        let mut order: Vec<usize> = (0..requirements.len()).collect();
+        sort_by_key(&mut order, |number| words(*number));
+        let mut first = order.clone();
+        for same in order.chunk_by(|a, b| words(*a) == words(*b)) {
+            same.iter().for_each(|number| first[*number] = same[0]);
+        }
+        let mut answers: Vec<Answer> = Vec::with_capacity(requirements.len());
+        for (requirement, first) in requirements.iter().zip(first) {
+            answers.push(match answers.get(first) {
                 Some(answer) => answer.clone(),
                 None => matching.answer(requirement),
             });

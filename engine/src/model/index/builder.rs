@@ -4,6 +4,7 @@ use super::dictionary::Dictionary;
 use super::tool::{Block, ToolRow, Tools};
 use super::{Gate, Index, Rank, Row, Slice};
 use crate::model::CapabilityVerb;
+use crate::sort::sort_by;
 use crate::text::{Span, Text};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -61,7 +62,7 @@ impl Interner {
     /// The names, sorted, and for each old number the place of its name among them.
     fn sorted(self) -> (Vec<Box<str>>, Vec<u32>) {
         let mut names: Vec<_> = self.numbers.into_iter().collect();
-        names.sort_unstable();
+        sort_by(&mut names, Ord::cmp);
         let mut renumbered = vec![0; names.len()];
         for (place, (_, number)) in names.iter().enumerate() {
             renumbered[*number as usize] = place as u32;
@@ -361,11 +362,10 @@ impl<'b> ByName<'b> {
                 (u64::from_be_bytes(first), number)
             })
             .collect();
-        keyed.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0)
-                .then_with(|| names.compare(a.1, b.1))
-                .then(a.1.cmp(&b.1))
-        });
+        keyed.sort_unstable();
+        for same in keyed.chunk_by_mut(|a, b| a.0 == b.0) {
+            sort_by(same, |a, b| names.compare(a.1, b.1));
+        }
         Self {
             names,
             order: keyed.into_iter().map(|(_, number)| number).collect(),
@@ -428,8 +428,9 @@ impl Index {
                 ..*tool
             }));
             let (text, kept) = (self.text.as_str(), &*self.kept);
-            numbered[row.tools.0 as usize..]
-                .sort_unstable_by(|a, b| a.name.of(text, kept).cmp(b.name.of(text, kept)));
+            sort_by(&mut numbered[row.tools.0 as usize..], |a, b| {
+                a.name.of(text, kept).cmp(b.name.of(text, kept))
+            });
         }
         *tools = numbered;
     }

@@ -3,6 +3,7 @@
 use super::builder::renumber;
 use super::dictionary::Dictionary;
 use super::{Index, Members, Rank, ServerView, Slice};
+use crate::sort::sort_by;
 use crate::text::{Place, Span};
 
 /// The number of a tool in the order of views, in which ties between tools are broken as well: by
@@ -54,9 +55,12 @@ impl Tools {
         let block_tags = &self.block_tags;
         for row in &self.rows {
             let own = row.blocks as usize..(row.blocks + row.len) as usize;
-            self.blocks[own].sort_unstable_by_key(|block| {
-                let own = block.tags as usize..(block.tags + block.len) as usize;
-                (block.pair, &block_tags[own])
+            sort_by(&mut self.blocks[own], |a, b| {
+                let [a, b] = [a, b].map(|block| {
+                    let own = block.tags as usize..(block.tags + block.len) as usize;
+                    (block.pair, &block_tags[own])
+                });
+                a.cmp(&b)
             });
         }
     }

@@ -3,6 +3,8 @@
 use super::DEPTH_LIMIT;
 use super::problem::{Flaw, Syntax};
 use crate::diagnostic::{Code, Problems};
+use crate::sort::sort_by;
+use crate::syntax::double::double;
 use crate::text::Span;
 use std::borrow::Cow;
 
@@ -97,19 +99,27 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn fail<T>(&self, label: impl Into<String>, help: Option<&'static str>) -> Read<T> {
+        Err(self.flaw(label.into(), help))
+    }
+
+    fn flaw(&self, label: String, help: Option<&'static str>) -> Box<Syntax> {
         let rest = &self.text[self.at..];
         let width = rest.chars().next().map_or(0, char::len_utf8);
-        Err(Box::new(Syntax {
+        Box::new(Syntax {
             code: Code::JsonSyntax,
             span: Span::new(self.at, self.at + width),
-            label: label.into(),
+            label,
             help,
-        }))
+        })
     }
 
     /// Fail where `expected` should have stood.
     #[cold]
     fn unexpected<T>(&self, expected: &str) -> Read<T> {
+        Err(self.other_than(expected))
+    }
+
+    fn other_than(&self, expected: &str) -> Box<Syntax> {
         let rest = &self.text[self.at..];
         let found = match rest.chars().next() {
             None => "the end of the text".to_owned(),
@@ -135,7 +145,7 @@ impl<'a> Reader<'a> {
         } else {
             Some("JSON is one value, without comments and trailing commas")
         };
-        self.fail(format!("expected {expected}, found {found}"), help)
+        self.flaw(format!("expected {expected}, found {found}"), help)
     }
 
     /// What comes next.
@@ -398,7 +408,7 @@ impl<'a> Reader<'a> {
         let text = &self.text[start..self.at];
         let span = Span::new(start, self.at);
         // Below 10^300, which fewer than 300 digits without an exponent can't reach.
-        if (exponent || text.len() > 300) && text.parse().is_ok_and(f64::is_infinite) {
+        if (exponent || text.len() > 300) && double(text).is_infinite() {
             self.flaws.push(Flaw::NumberOutOfRange(span));
         }
         Ok(Token {
@@ -459,14 +469,25 @@ impl<'a> Reader<'a> {
         });
     }
 
+    /// Whether one of the keys may stand among them twice: told for the few that most objects have.
+    fn may_repeat(&self, keys: &[Key]) -> bool {
+        let repeats = |(at, key): (usize, &Key)| {
+            let name = key.name(self.text);
+            keys[..at].iter().any(|other| other.name(self.text) == name)
+        };
+        keys.len() > 16 || keys.iter().enumerate().any(repeats)
+    }
+
     /// Check the keys noted since `begin_keys` for duplicates, and forget them.
     pub fn end_keys(&mut self, begun: usize) {
         let keys = &self.keys[begun..];
-        if keys.len() > 1 {
-            let text = self.text;
-            let mut named: Vec<_> = keys.iter().map(|key| (key.name(text), key.span)).collect();
+        if self.may_repeat(keys) {
+            let mut named: Vec<_> = keys
+                .iter()
+                .map(|key| (key.name(self.text), key.span))
+                .collect();
             // Of equal keys the first in the text comes first.
-            named.sort_unstable();
+            sort_by(&mut named, Ord::cmp);
             for pair in named.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
                 self.flaws.push(Flaw::DuplicateKey {
                     first: pair[0].1,
