@@ -4,7 +4,6 @@ use crate::table::Table;
 use crate::timing::shortest;
 use crate::world::World;
 use agent_pack::{Toolchain, Workspace};
-use bindings::exports::agent::engine::resolver::ExplanationForm;
 use bindings::{Engine, EnginePre};
 use std::error::Error;
 use wasmtime::component::{self, Linker, ResourceAny};
@@ -128,12 +127,7 @@ impl Instance {
     }
 
     fn compact(&mut self, resolution: ResourceAny) -> Result<String> {
-        let resolver = self.engine.agent_engine_resolver();
-        let text = resolver.resolution().call_explanation(
-            &mut self.store,
-            resolution,
-            ExplanationForm::Compact,
-        )?;
-        text.map_err(|diagnostic| wasmtime::format_err!("{}", diagnostic.message))
+        let explanation = self.engine.agent_engine_explanation();
+        explanation.call_compact(&mut self.store, resolution)
     }
 }

@@ -1,6 +1,6 @@
 //! Values of the engine to values of the contract, and back where they come back.
 
-use crate::bindings::exports::agent::engine::{capability, diagnostic, inputs, lockfile, resolver};
+use crate::bindings::exports::agent::engine::{diagnostic, inputs, lockfile, resolver};
 use agent_engine::decide;
 use agent_engine::diagnostic as problems;
 use agent_engine::model::{self, Name};
@@ -51,14 +51,11 @@ same! {
     }
     model::Residency = inputs::Residency { Any EuOnly UsOnly }
     decide::TieBreak = resolver::TieBreak { Signed Id Version }
-    decide::Preference = capability::Preference { Priority Id Version Tool }
     decide::PolicyErrorKind = resolver::PolicyFailure { Budget Runtime Type Undefined }
     model::Load = resolver::Load { Essential OnDemand }
     model::HealthStatus = resolver::HealthStatus {
         Healthy Probation Quarantine Starting Unhealthy
     }
-    model::CapabilityVerb = capability::Verb { Execute Notify Read Reason Search Write }
-    agent_engine::lower::Notation = capability::Notation { ByContent Json }
 }
 
 /// Convert each element.
@@ -232,43 +229,6 @@ impl From<&model::Grant> for resolver::Grant {
     }
 }
 
-impl From<model::ToolView<'_>> for capability::Tool {
-    fn from(tool: model::ToolView<'_>) -> Self {
-        Self {
-            id: tool.server().id().to_owned(),
-            version: tool.server().version().to_owned(),
-            tool: tool.name().to_owned(),
-        }
-    }
-}
-
-impl From<decide::NearTool<'_>> for capability::NearTool {
-    fn from(near: decide::NearTool<'_>) -> Self {
-        Self {
-            tool: near.tool.into(),
-            reasons: all(near.reasons.as_slice()),
-            fixes: all(near.fixes),
-        }
-    }
-}
-
-impl From<decide::CapabilityFunnel> for capability::ToolFunnel {
-    fn from(funnel: decide::CapabilityFunnel) -> Self {
-        Self {
-            servers: funnel.servers,
-            tools: funnel.tools,
-            capability: funnel.capability,
-            constraints: funnel.constraints,
-            residency: funnel.residency,
-            sensitivity: funnel.sensitivity,
-            signature: funnel.signature,
-            action: funnel.action,
-            policy: funnel.policy,
-            health: funnel.health,
-        }
-    }
-}
-
 impl From<&decide::Rejection<'_>> for resolver::Rejection {
     fn from(reason: &decide::Rejection<'_>) -> Self {
         match reason {
@@ -374,19 +334,6 @@ impl From<&decide::Drift> for lockfile::Drift {
             before: drift.before.clone(),
             after: drift.after.clone(),
             details: drift.details.clone(),
-        }
-    }
-}
-
-impl From<lockfile::Drift> for decide::Drift {
-    fn from(drift: lockfile::Drift) -> Self {
-        Self {
-            code: drift.code.into(),
-            category: drift.category,
-            capability: drift.capability,
-            before: drift.before,
-            after: drift.after,
-            details: drift.details,
         }
     }
 }

@@ -1,10 +1,15 @@
 //! The engine as a component: a line for each export, total conversions, no logic.
 
+#[cfg(feature = "full")]
 mod capability;
+#[cfg(feature = "full")]
+mod catalogue;
 mod convert;
 mod diagnostic;
 #[cfg(feature = "full")]
 mod expansion;
+#[cfg(feature = "full")]
+mod explanation;
 #[cfg(feature = "full")]
 mod importer;
 mod inputs;

@@ -2,33 +2,17 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::lockfile::{
-    self, Diagnostic, Drift, Guest, GuestLock, IndexBorrow, LockBorrow, Origin, Selection,
+    self, Diagnostic, Drift, Guest, GuestLock, IndexBorrow, LockBorrow, Selection,
 };
 use crate::convert::all;
 use crate::inputs::Index;
-use agent_engine::{decide, explain, lower, model, render};
+use agent_engine::{decide, lower, model, render};
 
 /// A lock.
 pub(crate) struct Lock(pub(crate) model::Lock);
 
 impl Guest for Component {
     type Lock = Lock;
-
-    fn detailed(drifts: Vec<Drift>, older: Origin<'_>, newer: Origin<'_>) -> Vec<Drift> {
-        let drifts: Vec<_> = all(drifts);
-        let detailed = explain::detailed(
-            &drifts,
-            (
-                &older.lock.get::<Lock>().0,
-                &older.index.get::<Index>().value,
-            ),
-            (
-                &newer.lock.get::<Lock>().0,
-                &newer.index.get::<Index>().value,
-            ),
-        );
-        all(&detailed)
-    }
 
     fn compare(older: Option<LockBorrow<'_>>, newer: LockBorrow<'_>) -> Vec<Drift> {
         let older = older.as_ref().map(|lock| &lock.get::<Lock>().0);

@@ -2,8 +2,8 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::resolver::{
-    Diagnostic, Eligible, ExplanationForm, Funnel, Guest, GuestResolution, IndexBorrow,
-    ManifestBorrow, Near, Outcome, Rejected, Selection, Story, Verdict,
+    Diagnostic, Eligible, Funnel, Guest, GuestResolution, IndexBorrow, ManifestBorrow, Near,
+    Outcome, Rejected, Selection, Story, Verdict,
 };
 use crate::convert::{all, page, strings};
 use crate::inputs::{Index, Manifest};
@@ -16,10 +16,6 @@ pub(crate) struct Resolution(pub(crate) decide::Resolution);
 
 impl Guest for Component {
     type Resolution = Resolution;
-
-    fn expand(compact: Vec<u8>) -> Result<String, Vec<Diagnostic>> {
-        render::expand(compact).map_err(all)
-    }
 }
 
 impl Resolution {
@@ -69,11 +65,8 @@ impl GuestResolution for Resolution {
         self.0.lock().as_ref().map(render::lock)
     }
 
-    fn explanation(&self, form: ExplanationForm) -> Result<String, Diagnostic> {
-        match form {
-            ExplanationForm::Full => render::resolution(&self.0).map_err(Into::into),
-            ExplanationForm::Compact => Ok(render::compact(&self.0)),
-        }
+    fn explanation(&self) -> Result<String, Diagnostic> {
+        render::resolution(&self.0).map_err(Into::into)
     }
 
     fn funnel(&self, requirement: u32) -> Option<Funnel> {

@@ -1,6 +1,5 @@
 //! The command line.
 
-use crate::engine::ExplanationForm;
 use crate::input::Input;
 use crate::output::style;
 use crate::version;
@@ -290,15 +289,6 @@ fn file_to_write(path: PathBuf) -> Result<PathBuf, &'static str> {
 pub(crate) enum Explanation {
     Full,
     Compact,
-}
-
-impl From<Explanation> for ExplanationForm {
-    fn from(form: Explanation) -> Self {
-        match form {
-            Explanation::Full => Self::Full,
-            Explanation::Compact => Self::Compact,
-        }
-    }
 }
 
 /// List the tools that the agent sees, as MCP's tools/list has them

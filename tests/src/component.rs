@@ -10,7 +10,6 @@ use agent_pack::{Toolchain, Workspace};
 use bindings::exports::agent::engine::capability::Notation;
 use bindings::exports::agent::engine::diagnostic::Diagnostic;
 use bindings::exports::agent::engine::lockfile::Drift;
-use bindings::exports::agent::engine::resolver::ExplanationForm;
 use bindings::exports::agent::engine::view::{Part, ReportFormat};
 use bindings::{Engine, EnginePre};
 use wasmtime::Store;
@@ -403,7 +402,7 @@ impl Instance {
 
     /// As [`crate::native::expand`].
     pub fn expand(&mut self, compact: &[u8]) -> Answers {
-        match call!(self, agent_engine_resolver, call_expand(compact)) {
+        match call!(self, agent_engine_explanation, call_expand(compact)) {
             Ok(full) => Answers::from([("agents.resolution.json".to_owned(), full)]),
             Err(diagnostics) => self.reports(&diagnostics),
         }
@@ -468,19 +467,18 @@ impl Instance {
         if let Some(lock) = call!(self, agent_engine_resolver.resolution, call_lock(it)) {
             answers.insert("agents.lock".to_owned(), lock);
         }
-        for (name, form) in [
-            ("agents.resolution.json", ExplanationForm::Full),
-            ("agents.resolution.compact.json", ExplanationForm::Compact),
-        ] {
-            let text = call!(
-                self,
-                agent_engine_resolver.resolution,
-                call_explanation(it, form)
-            );
-            answers.insert(name.to_owned(), text.expect("small enough"));
-        }
-        let compact = answers["agents.resolution.compact.json"].as_bytes();
-        let expanded = call!(self, agent_engine_resolver, call_expand(compact));
+        let full = call!(self, agent_engine_resolver.resolution, call_explanation(it));
+        answers.insert(
+            "agents.resolution.json".to_owned(),
+            full.expect("small enough"),
+        );
+        let compact = call!(self, agent_engine_explanation, call_compact(it));
+        let expanded = call!(
+            self,
+            agent_engine_explanation,
+            call_expand(compact.as_bytes())
+        );
+        answers.insert("agents.resolution.compact.json".to_owned(), compact);
         answers.insert(
             "expanded.json".to_owned(),
             expanded.expect("it was just written"),

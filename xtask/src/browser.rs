@@ -3,7 +3,7 @@
 //! | what | where it comes from | who needs it |
 //! |---|---|---|
 //! | [`tools`] | the crate registry, into `.tools/bin` | the build of the playground |
-//! | [`npm`] | the npm registry, into `playground/node_modules` | the build and its tests |
+//! | [`npm`] | the npm registry, into `playground/node_modules` | the build and its tests, the smaller component |
 //! | [`chromium`] | the system | the tests |
 //!
 //! Not part of the set-up that every build makes sure of: the programs and the component need none

@@ -6,12 +6,12 @@ use std::env::consts::{ARCH, EXE_SUFFIX, OS};
 use std::fs;
 
 use crate::build::{self, Profile};
-use crate::{component, no_arguments, status};
+use crate::{component, no_arguments, resolver, status};
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
     let (_, engine) = component::build(workspace)?;
-    let (_, resolver) = component::build_resolver(workspace)?;
+    let (_, smaller) = resolver::build(workspace)?;
     let program = build::programs(workspace, Profile::Release)?;
 
     let dist = workspace.root().join("target/dist");
@@ -21,14 +21,10 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     fs::copy(&program, dist.join(&program_name))?;
     write_if_changed(&dist.join(component::FILE_NAME), engine.bytes())?;
 
-    write_if_changed(&dist.join(component::RESOLVER_FILE_NAME), resolver.bytes())?;
+    write_if_changed(&dist.join(resolver::FILE_NAME), smaller.bytes())?;
 
     let mut sums = String::new();
-    for name in [
-        component::FILE_NAME,
-        component::RESOLVER_FILE_NAME,
-        &program_name,
-    ] {
+    for name in [component::FILE_NAME, resolver::FILE_NAME, &program_name] {
         let digest = agent_pack::sha256(&read(&dist.join(name))?);
         // The form that `sha256sum --check` reads.
         sums += &format!("{digest}  {name}\n");

@@ -26,6 +26,7 @@ mod dist;
 mod fuzz;
 mod lint;
 mod playground;
+mod resolver;
 mod setup;
 mod test;
 mod toolchain;

@@ -9,13 +9,13 @@ use anyhow::{Result, bail};
 use std::process::Stdio;
 
 use crate::cargo::{GUEST, all_but_playground, cargo, playground};
-use crate::{component, process, setup, status};
+use crate::{component, process, resolver, setup, status};
 
 /// One part of the tests. All of them are run, also when one fails: who looks at the result of a
 /// long run wants to know everything.
 type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     ("unit, integration and documentation tests", |workspace| {
         run_tests(workspace, &[], &[])
     }),
@@ -26,6 +26,10 @@ const PARTS: [Part; 8] = [
     (
         "the component is the same when built elsewhere",
         elsewhere::check,
+    ),
+    (
+        "the resolver alone is small and answers the same",
+        resolver::check,
     ),
     (
         "the playground is within its budget",

@@ -2,7 +2,7 @@
 
 use crate::digest::sha256;
 use crate::{Error, Result};
-use wasmparser::{Parser, Payload, Validator};
+use wasmparser::{BinaryReader, Parser, Payload, Validator};
 use wit_component::ComponentEncoder;
 
 /// A component that is valid and imports nothing.
@@ -21,7 +21,8 @@ impl Component {
     pub fn from_module(module: &[u8]) -> Result<Self> {
         let encode = || ComponentEncoder::default().module(module)?.encode();
         // The alternate form has the causes, and these name what is wrong.
-        Self::from_bytes(encode().map_err(|error| Error::Invalid(format!("{error:#}")))?)
+        let encoded = encode().map_err(|error| Error::Invalid(format!("{error:#}")))?;
+        Self::from_bytes(without_custom_sections(&encoded)?)
     }
 
     /// Checks the bytes of a component.
@@ -54,6 +55,25 @@ impl Component {
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
+}
+
+/// A component without the names of its items and of what made it, which nothing reads.
+fn without_custom_sections(component: &[u8]) -> Result<Vec<u8>> {
+    const PREAMBLE: usize = 8;
+    const CUSTOM: u8 = 0;
+    let (preamble, sections) = component.split_at(PREAMBLE.min(component.len()));
+    let mut kept = preamble.to_vec();
+    let mut reader = BinaryReader::new(sections, 0);
+    while !reader.eof() {
+        let start = reader.current_position();
+        let id = reader.read_u8().map_err(invalid)?;
+        let len = reader.read_var_u32().map_err(invalid)?;
+        reader.read_bytes(len as usize).map_err(invalid)?;
+        if id != CUSTOM {
+            kept.extend_from_slice(&sections[start..reader.current_position()]);
+        }
+    }
+    Ok(kept)
 }
 
 /// The names that a component imports. What the modules and components inside it import of each

@@ -29,7 +29,7 @@ pub use digest::sha256;
 pub use environment::scrub;
 pub use error::{Error, Result};
 pub use files::{read, write_if_changed};
-pub use remap::reproducible;
+pub use remap::{Aim, reproducible};
 pub use toolchain::{Source, TARGET, Toolchain};
 pub use workspace::Workspace;
 
@@ -40,7 +40,7 @@ use std::path::Path;
 pub enum World {
     /// `engine`: everything, built for speed.
     Engine,
-    /// `resolver-only`: without the evaluator of policies and the importer, built for size.
+    /// `resolver-only`: what a manifest and an index say by themselves, built for size.
     ResolverOnly,
 }
 
@@ -59,6 +59,19 @@ pub fn pack(
     target_dir: &Path,
     world: World,
 ) -> Result<Component> {
-    let module = module::build(workspace, toolchain, target_dir, world)?;
-    Component::from_module(&module)
+    Component::from_module(&module(workspace, toolchain, target_dir, world)?)
+}
+
+/// Builds the core module that a component is made of, which carries its world.
+///
+/// # Errors
+///
+/// When cargo fails; its messages are on standard error.
+pub fn module(
+    workspace: &Workspace,
+    toolchain: &Toolchain,
+    target_dir: &Path,
+    world: World,
+) -> Result<Vec<u8>> {
+    module::build(workspace, toolchain, target_dir, world)
 }

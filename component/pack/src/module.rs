@@ -1,6 +1,6 @@
 //! The core module: cargo, called for wasm.
 
-use crate::{Error, Result, TARGET, Toolchain, Workspace, World, read, reproducible};
+use crate::{Aim, Error, Result, TARGET, Toolchain, Workspace, World, read, reproducible};
 use std::path::Path;
 
 const PACKAGE: &str = "agent-component";
@@ -14,6 +14,13 @@ impl World {
             Self::ResolverOnly => "resolver-only",
         }
     }
+
+    fn aim(self) -> Aim {
+        match self {
+            Self::Engine => Aim::Speed,
+            Self::ResolverOnly => Aim::Size,
+        }
+    }
 }
 
 /// Builds the package and returns the bytes of its module.
@@ -24,7 +31,7 @@ pub(crate) fn build(
     world: World,
 ) -> Result<Vec<u8>> {
     let mut cargo = toolchain.cargo();
-    reproducible(&mut cargo, workspace, toolchain, target_dir)?;
+    reproducible(&mut cargo, workspace, toolchain, target_dir, world.aim())?;
     cargo
         .current_dir(workspace.root())
         .args([

@@ -29,7 +29,7 @@ pub(super) fn warn_of_lookalikes(index: &Index, problems: &mut Problems<'_>) {
             (hash, *rank)
         })
         .collect();
-    hashes.sort_unstable();
+    sort_by(&mut hashes, Ord::cmp);
     for group in hashes.chunk_by(|a, b| a.0 == b.0) {
         let first = index.server(group[0].1).id();
         if group
@@ -153,15 +153,15 @@ impl Prototypes {
             let len = number(&mut packed) as usize;
             let (column, rest) = packed.split_at(len);
             packed = rest;
-            column
+            Column::new(column)
         });
         let [mut next, mut before_first, mut before_other] = [0; 3];
         let mut unpacked = Self::default();
         while !gaps.is_empty() {
-            let first = next + number(&mut gaps);
-            let last = first + number(&mut lens);
+            let first = next + gaps.next();
+            let last = first + lens.next();
             let start = unpacked.texts.len();
-            for place in 0..number(&mut counts) {
+            for place in 0..counts.next() {
                 let c = match place {
                     0 => moved(&mut before_first, &mut firsts),
                     _ => moved(&mut before_other, &mut others),
@@ -177,9 +177,42 @@ impl Prototypes {
     }
 }
 
+/// A column of numbers, in runs.
+struct Column<'p> {
+    packed: &'p [u8],
+    /// How much of the run is left.
+    left: u32,
+    /// What the run repeats. None: each of its numbers stands for itself.
+    repeated: Option<u32>,
+}
+
+impl<'p> Column<'p> {
+    fn new(packed: &'p [u8]) -> Self {
+        Self {
+            packed,
+            left: 0,
+            repeated: None,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.left == 0 && self.packed.is_empty()
+    }
+
+    fn next(&mut self) -> u32 {
+        if self.left == 0 {
+            let run = number(&mut self.packed);
+            self.left = run >> 1;
+            self.repeated = (run & 1 == 1).then(|| number(&mut self.packed));
+        }
+        self.left -= 1;
+        self.repeated.unwrap_or_else(|| number(&mut self.packed))
+    }
+}
+
 /// Take a distance, and go that far.
-fn moved(from: &mut u32, packed: &mut &[u8]) -> char {
-    let distance = number(packed);
+fn moved(from: &mut u32, column: &mut Column<'_>) -> char {
+    let distance = column.next();
     *from = match distance & 1 {
         0 => *from + (distance >> 1),
         _ => *from - (distance >> 1),

@@ -19,7 +19,7 @@ pub fn nearest<'c>(
         // Lengths that differ by more can't be near.
         .filter(|candidate| candidate.len().abs_diff(word.len()) <= tolerated * 4)
         .map(|candidate| {
-            let distance = strsim::damerau_levenshtein(&folded, &candidate.to_ascii_lowercase());
+            let distance = strsim::osa_distance(&folded, &candidate.to_ascii_lowercase());
             (distance, candidate)
         })
         .filter(|(distance, _)| *distance <= tolerated)

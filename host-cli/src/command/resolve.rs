@@ -34,7 +34,11 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
     let new = session.new_lock(&resolution)?;
     let mut files = Vec::new();
     if let Some(form) = args.explain {
-        match session.engine.explanation(&resolution, form.into())? {
+        let text = match form {
+            Explanation::Full => session.engine.explanation(&resolution)?,
+            Explanation::Compact => Ok(session.engine.compact(&resolution)?),
+        };
+        match text {
             Ok(text) => files.push(NewFile {
                 path: explanation_path(args, form),
                 text,

@@ -11,7 +11,7 @@ use super::bindings::exports::agent::engine::lockfile::Origin;
 use super::bindings::exports::agent::engine::policy::TestOutcome;
 use super::bindings::{self, EnginePre};
 use super::limits::{LimitReached, Limits};
-use super::{CodeEntry, Diagnostic, Drift, ExplanationForm, File, Notation, Part, ReportFormat};
+use super::{CodeEntry, Diagnostic, Drift, File, Notation, Part, ReportFormat};
 use crate::failure::Failure;
 use wasmtime::component::ResourceAny;
 use wasmtime::{Store, Trap};
@@ -109,10 +109,10 @@ fn not_started(error: &wasmtime::Error) -> Failure {
     ))
 }
 
-/// The interface `diagnostic`.
+/// The interface `catalogue`.
 impl Instance {
     pub(crate) fn catalogue(&mut self) -> Result<Vec<CodeEntry>, Failure> {
-        self.call(|engine, store| engine.agent_engine_diagnostic().call_catalogue(store))
+        self.call(|engine, store| engine.agent_engine_catalogue().call_codes(store))
     }
 }
 
@@ -181,13 +181,20 @@ impl Instance {
     pub(crate) fn explanation(
         &mut self,
         resolution: &Resolution,
-        form: ExplanationForm,
     ) -> Result<Result<String, Diagnostic>, Failure> {
         self.call(|engine, store| {
             engine
                 .agent_engine_resolver()
                 .resolution()
-                .call_explanation(store, resolution.0, form)
+                .call_explanation(store, resolution.0)
+        })
+    }
+
+    pub(crate) fn compact(&mut self, resolution: &Resolution) -> Result<String, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_explanation()
+                .call_compact(store, resolution.0)
         })
     }
 }
@@ -539,7 +546,7 @@ impl Instance {
             index: index.0,
         };
         self.call(|engine, store| {
-            engine.agent_engine_lockfile().call_detailed(
+            engine.agent_engine_explanation().call_detailed(
                 store,
                 drifts,
                 origin(older),

@@ -14,12 +14,12 @@ use wasmtime::component::{Component, Linker};
 
 pub(crate) use bindings::exports::agent::engine::{
     capability::Notation,
-    diagnostic::{Code, CodeEntry, Diagnostic, Label, Severity, Source, Span},
+    catalogue::CodeEntry,
+    diagnostic::{Code, Diagnostic, Label, Severity, Source, Span},
     expansion::Refusal,
     importer::{Imported, Overlay},
     lockfile::Drift,
     policy::{TestOutcome, TestVerdict},
-    resolver::ExplanationForm,
     view::{File, Part, ReportFormat, Style},
 };
 pub(crate) use embedded::SHA256 as EMBEDDED_SHA256;

@@ -457,7 +457,7 @@ impl Instance {
 
     /// The catalogue: name, case in the contract, severity, title and help of each code.
     pub fn catalogue(&mut self) -> Vec<[String; 5]> {
-        let entries = call!(self, agent_engine_diagnostic, call_catalogue());
+        let entries = call!(self, agent_engine_catalogue, call_codes());
         let entries = entries.into_iter().map(|entry| {
             let severity = lower_case(&entry.severity);
             [

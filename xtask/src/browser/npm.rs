@@ -1,4 +1,5 @@
-//! What comes from npm: the parts of the editor, and what the tests in a browser drive it with.
+//! What comes from npm: the parts of the editor, what the tests in a browser drive it with, and
+//! what makes a module smaller.
 
 use agent_pack::{Workspace, read, sha256, write_if_changed};
 use anyhow::{Context as _, Result, bail};
@@ -6,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::{process, status};
+use crate::{process, setup, status};
 
 /// The oldest Node.js that everything works with, as `playground/package.json` says.
 const OLDEST_NODE: u32 = 20;
@@ -27,6 +28,12 @@ pub(crate) fn node(workspace: &Workspace) -> Command {
 /// The folder of the playground, whose `package.json` it is.
 fn folder(workspace: &Workspace) -> PathBuf {
     workspace.root().join("playground")
+}
+
+/// As [`ensure`], for what needs nothing else of the playground.
+pub(crate) fn ensure_alone(workspace: &Workspace) -> Result<()> {
+    let _lock = setup::lock(workspace)?;
+    ensure(workspace)
 }
 
 /// Makes sure that `node_modules` holds what the lock file names.

@@ -7,7 +7,7 @@
 //! Trunk calls this before each of its own builds, by `playground/hooks/parts.mjs`, and copies the
 //! two folders.
 
-use agent_pack::{TARGET, Toolchain, Workspace, reproducible};
+use agent_pack::{Aim, TARGET, Toolchain, Workspace, reproducible};
 use anyhow::{Context as _, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,7 +67,7 @@ fn module(workspace: &Workspace, features: &[&str]) -> Result<Files> {
     let toolchain = Toolchain::find(workspace)?;
     let target_dir = target_dir(workspace);
     let mut cargo = toolchain.cargo();
-    reproducible(&mut cargo, workspace, &toolchain, &target_dir)?;
+    reproducible(&mut cargo, workspace, &toolchain, &target_dir, Aim::Size)?;
     cargo
         .current_dir(workspace.root())
         .args(["rustc", "--locked", "--package", PACKAGE, "--lib"])

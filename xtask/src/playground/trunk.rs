@@ -1,6 +1,6 @@
 //! Calling Trunk, which builds the page and serves it. `playground/Trunk.toml` says how.
 
-use agent_pack::{Toolchain, Workspace, reproducible};
+use agent_pack::{Aim, Toolchain, Workspace, reproducible};
 use anyhow::{Context as _, Result};
 use std::env;
 use std::ffi::OsStr;
@@ -34,7 +34,7 @@ fn trunk(workspace: &Workspace, command: &str, site: &Path) -> Result<Command> {
     // It takes cargo and wasm-bindgen by their names.
     put_in_front(&mut trunk, &browser::tools::bin(workspace))?;
     let target_dir = target_dir(workspace);
-    reproducible(&mut trunk, workspace, &toolchain, &target_dir)?;
+    reproducible(&mut trunk, workspace, &toolchain, &target_dir, Aim::Size)?;
     trunk
         .current_dir(source(workspace))
         .env("CARGO_TARGET_DIR", &target_dir)

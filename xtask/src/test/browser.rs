@@ -3,7 +3,7 @@
 //! Where there is no browser these tests fail and say so: a test that is skipped looks like one
 //! that passed.
 
-use agent_pack::{TARGET, Toolchain, Workspace, reproducible, write_if_changed};
+use agent_pack::{Aim, TARGET, Toolchain, Workspace, reproducible, write_if_changed};
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 use std::fs;
@@ -63,7 +63,7 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
     process::run(&mut write_cases)?;
 
     let mut cargo = toolchain.cargo();
-    reproducible(&mut cargo, workspace, &toolchain, &target_dir)?;
+    reproducible(&mut cargo, workspace, &toolchain, &target_dir, Aim::Size)?;
     cargo
         .current_dir(workspace.root())
         .env(

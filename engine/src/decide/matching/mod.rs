@@ -344,7 +344,7 @@ impl Matching {
     /// The rejected tools, ordered by server, version, name.
     pub fn rejected(&self, requirement: usize) -> impl Iterator<Item = ToolView<'_>> {
         let mut eligible = self.answers[requirement].ranked.clone();
-        eligible.sort_unstable();
+        sort_by_key(&mut eligible, |number| *number);
         self.index
             .tools()
             .filter(move |tool| eligible.binary_search(&tool.number()).is_err())
