@@ -2,6 +2,7 @@
 
 use crate::ServerName;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
 use tsify::Tsify;
 
 /// A question. What it leaves out stays as it was.
@@ -40,7 +41,8 @@ pub struct Texts {
 }
 
 /// The inputs to look for problems in; those that are absent are not looked at.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Inputs {
     /// The text of `agents.md`.
@@ -74,7 +76,8 @@ pub struct Inputs {
 
 /// What requirements of capabilities are decided under, besides manifest and index. A blank text is
 /// none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Circumstances {
     /// The text of a task, YAML or JSON.
@@ -170,9 +173,9 @@ pub struct ListAsk {
 }
 
 /// The constraints of a manifest that decide about servers.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 #[serde(rename_all = "camelCase")]
-#[tsify(missing_as_null)]
 pub struct Constraints {
     /// `data.residency`, in words of the file; null where it is absent.
     pub residency: Option<String>,

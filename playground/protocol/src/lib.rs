@@ -32,6 +32,7 @@ pub use view::{
 
 /// Does nothing. A crate of which nothing is called is left out by the linker, and with it its
 /// TypeScript types.
+#[cfg(feature = "javascript")]
 #[inline(never)]
 pub fn link() {
     std::hint::black_box(());

@@ -1,11 +1,11 @@
-//! The module's exports.
+//! What the module exports for programs in JavaScript.
 //!
 //! Values cross as plain JavaScript objects. What a call is given wrongly is an exception that
 //! says so; what an input says wrongly is a diagnostic.
 
 use crate::inputs::Inputs;
 use crate::view::{tell, tell_tool};
-use crate::{ask, convert, session, verdict};
+use crate::{ask, convert, verdict};
 use agent_engine::{explain, render};
 use agent_protocol::{Circumstances, Diagnostic, Inputs as Given, Story, Texts, Verdict};
 use serde::Serialize;
@@ -47,6 +47,7 @@ fn object(value: &impl Serialize) -> Result<JsValue, JsError> {
 /// The version of the engine.
 #[wasm_bindgen]
 pub fn version() -> String {
+    agent_protocol::link();
     agent_engine::VERSION.to_owned()
 }
 
@@ -181,36 +182,4 @@ pub fn why(
         (!stories.is_empty()).then_some(stories)
     });
     Ok(object(&stories)?.into())
-}
-
-/// What the playground's worker talks to: keeps the inputs from one question to the next.
-#[wasm_bindgen]
-#[derive(Default)]
-pub struct Session(session::Session);
-
-#[wasm_bindgen]
-impl Session {
-    /// Without any input.
-    #[wasm_bindgen(constructor)]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// What the engine says of itself.
-    ///
-    /// # Errors
-    /// Never.
-    #[wasm_bindgen(skip_typescript)]
-    pub fn about() -> Result<JsValue, JsError> {
-        object(&session::Session::about())
-    }
-
-    /// Answers a question of the playground's page, in the form of the same version.
-    ///
-    /// # Errors
-    /// When the question is not of that form.
-    #[wasm_bindgen(skip_typescript)]
-    pub fn answer(&mut self, ask: JsValue) -> Result<JsValue, JsError> {
-        object(&self.0.answer(ask::read(&ask)?))
-    }
 }
