@@ -134,8 +134,11 @@ pub struct Stage {
 
 /// What became of a requirement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "javascript", derive(Tsify))]
-#[serde(tag = "verdict", rename_all = "camelCase")]
+#[cfg_attr(
+    feature = "javascript",
+    derive(Tsify),
+    serde(tag = "verdict", rename_all = "camelCase")
+)]
 #[expect(
     clippy::large_enum_variant,
     reason = "there are few, and most are of the large one"

@@ -5,9 +5,9 @@
 
 use crate::inputs::Inputs;
 use crate::view::{tell, tell_tool};
-use crate::{ask, convert, verdict};
+use crate::{convert, texts, verdict};
 use agent_engine::{explain, render};
-use agent_protocol::{Circumstances, Diagnostic, Inputs as Given, Story, Texts, Verdict};
+use agent_protocol::{Diagnostic, Story, Texts, Verdict};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
@@ -57,29 +57,8 @@ pub fn version() -> String {
 /// When it is given anything but texts by these names; never because of what they hold.
 #[wasm_bindgen]
 pub fn validate(inputs: JsInputs) -> Result<JsDiagnostics, JsError> {
-    let Given {
-        manifest,
-        index,
-        lock,
-        task,
-        tenant,
-        tenant_id,
-        health,
-        policy,
-        context,
-    } = ask::read(&inputs)?;
     let mut read = Inputs::default();
-    read.read(Texts {
-        manifest,
-        index,
-        lock,
-        task,
-        tenant,
-        tenant_id,
-        health,
-        policy,
-        context,
-    });
+    read.read(texts::read(&inputs, &texts::INPUTS)?);
     let problems: Vec<Diagnostic> = read.problems().cloned().map(convert::diagnostic).collect();
     Ok(object(&problems)?.into())
 }
@@ -91,26 +70,15 @@ fn texts(
     lock: Option<String>,
     circumstances: Option<JsCircumstances>,
 ) -> Result<Texts, JsError> {
-    let given = circumstances.map(JsValue::from).unwrap_or_default();
-    let given: Option<Circumstances> = ask::read(&given)?;
-    let Circumstances {
-        task,
-        tenant,
-        tenant_id,
-        health,
-        policy,
-        context,
-    } = given.unwrap_or_default();
+    let circumstances = match circumstances {
+        Some(given) => texts::read(&given, &texts::CIRCUMSTANCES)?,
+        None => Texts::default(),
+    };
     Ok(Texts {
         manifest: Some(manifest),
         index: Some(index),
         lock,
-        task,
-        tenant,
-        tenant_id,
-        health,
-        policy,
-        context,
+        ..circumstances
     })
 }
 

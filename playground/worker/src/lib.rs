@@ -8,7 +8,6 @@
 
 #[cfg(feature = "api")]
 pub mod api;
-mod ask;
 mod convert;
 mod evaluator;
 mod health;
@@ -16,6 +15,8 @@ mod inputs;
 #[cfg(not(feature = "api"))]
 pub mod page;
 mod session;
+#[cfg(feature = "api")]
+mod texts;
 mod tokens;
 mod verdict;
 mod view;

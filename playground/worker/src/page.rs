@@ -1,14 +1,17 @@
 //! What the module exports for the playground's page.
 
-use crate::{ask, session};
-use serde::Serialize;
-use serde_wasm_bindgen::Serializer;
-use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
+use crate::session;
+use agent_protocol::{Ask, Texts, from_bytes, to_bytes};
+use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
 /// What the playground's worker talks to: keeps the inputs from one question to the next.
 #[wasm_bindgen]
 #[derive(Default)]
-pub struct Session(session::Session);
+pub struct Session {
+    session: session::Session,
+    /// Those of the next question.
+    texts: Texts,
+}
 
 #[wasm_bindgen]
 impl Session {
@@ -19,22 +22,22 @@ impl Session {
     }
 
     /// What the engine says of itself.
-    ///
-    /// # Errors
-    /// Never.
-    pub fn about() -> Result<JsValue, JsError> {
-        object(&session::Session::about())
+    pub fn about() -> Vec<u8> {
+        to_bytes(&session::Session::about())
     }
 
-    /// Answers a question of the page, in the form of the same version.
+    /// Takes the text of a number, which was changed, for the next question.
+    pub fn tell(&mut self, number: u32, text: String) {
+        self.texts.set(number, text);
+    }
+
+    /// Answers a question of the page of the same version.
     ///
     /// # Errors
-    /// When the question is not of that form.
-    pub fn answer(&mut self, ask: JsValue) -> Result<JsValue, JsError> {
-        object(&self.0.answer(ask::read(&ask)?))
+    /// When it is of another one.
+    pub fn answer(&mut self, ask: &[u8]) -> Result<Vec<u8>, JsError> {
+        let ask: Ask = from_bytes(ask).ok_or_else(|| JsError::new("what is asked is nonsense"))?;
+        let texts = std::mem::take(&mut self.texts);
+        Ok(to_bytes(&self.session.answer(Ask { texts, ..ask })))
     }
-}
-
-fn object(value: &impl Serialize) -> Result<JsValue, JsError> {
-    Ok(value.serialize(&Serializer::json_compatible())?)
 }
