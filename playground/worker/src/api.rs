@@ -7,7 +7,7 @@ use crate::inputs::Inputs;
 use crate::view::{tell, tell_tool};
 use crate::{convert, texts, verdict};
 use agent_engine::{explain, render};
-use agent_protocol::{Diagnostic, Story, Texts, Verdict};
+use agent_protocol::{Story, Texts, Verdict};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
@@ -59,8 +59,7 @@ pub fn version() -> String {
 pub fn validate(inputs: JsInputs) -> Result<JsDiagnostics, JsError> {
     let mut read = Inputs::default();
     read.read(texts::read(&inputs, &texts::INPUTS)?);
-    let problems: Vec<Diagnostic> = read.problems().cloned().map(convert::diagnostic).collect();
-    Ok(object(&problems)?.into())
+    Ok(object(&convert::diagnostics(read.problems()))?.into())
 }
 
 /// The texts of a question.

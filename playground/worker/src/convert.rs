@@ -34,7 +34,11 @@ fn point(position: text::Position) -> shown::Point {
     }
 }
 
-pub(crate) fn diagnostic(found: diagnostic::Diagnostic) -> shown::Diagnostic {
+pub(crate) fn diagnostics(found: Vec<diagnostic::Diagnostic>) -> Vec<shown::Diagnostic> {
+    found.into_iter().map(diagnostic).collect()
+}
+
+fn diagnostic(found: diagnostic::Diagnostic) -> shown::Diagnostic {
     shown::Diagnostic {
         code: found.code.name().to_owned(),
         severity: match found.severity() {
