@@ -182,9 +182,19 @@ fn best_tool<'i>(
     })
 }
 
+/// Whether a name has a part. Names are short: what the library searches long texts with would be a
+/// kilobyte of the module.
+fn has(name: &str, part: &str) -> bool {
+    part.is_empty()
+        || name
+            .as_bytes()
+            .windows(part.len())
+            .any(|window| window == part.as_bytes())
+}
+
 fn fits(resolution: &Resolution, filter: &shown::Filter, row: RowOf<'_>) -> bool {
-    let named = row.server().id().contains(&filter.id)
-        || row.tool().is_some_and(|tool| tool.contains(&filter.id));
+    let named =
+        has(row.server().id(), &filter.id) || row.tool().is_some_and(|tool| has(tool, &filter.id));
     if !named {
         return false;
     }
