@@ -42,6 +42,11 @@ pub(crate) const API: &str = "api";
 /// The feature with which the second module is built, and the folder it is in.
 pub(super) const POLICY: &str = "policy";
 
+/// The variable with the flags for rustc.
+const FLAGS: &str = "CARGO_ENCODED_RUSTFLAGS";
+
+const COMPACT: &str = "--cfg=sha2_backend_soft=\"compact\"";
+
 /// For whom a module is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -91,6 +96,7 @@ fn module(workspace: &Workspace, features: &str) -> Result<Files> {
     let target_dir = target_dir(workspace);
     let mut cargo = toolchain.cargo();
     reproducible(&mut cargo, workspace, &toolchain, &target_dir)?;
+    compact(&mut cargo)?;
     cargo
         .current_dir(workspace.root())
         .args(["rustc", "--locked", "--package", PACKAGE, "--lib"])
@@ -110,6 +116,18 @@ fn module(workspace: &Workspace, features: &str) -> Result<Files> {
         .arg(target_dir.join(TARGET).join(PROFILE).join(MODULE));
     process::run(&mut bindgen)?;
     folder::read_all(&out)
+}
+
+/// Has cargo take the small forms of what is there in a fast one as well: SHA-256 in rounds that are
+/// not unrolled, 3 kB less. A lock has a few dozen digests of a few kilobytes.
+pub(crate) fn compact(cargo: &mut Command) -> Result<()> {
+    let flags = cargo.get_envs().find(|(name, _)| *name == FLAGS);
+    let flags = flags.and_then(|(_, value)| value?.to_str());
+    let flags = flags.context("the build has no flags for rustc")?;
+    // What separates flags, which may have spaces.
+    let flags = format!("{flags}\u{1f}{COMPACT}");
+    cargo.env(FLAGS, flags);
+    Ok(())
 }
 
 /// The files around the module that are written by hand.

@@ -66,6 +66,7 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
     for features in ["", playground::API] {
         let mut cargo = toolchain.cargo();
         reproducible(&mut cargo, workspace, &toolchain, &target_dir)?;
+        playground::compact(&mut cargo)?;
         cargo
             .current_dir(workspace.root())
             .env(
