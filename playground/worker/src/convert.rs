@@ -122,13 +122,13 @@ pub(crate) fn tokens(tool: ToolView<'_>) -> u32 {
 
 pub(crate) fn tool_entry(tool: ToolView<'_>) -> shown::ToolEntry {
     let advertised = tool.advertised().map(|block| {
-        let tags: Vec<_> = block.tags().collect();
-        let tags = if tags.is_empty() {
-            String::new()
-        } else {
-            format!(" + {}", tags.join(", "))
-        };
-        format!("{}{tags}", block.pair())
+        let mut words = block.pair().to_owned();
+        let mut before = " + ";
+        for tag in block.tags() {
+            words += std::mem::replace(&mut before, ", ");
+            words += tag;
+        }
+        words
     });
     shown::ToolEntry {
         name: tool.name().to_owned(),
