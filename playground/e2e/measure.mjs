@@ -24,7 +24,7 @@ export async function takeTimes(page) {
         super(...given);
         window.engineWorker = this;
         this.addEventListener("message", ({ data }) => {
-          if (data.answer) times.engine = data.answer.milliseconds;
+          if (data.answer) times.engine = data.milliseconds;
         });
       }
     };

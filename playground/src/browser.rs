@@ -1,6 +1,6 @@
 //! What the page does with the browser besides showing itself.
 
-use js_sys::{Array, Promise, Reflect};
+use js_sys::{Array, Object, Promise, Reflect};
 use wasm_bindgen::prelude::{JsCast as _, JsValue, wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
 
@@ -58,6 +58,16 @@ pub(crate) async fn read_files(files: &web_sys::FileList, limit: u32) -> Vec<Fil
             text: property(&file, "text"),
         })
         .collect()
+}
+
+/// A plain object.
+pub(crate) fn object(fields: &[(&str, JsValue)]) -> JsValue {
+    let object = Object::new();
+    for (name, value) in fields {
+        // A plain object takes every property.
+        let _ = Reflect::set(&object, &JsValue::from_str(name), value);
+    }
+    object.into()
 }
 
 fn property(object: &JsValue, name: &str) -> Option<String> {

@@ -3,10 +3,9 @@
 //! The texts live in them, with their history of undoing; [`Editors`] finds the editor of an
 //! input, and [`EditorPane`] puts one on the page.
 
+use crate::browser::object;
 use agent_protocol::{Diagnostic, Edit, Place, Point, Severity, Source};
-use js_sys::JsString;
-use serde::Serialize;
-use serde_wasm_bindgen::Serializer;
+use js_sys::{Array, JsString};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::prelude::{Closure, JsValue, wasm_bindgen};
@@ -24,13 +23,13 @@ extern "C" {
     #[wasm_bindgen(method, js_name = replaceAll)]
     fn replace_all(this: &Editor, text: &str);
     #[wasm_bindgen(method, js_name = setDiagnostics)]
-    fn set_diagnostics(this: &Editor, diagnostics: &JsValue);
+    fn set_diagnostics(this: &Editor, diagnostics: &Array);
     #[wasm_bindgen(method)]
-    fn highlight(this: &Editor, places: &JsValue);
+    fn highlight(this: &Editor, places: &Array);
     #[wasm_bindgen(method)]
     fn reveal(this: &Editor, start: &JsValue, end: &JsValue, focus: bool);
     #[wasm_bindgen(method, js_name = applyEdits)]
-    fn apply_edits(this: &Editor, edits: &JsValue);
+    fn apply_edits(this: &Editor, edits: &Array);
     #[wasm_bindgen(method)]
     fn undo(this: &Editor) -> bool;
     #[wasm_bindgen(method)]
@@ -39,44 +38,32 @@ extern "C" {
     fn destroy(this: &Editor);
 }
 
-/// What the editor is told, as plain objects.
-fn object(value: &impl Serialize) -> JsValue {
-    // These are our own types, which all have a form.
-    value
-        .serialize(&Serializer::json_compatible())
-        .unwrap_or_default()
+/// What an editor is: its language, what it is called, and whether one can write in it.
+fn options(language: &str, label: &str, read_only: bool, placeholder: &str) -> JsValue {
+    object(&[
+        ("language", language.into()),
+        ("label", label.into()),
+        ("readOnly", read_only.into()),
+        ("placeholder", placeholder.into()),
+    ])
 }
 
-#[derive(Serialize)]
-struct Options<'o> {
-    language: &'o str,
-    label: &'o str,
-    #[serde(rename = "readOnly")]
-    read_only: bool,
-    placeholder: &'o str,
+fn point(point: Point) -> JsValue {
+    object(&[("line", point.line.into()), ("column", point.column.into())])
 }
 
-#[derive(Serialize)]
-struct Range {
-    start: Point,
-    end: Point,
+/// The part of a text that a place is.
+fn range(place: &Place) -> JsValue {
+    object(&[("start", point(place.start)), ("end", point(place.end))])
 }
 
-#[derive(Serialize)]
-struct Mark<'d> {
-    start: Point,
-    end: Point,
-    severity: Severity,
-    code: &'d str,
-    message: &'d str,
-    help: &'d [String],
-}
-
-#[derive(Serialize)]
-struct Change<'e> {
-    start: Point,
-    end: Point,
-    insert: &'e str,
+/// What is put in at a place.
+fn change(edit: &Edit) -> JsValue {
+    object(&[
+        ("start", point(edit.place.start)),
+        ("end", point(edit.place.end)),
+        ("insert", edit.replacement.as_str().into()),
+    ])
 }
 
 /// The inputs that have an editor, in the order in which they are shown.
@@ -173,15 +160,15 @@ impl Editors {
     /// Underlines what is to be said about each input.
     pub(crate) fn show_problems(&self, diagnostics: &[Diagnostic]) {
         for source in INPUTS {
-            let marks: Vec<_> = diagnostics
+            let marks: Array = diagnostics
                 .iter()
                 .filter_map(|diagnostic| mark(diagnostic, source))
                 .collect();
             // With every keystroke there are none, mostly, and there were none before: a large
             // text is not to be drawn again for that.
-            let marked = !marks.is_empty();
+            let marked = marks.length() > 0;
             if self.marked[source as usize].replace(marked) || marked {
-                self.with(source, |editor| editor.set_diagnostics(&object(&marks)));
+                self.with(source, |editor| editor.set_diagnostics(&marks));
             }
         }
     }
@@ -189,54 +176,49 @@ impl Editors {
     /// Marks these places, and no others.
     pub(crate) fn highlight(&self, places: &[Place]) {
         for source in INPUTS {
-            let ranges: Vec<_> = places
-                .iter()
-                .filter(|place| place.source == source)
-                .map(|place| Range {
-                    start: place.start,
-                    end: place.end,
-                })
-                .collect();
-            self.with(source, |editor| editor.highlight(&object(&ranges)));
+            let places = places.iter().filter(|place| place.source == source);
+            let ranges: Array = places.map(range).collect();
+            self.with(source, |editor| editor.highlight(&ranges));
         }
     }
 
     /// Scrolls to a place, and moves the cursor there if asked to.
     pub(crate) fn reveal(&self, place: &Place, focus: bool) {
         self.with(place.source, |editor| {
-            editor.reveal(&object(&place.start), &object(&place.end), focus);
+            editor.reveal(&point(place.start), &point(place.end), focus);
         });
     }
 
     /// Makes changes, all those to one text as one step that can be undone.
     pub(crate) fn apply(&self, edits: &[Edit]) {
         for source in INPUTS {
-            let changes: Vec<_> = edits
-                .iter()
-                .filter(|edit| edit.place.source == source)
-                .map(|edit| Change {
-                    start: edit.place.start,
-                    end: edit.place.end,
-                    insert: &edit.replacement,
-                })
-                .collect();
-            if !changes.is_empty() {
-                self.with(source, |editor| editor.apply_edits(&object(&changes)));
+            let edits = edits.iter().filter(|edit| edit.place.source == source);
+            let changes: Array = edits.map(change).collect();
+            if changes.length() > 0 {
+                self.with(source, |editor| editor.apply_edits(&changes));
             }
         }
     }
 }
 
 /// A diagnostic as it is shown in an input. None if it is not about it.
-fn mark(diagnostic: &Diagnostic, source: Source) -> Option<Mark<'_>> {
-    let label = diagnostic.labels.first()?;
-    (label.place.source == source).then_some(Mark {
-        start: label.place.start,
-        end: label.place.end,
-        severity: diagnostic.severity,
-        code: &diagnostic.code,
-        message: &diagnostic.message,
-        help: &diagnostic.help,
+fn mark(diagnostic: &Diagnostic, source: Source) -> Option<JsValue> {
+    let place = diagnostic.labels.first()?.place;
+    let severity = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    };
+    let help = diagnostic.help.iter().map(|text| JsValue::from_str(text));
+    (place.source == source).then(|| {
+        object(&[
+            ("start", point(place.start)),
+            ("end", point(place.end)),
+            ("severity", severity.into()),
+            ("code", diagnostic.code.as_str().into()),
+            ("message", diagnostic.message.as_str().into()),
+            ("help", help.collect::<Array>().into()),
+        ])
     })
 }
 
@@ -260,13 +242,9 @@ pub(crate) fn EditorPane(props: &EditorProps) -> Html {
             let on_change = props.on_change.clone();
             let on_change = Closure::<dyn FnMut()>::new(move || on_change.emit(source));
             let editor = parent.cast::<web_sys::Element>().map(|parent| {
-                let options = Options {
-                    language: language(source),
-                    label: file_name(source),
-                    read_only: false,
-                    placeholder: &props.placeholder,
-                };
-                Editor::new(&parent, &object(&options), on_change.as_ref())
+                let language = language(source);
+                let options = options(language, file_name(source), false, &props.placeholder);
+                Editor::new(&parent, &options, on_change.as_ref())
             });
             props.editors.editors[source as usize].replace(editor);
             // The page lives as long as its editors do.
@@ -295,15 +273,9 @@ pub(crate) fn Viewer(props: &ViewerProps) -> Html {
         let label = props.label.clone();
         use_effect_with((), move |()| {
             if let Some(parent) = parent.cast::<web_sys::Element>() {
-                let options = Options {
-                    language: "json",
-                    label: &label,
-                    read_only: true,
-                    placeholder: "",
-                };
+                let options = options("json", &label, true, "");
                 let nothing = Closure::<dyn FnMut()>::new(|| ());
-                *editor.borrow_mut() =
-                    Some(Editor::new(&parent, &object(&options), nothing.as_ref()));
+                *editor.borrow_mut() = Some(Editor::new(&parent, &options, nothing.as_ref()));
                 nothing.forget();
             }
             move || {

@@ -4,16 +4,15 @@
 //! all at once, so that typing never queues up; and a worker that fails or takes too long is
 //! replaced by a new one, which is told everything again.
 
+use crate::browser::object;
 use crate::editor::{Editors, INPUTS};
 use crate::state::Action;
-use agent_protocol::{About, Answer, Source, Wanted};
+use agent_protocol::{Answer, Ask, Source, Texts, Wanted, from_bytes, to_bytes};
 use gloo_timers::callback::Timeout;
-use js_sys::{Object, Reflect};
-use serde::{Deserialize, Serialize};
-use serde_wasm_bindgen::Serializer;
+use js_sys::{Array, Uint8Array};
 use std::cell::RefCell;
 use std::rc::Rc;
-use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue};
+use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue, wasm_bindgen};
 use web_sys::{MessageEvent, Worker, WorkerOptions, WorkerType};
 use yew::Callback;
 
@@ -27,16 +26,22 @@ const WORKER: &str = "./engine/worker.js";
 /// The same with the evaluator of policies, which is much larger.
 const POLICY_WORKER: &str = "./engine/policy/worker.js";
 
-/// What the worker posts.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum Message {
-    /// It is ready.
-    About(About),
+#[wasm_bindgen]
+extern "C" {
+    /// What the worker posts: one of the first three.
+    type Message;
+    /// It is ready; what it says of itself.
+    #[wasm_bindgen(method, getter)]
+    fn about(this: &Message) -> Option<Vec<u8>>;
     /// An answer.
-    Answer(Box<Answer>),
+    #[wasm_bindgen(method, getter)]
+    fn answer(this: &Message) -> Option<Vec<u8>>;
     /// It can't go on.
-    Failure(String),
+    #[wasm_bindgen(method, getter)]
+    fn failure(this: &Message) -> Option<String>;
+    /// How long an answer took.
+    #[wasm_bindgen(method, getter)]
+    fn milliseconds(this: &Message) -> Option<f64>;
 }
 
 /// A line to the engine.
@@ -112,7 +117,7 @@ impl Engine {
             let engine = Rc::downgrade(self);
             Closure::new(move |event: MessageEvent| {
                 if let Some(engine) = engine.upgrade() {
-                    engine.hear(event.data());
+                    engine.hear(event.data().unchecked_ref());
                 }
             })
         };
@@ -187,17 +192,23 @@ impl Engine {
         let Some((revision, wanted)) = next.take() else {
             return;
         };
-        let question = question(revision, &wanted);
-        let texts = Object::new();
+        // Without those that were not changed.
+        let texts = Array::new();
         for source in INPUTS {
             if std::mem::take(&mut untold[source as usize]) {
-                set(&texts, name(source), &self.editors.text(source));
+                texts.set(source as u32, self.editors.text(source).into());
                 if source == Source::Tenant {
-                    set(&texts, "tenantId", &JsValue::from_str(tenant_id));
+                    texts.set(Texts::TENANT_ID, JsValue::from_str(tenant_id));
                 }
             }
         }
-        set(&question, "texts", &texts);
+        let ask = to_bytes(&Ask {
+            revision,
+            wanted,
+            texts: Texts::default(),
+        });
+        let ask = Uint8Array::from(ask.as_slice());
+        let question = object(&[("ask", ask.into()), ("texts", texts.into())]);
         if let Err(error) = worker.post_message(&question) {
             let engine = Rc::clone(self);
             let reason = format!("the inputs can't be handed to the engine: {error:?}");
@@ -211,15 +222,23 @@ impl Engine {
         }));
     }
 
-    fn hear(self: &Rc<Self>, message: JsValue) {
-        let message = match serde_wasm_bindgen::from_value(message) {
-            Ok(message) => message,
-            Err(error) => return self.fail(&format!("the engine said nonsense: {error}")),
+    fn hear(self: &Rc<Self>, message: &Message) {
+        if let Some(reason) = message.failure() {
+            return self.fail(&reason);
+        }
+        let action = if let Some(about) = message.about() {
+            from_bytes(&about).map(|about| Action::EngineReady(Rc::new(about)))
+        } else {
+            let answer = message.answer().unwrap_or_default();
+            from_bytes(&answer).map(|answer| {
+                Action::Answered(Rc::new(Answer {
+                    milliseconds: message.milliseconds().unwrap_or_default(),
+                    ..answer
+                }))
+            })
         };
-        let action = match message {
-            Message::About(about) => Action::EngineReady(Rc::new(about)),
-            Message::Answer(answer) => Action::Answered(Rc::new(*answer)),
-            Message::Failure(reason) => return self.fail(&reason),
+        let Some(action) = action else {
+            return self.fail("the engine said nonsense");
         };
         {
             let mut talk = self.talk.borrow_mut();
@@ -251,40 +270,5 @@ impl Engine {
         if go_on {
             self.connect();
         }
-    }
-}
-
-/// The part of an [`agent_protocol::Ask`] that is no text. Texts go from the editor to the worker
-/// without a stay in this module's memory.
-#[derive(Serialize)]
-struct Question<'q> {
-    revision: u32,
-    wanted: &'q Wanted,
-}
-
-fn question(revision: u32, wanted: &Wanted) -> Object {
-    let question = Question { revision, wanted };
-    question
-        .serialize(&Serializer::json_compatible())
-        .unwrap_or_default()
-        .unchecked_into()
-}
-
-fn set(object: &Object, name: &str, value: &JsValue) {
-    // A plain object takes every property.
-    let _ = Reflect::set(object, &name.into(), value);
-}
-
-/// The name of a text in [`agent_protocol::Texts`].
-fn name(source: Source) -> &'static str {
-    match source {
-        Source::Manifest => "manifest",
-        Source::Index => "index",
-        Source::Lock => "lock",
-        Source::Task => "task",
-        Source::Tenant => "tenant",
-        Source::Health => "health",
-        Source::Policy => "policy",
-        Source::Context => "context",
     }
 }

@@ -77,35 +77,33 @@ pub(crate) fn Funnel(props: &FunnelProps) -> Html {
 }
 
 /// The size of the picture in its own units; it is stretched to the width that there is.
-const COLUMN: f64 = 10.0;
-const HEIGHT: f64 = 40.0;
+const COLUMN: usize = 100;
+const HALF: f64 = 200.0;
 
 /// Each column narrows to the next over its whole width, so that the loss at a check is the slope
 /// of its column.
 fn picture(left: &[u32]) -> Html {
-    let half = |number: u32| share(number, left[0]) * HEIGHT / 2.0;
-    let width = left.len() as f64 * COLUMN;
+    let half = |number: u32| (share(number, left[0]) * HALF) as u32;
+    let middle = HALF as u32;
+    let size = format!("0 0 {} {}", left.len() * COLUMN, 2 * middle);
     // Along the upper edge from left to right, and back along the lower one.
     let corners: Vec<_> = left
         .iter()
         .enumerate()
         .flat_map(|(at, number)| {
             let from = left[at.saturating_sub(1)];
-            let x = at as f64 * COLUMN;
+            let x = at * COLUMN;
             [(x, half(from)), (x + COLUMN, half(*number))]
         })
         .collect();
-    let upper = corners.iter().map(|(x, half)| (x, HEIGHT / 2.0 - half));
-    let lower = corners
-        .iter()
-        .rev()
-        .map(|(x, half)| (x, HEIGHT / 2.0 + half));
+    let upper = corners.iter().map(|(x, half)| (x, middle - half));
+    let lower = corners.iter().rev().map(|(x, half)| (x, middle + half));
     let points: Vec<_> = upper
         .chain(lower)
-        .map(|(x, y)| format!("{x:.0},{y:.1}"))
+        .map(|(x, y)| format!("{x},{y}"))
         .collect();
     html! {
-        <svg viewBox={format!("0 0 {width} {HEIGHT}")} preserveAspectRatio="none" aria-hidden="true">
+        <svg viewBox={size} preserveAspectRatio="none" aria-hidden="true">
             <polygon points={points.join(" ")} />
         </svg>
     }

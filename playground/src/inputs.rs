@@ -2,11 +2,11 @@
 
 use crate::browser;
 use crate::editor::{EditorPane, INPUTS, LOWER, file_name};
+use crate::json;
 use crate::page::{Page, count, use_page};
 use crate::state::{Action, Notice};
 use agent_protocol::{Severity, Source};
 use gloo_timers::callback::Timeout;
-use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::HtmlInputElement;
@@ -26,23 +26,16 @@ const KEEP_AFTER: u32 = 700;
 const KEPT: &str = "agent-playground/texts";
 
 /// All texts.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Texts {
     pub(crate) manifest: String,
     pub(crate) index: String,
-    #[serde(default)]
     pub(crate) lock: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) task: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) tenant: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) tenant_id: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) health: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) policy: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) context: String,
 }
 
@@ -78,7 +71,46 @@ impl Texts {
 
     /// What was kept at an earlier visit.
     pub(crate) fn kept() -> Option<Self> {
-        serde_json::from_str(&browser::load(KEPT)?).ok()
+        let mut kept = json::Texts::read(&browser::load(KEPT)?).ok()?;
+        Self::take_from(&mut kept).ok()
+    }
+
+    /// The texts by the names that they have in links and in what is kept, without those that came
+    /// later and are empty.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&str, &str)> {
+        let always = [
+            ("manifest", &*self.manifest),
+            ("index", &*self.index),
+            ("lock", &*self.lock),
+        ];
+        let others = [
+            ("task", &*self.task),
+            ("tenant", &*self.tenant),
+            ("tenant_id", &*self.tenant_id),
+            ("health", &*self.health),
+            ("policy", &*self.policy),
+            ("context", &*self.context),
+        ];
+        let others = others.into_iter().filter(|(_, text)| !text.is_empty());
+        always.into_iter().chain(others)
+    }
+
+    /// Takes the texts of these names out of what was read; but for the first two they may be
+    /// absent.
+    pub(crate) fn take_from(read: &mut json::Texts) -> Result<Self, String> {
+        let (manifest, index) = (read.require("manifest")?, read.require("index")?);
+        let mut text = |name| Ok::<_, String>(read.take(name)?.unwrap_or_default());
+        Ok(Self {
+            manifest,
+            index,
+            lock: text("lock")?,
+            task: text("task")?,
+            tenant: text("tenant")?,
+            tenant_id: text("tenant_id")?,
+            health: text("health")?,
+            policy: text("policy")?,
+            context: text("context")?,
+        })
     }
 
     /// Puts the texts into the editors, in place of everything.
@@ -106,8 +138,7 @@ pub(crate) fn use_autosave(page: &Page) {
             Timeout::new(KEEP_AFTER, move || {
                 let length: u32 = INPUTS.map(|s| page.editors.text(s).length()).iter().sum();
                 let kept = length <= KEPT_LIMIT
-                    && serde_json::to_string(&Texts::of(&page))
-                        .is_ok_and(|texts| browser::store(KEPT, &texts));
+                    && browser::store(KEPT, &json::write(Texts::of(&page).named()));
                 if kept {
                     *told.borrow_mut() = false;
                 } else if !told.replace(true) {
@@ -350,6 +381,7 @@ fn problems(page: &Page, source: Source) -> Html {
 #[cfg(test)]
 mod tests {
     use super::{Texts, input_of};
+    use crate::json;
     use agent_protocol::Source;
 
     #[test]
@@ -383,6 +415,10 @@ mod tests {
         }
     }
 
+    fn read(json: &str) -> Texts {
+        Texts::take_from(&mut json::Texts::read(json).unwrap()).unwrap()
+    }
+
     /// What is kept in browsers lives on.
     #[test]
     fn the_form_of_what_is_kept() {
@@ -393,8 +429,8 @@ mod tests {
             ..Texts::default()
         };
         let json = r#"{"manifest":"m","index":"i","lock":"l"}"#;
-        assert_eq!(serde_json::to_string(&texts).unwrap(), json);
-        assert_eq!(serde_json::from_str::<Texts>(json).unwrap(), texts);
+        assert_eq!(json::write(texts.named()), json);
+        assert_eq!(read(json), texts);
 
         let texts = Texts {
             task: "t".to_owned(),
@@ -406,10 +442,10 @@ mod tests {
             ..texts
         };
         let json = r#"{"manifest":"m","index":"i","lock":"l","task":"t","tenant":"n","tenant_id":"d","health":"h","policy":"p","context":"c"}"#;
-        assert_eq!(serde_json::to_string(&texts).unwrap(), json);
-        assert_eq!(serde_json::from_str::<Texts>(json).unwrap(), texts);
+        assert_eq!(json::write(texts.named()), json);
+        assert_eq!(read(json), texts);
 
         let older = r#"{"manifest":"m","index":"i"}"#;
-        assert_eq!(serde_json::from_str::<Texts>(older).unwrap().lock, "");
+        assert_eq!(read(older).lock, "");
     }
 }

@@ -15,6 +15,7 @@ mod footer;
 mod funnel;
 mod header;
 mod inputs;
+mod json;
 mod markdown;
 mod matrix;
 mod page;

@@ -67,17 +67,15 @@ pub(crate) struct ProblemsProps {
 #[component]
 pub(crate) fn Problems(props: &ProblemsProps) -> Html {
     let actor = use_actor();
-    let mut all: Vec<_> = props
-        .diagnostics
+    let all: Vec<_> = [Severity::Error, Severity::Warning, Severity::Note]
         .iter()
+        .flat_map(|severity| {
+            let of_it = props.diagnostics.iter();
+            of_it.filter(move |found| found.severity == *severity)
+        })
         // The requirement itself says so, and more about it.
         .filter(|found| found.code != "UNSATISFIED")
         .collect();
-    all.sort_by_key(|found| match found.severity {
-        Severity::Error => 0,
-        Severity::Warning => 1,
-        Severity::Note => 2,
-    });
     let items = all.iter().take(SHOWN).map(|found| problem(&actor, found));
     let rest = all.len().saturating_sub(SHOWN) as u32;
     html! {

@@ -54,29 +54,29 @@ pub(crate) fn TokenBar(props: &TokenBarProps) -> Html {
 }
 
 /// The width of the picture in its own units; it is stretched to the width that there is.
-const WIDTH: f64 = 100.0;
+const WIDTH: u64 = 10_000;
 
 /// A bar of all that is used or may be; what is over the budget is behind the mark.
 fn bar(tokens: Tokens, budget: u32) -> Html {
     let used = tokens.tools.saturating_add(tokens.stubs);
     let all = used.max(budget).max(1);
-    let width = |number: u32| f64::from(number) / f64::from(all) * WIDTH;
+    let width = |number: u32| u64::from(number) * WIDTH / u64::from(all);
     let (tools, both, mark) = (width(tokens.tools), width(used), width(budget));
     html! {
-        <svg viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label="Token budget">
-            <rect class="all" width="100" height="8" />
-            <rect class="tools" width={format!("{tools:.2}")} height="8" />
+        <svg viewBox={format!("0 0 {WIDTH} 8")} preserveAspectRatio="none" role="img" aria-label="Token budget">
+            <rect class="all" width={WIDTH.to_string()} height="8" />
+            <rect class="tools" width={tools.to_string()} height="8" />
             <rect
                 class="stubs"
-                x={format!("{tools:.2}")}
-                width={format!("{:.2}", both - tools)}
+                x={tools.to_string()}
+                width={(both - tools).to_string()}
                 height="8"
             />
             if used > budget {
                 <rect
                     class="excess"
-                    x={format!("{mark:.2}")}
-                    width={format!("{:.2}", both - mark)}
+                    x={mark.to_string()}
+                    width={(both - mark).to_string()}
                     height="8"
                 />
             }

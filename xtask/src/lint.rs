@@ -7,6 +7,7 @@ use agent_pack::Workspace;
 use anyhow::{Result, bail};
 
 use crate::cargo::{all_but_playground, cargo, playground};
+use crate::playground::API;
 use crate::{no_arguments, process, setup, status};
 
 type Check = (&'static str, fn(&Workspace) -> Result<()>);
@@ -18,7 +19,9 @@ const CHECKS: [Check; 5] = [
     ("the tree", tidy::check),
     ("that wasmtime is built once", unification::check),
     ("the code with clippy", |workspace| {
-        for packages in [all_but_playground(), playground()] {
+        // The JavaScript API takes the place of something else.
+        let api = vec!["--package", "agent-worker", "--features", API];
+        for packages in [all_but_playground(), playground(), api] {
             let mut clippy = cargo(workspace);
             clippy.arg("clippy").args(packages).arg("--all-targets");
             process::run(clippy.args(["--", "--deny", "warnings"]))?;

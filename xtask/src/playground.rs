@@ -20,6 +20,7 @@ use anyhow::Result;
 use std::path::PathBuf;
 
 pub(crate) use dist::{build as dist, folder as dist_folder};
+pub(crate) use parts::API;
 
 /// How everything of the playground is compiled, a profile in the workspace's `Cargo.toml`.
 pub(crate) const PROFILE: &str = "playground";

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct Answer {
     /// That of the question.
     pub revision: u32,
-    /// How long the engine took. The worker's script says it, which has a clock.
-    #[serde(default)]
+    /// How long the engine took. The worker's script says it beside the answer: it has a clock.
+    #[serde(skip)]
     pub milliseconds: f64,
     /// All that is known of the inputs. None: the same as in the last answer.
     pub verdict: Option<Verdict>,

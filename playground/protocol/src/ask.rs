@@ -2,6 +2,7 @@
 
 use crate::ServerName;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
 use tsify::Tsify;
 
 /// A question. What it leaves out stays as it was.
@@ -9,15 +10,16 @@ use tsify::Tsify;
 pub struct Ask {
     /// The answer has the same, so that a stale one is known.
     pub revision: u32,
-    /// The texts that were changed.
+    /// The texts that were changed. They stand beside the bytes of a question, as JavaScript's
+    /// strings: a large one is not to be copied once more.
+    #[serde(skip)]
     pub texts: Texts,
     /// The views that are open.
     pub wanted: Wanted,
 }
 
 /// Texts that were changed since the last question.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Texts {
     /// `agents.md`
     pub manifest: Option<String>,
@@ -39,62 +41,27 @@ pub struct Texts {
     pub context: Option<String>,
 }
 
-/// The inputs to look for problems in; those that are absent are not looked at.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, Tsify)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Inputs {
-    /// The text of `agents.md`.
-    #[serde(default)]
-    pub manifest: Option<String>,
-    /// The text of `mcp.index.json`.
-    #[serde(default)]
-    pub index: Option<String>,
-    /// The text of `agents.lock`.
-    #[serde(default)]
-    pub lock: Option<String>,
-    /// The text of a task, YAML or JSON.
-    #[serde(default)]
-    pub task: Option<String>,
-    /// The text of a configuration of tenants, YAML or JSON.
-    #[serde(default)]
-    pub tenant: Option<String>,
-    /// Which of its tenants is meant; absent: the only one.
-    #[serde(default)]
-    pub tenant_id: Option<String>,
-    /// The text of a snapshot of health, YAML or JSON.
-    #[serde(default)]
-    pub health: Option<String>,
-    /// The text of a policy in Rego. The module without an evaluator allows nothing under one.
-    #[serde(default)]
-    pub policy: Option<String>,
-    /// The text of what the policy is told of the circumstances, YAML or JSON.
-    #[serde(default)]
-    pub context: Option<String>,
-}
+impl Texts {
+    /// The number of `tenant_id`. The others have the numbers of their [`Source`](crate::Source).
+    pub const TENANT_ID: u32 = 8;
 
-/// What requirements of capabilities are decided under, besides manifest and index. A blank text is
-/// none.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Circumstances {
-    /// The text of a task, YAML or JSON.
-    #[serde(default)]
-    pub task: Option<String>,
-    /// The text of a configuration of tenants, YAML or JSON.
-    #[serde(default)]
-    pub tenant: Option<String>,
-    /// Which of its tenants is meant; absent: the only one.
-    #[serde(default)]
-    pub tenant_id: Option<String>,
-    /// The text of a snapshot of health, YAML or JSON.
-    #[serde(default)]
-    pub health: Option<String>,
-    /// The text of a policy in Rego. The module without an evaluator allows nothing under one.
-    #[serde(default)]
-    pub policy: Option<String>,
-    /// The text of what the policy is told of the circumstances, YAML or JSON.
-    #[serde(default)]
-    pub context: Option<String>,
+    /// Puts in the text of a number, of which there are nine.
+    pub fn set(&mut self, number: u32, text: String) {
+        let all = [
+            &mut self.manifest,
+            &mut self.index,
+            &mut self.lock,
+            &mut self.task,
+            &mut self.tenant,
+            &mut self.health,
+            &mut self.policy,
+            &mut self.context,
+            &mut self.tenant_id,
+        ];
+        if let Some(place) = all.into_iter().nth(number as usize) {
+            *place = Some(text);
+        }
+    }
 }
 
 /// The views that are open. Each is answered with the part of the same name.
@@ -170,9 +137,9 @@ pub struct ListAsk {
 }
 
 /// The constraints of a manifest that decide about servers.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 #[serde(rename_all = "camelCase")]
-#[tsify(missing_as_null)]
 pub struct Constraints {
     /// `data.residency`, in words of the file; null where it is absent.
     pub residency: Option<String>,
@@ -180,4 +147,42 @@ pub struct Constraints {
     pub sensitivity: Option<String>,
     /// `trust.requireSigned`; false where it is absent.
     pub require_signed: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Texts;
+    use crate::Source;
+
+    #[test]
+    fn texts_are_put_in_by_their_numbers() {
+        let text = |text: &str| Some(text.to_owned());
+        let mut texts = Texts::default();
+        for (source, name) in [
+            (Source::Manifest, "manifest"),
+            (Source::Index, "index"),
+            (Source::Lock, "lock"),
+            (Source::Task, "task"),
+            (Source::Tenant, "tenant"),
+            (Source::Health, "health"),
+            (Source::Policy, "policy"),
+            (Source::Context, "context"),
+        ] {
+            texts.set(source as u32, name.to_owned());
+        }
+        texts.set(Texts::TENANT_ID, "acme".to_owned());
+        texts.set(9, "nothing".to_owned());
+        let expected = Texts {
+            manifest: text("manifest"),
+            index: text("index"),
+            lock: text("lock"),
+            task: text("task"),
+            tenant: text("tenant"),
+            tenant_id: text("acme"),
+            health: text("health"),
+            policy: text("policy"),
+            context: text("context"),
+        };
+        assert_eq!(texts, expected);
+    }
 }

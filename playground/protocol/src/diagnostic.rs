@@ -1,10 +1,12 @@
 //! Problems, and places in the inputs.
 
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
 use tsify::Tsify;
 
 /// Which input a place is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Source {
     /// `agents.md`.
@@ -26,7 +28,8 @@ pub enum Source {
 }
 
 /// A point of a text, as editors count it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Point {
     /// Line, from 1.
     pub line: u32,
@@ -35,7 +38,8 @@ pub struct Point {
 }
 
 /// A part of an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Place {
     /// The input.
     pub source: Source,
@@ -46,7 +50,8 @@ pub struct Place {
 }
 
 /// How much a diagnostic weighs. Only errors change an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
     /// The input is refused.
@@ -58,7 +63,8 @@ pub enum Severity {
 }
 
 /// A place, and what is to be said about it there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Label {
     /// Where.
     pub place: Place,
@@ -67,7 +73,8 @@ pub struct Label {
 }
 
 /// One problem.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Diagnostic {
     /// A code of the catalogue, such as `MISSING_FIELD`.
     pub code: String,
@@ -82,7 +89,8 @@ pub struct Diagnostic {
 }
 
 /// One change to an input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Edit {
     /// What is replaced; empty where something is put in.
     pub place: Place,

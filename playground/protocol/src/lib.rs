@@ -3,23 +3,26 @@
 //! The page sends an [`Ask`]: texts that were changed, and the views that are open. The worker
 //! sends an [`Answer`] to each, of the same revision. Every value is made for being shown: places
 //! are lines and columns, reasons have their words, and nothing has to be decided by whoever
-//! receives it.
+//! receives it. Between the two values are [bytes](to_bytes).
 //!
-//! The same types, as TypeScript, are those of the JavaScript API.
+//! With the feature `javascript` the same types, as TypeScript, are those of the JavaScript API.
 
 mod answer;
 mod ask;
+mod bytes;
 mod diagnostic;
+#[cfg(feature = "javascript")]
+mod javascript;
 mod server;
 mod verdict;
 mod view;
 
 pub use answer::{About, Answer, CheckName};
-pub use ask::{
-    Ask, Circumstances, Constraints, FallenAsk, Filter, Inputs, ListAsk, MatrixAsk, StoryAsk,
-    Texts, Wanted,
-};
+pub use ask::{Ask, Constraints, FallenAsk, Filter, ListAsk, MatrixAsk, StoryAsk, Texts, Wanted};
+pub use bytes::{from_bytes, to_bytes};
 pub use diagnostic::{Diagnostic, Edit, Label, Place, Point, Severity, Source};
+#[cfg(feature = "javascript")]
+pub use javascript::{Circumstances, Inputs, link};
 pub use server::{Server, ServerName};
 pub use verdict::{
     Agent, Capability, Drift, Fix, LockVerdict, Near, Outcome, Reason, Requirement, Ruling,
@@ -29,10 +32,3 @@ pub use view::{
     Check, Eligible, Fallen, HealthSwitch, Listed, Matrix, MatrixRow, Story, StoryVerdict,
     Supposed, SupposedRequirement, ToolEntry,
 };
-
-/// Does nothing. A crate of which nothing is called is left out by the linker, and with it its
-/// TypeScript types.
-#[inline(never)]
-pub fn link() {
-    std::hint::black_box(());
-}

@@ -2,10 +2,12 @@
 
 use crate::Place;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
 use tsify::Tsify;
 
 /// What names a server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct ServerName {
     /// Unique together with the version.
     pub id: String,
@@ -14,7 +16,8 @@ pub struct ServerName {
 }
 
 /// All that the engine looks at of an entry of the index. Lists are sorted, without duplicates.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Server {
     /// Unique together with the version.

@@ -2,12 +2,13 @@
 
 use crate::{Constraints, Diagnostic, Edit, Place, ServerName};
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
 use tsify::Tsify;
 
 /// All that is known of the inputs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 #[serde(rename_all = "camelCase")]
-#[tsify(missing_as_null)]
 pub struct Verdict {
     /// Whether every requirement has a server or a tool. Null: an input has errors, and nothing
     /// was decided.
@@ -38,7 +39,8 @@ pub struct Verdict {
 }
 
 /// Who an agent is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Agent {
     /// `name`
     pub name: String,
@@ -47,8 +49,8 @@ pub struct Agent {
 }
 
 /// One requirement and its answer. It is of a category or of a capability.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
-#[tsify(missing_as_null)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct Requirement {
     /// The category that a server must offer. Null: it is of a capability.
     pub category: Option<String>,
@@ -80,7 +82,8 @@ impl Requirement {
 }
 
 /// What a tool must be able to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Capability {
     /// `verb`
     pub verb: String,
@@ -93,8 +96,8 @@ pub struct Capability {
 }
 
 /// What a policy said of the candidates of a requirement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
-#[tsify(missing_as_null)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct Ruling {
     /// Why it gave no answer. Null: it gave one.
     pub error: Option<String>,
@@ -106,8 +109,8 @@ pub struct Ruling {
 
 /// What the definitions of tools cost of a context window, by the estimate: the bytes of the
 /// canonical form of a definition, divided by 4.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Tsify)]
-#[tsify(missing_as_null)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct Tokens {
     /// The tools that are shown from the start.
     pub tools: u32,
@@ -118,7 +121,8 @@ pub struct Tokens {
 }
 
 /// One check of the funnel.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Stage {
     /// The code that a failure has, such as `MISSING_SCOPE`.
     pub code: String,
@@ -129,8 +133,12 @@ pub struct Stage {
 }
 
 /// What became of a requirement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
-#[serde(tag = "verdict", rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "javascript",
+    derive(Tsify),
+    serde(tag = "verdict", rename_all = "camelCase")
+)]
 #[expect(
     clippy::large_enum_variant,
     reason = "there are few, and most are of the large one"
@@ -146,9 +154,9 @@ pub enum Outcome {
 }
 
 /// The server of a requirement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 #[serde(rename_all = "camelCase")]
-#[tsify(missing_as_null)]
 pub struct Selected {
     /// Its name.
     pub server: ServerName,
@@ -163,7 +171,8 @@ pub struct Selected {
 }
 
 /// The tool of a requirement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct SelectedTool {
     /// Its name.
     pub name: String,
@@ -176,8 +185,8 @@ pub struct SelectedTool {
 }
 
 /// A rejected server or tool, and what would make it eligible.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
-#[tsify(missing_as_null)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct Near {
     /// The server.
     pub server: ServerName,
@@ -190,7 +199,8 @@ pub struct Near {
 }
 
 /// Why a server or a tool is rejected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Reason {
     /// A code of the catalogue.
     pub code: String,
@@ -200,8 +210,8 @@ pub struct Reason {
 
 /// The smallest set of changes on one side that makes a rejected one eligible. Verified: the
 /// engine applied it and decided again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
-#[tsify(missing_as_null)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct Fix {
     /// An instruction.
     pub text: String,
@@ -213,8 +223,8 @@ pub struct Fix {
 }
 
 /// What is to be said of an existing lock.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
-#[tsify(missing_as_null)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct LockVerdict {
     /// From the existing lock to the one that would be written. Null: none would be.
     pub changes: Option<Vec<Drift>>,
@@ -223,8 +233,8 @@ pub struct LockVerdict {
 }
 
 /// One named difference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
-#[tsify(missing_as_null)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct Drift {
     /// A code of the catalogue.
     pub code: String,

@@ -2,12 +2,13 @@
 
 use crate::{Edit, Fix, Place, Reason, Server, ServerName};
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
 use tsify::Tsify;
 
 /// An eligible server or tool that was not selected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 #[serde(rename_all = "camelCase")]
-#[tsify(missing_as_null)]
 pub struct Eligible {
     /// The server.
     pub server: ServerName,
@@ -81,8 +82,8 @@ impl MatrixRow {
 }
 
 /// What became of a server, or of one of its tools, for a requirement, check by check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
-#[tsify(missing_as_null)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct Story {
     /// The number of the requirement.
     pub requirement: u32,
@@ -105,8 +106,8 @@ pub struct Story {
 }
 
 /// A tool in the index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
-#[tsify(missing_as_null)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct ToolEntry {
     /// The key under which it stands.
     pub name: String,
@@ -121,8 +122,8 @@ pub struct ToolEntry {
 }
 
 /// How a server does, and the change of the snapshot that has it do otherwise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
-#[tsify(missing_as_null)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct HealthSwitch {
     /// How it does. Null: the snapshot doesn't know it, or there is none.
     pub status: Option<String>,
@@ -135,7 +136,8 @@ pub struct HealthSwitch {
 }
 
 /// The answer of a story.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 #[serde(rename_all = "camelCase")]
 pub enum StoryVerdict {
     /// It was selected.
@@ -147,9 +149,9 @@ pub enum StoryVerdict {
 }
 
 /// One check, and the values that were compared.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Tsify)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 #[serde(rename_all = "camelCase")]
-#[tsify(missing_as_null)]
 pub struct Check {
     /// The code that a failure has.
     pub code: String,

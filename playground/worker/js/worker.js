@@ -4,12 +4,14 @@ import init, { Session } from "./agent-engine.js";
 /** @type {Session} */
 let session;
 
-self.onmessage = ({ data: ask }) => {
+self.onmessage = ({ data: { ask, texts } }) => {
   const started = performance.now();
   try {
+    // Only those that were changed are there.
+    texts.forEach((text, number) => session.tell(number, text));
     const answer = session.answer(ask);
-    answer.milliseconds = performance.now() - started;
-    self.postMessage({ answer });
+    const milliseconds = performance.now() - started;
+    self.postMessage({ answer, milliseconds }, [answer.buffer]);
   } catch (error) {
     // The engine's memory is not to be trusted after a trap, and the page starts a new worker.
     self.postMessage({ failure: String(error) });

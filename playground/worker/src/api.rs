@@ -1,13 +1,13 @@
-//! The module's exports.
+//! What the module exports for programs in JavaScript.
 //!
 //! Values cross as plain JavaScript objects. What a call is given wrongly is an exception that
 //! says so; what an input says wrongly is a diagnostic.
 
 use crate::inputs::Inputs;
 use crate::view::{tell, tell_tool};
-use crate::{ask, convert, session, verdict};
+use crate::{convert, texts, verdict};
 use agent_engine::{explain, render};
-use agent_protocol::{Circumstances, Diagnostic, Inputs as Given, Story, Texts, Verdict};
+use agent_protocol::{Story, Texts, Verdict};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
@@ -47,6 +47,7 @@ fn object(value: &impl Serialize) -> Result<JsValue, JsError> {
 /// The version of the engine.
 #[wasm_bindgen]
 pub fn version() -> String {
+    agent_protocol::link();
     agent_engine::VERSION.to_owned()
 }
 
@@ -56,31 +57,9 @@ pub fn version() -> String {
 /// When it is given anything but texts by these names; never because of what they hold.
 #[wasm_bindgen]
 pub fn validate(inputs: JsInputs) -> Result<JsDiagnostics, JsError> {
-    let Given {
-        manifest,
-        index,
-        lock,
-        task,
-        tenant,
-        tenant_id,
-        health,
-        policy,
-        context,
-    } = ask::read(&inputs)?;
     let mut read = Inputs::default();
-    read.read(Texts {
-        manifest,
-        index,
-        lock,
-        task,
-        tenant,
-        tenant_id,
-        health,
-        policy,
-        context,
-    });
-    let problems: Vec<Diagnostic> = read.problems().cloned().map(convert::diagnostic).collect();
-    Ok(object(&problems)?.into())
+    read.read(texts::read(&inputs, &texts::INPUTS)?);
+    Ok(object(&convert::diagnostics(read.problems()))?.into())
 }
 
 /// The texts of a question.
@@ -90,26 +69,15 @@ fn texts(
     lock: Option<String>,
     circumstances: Option<JsCircumstances>,
 ) -> Result<Texts, JsError> {
-    let given = circumstances.map(JsValue::from).unwrap_or_default();
-    let given: Option<Circumstances> = ask::read(&given)?;
-    let Circumstances {
-        task,
-        tenant,
-        tenant_id,
-        health,
-        policy,
-        context,
-    } = given.unwrap_or_default();
+    let circumstances = match circumstances {
+        Some(given) => texts::read(&given, &texts::CIRCUMSTANCES)?,
+        None => Texts::default(),
+    };
     Ok(Texts {
         manifest: Some(manifest),
         index: Some(index),
         lock,
-        task,
-        tenant,
-        tenant_id,
-        health,
-        policy,
-        context,
+        ..circumstances
     })
 }
 
@@ -181,36 +149,4 @@ pub fn why(
         (!stories.is_empty()).then_some(stories)
     });
     Ok(object(&stories)?.into())
-}
-
-/// What the playground's worker talks to: keeps the inputs from one question to the next.
-#[wasm_bindgen]
-#[derive(Default)]
-pub struct Session(session::Session);
-
-#[wasm_bindgen]
-impl Session {
-    /// Without any input.
-    #[wasm_bindgen(constructor)]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// What the engine says of itself.
-    ///
-    /// # Errors
-    /// Never.
-    #[wasm_bindgen(skip_typescript)]
-    pub fn about() -> Result<JsValue, JsError> {
-        object(&session::Session::about())
-    }
-
-    /// Answers a question of the playground's page, in the form of the same version.
-    ///
-    /// # Errors
-    /// When the question is not of that form.
-    #[wasm_bindgen(skip_typescript)]
-    pub fn answer(&mut self, ask: JsValue) -> Result<JsValue, JsError> {
-        object(&self.0.answer(ask::read(&ask)?))
-    }
 }

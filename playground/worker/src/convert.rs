@@ -34,7 +34,11 @@ fn point(position: text::Position) -> shown::Point {
     }
 }
 
-pub(crate) fn diagnostic(found: diagnostic::Diagnostic) -> shown::Diagnostic {
+pub(crate) fn diagnostics(found: Vec<diagnostic::Diagnostic>) -> Vec<shown::Diagnostic> {
+    found.into_iter().map(diagnostic).collect()
+}
+
+fn diagnostic(found: diagnostic::Diagnostic) -> shown::Diagnostic {
     shown::Diagnostic {
         code: found.code.name().to_owned(),
         severity: match found.severity() {
@@ -118,13 +122,13 @@ pub(crate) fn tokens(tool: ToolView<'_>) -> u32 {
 
 pub(crate) fn tool_entry(tool: ToolView<'_>) -> shown::ToolEntry {
     let advertised = tool.advertised().map(|block| {
-        let tags: Vec<_> = block.tags().collect();
-        let tags = if tags.is_empty() {
-            String::new()
-        } else {
-            format!(" + {}", tags.join(", "))
-        };
-        format!("{}{tags}", block.pair())
+        let mut words = block.pair().to_owned();
+        let mut before = " + ";
+        for tag in block.tags() {
+            words += std::mem::replace(&mut before, ", ");
+            words += tag;
+        }
+        words
     });
     shown::ToolEntry {
         name: tool.name().to_owned(),

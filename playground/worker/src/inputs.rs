@@ -126,7 +126,7 @@ impl Inputs {
     }
 
     /// The problems of all of them.
-    pub(crate) fn problems(&self) -> impl Iterator<Item = &Diagnostic> {
+    pub(crate) fn problems(&self) -> Vec<Diagnostic> {
         [
             &self.manifest.problems,
             &self.index.problems,
@@ -138,8 +138,8 @@ impl Inputs {
             &self.policy.problems,
             &self.context.problems,
         ]
-        .into_iter()
-        .flatten()
+        .map(Vec::as_slice)
+        .concat()
     }
 
     /// What is decided under. None: it has errors.

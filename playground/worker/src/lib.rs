@@ -1,17 +1,22 @@
-//! The engine of `agent` for browsers.
+//! The engine of `agent` for browsers, as a wasm module of one of two kinds.
 //!
-//! One wasm module, and two ways to use it. The playground runs it in a worker: [`Session`] keeps
-//! the inputs, so that a keystroke in one text does not have the others read again. For other
-//! programs, [`api`] has a function for each question. Neither decides anything: they call the
-//! engine and hand on what it says.
+//! The playground runs it in a worker: `page` is what the worker calls, and [`Session`] keeps the
+//! inputs, so that a keystroke in one text does not have the others read again. For other programs,
+//! with the feature `api`, `api` has a function for each question. A visitor of the page does not
+//! load what only others call. Neither decides anything: they call the engine and hand on what it
+//! says.
 
+#[cfg(feature = "api")]
 pub mod api;
-mod ask;
 mod convert;
 mod evaluator;
 mod health;
 mod inputs;
+#[cfg(not(feature = "api"))]
+pub mod page;
 mod session;
+#[cfg(feature = "api")]
+mod texts;
 mod tokens;
 mod verdict;
 mod view;

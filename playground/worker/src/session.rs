@@ -21,7 +21,6 @@ pub struct Session {
 impl Session {
     /// What is known before any question.
     pub fn about() -> About {
-        agent_protocol::link();
         About {
             version: agent_engine::VERSION.to_owned(),
             residencies: Residency::ALL

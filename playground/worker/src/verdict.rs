@@ -4,7 +4,7 @@ use crate::inputs::Inputs;
 use crate::tokens::tokens;
 use crate::{convert, evaluator};
 use agent_engine::decide::{
-    self, CapabilityFunnel, Drift, LockState, Matching, Resolution, Ruling,
+    self, CapabilityFunnel, Drift, LockState, Matching, PolicyError, Resolution, Ruling,
 };
 use agent_engine::diagnostic::Code;
 use agent_engine::model::Name as _;
@@ -21,10 +21,20 @@ const EDITED: usize = 8;
 
 /// All that is known of the inputs and of the decision about them, if there is one.
 pub(crate) fn verdict(inputs: &Inputs, resolution: Option<&Resolution>) -> shown::Verdict {
-    let unsatisfied = resolution.map(explain::unsatisfied).unwrap_or_default();
-    let problems = inputs.problems().cloned();
-    let policy = inputs.policy.value.as_deref().zip(resolution);
-    let remarks = policy.map(|(policy, resolution)| evaluator::remarks(policy, resolution));
+    let mut problems = inputs.problems();
+    if let Some(resolution) = resolution {
+        if let Some(policy) = inputs.policy.value.as_deref() {
+            problems.append(&mut evaluator::remarks(policy, resolution));
+        }
+        problems.append(&mut explain::unsatisfied(resolution));
+    }
+    let mut diagnostics = convert::diagnostics(problems);
+    let mut requirements = Vec::new();
+    if let Some(resolution) = resolution {
+        policy_errors(resolution.matching(), &mut diagnostics);
+        of_categories(resolution, &mut requirements);
+        of_capabilities(resolution.matching(), &mut requirements);
+    }
     let lock = resolution.and_then(Resolution::lock);
     let (tokens, collisions) = match resolution
         .zip(lock.as_ref())
@@ -34,16 +44,10 @@ pub(crate) fn verdict(inputs: &Inputs, resolution: Option<&Resolution>) -> shown
         Some(Ok(tokens)) => (Some(tokens), Vec::new()),
         Some(Err(problems)) => (None, problems),
     };
-    let matching = resolution.map(Resolution::matching);
     let manifest = inputs.manifest.value.as_deref();
     shown::Verdict {
         satisfied: resolution.map(Resolution::satisfied),
-        diagnostics: problems
-            .chain(remarks.unwrap_or_default())
-            .chain(unsatisfied)
-            .map(convert::diagnostic)
-            .chain(matching.into_iter().flat_map(|it| policy_errors(it)))
-            .collect(),
+        diagnostics,
         agent: manifest.map(|manifest| shown::Agent {
             name: manifest.agent.name.to_string(),
             version: manifest.agent.version.to_string(),
@@ -57,9 +61,9 @@ pub(crate) fn verdict(inputs: &Inputs, resolution: Option<&Resolution>) -> shown
         constraints: manifest
             .map(|manifest| convert::constraints(&manifest.constraints))
             .unwrap_or_default(),
-        requirements: resolution.map(requirements).unwrap_or_default(),
+        requirements,
         tokens,
-        collisions: collisions.into_iter().map(convert::diagnostic).collect(),
+        collisions: convert::diagnostics(collisions),
         existing: inputs
             .lock
             .value
@@ -78,70 +82,58 @@ pub(crate) fn verdict(inputs: &Inputs, resolution: Option<&Resolution>) -> shown
     }
 }
 
-fn requirements(resolution: &Resolution) -> Vec<shown::Requirement> {
+fn of_categories(resolution: &Resolution, requirements: &mut Vec<shown::Requirement>) {
     let manifest = resolution.manifest();
     let mut unsatisfied = 0;
-    manifest
-        .requirements
-        .iter()
-        .enumerate()
-        .map(|(number, requirement)| {
-            let funnel = resolution.funnel(number);
-            unsatisfied += usize::from(funnel.signature == 0);
-            shown::Requirement {
-                category: Some(requirement.category.value.to_string()),
-                capability: None,
-                permissions: requirement
-                    .permissions
-                    .iter()
-                    .map(|permission| permission.value.to_string())
-                    .collect(),
-                place: convert::place(&manifest.text.place(requirement.span)),
-                all: funnel.all,
-                funnel: stages(&[
-                    (Code::MissingCategory, funnel.category),
-                    (Code::MissingScope, funnel.scopes),
-                    (Code::ResidencyMismatch, funnel.residency),
-                    (Code::SensitivityExceeded, funnel.sensitivity),
-                    (Code::UnsignedNotAllowed, funnel.signature),
-                ]),
-                ruling: None,
-                outcome: outcome(resolution, number, unsatisfied <= EDITED),
-            }
-        })
-        .chain(capabilities(resolution.matching()))
-        .collect()
+    for (number, requirement) in manifest.requirements.iter().enumerate() {
+        let funnel = resolution.funnel(number);
+        unsatisfied += usize::from(funnel.signature == 0);
+        requirements.push(shown::Requirement {
+            category: Some(requirement.category.value.to_string()),
+            capability: None,
+            permissions: requirement
+                .permissions
+                .iter()
+                .map(|permission| permission.value.to_string())
+                .collect(),
+            place: convert::place(&manifest.text.place(requirement.span)),
+            all: funnel.all,
+            funnel: stages(&[
+                (Code::MissingCategory, funnel.category),
+                (Code::MissingScope, funnel.scopes),
+                (Code::ResidencyMismatch, funnel.residency),
+                (Code::SensitivityExceeded, funnel.sensitivity),
+                (Code::UnsignedNotAllowed, funnel.signature),
+            ]),
+            ruling: None,
+            outcome: outcome(resolution, number, unsatisfied <= EDITED),
+        });
+    }
 }
 
-fn capabilities(matching: &Matching) -> impl Iterator<Item = shown::Requirement> {
-    matching
-        .requirements()
-        .enumerate()
-        .map(|(number, requirement)| {
-            let funnel = matching.funnel(number);
-            let ruling = matching.ruling(number);
-            let failed = ruling.is_some_and(|ruling| ruling.answer.is_err());
-            shown::Requirement {
-                category: None,
-                capability: Some(shown::Capability {
-                    verb: requirement.capability.verb.as_str().to_owned(),
-                    resource: requirement.capability.resource.to_string(),
-                    constraints: requirement
-                        .capability
-                        .constraints
-                        .iter()
-                        .map(|tag| tag.as_str().to_owned())
-                        .collect(),
-                    load: requirement.load.as_str().to_owned(),
-                }),
-                permissions: Vec::new(),
-                place: convert::place(&matching.place(number, requirement.span)),
-                all: funnel.tools,
-                funnel: stages(&capability_stages(&funnel, failed)),
-                ruling: ruling.map(self::ruling),
-                outcome: capability_outcome(matching, number),
-            }
-        })
+fn of_capabilities(matching: &Matching, requirements: &mut Vec<shown::Requirement>) {
+    for (number, requirement) in matching.requirements().enumerate() {
+        let funnel = matching.funnel(number);
+        let ruling = matching.ruling(number);
+        let failed = ruling.is_some_and(|ruling| ruling.answer.is_err());
+        let capability = &requirement.capability;
+        let tags = capability.constraints.iter();
+        requirements.push(shown::Requirement {
+            category: None,
+            capability: Some(shown::Capability {
+                verb: capability.verb.as_str().to_owned(),
+                resource: capability.resource.to_string(),
+                constraints: tags.map(|tag| tag.as_str().to_owned()).collect(),
+                load: requirement.load.as_str().to_owned(),
+            }),
+            permissions: Vec::new(),
+            place: convert::place(&matching.place(number, requirement.span)),
+            all: funnel.tools,
+            funnel: stages(&capability_stages(&funnel, failed)),
+            ruling: ruling.map(self::ruling),
+            outcome: capability_outcome(matching, number),
+        });
+    }
 }
 
 /// What each check leaves; that of the policy has the code of what it did.
@@ -163,10 +155,9 @@ fn capability_stages(funnel: &CapabilityFunnel, failed: bool) -> [(Code, u32); 8
     ]
 }
 
-/// Where a policy fails, each place once. That a requirement has no tool is said of it.
-fn policy_errors(matching: &Matching) -> Vec<shown::Diagnostic> {
+/// Adds where a policy fails, each place once. That a requirement has no tool is said of it.
+fn policy_errors(matching: &Matching, found: &mut Vec<shown::Diagnostic>) {
     let start = Text::new(Source::Policy, String::new()).place(Span::default());
-    let mut found: Vec<shown::Diagnostic> = Vec::new();
     for number in 0..matching.len() {
         let error = matching
             .ruling(number)
@@ -175,11 +166,7 @@ fn policy_errors(matching: &Matching) -> Vec<shown::Diagnostic> {
         let diagnostic = shown::Diagnostic {
             code: Code::PolicyError.name().to_owned(),
             severity: shown::Severity::Error,
-            message: format!(
-                "the policy gave no answer: {}: {}",
-                explain::policy_error(error.kind),
-                error.detail
-            ),
+            message: format!("the policy gave no answer: {}", failure(error)),
             labels: vec![shown::Label {
                 place: convert::place(error.place.as_ref().unwrap_or(&start)),
                 text: String::new(),
@@ -190,14 +177,17 @@ fn policy_errors(matching: &Matching) -> Vec<shown::Diagnostic> {
             found.push(diagnostic);
         }
     }
-    found
+}
+
+/// Why a policy gave no answer.
+fn failure(error: &PolicyError) -> String {
+    format!("{}: {}", explain::policy_error(error.kind), error.detail)
 }
 
 fn ruling(ruling: &Ruling) -> shown::Ruling {
     let error = ruling.answer.as_ref().err();
     shown::Ruling {
-        error: error
-            .map(|error| format!("{}: {}", explain::policy_error(error.kind), error.detail)),
+        error: error.map(failure),
         error_at: error
             .and_then(|error| error.place.as_ref())
             .map(convert::place),

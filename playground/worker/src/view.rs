@@ -182,9 +182,19 @@ fn best_tool<'i>(
     })
 }
 
+/// Whether a name has a part. Names are short: what the library searches long texts with would be a
+/// kilobyte of the module.
+fn has(name: &str, part: &str) -> bool {
+    part.is_empty()
+        || name
+            .as_bytes()
+            .windows(part.len())
+            .any(|window| window == part.as_bytes())
+}
+
 fn fits(resolution: &Resolution, filter: &shown::Filter, row: RowOf<'_>) -> bool {
-    let named = row.server().id().contains(&filter.id)
-        || row.tool().is_some_and(|tool| tool.contains(&filter.id));
+    let named =
+        has(row.server().id(), &filter.id) || row.tool().is_some_and(|tool| has(tool, &filter.id));
     if !named {
         return false;
     }
@@ -392,45 +402,47 @@ pub(crate) fn fallen(
     let codes = stage(asked, ask.check)?;
     let at_this = |failures: Failures| failures.first().is_some_and(|first| codes.contains(&first));
     let limit = (ask.limit as usize).min(LIMIT);
-    let (total, items) = match asked {
+    let mut listed = shown::Listed {
+        requirement: ask.requirement,
+        total: 0,
+        items: Vec::new(),
+    };
+    let mut list =
+        |server, tool: Option<ToolView<'_>>, reasons: &dyn Fn() -> Vec<shown::Reason>| {
+            listed.total += 1;
+            if listed.items.len() < limit {
+                listed
+                    .items
+                    .extend(reasons().into_iter().next().map(|reason| shown::Fallen {
+                        server: convert::server_name(server),
+                        tool: tool.map(|tool| tool.name().to_owned()),
+                        reason,
+                    }));
+            }
+        };
+    match asked {
         Asked::Category(number) => {
-            let fell: Vec<_> = resolution
-                .rejected(number)
-                .filter(|server| at_this(resolution.failures(number, *server)))
-                .collect();
-            let items = fell.iter().take(limit).filter_map(|server| {
-                let near = resolution.near(number, *server)?;
-                let reasons = convert::reasons(near.reasons.as_slice());
-                Some(shown::Fallen {
-                    server: convert::server_name(*server),
-                    tool: None,
-                    reason: reasons.into_iter().next()?,
-                })
-            });
-            (fell.len(), items.collect())
+            for server in resolution.rejected(number) {
+                if at_this(resolution.failures(number, server)) {
+                    list(server, None, &|| match resolution.near(number, server) {
+                        Some(near) => convert::reasons(near.reasons.as_slice()),
+                        None => Vec::new(),
+                    });
+                }
+            }
         }
         Asked::Capability(number) => {
             let matching = resolution.matching();
-            let fell: Vec<_> = matching
-                .rejected(number)
-                .filter(|tool| at_this(matching.failures(number, *tool)))
-                .collect();
-            let items = fell.iter().take(limit).filter_map(|tool| {
-                let reasons = convert::reasons(&matching.reasons(number, *tool));
-                Some(shown::Fallen {
-                    server: convert::server_name(tool.server()),
-                    tool: Some(tool.name().to_owned()),
-                    reason: reasons.into_iter().next()?,
-                })
-            });
-            (fell.len(), items.collect())
+            for tool in matching.rejected(number) {
+                if at_this(matching.failures(number, tool)) {
+                    list(tool.server(), Some(tool), &|| {
+                        convert::reasons(&matching.reasons(number, tool))
+                    });
+                }
+            }
         }
-    };
-    Some(shown::Listed {
-        requirement: ask.requirement,
-        total: total as u32,
-        items,
-    })
+    }
+    Some(listed)
 }
 
 /// The eligible servers or tools of a requirement that were not selected.
@@ -439,34 +451,35 @@ pub(crate) fn eligible(
     ask: shown::ListAsk,
 ) -> Option<shown::Listed<shown::Eligible>> {
     let limit = (ask.limit as usize).min(LIMIT);
-    let (items, rest) = match requirement(resolution, ask.requirement)? {
+    let mut listed = shown::Listed {
+        requirement: ask.requirement,
+        total: 0,
+        items: Vec::new(),
+    };
+    let mut list = |one: &dyn Fn() -> shown::Eligible| {
+        listed.total += 1;
+        if listed.items.len() < limit {
+            listed.items.push(one());
+        }
+    };
+    match requirement(resolution, ask.requirement)? {
         Asked::Category(number) => {
             let mut eligible = resolution.eligible(number);
             let selected = eligible.next()?;
-            let items: Vec<_> = eligible
-                .by_ref()
-                .take(limit)
-                .map(|server| convert::eligible(selected, server))
-                .collect();
-            (items, eligible.count())
+            for server in eligible {
+                list(&|| convert::eligible(selected, server));
+            }
         }
         Asked::Capability(number) => {
             let matching = resolution.matching();
             let mut eligible = matching.eligible(number);
             let selected = eligible.next()?;
-            let items: Vec<_> = eligible
-                .by_ref()
-                .take(limit)
-                .map(|tool| convert::eligible_tool(matching, selected, tool))
-                .collect();
-            (items, eligible.count())
+            for tool in eligible {
+                list(&|| convert::eligible_tool(matching, selected, tool));
+            }
         }
-    };
-    Some(shown::Listed {
-        requirement: ask.requirement,
-        total: (items.len() + rest) as u32,
-        items,
-    })
+    }
+    Some(listed)
 }
 
 /// The verdicts under other constraints. A word that no file may hold counts as absent.
@@ -493,37 +506,22 @@ pub(crate) fn supposed(resolution: &Resolution, asked: &shown::Constraints) -> s
                 span: nowhere,
             }),
     });
-    let of_categories = (0..resolution.outcomes().len()).map(|number| {
-        let name = |resolution: &Resolution| resolution.selected(number).map(convert::server_name);
-        shown::SupposedRequirement {
-            name: resolution.manifest().requirements[number]
-                .category
-                .value
-                .to_string(),
-            tools: false,
-            now: name(resolution),
-            now_tool: None,
-            now_eligible: resolution.funnel(number).signature,
-            then: name(&supposed),
-            then_tool: None,
-            then_eligible: supposed.funnel(number).signature,
-        }
-    });
-    let of_capabilities = (0..resolution.matching().len()).map(|number| {
-        let of = |resolution: &Resolution| {
-            let matching = resolution.matching();
-            let tool = matching.selected(number);
-            (
-                tool.map(|tool| convert::server_name(tool.server())),
-                tool.map(|tool| tool.name().to_owned()),
-                matching.eligible(number).count() as u32,
-            )
+    let requirement = |asked| {
+        let (now, now_tool, now_eligible) = winner(resolution, asked);
+        let (then, then_tool, then_eligible) = winner(&supposed, asked);
+        let (name, tools) = match asked {
+            Asked::Category(number) => {
+                let category = &resolution.manifest().requirements[number].category;
+                (category.value.to_string(), false)
+            }
+            Asked::Capability(number) => {
+                let requirement = resolution.matching().requirement(number);
+                (requirement.capability.pair(), true)
+            }
         };
-        let (now, now_tool, now_eligible) = of(resolution);
-        let (then, then_tool, then_eligible) = of(&supposed);
         shown::SupposedRequirement {
-            name: resolution.matching().requirement(number).capability.pair(),
-            tools: true,
+            name,
+            tools,
             now,
             now_tool,
             now_eligible,
@@ -531,9 +529,32 @@ pub(crate) fn supposed(resolution: &Resolution, asked: &shown::Constraints) -> s
             then_tool,
             then_eligible,
         }
-    });
+    };
     shown::Supposed {
-        requirements: of_categories.chain(of_capabilities).collect(),
+        requirements: requirements(resolution, false).map(requirement).collect(),
+    }
+}
+
+/// The server that is selected, which of its tools, and how many are eligible.
+fn winner(
+    resolution: &Resolution,
+    asked: Asked,
+) -> (Option<shown::ServerName>, Option<String>, u32) {
+    match asked {
+        Asked::Category(number) => (
+            resolution.selected(number).map(convert::server_name),
+            None,
+            resolution.funnel(number).signature,
+        ),
+        Asked::Capability(number) => {
+            let matching = resolution.matching();
+            let tool = matching.selected(number);
+            (
+                tool.map(|tool| convert::server_name(tool.server())),
+                tool.map(|tool| tool.name().to_owned()),
+                matching.eligible(number).count() as u32,
+            )
+        }
     }
 }
 

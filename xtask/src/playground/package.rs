@@ -15,8 +15,9 @@ const VERSION: &str = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\""
 
 /// The files of the package.
 pub(super) fn files(workspace: &Workspace) -> Result<Files> {
-    let mut files = parts::modules(workspace)?;
+    let mut files = parts::modules(workspace, parts::Kind::Api)?;
     files.extend(parts::written(workspace)?);
+    files.remove(parts::WORKER);
     let manifest = files.remove(MANIFEST).unwrap_or_default();
     files.insert(MANIFEST.to_owned(), with_version(&manifest)?);
     files.insert(

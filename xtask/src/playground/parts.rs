@@ -2,7 +2,8 @@
 //!
 //! There are two modules: most visitors have no policy, and the evaluator of policies is several
 //! times as large as all else. The second one has it, and stands in a folder within that of the
-//! first, with files of the same names.
+//! first, with files of the same names. The package for npm has both as well, of another kind: the
+//! page does not load what only other programs call.
 //!
 //! Trunk calls this before each of its own builds, by `playground/hooks/parts.mjs`, and copies the
 //! two folders.
@@ -35,8 +36,30 @@ const JS: &str = "worker/js";
 /// Of these, what runs the module in a worker.
 pub(super) const WORKER: &str = "worker.js";
 
+/// The feature with which the modules for other programs are built.
+pub(crate) const API: &str = "api";
+
 /// The feature with which the second module is built, and the folder it is in.
 pub(super) const POLICY: &str = "policy";
+
+/// For whom a module is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The page.
+    Page,
+    /// Other programs, in JavaScript.
+    Api,
+}
+
+impl Kind {
+    /// The features with which it is built.
+    fn features(self, policies: bool) -> String {
+        let api = (self == Self::Api).then_some(API);
+        let policy = policies.then_some(POLICY);
+        let features: Vec<_> = api.into_iter().chain(policy).collect();
+        features.join(",")
+    }
+}
 
 pub(super) fn build(workspace: &Workspace) -> Result<()> {
     let worker = written(workspace)?.remove(WORKER);
@@ -45,16 +68,16 @@ pub(super) fn build(workspace: &Workspace) -> Result<()> {
     engine.insert(format!("{POLICY}/{WORKER}"), worker.clone());
     engine.insert(WORKER.to_owned(), worker);
     // The types are for those who program with it.
-    let modules = modules(workspace)?.into_iter();
+    let modules = modules(workspace, Kind::Page)?.into_iter();
     engine.extend(modules.filter(|(name, _)| !name.ends_with(".d.ts")));
     folder::write_all(&folder(workspace, "engine"), &engine)?;
     editor(workspace, &folder(workspace, "editor"))
 }
 
 /// Both modules as `wasm-bindgen` leaves them, with their types.
-pub(super) fn modules(workspace: &Workspace) -> Result<Files> {
-    let mut files = module(workspace, &[])?;
-    let with_policies = module(workspace, &["--features", POLICY])?;
+pub(super) fn modules(workspace: &Workspace, kind: Kind) -> Result<Files> {
+    let mut files = module(workspace, &kind.features(false))?;
+    let with_policies = module(workspace, &kind.features(true))?;
     files.extend(
         with_policies
             .into_iter()
@@ -63,7 +86,7 @@ pub(super) fn modules(workspace: &Workspace) -> Result<Files> {
     Ok(files)
 }
 
-fn module(workspace: &Workspace, features: &[&str]) -> Result<Files> {
+fn module(workspace: &Workspace, features: &str) -> Result<Files> {
     let toolchain = Toolchain::find(workspace)?;
     let target_dir = target_dir(workspace);
     let mut cargo = toolchain.cargo();
@@ -71,7 +94,7 @@ fn module(workspace: &Workspace, features: &[&str]) -> Result<Files> {
     cargo
         .current_dir(workspace.root())
         .args(["rustc", "--locked", "--package", PACKAGE, "--lib"])
-        .args(features)
+        .args(["--features", features])
         // Of this kind alone: cargo does not optimise as a whole what is a library for tests, too.
         .args(["--crate-type", "cdylib"])
         .args(["--target", TARGET, "--profile", PROFILE, "--target-dir"])

@@ -44,7 +44,8 @@ const FLAGS: [&str; 8] = [
     "--disable-sync",
 ];
 
-/// The tests of the engine's module, compiled as it is for release.
+/// The tests of the engine's module, compiled as it is for release: that of the page, and that of
+/// other programs.
 pub(super) fn module(workspace: &Workspace) -> Result<()> {
     browser::ensure(workspace)?;
     let chromium = chromium::ensure()?;
@@ -62,26 +63,30 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
     write_cases.arg("run").args(CASES).arg("--").arg(&cases);
     process::run(&mut write_cases)?;
 
-    let mut cargo = toolchain.cargo();
-    reproducible(&mut cargo, workspace, &toolchain, &target_dir, Aim::Size)?;
-    cargo
-        .current_dir(workspace.root())
-        .env(
-            "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER",
-            tools::program(workspace, "wasm-bindgen-test-runner"),
-        )
-        .env(CASES_VARIABLE, &cases)
-        .env(DRIVER_VARIABLE, &chromium.driver)
-        .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &settings)
-        .env("WASM_BINDGEN_TEST_TIMEOUT", TIMEOUT)
-        .env("WASM_BINDGEN_TEST_DRIVER_TIMEOUT", DRIVER_TIMEOUT)
-        // For tests that don't say where they want to run.
-        .env("WASM_BINDGEN_USE_BROWSER", "1")
-        .args(["test", "--locked", "--no-fail-fast", "--tests"])
-        .args(["--package", PACKAGE, "--target", TARGET])
-        .args(["--profile", playground::PROFILE, "--target-dir"])
-        .arg(&target_dir);
-    process::run(&mut cargo)
+    for features in ["", playground::API] {
+        let mut cargo = toolchain.cargo();
+        reproducible(&mut cargo, workspace, &toolchain, &target_dir, Aim::Size)?;
+        cargo
+            .current_dir(workspace.root())
+            .env(
+                "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER",
+                tools::program(workspace, "wasm-bindgen-test-runner"),
+            )
+            .env(CASES_VARIABLE, &cases)
+            .env(DRIVER_VARIABLE, &chromium.driver)
+            .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &settings)
+            .env("WASM_BINDGEN_TEST_TIMEOUT", TIMEOUT)
+            .env("WASM_BINDGEN_TEST_DRIVER_TIMEOUT", DRIVER_TIMEOUT)
+            // For tests that don't say where they want to run.
+            .env("WASM_BINDGEN_USE_BROWSER", "1")
+            .args(["test", "--locked", "--no-fail-fast", "--tests"])
+            .args(["--package", PACKAGE, "--target", TARGET])
+            .args(["--features", features])
+            .args(["--profile", playground::PROFILE, "--target-dir"])
+            .arg(&target_dir);
+        process::run(&mut cargo)?;
+    }
+    Ok(())
 }
 
 /// The tests of the text editor by itself.

@@ -1,0 +1,118 @@
+//! The form in which values cross from the page to the worker and back.
+//!
+//! Not objects of JavaScript: what serde generates to read a value by the names of its fields is
+//! several times what it takes to read the fields in their order, and page and worker are always of
+//! the same version.
+
+use serde::{Deserialize, Serialize};
+
+/// A value as bytes.
+pub fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
+    // Our values all have a form, so that nothing is left out; and whoever gets no bytes says so.
+    postcard::to_allocvec(value).unwrap_or_default()
+}
+
+/// The value of some bytes. None: they are those of another one.
+pub fn from_bytes<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Option<T> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((value, [])) => Some(value),
+        _ => None,
+    }
+}
+
+#[cfg(all(test, not(feature = "javascript")))]
+mod tests {
+    use super::{from_bytes, to_bytes};
+    use crate::{
+        Answer, Eligible, Listed, Matrix, MatrixRow, Near, Outcome, Place, Point, Reason,
+        Requirement, Selected, ServerName, Source, Verdict,
+    };
+
+    fn server() -> ServerName {
+        ServerName {
+            id: "𝄞".to_owned(),
+            version: "1.0.0".to_owned(),
+        }
+    }
+
+    fn requirement(outcome: Outcome) -> Requirement {
+        let point = Point {
+            line: u32::MAX,
+            column: 1,
+        };
+        Requirement {
+            category: Some("crm".to_owned()),
+            capability: None,
+            permissions: vec![],
+            place: Place {
+                source: Source::Task,
+                start: point,
+                end: point,
+            },
+            all: 7,
+            funnel: vec![],
+            ruling: None,
+            outcome,
+        }
+    }
+
+    #[test]
+    fn a_value_comes_back_from_its_bytes() {
+        let eligible = Eligible {
+            server: server(),
+            tool: Some(String::new()),
+            lost_on: "id".to_owned(),
+            text: "its id is first".to_owned(),
+        };
+        let selected = Outcome::Selected(Selected {
+            server: server(),
+            tool: None,
+            endpoint: "https://acme.example".to_owned(),
+            hash: "0".repeat(64),
+            over: Some(eligible.clone()),
+        });
+        let unsatisfied = Outcome::Unsatisfied {
+            nearest: vec![Near {
+                server: server(),
+                tool: None,
+                reasons: vec![Reason {
+                    code: "MISSING_SCOPE".to_owned(),
+                    text: "\u{0}".to_owned(),
+                }],
+                fixes: vec![],
+            }],
+        };
+        let answer = Answer {
+            revision: u32::MAX,
+            verdict: Some(Verdict {
+                satisfied: Some(false),
+                requirements: vec![requirement(selected), requirement(unsatisfied)],
+                ..Verdict::default()
+            }),
+            matrix: Some(Matrix {
+                total: 1,
+                offset: 0,
+                rows: vec![MatrixRow {
+                    server: server(),
+                    tool: None,
+                    cells: vec![0, MatrixRow::SELECTED, u16::MAX],
+                }],
+            }),
+            eligible: Some(Listed {
+                requirement: 0,
+                total: 1,
+                items: vec![eligible],
+            }),
+            resolution: Some(Err("too large".to_owned())),
+            ..Answer::default()
+        };
+        let bytes = to_bytes(&answer);
+        assert_eq!(from_bytes(&bytes), Some(answer));
+        // Neither what is cut off nor what goes on is read.
+        for length in 0..bytes.len() {
+            assert_eq!(from_bytes::<Answer>(&bytes[..length]), None);
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert_eq!(from_bytes::<Answer>(&longer), None);
+    }
+}

@@ -1,0 +1,43 @@
+//! What the module exports for the playground's page.
+
+use crate::session;
+use agent_protocol::{Ask, Texts, from_bytes, to_bytes};
+use wasm_bindgen::prelude::{JsError, wasm_bindgen};
+
+/// What the playground's worker talks to: keeps the inputs from one question to the next.
+#[wasm_bindgen]
+#[derive(Default)]
+pub struct Session {
+    session: session::Session,
+    /// Those of the next question.
+    texts: Texts,
+}
+
+#[wasm_bindgen]
+impl Session {
+    /// Without any input.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What the engine says of itself.
+    pub fn about() -> Vec<u8> {
+        to_bytes(&session::Session::about())
+    }
+
+    /// Takes the text of a number, which was changed, for the next question.
+    pub fn tell(&mut self, number: u32, text: String) {
+        self.texts.set(number, text);
+    }
+
+    /// Answers a question of the page of the same version.
+    ///
+    /// # Errors
+    /// When it is of another one.
+    pub fn answer(&mut self, ask: &[u8]) -> Result<Vec<u8>, JsError> {
+        let ask: Ask = from_bytes(ask).ok_or_else(|| JsError::new("what is asked is nonsense"))?;
+        let texts = std::mem::take(&mut self.texts);
+        Ok(to_bytes(&self.session.answer(Ask { texts, ..ask })))
+    }
+}

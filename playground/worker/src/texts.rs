@@ -1,0 +1,130 @@
+//! Texts, from JavaScript's objects.
+//!
+//! By hand: what serde has for reading, the printing of doubles for its messages above all, would
+//! be a good part of the module.
+
+use agent_protocol::{Source, Texts};
+use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(catch, js_namespace = Reflect)]
+    fn get(object: &JsValue, name: &str) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(catch, js_namespace = Reflect, js_name = ownKeys)]
+    fn names(object: &JsValue) -> Result<Vec<JsValue>, JsValue>;
+}
+
+/// The texts and their numbers, by the names that they have in JavaScript.
+pub(crate) const INPUTS: [(&str, u32); 9] = [
+    ("manifest", Source::Manifest as u32),
+    ("index", Source::Index as u32),
+    ("lock", Source::Lock as u32),
+    CIRCUMSTANCES[0],
+    CIRCUMSTANCES[1],
+    CIRCUMSTANCES[2],
+    CIRCUMSTANCES[3],
+    CIRCUMSTANCES[4],
+    CIRCUMSTANCES[5],
+];
+
+/// Those that requirements of capabilities are decided under.
+pub(crate) const CIRCUMSTANCES: [(&str, u32); 6] = [
+    ("task", Source::Task as u32),
+    ("tenant", Source::Tenant as u32),
+    ("tenantId", Texts::TENANT_ID),
+    ("health", Source::Health as u32),
+    ("policy", Source::Policy as u32),
+    ("context", Source::Context as u32),
+];
+
+/// Reads texts, of which there may be no others than those that are known.
+pub(crate) fn read(value: &JsValue, known: &[(&str, u32)]) -> Result<Texts, JsError> {
+    texts(value, known).map_err(|problem| JsError::new(&problem))
+}
+
+fn texts(value: &JsValue, known: &[(&str, u32)]) -> Result<Texts, String> {
+    let no_object = |_| "what is asked is not an object".to_owned();
+    let mut texts = Texts::default();
+    for (name, number) in known {
+        let text = get(value, name).map_err(no_object)?;
+        if text.is_null() || text.is_undefined() {
+            continue;
+        }
+        let text = text.as_string();
+        texts.set(
+            *number,
+            text.ok_or_else(|| format!("{name} is not a string"))?,
+        );
+    }
+    for other in names(value).map_err(no_object)? {
+        let other = other.as_string().unwrap_or_default();
+        if !known.iter().any(|(name, _)| *name == other) {
+            let known: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+            return Err(format!(
+                "{other} is none of the texts, which are {}",
+                known.join(", ")
+            ));
+        }
+    }
+    Ok(texts)
+}
+
+#[cfg(all(test, target_arch = "wasm32"))]
+mod tests {
+    use super::{CIRCUMSTANCES, INPUTS, Texts, texts};
+    use serde::Serialize;
+    use serde_wasm_bindgen::Serializer;
+    use std::collections::BTreeMap;
+    use wasm_bindgen::JsValue;
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    fn object<T: Serialize>(fields: &[(&str, T)]) -> JsValue {
+        let fields: BTreeMap<_, _> = fields.iter().map(|(name, value)| (*name, value)).collect();
+        let object = fields.serialize(&Serializer::json_compatible());
+        object.unwrap()
+    }
+
+    #[wasm_bindgen_test]
+    fn each_text_is_read_by_its_name() {
+        let text = |name: &str| Some(format!("{name}: 𝄞"));
+        let given = INPUTS.map(|(name, _)| (name, text(name)));
+        let read = Texts {
+            manifest: text("manifest"),
+            index: text("index"),
+            lock: text("lock"),
+            task: text("task"),
+            tenant: text("tenant"),
+            tenant_id: text("tenantId"),
+            health: text("health"),
+            policy: text("policy"),
+            context: text("context"),
+        };
+        assert_eq!(texts(&object(&given), &INPUTS), Ok(read));
+        let none = object(&[("manifest", None::<&str>)]);
+        assert_eq!(texts(&none, &INPUTS), Ok(Texts::default()));
+    }
+
+    #[wasm_bindgen_test]
+    fn what_is_wrong_is_said() {
+        for (value, expected) in [
+            (JsValue::NULL, "what is asked is not an object"),
+            (JsValue::from("text"), "what is asked is not an object"),
+            (object(&[("tenantId", 7)]), "tenantId is not a string"),
+            (
+                object(&[("manifst", "")]),
+                "manifst is none of the texts, which are manifest, index, lock, task, tenant, \
+                 tenantId, health, policy, context",
+            ),
+        ] {
+            assert_eq!(texts(&value, &INPUTS), Err(expected.to_owned()));
+        }
+        assert_eq!(
+            texts(&object(&[("lock", "")]), &CIRCUMSTANCES),
+            Err(
+                "lock is none of the texts, which are task, tenant, tenantId, health, policy, \
+                 context"
+                    .to_owned()
+            )
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! The page's module in a browser, in a worker as in the playground.
+#![cfg(all(target_arch = "wasm32", not(feature = "api")))]
+
+use agent_protocol::{
+    About, Answer, Ask, Constraints, FallenAsk, Filter, ListAsk, MatrixAsk, Outcome, ServerName,
+    Source, StoryAsk, StoryVerdict, Wanted, from_bytes, to_bytes,
+};
+use agent_worker::page::Session;
+use wasm_bindgen::JsValue;
+use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+
+wasm_bindgen_test_configure!(run_in_dedicated_worker);
+
+const MANIFEST: &str = include_str!("../../../examples/hello-agent/agents.md");
+const INDEX: &str = include_str!("../../../examples/hello-agent/mcp.index.json");
+
+fn ask(session: &mut Session, revision: u32, wanted: Wanted) -> Answer {
+    let ask = Ask {
+        revision,
+        wanted,
+        ..Ask::default()
+    };
+    let answer = session.answer(&to_bytes(&ask));
+    from_bytes(&answer.unwrap_or_else(|_| panic!())).expect("an answer")
+}
+
+#[wasm_bindgen_test]
+fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() {
+    let mut session = Session::new();
+    session.tell(Source::Manifest as u32, MANIFEST.to_owned());
+    session.tell(Source::Index as u32, INDEX.to_owned());
+    let first = ask(
+        &mut session,
+        7,
+        Wanted {
+            matrix: Some(MatrixAsk {
+                filter: Filter {
+                    id: "a".to_owned(),
+                    tools: false,
+                    bits: 0,
+                    requirement: None,
+                },
+                offset: 1,
+                limit: 2,
+            }),
+            story: Some(StoryAsk {
+                requirement: 0,
+                server: ServerName {
+                    id: "gamma".to_owned(),
+                    version: "1.0.0".to_owned(),
+                },
+                tool: None,
+            }),
+            fallen: Some(FallenAsk {
+                requirement: 0,
+                check: 0,
+                limit: 10,
+            }),
+            eligible: Some(ListAsk {
+                requirement: 0,
+                limit: 10,
+            }),
+            supposed: Some(Constraints {
+                residency: Some("eu-only".to_owned()),
+                sensitivity: None,
+                require_signed: true,
+            }),
+            resolution: true,
+        },
+    );
+    assert_eq!(first.revision, 7);
+    let verdict = first.verdict.expect("a verdict");
+    assert_eq!(verdict.satisfied, Some(true));
+    let Outcome::Selected(selected) = &verdict.requirements[0].outcome else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(selected.server.id, "acme-audiences");
+    let matrix = first.matrix.expect("a matrix");
+    assert_eq!(matrix.total, 4);
+    assert_eq!(matrix.rows[0].server.id, "beta-audiences");
+    let story = first.story.expect("a story");
+    assert_eq!(story.verdict, StoryVerdict::Rejected);
+    assert_eq!(story.checks[2].offered, "eu-only");
+    let fallen = first.fallen.expect("a list");
+    assert_eq!(fallen.items[0].reason.code, "MISSING_CATEGORY");
+    let eligible = first.eligible.expect("a list");
+    assert_eq!(eligible.items[0].lost_on, "signed");
+    let supposed = first.supposed.expect("other verdicts");
+    assert_eq!(supposed.requirements[0].then, None);
+    let resolution = first.resolution.expect("an explanation");
+    assert!(resolution.is_ok_and(|text| text.starts_with("{\n")));
+
+    let second = ask(&mut session, 8, Wanted::default());
+    let nothing = Answer {
+        revision: 8,
+        ..Answer::default()
+    };
+    assert_eq!(second, nothing);
+}
+
+#[wasm_bindgen_test]
+fn texts_are_told_by_their_numbers() {
+    let mut session = Session::new();
+    let all = [
+        Source::Manifest,
+        Source::Index,
+        Source::Lock,
+        Source::Task,
+        Source::Tenant,
+        Source::Health,
+        Source::Context,
+    ];
+    for source in all {
+        session.tell(source as u32, "[".to_owned());
+    }
+    // Of no text.
+    session.tell(9, "[".to_owned());
+    let verdict = ask(&mut session, 1, Wanted::default()).verdict;
+    let found = verdict.expect("a verdict").diagnostics;
+    let sources: Vec<_> = found
+        .iter()
+        .map(|found| found.labels[0].place.source)
+        .collect();
+    assert_eq!(sources, all);
+}
+
+#[wasm_bindgen_test]
+fn what_it_says_of_itself_is_bytes_and_nonsense_is_an_exception() {
+    let about: About = from_bytes(&Session::about()).expect("what is known");
+    assert_eq!(about.version, env!("CARGO_PKG_VERSION"));
+    let mut session = Session::new();
+    for nonsense in [&[][..], &[255; 100]] {
+        let error = session.answer(nonsense).err().expect("an exception");
+        assert!(JsValue::from(error).is_object());
+    }
+}
