@@ -8,6 +8,7 @@ mod lock;
 mod matching;
 mod report;
 mod resolution;
+mod story;
 mod styled;
 mod summary;
 mod tools;
