@@ -9,12 +9,20 @@
 //! in front of as many numbers, one more in front of the number that is repeated so often. Numbers
 //! have seven bits a byte, lowest first; a distance is doubled, with the lowest bit for backwards.
 //! Hangul syllables are left out: they decompose into letters that nothing else looks like.
+//!
+//! It also tells the tests whether JSON-Schema-Test-Suite is there, which is no part of the
+//! repository: `tests/build.rs` says where it is looked for.
 
-use std::path::Path;
+use std::env;
+use std::path::{Path, PathBuf};
 use unicode_security::skeleton;
+
+/// What `AGENT_REFERENCE` says on a machine that is known not to have the data.
+const ABSENT: &str = "absent";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    tell_tests();
     let [mut gaps, mut lens, mut counts, mut firsts, mut others] = [const { Vec::new() }; 5];
     let [mut next, mut before_first, mut before_other] = [0; 3];
     let mut open: Option<(u32, u32, String)> = None;
@@ -59,8 +67,34 @@ fn main() {
         write_number(&mut packed, column.len() as u32);
         packed.extend(column);
     }
-    let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
+    let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     std::fs::write(Path::new(&out).join("prototypes"), packed).expect("OUT_DIR can be written to");
+}
+
+/// Tell the tests where the suite is, on machines that run tests: how the component is built
+/// depends on nothing but the sources.
+fn tell_tests() {
+    println!("cargo::rustc-check-cfg=cfg(json_schema_test_suite)");
+    let target = env::var("TARGET").expect("cargo sets TARGET");
+    if target.starts_with("wasm32") {
+        return;
+    }
+    println!("cargo::rerun-if-env-changed=AGENT_REFERENCE");
+    let engine = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+    let folder = match env::var_os("AGENT_REFERENCE") {
+        Some(absent) if absent == ABSENT => return,
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(&engine).join("../../shared/reference"),
+    };
+    let suite = folder.join("json-schema-test-suite");
+    if suite.join("tests").is_dir() && suite.join("remotes").is_dir() {
+        println!("cargo::rerun-if-changed={}", suite.display());
+        println!(
+            "cargo::rustc-env=AGENT_JSON_SCHEMA_TEST_SUITE={}",
+            suite.display()
+        );
+        println!("cargo::rustc-cfg=json_schema_test_suite");
+    }
 }
 
 fn write_number(packed: &mut Vec<u8>, mut number: u32) {

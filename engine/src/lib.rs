@@ -9,6 +9,7 @@
 //! | [`text`] | sources, spans, positions |
 //! | [`diagnostic`] | problems, and the one catalogue of their codes |
 //! | [`syntax`] | text to spanned trees: frontmatter, YAML, JSON |
+//! | `schema` | JSON Schema: values checked within a budget; only with the feature `plan` |
 //! | [`model`] | the domain, in which illegal states can't be written |
 //! | [`lower`] | syntax to model: all validation, all problems at once |
 //! | [`decide`] | assessment, resolution, counterfactuals, drift, expansion |
@@ -31,6 +32,8 @@ pub mod model;
 #[cfg(feature = "policy")]
 pub mod policy;
 pub mod render;
+#[cfg(feature = "plan")]
+pub mod schema;
 mod sort;
 pub mod syntax;
 pub mod text;

@@ -7,10 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of the engine: each imports only those before it.
-const LAYERS: [&str; 10] = [
+const LAYERS: [&str; 11] = [
     "text",
     "diagnostic",
     "syntax",
+    "schema",
     "model",
     "lower",
     "decide",

@@ -1,0 +1,94 @@
+//! How much work a schema may make: counted, never measured, so that a verdict is the same on
+//! every machine.
+
+/// How many steps a [`Budget`] has. A step is some 25 ns of native work: a keyword that is
+/// evaluated, a value that is compared, a few bytes of a string that are looked at.
+pub const STEP_LIMIT: u64 = 2_000_000;
+
+/// How many subschemas may be under evaluation inside each other. An instance is at most 128
+/// values deep; what takes more than this goes round in a circle, or nearly.
+pub const EVALUATION_DEPTH_LIMIT: u32 = 512;
+
+/// Why an evaluation ended without a verdict. Everything that is decided by one has to be a no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OverBudget {
+    /// It takes more steps than there are.
+    Steps,
+    /// It takes more than [`EVALUATION_DEPTH_LIMIT`] subschemas inside each other.
+    Depth,
+}
+
+impl OverBudget {
+    /// The reason in a few words, without a final stop.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Steps => "the schema takes too many steps",
+            Self::Depth => "the schema refers to itself without an end",
+        }
+    }
+}
+
+/// The steps that are left. One budget may serve several compilations and checks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Budget {
+    spent: u64,
+    limit: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Budget {
+    /// [`STEP_LIMIT`] steps.
+    pub fn new() -> Self {
+        Self::of(STEP_LIMIT)
+    }
+
+    /// So many steps.
+    pub fn of(steps: u64) -> Self {
+        Self {
+            spent: 0,
+            limit: steps,
+        }
+    }
+
+    /// How many steps were spent; never more than there were.
+    pub fn spent(&self) -> u64 {
+        self.spent
+    }
+
+    /// Spend steps. A budget that is spent stays spent.
+    ///
+    /// # Errors
+    /// There are not as many left.
+    pub(super) fn charge(&mut self, steps: u64) -> Result<(), OverBudget> {
+        match self.spent.checked_add(steps) {
+            Some(spent) if spent <= self.limit => {
+                self.spent = spent;
+                Ok(())
+            }
+            _ => {
+                self.spent = self.limit;
+                Err(OverBudget::Steps)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Budget, OverBudget};
+
+    #[test]
+    fn a_budget_ends_where_it_says() {
+        let mut budget = Budget::of(10);
+        assert_eq!(budget.charge(10), Ok(()));
+        assert_eq!(budget.charge(0), Ok(()));
+        assert_eq!(budget.charge(1), Err(OverBudget::Steps));
+        assert_eq!(Budget::of(10).charge(u64::MAX), Err(OverBudget::Steps));
+        assert_eq!(budget.spent(), 10);
+    }
+}

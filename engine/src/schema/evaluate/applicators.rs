@@ -1,0 +1,164 @@
+//! Keywords that put schemas together.
+
+use super::{At, Evaluator, Seen, Verdict};
+use crate::schema::arena::{Condition, Rest, SubId};
+use crate::schema::violation::Violation;
+use crate::schema::wording::counted;
+use crate::syntax::Node;
+
+impl Evaluator<'_, '_, '_, '_> {
+    pub(super) fn all_of(
+        &mut self,
+        subs: &[SubId],
+        node: &Node<'_>,
+        mut seen: Option<&mut Seen>,
+    ) -> Verdict {
+        let mut valid = true;
+        for sub in subs {
+            valid &= self.check(*sub, node, seen.as_deref_mut())?;
+            if !valid && self.quiet > 0 {
+                break;
+            }
+        }
+        Ok(valid)
+    }
+
+    pub(super) fn any_of(
+        &mut self,
+        at: At,
+        subs: &[SubId],
+        node: &Node<'_>,
+        mut seen: Option<&mut Seen>,
+    ) -> Verdict {
+        let mut nearest = Nearest::default();
+        let mut valid = false;
+        for (place, sub) in subs.iter().enumerate() {
+            let before = self.found.len();
+            if self.check(*sub, node, seen.as_deref_mut())? {
+                valid = true;
+                // The others count only for what they evaluate.
+                if seen.is_none() {
+                    break;
+                }
+            } else {
+                nearest.offer(place, self.found.split_off(before));
+            }
+        }
+        if valid {
+            return Ok(true);
+        }
+        self.none(at, subs.len(), node, nearest)
+    }
+
+    pub(super) fn one_of(
+        &mut self,
+        at: At,
+        subs: &[SubId],
+        node: &Node<'_>,
+        mut seen: Option<&mut Seen>,
+    ) -> Verdict {
+        let mut nearest = Nearest::default();
+        let mut first = None;
+        for (place, sub) in subs.iter().enumerate() {
+            let before = self.found.len();
+            if !self.check(*sub, node, seen.as_deref_mut())? {
+                nearest.offer(place, self.found.split_off(before));
+            } else if let Some(first) = first.replace(place) {
+                return self.find(at, node.span, || {
+                    format!(
+                        "must be as exactly one of {} schemas asks, and is as those at {first} and {place} ask",
+                        subs.len()
+                    )
+                });
+            }
+        }
+        if first.is_some() {
+            return Ok(true);
+        }
+        self.none(at, subs.len(), node, nearest)
+    }
+
+    fn none(&mut self, at: At, count: usize, node: &Node<'_>, nearest: Nearest) -> Verdict {
+        let Nearest { place, causes, .. } = nearest;
+        self.find_because(at, node.span, causes, || {
+            let schemas = counted(count as u64, "schema", "schemas");
+            match place {
+                Some(place) if count > 1 => format!(
+                    "must be as one of {schemas} asks, and is as none does; that at {place} comes nearest"
+                ),
+                _ => format!("must be as one of {schemas} asks, and is as none does"),
+            }
+        })
+    }
+
+    pub(super) fn not(&mut self, at: At, sub: SubId, node: &Node<'_>) -> Verdict {
+        if self.quietly(|it| it.check(sub, node, None))? {
+            return self.find(at, node.span, || {
+                "must not be as the schema of `not` asks, and is".to_owned()
+            });
+        }
+        Ok(true)
+    }
+
+    pub(super) fn condition(
+        &mut self,
+        document: u32,
+        condition: &Condition,
+        node: &Node<'_>,
+        mut seen: Option<&mut Seen>,
+    ) -> Verdict {
+        let Condition {
+            condition,
+            then,
+            otherwise,
+        } = condition;
+        let holds = self.quietly(|it| it.check(*condition, node, seen.as_deref_mut()))?;
+        let Some(Rest { sub, keyword, span }) = *(if holds { then } else { otherwise }) else {
+            return Ok(true);
+        };
+        let before = self.found.len();
+        if self.check(sub, node, seen)? {
+            return Ok(true);
+        }
+        let causes = self.found.split_off(before);
+        let at = At {
+            keyword,
+            document,
+            span,
+        };
+        self.find_because(at, node.span, causes, || {
+            if holds {
+                "must be as `then` asks, because it is as `if` asks".to_owned()
+            } else {
+                "must be as `else` asks, because it is not as `if` asks".to_owned()
+            }
+        })
+    }
+}
+
+/// Of several schemas that a value is not as, the one that it comes nearest to.
+#[derive(Debug, Default)]
+struct Nearest {
+    place: Option<usize>,
+    distance: (usize, usize),
+    causes: Vec<Violation>,
+}
+
+impl Nearest {
+    /// Take what is wrong by a schema. A value of another type, or with another mark, is far from
+    /// what was meant; otherwise it is the fewer violations the nearer.
+    fn offer(&mut self, place: usize, causes: Vec<Violation>) {
+        let other = causes
+            .iter()
+            .filter(|it| matches!(it.keyword, "type" | "const" | "enum"))
+            .count();
+        let distance = (other, causes.len());
+        if self.place.is_none() || distance < self.distance {
+            *self = Self {
+                place: Some(place),
+                distance,
+                causes,
+            };
+        }
+    }
+}
