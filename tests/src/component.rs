@@ -291,12 +291,15 @@ impl Instance {
         let (index, _) = self.index(index).expect("the index is valid");
         let lock = lock.map(|lock| self.lock(lock).expect("the lock is valid"));
         let plan = call!(self, agent_engine_plan.call_plan, call_parse(plan));
-        let catalogue = catalogue
-            .map(|it| call!(self, agent_engine_plan.tool_catalogue, call_parse(it)));
+        let catalogue =
+            catalogue.map(|it| call!(self, agent_engine_plan.tool_catalogue, call_parse(it)));
         let (plan, catalogue) = match (plan, catalogue.transpose()) {
             (Ok(plan), Ok(catalogue)) => (plan, catalogue),
             (plan, catalogue) => {
-                let found = [plan.err(), catalogue.err()].into_iter().flatten().flatten();
+                let found = [plan.err(), catalogue.err()]
+                    .into_iter()
+                    .flatten()
+                    .flatten();
                 return self.reports(&found.collect::<Vec<_>>());
             }
         };

@@ -231,7 +231,9 @@ pub fn called(plan: &[u8], index: &[u8], lock: Option<&[u8]>, catalogue: Option<
     let context = CallContext {
         index: &index.value,
         lock: lock.as_ref().map(|it| &it.value),
-        catalogue: catalogue.as_ref().and_then(|it| Some(&it.as_ref().ok()?.value)),
+        catalogue: catalogue
+            .as_ref()
+            .and_then(|it| Some(&it.as_ref().ok()?.value)),
     };
     let verdict = decide::authorize_call(&plan, context);
     let mut answers = reports(&explain::call_denials(&plan, &verdict));

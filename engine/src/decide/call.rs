@@ -332,7 +332,9 @@ fn changed<'a>(
         Grant::Capability { definition, .. } => Some(definition.clone()),
         Grant::Category(_) => None,
     });
-    let of_entry = tools.iter().map(|tool| crate::lower::definition_digest(*tool));
+    let of_entry = tools
+        .iter()
+        .map(|tool| crate::lower::definition_digest(*tool));
     of_capability
         .chain(of_entry)
         .find(|locked| locked != present)

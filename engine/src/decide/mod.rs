@@ -15,9 +15,7 @@ mod ruling;
 pub(crate) use assess::constraint_failures;
 pub use assess::{Assessment, Offer, Rejection, assess};
 #[cfg(feature = "plan")]
-pub use call::{
-    AuthorizedCall, CallContext, CallDenial, CallVerdict, MayWrite, authorize_call,
-};
+pub use call::{AuthorizedCall, CallContext, CallDenial, CallVerdict, MayWrite, authorize_call};
 pub use counterfactual::{Change, Counterfactual, counterfactuals};
 pub use drift::{Drift, LockState, compare, verify};
 pub use expansion::{

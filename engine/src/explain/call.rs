@@ -3,7 +3,7 @@
 use super::wording::quoted;
 use crate::decide::{CallDenial, CallVerdict, MayWrite};
 use crate::diagnostic::{Code, Diagnostic, Label};
-use crate::model::{CallPlan, Name, Planned, PlannedCall};
+use crate::model::{CallPlan, Planned, PlannedCall};
 use crate::schema::ArgumentProblem;
 use crate::text::Span;
 
@@ -14,7 +14,9 @@ pub fn call_denials(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Diagnosti
         return Vec::new();
     };
     let denials = denials.as_slice().iter();
-    denials.map(|denial| diagnostic(plan, call, denial)).collect()
+    denials
+        .map(|denial| diagnostic(plan, call, denial))
+        .collect()
 }
 
 fn diagnostic(plan: &CallPlan, call: &PlannedCall, denial: &CallDenial<'_>) -> Diagnostic {
@@ -60,9 +62,7 @@ fn diagnostic(plan: &CallPlan, call: &PlannedCall, denial: &CallDenial<'_>) -> D
             Code::ToolNotLocked,
             tool.span,
             "not in the lock",
-            format!(
-                "the lock has neither {named} for a capability nor the server for a category"
-            ),
+            format!("the lock has neither {named} for a capability nor the server for a category"),
             usual(Code::ToolNotLocked),
         ),
         CallDenial::EntryChanged { version, integrity } => at(
@@ -112,7 +112,11 @@ fn diagnostic(plan: &CallPlan, call: &PlannedCall, denial: &CallDenial<'_>) -> D
                 format!("the arguments of {named} can't be checked: {message}"),
                 usual(Code::SchemaBudget),
             ),
-            ArgumentProblem::Unknown { name, span, nearest } => at(
+            ArgumentProblem::Unknown {
+                name,
+                span,
+                nearest,
+            } => at(
                 Code::ArgumentUnknown,
                 *span,
                 "no such argument",

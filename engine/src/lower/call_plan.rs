@@ -106,7 +106,11 @@ fn answer(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned>
     refuse_unknown(root, &["type", "answer", "needs_more_info"], problems);
     let answer = root.required("answer", "say what has to be known", problems);
     let answer = answer.and_then(|entry| text(&entry.value, "answer", problems));
-    let needs = root.required("needs_more_info", "add:\n\"needs_more_info\": true", problems)?;
+    let needs = root.required(
+        "needs_more_info",
+        "add:\n\"needs_more_info\": true",
+        problems,
+    )?;
     if needs.value.value != Value::Bool(true) {
         problems
             .report(

@@ -69,7 +69,12 @@ pub fn hint(entry: &str, name: &str) -> Option<bool> {
     let Value::Mapping(annotations) = &annotations.value.value else {
         return None;
     };
-    match annotations.iter().find(|hint| hint.key == name)?.value.value {
+    match annotations
+        .iter()
+        .find(|hint| hint.key == name)?
+        .value
+        .value
+    {
         Value::Bool(said) => Some(said),
         _ => None,
     }

@@ -42,7 +42,12 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Vec<ListedServer
         .collect();
     if entries.is_empty() {
         problems
-            .report(Code::EmptyValue, node.span, "no server", "the catalogue is empty")
+            .report(
+                Code::EmptyValue,
+                node.span,
+                "no server",
+                "the catalogue is empty",
+            )
             .help(EXAMPLE);
     }
     sort_by(&mut servers, |a, b| a.id.cmp(&b.id));
@@ -50,7 +55,7 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Vec<ListedServer
 }
 
 fn server(entry: &Entry<'_>, problems: &mut Problems<'_>) -> Option<ListedServer> {
-    let id = ServerId::new(&entry.key)
+    let id = ServerId::new(entry.key.as_ref())
         .map_err(|error| bad_name(problems, entry.key_span, ServerId::RULE, &entry.key, error));
     let result = Object::of(&entry.value, entry.key.as_ref(), entry.key_span, problems)?;
     let listed = result.required("tools", EXAMPLE, problems)?;
@@ -72,7 +77,10 @@ fn server(entry: &Entry<'_>, problems: &mut Problems<'_>) -> Option<ListedServer
         }
     }
     sort_by(&mut tools, |a, b| (&a.0.name, a.1).cmp(&(&b.0.name, b.1)));
-    for same in tools.windows(2).filter(|pair| pair[0].0.name == pair[1].0.name) {
+    for same in tools
+        .windows(2)
+        .filter(|pair| pair[0].0.name == pair[1].0.name)
+    {
         problems
             .report(
                 Code::DuplicateKey,

@@ -1,6 +1,6 @@
 //! What a planner may answer with: one call, or none \[1\].
 
-use super::{ServerId, ToolName};
+use super::{Name, ServerId, ToolName};
 use crate::text::{Span, Spanned, Text};
 
 /// A one-call plan.

@@ -14,9 +14,7 @@ mod task;
 
 pub use by_key::ByKey;
 #[cfg(feature = "plan")]
-pub use call_plan::{
-    CallPlan, ListedServer, ListedTool, Planned, PlannedCall, ToolCatalogue,
-};
+pub use call_plan::{CallPlan, ListedServer, ListedTool, Planned, PlannedCall, ToolCatalogue};
 pub use capability::{
     Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load,
     Resource, Tag, Vocabulary,

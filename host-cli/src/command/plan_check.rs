@@ -23,10 +23,9 @@ pub(super) fn run(args: &PlanCheck, mut session: Session) -> Result<Answer, Fail
     else {
         return session.refuse();
     };
-    let answer =
-        session
-            .engine
-            .authorize_call(&plan, &index, lock.as_ref(), catalogue.as_ref())?;
+    let answer = session
+        .engine
+        .authorize_call(&plan, &index, lock.as_ref(), catalogue.as_ref())?;
     match answer.verdict {
         CallVerdict::Denied(reasons) => session.refuse_for(reasons),
         CallVerdict::Allowed(_) | CallVerdict::NeedsMoreInfo(_) => {

@@ -25,8 +25,8 @@ pub(crate) use bindings::exports::agent::engine::{
 };
 pub(crate) use embedded::SHA256 as EMBEDDED_SHA256;
 pub(crate) use instance::{
-    CallPlan, Circumstances, Context, Health, Index, Instance, Lock, Manifest, Matching, Policy, Resolution,
-    Task, Tenant, ToolCatalogue,
+    CallPlan, Circumstances, Context, Health, Index, Instance, Lock, Manifest, Matching, Policy,
+    Resolution, Task, Tenant, ToolCatalogue,
 };
 
 /// What every WebAssembly file starts with.

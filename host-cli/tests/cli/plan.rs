@@ -49,23 +49,33 @@ fn a_call_that_may_be_made_is_allowed() {
         .agent("plan check --call plan.json")
         .exits(0)
         .answers("may be called");
-    let run = project.agent("plan check --call plan.json --format json").exits(0);
+    let run = project
+        .agent("plan check --call plan.json --format json")
+        .exits(0);
     let answer = run.json();
     assert_eq!(answer["verdict"], "allow");
-    assert_eq!(answer["authorized"]["call"]["endpoint"], "https://acme.example/mcp");
+    assert_eq!(
+        answer["authorized"]["call"]["endpoint"],
+        "https://acme.example/mcp"
+    );
     assert!(answer["digest"].as_str().unwrap().starts_with("sha256-"));
 }
 
 #[test]
 fn every_reason_against_a_call_is_told_at_its_place() {
     let project = project();
-    project.write("plan.json", PLAN.replace("search", "serach").replace("query", "qurey"));
+    project.write(
+        "plan.json",
+        PLAN.replace("search", "serach").replace("query", "qurey"),
+    );
     project
         .agent("plan check --call plan.json")
         .exits(1)
         .notes("TOOL_UNKNOWN");
     project.write("plan.json", PLAN.replace("\"mars\"", "7, \"x\": 1"));
-    let run = project.agent("plan check --call plan.json --format json").exits(1);
+    let run = project
+        .agent("plan check --call plan.json --format json")
+        .exits(1);
     let found = run.json();
     let codes: Vec<_> = found["diagnostics"]
         .as_array()

@@ -4,8 +4,9 @@ use super::Session;
 use crate::args::{self, TaskOption};
 use crate::diagnostics::Document;
 use crate::engine::{
-    CallPlan, Circumstances, Context, Diagnostic, Drift, Health, Imported, Index, Lock, Manifest, Matching,
-    Notation, Overlay, Policy, Resolution, Source, Task, Tenant, TestOutcome, ToolCatalogue,
+    CallPlan, Circumstances, Context, Diagnostic, Drift, Health, Imported, Index, Lock, Manifest,
+    Matching, Notation, Overlay, Policy, Resolution, Source, Task, Tenant, TestOutcome,
+    ToolCatalogue,
 };
 use crate::failure::Failure;
 use crate::input::{INDEX_MAX, Input, TEXT_MAX};
