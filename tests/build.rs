@@ -14,7 +14,7 @@ const ABSENT: &str = "absent";
 
 /// The data that tests are told of: the `cfg` that says that it is there, the variable that says
 /// where, its folder, and whether anybody can get it.
-const DATA: [(&str, &str, &str, bool); 3] = [
+const DATA: [(&str, &str, &str, bool); 4] = [
     (
         "json_test_suite",
         "AGENT_JSON_TEST_SUITE",
@@ -23,6 +23,12 @@ const DATA: [(&str, &str, &str, bool); 3] = [
     ),
     ("mcp_reference", "AGENT_MCP_REFERENCE", "mcp", false),
     ("mcp_wire", "AGENT_MCP_WIRE", "mcp/wire", false),
+    (
+        "mova_reference",
+        "AGENT_MOVA_REFERENCE",
+        "mova-4.1.1",
+        false,
+    ),
 ];
 
 fn main() {

@@ -39,12 +39,13 @@ same! {
         ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
         TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged LoadChanged PolicySyntax
         PolicyDeadRule PolicyRuleUnused PolicyTestFailed ImportFormat ImportValue
-        ImportNoCapability ImportToolRemoved ImportUnused
+        ImportNoCapability ImportToolRemoved ImportUnused PlanNotJson PlanShape ToolUnknown
+        ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget SchemaInvalid
     }
     problems::Severity = diagnostic::Severity { Error Warning Note }
     text::Source = diagnostic::Source {
         Manifest Index Lock Explanation Task Tenant Health Context Policy PolicyTest
-        Import Overlay
+        Import Overlay Plan Catalogue
     }
     model::Sensitivity = inputs::Sensitivity {
         Public Internal Confidential PiiLow PiiModerate PiiHigh

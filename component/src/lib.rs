@@ -15,6 +15,8 @@ mod importer;
 mod inputs;
 mod lockfile;
 #[cfg(feature = "full")]
+mod plan;
+#[cfg(feature = "full")]
 mod policy;
 mod resolver;
 #[cfg(feature = "full")]

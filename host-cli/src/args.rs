@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Diff(Diff),
     Verify(Verify),
     #[command(subcommand)]
+    Plan(Plan),
+    #[command(subcommand)]
     Policy(Policy),
     #[command(subcommand)]
     Index(Index),
@@ -418,6 +420,43 @@ pub(crate) struct IndexImport {
     /// Write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Say whether plans may be carried out
+#[derive(Debug, Subcommand)]
+pub(crate) enum Plan {
+    Check(PlanCheck),
+}
+
+/// Say whether the one call of a plan may be made, and why not
+///
+/// The plan is what a planner answered: one JSON object and nothing besides. The call has to be in
+/// the catalogue and in the lock, forbidden by nothing, of a tool that only reads and is as it was
+/// locked, with arguments that its input schema allows.
+#[derive(Args, Debug)]
+pub(crate) struct PlanCheck {
+    /// The plan, or `-` for standard input
+    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub(crate) plan: Input,
+
+    /// It is a one-call plan
+    #[arg(long, required = true)]
+    pub(crate) call: bool,
+
+    /// The lock, or `-` for standard input; without one nothing may be called
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    /// The tools that servers have at the moment: by the id of each, the result of `tools/list`
+    /// (JSON) [default: those of the index]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) catalog: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
 
     #[command(flatten)]
     pub(crate) output: Output,

@@ -10,6 +10,7 @@ use agent_pack::{Toolchain, Workspace};
 use bindings::exports::agent::engine::capability::Notation;
 use bindings::exports::agent::engine::diagnostic::Diagnostic;
 use bindings::exports::agent::engine::lockfile::Drift;
+use bindings::exports::agent::engine::plan::CallVerdict;
 use bindings::exports::agent::engine::view::{Part, ReportFormat};
 use bindings::{Engine, EnginePre};
 use wasmtime::Store;
@@ -277,6 +278,43 @@ impl Instance {
                 answers
             }
         }
+    }
+
+    /// The answer to a one-call plan.
+    pub fn called(
+        &mut self,
+        plan: &[u8],
+        index: &[u8],
+        lock: Option<&[u8]>,
+        catalogue: Option<&[u8]>,
+    ) -> Answers {
+        let (index, _) = self.index(index).expect("the index is valid");
+        let lock = lock.map(|lock| self.lock(lock).expect("the lock is valid"));
+        let plan = call!(self, agent_engine_plan.call_plan, call_parse(plan));
+        let catalogue =
+            catalogue.map(|it| call!(self, agent_engine_plan.tool_catalogue, call_parse(it)));
+        let (plan, catalogue) = match (plan, catalogue.transpose()) {
+            (Ok(plan), Ok(catalogue)) => (plan, catalogue),
+            (plan, catalogue) => {
+                let found = [plan.err(), catalogue.err()]
+                    .into_iter()
+                    .flatten()
+                    .flatten();
+                return self.reports(&found.collect::<Vec<_>>());
+            }
+        };
+        let answer = call!(
+            self,
+            agent_engine_plan,
+            call_authorize_call(plan, index, lock, catalogue)
+        );
+        let mut answers = match answer.verdict {
+            CallVerdict::Denied(found) => self.reports(&found),
+            CallVerdict::Allowed(_) | CallVerdict::NeedsMoreInfo(_) => self.reports(&[]),
+        };
+        answers.insert("verdict.json".to_owned(), answer.json);
+        add_parts(&mut answers, "verdict", &answer.text);
+        answers
     }
 
     /// An index with a document in it, or why there is none.

@@ -2,7 +2,7 @@
 
 use crate::inputs::{Given, Inputs, tool_subjects};
 use agent_engine::decide::{
-    Circumstances, LockState, Matching, PolicyEngine, Resolution, compare, verify,
+    CallContext, Circumstances, LockState, Matching, PolicyEngine, Resolution, compare, verify,
 };
 use agent_engine::diagnostic::Diagnostic;
 use agent_engine::lower::{Lowered, Notation};
@@ -210,6 +210,37 @@ pub fn exposed(lock: &[u8], index: &[u8]) -> Answers {
             answers
         }
     }
+}
+
+/// The answer to a one-call plan.
+///
+/// # Panics
+/// If the index or the lock is invalid.
+#[must_use]
+pub fn called(plan: &[u8], index: &[u8], lock: Option<&[u8]>, catalogue: Option<&[u8]>) -> Answers {
+    let index = lower::index(index.to_vec()).expect("the index is valid");
+    let lock = lock.map(|lock| lower::lock(lock.to_vec()).expect("the lock is valid"));
+    let catalogue = catalogue.map(|it| lower::tool_catalogue(it.to_vec()));
+    let plan = match (lower::call_plan(plan.to_vec()), &catalogue) {
+        (Ok(plan), None | Some(Ok(_))) => plan.value,
+        (plan, _) => {
+            let of_catalogue = catalogue.map(found).unwrap_or_default();
+            return reports(&[found(plan), of_catalogue].concat());
+        }
+    };
+    let context = CallContext {
+        index: &index.value,
+        lock: lock.as_ref().map(|it| &it.value),
+        catalogue: catalogue
+            .as_ref()
+            .and_then(|it| Some(&it.as_ref().ok()?.value)),
+    };
+    let verdict = decide::authorize_call(&plan, context);
+    let mut answers = reports(&explain::call_denials(&plan, &verdict));
+    let json = render::call_verdict_json(&verdict);
+    answers.insert("verdict.json".to_owned(), json);
+    add_parts(&mut answers, "verdict", &render::call_verdict(&verdict));
+    answers
 }
 
 /// An index with a document in it, or why there is none.

@@ -31,6 +31,8 @@ use std::sync::Arc;
 const MANIFEST: &str = "agents.md";
 const INDEX: &str = "mcp.index.json";
 const LOCK: &str = "agents.lock";
+const PLAN: &str = "plan.json";
+const CATALOGUE: &str = "catalogue.json";
 const COMPACT: &str = "compact.json";
 const POLICY: &str = "policy.rego";
 const TENANT_ID: &str = "tenant-id.txt";
@@ -150,6 +152,39 @@ fn corpus_of_matches() {
 }
 
 #[test]
+fn corpus_of_calls() {
+    let mut failures = Failures::default();
+    for case in cases("call") {
+        let answers = called(&case);
+        let denied = answer(&answers, DIAGNOSTICS).ends_with("\"valid\": false\n}\n");
+        if denied == case.accepted() {
+            failures.add(&case.name(), format!("denied: {denied}"));
+        }
+        let inputs = [PLAN, INDEX, LOCK, CATALOGUE];
+        let expected = [DIAGNOSTICS, "verdict.json", "verdict.txt"];
+        let expected: Vec<_> = expected
+            .iter()
+            .filter_map(|file| Some((*file, answers.get(*file)?.as_str())))
+            // What is refused is told by the diagnostics.
+            .filter(|(file, _)| (*file == DIAGNOSTICS) == denied)
+            .collect();
+        case.check(&inputs, &expected, &mut failures);
+    }
+    failures.finish();
+}
+
+/// A one-call plan, decided against what stands beside it.
+fn called(case: &Case) -> Answers {
+    let input = |name| case.input(name);
+    native::called(
+        &input(PLAN).expect("a plan"),
+        &input(INDEX).expect("an index"),
+        input(LOCK).as_deref(),
+        input(CATALOGUE).as_deref(),
+    )
+}
+
+#[test]
 fn corpus_of_validations() {
     let mut failures = Failures::default();
     for case in cases("validate") {
@@ -201,11 +236,12 @@ fn corpus_of_views() {
 #[test]
 fn corpus_has_a_case_and_the_documentation_a_page_for_each_code() {
     let mut answered = BTreeSet::new();
-    for area in ["resolve", "match", "validate", "drift"] {
+    for area in ["resolve", "match", "call", "validate", "drift"] {
         for case in cases(area) {
             let answers = match area {
                 "resolve" => resolved(&case),
                 "match" => matched(&case),
+                "call" => called(&case),
                 "validate" => validated(&case).1,
                 _ => drifted(&case).1,
             };

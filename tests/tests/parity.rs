@@ -215,6 +215,28 @@ fn component_and_engine_agree_on_policies() {
 }
 
 #[test]
+fn component_and_engine_agree_on_calls() {
+    let component = Component::of_this_workspace();
+    let mut failures = Failures::default();
+    let mut compared = 0;
+    for case in cases("call") {
+        let file = |name| case.input(name);
+        let (Some(plan), Some(index)) = (file("plan.json"), file("mcp.index.json")) else {
+            failures.add(&case.name(), "no plan or no index");
+            continue;
+        };
+        let (lock, catalogue) = (file("agents.lock"), file("catalogue.json"));
+        let (lock, catalogue) = (lock.as_deref(), catalogue.as_deref());
+        let ours = native::called(&plan, &index, lock, catalogue);
+        let theirs = component.instance().called(&plan, &index, lock, catalogue);
+        compare(&mut failures, &case.name(), &ours, &theirs);
+        compared += 1;
+    }
+    assert!(compared > 0, "no case was compared");
+    failures.finish();
+}
+
+#[test]
 fn component_and_engine_agree_on_what_is_exposed_and_imported() {
     let component = Component::of_this_workspace();
     let mut failures = Failures::default();

@@ -1,6 +1,8 @@
 //! Every yes and no.
 
 mod assess;
+#[cfg(feature = "plan")]
+mod call;
 mod counterfactual;
 mod drift;
 mod expansion;
@@ -12,6 +14,8 @@ mod ruling;
 
 pub(crate) use assess::constraint_failures;
 pub use assess::{Assessment, Offer, Rejection, assess};
+#[cfg(feature = "plan")]
+pub use call::{AuthorizedCall, CallContext, CallDenial, CallVerdict, MayWrite, authorize_call};
 pub use counterfactual::{Change, Counterfactual, counterfactuals};
 pub use drift::{Drift, LockState, compare, verify};
 pub use expansion::{

@@ -41,6 +41,12 @@ catalogue! {
     AgentChanged "AGENT_CHANGED" Error
         "the agent's name or version differs from the lock"
         "Run `agent resolve` to lock the agent under its present name and version."
+    ArgumentInvalid "ARGUMENT_INVALID" Error
+        "an argument is not what the input schema says"
+        "Give the value that the rule of the schema asks for."
+    ArgumentUnknown "ARGUMENT_UNKNOWN" Error
+        "a call has an argument that the tool does not declare"
+        "Remove it, or have the server declare it."
     ConstraintUnmet "CONSTRAINT_UNMET" Error
         "a tool does not promise what is required of the capability"
         "Require fewer constraints, or have the server advertise the missing ones."
@@ -149,9 +155,18 @@ catalogue! {
     NestingTooDeep "NESTING_TOO_DEEP" Error
         "an input is nested too deeply"
         "Flatten it: YAML may be 64 levels deep, JSON 128."
+    NotReadonly "NOT_READONLY" Error
+        "a one-call plan calls a tool that may write"
+        "Call a tool all of whose capabilities are advertised with `readonly`."
     NumberOutOfRange "NUMBER_OUT_OF_RANGE" Error
         "a number is too large for its field"
         "Write a number below 1.8e308, or a whole one of at most 64 bits where one is asked for."
+    PlanNotJson "PLAN_NOT_JSON" Error
+        "a plan is not one strict JSON value"
+        "Have the planner answer with the JSON object alone, without prose around it."
+    PlanShape "PLAN_SHAPE" Error
+        "a plan is none of the things that may be planned"
+        "Have the planner answer in one of the two forms."
     PolicyDeadRule "POLICY_DEAD_RULE" Warning
         "a policy compares with a value that never occurs"
         "Correct the spelling of the value, or remove the comparison; it never holds, or always."
@@ -179,6 +194,12 @@ catalogue! {
     ResidencyMismatch "RESIDENCY_MISMATCH" Error
         "a server keeps its data elsewhere than required"
         "Pick a server of the required residency, or have the server offer it."
+    SchemaBudget "SCHEMA_BUDGET" Error
+        "checking against a schema would take too much"
+        "Simplify the schema, above all references that multiply."
+    SchemaInvalid "SCHEMA_INVALID" Error
+        "a schema can't be used"
+        "Correct the schema where it is shown; it may not refer to another host."
     ScopeNarrowed "SCOPE_NARROWED" Error
         "a locked scope is no longer asked for"
         "Run `agent resolve` to drop it from the lock."
@@ -206,6 +227,12 @@ catalogue! {
     ToolChanged "TOOL_CHANGED" Error
         "another tool is selected than the locked one"
         "Review the new tool, then run `agent resolve`."
+    ToolNotLocked "TOOL_NOT_LOCKED" Error
+        "a plan calls a tool that the lock does not have"
+        "Require its capability or the category of its server, then run `agent resolve`."
+    ToolUnknown "TOOL_UNKNOWN" Error
+        "a plan calls a tool that no server lists"
+        "Name a tool of the catalogue, spelled as it is there."
     UnknownKey "UNKNOWN_KEY" Warning
         "a key that no field has"
         "Correct its spelling, or remove it; it has no effect."

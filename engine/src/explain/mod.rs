@@ -1,5 +1,7 @@
 //! What any view may know of a decision, and the words for it. Views arrange; they add nothing.
 
+#[cfg(feature = "plan")]
+mod call;
 mod definition;
 mod edit;
 mod expansion;
@@ -10,6 +12,8 @@ mod unsatisfied;
 mod verdict;
 mod wording;
 
+#[cfg(feature = "plan")]
+pub use call::call_denials;
 pub use definition::detailed;
 pub use edit::{Edit, apply, edits};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};

@@ -1,5 +1,7 @@
 //! Syntax to model: everything that makes an input invalid is found here, all of it at once.
 
+#[cfg(feature = "plan")]
+mod call_plan;
 mod capability;
 mod circumstances;
 pub(crate) mod fields;
@@ -11,7 +13,11 @@ mod manifest;
 mod policy_input;
 mod stub;
 mod tool;
+#[cfg(feature = "plan")]
+mod tool_catalogue;
 
+#[cfg(feature = "plan")]
+pub use call_plan::call_plan;
 pub use capability::contradictions;
 pub use circumstances::{Notation, context, health, task, tenant};
 pub use index::index;
@@ -21,6 +27,10 @@ pub use manifest::manifest;
 pub use policy_input::{Candidate, candidates, input, tool_id};
 pub use stub::{EXPAND, LIST_SERVICES, STUB_ID_LIMIT, stub_definition, stub_name};
 pub use tool::{definition, definition_digest, digest};
+#[cfg(feature = "plan")]
+pub use tool::{definition_of, hint, input_schema};
+#[cfg(feature = "plan")]
+pub use tool_catalogue::tool_catalogue;
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::text::{Source, Span, Text};
@@ -36,6 +46,14 @@ pub const LOCK_LIMIT: usize = 16 << 20;
 
 /// The largest task, tenant configuration, snapshot of health or context that is read, in bytes.
 pub const CIRCUMSTANCE_LIMIT: usize = 16 << 20;
+
+/// The largest plan that is read, in bytes.
+#[cfg(feature = "plan")]
+pub const PLAN_LIMIT: usize = 16 << 20;
+
+/// The largest catalogue of tools that is read, in bytes.
+#[cfg(feature = "plan")]
+pub const CATALOGUE_LIMIT: usize = 64 << 20;
 
 /// A value that was accepted.
 #[derive(Debug)]

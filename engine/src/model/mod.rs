@@ -1,6 +1,8 @@
 //! The domain. What these types can hold is legal; turning texts into them is [`crate::lower`].
 
 mod by_key;
+#[cfg(feature = "plan")]
+mod call_plan;
 mod capability;
 mod index;
 mod level;
@@ -11,6 +13,8 @@ mod non_empty;
 mod task;
 
 pub use by_key::ByKey;
+#[cfg(feature = "plan")]
+pub use call_plan::{CallPlan, ListedServer, ListedTool, Planned, PlannedCall, ToolCatalogue};
 pub use capability::{
     Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load,
     Resource, Tag, Vocabulary,

@@ -1,5 +1,7 @@
 //! The files and the views, in bytes that are the same everywhere.
 
+#[cfg(feature = "plan")]
+mod call;
 mod compact;
 mod discover;
 mod drifts;
@@ -14,6 +16,8 @@ mod summary;
 mod tools;
 mod why;
 
+#[cfg(feature = "plan")]
+pub use call::{authorized_call, call_verdict, call_verdict_json};
 pub use compact::{compact, expand};
 pub use discover::{discover, discover_json};
 pub use drifts::{drifts, drifts_json};

@@ -40,6 +40,22 @@ impl<'a> Schema<'a> {
         Ok(false)
     }
 
+    /// The names that `properties` declares, where
+    /// [`declares_property`](Self::declares_property) looks. Sorted.
+    ///
+    /// # Errors
+    /// It takes more than the budget.
+    pub fn declared_names(&self, budget: &mut Budget) -> Result<Vec<&'a str>, OverBudget> {
+        let mut found = BTreeSet::new();
+        for sub in self.reached([self.root], Reach::Any, budget)? {
+            for properties in self.properties(sub) {
+                budget.charge(properties.named.len() as u64)?;
+                found.extend(properties.named.iter().map(|(name, _)| *name));
+            }
+        }
+        Ok(found.into_iter().collect())
+    }
+
     /// Whether `additionalProperties`, where [`declares_property`](Self::declares_property) looks,
     /// is `true` or a schema: names that nothing declares are then meant to be allowed \[1\].
     /// `unevaluatedProperties` does not count.

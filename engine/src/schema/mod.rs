@@ -14,6 +14,7 @@
 //! | `evaluate` | checks values against a schema |
 //! | `number`, `types`, `value` | what values are, and when two are equal |
 //! | `declared` | what a schema says without a value |
+//! | `arguments` | the arguments of a call |
 //! | `budget` | counts the work |
 //! | `flaw`, `violation`, `wording` | what is wrong with a schema or a value, in words |
 //!
@@ -22,6 +23,7 @@
 //! flag `u`, without look-around and references to groups.
 
 mod arena;
+mod arguments;
 mod budget;
 mod compile;
 mod declared;
@@ -41,6 +43,7 @@ mod violation;
 mod wording;
 
 pub use arena::Schema;
+pub use arguments::{ArgumentProblem, arguments};
 pub use budget::{Budget, EVALUATION_DEPTH_LIMIT, OverBudget, STEP_LIMIT};
 pub use dialect::Draft;
 pub use documents::{Documents, IDENTIFIER_LIMIT, URI_LIMIT};

@@ -34,6 +34,10 @@ pub enum Source {
     Import,
     /// What is said beside an imported document.
     Overlay,
+    /// A plan.
+    Plan,
+    /// The tools that servers have at the moment.
+    Catalogue,
 }
 
 impl Source {
@@ -52,6 +56,8 @@ impl Source {
             Self::PolicyTest => "policy_test.rego",
             Self::Import => "server.json",
             Self::Overlay => "overlay.yaml",
+            Self::Plan => "plan.json",
+            Self::Catalogue => "catalogue.json",
         }
     }
 

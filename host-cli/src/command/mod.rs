@@ -8,6 +8,7 @@ mod explain;
 mod index_import;
 mod man;
 mod match_task;
+mod plan_check;
 mod policy_check;
 mod resolve;
 mod session;
@@ -16,7 +17,7 @@ mod validate;
 mod verify;
 mod why;
 
-use crate::args::{Arguments, Command, Index, Policy};
+use crate::args::{Arguments, Command, Index, Plan, Policy};
 use crate::failure::Failure;
 use session::Session;
 
@@ -45,6 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Match(it) => match_task::run(it, Session::open(global, &it.output)?),
         Command::Tools(it) => tools::run(it, Session::open(global, &it.output)?),
         Command::Expand(it) => expand::run(it, Session::open(global, &it.output)?),
+        Command::Plan(Plan::Check(it)) => plan_check::run(it, Session::open(global, &it.output)?),
         Command::Policy(Policy::Check(it)) => {
             policy_check::run(it, Session::open(global, &it.output)?)
         }

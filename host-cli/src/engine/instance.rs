@@ -8,6 +8,7 @@ use super::bindings::exports::agent::engine::expansion::{
 };
 use super::bindings::exports::agent::engine::explanation::Origin;
 use super::bindings::exports::agent::engine::importer::{Imported, Overlay};
+use super::bindings::exports::agent::engine::plan::CallAnswer;
 use super::bindings::exports::agent::engine::policy::TestOutcome;
 use super::bindings::{self, EnginePre};
 use super::limits::{LimitReached, Limits};
@@ -27,6 +28,12 @@ pub(crate) struct Resolution(ResourceAny);
 
 /// A lock that was read.
 pub(crate) struct Lock(ResourceAny);
+
+/// A one-call plan.
+pub(crate) struct CallPlan(ResourceAny);
+
+/// The tools that servers have at the moment.
+pub(crate) struct ToolCatalogue(ResourceAny);
 
 /// A task without errors.
 pub(crate) struct Task(ResourceAny);
@@ -493,6 +500,50 @@ impl Instance {
                 tools,
                 used,
                 budget,
+            )
+        })
+    }
+}
+
+/// The interface `plan`.
+impl Instance {
+    pub(crate) fn parse_call_plan(&mut self, text: &[u8]) -> Result<Checked<CallPlan>, Failure> {
+        let parsed = self.call(|engine, store| {
+            engine
+                .agent_engine_plan()
+                .call_plan()
+                .call_parse(store, text)
+        })?;
+        Ok(parsed.map(CallPlan))
+    }
+
+    pub(crate) fn parse_tool_catalogue(
+        &mut self,
+        text: &[u8],
+    ) -> Result<Checked<ToolCatalogue>, Failure> {
+        let parsed = self.call(|engine, store| {
+            engine
+                .agent_engine_plan()
+                .tool_catalogue()
+                .call_parse(store, text)
+        })?;
+        Ok(parsed.map(ToolCatalogue))
+    }
+
+    pub(crate) fn authorize_call(
+        &mut self,
+        plan: &CallPlan,
+        index: &Index,
+        lock: Option<&Lock>,
+        catalogue: Option<&ToolCatalogue>,
+    ) -> Result<CallAnswer, Failure> {
+        self.call(|engine, store| {
+            engine.agent_engine_plan().call_authorize_call(
+                store,
+                plan.0,
+                index.0,
+                lock.map(|lock| lock.0),
+                catalogue.map(|catalogue| catalogue.0),
             )
         })
     }

@@ -19,13 +19,14 @@ pub(crate) use bindings::exports::agent::engine::{
     expansion::Refusal,
     importer::{Imported, Overlay},
     lockfile::Drift,
+    plan::{CallAnswer, CallVerdict},
     policy::{TestOutcome, TestVerdict},
     view::{File, Part, ReportFormat, Style},
 };
 pub(crate) use embedded::SHA256 as EMBEDDED_SHA256;
 pub(crate) use instance::{
-    Circumstances, Context, Health, Index, Instance, Lock, Manifest, Matching, Policy, Resolution,
-    Task, Tenant,
+    CallPlan, Circumstances, Context, Health, Index, Instance, Lock, Manifest, Matching, Policy,
+    Resolution, Task, Tenant, ToolCatalogue,
 };
 
 /// What every WebAssembly file starts with.

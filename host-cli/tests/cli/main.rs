@@ -12,6 +12,7 @@ mod engines;
 mod inputs;
 mod locks;
 mod output;
+mod plan;
 mod project;
 mod resolve;
 mod writing;

@@ -4,8 +4,9 @@ use super::Session;
 use crate::args::{self, TaskOption};
 use crate::diagnostics::Document;
 use crate::engine::{
-    Circumstances, Context, Diagnostic, Drift, Health, Imported, Index, Lock, Manifest, Matching,
-    Notation, Overlay, Policy, Resolution, Source, Task, Tenant, TestOutcome,
+    CallPlan, Circumstances, Context, Diagnostic, Drift, Health, Imported, Index, Lock, Manifest,
+    Matching, Notation, Overlay, Policy, Resolution, Source, Task, Tenant, TestOutcome,
+    ToolCatalogue,
 };
 use crate::failure::Failure;
 use crate::input::{INDEX_MAX, Input, TEXT_MAX};
@@ -284,6 +285,23 @@ impl Session {
         let text = self.read(input, TEXT_MAX)?;
         let parsed = self.engine.parse_lock(&text)?;
         self.remember(Source::Lock, input, text);
+        Ok(self.accept(parsed))
+    }
+
+    pub(crate) fn call_plan(&mut self, input: &Input) -> Result<Option<CallPlan>, Failure> {
+        let text = self.read(input, TEXT_MAX)?;
+        let parsed = self.engine.parse_call_plan(&text)?;
+        self.remember(Source::Plan, input, text);
+        Ok(self.accept(parsed))
+    }
+
+    pub(crate) fn tool_catalogue(
+        &mut self,
+        input: &Input,
+    ) -> Result<Option<ToolCatalogue>, Failure> {
+        let text = self.read(input, INDEX_MAX)?;
+        let parsed = self.engine.parse_tool_catalogue(&text)?;
+        self.remember(Source::Catalogue, input, text);
         Ok(self.accept(parsed))
     }
 
