@@ -39,12 +39,12 @@ same! {
         ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
         TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged LoadChanged PolicySyntax
         PolicyDeadRule PolicyRuleUnused PolicyTestFailed ImportFormat ImportValue
-        ImportNoCapability ImportToolRemoved ImportUnused
+        ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort Ungrounded
     }
     problems::Severity = diagnostic::Severity { Error Warning Note }
     text::Source = diagnostic::Source {
         Manifest Index Lock Explanation Task Tenant Health Context Policy PolicyTest
-        Import Overlay
+        Import Overlay Summary Payload
     }
     model::Sensitivity = inputs::Sensitivity {
         Public Internal Confidential PiiLow PiiModerate PiiHigh

@@ -3,6 +3,7 @@
 mod definition;
 mod edit;
 mod expansion;
+mod grounding;
 mod offer;
 mod story;
 mod tool_story;
@@ -12,6 +13,7 @@ mod wording;
 pub use definition::detailed;
 pub use edit::{Edit, apply, edits};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
+pub use grounding::{Citation, cite, ungrounded, ungrounded_code, ungrounded_reason};
 pub use offer::offered_at;
 pub use story::{Check, Story, Subject, Verdict, did_you_mean, story, subject};
 pub use tool_story::{ToolStory, ToolVerdict, tool_story};

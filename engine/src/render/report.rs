@@ -109,6 +109,8 @@ fn source_name(source: Source) -> &'static str {
         Source::PolicyTest => "policy-test",
         Source::Import => "import",
         Source::Overlay => "overlay",
+        Source::Summary => "summary",
+        Source::Payload => "payload",
     }
 }
 

@@ -34,6 +34,10 @@ pub enum Source {
     Import,
     /// What is said beside an imported document.
     Overlay,
+    /// A summary of a payload.
+    Summary,
+    /// What a tool returned.
+    Payload,
 }
 
 impl Source {
@@ -52,6 +56,8 @@ impl Source {
             Self::PolicyTest => "policy_test.rego",
             Self::Import => "server.json",
             Self::Overlay => "overlay.yaml",
+            Self::Summary => "summary.json",
+            Self::Payload => "payload.json",
         }
     }
 

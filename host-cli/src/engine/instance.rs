@@ -6,6 +6,7 @@
 use super::bindings::exports::agent::engine::expansion::{
     Answer as ExpansionAnswer, Exposed, Refusal,
 };
+use super::bindings::exports::agent::engine::grounding::Grounding;
 use super::bindings::exports::agent::engine::importer::{Imported, Overlay};
 use super::bindings::exports::agent::engine::lockfile::Origin;
 use super::bindings::exports::agent::engine::policy::TestOutcome;
@@ -494,6 +495,21 @@ impl Instance {
                 used,
                 budget,
             )
+        })
+    }
+}
+
+/// The interface `grounding`.
+impl Instance {
+    pub(crate) fn ground(
+        &mut self,
+        summary: &[u8],
+        payload: &[u8],
+    ) -> Result<Checked<Grounding>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_grounding()
+                .call_ground(store, summary, payload)
         })
     }
 }
