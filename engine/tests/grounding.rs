@@ -39,35 +39,37 @@ fn with<T>(evidence: &str, payload: &str, then: impl FnOnce(&Grounding<'_>) -> T
 }
 
 fn said(evidence: &str, payload: &str) -> Said {
-    with(evidence, payload, |grounding| match &grounding.verdicts[0] {
-        Verdict::Grounded { first, count } => {
-            let found = cite(grounding, first);
-            assert_eq!(found.text, evidence);
-            Said::Grounded(
-                found.pointer,
-                found.characters.start,
-                found.characters.end,
-                *count,
-            )
-        }
-        Verdict::Ungrounded { reason, nearest } => {
-            let nearest = nearest.as_ref().map(|near| {
-                let near = cite(grounding, near).text.to_owned();
-                // What is suggested would do.
-                if near != evidence {
-                    assert!(grounded(&near, payload), "{near:?} in {payload}");
-                }
-                near
-            });
-            let name = match reason {
-                Reason::Altered(differences) => {
-                    let names: Vec<_> = differences.iter().map(|one| one.name()).collect();
-                    names.join(" ")
-                }
-                Reason::TooShort { code_points } => format!("too short: {code_points}"),
-                other => other.name().to_owned(),
-            };
-            Said::Not(name, nearest)
+    with(evidence, payload, |grounding| {
+        match &grounding.verdicts[0] {
+            Verdict::Grounded { first, count } => {
+                let found = cite(grounding, first);
+                assert_eq!(found.text, evidence);
+                Said::Grounded(
+                    found.pointer,
+                    found.characters.start,
+                    found.characters.end,
+                    *count,
+                )
+            }
+            Verdict::Ungrounded { reason, nearest } => {
+                let nearest = nearest.as_ref().map(|near| {
+                    let near = cite(grounding, near).text.to_owned();
+                    // What is suggested would do.
+                    if near != evidence {
+                        assert!(grounded(&near, payload), "{near:?} in {payload}");
+                    }
+                    near
+                });
+                let name = match reason {
+                    Reason::Altered(differences) => {
+                        let names: Vec<_> = differences.iter().map(|one| one.name()).collect();
+                        names.join(" ")
+                    }
+                    Reason::TooShort { code_points } => format!("too short: {code_points}"),
+                    other => other.name().to_owned(),
+                };
+                Said::Not(name, nearest)
+            }
         }
     })
 }
@@ -122,7 +124,10 @@ fn a_whole_leaf_is_evidence_however_short() {
 fn numbers_count_only_whole() {
     let payload = r#"[1234567890, "1234567890 pieces"]"#;
     assert_eq!(said("1234567890", payload), at("/0", 0, 10, 2));
-    assert_eq!(said("123456789", "[1234567890]"), not("part-of-value", "1234567890"));
+    assert_eq!(
+        said("123456789", "[1234567890]"),
+        not("part-of-value", "1234567890")
+    );
     assert_eq!(said("123456789", payload), at("/1", 0, 9, 1));
 }
 
@@ -135,7 +140,10 @@ fn matches_are_counted_and_the_first_is_told() {
 #[test]
 fn the_whole_may_be_a_leaf_and_pointers_are_escaped() {
     assert_eq!(said("fine", "\"fine\""), at("", 0, 4, 1));
-    assert_eq!(said("fine", r#"{"a/b": {"~": ["fine"]}}"#), at("/a~1b/~0/0", 0, 4, 1));
+    assert_eq!(
+        said("fine", r#"{"a/b": {"~": ["fine"]}}"#),
+        at("/a~1b/~0/0", 0, 4, 1)
+    );
 }
 
 #[test]
@@ -171,11 +179,26 @@ fn evidence_is_compared_with_the_text_and_not_with_its_escapes() {
 fn what_differs_only_to_machines_is_named() {
     let payload = r#"["The invoice “4711” was sent to Zoë"]"#;
     assert_eq!(said("the Invoice", payload), not("case", "The invoice"));
-    assert_eq!(said("invoice  “4711”", payload), not("white-space", "invoice “4711”"));
-    assert_eq!(said("invoice \"4711\"", payload), not("lookalikes", "invoice “4711”"));
-    assert_eq!(said("sent to Zoe\u{308}", payload), not("lookalikes", "sent to Zoë"));
-    assert_eq!(said("invo\u{456}ce", "[\"the invoice\"]"), not("too short: 7", "the invoice"));
-    assert_eq!(said("the \u{456}nvoice", "[\"the invoice\"]"), not("lookalikes", "the invoice"));
+    assert_eq!(
+        said("invoice  “4711”", payload),
+        not("white-space", "invoice “4711”")
+    );
+    assert_eq!(
+        said("invoice \"4711\"", payload),
+        not("lookalikes", "invoice “4711”")
+    );
+    assert_eq!(
+        said("sent to Zoe\u{308}", payload),
+        not("lookalikes", "sent to Zoë")
+    );
+    assert_eq!(
+        said("invo\u{456}ce", "[\"the invoice\"]"),
+        not("too short: 7", "the invoice")
+    );
+    assert_eq!(
+        said("the \u{456}nvoice", "[\"the invoice\"]"),
+        not("lookalikes", "the invoice")
+    );
     assert_eq!(
         said("WAS  SENT", payload),
         not("case white-space", "was sent")
@@ -196,10 +219,16 @@ fn a_misquote_is_led_to_what_is_nearest() {
     );
     assert_eq!(
         said("delivery was early by two days owing to nothing", payload),
-        not("absent", "delivery was early by two days because of nothing")
+        not(
+            "absent",
+            "delivery was early by two days because of nothing"
+        )
     );
     assert_eq!(said("1,234,567", payload), not("absent", "1234567"));
-    assert_eq!(said("unlike whatever is written there", payload), not("absent", ""));
+    assert_eq!(
+        said("unlike whatever is written there", payload),
+        not("absent", "")
+    );
 }
 
 #[test]
@@ -212,8 +241,14 @@ fn evidence_from_two_leaves_is_none() {
         said("delivery was late by three days", payload),
         not("across-leaves", "delivery was late")
     );
-    assert_eq!(said("was late\nby three", payload), not("across-leaves", "was late"));
-    assert_eq!(said("by three days. 42", payload), not("across-leaves", "by three days."));
+    assert_eq!(
+        said("was late\nby three", payload),
+        not("across-leaves", "was late")
+    );
+    assert_eq!(
+        said("by three days. 42", payload),
+        not("across-leaves", "by three days.")
+    );
     // One leaf twice is not two.
     assert_ne!(
         said("days. by three", payload),
@@ -252,11 +287,15 @@ fn hostile_texts_come_to_an_end() {
         format!("[{}1]", "1,".repeat(a.len() / 2)),
         format!("[\"{}\"]", "\u{fdfa}".repeat(a.len() / 3)),
     ];
-    let evidence = ["a".repeat(1 << 20) + "b", "a ".repeat(500) + "b", "aaaaaaa b".to_owned()];
+    let evidence = [
+        "a".repeat(1 << 20) + "b",
+        "a ".repeat(500) + "b",
+        "aaaaaaa b".to_owned(),
+    ];
     for payload in &payloads {
-        let items = evidence.each_ref().map(|it| {
-            format!(r#"{{"claim":"c","evidence":"{it}"}}"#)
-        });
+        let items = evidence
+            .each_ref()
+            .map(|it| format!(r#"{{"claim":"c","evidence":"{it}"}}"#));
         let summary = format!("[{}]", items.join(","));
         let read = summarised(summary.into_bytes(), payload.clone().into_bytes());
         let (summary, payload) = read.expect("both are valid").value;
@@ -294,9 +333,15 @@ fn a_summary_is_a_list_of_claims_with_evidence() {
         refused(r#"[{"claim": " ", "evidence": ""}]"#),
         ["EMPTY_VALUE", "EMPTY_VALUE"]
     );
-    assert_eq!(refused(r#"[{"claim": 1, "evidence": []}]"#), ["WRONG_TYPE", "WRONG_TYPE"]);
+    assert_eq!(
+        refused(r#"[{"claim": 1, "evidence": []}]"#),
+        ["WRONG_TYPE", "WRONG_TYPE"]
+    );
     assert_eq!(refused("[{}"), ["JSON_SYNTAX"]);
-    assert_eq!(refused(r#"[{"claim": "c", "evidence": "e"}] []"#), ["JSON_SYNTAX"]);
+    assert_eq!(
+        refused(r#"[{"claim": "c", "evidence": "e"}] []"#),
+        ["JSON_SYNTAX"]
+    );
     let typo = r#"{"item": 1, "items": [{"claim": "c", "evidence": "e", "evidense": 1}]}"#;
     let read = summary(typo.as_bytes().to_vec()).expect("it is accepted");
     assert_eq!(codes(&read.warnings), ["UNKNOWN_KEY", "UNKNOWN_KEY"]);
@@ -330,7 +375,10 @@ fn limits_hold_at_their_edges() {
 
 #[test]
 fn problems_of_both_texts_are_told_together() {
-    let found = summarised(b"[]".to_vec(), br#"{"a": 1, "a": "\ud800", "b": 1e999} x"#.to_vec());
+    let found = summarised(
+        b"[]".to_vec(),
+        br#"{"a": 1, "a": "\ud800", "b": 1e999} x"#.to_vec(),
+    );
     let found = found.expect_err("both are invalid");
     let expected = [
         "EMPTY_VALUE",
@@ -355,13 +403,32 @@ fn a_failure_points_into_both_texts() {
             panic!("{one:?}");
         };
         assert_eq!(evidence.place.source, Source::Summary);
-        assert_eq!((evidence.place.start.line, evidence.place.start.column), (1, 29));
+        assert_eq!(
+            (evidence.place.start.line, evidence.place.start.column),
+            (1, 29)
+        );
         assert_eq!(nearest.place.source, Source::Payload);
-        assert_eq!((nearest.place.start.line, nearest.place.start.column), (2, 16));
+        assert_eq!(
+            (nearest.place.start.line, nearest.place.start.column),
+            (2, 16)
+        );
         assert_eq!((nearest.place.end.line, nearest.place.end.column), (2, 33));
-        assert_eq!(one.help, ["nearest is, at `/text`:\n\"evidence\": \"delivery was late\""]);
-        let text: String = grounding_text(grounding);
-        assert!(text.starts_with("✗ not grounded: 1 of 1 claim without evidence\n"), "{text}");
+        let snippet = "nearest is, at `/text`:\n\"evidence\": \"delivery was late\"";
+        assert_eq!(one.help, [snippet]);
+    });
+    with("deliv\u{435}ry was late", payload, |grounding| {
+        let found = ungrounded(grounding);
+        assert_eq!(
+            found[0].help[1],
+            "the evidence has U+0435 first where the payload has U+0065"
+        );
+    });
+    with("delivery was  late", payload, |grounding| {
+        let text = grounding_text(grounding);
+        assert!(
+            text.starts_with("✗ not grounded: 1 of 1 claim without evidence\n"),
+            "{text}"
+        );
     });
 }
 

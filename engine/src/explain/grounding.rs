@@ -128,15 +128,17 @@ fn failure(
         }
         _ => labels.extend(nearest.map(|quote| label(place(quote), "nearest"))),
     }
-    let help = match nearest {
+    let mut help = Vec::new();
+    match nearest {
         Some(quote) => {
             let near = cite(grounding, quote);
-            let mut help = format!("nearest is, at `{}`:\n\"evidence\": ", near.pointer);
-            write_string(near.text, &mut help);
-            help
+            let mut snippet = format!("nearest is, at `{}`:\n\"evidence\": ", near.pointer);
+            write_string(near.text, &mut snippet);
+            help.push(snippet);
+            help.extend(unseen(reason, &claim.evidence.value, near.text));
         }
-        None => code.help().to_owned(),
-    };
+        None => help.push(code.help().to_owned()),
+    }
     Diagnostic {
         code,
         message: format!(
@@ -145,8 +147,27 @@ fn failure(
             ungrounded_reason(grounding, reason)
         ),
         labels,
-        help: vec![help],
+        help,
     }
+}
+
+/// The first character in which two texts differ, if that may not be seen.
+fn unseen(reason: &Reason, evidence: &str, near: &str) -> Option<String> {
+    let Reason::Altered(differences) = reason else {
+        return None;
+    };
+    let unseen = [Difference::Lookalikes, Difference::WhiteSpace];
+    if !unseen.iter().any(|one| differences.contains(one)) {
+        return None;
+    }
+    let (asked, there) = evidence.chars().zip(near.chars()).find(|(a, b)| a != b)?;
+    (!asked.is_ascii() || !there.is_ascii()).then(|| {
+        format!(
+            "the evidence has U+{:04X} first where the payload has U+{:04X}",
+            u32::from(asked),
+            u32::from(there)
+        )
+    })
 }
 
 /// Evidence in quotes, as much of it as a sentence can have.

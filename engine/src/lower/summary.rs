@@ -69,7 +69,11 @@ fn items(root: &Node<'_>, problems: &mut Problems<'_>) -> Option<NonEmpty<Claim>
             return None;
         }
     };
-    let nodes = list(node, if path.is_empty() { "the summary" } else { path }, problems)?;
+    let nodes = list(
+        node,
+        if path.is_empty() { "the summary" } else { path },
+        problems,
+    )?;
     if nodes.is_empty() {
         problems
             .report(

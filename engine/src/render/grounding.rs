@@ -81,14 +81,26 @@ fn write_quote(w: &mut Writer, grounding: &Grounding<'_>, quote: &Quote) {
 fn write_reason(w: &mut Writer, grounding: &Grounding<'_>, reason: &Reason) {
     w.object(|w| {
         w.key("code").string(ungrounded_code(reason).name());
+        w.key("codePoints");
+        match reason {
+            Reason::TooShort { code_points } => w.number(*code_points as u32),
+            _ => w.null(),
+        }
         w.key("differences").strings(match reason {
             Reason::Altered(differences) => differences.iter().map(|one| one.name()).collect(),
             _ => Vec::new(),
         });
-        w.key("name").string(reason.name());
+        w.key("kind").string(reason.name());
+        w.key("member");
+        match reason {
+            Reason::Name(place) => w.object(|w| write_place(w, place)),
+            _ => w.null(),
+        }
         w.key("parts").array(|w| {
             if let Reason::AcrossLeaves(parts) = reason {
-                parts.iter().for_each(|part| write_quote(w, grounding, part));
+                parts
+                    .iter()
+                    .for_each(|part| write_quote(w, grounding, part));
             }
         });
         w.key("text").string(&ungrounded_reason(grounding, reason));
@@ -106,14 +118,19 @@ pub fn grounding(grounding: &Grounding<'_>) -> Vec<Part> {
     } else {
         out.put(Style::Rejected, "✗ ")
             .put(Style::Heading, "not grounded")
-            .plain(format!(": {failed} of {} without evidence", count(all, "claim")));
+            .plain(format!(
+                ": {failed} of {} without evidence",
+                count(all, "claim")
+            ));
     }
     out.end();
     for (claim, verdict) in grounding.items() {
         out.end();
         match verdict {
             Verdict::Grounded { first, count } => {
-                out.put(Style::Accepted, "✓ ").plain(one_line(&claim.claim.value)).end();
+                out.put(Style::Accepted, "✓ ")
+                    .plain(one_line(&claim.claim.value))
+                    .end();
                 tell(&mut out, &cite(grounding, first));
                 if *count > 1 {
                     out.dim(format!(", the first of {count}"));
@@ -121,7 +138,9 @@ pub fn grounding(grounding: &Grounding<'_>) -> Vec<Part> {
                 out.end();
             }
             Verdict::Ungrounded { reason, nearest } => {
-                out.put(Style::Rejected, "✗ ").plain(one_line(&claim.claim.value)).end();
+                out.put(Style::Rejected, "✗ ")
+                    .plain(one_line(&claim.claim.value))
+                    .end();
                 out.plain("  ")
                     .put(Style::Code, ungrounded_code(reason).name())
                     .plain(format!(

@@ -77,8 +77,11 @@ impl Folder {
             };
             let mut look = |c: char| match (lookalikes, letters(c)) {
                 (false, _) => lower(c),
-                (true, Some(letters)) => letters.into_iter().flatten().for_each(&mut lower),
                 (true, None) => self.prototypes.each(c, &mut lower),
+                (true, Some(letters)) => {
+                    let letters = letters.into_iter().flatten();
+                    letters.for_each(|c| self.prototypes.each(c, &mut lower));
+                }
             };
             match case {
                 true if c.is_ascii() => look(c.to_ascii_lowercase()),
@@ -169,12 +172,21 @@ mod tests {
         assert_eq!(between("an invoice", "an inverse"), [""; 0]);
         assert_eq!(between("An Invoice", "an invoice"), ["case"]);
         assert_eq!(between("an\u{a0}invoice", " an  invoice"), ["white-space"]);
-        assert_eq!(between(r#"an \"invoice\""#, r#"an "invoice""#), ["escaping"]);
+        assert_eq!(
+            between(r#"an \"invoice\""#, r#"an "invoice""#),
+            ["escaping"]
+        );
         assert_eq!(between(r"\ud834\udd1e", "\u{1d11e}"), ["escaping"]);
         assert_eq!(between("“an” invoice", "\"an\" invoice"), ["lookalikes"]);
         assert_eq!(between("cafe\u{301}", "caf\u{e9}"), ["lookalikes"]);
-        assert_eq!(between("한국", "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}"), ["lookalikes"]);
-        assert_eq!(between(r"AN\ninvoice", "an invoice"), ["escaping", "case", "white-space"]);
+        assert_eq!(
+            between("한국", "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}\u{11a8}"),
+            ["lookalikes"]
+        );
+        assert_eq!(
+            between(r"AN\ninvoice", "an invoice"),
+            ["escaping", "case", "white-space"]
+        );
     }
 
     #[test]
@@ -191,7 +203,13 @@ mod tests {
     fn bytes_are_those_of_the_text() {
         let mut parts = Vec::new();
         Folder::default().fold(r"É m\u0041", |c, part| parts.push((c, part)));
-        let expected = [('e', 0..2), ('\u{301}', 0..2), ('r', 3..4), ('n', 3..4), ('a', 4..10)];
+        let expected = [
+            ('e', 0..2),
+            ('\u{301}', 0..2),
+            ('r', 3..4),
+            ('n', 3..4),
+            ('a', 4..10),
+        ];
         assert_eq!(parts, expected);
     }
 }

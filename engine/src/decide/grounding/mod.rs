@@ -187,7 +187,7 @@ impl Search<'_> {
         if let Some(quote) = partial {
             return Verdict::Ungrounded {
                 reason: too_short.unwrap_or(Reason::PartOfValue),
-                nearest: self.sufficient(quote),
+                nearest: self.sufficient(quote, true),
             };
         }
         if too_short.is_none()
@@ -199,7 +199,7 @@ impl Search<'_> {
             };
             return Verdict::Ungrounded {
                 reason: Reason::AcrossLeaves([left, right]),
-                nearest: self.sufficient(longer),
+                nearest: self.sufficient(longer, true),
             };
         }
         let near = self.nearest(evidence);
@@ -208,9 +208,11 @@ impl Search<'_> {
             .or_else(of_name)
             .or_else(|| self.altered(evidence, near.as_ref()?))
             .unwrap_or(Reason::Absent);
+        // What is the same but for a few marks begins and ends where the evidence does.
+        let whole_words = !matches!(reason, Reason::Altered(_));
         Verdict::Ungrounded {
             reason,
-            nearest: near.and_then(|near| self.sufficient(near.quote)),
+            nearest: near.and_then(|near| self.sufficient(near.quote, whole_words)),
         }
     }
 
@@ -222,9 +224,9 @@ impl Search<'_> {
         (!differences.is_empty()).then_some(Reason::Altered(differences))
     }
 
-    /// As much more of a leaf as makes it evidence, and no halves of words.
-    fn sufficient(&self, quote: Quote) -> Option<Quote> {
-        quote::sufficient(self.payload.leaf(quote.leaf), quote.part)
+    /// As much more of a leaf as makes it evidence.
+    fn sufficient(&self, quote: Quote, whole_words: bool) -> Option<Quote> {
+        quote::sufficient(self.payload.leaf(quote.leaf), quote.part, whole_words)
     }
 
     /// Do so much more, unless it would be too much.

@@ -60,7 +60,8 @@ impl Search<'_> {
                 (a.0, place(&a.1)).cmp(&(b.0, place(&b.1)))
             });
         }
-        let (distance, quote) = best.filter(|(distance, _)| distance * ALIKE <= characters.len())?;
+        let (distance, quote) =
+            best.filter(|(distance, _)| distance * ALIKE <= characters.len())?;
         Some(Near {
             quote,
             is_same: distance == 0 && piece.len() == evidence.len(),
@@ -101,6 +102,7 @@ impl Search<'_> {
             return None;
         }
         let mut best = Best::default();
+        let mut looked_at = 0_usize;
         // The groups in the window, and where each starts.
         let mut window: VecDeque<(u16, usize)> = VecDeque::with_capacity(size + 1);
         for leaf in self.payload.leaves() {
@@ -132,9 +134,13 @@ impl Search<'_> {
                     best.take(&mut peak, window);
                 }
             });
+            looked_at += count;
             window.drain(..).for_each(|(group, _)| groups.leave(group));
             best.keep(peak);
         }
+        // One character may look like many.
+        let more = looked_at.saturating_sub(self.payload.bytes());
+        self.work = self.work.saturating_sub(more);
         let mut windows = best.windows;
         sort_by_key(&mut windows, |window| (window.leaf, window.part.start));
         Some(windows)
@@ -156,7 +162,8 @@ impl Search<'_> {
             return None;
         }
         let mut there = Vec::new();
-        self.folder.fold(&text[start..end], |c, part| there.push((c, part)));
+        self.folder
+            .fold(&text[start..end], |c, part| there.push((c, part)));
         if !self.afford(characters.len() * there.len()) {
             return None;
         }

@@ -10,13 +10,19 @@ const WORD: usize = 24;
 /// Nobody reads more of what may have been meant than so many bytes.
 const QUOTE: usize = 4_096;
 
-/// A part of a leaf with the halves of words at its ends made whole, and with as many more words as
-/// make it evidence; of a number the whole. None if that is more than anybody reads.
-pub(super) fn sufficient(leaf: LeafView<'_>, part: Range<usize>) -> Option<Quote> {
+/// A part of a leaf with the halves of words at its ends made whole, if they are to be, and with as
+/// many more words as make it evidence; of a number the whole. None if that is more than anybody
+/// reads.
+pub(super) fn sufficient(
+    leaf: LeafView<'_>,
+    part: Range<usize>,
+    whole_words: bool,
+) -> Option<Quote> {
     let text = leaf.text();
-    let part = match leaf.is_string() {
-        true => grown(text, snapped(text, part)),
-        false => 0..text.len(),
+    let part = match (leaf.is_string(), whole_words) {
+        (true, true) => grown(text, snapped(text, part)),
+        (true, false) => grown(text, part),
+        (false, _) => 0..text.len(),
     };
     (part.len() <= QUOTE).then(|| Quote {
         leaf: leaf.number(),

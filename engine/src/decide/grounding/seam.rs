@@ -71,9 +71,8 @@ fn seams(evidence: &str) -> Vec<Seam<'_>> {
     let mut seams: Vec<Seam<'_>> = Vec::new();
     let mut before = None;
     for (at, c) in evidence.char_indices() {
-        let is_border = before.is_some_and(|before: char| {
-            !before.is_alphanumeric() || !c.is_alphanumeric()
-        });
+        let is_border =
+            before.is_some_and(|before: char| !before.is_alphanumeric() || !c.is_alphanumeric());
         before = Some(c);
         let left = evidence[..at].trim_end();
         let right = evidence[at..].trim_start();

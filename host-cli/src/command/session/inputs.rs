@@ -4,8 +4,8 @@ use super::Session;
 use crate::args::{self, TaskOption};
 use crate::diagnostics::Document;
 use crate::engine::{
-    Circumstances, Context, Diagnostic, Drift, Grounding, Health, Imported, Index, Lock, Manifest, Matching,
-    Notation, Overlay, Policy, Resolution, Source, Task, Tenant, TestOutcome,
+    Circumstances, Context, Diagnostic, Drift, Grounding, Health, Imported, Index, Lock, Manifest,
+    Matching, Notation, Overlay, Policy, Resolution, Source, Task, Tenant, TestOutcome,
 };
 use crate::failure::Failure;
 use crate::input::{INDEX_MAX, Input, TEXT_MAX};
