@@ -2,11 +2,11 @@
 
 use crate::browser;
 use crate::editor::{EditorPane, INPUTS, LOWER, file_name};
-use crate::json;
 use crate::page::{Page, count, use_page};
 use crate::state::{Action, Notice};
 use agent_protocol::{Severity, Source};
 use gloo_timers::callback::Timeout;
+use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::HtmlInputElement;
@@ -26,16 +26,23 @@ const KEEP_AFTER: u32 = 700;
 const KEPT: &str = "agent-playground/texts";
 
 /// All texts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Texts {
     pub(crate) manifest: String,
     pub(crate) index: String,
+    #[serde(default)]
     pub(crate) lock: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) task: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) tenant: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) tenant_id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) health: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) policy: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) context: String,
 }
 
@@ -71,46 +78,7 @@ impl Texts {
 
     /// What was kept at an earlier visit.
     pub(crate) fn kept() -> Option<Self> {
-        let mut kept = json::Texts::read(&browser::load(KEPT)?).ok()?;
-        Self::take_from(&mut kept).ok()
-    }
-
-    /// The texts by the names that they have in links and in what is kept, without those that came
-    /// later and are empty.
-    pub(crate) fn named(&self) -> impl Iterator<Item = (&str, &str)> {
-        let always = [
-            ("manifest", &*self.manifest),
-            ("index", &*self.index),
-            ("lock", &*self.lock),
-        ];
-        let others = [
-            ("task", &*self.task),
-            ("tenant", &*self.tenant),
-            ("tenant_id", &*self.tenant_id),
-            ("health", &*self.health),
-            ("policy", &*self.policy),
-            ("context", &*self.context),
-        ];
-        let others = others.into_iter().filter(|(_, text)| !text.is_empty());
-        always.into_iter().chain(others)
-    }
-
-    /// Takes the texts of these names out of what was read; but for the first two they may be
-    /// absent.
-    pub(crate) fn take_from(read: &mut json::Texts) -> Result<Self, String> {
-        let (manifest, index) = (read.require("manifest")?, read.require("index")?);
-        let mut text = |name| Ok::<_, String>(read.take(name)?.unwrap_or_default());
-        Ok(Self {
-            manifest,
-            index,
-            lock: text("lock")?,
-            task: text("task")?,
-            tenant: text("tenant")?,
-            tenant_id: text("tenant_id")?,
-            health: text("health")?,
-            policy: text("policy")?,
-            context: text("context")?,
-        })
+        serde_json::from_str(&browser::load(KEPT)?).ok()
     }
 
     /// Puts the texts into the editors, in place of everything.
@@ -138,7 +106,8 @@ pub(crate) fn use_autosave(page: &Page) {
             Timeout::new(KEEP_AFTER, move || {
                 let length: u32 = INPUTS.map(|s| page.editors.text(s).length()).iter().sum();
                 let kept = length <= KEPT_LIMIT
-                    && browser::store(KEPT, &json::write(Texts::of(&page).named()));
+                    && serde_json::to_string(&Texts::of(&page))
+                        .is_ok_and(|texts| browser::store(KEPT, &texts));
                 if kept {
                     *told.borrow_mut() = false;
                 } else if !told.replace(true) {
@@ -381,7 +350,6 @@ fn problems(page: &Page, source: Source) -> Html {
 #[cfg(test)]
 mod tests {
     use super::{Texts, input_of};
-    use crate::json;
     use agent_protocol::Source;
 
     #[test]
@@ -415,10 +383,6 @@ mod tests {
         }
     }
 
-    fn read(json: &str) -> Texts {
-        Texts::take_from(&mut json::Texts::read(json).unwrap()).unwrap()
-    }
-
     /// What is kept in browsers lives on.
     #[test]
     fn the_form_of_what_is_kept() {
@@ -429,8 +393,8 @@ mod tests {
             ..Texts::default()
         };
         let json = r#"{"manifest":"m","index":"i","lock":"l"}"#;
-        assert_eq!(json::write(texts.named()), json);
-        assert_eq!(read(json), texts);
+        assert_eq!(serde_json::to_string(&texts).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Texts>(json).unwrap(), texts);
 
         let texts = Texts {
             task: "t".to_owned(),
@@ -442,10 +406,10 @@ mod tests {
             ..texts
         };
         let json = r#"{"manifest":"m","index":"i","lock":"l","task":"t","tenant":"n","tenant_id":"d","health":"h","policy":"p","context":"c"}"#;
-        assert_eq!(json::write(texts.named()), json);
-        assert_eq!(read(json), texts);
+        assert_eq!(serde_json::to_string(&texts).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Texts>(json).unwrap(), texts);
 
         let older = r#"{"manifest":"m","index":"i"}"#;
-        assert_eq!(read(older).lock, "");
+        assert_eq!(serde_json::from_str::<Texts>(older).unwrap().lock, "");
     }
 }

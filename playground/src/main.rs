@@ -15,7 +15,6 @@ mod footer;
 mod funnel;
 mod header;
 mod inputs;
-mod json;
 mod markdown;
 mod matrix;
 mod page;

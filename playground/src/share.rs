@@ -7,10 +7,10 @@ use crate::editor::{INPUTS, file_name};
 use crate::examples::HELLO;
 use crate::files::copy_text;
 use crate::inputs::Texts;
-use crate::json;
 use crate::page::{Page, use_page};
 use crate::secrets;
 use crate::state::{Action, Notice};
+use serde::{Deserialize, Serialize};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
@@ -25,30 +25,13 @@ const LINK_LIMIT: usize = 32_000;
 const STATE_LIMIT: u32 = 8 << 20;
 
 /// What a link holds.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Shared {
     /// The version of the engine that made it.
     engine: String,
+    #[serde(flatten)]
     texts: Texts,
 }
-
-impl Shared {
-    fn to_json(&self) -> String {
-        let engine = [(ENGINE_FIELD, &*self.engine)];
-        json::write(engine.into_iter().chain(self.texts.named()))
-    }
-
-    fn from_json(json: &str) -> Result<Self, String> {
-        let mut read = json::Texts::read(json)?;
-        Ok(Self {
-            engine: read.require(ENGINE_FIELD)?,
-            texts: Texts::take_from(&mut read)?,
-        })
-    }
-}
-
-/// What the version stands under, beside the texts.
-const ENGINE_FIELD: &str = "engine";
 
 /// What the address holds behind `#`.
 async fn unpack(fragment: &str) -> Result<Shared, String> {
@@ -56,7 +39,7 @@ async fn unpack(fragment: &str) -> Result<Shared, String> {
         .strip_prefix(FORM)
         .ok_or("it is of a form that this page does not know")?;
     let state = browser::decompress(packed, STATE_LIMIT).await?;
-    Shared::from_json(&state)
+    serde_json::from_str(&state).map_err(|error| error.to_string())
 }
 
 /// The version of the engine that this page was built with.
@@ -113,7 +96,8 @@ async fn link(texts: Texts) -> Result<String, String> {
         engine: ENGINE.to_owned(),
         texts,
     };
-    let packed = browser::compress(&shared.to_json()).await?;
+    let state = serde_json::to_string(&shared).map_err(|error| error.to_string())?;
+    let packed = browser::compress(&state).await?;
     let location = web_sys::window().map(|window| window.location());
     let page =
         location.and_then(|location| Some(location.origin().ok()? + &location.pathname().ok()?));
@@ -219,23 +203,23 @@ mod tests {
     fn the_form_of_links() {
         let json = r#"{"engine":"0.1.0","manifest":"---\nname: \"𝄞\"\n---\n","index":"[]\u0000</script>","lock":"{}"}"#;
         let state = shared("0.1.0", "{}");
-        assert_eq!(state.to_json(), json);
-        assert_eq!(Shared::from_json(json), Ok(state));
+        assert_eq!(serde_json::to_string(&state).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Shared>(json).unwrap(), state);
     }
 
     #[test]
     fn a_link_of_another_version_is_read_and_names_it() {
-        let json = shared("99.0.0-beta.1", "").to_json();
+        let json = serde_json::to_string(&shared("99.0.0-beta.1", "")).unwrap();
         // What a later version adds is passed over.
         let json = json.replacen('{', r#"{"plan":{"id":1},"#, 1);
-        let read = Shared::from_json(&json).unwrap();
+        let read: Shared = serde_json::from_str(&json).unwrap();
         assert_eq!(read, shared("99.0.0-beta.1", ""));
     }
 
     #[test]
     fn a_link_without_a_lock_has_none() {
         let json = r#"{"engine":"0.1.0","manifest":"a","index":"b"}"#;
-        let read = Shared::from_json(json).unwrap();
+        let read: Shared = serde_json::from_str(json).unwrap();
         assert_eq!(read.texts.lock, "");
         assert_eq!((&*read.texts.manifest, &*read.texts.index), ("a", "b"));
     }
@@ -252,7 +236,7 @@ mod tests {
             r#"{"engine":"0.1.0","manifest":1,"index":"b"}"#,
             r#"{"engine":"0.1.0","manifest":"a","index":"b"} and more"#,
         ] {
-            assert!(Shared::from_json(json).is_err(), "{json}");
+            assert!(serde_json::from_str::<Shared>(json).is_err(), "{json}");
         }
     }
 }

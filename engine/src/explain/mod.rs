@@ -8,6 +8,7 @@ mod offer;
 mod story;
 mod tool_story;
 mod unsatisfied;
+mod verdict;
 mod wording;
 
 pub use definition::detailed;
@@ -15,9 +16,10 @@ pub use edit::{Edit, apply, edits};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
 pub use grounding::{Citation, cite, ungrounded, ungrounded_code, ungrounded_reason};
 pub use offer::offered_at;
-pub use story::{Check, Story, Subject, Verdict, did_you_mean, story, subject};
-pub use tool_story::{ToolStory, ToolVerdict, tool_story};
+pub use story::{Check, Story, Subject, did_you_mean, story, subject};
+pub use tool_story::{ToolStory, tool_story};
 pub use unsatisfied::{unmatched, unsatisfied};
+pub use verdict::{ServerVerdict, ToolVerdict, Verdict};
 pub use wording::{
     change, check_name, drift, drift_diagnostic, fix, lost, outranked, policy_error, reason,
 };

@@ -1,20 +1,10 @@
 //! The whole story of one server and one requirement.
 
-use crate::decide::{Failures, Near, Resolution, TieBreak};
+use super::verdict::{ServerVerdict, Verdict};
+use crate::decide::{Failures, Resolution, TieBreak};
 use crate::diagnostic::Code;
 use crate::model::{Constraints, Gate, Index, Manifest, Name, Residency, ServerView, ToolView};
 use crate::text::{Place, Span, nearest};
-
-/// What became of a server for a requirement.
-#[derive(Debug, Clone)]
-pub enum Verdict<'r> {
-    /// It was selected.
-    Selected,
-    /// It would have done, and lost on this rule.
-    Eligible(TieBreak),
-    /// It will not do.
-    Rejected(Near<'r>),
-}
 
 /// One check, and the values that were compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +29,7 @@ pub struct Story<'r> {
     /// The server.
     pub server: ServerView<'r>,
     /// The answer.
-    pub verdict: Verdict<'r>,
+    pub verdict: ServerVerdict<'r>,
     /// Every check, in their order.
     pub checks: Vec<Check>,
 }

@@ -1,21 +1,11 @@
 //! The whole story of one tool and one requirement of a capability.
 
 use super::story::{Check, constraint_checks};
-use crate::decide::{Matching, NearTool, Preference, Rejection};
+use super::verdict::ToolVerdict;
+use crate::decide::{Matching, Rejection};
 use crate::diagnostic::Code;
 use crate::model::{Name, ToolView};
 use crate::text::Span;
-
-/// What became of a tool for a requirement.
-#[derive(Debug, Clone)]
-pub enum ToolVerdict<'r> {
-    /// It was selected.
-    Selected,
-    /// It would have done, and lost on this rule.
-    Eligible(Preference),
-    /// It will not do.
-    Rejected(NearTool<'r>),
-}
 
 /// What became of a tool for a requirement, check by check.
 #[derive(Debug, Clone)]

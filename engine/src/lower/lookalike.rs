@@ -6,7 +6,7 @@
 
 use crate::diagnostic::{Code, Problems};
 use crate::model::{Index, Rank};
-use crate::sort::sort_by;
+use crate::sort::{sort_by, sort_by_number};
 use std::ops::Range;
 
 /// What characters look like, made by the build script from the `unicode-security` crate: see
@@ -29,7 +29,7 @@ pub(super) fn warn_of_lookalikes(index: &Index, problems: &mut Problems<'_>) {
             (hash, *rank)
         })
         .collect();
-    sort_by(&mut hashes, Ord::cmp);
+    sort_by_number(&mut hashes);
     for group in hashes.chunk_by(|a, b| a.0 == b.0) {
         let first = index.server(group[0].1).id();
         if group

@@ -9,6 +9,7 @@ mod lock;
 mod matching;
 mod report;
 mod resolution;
+mod story;
 mod styled;
 mod summary;
 mod tools;

@@ -1,13 +1,11 @@
 //! What a resolution came to.
 
 use super::report::write_place;
-use super::resolution::{write_agent, write_constraints, write_reason};
+use super::resolution::{write_agent, write_constraints};
+use super::story::{tell_funnel, tell_reasons, write_fixes, write_reasons};
 use super::styled::{Part, Style, Styled, count};
 use super::tools;
-use crate::decide::{
-    Change, Counterfactual, Funnel, Matching, Near, Rejection, Resolution, TieBreak,
-};
-use crate::explain::{fix, reason};
+use crate::decide::{Matching, Near, Resolution, TieBreak};
 use crate::lower::integrity;
 use crate::model::Name;
 use crate::syntax::json::Writer;
@@ -119,11 +117,11 @@ pub(super) fn requirement(out: &mut Styled, resolution: &Resolution, number: usi
             if more > 0 {
                 out.dim(format!("  and over {more} more")).end();
             }
-            funnel(out, resolution.funnel(number));
+            funnel(out, resolution, number);
         }
         None => {
             out.plain("  no server is eligible").end();
-            funnel(out, resolution.funnel(number));
+            funnel(out, resolution, number);
             for near in resolution.nearest(number, NEAREST) {
                 nearest(out, &near);
             }
@@ -131,32 +129,16 @@ pub(super) fn requirement(out: &mut Styled, resolution: &Resolution, number: usi
     }
 }
 
-fn funnel(out: &mut Styled, funnel: Funnel) {
-    let Funnel {
-        all,
-        category,
-        scopes,
-        residency,
-        sensitivity,
-        signature,
-    } = funnel;
-    out.dim(format!("  {} → ", count(all as usize, "server")));
+fn funnel(out: &mut Styled, resolution: &Resolution, number: usize) {
+    let funnel = resolution.funnel(number);
     let stages = [
-        (category, "category"),
-        (scopes, "scopes"),
-        (residency, "residency"),
-        (sensitivity, "sensitivity"),
-        (signature, "signature"),
+        ("category", funnel.category),
+        ("scopes", funnel.scopes),
+        ("residency", funnel.residency),
+        ("sensitivity", funnel.sensitivity),
+        ("signature", funnel.signature),
     ];
-    // A stage that lets everything through tells nothing.
-    let mut left = all;
-    for (number, name) in stages {
-        if number < left {
-            out.dim(format!("{number} after {name} → "));
-            left = number;
-        }
-    }
-    out.dim(format!("{signature} eligible")).end();
+    tell_funnel(out, (funnel.all, "server"), &stages);
 }
 
 /// A rejected server, why, and what would change that.
@@ -165,42 +147,7 @@ pub(super) fn nearest(out: &mut Styled, near: &Near<'_>) {
         .name(near.server.id())
         .plain(format!(" {}", near.server.version()))
         .end();
-    reasons_and_fixes(out, near);
-}
-
-/// Why a server is rejected, and what would change that.
-pub(super) fn reasons_and_fixes(out: &mut Styled, near: &Near<'_>) {
-    for rejection in near.reasons.as_slice() {
-        reason_line(out, rejection);
-    }
-    for (i, counterfactual) in near.fixes.iter().enumerate() {
-        fix_line(out, i, counterfactual);
-    }
-}
-
-/// A reason with its code.
-pub(super) fn reason_line(out: &mut Styled, rejection: &Rejection<'_>) {
-    out.plain("    ")
-        .put(Style::Code, rejection.code().name())
-        .plain(format!(" it {}", reason(rejection)))
-        .end();
-}
-
-/// The fix of a number.
-pub(super) fn fix_line(out: &mut Styled, number: usize, counterfactual: &Counterfactual<'_>) {
-    let style = if counterfactual.widening {
-        Style::Warning
-    } else {
-        Style::Plain
-    };
-    let lead = if number == 0 {
-        "    fix: "
-    } else {
-        "    or:  "
-    };
-    out.put(Style::Accepted, lead)
-        .put(style, fix(counterfactual))
-        .end();
+    tell_reasons(out, &near.reasons, &near.fixes);
 }
 
 /// As [`summary`], as JSON that ends with a newline: with the places in both inputs and the five
@@ -281,51 +228,10 @@ pub(super) fn write_requirement(w: &mut Writer, resolution: &Resolution, number:
 
 /// The members of a rejected server.
 pub(super) fn write_near(w: &mut Writer, near: &Near<'_>) {
-    w.key("fixes").array(|w| {
-        for counterfactual in &near.fixes {
-            w.object(|w| {
-                w.key("changes").array(|w| {
-                    for change in &counterfactual.changes {
-                        w.object(|w| write_change(w, *change));
-                    }
-                });
-                w.key("text").string(&fix(counterfactual));
-                w.key("widening").bool(counterfactual.widening);
-            });
-        }
-    });
+    w.key("fixes").array(|w| write_fixes(w, &near.fixes));
     w.key("id").string(near.server.id());
     w.key("place")
         .object(|w| write_place(w, &near.server.place()));
-    w.key("reasons").array(|w| {
-        for reason in near.reasons.as_slice() {
-            write_reason(w, reason);
-        }
-    });
+    w.key("reasons").array(|w| write_reasons(w, &near.reasons));
     w.key("version").string(near.server.version());
-}
-
-/// The members of a change.
-pub(super) fn write_change(w: &mut Writer, change: Change<'_>) {
-    let (kind, value) = match change {
-        Change::AddCategory(category) => ("addCategory", Some(category)),
-        Change::AddScope(scope) => ("addScope", Some(scope)),
-        Change::AddResidency(residency) => ("addResidency", Some(residency.as_str())),
-        Change::RaiseSensitivity(level) => ("raiseSensitivity", Some(level.as_str())),
-        Change::Sign => ("sign", None),
-        Change::DropResidency => ("dropResidency", None),
-        Change::LowerSensitivity(level) => ("lowerSensitivity", Some(level.as_str())),
-        Change::AllowUnsigned => ("allowUnsigned", None),
-        Change::Advertise(capability) => {
-            w.key("kind").string("advertise");
-            w.key("value").string(&capability.to_string());
-            return;
-        }
-        Change::AddConstraint(tag) => ("addConstraint", Some(tag)),
-        Change::Recover => ("recover", None),
-        Change::DropConstraint(tag) => ("dropConstraint", Some(tag)),
-        Change::AllowAction(label) => ("allowAction", Some(label)),
-    };
-    w.key("kind").string(kind);
-    w.key("value").optional(value);
 }

@@ -3,12 +3,13 @@
 use super::discover::write_server;
 use super::lock::write_capability;
 use super::report::{Files, write_place};
-use super::resolution::write_reason;
+use super::story::{
+    tell_check, tell_funnel, tell_reasons, tell_verdict, write_checks, write_fixes, write_reasons,
+};
 use super::styled::{Style, Styled, count};
-use super::summary::{ELIGIBLE, NEAREST, fix_line, mark, reason_line, write_change};
-use super::why::{tell_check, write_check};
+use super::summary::{ELIGIBLE, NEAREST, mark};
 use crate::decide::{CapabilityFunnel, Matching, NearTool, Ruling};
-use crate::explain::{ToolStory, ToolVerdict, fix, outranked, policy_error, tool_story};
+use crate::explain::{ToolStory, outranked, policy_error, tool_story};
 use crate::lower::{definition_digest, integrity};
 use crate::model::{Name, ServerView, ToolView};
 use crate::syntax::json::Writer;
@@ -111,16 +112,7 @@ pub(super) fn stages(funnel: CapabilityFunnel) -> [(&'static str, u32); 8] {
 }
 
 fn funnel(out: &mut Styled, funnel: CapabilityFunnel) {
-    out.dim(format!("  {} → ", count(funnel.tools as usize, "tool")));
-    // A stage that lets everything through tells nothing.
-    let mut left = funnel.tools;
-    for (name, number) in stages(funnel) {
-        if number < left {
-            out.dim(format!("{number} after {name} → "));
-            left = number;
-        }
-    }
-    out.dim(format!("{} eligible", funnel.health)).end();
+    tell_funnel(out, (funnel.tools, "tool"), &stages(funnel));
 }
 
 /// A rejected tool, why, and what would change that.
@@ -131,16 +123,7 @@ pub(super) fn nearest(out: &mut Styled, near: &NearTool<'_>) {
         .plain(format!(" {} ", server.version()))
         .name(near.tool.name())
         .end();
-    reasons_and_fixes(out, near);
-}
-
-fn reasons_and_fixes(out: &mut Styled, near: &NearTool<'_>) {
-    for rejection in near.reasons.as_slice() {
-        reason_line(out, rejection);
-    }
-    for (i, counterfactual) in near.fixes.iter().enumerate() {
-        fix_line(out, i, counterfactual);
-    }
+    tell_reasons(out, &near.reasons, &near.fixes);
 }
 
 /// The rejected tools of a requirement that has one, nearest first.
@@ -216,34 +199,20 @@ fn tell(
     files: Files<'_>,
 ) {
     let story = tool_story(matching, number, tool);
-    let (style, mark, verdict) = match &story.verdict {
-        ToolVerdict::Selected => (Style::Accepted, "✓ ", "selected".to_owned()),
-        ToolVerdict::Eligible(lost_on) => (
-            Style::Accepted,
-            "· ",
-            format!("eligible, and {}", outranked(*lost_on)),
-        ),
-        ToolVerdict::Rejected(_) => (Style::Rejected, "✗ ", "rejected".to_owned()),
-    };
     let requirement = matching.requirement(number);
-    out.end()
-        .plain("  ")
-        .put(style, mark)
-        .put(Style::Heading, requirement.capability.to_string())
-        .plain(": ")
-        .name(tool.name())
-        .plain(" ")
-        .put(style, verdict)
-        .dim(format!(
-            "  {}",
-            files.at(&matching.place(number, requirement.verb_span))
-        ))
-        .end();
+    let place = matching.place(number, requirement.verb_span);
+    tell_verdict(
+        out,
+        &story.verdict,
+        (&requirement.capability.to_string(), Some(tool.name())),
+        outranked,
+        files.at(&place),
+    );
     for check in &story.checks {
         tell_check(out, check, files);
     }
-    if let ToolVerdict::Rejected(near) = &story.verdict {
-        reasons_and_fixes(out, near);
+    if let Some(near) = story.verdict.rejected() {
+        tell_reasons(out, &near.reasons, &near.fixes);
     }
 }
 
@@ -335,27 +304,11 @@ pub(super) fn write_ruling(w: &mut Writer, ruling: Option<&Ruling>) {
 /// The members of a rejected tool.
 pub(super) fn write_near(w: &mut Writer, near: &NearTool<'_>) {
     let server = near.tool.server();
-    w.key("fixes").array(|w| {
-        for counterfactual in &near.fixes {
-            w.object(|w| {
-                w.key("changes").array(|w| {
-                    for change in &counterfactual.changes {
-                        w.object(|w| write_change(w, *change));
-                    }
-                });
-                w.key("text").string(&fix(counterfactual));
-                w.key("widening").bool(counterfactual.widening);
-            });
-        }
-    });
+    w.key("fixes").array(|w| write_fixes(w, &near.fixes));
     w.key("id").string(server.id());
     w.key("place")
         .object(|w| write_place(w, &near.tool.place()));
-    w.key("reasons").array(|w| {
-        for reason in near.reasons.as_slice() {
-            write_reason(w, reason);
-        }
-    });
+    w.key("reasons").array(|w| write_reasons(w, &near.reasons));
     w.key("tool").string(near.tool.name());
     w.key("version").string(server.version());
 }
@@ -377,25 +330,15 @@ pub(super) fn write_story(w: &mut Writer, matching: &Matching, story: &ToolStory
     let requirement = matching.requirement(story.requirement);
     w.key("capability")
         .object(|w| write_capability(w, &requirement.capability));
-    w.key("checks").array(|w| {
-        for check in &story.checks {
-            w.object(|w| write_check(w, check));
-        }
-    });
-    w.key("lostOn").optional(match &story.verdict {
-        ToolVerdict::Eligible(lost_on) => Some(lost_on.name()),
-        ToolVerdict::Selected | ToolVerdict::Rejected(_) => None,
-    });
+    w.key("checks").array(|w| write_checks(w, &story.checks));
+    let lost_on = story.verdict.lost_on();
+    w.key("lostOn").optional(lost_on.map(|rule| rule.name()));
     w.key("rejected");
-    match &story.verdict {
-        ToolVerdict::Rejected(near) => w.object(|w| write_near(w, near)),
-        ToolVerdict::Selected | ToolVerdict::Eligible(_) => w.null(),
+    match story.verdict.rejected() {
+        Some(near) => w.object(|w| write_near(w, near)),
+        None => w.null(),
     }
     w.key("requirement").number(story.requirement as u32);
     w.key("tool").string(story.tool.name());
-    w.key("verdict").string(match &story.verdict {
-        ToolVerdict::Selected => "selected",
-        ToolVerdict::Eligible(_) => "eligible",
-        ToolVerdict::Rejected(_) => "rejected",
-    });
+    w.key("verdict").string(story.verdict.name());
 }

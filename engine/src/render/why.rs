@@ -1,14 +1,13 @@
 //! The whole story of a server or of a category.
 
 use super::discover::write_server;
-use super::report::{File, Files, write_place};
+use super::report::{File, Files};
+use super::story::{tell_check, tell_reasons, tell_verdict, write_checks};
 use super::styled::{Part, Style, Styled};
-use super::summary::{nearest, reasons_and_fixes, requirement, write_near, write_requirement};
+use super::summary::{nearest, requirement, write_near, write_requirement};
 use super::tools;
 use crate::decide::Resolution;
-use crate::explain::{
-    Check, Story, Subject, Verdict, check_name, lost, story, subject, tool_story,
-};
+use crate::explain::{Story, Subject, lost, story, subject, tool_story};
 use crate::model::{Name, ServerView};
 use crate::syntax::json::Writer;
 
@@ -87,59 +86,21 @@ fn tell_server(
     for number in 0..resolution.manifest().requirements.len() {
         let story = story(resolution, number, server);
         let category = &resolution.manifest().requirements[number].category;
-        let (style, mark, verdict) = match &story.verdict {
-            Verdict::Selected => (Style::Accepted, "✓ ", "selected".to_owned()),
-            Verdict::Eligible(lost_on) => (
-                Style::Accepted,
-                "· ",
-                format!("eligible, and {}", lost(*lost_on)),
-            ),
-            Verdict::Rejected(_) => (Style::Rejected, "✗ ", "rejected".to_owned()),
-        };
-        out.end()
-            .plain("  ")
-            .put(style, mark)
-            .put(Style::Heading, category.value.as_str())
-            .plain(": ")
-            .put(style, verdict)
-            .dim(format!(
-                "  {}",
-                files.at(&resolution.manifest().text.place(category.span))
-            ))
-            .end();
+        let place = resolution.manifest().text.place(category.span);
+        tell_verdict(
+            out,
+            &story.verdict,
+            (category.value.as_str(), None),
+            lost,
+            files.at(&place),
+        );
         for check in &story.checks {
             tell_check(out, check, files);
         }
-        if let Verdict::Rejected(near) = &story.verdict {
-            reasons_and_fixes(out, near);
+        if let Some(near) = story.verdict.rejected() {
+            tell_reasons(out, &near.reasons, &near.fixes);
         }
     }
-}
-
-/// One check and the values that were compared.
-pub(super) fn tell_check(out: &mut Styled, check: &Check, files: Files<'_>) {
-    let (style, mark) = if check.passed {
-        (Style::Accepted, "✓")
-    } else {
-        (Style::Rejected, "✗")
-    };
-    let name = check_name(check.code);
-    out.plain("    ").put(style, mark).plain(format!(
-        " {name:<12} {}; offered: {}",
-        match &check.required {
-            Some(required) => format!("required: {required}"),
-            None => "nothing required".to_owned(),
-        },
-        if check.offered.is_empty() {
-            "nothing"
-        } else {
-            &check.offered
-        }
-    ));
-    if let Some(place) = &check.asked_at {
-        out.dim(format!("  {}", files.at(place)));
-    }
-    out.end();
 }
 
 /// As [`why`], as JSON that ends with a newline.
@@ -213,37 +174,14 @@ fn write_story(w: &mut Writer, resolution: &Resolution, story: &Story<'_>) {
     let requirement = &resolution.manifest().requirements[story.requirement];
     w.key("category")
         .string(requirement.category.value.as_str());
-    w.key("checks").array(|w| {
-        for check in &story.checks {
-            w.object(|w| write_check(w, check));
-        }
-    });
-    w.key("lostOn").optional(match &story.verdict {
-        Verdict::Eligible(lost_on) => Some(lost_on.name()),
-        Verdict::Selected | Verdict::Rejected(_) => None,
-    });
+    w.key("checks").array(|w| write_checks(w, &story.checks));
+    let lost_on = story.verdict.lost_on();
+    w.key("lostOn").optional(lost_on.map(|rule| rule.name()));
     w.key("rejected");
-    match &story.verdict {
-        Verdict::Rejected(near) => w.object(|w| write_near(w, near)),
-        Verdict::Selected | Verdict::Eligible(_) => w.null(),
-    }
-    w.key("requirement").number(story.requirement as u32);
-    w.key("verdict").string(match &story.verdict {
-        Verdict::Selected => "selected",
-        Verdict::Eligible(_) => "eligible",
-        Verdict::Rejected(_) => "rejected",
-    });
-}
-
-/// The members of a check.
-pub(super) fn write_check(w: &mut Writer, check: &Check) {
-    w.key("askedAt");
-    match &check.asked_at {
-        Some(place) => w.object(|w| write_place(w, place)),
+    match story.verdict.rejected() {
+        Some(near) => w.object(|w| write_near(w, near)),
         None => w.null(),
     }
-    w.key("code").string(check.code.name());
-    w.key("offered").string(&check.offered);
-    w.key("passed").bool(check.passed);
-    w.key("required").optional(check.required.as_deref());
+    w.key("requirement").number(story.requirement as u32);
+    w.key("verdict").string(story.verdict.name());
 }

@@ -6,9 +6,9 @@
 use super::bindings::exports::agent::engine::expansion::{
     Answer as ExpansionAnswer, Exposed, Refusal,
 };
+use super::bindings::exports::agent::engine::explanation::Origin;
 use super::bindings::exports::agent::engine::grounding::Grounding;
 use super::bindings::exports::agent::engine::importer::{Imported, Overlay};
-use super::bindings::exports::agent::engine::lockfile::Origin;
 use super::bindings::exports::agent::engine::policy::TestOutcome;
 use super::bindings::{self, EnginePre};
 use super::limits::{LimitReached, Limits};

@@ -4,7 +4,7 @@ use super::dictionary::Dictionary;
 use super::tool::{Block, ToolRow, Tools};
 use super::{Gate, Index, Rank, Row, Slice};
 use crate::model::CapabilityVerb;
-use crate::sort::sort_by;
+use crate::sort::{sort_by, sort_by_number, sort_numbers};
 use crate::text::{Span, Text};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -293,7 +293,7 @@ pub(super) fn renumber(numbers: &mut [u32], renumbered: &[u32]) -> u32 {
     for number in &mut *numbers {
         *number = renumbered[*number as usize];
     }
-    sort_by(numbers, Ord::cmp);
+    sort_numbers(numbers);
     let mut kept = 0;
     for i in 0..numbers.len() {
         if kept == 0 || numbers[kept - 1] != numbers[i] {
@@ -362,9 +362,10 @@ impl<'b> ByName<'b> {
                 (u64::from_be_bytes(first), number)
             })
             .collect();
-        sort_by(&mut keyed, |a, b| {
-            a.0.cmp(&b.0).then_with(|| names.compare(a.1, b.1))
-        });
+        sort_by_number(&mut keyed);
+        for same in keyed.chunk_by_mut(|a, b| a.0 == b.0) {
+            sort_by(same, |a, b| names.compare(a.1, b.1));
+        }
         Self {
             names,
             order: keyed.into_iter().map(|(_, number)| number).collect(),
