@@ -102,13 +102,13 @@ fn what_can_not_be_read_is_no_answer() {
     assert_eq!(json["valid"], false);
 }
 
-/// The largest texts that are hostile in several ways end within the limits of the engine.
+/// The largest payload, and evidence that is nearly there everywhere, end within the limits of the engine.
 #[test]
 fn hostile_texts_end_within_the_limits_of_the_engine() {
     let project = Project::empty();
     let a = "a".repeat((16 << 20) - 4);
     project.write("payload.json", format!("[\"{a}\"]"));
-    let items: Vec<_> = (0..256)
+    let items: Vec<_> = (0..64)
         .map(|number| {
             format!(
                 "{{\"claim\":\"c\",\"evidence\":\"{}b{number}\"}}",
@@ -120,5 +120,5 @@ fn hostile_texts_end_within_the_limits_of_the_engine() {
     project
         .agent("ground summary.json --payload payload.json")
         .exits(1)
-        .answers("not grounded: 256 of 256 claims");
+        .answers("not grounded: 64 of 64 claims");
 }

@@ -45,8 +45,8 @@ pub enum Verdict {
     Ungrounded {
         /// Why not.
         reason: Reason,
-        /// What would be evidence and is most like it. None if nothing is like it, or if to look
-        /// for it would have been more than [`WORK`].
+        /// What would be evidence and is most like it. None if nothing is like it, if that is
+        /// more than anybody reads, or if to look for it would have been more than [`WORK`].
         nearest: Option<Quote>,
     },
 }
