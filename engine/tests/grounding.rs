@@ -279,7 +279,7 @@ fn long_evidence_is_led_to_where_it_stops_being_verbatim() {
 
 #[test]
 fn hostile_texts_come_to_an_end() {
-    let a = "a".repeat(PAYLOAD_LIMIT - 4);
+    let a = "a".repeat(PAYLOAD_LIMIT / 4);
     let payloads = [
         format!("[\"{a}\"]"),
         format!("[\"{}\"]", "a ".repeat(a.len() / 2)),

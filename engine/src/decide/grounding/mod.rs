@@ -5,12 +5,14 @@ mod fold;
 mod nearest;
 mod quote;
 mod seam;
+mod sought;
 
 use crate::lower::ITEM_LIMIT;
 use crate::model::{Claim, LeafNumber, Payload, Summary};
 use crate::text::Place;
 use fold::{Folder, differences};
 use nearest::Near;
+use sought::{Sought, sought};
 use std::ops::Range;
 
 pub use fold::Difference;
@@ -124,8 +126,8 @@ pub fn ground<'i>(summary: &'i Summary, payload: &'i Payload) -> Grounding<'i> {
         folder: Folder::default(),
         work: WORK,
     };
-    let verdicts = items.iter();
-    let verdicts = verdicts.map(|item| search.verdict(&item.evidence.value));
+    let sought = sought(items, payload);
+    let verdicts = sought.into_iter().map(|it| search.verdict(it));
     Grounding {
         payload,
         summary,
@@ -142,49 +144,21 @@ struct Search<'p> {
 }
 
 impl Search<'_> {
-    fn verdict(&mut self, evidence: &str) -> Verdict {
-        let code_points = evidence.trim().chars().count();
-        let is_long = code_points >= EVIDENCE_MIN;
-        let (mut first, mut count) = (None, 0);
-        // A part that does not count, because it is short or of a number.
-        let mut partial = None;
-        for leaf in self.payload.leaves() {
-            let text = leaf.text();
-            if text.len() < evidence.len() {
-                continue;
-            }
-            let quote = |at: usize| Quote {
-                leaf: leaf.number(),
-                part: at..at + evidence.len(),
-            };
-            if leaf.is_string() && is_long {
-                for (at, _) in text.match_indices(evidence) {
-                    first.get_or_insert_with(|| quote(at));
-                    count += 1;
-                }
-            } else if text == evidence {
-                first.get_or_insert_with(|| quote(0));
-                count += 1;
-            } else if partial.is_none() {
-                partial = text.find(evidence).map(quote);
-            }
-        }
-        match first {
+    fn verdict(&mut self, sought: Sought<'_>) -> Verdict {
+        let count = sought.count;
+        match sought.first {
             Some(first) => Verdict::Grounded { first, count },
-            None => self.ungrounded(evidence, (!is_long).then_some(code_points), partial),
+            None => self.ungrounded(sought),
         }
     }
 
-    /// Why evidence is none, if it is too short with so many code points, or is a part that does
-    /// not count, or neither.
-    fn ungrounded(
-        &mut self,
-        evidence: &str,
-        short: Option<usize>,
-        partial: Option<Quote>,
-    ) -> Verdict {
-        let too_short = short.map(|code_points| Reason::TooShort { code_points });
-        if let Some(quote) = partial {
+    /// Why evidence is none.
+    fn ungrounded(&mut self, sought: Sought<'_>) -> Verdict {
+        let evidence = sought.evidence;
+        let too_short = (!sought.is_long()).then_some(Reason::TooShort {
+            code_points: sought.code_points,
+        });
+        if let Some(quote) = sought.partial {
             return Verdict::Ungrounded {
                 reason: too_short.unwrap_or(Reason::PartOfValue),
                 nearest: self.sufficient(quote, true),
