@@ -39,13 +39,14 @@ same! {
         ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
         TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged LoadChanged PolicySyntax
         PolicyDeadRule PolicyRuleUnused PolicyTestFailed ImportFormat ImportValue
-        ImportNoCapability ImportToolRemoved ImportUnused PlanNotJson PlanShape ToolUnknown
-        ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget SchemaInvalid
+        ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort Ungrounded PlanNotJson
+        PlanShape ToolUnknown ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget
+        SchemaInvalid
     }
     problems::Severity = diagnostic::Severity { Error Warning Note }
     text::Source = diagnostic::Source {
         Manifest Index Lock Explanation Task Tenant Health Context Policy PolicyTest
-        Import Overlay Plan Catalogue
+        Import Overlay Plan Catalogue Summary Payload
     }
     model::Sensitivity = inputs::Sensitivity {
         Public Internal Confidential PiiLow PiiModerate PiiHigh

@@ -12,7 +12,7 @@
 //! | `schema` | JSON Schema: values checked within a budget; only with the feature `plan` |
 //! | [`model`] | the domain, in which illegal states can't be written |
 //! | [`lower`] | syntax to model: all validation, all problems at once |
-//! | [`decide`] | assessment, resolution, counterfactuals, drift, expansion |
+//! | [`decide`] | assessment, resolution, counterfactuals, drift, expansion, grounding |
 //! | `policy` | policies in Rego; only with the feature of that name |
 //! | [`explain`] | what any view may know of a decision |
 //! | [`render`] | the files and the views |

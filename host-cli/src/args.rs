@@ -48,6 +48,7 @@ pub(crate) enum Command {
     Match(Match),
     Tools(Tools),
     Expand(Expand),
+    Ground(Ground),
     Why(Why),
     Diff(Diff),
     Verify(Verify),
@@ -347,6 +348,25 @@ pub(crate) struct Expand {
 
     #[command(flatten)]
     pub(crate) circumstances: Circumstances,
+}
+
+/// Check that a summary says what a payload says
+///
+/// A summary is a list of claims, each with evidence: a text that the payload, which is what a tool
+/// returned, has character for character. For evidence that is not there, says why, and what is
+/// nearest to it.
+#[derive(Args, Debug)]
+pub(crate) struct Ground {
+    /// The summary, or `-` for standard input (JSON)
+    #[arg(value_name = "SUMMARY", value_hint = ValueHint::FilePath)]
+    pub(crate) summary: Input,
+
+    /// What was summed up, or `-` for standard input (JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) payload: Input,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Work with policies in Rego

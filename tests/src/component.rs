@@ -1,5 +1,6 @@
 //! All that the component answers, called under wasmtime.
 
+mod grounded;
 mod typed;
 
 pub use typed::Typed;
@@ -332,6 +333,20 @@ impl Instance {
             Ok(imported) => {
                 let mut answers = self.reports(&imported.warnings);
                 answers.insert("index".to_owned(), imported.index);
+                answers
+            }
+        }
+    }
+
+    /// Whether a summary says what a payload says.
+    pub fn grounded(&mut self, summary: &[u8], payload: &[u8]) -> Answers {
+        let grounding = call!(self, agent_engine_grounding, call_ground(summary, payload));
+        match grounding {
+            Err(found) => self.reports(&found),
+            Ok(grounding) => {
+                let mut answers = self.reports(&grounding.diagnostics);
+                answers.insert("grounding.json".to_owned(), grounding.json);
+                add_parts(&mut answers, "grounding", &grounding.text);
                 answers
             }
         }

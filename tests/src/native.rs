@@ -260,6 +260,24 @@ pub fn imported(document: &[u8], overlay: &[u8]) -> Answers {
     }
 }
 
+/// Whether a summary says what a payload says.
+#[must_use]
+pub fn grounded(summary: &[u8], payload: &[u8]) -> Answers {
+    match lower::summarised(summary.to_vec(), payload.to_vec()) {
+        Err(found) => reports(&found),
+        Ok(read) => {
+            let (summary, payload) = read.value;
+            let decided = decide::ground(&summary, &payload);
+            let failed = explain::ungrounded(&decided);
+            let mut answers = reports(&[read.warnings, failed].concat());
+            let json = render::grounding_json(&decided);
+            answers.insert("grounding.json".to_owned(), json);
+            add_parts(&mut answers, "grounding", &render::grounding(&decided));
+            answers
+        }
+    }
+}
+
 /// All that is answered to a manifest or a task under circumstances, without a policy.
 #[must_use]
 pub fn under(inputs: &Inputs) -> Answers {

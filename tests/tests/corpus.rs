@@ -6,6 +6,7 @@
 //! | `match` | a task, `mcp.index.json`, circumstances, and perhaps `agents.md` | what `agent match` says |
 //! | `validate` | one of `agents.md`, `mcp.index.json`, `agents.lock`, `compact.json`, a task, a tenant, a snapshot of health | its diagnostics |
 //! | `drift` | `newer.lock` and perhaps `older.lock`; or `agents.lock` and `mcp.index.json` | the named differences |
+//! | `ground` | `summary.json`, `payload.json` | what `agent ground` says |
 //! | `views` | `agents.md`, `mcp.index.json` | every view whole |
 //!
 //! Circumstances, each of which may be absent: `task`, `tenant`, `health` and `context`, as `.yaml`
@@ -38,6 +39,9 @@ const POLICY: &str = "policy.rego";
 const TENANT_ID: &str = "tenant-id.txt";
 const MATCH: &str = "match.json";
 const RESOLUTION: &str = "agents.resolution.json";
+const SUMMARY: &str = "summary.json";
+const PAYLOAD: &str = "payload.json";
+const GROUNDING: &str = "grounding.json";
 const DIAGNOSTICS: &str = "diagnostics.json";
 
 /// Every file that is an input of a decision.
@@ -212,6 +216,29 @@ fn corpus_of_drifts() {
 }
 
 #[test]
+fn corpus_of_groundings() {
+    let mut failures = Failures::default();
+    for case in cases("ground") {
+        let answers = grounded(&case);
+        let yes = answers
+            .get(GROUNDING)
+            .is_some_and(|text| text.starts_with("{\n  \"grounded\": true,\n"));
+        if yes != case.accepted() {
+            failures.add(&case.name(), format!("grounded: {yes}"));
+        }
+        let mut expected = Vec::new();
+        for file in [GROUNDING, "grounding.txt"] {
+            expected.extend(answers.get(file).map(|text| (file, &**text)));
+        }
+        if sarif_results(&answers) != "[]\n" {
+            expected.push((DIAGNOSTICS, answer(&answers, DIAGNOSTICS)));
+        }
+        case.check(&[SUMMARY, PAYLOAD], &expected, &mut failures);
+    }
+    failures.finish();
+}
+
+#[test]
 fn corpus_of_views() {
     let mut failures = Failures::default();
     for case in cases("views") {
@@ -236,13 +263,14 @@ fn corpus_of_views() {
 #[test]
 fn corpus_has_a_case_and_the_documentation_a_page_for_each_code() {
     let mut answered = BTreeSet::new();
-    for area in ["resolve", "match", "call", "validate", "drift"] {
+    for area in ["resolve", "match", "call", "validate", "drift", "ground"] {
         for case in cases(area) {
             let answers = match area {
                 "resolve" => resolved(&case),
                 "match" => matched(&case),
                 "call" => called(&case),
                 "validate" => validated(&case).1,
+                "ground" => grounded(&case),
                 _ => drifted(&case).1,
             };
             for file in [DIAGNOSTICS, RESOLUTION, MATCH, "drifts.json"] {
@@ -418,6 +446,10 @@ fn validated(case: &Case) -> (&'static str, Answers) {
         }
     };
     (input, answers)
+}
+
+fn grounded(case: &Case) -> Answers {
+    native::grounded(&given(case, SUMMARY), &given(case, PAYLOAD))
 }
 
 fn found<T>(lowered: lower::Lowered<T>) -> Vec<Diagnostic> {

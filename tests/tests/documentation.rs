@@ -151,6 +151,24 @@ fn manifests_in_the_reference_are_accepted() {
 }
 
 #[test]
+fn groundings_in_the_reference_are_answered_as_it_says() {
+    let path = root().join("docs/reference/grounding.md");
+    let page = fs::read_to_string(&path).expect("the page on grounding");
+    let [(_, summary)] = &blocks(&page, "Summary")[..] else {
+        panic!("the page has a summary");
+    };
+    let read = agent_engine::lower::summary(summary.clone().into_bytes());
+    assert!(read.expect("a summary").warnings.is_empty());
+    let [(_, summary), (_, payload), (_, shown)] = &blocks(&page, "Output")[..] else {
+        panic!("the page has an answer");
+    };
+    let answers = native::grounded(summary.as_bytes(), payload.as_bytes());
+    let [shown, told] = [shown, &answers["grounding.json"]]
+        .map(|text| serde_json::from_str::<serde_json::Value>(text).expect("JSON"));
+    assert_eq!(shown, told);
+}
+
+#[test]
 fn files_in_the_reference_are_those_of_the_example() {
     let example = root().join("examples/hello-agent");
     let read = |file: &str| fs::read(example.join(file)).expect("the example");

@@ -276,6 +276,34 @@ fn component_and_engine_agree_on_what_is_exposed_and_imported() {
 }
 
 #[test]
+fn component_and_engine_agree_on_grounding() {
+    let component = Component::of_this_workspace();
+    let mut failures = Failures::default();
+    for case in cases("ground") {
+        let file = |name: &str| case.input(name).unwrap_or_default();
+        let (summary, payload) = (file("summary.json"), file("payload.json"));
+        let ours = native::grounded(&summary, &payload);
+        let mut instance = component.instance();
+        let theirs = instance.grounded(&summary, &payload);
+        compare(&mut failures, &case.name(), &ours, &theirs);
+        if let Some(json) = ours.get("grounding.json") {
+            let mut told: Value = serde_json::from_str(json).expect("JSON");
+            for item in told["items"].as_array_mut().into_iter().flatten() {
+                if let Some(reason) = item["reason"].as_object_mut() {
+                    let words = [reason.remove("code"), reason.remove("text")];
+                    assert!(words.iter().all(Option::is_some), "a reason has words");
+                }
+            }
+            let typed = instance.typed_grounding(&summary, &payload);
+            if let Some(lines) = difference(&format!("{told:#}\n"), &format!("{typed:#}\n")) {
+                failures.add(&case.name(), format!("text -, typed +, from {lines}"));
+            }
+        }
+    }
+    failures.finish();
+}
+
+#[test]
 fn component_and_engine_agree_on_hostile_inputs() {
     let component = Component::of_this_workspace();
     let mut failures = Failures::default();

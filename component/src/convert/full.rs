@@ -1,7 +1,7 @@
 //! What the world `engine` has besides.
 
 use super::all;
-use crate::bindings::exports::agent::engine::{capability, lockfile, policy, view};
+use crate::bindings::exports::agent::engine::{capability, grounding, lockfile, policy, view};
 use agent_engine::policy as rego;
 use agent_engine::{decide, lower, model, render};
 
@@ -11,6 +11,7 @@ same! {
     lower::Notation = capability::Notation { ByContent Json }
     render::Format = view::ReportFormat { Json Sarif Github }
     render::Style = view::Style { Plain Heading Name Accepted Rejected Warning Code Dim }
+    decide::Difference = grounding::Difference { Escaping Lookalikes Case WhiteSpace }
     rego::TestVerdict = policy::TestVerdict { Passed Failed Skipped }
 }
 

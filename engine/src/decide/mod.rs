@@ -8,6 +8,7 @@ mod drift;
 mod expansion;
 mod failures;
 mod gates;
+mod grounding;
 mod matching;
 mod resolve;
 mod ruling;
@@ -23,6 +24,9 @@ pub use expansion::{
     NotExpanded, NotExposed, Services, Stub, expand, exposed, services, token_estimate,
 };
 pub use failures::Failures;
+pub use grounding::{
+    Difference, EVIDENCE_MIN, Grounding, PIECE, Quote, Reason, Verdict, WORK, ground,
+};
 pub use matching::{CapabilityFunnel, Circumstances, Matching, NearTool, Preference, hash};
 pub use resolve::{Funnel, Near, Outcome, Resolution, TieBreak};
 pub use ruling::{Allowed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling};

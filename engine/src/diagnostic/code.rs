@@ -65,6 +65,9 @@ catalogue! {
     EndpointChanged "ENDPOINT_CHANGED" Error
         "the locked server is reached at another endpoint"
         "Make sure that the new endpoint is meant, then run `agent resolve`."
+    EvidenceTooShort "EVIDENCE_TOO_SHORT" Error
+        "the evidence of a claim is too short to prove it"
+        "Quote at least 8 characters of a text of the payload, or a whole value."
     ExpansionDenied "EXPANSION_DENIED" Error
         "tools may not be expanded"
         "Ask for tools that the lock holds as `on_demand` and that the policy allows."
@@ -233,6 +236,9 @@ catalogue! {
     ToolUnknown "TOOL_UNKNOWN" Error
         "a plan calls a tool that no server lists"
         "Name a tool of the catalogue, spelled as it is there."
+    Ungrounded "UNGROUNDED" Error
+        "the evidence of a claim is not in the payload"
+        "Quote a text of the payload as it is, character for character, or drop the claim."
     UnknownKey "UNKNOWN_KEY" Warning
         "a key that no field has"
         "Correct its spelling, or remove it; it has no effect."

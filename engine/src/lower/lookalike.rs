@@ -111,7 +111,7 @@ const ASCII: [u8; 128] = {
 
 /// The prototypes of characters.
 #[derive(Default)]
-struct Prototypes {
+pub(crate) struct Prototypes {
     /// First and last character of a range, and where in `texts` the prototype of each in it
     /// stands: sorted. Unpacked when the first id is not ASCII.
     ranges: Vec<(u32, u32, Range<usize>)>,
@@ -123,17 +123,22 @@ impl Prototypes {
     fn skeleton(&mut self, id: &str, out: &mut String) {
         out.clear();
         for c in id.chars() {
-            match c {
-                // Spelled out for speed; a test compares them with the table.
-                'm' => out.push_str("rn"),
-                '%' => out.push_str("°/₀"),
-                '"' => out.push_str("''"),
-                c if c.is_ascii() => out.push(char::from(ASCII[c as usize])),
-                c => match self.prototype(c) {
-                    Some(prototype) => out.push_str(prototype),
-                    None => out.push(c),
-                },
-            }
+            self.each(c, |c| out.push(c));
+        }
+    }
+
+    /// Hand out what a character looks like.
+    pub(crate) fn each(&mut self, c: char, mut put: impl FnMut(char)) {
+        match c {
+            // Spelled out for speed; a test compares them with the table.
+            'm' => "rn".chars().for_each(put),
+            '%' => "°/₀".chars().for_each(put),
+            '"' => "''".chars().for_each(put),
+            c if c.is_ascii() => put(char::from(ASCII[c as usize])),
+            c => match self.prototype(c) {
+                Some(prototype) => prototype.chars().for_each(put),
+                None => put(c),
+            },
         }
     }
 

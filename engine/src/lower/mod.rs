@@ -10,8 +10,10 @@ mod integrity;
 mod lock;
 mod lookalike;
 mod manifest;
+mod payload;
 mod policy_input;
 mod stub;
+mod summary;
 mod tool;
 #[cfg(feature = "plan")]
 mod tool_catalogue;
@@ -23,9 +25,12 @@ pub use circumstances::{Notation, context, health, task, tenant};
 pub use index::index;
 pub use integrity::integrity;
 pub use lock::lock;
+pub(crate) use lookalike::Prototypes;
 pub use manifest::manifest;
+pub use payload::payload;
 pub use policy_input::{Candidate, candidates, input, tool_id};
 pub use stub::{EXPAND, LIST_SERVICES, STUB_ID_LIMIT, stub_definition, stub_name};
+pub use summary::{ITEM_LIMIT, summarised, summary};
 pub use tool::{definition, definition_digest, digest};
 #[cfg(feature = "plan")]
 pub use tool::{definition_of, hint, input_schema};
@@ -54,6 +59,12 @@ pub const PLAN_LIMIT: usize = 16 << 20;
 /// The largest catalogue of tools that is read, in bytes.
 #[cfg(feature = "plan")]
 pub const CATALOGUE_LIMIT: usize = 64 << 20;
+
+/// The largest summary that is read, in bytes.
+pub const SUMMARY_LIMIT: usize = 16 << 20;
+
+/// The largest payload that is read, in bytes.
+pub const PAYLOAD_LIMIT: usize = 16 << 20;
 
 /// A value that was accepted.
 #[derive(Debug)]

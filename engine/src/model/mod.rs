@@ -10,6 +10,8 @@ mod lock;
 mod manifest;
 mod name;
 mod non_empty;
+mod payload;
+mod summary;
 mod task;
 
 pub use by_key::ByKey;
@@ -31,4 +33,6 @@ pub use name::{
     Publisher, Scope, ServerId, ServerVersion, TaskId, TenantId, ToolName,
 };
 pub use non_empty::NonEmpty;
+pub use payload::{LeafNumber, LeafView, Payload, PayloadBuilder, Step};
+pub use summary::{Claim, Summary};
 pub use task::{Context, Health, Task, Tenant};

@@ -6,6 +6,7 @@ mod compact;
 mod discover;
 mod drifts;
 mod expansion;
+mod grounding;
 mod lock;
 mod matching;
 mod report;
@@ -24,6 +25,7 @@ pub use drifts::{drifts, drifts_json};
 pub use expansion::{
     expanded, expanded_json, exposed, exposed_json, not_expanded_json, services, services_json,
 };
+pub use grounding::{grounding, grounding_json};
 pub use lock::lock;
 pub use matching::matching;
 pub use report::{File, Format, report};

@@ -111,6 +111,8 @@ fn source_name(source: Source) -> &'static str {
         Source::Overlay => "overlay",
         Source::Plan => "plan",
         Source::Catalogue => "catalogue",
+        Source::Summary => "summary",
+        Source::Payload => "payload",
     }
 }
 

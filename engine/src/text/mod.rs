@@ -38,6 +38,10 @@ pub enum Source {
     Plan,
     /// The tools that servers have at the moment.
     Catalogue,
+    /// A summary of a payload.
+    Summary,
+    /// What a tool returned.
+    Payload,
 }
 
 impl Source {
@@ -58,6 +62,8 @@ impl Source {
             Self::Overlay => "overlay.yaml",
             Self::Plan => "plan.json",
             Self::Catalogue => "catalogue.json",
+            Self::Summary => "summary.json",
+            Self::Payload => "payload.json",
         }
     }
 

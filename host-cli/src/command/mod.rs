@@ -5,6 +5,7 @@ mod diff;
 mod discover;
 mod expand;
 mod explain;
+mod ground;
 mod index_import;
 mod man;
 mod match_task;
@@ -53,6 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Index(Index::Import(it)) => {
             index_import::run(it, Session::open(global, &it.output)?)
         }
+        Command::Ground(it) => ground::run(it, Session::open(global, &it.output)?),
         Command::Why(it) => why::run(it, Session::open(global, &it.output)?),
         Command::Diff(it) => diff::run(it, Session::open(global, &it.output)?),
         Command::Verify(it) => verify::run(it, Session::open(global, &it.output)?),

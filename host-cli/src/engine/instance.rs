@@ -7,6 +7,7 @@ use super::bindings::exports::agent::engine::expansion::{
     Answer as ExpansionAnswer, Exposed, Refusal,
 };
 use super::bindings::exports::agent::engine::explanation::Origin;
+use super::bindings::exports::agent::engine::grounding::Grounding;
 use super::bindings::exports::agent::engine::importer::{Imported, Overlay};
 use super::bindings::exports::agent::engine::plan::CallAnswer;
 use super::bindings::exports::agent::engine::policy::TestOutcome;
@@ -545,6 +546,21 @@ impl Instance {
                 lock.map(|lock| lock.0),
                 catalogue.map(|catalogue| catalogue.0),
             )
+        })
+    }
+}
+
+/// The interface `grounding`.
+impl Instance {
+    pub(crate) fn ground(
+        &mut self,
+        summary: &[u8],
+        payload: &[u8],
+    ) -> Result<Checked<Grounding>, Failure> {
+        self.call(|engine, store| {
+            engine
+                .agent_engine_grounding()
+                .call_ground(store, summary, payload)
         })
     }
 }

@@ -17,6 +17,7 @@ pub(crate) use bindings::exports::agent::engine::{
     catalogue::CodeEntry,
     diagnostic::{Code, Diagnostic, Label, Severity, Source, Span},
     expansion::Refusal,
+    grounding::Grounding,
     importer::{Imported, Overlay},
     lockfile::Drift,
     plan::{CallAnswer, CallVerdict},

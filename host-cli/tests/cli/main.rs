@@ -9,6 +9,7 @@
 mod capabilities;
 mod codes;
 mod engines;
+mod ground;
 mod inputs;
 mod locks;
 mod output;

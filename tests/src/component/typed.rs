@@ -593,7 +593,7 @@ fn server(server: &Server) -> Value {
     })
 }
 
-fn place(place: &Place) -> Value {
+pub(super) fn place(place: &Place) -> Value {
     json!({
         "column": place.start.column,
         "endColumn": place.end.column,

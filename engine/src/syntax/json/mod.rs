@@ -12,6 +12,7 @@ mod writer;
 
 pub(crate) use super::canonical::write_string;
 pub use problem::{Syntax, report};
+pub(crate) use reader::raw_offset;
 pub use reader::{Kind, Reader, Token};
 pub use tree::{parse, value as parse_value};
 pub(crate) use writer::Writer;

@@ -533,6 +533,26 @@ impl Key {
     }
 }
 
+/// Where in the source of a string, its quotes left out, an offset of the string stands: there it
+/// may be written with escapes. The source has been read before.
+pub(crate) fn raw_offset(source: &str, offset: usize) -> usize {
+    let mut reader = Reader::new(source);
+    reader.at = 0;
+    let mut left = offset;
+    loop {
+        let run = plain_run(source.as_bytes(), reader.at) - reader.at;
+        if run >= left {
+            return reader.at + left;
+        }
+        left -= run;
+        reader.at += run;
+        match reader.escape() {
+            Ok(c) => left = left.saturating_sub(c.len_utf8()),
+            Err(_) => return reader.at,
+        }
+    }
+}
+
 /// The offset of the first byte from `at` that ends a run of plain characters of a string: a
 /// quote, a backslash, a control character, or the end of the text.
 #[inline(always)]
@@ -564,7 +584,18 @@ fn plain_run(bytes: &[u8], mut at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::plain_run;
+    use super::{plain_run, raw_offset};
+
+    #[test]
+    fn offsets_of_a_string_are_found_in_its_source() {
+        // Read as: a, quote, é, clef (four bytes), new line, b.
+        let source = r#"a\"\u00e9\ud834\udd1e\nb"#;
+        let offsets = [(0, 0), (1, 1), (2, 3), (4, 9), (8, 21), (9, 23), (10, 24)];
+        for (offset, raw) in offsets {
+            assert_eq!(raw_offset(source, offset), raw, "{offset}");
+        }
+        assert_eq!(raw_offset("\u{feff}x", 3), 3);
+    }
 
     #[test]
     fn runs_end_where_a_plain_loop_ends_them() {

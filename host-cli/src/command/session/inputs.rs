@@ -4,8 +4,8 @@ use super::Session;
 use crate::args::{self, TaskOption};
 use crate::diagnostics::Document;
 use crate::engine::{
-    CallPlan, Circumstances, Context, Diagnostic, Drift, Health, Imported, Index, Lock, Manifest,
-    Matching, Notation, Overlay, Policy, Resolution, Source, Task, Tenant, TestOutcome,
+    CallPlan, Circumstances, Context, Diagnostic, Drift, Grounding, Health, Imported, Index, Lock,
+    Manifest, Matching, Notation, Overlay, Policy, Resolution, Source, Task, Tenant, TestOutcome,
     ToolCatalogue,
 };
 use crate::failure::Failure;
@@ -232,6 +232,20 @@ impl Session {
         let merged = self.engine.import(&text, overlay, index)?;
         self.remember(Source::Import, document, text);
         Ok(self.accept(merged))
+    }
+
+    /// Whether a summary says what a payload says.
+    pub(crate) fn ground(
+        &mut self,
+        summary: &Input,
+        payload: &Input,
+    ) -> Result<Option<Grounding>, Failure> {
+        let texts = [self.read(summary, TEXT_MAX)?, self.read(payload, TEXT_MAX)?];
+        let grounded = self.engine.ground(&texts[0], &texts[1])?;
+        let [summary_text, payload_text] = texts;
+        self.remember(Source::Summary, summary, summary_text);
+        self.remember(Source::Payload, payload, payload_text);
+        Ok(self.accept(grounded))
     }
 
     /// An input that may not be named. The outer none stands for one that is refused.

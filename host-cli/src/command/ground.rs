@@ -1,0 +1,15 @@
+//! `agent ground`: whether a summary says what a payload says.
+
+use super::Answer;
+use super::session::Session;
+use crate::args::Ground;
+use crate::failure::Failure;
+
+pub(super) fn run(args: &Ground, mut session: Session) -> Result<Answer, Failure> {
+    let Some(grounding) = session.ground(&args.summary, &args.payload)? else {
+        return session.refuse();
+    };
+    session.add(grounding.diagnostics);
+    session.show(|_| Ok(grounding.text), |_| Ok(grounding.json))?;
+    Ok(Answer::yes_if(grounding.grounded))
+}
