@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::inputs::{
-    self, Category, Constraints, Diagnostic, Guest, GuestIndex, GuestManifest, Requirement, Server,
+    self, Constraints, Diagnostic, Guest, GuestIndex, GuestManifest, Requirement, Server,
 };
 use crate::convert::{all, page, strings};
 use agent_engine::diagnostic;
@@ -81,16 +81,6 @@ impl GuestIndex for Index {
     fn servers(&self, offset: u32, limit: u32) -> Vec<Server> {
         let ranks = page(self.value.by_name().iter(), offset, limit);
         all(ranks.map(|rank| self.value.server(*rank)))
-    }
-
-    fn categories(&self) -> Vec<Category> {
-        (0..)
-            .zip(self.value.category_names())
-            .map(|(number, name)| Category {
-                name: name.to_owned(),
-                servers: all(self.value.servers_of(number)),
-            })
-            .collect()
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {

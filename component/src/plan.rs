@@ -51,7 +51,7 @@ impl Guest for Component {
             text: all(render::call_verdict(&verdict)),
             verdict: match &verdict {
                 decide::CallVerdict::Allowed(call) => {
-                    CallVerdict::Allowed(plan::AuthorizedCall::new(call.into()))
+                    CallVerdict::Allowed(plan::AuthorizedCall::new(AuthorizedCall::from(call)))
                 }
                 decide::CallVerdict::NeedsMoreInfo(answer) => {
                     CallVerdict::NeedsMoreInfo((*answer).to_owned())

@@ -56,6 +56,7 @@ fn members(entry: &str) -> Vec<Entry<'_>> {
 }
 
 /// The JSON text of a tool's `inputSchema`. None: it has none.
+#[cfg(feature = "plan")]
 pub fn input_schema(entry: &str) -> Option<&str> {
     let members = members(entry);
     let schema = members.iter().find(|member| member.key == "inputSchema")?;
@@ -63,6 +64,7 @@ pub fn input_schema(entry: &str) -> Option<&str> {
 }
 
 /// What a tool says of itself in `annotations`. None: nothing.
+#[cfg(feature = "plan")]
 pub fn hint(entry: &str, name: &str) -> Option<bool> {
     let members = members(entry);
     let annotations = members.iter().find(|member| member.key == "annotations")?;

@@ -177,7 +177,7 @@ impl Instance {
     /// What `discover-json` says, put together from the typed functions.
     pub fn typed_discover(&mut self, index: &[u8]) -> Value {
         let (index, _) = self.index(index).expect("the index is valid");
-        let categories = call!(self, agent_engine_inputs.index, call_categories(index));
+        let categories = call!(self, agent_engine_view, call_categories(index));
         let servers = call!(
             self,
             agent_engine_inputs.index,
