@@ -15,6 +15,7 @@ pub fn definition(tool: ToolView<'_>) -> String {
 }
 
 /// The same of a tool by its name and the JSON object that it is described by.
+#[cfg_attr(not(feature = "plan"), allow(unreachable_pub))]
 pub fn definition_of(tool: &str, entry: &str) -> String {
     let mut out = String::from("{");
     let mut named = false;
