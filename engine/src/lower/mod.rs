@@ -33,7 +33,7 @@ pub use stub::{EXPAND, LIST_SERVICES, STUB_ID_LIMIT, stub_definition, stub_name}
 pub use summary::{ITEM_LIMIT, summarised, summary};
 pub use tool::{definition, definition_digest, digest};
 #[cfg(feature = "plan")]
-pub use tool::{definition_of, hint, input_schema};
+pub(crate) use tool::{definition_of, hint, input_schema};
 #[cfg(feature = "plan")]
 pub use tool_catalogue::tool_catalogue;
 

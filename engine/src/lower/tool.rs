@@ -15,8 +15,7 @@ pub fn definition(tool: ToolView<'_>) -> String {
 }
 
 /// The same of a tool by its name and the JSON object that it is described by.
-#[cfg_attr(not(feature = "plan"), allow(unreachable_pub))]
-pub fn definition_of(tool: &str, entry: &str) -> String {
+pub(crate) fn definition_of(tool: &str, entry: &str) -> String {
     let mut out = String::from("{");
     let mut named = false;
     let mut name = |out: &mut String| {
@@ -58,7 +57,7 @@ fn members(entry: &str) -> Vec<Entry<'_>> {
 
 /// The JSON text of a tool's `inputSchema`. None: it has none.
 #[cfg(feature = "plan")]
-pub fn input_schema(entry: &str) -> Option<&str> {
+pub(crate) fn input_schema(entry: &str) -> Option<&str> {
     let members = members(entry);
     let schema = members.iter().find(|member| member.key == "inputSchema")?;
     Some(schema.value.span.of(entry))
@@ -66,7 +65,7 @@ pub fn input_schema(entry: &str) -> Option<&str> {
 
 /// What a tool says of itself in `annotations`. None: nothing.
 #[cfg(feature = "plan")]
-pub fn hint(entry: &str, name: &str) -> Option<bool> {
+pub(crate) fn hint(entry: &str, name: &str) -> Option<bool> {
     let members = members(entry);
     let annotations = members.iter().find(|member| member.key == "annotations")?;
     let Value::Mapping(annotations) = &annotations.value.value else {

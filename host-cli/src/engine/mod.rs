@@ -20,7 +20,7 @@ pub(crate) use bindings::exports::agent::engine::{
     grounding::Grounding,
     importer::{Imported, Overlay},
     lockfile::Drift,
-    plan::{CallAnswer, CallVerdict},
+    plan::CallVerdict,
     policy::{TestOutcome, TestVerdict},
     view::{File, Part, ReportFormat, Style},
 };
