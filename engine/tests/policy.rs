@@ -52,6 +52,17 @@ fn an_example_allows_and_gives_reasons() {
     );
 }
 
+/// Found by fuzzing: of this the evaluator says a place and nothing else.
+#[test]
+fn what_does_not_compile_is_said_in_words() {
+    let text = "package switchboard_test\n\nimport data# No tool.switch tb";
+    let problems = read(text.into()).expect_err("it does not compile");
+    assert!(!problems.is_empty());
+    for problem in problems {
+        assert!(!problem.message.is_empty(), "{problem:#?}");
+    }
+}
+
 #[test]
 fn an_answer_is_a_set_of_strings() {
     for (rules, expected) in [

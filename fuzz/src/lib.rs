@@ -6,6 +6,11 @@ use agent_engine::diagnostic::{Diagnostic, Problems, Severity};
 use agent_engine::lower::Lowered;
 use agent_engine::render::{Format, report};
 
+/// The two texts of an input, around a line `=====`. None: it has no such line, or is not UTF-8.
+pub fn two_texts(input: &[u8]) -> Option<(&str, &str)> {
+    str::from_utf8(input).ok()?.split_once("\n=====\n")
+}
+
 /// A value, if the input was accepted. Either way what was said about it is checked.
 pub fn checked<T>(input: &[u8], lowered: Lowered<T>) -> Option<T> {
     match lowered {

@@ -289,7 +289,14 @@ fn explain(error: &Error) -> (Option<At>, String) {
         .min()
         .map_or(message, |end| &message[..end]);
     let short: String = message.trim().chars().take(DETAIL_LIMIT).collect();
-    (at, short.trim_end_matches('.').to_owned())
+    let short = short.trim_end_matches('.');
+    // Of some things it says no more than where they are.
+    let said = if short.is_empty() {
+        "the evaluator refuses it"
+    } else {
+        short
+    };
+    (at, said.to_owned())
 }
 
 /// The byte of a column as the evaluator counts them: a tab has four.
