@@ -1,6 +1,7 @@
 //! Numbers as they are written: exact, in time that grows with their digits.
 
 use super::budget::{Budget, OverBudget};
+use crate::syntax::Number;
 use std::cmp::Ordering;
 
 /// How many digits the divisor of `multipleOf` may have, leading and trailing zeros aside: what is
@@ -21,15 +22,12 @@ pub(super) struct Decimal<'a> {
 impl<'a> Decimal<'a> {
     /// A number in JSON's notation.
     pub(super) fn new(number: &'a str) -> Self {
-        let (negative, number) = match number.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, number),
-        };
-        let (mantissa, exponent) = match number.split_once(['e', 'E']) {
-            Some((mantissa, exponent)) => (mantissa, saturating(exponent)),
-            None => (number, 0),
-        };
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let Number {
+            negative,
+            whole,
+            fraction,
+            exponent,
+        } = Number::of(number);
         let mut fraction = fraction.trim_end_matches('0');
         let mut exponent = exponent.saturating_sub(fraction.len() as i64);
         let mut whole = whole.trim_start_matches('0');
@@ -169,24 +167,6 @@ impl Divisor {
                 .fold(0, |digits, digit| digits * 10 + u128::from(digit - b'0')),
             exponent: number.exponent,
         })
-    }
-}
-
-/// An exponent, no further from zero than a size in memory can make up for.
-fn saturating(exponent: &str) -> i64 {
-    const FARTHEST: i64 = i64::MAX / 4;
-    let size = exponent
-        .bytes()
-        .filter(u8::is_ascii_digit)
-        .fold(0_i64, |size, digit| {
-            size.saturating_mul(10)
-                .saturating_add(i64::from(digit - b'0'))
-        })
-        .min(FARTHEST);
-    if exponent.starts_with('-') {
-        -size
-    } else {
-        size
     }
 }
 

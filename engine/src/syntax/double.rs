@@ -4,6 +4,7 @@
 //! have to load for the few numbers of an index that are not small and whole. This one counts with
 //! whole numbers of any size.
 
+use super::number::Number;
 use std::iter::repeat_n;
 
 /// More digits than any number halfway between two doubles has (767): what is behind them only
@@ -13,15 +14,12 @@ const DIGITS: usize = 800;
 /// The double nearest to a number in JSON's notation, of two equally near ones the even one;
 /// infinite from 1.8e308 on.
 pub(crate) fn double(number: &str) -> f64 {
-    let (negative, number) = match number.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, number),
-    };
-    let (mantissa, exponent) = match number.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, saturating(exponent)),
-        None => (number, 0),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let Number {
+        negative,
+        whole,
+        fraction,
+        exponent,
+    } = Number::of(number);
     let bytes = || whole.bytes().chain(fraction.bytes());
     let zeros = bytes().take_while(|byte| *byte == b'0').count();
     let len = whole.len() + fraction.len() - zeros;
@@ -38,22 +36,6 @@ pub(crate) fn double(number: &str) -> f64 {
         scaled(&kept, point - kept.len() as i64, beyond)
     };
     if negative { -positive } else { positive }
-}
-
-/// A whole number with a sign, no further from zero than a size in memory can make up for.
-fn saturating(exponent: &str) -> i64 {
-    let size = exponent
-        .bytes()
-        .filter(u8::is_ascii_digit)
-        .fold(0_i64, |size, digit| {
-            size.saturating_mul(10)
-                .saturating_add(i64::from(digit - b'0'))
-        });
-    if exponent.starts_with('-') {
-        -size
-    } else {
-        size
-    }
 }
 
 /// The double nearest to `digits` × 10^`exponent`, and a little more where there is something
