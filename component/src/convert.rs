@@ -41,12 +41,14 @@ same! {
         PolicyDeadRule PolicyRuleUnused PolicyTestFailed ImportFormat ImportValue
         ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort Ungrounded PlanNotJson
         PlanShape ToolUnknown ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget
-        SchemaInvalid
+        SchemaInvalid InputDenied MovaDestinationDenied MovaLimitExceeded MovaOutputInvalid
+        MovaPolicyDenied MovaValidationFailed
     }
     problems::Severity = diagnostic::Severity { Error Warning Note }
     text::Source = diagnostic::Source {
         Manifest Index Lock Explanation Task Tenant Health Context Policy PolicyTest
-        Import Overlay Plan Catalogue Summary Payload
+        Import Overlay Plan Catalogue Summary Payload Request ToolPool Profile StepInput StepOutput
+        Document
     }
     model::Sensitivity = inputs::Sensitivity {
         Public Internal Confidential PiiLow PiiModerate PiiHigh

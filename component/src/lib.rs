@@ -22,6 +22,8 @@ mod plan;
 mod policy;
 mod resolver;
 #[cfg(feature = "full")]
+mod schemas;
+#[cfg(feature = "full")]
 mod view;
 
 /// What `wit-bindgen` makes of the world.

@@ -55,6 +55,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Plan(Plan),
     #[command(subcommand)]
+    Schema(Schema),
+    #[command(subcommand)]
     Policy(Policy),
     #[command(subcommand)]
     Index(Index),
@@ -451,11 +453,12 @@ pub(crate) enum Plan {
     Check(PlanCheck),
 }
 
-/// Say whether the one call of a plan may be made, and why not
+/// Say whether a plan may be carried out, and why not
 ///
-/// The plan is what a planner answered: one JSON object and nothing besides. The call has to be in
-/// the catalogue and in the lock, forbidden by nothing, of a tool that only reads and is as it was
-/// locked, with arguments that its input schema allows.
+/// A plan is a list of steps, each a call of one tool of the pool (`env.mova_agent_plan_v1`). Every step
+/// has to be allowed by the profile, within its caps, at the destinations of its tool and by its
+/// schemas; a tool of an MCP server has to be in the lock. With `--call` it is a one-call plan: what a
+/// planner answered, one JSON object, of a tool that only reads. Nothing is carried out.
 #[derive(Args, Debug)]
 pub(crate) struct PlanCheck {
     /// The plan, or `-` for standard input
@@ -463,10 +466,22 @@ pub(crate) struct PlanCheck {
     pub(crate) plan: Input,
 
     /// It is a one-call plan
-    #[arg(long, required = true)]
+    #[arg(long, conflicts_with_all = ["tool_pool", "profile", "request", "mova"])]
     pub(crate) call: bool,
 
-    /// The lock, or `-` for standard input; without one nothing may be called
+    /// The tools that plans may name (`ds.mova_agent_tool_pool_v1`)
+    #[arg(long, value_name = "FILE", required_unless_present = "call", value_hint = ValueHint::FilePath)]
+    pub(crate) tool_pool: Option<Input>,
+
+    /// What they may be used for, and how much (`ds.instruction_profile_core_v1` with `caps`)
+    #[arg(long, value_name = "FILE", required_unless_present = "call", value_hint = ValueHint::FilePath)]
+    pub(crate) profile: Option<Input>,
+
+    /// What the plan answers, so that they are compared (`env.mova_agent_request_v1`)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) request: Option<Input>,
+
+    /// The lock, or `-` for standard input; without one no tool of an MCP server may be called
     #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
     pub(crate) lock: Input,
 
@@ -476,7 +491,62 @@ pub(crate) struct PlanCheck {
     pub(crate) catalog: Option<Input>,
 
     #[command(flatten)]
+    pub(crate) mova: MovaOption,
+
+    #[command(flatten)]
     pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MovaOption {
+    /// A copy of MOVA whose core schemas take the place of the project's own equivalents
+    /// [default: `vendor/MOVA` if it is there]
+    #[arg(id = "mova", long = "mova", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// Print the JSON Schemas of the project, or check a document against one
+#[derive(Debug, Subcommand)]
+pub(crate) enum Schema {
+    List(SchemaList),
+    Show(SchemaShow),
+    Check(SchemaCheck),
+}
+
+/// List the schemas
+#[derive(Args, Debug)]
+pub(crate) struct SchemaList {
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Print a schema
+#[derive(Args, Debug)]
+pub(crate) struct SchemaShow {
+    /// Its name, such as `env.mova_agent_plan_v1`
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Check a document against a schema
+#[derive(Args, Debug)]
+pub(crate) struct SchemaCheck {
+    /// The schema by its name, such as `env.mova_agent_plan_v1`
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+
+    /// The document, or `-` for standard input (JSON)
+    #[arg(value_name = "DOCUMENT", value_hint = ValueHint::FilePath)]
+    pub(crate) document: Input,
+
+    #[command(flatten)]
+    pub(crate) mova: MovaOption,
 
     #[command(flatten)]
     pub(crate) output: Output,

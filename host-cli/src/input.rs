@@ -1,5 +1,6 @@
 //! Reading input files, up to their limits.
 
+use crate::engine::NamedText;
 use crate::failure::Failure;
 use std::ffi::OsString;
 use std::fmt;
@@ -12,6 +13,9 @@ pub(crate) const TEXT_MAX: u64 = 16 << 20;
 
 /// An index may have this many bytes.
 pub(crate) const INDEX_MAX: u64 = 512 << 20;
+
+/// A schema of MOVA may have this many bytes.
+const SCHEMA_MAX: u64 = 1 << 20;
 
 /// The component given by `--engine` may have this many bytes.
 const ENGINE_MAX: u64 = 64 << 20;
@@ -71,6 +75,29 @@ impl Input {
     fn unreadable(&self, error: &io::Error) -> Failure {
         Failure::new(format_args!("can't read `{self}`: {}", reason(error)))
     }
+}
+
+/// Reads the schemas of a folder, or of the folder `schemas` in it, each by its name.
+pub(crate) fn read_schemas(folder: &Path) -> Result<Vec<NamedText>, Failure> {
+    const SUFFIX: &str = ".schema.json";
+    let within = folder.join("schemas");
+    let folder = if within.is_dir() { &within } else { folder };
+    let unreadable = |error: io::Error| {
+        let path = folder.display();
+        Failure::new(format_args!("can't read `{path}`: {}", reason(&error)))
+    };
+    let mut schemas = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if let Some(name) = name.and_then(|name| name.strip_suffix(SUFFIX)) {
+            schemas.push(NamedText {
+                name: name.to_owned(),
+                text: Input::File(path.clone()).read(SCHEMA_MAX)?,
+            });
+        }
+    }
+    Ok(schemas)
 }
 
 /// Reads the component that `--engine` names.

@@ -1,13 +1,13 @@
 //! The documentation page of each code.
 
 macro_rules! pages {
-    ($($code:literal,)*) => {
-        &[$((
+    ($($folder:literal: $($code:literal,)*;)*) => {
+        &[$($((
             $code,
             include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/../docs/reference/codes/", $code, ".md"
+                env!("CARGO_MANIFEST_DIR"), "/../docs/reference/codes/", $folder, $code, ".md"
             )),
-        ),)*]
+        ),)*)*]
     };
 }
 
@@ -18,7 +18,7 @@ pub(crate) fn of(code: &str) -> Option<&'static str> {
 }
 
 /// The codes and their pages, ordered by code.
-const PAGES: &[(&str, &str)] = pages![
+const PAGES: &[(&str, &str)] = pages!["":
     "AGENT_CHANGED",
     "ARGUMENT_INVALID",
     "ARGUMENT_UNKNOWN",
@@ -43,6 +43,7 @@ const PAGES: &[(&str, &str)] = pages![
     "IMPORT_TOOL_REMOVED",
     "IMPORT_UNUSED",
     "IMPORT_VALUE",
+    "INPUT_DENIED",
     "INPUT_TOO_LARGE",
     "INTEGRITY_CHANGED",
     "INVALID_NAME",
@@ -94,6 +95,14 @@ const PAGES: &[(&str, &str)] = pages![
     "WRONG_TYPE",
     "YAML_SYNTAX",
     "YAML_UNSUPPORTED",
+    ;
+    "plan/":
+    "destination_denied",
+    "limit_exceeded",
+    "output_invalid",
+    "policy_denied",
+    "validation_failed",
+    ;
 ];
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ fn examples_on_the_pages_of_codes_are_answered_as_the_page_says() {
     let mut failures = Failures::default();
     let (mut triggered, mut resolved) = (0, 0);
     for code in Code::ALL {
-        let path = root().join(format!("docs/reference/codes/{}.md", code.name()));
+        let path = root().join(format!("docs/reference/codes/{}.md", code.page()));
         let page = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         for block in blocks(&page, "Triggered by") {
             if let Some(codes) = codes(&block) {

@@ -9,9 +9,15 @@ mod expansion;
 mod failures;
 mod gates;
 mod grounding;
+#[cfg(feature = "plan")]
+mod locked_tool;
 mod matching;
+#[cfg(feature = "plan")]
+mod plan;
 mod resolve;
 mod ruling;
+#[cfg(feature = "plan")]
+mod settle;
 
 pub(crate) use assess::constraint_failures;
 pub use assess::{Assessment, Offer, Rejection, assess};
@@ -28,5 +34,13 @@ pub use grounding::{
     Difference, EVIDENCE_MIN, Grounding, PIECE, Quote, Reason, Verdict, WORK, ground,
 };
 pub use matching::{CapabilityFunnel, Circumstances, Matching, NearTool, Preference, hash};
+#[cfg(feature = "plan")]
+pub use plan::{
+    AuthorizedPlan, AuthorizedStep, CantBe, Decided, Deferred, DestinationDenial, InputDenial,
+    PlanAnswer, PlanContext, PlanDenial, PlanReason, PlanRules, QueryDenial, Referred, RunCheck,
+    RunDenial, ServerUse, Stated, authorize_destination, authorize_plan, decide_query,
+};
 pub use resolve::{Funnel, Near, Outcome, Resolution, TieBreak};
 pub use ruling::{Allowed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling};
+#[cfg(feature = "plan")]
+pub use settle::{CallResult, check_payload};

@@ -19,6 +19,18 @@ macro_rules! catalogue {
                 match self { $(Self::$case => $name,)* }
             }
 
+            /// The path of its page in the documentation, without its suffix. Codes in small letters
+            /// have a folder: some have a namesake in capitals, and not every file system can
+            /// tell the two apart.
+            pub fn page(self) -> String {
+                let name = self.name();
+                if name.starts_with(|c: char| c.is_ascii_lowercase()) {
+                    format!("plan/{name}")
+                } else {
+                    name.to_owned()
+                }
+            }
+
             /// How much a diagnostic of this code weighs.
             pub fn severity(self) -> Severity {
                 match self { $(Self::$case => Severity::$severity,)* }
@@ -110,6 +122,9 @@ catalogue! {
     ImportValue "IMPORT_VALUE" Error
         "a value of an imported document can't be taken as it is"
         "Give the value in the overlay."
+    InputDenied "INPUT_DENIED" Error
+        "a query is not accepted"
+        "Ask for something else, or in fewer words."
     InputTooLarge "INPUT_TOO_LARGE" Error
         "an input is larger than its limit"
         "Split the input, or check that it is the file you meant."
@@ -263,6 +278,21 @@ catalogue! {
     YamlUnsupported "YAML_UNSUPPORTED" Error
         "a text uses YAML beyond the subset"
         "Write the value out: no anchors, aliases, tags, merge keys or further documents."
+    MovaDestinationDenied "destination_denied" Error
+        "a step would connect to where its tool may not"
+        "Name one of the destinations of the tool's binding."
+    MovaLimitExceeded "limit_exceeded" Error
+        "a plan would use more than it may"
+        "Use less, or have the cap of the profile raised."
+    MovaOutputInvalid "output_invalid" Error
+        "an output is not what its schema says"
+        "Nothing may be done with it; see the rule of the schema."
+    MovaPolicyDenied "policy_denied" Error
+        "the instruction profile, the tool pool or the lock does not allow it"
+        "Use a tool that is allowed, or have the rule changed."
+    MovaValidationFailed "validation_failed" Error
+        "a document of a plan is not what it has to be"
+        "Write what the rule asks for."
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 //! Problems in an input, with their place, their reason and what to do about them.
 
 mod code;
+#[cfg(feature = "plan")]
+mod finding;
 mod problems;
 
 pub use code::Code;
+#[cfg(feature = "plan")]
+pub use finding::{Finding, Findings};
 pub use problems::{Problems, Report};
 
 use crate::text::Place;

@@ -3,9 +3,9 @@
 use super::wording::quoted;
 use crate::decide::{CallDenial, CallVerdict, MayWrite};
 use crate::diagnostic::{Code, Diagnostic, Label};
-use crate::model::{CallPlan, Planned, PlannedCall};
+use crate::model::{CallPlan, Name, Planned};
 use crate::schema::ArgumentProblem;
-use crate::text::Span;
+use crate::text::{Span, Text};
 
 /// One error for each reason, at its place in the plan. None: the call may be made, or none is
 /// planned.
@@ -13,20 +13,43 @@ pub fn call_denials(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Diagnosti
     let (CallVerdict::Denied(denials), Planned::Call(call)) = (verdict, &plan.planned) else {
         return Vec::new();
     };
+    let place = CallPlace {
+        text: &plan.text,
+        server: (call.server.value.as_str(), call.server.span),
+        tool: (call.tool.value.as_str(), call.tool.span),
+        arguments: ("args", call.args),
+    };
     let denials = denials.as_slice().iter();
-    denials
-        .map(|denial| diagnostic(plan, call, denial))
-        .collect()
+    denials.map(|denial| call_denial(&place, denial)).collect()
 }
 
-fn diagnostic(plan: &CallPlan, call: &PlannedCall, denial: &CallDenial<'_>) -> Diagnostic {
-    let (server, tool) = (&call.server, &call.tool);
-    let named = format!("`{}` of `{}`", tool.value, server.value);
+/// Where the call of a tool stands in a plan.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallPlace<'p> {
+    /// The plan.
+    pub(super) text: &'p Text,
+    /// The id of the server, and where it is told of.
+    pub(super) server: (&'p str, Span),
+    /// The name of the tool, and where it is told of.
+    pub(super) tool: (&'p str, Span),
+    /// What the arguments are called, and where they stand.
+    pub(super) arguments: (&'p str, Span),
+}
+
+/// The words for one reason against a call.
+pub(super) fn call_denial(place: &CallPlace<'_>, denial: &CallDenial<'_>) -> Diagnostic {
+    let CallPlace {
+        text,
+        server: (server, server_span),
+        tool: (tool, tool_span),
+        arguments: (arguments, arguments_span),
+    } = *place;
+    let named = format!("`{tool}` of `{server}`");
     let at = |code: Code, span: Span, label: &str, message: String, help: String| Diagnostic {
         code,
         message,
         labels: vec![Label {
-            place: plan.text.place(span),
+            place: text.place(span),
             text: label.to_owned(),
         }],
         help: vec![help],
@@ -39,45 +62,44 @@ fn diagnostic(plan: &CallPlan, call: &PlannedCall, denial: &CallDenial<'_>) -> D
     match denial {
         CallDenial::UnknownServer { nearest } => at(
             Code::ToolUnknown,
-            server.span,
+            server_span,
             "no such server",
-            format!("no server `{}` lists tools", server.value),
+            format!("no server `{server}` lists tools"),
             meant(nearest, Code::ToolUnknown),
         ),
         CallDenial::UnknownTool { nearest } => at(
             Code::ToolUnknown,
-            tool.span,
+            tool_span,
             "no such tool",
-            format!("the server `{}` has no tool `{}`", server.value, tool.value),
+            format!("the server `{server}` has no tool `{tool}`"),
             meant(nearest, Code::ToolUnknown),
         ),
         CallDenial::LockMissing => at(
             Code::LockMissing,
-            tool.span,
+            tool_span,
             "locked nowhere",
             format!("there is no lock that would allow {named}"),
             usual(Code::LockMissing),
         ),
         CallDenial::NotLocked => at(
             Code::ToolNotLocked,
-            tool.span,
+            tool_span,
             "not in the lock",
             format!("the lock has neither {named} for a capability nor the server for a category"),
             usual(Code::ToolNotLocked),
         ),
         CallDenial::EntryChanged { version, integrity } => at(
             Code::IntegrityChanged,
-            server.span,
+            server_span,
             "not as it was locked",
             format!(
-                "the index has no entry `{} {version}` with the locked integrity {integrity}",
-                server.value
+                "the index has no entry `{server} {version}` with the locked integrity {integrity}"
             ),
             usual(Code::IntegrityChanged),
         ),
         CallDenial::Forbidden { label } => at(
             Code::ForbiddenAction,
-            tool.span,
+            tool_span,
             "forbidden",
             format!("{named} is forbidden by the label `{label}` of the lock"),
             "Have the label removed from `constraints.actions.forbid`, or call another tool."
@@ -85,14 +107,14 @@ fn diagnostic(plan: &CallPlan, call: &PlannedCall, denial: &CallDenial<'_>) -> D
         ),
         CallDenial::NotReadonly(why) => at(
             Code::NotReadonly,
-            tool.span,
+            tool_span,
             "may write",
             format!("{named} {}", may_write(why)),
             usual(Code::NotReadonly),
         ),
         CallDenial::DefinitionChanged { locked, present } => at(
             Code::DefinitionChanged,
-            tool.span,
+            tool_span,
             "not as it was locked",
             format!("{named} was locked with the definition {locked}, and has {present}"),
             usual(Code::DefinitionChanged),
@@ -100,14 +122,14 @@ fn diagnostic(plan: &CallPlan, call: &PlannedCall, denial: &CallDenial<'_>) -> D
         CallDenial::Arguments(problem) => match problem {
             ArgumentProblem::Schema { message } => at(
                 Code::SchemaInvalid,
-                tool.span,
+                tool_span,
                 "its input schema can't be used",
                 format!("the input schema of {named} {message}"),
                 usual(Code::SchemaInvalid),
             ),
             ArgumentProblem::Budget { message } => at(
                 Code::SchemaBudget,
-                call.args,
+                arguments_span,
                 "not decided",
                 format!("the arguments of {named} can't be checked: {message}"),
                 usual(Code::SchemaBudget),
@@ -135,7 +157,7 @@ fn diagnostic(plan: &CallPlan, call: &PlannedCall, denial: &CallDenial<'_>) -> D
                 Code::ArgumentInvalid,
                 *span,
                 "not what the schema says",
-                format!("`args{pointer}` {message}"),
+                format!("`{arguments}{pointer}` {message}"),
                 format!("the input schema says so at `{rule}`"),
             ),
         },

@@ -7,6 +7,10 @@ mod edit;
 mod expansion;
 mod grounding;
 mod offer;
+#[cfg(feature = "plan")]
+mod plan;
+#[cfg(feature = "plan")]
+mod settled;
 mod story;
 mod tool_story;
 mod unsatisfied;
@@ -20,6 +24,13 @@ pub use edit::{Edit, apply, edits};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
 pub use grounding::{Citation, cite, ungrounded, ungrounded_code, ungrounded_reason};
 pub use offer::offered_at;
+#[cfg(feature = "plan")]
+pub use plan::{
+    addresses, deferred, destination, nearest_schemas, nonconformities, plan_findings,
+    query_denial, run_denial,
+};
+#[cfg(feature = "plan")]
+pub use settled::settled;
 pub use story::{Check, Story, Subject, did_you_mean, story, subject};
 pub use tool_story::{ToolStory, tool_story};
 pub use unsatisfied::{unmatched, unsatisfied};

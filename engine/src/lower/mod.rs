@@ -4,6 +4,8 @@
 mod call_plan;
 mod capability;
 mod circumstances;
+#[cfg(feature = "plan")]
+mod document;
 pub(crate) mod fields;
 mod index;
 mod integrity;
@@ -11,31 +13,47 @@ mod lock;
 mod lookalike;
 mod manifest;
 mod payload;
+#[cfg(feature = "plan")]
+mod plan;
 mod policy_input;
+#[cfg(feature = "plan")]
+mod profile;
 mod stub;
 mod summary;
 mod tool;
 #[cfg(feature = "plan")]
 mod tool_catalogue;
+#[cfg(feature = "plan")]
+mod tool_pool;
 
 #[cfg(feature = "plan")]
 pub use call_plan::call_plan;
 pub use capability::contradictions;
 pub use circumstances::{Notation, context, health, task, tenant};
+#[cfg(feature = "plan")]
+pub use document::{Examined, conformity};
+#[cfg(feature = "plan")]
+pub(crate) use document::{rule, strict};
 pub use index::index;
 pub use integrity::integrity;
 pub use lock::lock;
 pub(crate) use lookalike::Prototypes;
 pub use manifest::manifest;
 pub use payload::payload;
+#[cfg(feature = "plan")]
+pub use plan::{plan, request};
 pub use policy_input::{Candidate, candidates, input, tool_id};
+#[cfg(feature = "plan")]
+pub use profile::profile;
 pub use stub::{EXPAND, LIST_SERVICES, STUB_ID_LIMIT, stub_definition, stub_name};
 pub use summary::{ITEM_LIMIT, summarised, summary};
 pub use tool::{definition, definition_digest, digest};
 #[cfg(feature = "plan")]
-pub(crate) use tool::{definition_of, hint, input_schema};
+pub(crate) use tool::{definition_of, hint, input_schema, output_schema};
 #[cfg(feature = "plan")]
 pub use tool_catalogue::tool_catalogue;
+#[cfg(feature = "plan")]
+pub use tool_pool::tool_pool;
 
 use crate::diagnostic::{Code, Diagnostic, Problems};
 use crate::text::{Source, Span, Text};
@@ -55,6 +73,18 @@ pub const CIRCUMSTANCE_LIMIT: usize = 16 << 20;
 /// The largest plan that is read, in bytes.
 #[cfg(feature = "plan")]
 pub const PLAN_LIMIT: usize = 16 << 20;
+
+/// The largest tool pool that is read, in bytes.
+#[cfg(feature = "plan")]
+pub const POOL_LIMIT: usize = 16 << 20;
+
+/// The largest instruction profile that is read, in bytes.
+#[cfg(feature = "plan")]
+pub const PROFILE_LIMIT: usize = 16 << 20;
+
+/// The largest document that is checked against a schema, in bytes.
+#[cfg(feature = "plan")]
+pub const DOCUMENT_LIMIT: usize = 16 << 20;
 
 /// The largest catalogue of tools that is read, in bytes.
 #[cfg(feature = "plan")]

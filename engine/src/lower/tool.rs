@@ -58,9 +58,20 @@ fn members(entry: &str) -> Vec<Entry<'_>> {
 /// The JSON text of a tool's `inputSchema`. None: it has none.
 #[cfg(feature = "plan")]
 pub(crate) fn input_schema(entry: &str) -> Option<&str> {
+    member_of(entry, "inputSchema")
+}
+
+/// The JSON text of a tool's `outputSchema`. None: it has none.
+#[cfg(feature = "plan")]
+pub(crate) fn output_schema(entry: &str) -> Option<&str> {
+    member_of(entry, "outputSchema")
+}
+
+#[cfg(feature = "plan")]
+fn member_of<'e>(entry: &'e str, name: &str) -> Option<&'e str> {
     let members = members(entry);
-    let schema = members.iter().find(|member| member.key == "inputSchema")?;
-    Some(schema.value.span.of(entry))
+    let member = members.iter().find(|member| member.key == name)?;
+    Some(member.value.span.of(entry))
 }
 
 /// What a tool says of itself in `annotations`. None: nothing.

@@ -10,9 +10,17 @@ mod lock;
 mod manifest;
 mod name;
 mod non_empty;
+#[cfg(feature = "plan")]
+mod origin;
 mod payload;
+#[cfg(feature = "plan")]
+mod plan;
+#[cfg(feature = "plan")]
+mod profile;
 mod summary;
 mod task;
+#[cfg(feature = "plan")]
+mod tool_pool;
 
 pub use by_key::ByKey;
 #[cfg(feature = "plan")]
@@ -33,6 +41,14 @@ pub use name::{
     Publisher, Scope, ServerId, ServerVersion, TaskId, TenantId, ToolName,
 };
 pub use non_empty::NonEmpty;
+#[cfg(feature = "plan")]
+pub use origin::{Origin, UrlError, is_public};
 pub use payload::{LeafNumber, LeafView, Payload, PayloadBuilder, Step};
+#[cfg(feature = "plan")]
+pub use plan::{DocumentRef, Input, Plan, PlanStep, Request};
+#[cfg(feature = "plan")]
+pub use profile::{DenyPattern, Effect, InputPolicy, Profile, Rule, Selector};
 pub use summary::{Claim, Summary};
 pub use task::{Context, Health, Task, Tenant};
+#[cfg(feature = "plan")]
+pub use tool_pool::{ArgumentPattern, Binding, Cap, Driver, Limits, Program, ToolPool};

@@ -9,8 +9,12 @@ mod expansion;
 mod grounding;
 mod lock;
 mod matching;
+#[cfg(feature = "plan")]
+mod plan;
 mod report;
 mod resolution;
+#[cfg(feature = "plan")]
+mod schemas;
 mod story;
 mod styled;
 mod summary;
@@ -28,8 +32,12 @@ pub use expansion::{
 pub use grounding::{grounding, grounding_json};
 pub use lock::lock;
 pub use matching::matching;
+#[cfg(feature = "plan")]
+pub use plan::{PlanReport, authorized_plan, plan_answer, validation_report};
 pub use report::{File, Format, report};
 pub use resolution::{FULL_LIMIT, resolution};
+#[cfg(feature = "plan")]
+pub use schemas::{schemas, schemas_json};
 pub use styled::{Part, Style};
 pub use summary::{match_summary, summary, summary_json};
 pub use why::{why, why_json};

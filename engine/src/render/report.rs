@@ -113,6 +113,12 @@ fn source_name(source: Source) -> &'static str {
         Source::Catalogue => "catalogue",
         Source::Summary => "summary",
         Source::Payload => "payload",
+        Source::Request => "request",
+        Source::ToolPool => "tool-pool",
+        Source::Profile => "profile",
+        Source::StepInput => "input",
+        Source::StepOutput => "output",
+        Source::Document => "document",
     }
 }
 

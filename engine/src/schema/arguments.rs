@@ -48,7 +48,12 @@ pub enum ArgumentProblem {
 ///
 /// The schema is read by draft 2020-12, or by draft-07 where it says so. At the top level only
 /// declared names may stand, unless it has an `additionalProperties` that allows others.
-pub fn arguments(schema: Option<&str>, arguments: &str, at: Span) -> Vec<ArgumentProblem> {
+pub fn arguments(
+    schema: Option<&str>,
+    arguments: &str,
+    at: Span,
+    budget: &mut Budget,
+) -> Vec<ArgumentProblem> {
     let Some(schema) = schema else {
         let message = "is missing".to_owned();
         return vec![ArgumentProblem::Schema { message }];
@@ -59,9 +64,8 @@ pub fn arguments(schema: Option<&str>, arguments: &str, at: Span) -> Vec<Argumen
         let message = "can't be read".to_owned();
         return vec![ArgumentProblem::Schema { message }];
     };
-    let mut budget = Budget::new();
     let documents = Documents::new();
-    let schema = match Schema::compile(&schema, &documents, Draft::Draft202012, &mut budget) {
+    let schema = match Schema::compile(&schema, &documents, Draft::Draft202012, budget) {
         Ok(schema) => schema,
         Err(Refused::OverBudget(over)) => return vec![over_budget(over)],
         Err(Refused::Flaws(flaws)) => {
@@ -74,7 +78,7 @@ pub fn arguments(schema: Option<&str>, arguments: &str, at: Span) -> Vec<Argumen
             return flaws.collect();
         }
     };
-    check(&schema, &arguments, at, &mut budget).unwrap_or_else(|over| vec![over_budget(over)])
+    check(&schema, &arguments, at, budget).unwrap_or_else(|over| vec![over_budget(over)])
 }
 
 fn over_budget(over: OverBudget) -> ArgumentProblem {

@@ -92,46 +92,27 @@ impl<'a> Schema<'a> {
         Ok(found.into_iter().collect())
     }
 
-    /// The types that the part of a value at a JSON pointer may have, by the `type` of the schemas
-    /// that hold for it in any case: those that are reached through references, `allOf`,
-    /// `properties`, `patternProperties`, `additionalProperties`, `items` and `prefixItems`. None
-    /// if no `type` is declared there, or if the pointer is none.
+    /// What is said about the part of a value at a JSON pointer. None if the pointer is none.
     ///
     /// # Errors
     /// It takes more than the budget.
-    pub fn declared_type(
+    pub fn part(
         &self,
         pointer: &str,
         budget: &mut Budget,
-    ) -> Result<Option<Types>, OverBudget> {
+    ) -> Result<Option<Part<'_, 'a>>, OverBudget> {
         let Some(tokens) = tokens(pointer) else {
             return Ok(None);
         };
-        let mut here = self.reached([self.root], Reach::Always, budget)?;
+        let mut part = Part {
+            schema: self,
+            possible: true,
+            subs: self.reached([self.root], Reach::Always, budget)?,
+        };
         for token in tokens {
-            let types = self.types(&here);
-            let may_be = |wanted| types.is_none_or(|types| types.holds(wanted));
-            let mut next = Vec::new();
-            if may_be(Types::OBJECT) {
-                for sub in &here {
-                    for properties in self.properties(*sub) {
-                        self.named(properties, &token, &mut next, budget)?;
-                    }
-                }
-            }
-            if let (true, true, Some(place)) =
-                (next.is_empty(), may_be(Types::ARRAY), index(&token))
-            {
-                for rule in here.iter().flat_map(|sub| self.rules(*sub)) {
-                    if let Check::Items(items) = &rule.check {
-                        let rest = items.rest.map(|rest| rest.sub);
-                        next.extend(items.first.get(place).copied().or(rest));
-                    }
-                }
-            }
-            here = self.reached(next, Reach::Always, budget)?;
+            part = part.child(&token, budget)?;
         }
-        Ok(self.types(&here))
+        Ok(Some(part))
     }
 
     /// The types that all of some schemas allow; none if none of them says.
@@ -220,5 +201,90 @@ impl<'a> Schema<'a> {
             }
         }
         Ok(found)
+    }
+}
+
+/// What a schema says about a part of its values.
+#[derive(Debug)]
+pub struct Part<'s, 'a> {
+    schema: &'s Schema<'a>,
+    possible: bool,
+    /// The schemas that hold for it in any case.
+    subs: Vec<SubId>,
+}
+
+/// Whether a part may have a property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Declared {
+    /// A schema declares it, or allows what is not declared.
+    Yes,
+    /// Other properties are declared, and this one is not.
+    No,
+    /// Nothing is said about properties.
+    Unsaid,
+}
+
+impl Part<'_, '_> {
+    /// Whether there can be such a part at all.
+    pub fn is_possible(&self) -> bool {
+        self.possible
+    }
+
+    /// The types that it may have, if any are declared.
+    pub fn types(&self) -> Option<Types> {
+        self.schema.types(&self.subs)
+    }
+
+    /// Whether it may have a property, by [`Declared`]: what only a branch says counts.
+    ///
+    /// # Errors
+    /// It takes more than the budget.
+    pub fn declares(&self, name: &str, budget: &mut Budget) -> Result<Declared, OverBudget> {
+        let schema = self.schema;
+        let mut said = Declared::Unsaid;
+        for sub in schema.reached(self.subs.iter().copied(), Reach::Any, budget)? {
+            for properties in schema.properties(sub) {
+                let mut found = Vec::new();
+                schema.named(properties, name, &mut found, budget)?;
+                if found.iter().any(|sub| !schema.sub(*sub).is_never()) {
+                    return Ok(Declared::Yes);
+                }
+                said = Declared::No;
+            }
+        }
+        Ok(said)
+    }
+
+    /// The part of it that a token of a pointer names.
+    fn child(&self, token: &str, budget: &mut Budget) -> Result<Self, OverBudget> {
+        let schema = self.schema;
+        let types = self.types().unwrap_or(Types::ANY);
+        let mut next = Vec::new();
+        let mut possible = false;
+        if types.holds(Types::OBJECT) {
+            possible |= self.declares(token, budget)? != Declared::No;
+            for sub in &self.subs {
+                for properties in schema.properties(*sub) {
+                    schema.named(properties, token, &mut next, budget)?;
+                }
+            }
+        }
+        if let (true, true, Some(place)) =
+            (next.is_empty(), types.holds(Types::ARRAY), index(token))
+        {
+            possible = true;
+            for rule in self.subs.iter().flat_map(|sub| schema.rules(*sub)) {
+                if let Check::Items(items) = &rule.check {
+                    let rest = items.rest.map(|rest| rest.sub);
+                    next.extend(items.first.get(place).copied().or(rest));
+                }
+            }
+        }
+        possible &= next.iter().all(|sub| !schema.sub(*sub).is_never());
+        Ok(Self {
+            schema,
+            possible: self.possible && possible,
+            subs: schema.reached(next, Reach::Always, budget)?,
+        })
     }
 }

@@ -13,6 +13,8 @@
 //! | `ecma`, `pattern` | patterns, in linear time |
 //! | `evaluate` | checks values against a schema |
 //! | `number`, `types`, `value` | what values are, and when two are equal |
+//! | `set` | schemas together with their texts |
+//! | `library` | the schemas that the project has, and the core that they refer to |
 //! | `declared` | what a schema says without a value |
 //! | `arguments` | the arguments of a call |
 //! | `budget` | counts the work |
@@ -33,9 +35,11 @@ mod ecma;
 mod evaluate;
 mod flaw;
 mod keyword;
+mod library;
 mod number;
 mod pattern;
 mod pointer;
+mod set;
 mod types;
 mod uri;
 mod value;
@@ -45,10 +49,14 @@ mod wording;
 pub use arena::Schema;
 pub use arguments::{ArgumentProblem, arguments};
 pub use budget::{Budget, EVALUATION_DEPTH_LIMIT, OverBudget, STEP_LIMIT};
+pub use declared::{Declared, Part};
 pub use dialect::Draft;
 pub use documents::{Documents, IDENTIFIER_LIMIT, URI_LIMIT};
 pub use ecma::PatternError;
 pub use flaw::{FLAW_LIMIT, Flaw, FlawKind, Refused};
-pub use pattern::{PATTERN_LENGTH_LIMIT, PATTERN_LIMIT};
+pub use library::{Described, Library, LibraryError, MOVA, PROJECT};
+pub use pattern::{NoPattern, PATTERN_LENGTH_LIMIT, PATTERN_LIMIT, TextPattern};
+pub use pointer::{at_pointer, child, locate, token};
+pub use set::{NamedText, SchemaSet};
 pub use types::Types;
 pub use violation::Violation;

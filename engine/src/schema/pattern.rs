@@ -4,6 +4,7 @@ use super::budget::{Budget, OverBudget};
 use super::ecma::{PatternError, Refused, translate};
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
+use std::fmt;
 
 /// How much a pattern may weigh, which is about how many states it has once its repetitions are
 /// written out. The size of what is compiled from it would differ between machines.
@@ -75,6 +76,65 @@ impl Pattern {
         let visits = (text.len() as u64 + 1).saturating_mul(self.visits);
         budget.charge(2 + visits / VISITS_PER_STEP)?;
         Ok(self.regex.is_match(text))
+    }
+}
+
+/// A pattern by itself, outside of a schema: linear-time as those of schemas are.
+#[derive(Debug)]
+pub struct TextPattern(Pattern);
+
+/// Why there is no such pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoPattern {
+    /// It can't be used.
+    Refused {
+        /// Where, in bytes of its text.
+        at: usize,
+        /// Why.
+        error: PatternError,
+    },
+    /// Compiling it takes more than the budget.
+    OverBudget(OverBudget),
+}
+
+impl TextPattern {
+    /// A pattern of which a text has to hold a match.
+    ///
+    /// # Errors
+    /// It looks around, refers to groups, is too large, or is no pattern of ECMA-262.
+    pub fn search(pattern: &str, budget: &mut Budget) -> Result<Self, NoPattern> {
+        match Pattern::new(pattern, budget) {
+            Ok(Ok(pattern)) => Ok(Self(pattern)),
+            Ok(Err((at, error))) => Err(NoPattern::Refused { at, error }),
+            Err(over) => Err(NoPattern::OverBudget(over)),
+        }
+    }
+
+    /// A pattern that the whole of a text has to match.
+    ///
+    /// # Errors
+    /// As of [`TextPattern::search`].
+    pub fn whole(pattern: &str, budget: &mut Budget) -> Result<Self, NoPattern> {
+        // By itself first: a parenthesis must not close what is put around it.
+        Self::search(pattern, budget)?;
+        Self::search(&format!("^(?:{pattern})$"), budget)
+    }
+
+    /// Whether a text matches.
+    ///
+    /// # Errors
+    /// It takes more than the budget.
+    pub fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, OverBudget> {
+        self.0.is_match(text, budget)
+    }
+}
+
+impl fmt::Display for NoPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused { at, error } => write!(f, "{}, at byte {at} of it", error.reason()),
+            Self::OverBudget(over) => f.write_str(over.reason()),
+        }
     }
 }
 
@@ -158,7 +218,7 @@ fn weight(hir: &Hir) -> Weight {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pattern, PatternError};
+    use super::{Pattern, PatternError, TextPattern};
     use crate::schema::{Budget, OverBudget};
 
     fn refusal(pattern: &str) -> Option<PatternError> {
@@ -184,6 +244,23 @@ mod tests {
         assert_eq!(refusal("^[a-z0-9_.-]{1,256}$"), None);
         assert_eq!(refusal("(a"), Some(PatternError::Syntax));
         assert_eq!(refusal("a{3,2}"), Some(PatternError::Syntax));
+    }
+
+    #[test]
+    fn a_whole_text_is_more_than_a_part() {
+        let mut budget = Budget::new();
+        let whole = |pattern: &str| TextPattern::whole(pattern, &mut Budget::new());
+        let pattern = whole("a|b+").expect("a pattern");
+        for (text, expected) in [("a", true), ("bb", true), ("ab", false), ("a\n", false)] {
+            assert_eq!(
+                pattern.is_match(text, &mut budget),
+                Ok(expected),
+                "{text:?}"
+            );
+        }
+        assert!(whole("a)(b").is_err());
+        let search = TextPattern::search("b+", &mut budget).expect("a pattern");
+        assert_eq!(search.is_match("abc", &mut budget), Ok(true));
     }
 
     #[test]

@@ -14,6 +14,13 @@ pub(super) fn push_name(pointer: &mut String, name: &str) {
     }
 }
 
+/// A name as a token of a pointer.
+pub fn token(name: &str) -> String {
+    let mut pointer = String::new();
+    push_name(&mut pointer, name);
+    pointer.split_off(1)
+}
+
 /// Append the number of an item to a pointer.
 pub(super) fn push_index(pointer: &mut String, index: usize) {
     pointer.push('/');
@@ -46,8 +53,16 @@ pub(super) fn tokens(pointer: &str) -> Option<Vec<String>> {
     rest.split('/').map(unescaped).collect()
 }
 
+/// What a pointer names within a value. None: nothing, or it is no pointer.
+pub fn at_pointer<'n, 'a>(root: &'n Node<'a>, pointer: &str) -> Option<&'n Node<'a>> {
+    let tokens = tokens(pointer)?;
+    tokens
+        .iter()
+        .try_fold(root, |node, token| child(node, token))
+}
+
 /// What a token names within a value.
-pub(super) fn child<'n, 'a>(node: &'n Node<'a>, token: &str) -> Option<&'n Node<'a>> {
+pub fn child<'n, 'a>(node: &'n Node<'a>, token: &str) -> Option<&'n Node<'a>> {
     match &node.value {
         Value::Mapping(entries) => entries
             .iter()
@@ -69,7 +84,7 @@ pub(super) fn index(token: &str) -> Option<usize> {
 
 /// The pointer to what stands at an offset of the text that a document was read from: to the
 /// innermost value that it is in.
-pub(super) fn locate(root: &Node<'_>, offset: u32) -> String {
+pub fn locate(root: &Node<'_>, offset: u32) -> String {
     let mut pointer = String::new();
     let mut node = root;
     while node.span.start != offset {
@@ -104,7 +119,7 @@ pub(super) fn locate(root: &Node<'_>, offset: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{child, index, locate, tokens};
+    use super::{at_pointer, index, locate, tokens};
     use crate::syntax::json::{Reader, parse_value};
 
     #[test]
@@ -119,11 +134,7 @@ mod tests {
             "/a~0b~1c/1//1/0",
             "/x",
         ] {
-            let tokens = tokens(pointer).expect("a pointer");
-            let node = tokens
-                .iter()
-                .try_fold(&root, |node, token| child(node, token));
-            let node = node.unwrap_or_else(|| panic!("{pointer}"));
+            let node = at_pointer(&root, pointer).unwrap_or_else(|| panic!("{pointer}"));
             assert_eq!(locate(&root, node.span.start), pointer);
         }
     }

@@ -42,6 +42,18 @@ pub enum Source {
     Summary,
     /// What a tool returned.
     Payload,
+    /// What a plan answers, or a user asks.
+    Request,
+    /// The tools that plans may name.
+    ToolPool,
+    /// An instruction profile.
+    Profile,
+    /// The input of a step.
+    StepInput,
+    /// The output of a step.
+    StepOutput,
+    /// A document that is checked against a schema.
+    Document,
 }
 
 impl Source {
@@ -64,6 +76,12 @@ impl Source {
             Self::Catalogue => "catalogue.json",
             Self::Summary => "summary.json",
             Self::Payload => "payload.json",
+            Self::Request => "request.json",
+            Self::ToolPool => "tool-pool.json",
+            Self::Profile => "profile.json",
+            Self::StepInput => "input.json",
+            Self::StepOutput => "output.json",
+            Self::Document => "document.json",
         }
     }
 

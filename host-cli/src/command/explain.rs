@@ -13,7 +13,11 @@ const ALIKE: f64 = 0.8;
 pub(super) fn run(args: &Explain, global: &Global) -> Result<Answer, Failure> {
     match &args.code {
         None => output::print_parts(&list(&catalogue(global)?))?,
-        Some(code) => output::print_text(page(&code.to_uppercase(), global)?)?,
+        // Some codes are in small letters, and have a namesake in capitals.
+        Some(code) => match pages::of(code) {
+            Some(page) => output::print_text(page)?,
+            None => output::print_text(page(&code.to_uppercase(), global)?)?,
+        },
     }
     Ok(Answer::Yes)
 }

@@ -12,13 +12,14 @@ mod match_task;
 mod plan_check;
 mod policy_check;
 mod resolve;
+mod schema;
 mod session;
 mod tools;
 mod validate;
 mod verify;
 mod why;
 
-use crate::args::{Arguments, Command, Index, Plan, Policy};
+use crate::args::{Arguments, Command, Index, Plan, Policy, Schema};
 use crate::failure::Failure;
 use session::Session;
 
@@ -48,6 +49,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Tools(it) => tools::run(it, Session::open(global, &it.output)?),
         Command::Expand(it) => expand::run(it, Session::open(global, &it.output)?),
         Command::Plan(Plan::Check(it)) => plan_check::run(it, Session::open(global, &it.output)?),
+        Command::Schema(Schema::List(it)) => schema::list(Session::open(global, &it.output)?),
+        Command::Schema(Schema::Show(it)) => schema::show(it, Session::open(global, &it.output)?),
+        Command::Schema(Schema::Check(it)) => schema::check(it, Session::open(global, &it.output)?),
         Command::Policy(Policy::Check(it)) => {
             policy_check::run(it, Session::open(global, &it.output)?)
         }

@@ -2,11 +2,66 @@
 
 use super::Answer;
 use super::session::Session;
-use crate::args::PlanCheck;
-use crate::engine::CallVerdict;
+use crate::args::{INDEX, PlanCheck};
+use crate::engine::{CallVerdict, PlanVerdict};
 use crate::failure::Failure;
+use crate::input::Input;
 
-pub(super) fn run(args: &PlanCheck, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &PlanCheck, session: Session) -> Result<Answer, Failure> {
+    match (&args.tool_pool, &args.profile) {
+        (Some(tool_pool), Some(profile)) => steps(args, tool_pool, profile, session),
+        _ => call(args, session),
+    }
+}
+
+/// A sequential plan.
+fn steps(
+    args: &PlanCheck,
+    tool_pool: &Input,
+    profile: &Input,
+    mut session: Session,
+) -> Result<Answer, Failure> {
+    let core = session.core(&args.mova)?;
+    let rules = session.plan_rules(tool_pool, profile, core.as_ref())?;
+    // Without the file that it is by default there is no index, which is an answer.
+    let is_absent = args.index.index.to_string() == INDEX && args.index.index.is_missing();
+    let index = if is_absent {
+        Some(None)
+    } else {
+        session.index(&args.index.index)?.map(Some)
+    };
+    let lock = if args.lock.is_missing() {
+        Some(None)
+    } else {
+        session.lock(&args.lock)?.map(Some)
+    };
+    let catalogue = match &args.catalog {
+        None => Some(None),
+        Some(input) => session.tool_catalogue(input)?.map(Some),
+    };
+    let (Some(index), Some(lock), Some(catalogue)) = (index, lock, catalogue) else {
+        return session.refuse();
+    };
+    let answer = session.authorize_plan(
+        (&args.plan, args.request.as_ref()),
+        &rules,
+        index.as_ref(),
+        lock.as_ref(),
+        catalogue.as_ref(),
+    )?;
+    let allowed = match answer.verdict {
+        PlanVerdict::Allowed(_) => true,
+        PlanVerdict::Denied(findings) => {
+            session.add(findings.into_iter().map(|finding| finding.diagnostic));
+            false
+        }
+    };
+    session.show(|_| Ok(answer.text), |_| Ok(answer.report))?;
+    Ok(Answer::yes_if(allowed))
+}
+
+/// A one-call plan.
+fn call(args: &PlanCheck, mut session: Session) -> Result<Answer, Failure> {
     let plan = session.call_plan(&args.plan)?;
     let index = session.index(&args.index.index)?;
     // That there is no lock is one of the answers.

@@ -9,8 +9,9 @@ use super::bindings::exports::agent::engine::expansion::{
 use super::bindings::exports::agent::engine::explanation::Origin;
 use super::bindings::exports::agent::engine::grounding::Grounding;
 use super::bindings::exports::agent::engine::importer::{Imported, Overlay};
-use super::bindings::exports::agent::engine::plan::CallAnswer;
+use super::bindings::exports::agent::engine::plan::{CallAnswer, PlanAnswer};
 use super::bindings::exports::agent::engine::policy::TestOutcome;
+use super::bindings::exports::agent::engine::schemas::{Listing, NamedText};
 use super::bindings::{self, EnginePre};
 use super::limits::{LimitReached, Limits};
 use super::{CodeEntry, Diagnostic, Drift, File, Notation, Part, ReportFormat};
@@ -35,6 +36,12 @@ pub(crate) struct CallPlan(ResourceAny);
 
 /// The tools that servers have at the moment.
 pub(crate) struct ToolCatalogue(ResourceAny);
+
+/// What sequential plans are decided by.
+pub(crate) struct PlanRules(ResourceAny);
+
+/// MOVA's core.
+pub(crate) struct Core(ResourceAny);
 
 /// A task without errors.
 pub(crate) struct Task(ResourceAny);
@@ -545,6 +552,92 @@ impl Instance {
                 index.0,
                 lock.map(|lock| lock.0),
                 catalogue.map(|catalogue| catalogue.0),
+            )
+        })
+    }
+}
+
+/// Sequential plans in the interface `plan`.
+impl Instance {
+    pub(crate) fn parse_plan_rules(
+        &mut self,
+        tool_pool: &[u8],
+        profile: &[u8],
+        core: Option<&Core>,
+    ) -> Result<PlanRules, Failure> {
+        let rules = self.call(|engine, store| {
+            engine.agent_engine_plan().plan_rules().call_parse(
+                store,
+                tool_pool,
+                profile,
+                core.map(|core| core.0),
+            )
+        })?;
+        Ok(PlanRules(rules))
+    }
+
+    pub(crate) fn authorize_plan(
+        &mut self,
+        plan: &[u8],
+        rules: &PlanRules,
+        request: Option<&[u8]>,
+        index: Option<&Index>,
+        lock: Option<&Lock>,
+        catalogue: Option<&ToolCatalogue>,
+    ) -> Result<PlanAnswer, Failure> {
+        self.call(|engine, store| {
+            engine.agent_engine_plan().call_authorize_plan(
+                store,
+                plan,
+                rules.0,
+                request,
+                index.map(|index| index.0),
+                lock.map(|lock| lock.0),
+                catalogue.map(|catalogue| catalogue.0),
+            )
+        })
+    }
+}
+
+/// The interface `schemas`.
+impl Instance {
+    pub(crate) fn parse_core(
+        &mut self,
+        schemas: &[NamedText],
+    ) -> Result<Result<Core, Vec<String>>, Failure> {
+        let parsed = self.call(|engine, store| {
+            engine
+                .agent_engine_schemas()
+                .core()
+                .call_parse(store, schemas)
+        })?;
+        Ok(parsed.map(Core))
+    }
+
+    pub(crate) fn schemas(&mut self) -> Result<Listing, Failure> {
+        self.call(|engine, store| engine.agent_engine_schemas().call_list_all(store))
+    }
+
+    pub(crate) fn schema(&mut self, name: &str) -> Result<Option<String>, Failure> {
+        self.call(|engine, store| engine.agent_engine_schemas().call_show(store, name))
+    }
+
+    pub(crate) fn nearest_schemas(&mut self, name: &str) -> Result<Vec<String>, Failure> {
+        self.call(|engine, store| engine.agent_engine_schemas().call_nearest(store, name))
+    }
+
+    pub(crate) fn check_document(
+        &mut self,
+        schema: &str,
+        document: &[u8],
+        core: Option<&Core>,
+    ) -> Result<Option<Vec<Diagnostic>>, Failure> {
+        self.call(|engine, store| {
+            engine.agent_engine_schemas().call_check(
+                store,
+                schema,
+                document,
+                core.map(|core| core.0),
             )
         })
     }

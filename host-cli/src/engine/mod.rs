@@ -20,14 +20,15 @@ pub(crate) use bindings::exports::agent::engine::{
     grounding::Grounding,
     importer::{Imported, Overlay},
     lockfile::Drift,
-    plan::CallVerdict,
+    plan::{CallVerdict, PlanAnswer, PlanVerdict},
     policy::{TestOutcome, TestVerdict},
+    schemas::NamedText,
     view::{File, Part, ReportFormat, Style},
 };
 pub(crate) use embedded::SHA256 as EMBEDDED_SHA256;
 pub(crate) use instance::{
-    CallPlan, Circumstances, Context, Health, Index, Instance, Lock, Manifest, Matching, Policy,
-    Resolution, Task, Tenant, ToolCatalogue,
+    CallPlan, Circumstances, Context, Core, Health, Index, Instance, Lock, Manifest, Matching,
+    PlanRules, Policy, Resolution, Task, Tenant, ToolCatalogue,
 };
 
 /// What every WebAssembly file starts with.

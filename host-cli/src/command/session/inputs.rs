@@ -4,16 +4,20 @@ use super::Session;
 use crate::args::{self, TaskOption};
 use crate::diagnostics::Document;
 use crate::engine::{
-    CallPlan, Circumstances, Context, Diagnostic, Drift, Grounding, Health, Imported, Index, Lock,
-    Manifest, Matching, Notation, Overlay, Policy, Resolution, Source, Task, Tenant, TestOutcome,
-    ToolCatalogue,
+    CallPlan, Circumstances, Context, Core, Diagnostic, Drift, Grounding, Health, Imported, Index,
+    Lock, Manifest, Matching, Notation, Overlay, PlanAnswer, PlanRules, Policy, Resolution, Source,
+    Task, Tenant, TestOutcome, ToolCatalogue,
 };
 use crate::failure::Failure;
-use crate::input::{INDEX_MAX, Input, TEXT_MAX};
+use crate::input::{INDEX_MAX, Input, TEXT_MAX, read_schemas};
 use crate::output::{self, Progress};
+use std::path::{Path, PathBuf};
 
 /// The manifest, where none is named. The first of them that is there.
 const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
+
+/// Where a copy of MOVA is looked for.
+const MOVA: &str = "vendor/MOVA";
 
 /// What was found where a lock is to be.
 pub(crate) struct Existing {
@@ -307,6 +311,81 @@ impl Session {
         let parsed = self.engine.parse_call_plan(&text)?;
         self.remember(Source::Plan, input, text);
         Ok(self.accept(parsed))
+    }
+
+    /// MOVA's core, if there is a copy that is to take the place of the project's own equivalents.
+    pub(crate) fn core(&mut self, option: &args::MovaOption) -> Result<Option<Core>, Failure> {
+        let folder = match &option.folder {
+            Some(folder) => folder.clone(),
+            None if Path::new(MOVA).is_dir() => PathBuf::from(MOVA),
+            None => return Ok(None),
+        };
+        let schemas = read_schemas(&folder)?;
+        let core = self.engine.parse_core(&schemas)?;
+        core.map(Some).map_err(|errors| {
+            Failure::new(format_args!(
+                "`{}` has not the core of MOVA: {}",
+                folder.display(),
+                errors.join("; ")
+            ))
+            .help("give the folder of a copy of MOVA 4.1.1, which has them in `schemas`")
+        })
+    }
+
+    /// What plans are decided by. What is wrong with it is told with the plan.
+    pub(crate) fn plan_rules(
+        &mut self,
+        tool_pool: &Input,
+        profile: &Input,
+        core: Option<&Core>,
+    ) -> Result<PlanRules, Failure> {
+        let texts = [
+            self.read(tool_pool, TEXT_MAX)?,
+            self.read(profile, TEXT_MAX)?,
+        ];
+        let rules = self.engine.parse_plan_rules(&texts[0], &texts[1], core)?;
+        let [pool_text, profile_text] = texts;
+        self.remember(Source::ToolPool, tool_pool, pool_text);
+        self.remember(Source::Profile, profile, profile_text);
+        Ok(rules)
+    }
+
+    /// Whether a sequential plan may run, which answers a request that may be there.
+    pub(crate) fn authorize_plan(
+        &mut self,
+        (plan, request): (&Input, Option<&Input>),
+        rules: &PlanRules,
+        index: Option<&Index>,
+        lock: Option<&Lock>,
+        catalogue: Option<&ToolCatalogue>,
+    ) -> Result<PlanAnswer, Failure> {
+        let text = self.read(plan, TEXT_MAX)?;
+        let asked = match request {
+            None => None,
+            Some(input) => Some((input, self.read(input, TEXT_MAX)?)),
+        };
+        let request = asked.as_ref().map(|(_, text)| &**text);
+        let answer = self
+            .engine
+            .authorize_plan(&text, rules, request, index, lock, catalogue)?;
+        self.remember(Source::Plan, plan, text);
+        if let Some((input, text)) = asked {
+            self.remember(Source::Request, input, text);
+        }
+        Ok(answer)
+    }
+
+    /// All in which a document is not as a schema asks. None: there is no such schema.
+    pub(crate) fn schema_problems(
+        &mut self,
+        schema: &str,
+        document: &Input,
+        core: Option<&Core>,
+    ) -> Result<Option<Vec<Diagnostic>>, Failure> {
+        let text = self.read(document, TEXT_MAX)?;
+        let problems = self.engine.check_document(schema, &text, core)?;
+        self.remember(Source::Document, document, text);
+        Ok(problems)
     }
 
     pub(crate) fn tool_catalogue(

@@ -1,0 +1,285 @@
+//! Inputs that are taken from earlier steps: what the schemas of both ends say before there is an
+//! output.
+
+use super::input::{InputDenial, Taker, denials};
+use super::schemas::{Applicable, Side};
+use super::{Decision, PlanReason};
+use crate::model::{Driver, Input, Plan, ToolPool};
+use crate::schema::{
+    Budget, Declared, Documents, Draft, OverBudget, Part, Schema, Types, at_pointer,
+};
+use crate::syntax::json::{Reader, parse_value};
+use crate::text::Span;
+
+/// Why a part of an output can't be the input that is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CantBe<'a> {
+    /// The output has no such part.
+    NoSuchPart {
+        /// The step that it is an output of.
+        step: &'a str,
+        /// The pointer.
+        pointer: &'a str,
+        /// Where that stands.
+        span: Span,
+    },
+    /// It is of another type.
+    Type {
+        /// The step that it is an output of.
+        step: &'a str,
+        /// What it may be.
+        is: Types,
+        /// What it has to be.
+        wanted: Types,
+        /// Where `input_from` stands.
+        span: Span,
+    },
+    /// It has no property of a name that the input has to have.
+    NoProperty {
+        /// The step that it is an output of.
+        step: &'a str,
+        /// The name.
+        name: String,
+        /// Where `input_from` stands.
+        span: Span,
+    },
+    /// It is known already, and is not what it has to be.
+    Input {
+        /// The step that it is an output of.
+        step: &'a str,
+        /// Why the input is not accepted.
+        denial: InputDenial<'a>,
+        /// Where `input_from` stands.
+        span: Span,
+    },
+    /// It takes too much to tell.
+    OverBudget {
+        /// Why.
+        over: OverBudget,
+        /// Where `input_from` stands.
+        span: Span,
+    },
+}
+
+impl<'a> Decision<'a> {
+    /// An input that is taken from an earlier step.
+    pub(super) fn flow(
+        &mut self,
+        number: usize,
+        plan: &'a Plan,
+        pool: &'a ToolPool,
+        taker: Taker<'a, '_>,
+    ) {
+        let Input::From {
+            step,
+            pointer,
+            span,
+        } = &plan.steps[number].input
+        else {
+            return;
+        };
+        self.wait_for_input(number, taker.binding);
+        let producer = &*plan.steps[*step].id.value;
+        let told = Told {
+            step: producer,
+            pointer: &pointer.value,
+            pointer_span: pointer.span,
+            span: *span,
+        };
+        let found = self
+            .compare(*step, plan, pool, taker, told)
+            .unwrap_or_else(|over| vec![CantBe::OverBudget { over, span: *span }]);
+        for reason in found {
+            self.deny(number, PlanReason::Flow(reason));
+        }
+    }
+
+    fn compare(
+        &mut self,
+        mut step: usize,
+        plan: &'a Plan,
+        pool: &'a ToolPool,
+        taker: Taker<'a, '_>,
+        told: Told<'a>,
+    ) -> Result<Vec<CantBe<'a>>, OverBudget> {
+        let mut pointer = told.pointer.to_owned();
+        loop {
+            let producer = &plan.steps[step];
+            let (connector, tool) = (&*producer.connector.value, &*producer.tool.value);
+            let Some(binding) = pool.binding(connector, tool) else {
+                return Ok(Vec::new());
+            };
+            let does_nothing = matches!(binding.driver, Driver::Noop);
+            let given = Applicable::of(self.rules, pool, producer, binding, Side::Output);
+            // What does nothing gives what it is given.
+            let taken = does_nothing
+                .then(|| Applicable::of(self.rules, pool, producer, binding, Side::Input));
+            for schema in given
+                .known
+                .iter()
+                .chain(taken.iter().flat_map(|it| &it.known))
+            {
+                let budget = &mut self.budget;
+                let found = schema.with(|schema| wanted(schema, &pointer, taker, told, budget));
+                if let Some(found) = found.unwrap_or(Ok(None))? {
+                    return Ok(vec![found]);
+                }
+            }
+            if let Some(found) = self.of_server(step, &pointer, taker, told)? {
+                return Ok(vec![found]);
+            }
+            if !does_nothing {
+                return Ok(Vec::new());
+            }
+            match &producer.input {
+                Input::Literal(span) => {
+                    return Ok(self.literal_part(plan, *span, &pointer, taker, told));
+                }
+                Input::From {
+                    step: earlier,
+                    pointer: part,
+                    ..
+                } => {
+                    pointer.insert_str(0, &part.value);
+                    step = *earlier;
+                }
+                Input::Refused => return Ok(Vec::new()),
+            }
+        }
+    }
+
+    /// A part of a value that is written in the plan, which is known as a whole.
+    fn literal_part(
+        &mut self,
+        plan: &'a Plan,
+        span: Span,
+        pointer: &str,
+        taker: Taker<'a, '_>,
+        told: Told<'a>,
+    ) -> Vec<CantBe<'a>> {
+        let text = span.of(plan.text.as_str());
+        let root = parse_value(&mut Reader::new(text));
+        let root = root.as_ref().ok();
+        let Some(part) = root.and_then(|root| at_pointer(root, pointer)) else {
+            return vec![told.no_such_part()];
+        };
+        let found = denials(part.span.of(text), 0, taker, &mut self.budget);
+        let found = found.into_iter();
+        found
+            .map(|denial| CantBe::Input {
+                step: told.step,
+                denial,
+                span: told.span,
+            })
+            .collect()
+    }
+
+    /// What the output schema of an MCP tool says.
+    fn of_server(
+        &mut self,
+        step: usize,
+        pointer: &str,
+        taker: Taker<'a, '_>,
+        told: Told<'a>,
+    ) -> Result<Option<CantBe<'a>>, OverBudget> {
+        let step = self.steps.get(step);
+        let text = step.and_then(|step| step.schemas.output.as_deref());
+        let Some(Ok(tree)) = text.map(|text| parse_value(&mut Reader::new(text))) else {
+            return Ok(None);
+        };
+        let documents = Documents::new();
+        let budget = &mut self.budget;
+        match Schema::compile(&tree, &documents, Draft::Draft202012, budget) {
+            Ok(schema) => wanted(&schema, pointer, taker, told, budget),
+            // What can't be used says nothing; the output will be refused by it.
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// What a denial says of the step that is taken from.
+#[derive(Clone, Copy)]
+struct Told<'a> {
+    step: &'a str,
+    pointer: &'a str,
+    pointer_span: Span,
+    span: Span,
+}
+
+impl<'a> Told<'a> {
+    fn no_such_part(self) -> CantBe<'a> {
+        CantBe::NoSuchPart {
+            step: self.step,
+            pointer: self.pointer,
+            span: self.pointer_span,
+        }
+    }
+}
+
+/// What of an input a schema of the output rules out.
+fn wanted<'a>(
+    producer: &Schema<'_>,
+    pointer: &str,
+    taker: Taker<'_, '_>,
+    told: Told<'a>,
+    budget: &mut Budget,
+) -> Result<Option<CantBe<'a>>, OverBudget> {
+    let Some(part) = producer.part(pointer, budget)? else {
+        return Ok(None);
+    };
+    if !part.is_possible() {
+        return Ok(Some(told.no_such_part()));
+    }
+    for schema in &taker.schemas.known {
+        let found = schema.with(|consumer| fits(&part, consumer, told, budget));
+        if let Some(found) = found.unwrap_or(Ok(None))? {
+            return Ok(Some(found));
+        }
+    }
+    let text = taker.tool.and_then(|tool| tool.input.as_deref());
+    let Some(Ok(tree)) = text.map(|text| parse_value(&mut Reader::new(text))) else {
+        return Ok(None);
+    };
+    let documents = Documents::new();
+    match Schema::compile(&tree, &documents, Draft::Draft202012, budget) {
+        Ok(consumer) => fits(&part, &consumer, told, budget),
+        Err(_) => Ok(None),
+    }
+}
+
+fn fits<'a>(
+    part: &Part<'_, '_>,
+    consumer: &Schema<'_>,
+    told: Told<'a>,
+    budget: &mut Budget,
+) -> Result<Option<CantBe<'a>>, OverBudget> {
+    let Some(whole) = consumer.part("", budget)? else {
+        return Ok(None);
+    };
+    let wanted = whole.types();
+    if let (Some(is), Some(wanted)) = (part.types(), wanted)
+        && is.and(wanted) == Types::NONE
+    {
+        return Ok(Some(CantBe::Type {
+            step: told.step,
+            is,
+            wanted,
+            span: told.span,
+        }));
+    }
+    // A value that is no object may have what is required of objects only.
+    let objects = |types: Option<Types>| types == Some(Types::OBJECT);
+    if !objects(part.types()) && !objects(wanted) {
+        return Ok(None);
+    }
+    for name in consumer.required_names(budget)? {
+        if part.declares(name, budget)? == Declared::No {
+            return Ok(Some(CantBe::NoProperty {
+                step: told.step,
+                name: name.to_owned(),
+                span: told.span,
+            }));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,120 @@
+//! Problems of the documents of a plan: with what validation reports say of them beside the
+//! words.
+
+use super::{Code, Diagnostic, Label, Problems};
+use crate::text::{Span, Text};
+
+/// A problem with a document of a plan. Its code is a stable one \[3\].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The words. The first label is where it stands, the first help what would make it go away.
+    pub diagnostic: Diagnostic,
+    /// The code that says it more exactly, if there is one.
+    pub reason: Option<Code>,
+    /// Where it stands, as a JSON pointer. Of what is missing: that of what it is missing in.
+    pub pointer: String,
+    /// What decided: a rule of the profile, a keyword of a schema, or a rule of the project.
+    pub rule: String,
+    /// The number of the step that it is about, if it is about one.
+    pub step: Option<usize>,
+}
+
+/// The findings of one document, as many as are worth reading.
+#[derive(Debug)]
+pub struct Findings<'t> {
+    text: &'t Text,
+    found: Vec<Finding>,
+}
+
+impl<'t> Findings<'t> {
+    /// None yet.
+    pub fn new(text: &'t Text) -> Self {
+        Self {
+            text,
+            found: Vec::new(),
+        }
+    }
+
+    /// The text that they are about.
+    pub fn text(&self) -> &'t Text {
+        self.text
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// Whether one of them is about what a pointer leads to.
+    pub fn is_about(&self, pointer: &str) -> bool {
+        self.found.iter().any(|finding| finding.pointer == pointer)
+    }
+
+    /// Add that a document is not what it has to be, by a rule. Past
+    /// [`Problems::LIMIT`] nothing is added.
+    pub fn add(&mut self, at: (Span, &str), rule: &str, label: &str, message: String, help: &str) {
+        self.reasoned(None, at, rule, label, message, help);
+    }
+
+    /// The same, with the code that says it more exactly.
+    pub fn reasoned(
+        &mut self,
+        reason: Option<Code>,
+        (span, pointer): (Span, &str),
+        rule: &str,
+        label: &str,
+        message: String,
+        help: &str,
+    ) {
+        if self.found.len() >= Problems::LIMIT {
+            return;
+        }
+        self.found.push(Finding {
+            diagnostic: Diagnostic {
+                code: Code::MovaValidationFailed,
+                message,
+                labels: vec![Label {
+                    place: self.text.place(span),
+                    text: label.to_owned(),
+                }],
+                help: vec![help.to_owned()],
+            },
+            reason,
+            pointer: pointer.to_owned(),
+            rule: rule.to_owned(),
+            step: None,
+        });
+    }
+
+    /// Point at another place of the same text in the finding that was added last.
+    pub fn also(&mut self, span: Span, label: &str) {
+        if let Some(last) = self.found.last_mut() {
+            last.diagnostic.labels.push(Label {
+                place: self.text.place(span),
+                text: label.to_owned(),
+            });
+        }
+    }
+
+    /// All of them, in the order in which they were found.
+    pub fn finish(self) -> Vec<Finding> {
+        self.found
+    }
+}
+
+impl Finding {
+    /// What makes a text unreadable, as a finding about the whole document.
+    pub fn unreadable(diagnostic: Diagnostic) -> Self {
+        let reason = Some(diagnostic.code);
+        Self {
+            diagnostic: Diagnostic {
+                code: Code::MovaValidationFailed,
+                ..diagnostic
+            },
+            reason,
+            pointer: String::new(),
+            rule: "strict JSON: one value, and nothing around it".to_owned(),
+            step: None,
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Plans and requests: steps that refer to earlier ones only \[3\].
+
+use super::PLAN_LIMIT;
+use super::document::{Examined, again, digest_of, examine, items, member, spanned};
+use crate::diagnostic::Findings;
+use crate::model::{DocumentRef, Input, Plan, PlanStep, Request};
+use crate::schema::Library;
+use crate::syntax::Node;
+use crate::text::{Source, Span, Spanned, Text, nearest};
+use std::collections::BTreeMap;
+
+/// The rule by which a step has its name for itself.
+const UNIQUE: &str = "no other step of the plan has the same `step_id`";
+
+/// The rule by which a plan has no loops.
+const EARLIER: &str = "`input_from` names a step that stands before this one";
+
+/// Examine a plan. Its shape is decided by the project's own schemas alone, whatever core MOVA has.
+pub fn plan(bytes: Vec<u8>) -> Examined<Plan> {
+    examine(
+        (Source::Plan, bytes, PLAN_LIMIT),
+        ("env.mova_agent_plan_v1", Library::own()),
+        read_plan,
+        |plan, text| Plan { text, ..plan },
+    )
+}
+
+/// Examine a request.
+pub fn request(bytes: Vec<u8>) -> Examined<Request> {
+    examine(
+        (Source::Request, bytes, PLAN_LIMIT),
+        ("env.mova_agent_request_v1", Library::own()),
+        |root, _| {
+            let request = member(root, "request")?;
+            Some(Request {
+                text: Text::new(Source::Request, String::new()),
+                id: spanned(request, "request_id")?,
+                pool: pool_ref(request)?,
+                profile: profile_ref(request)?,
+                digest: digest_of(root),
+            })
+        },
+        |request, text| Request { text, ..request },
+    )
+}
+
+fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
+    let plan = member(root, "plan")?;
+    let mut known: BTreeMap<String, (usize, Span)> = BTreeMap::new();
+    let mut steps = Vec::new();
+    let nodes = items(plan, "steps");
+    for (number, node) in nodes.iter().enumerate() {
+        let id = spanned(node, "step_id")?;
+        let input = input(node, number, nodes, &known, findings)?;
+        if let Some((_, first)) = known.get(&id.value) {
+            let at = (id.span, &*format!("/plan/steps/{number}/step_id"));
+            let what = format!("the step `{}`", id.value);
+            again(at, *first, &what, UNIQUE, findings);
+        } else {
+            known.insert(id.value.clone(), (number, id.span));
+        }
+        steps.push(PlanStep {
+            span: node.span,
+            id,
+            connector: spanned(node, "connector_id")?,
+            tool: spanned(node, "tool_id")?,
+            input,
+            input_schema: spanned(node, "input_schema_ref"),
+            output_schema: spanned(node, "output_schema_ref"),
+        });
+    }
+    Some(Plan {
+        text: Text::new(Source::Plan, String::new()),
+        id: spanned(plan, "plan_id")?,
+        request: spanned(plan, "request_id")?,
+        pool: pool_ref(plan)?,
+        profile: profile_ref(plan)?,
+        steps,
+    })
+}
+
+/// What a step is given, by the steps that stand before it.
+fn input(
+    step: &Node<'_>,
+    number: usize,
+    steps: &[Node<'_>],
+    earlier: &BTreeMap<String, (usize, Span)>,
+    findings: &mut Findings<'_>,
+) -> Option<Input> {
+    let Some(from) = member(step, "input_from") else {
+        return member(step, "input").map(|input| Input::Literal(input.span));
+    };
+    let name = spanned(from, "step")?;
+    if let Some((step, _)) = earlier.get(&name.value) {
+        return Some(Input::From {
+            step: *step,
+            pointer: spanned(from, "pointer")?,
+            span: from.span,
+        });
+    }
+    let pointer = format!("/plan/steps/{number}/input_from/step");
+    let at = (name.span, &*pointer);
+    let place = steps
+        .iter()
+        .position(|step| spanned(step, "step_id").is_some_and(|id| id.value == name.value));
+    let (label, message, help) = match place {
+        Some(place) if place == number => (
+            "this step itself",
+            format!("the step `{}` takes its input from itself", name.value),
+            "give it an `input`, or name a step that stands before it".to_owned(),
+        ),
+        Some(_) => (
+            "stands later",
+            format!(
+                "the input is taken from the step `{}`, which stands later",
+                name.value
+            ),
+            "let that step stand before this one".to_owned(),
+        ),
+        None => (
+            "no such step",
+            format!("no step is called `{}`", name.value),
+            match nearest(&name.value, earlier.keys().map(String::as_str), 1)[..] {
+                [meant] => format!("did you mean `{meant}`?"),
+                _ => "name a step that stands before this one".to_owned(),
+            },
+        ),
+    };
+    findings.add(at, EARLIER, label, message, &help);
+    Some(Input::Refused)
+}
+
+fn pool_ref(node: &Node<'_>) -> Option<DocumentRef> {
+    let node = member(node, "tool_pool_ref")?;
+    document_ref(node, spanned(node, "pool_id")?, "pool_version")
+}
+
+fn profile_ref(node: &Node<'_>) -> Option<DocumentRef> {
+    let node = member(node, "instruction_profile_ref")?;
+    document_ref(node, spanned(node, "profile_id")?, "profile_version")
+}
+
+fn document_ref(node: &Node<'_>, id: Spanned<String>, version: &str) -> Option<DocumentRef> {
+    Some(DocumentRef {
+        id,
+        version: spanned(node, version),
+        digest: spanned(node, "digest"),
+    })
+}
