@@ -10,8 +10,8 @@
 //! have seven bits a byte, lowest first; a distance is doubled, with the lowest bit for backwards.
 //! Hangul syllables are left out: they decompose into letters that nothing else looks like.
 //!
-//! It also tells the tests whether JSON-Schema-Test-Suite is there, which is no part of the
-//! repository: `tests/build.rs` says where it is looked for.
+//! It also tells the tests whether JSON-Schema-Test-Suite and captures of MCP servers are there,
+//! which are no part of the repository: `tests/build.rs` says where they are looked for.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -71,10 +71,24 @@ fn main() {
     std::fs::write(Path::new(&out).join("prototypes"), packed).expect("OUT_DIR can be written to");
 }
 
-/// Tell the tests where the suite is, on machines that run tests: how the component is built
+/// The data that tests are told of: the `cfg` that says that it is there, the variable that says
+/// where, its folder, and the folders that are in it.
+const DATA: [(&str, &str, &str, &[&str]); 2] = [
+    (
+        "json_schema_test_suite",
+        "AGENT_JSON_SCHEMA_TEST_SUITE",
+        "json-schema-test-suite",
+        &["remotes", "tests"],
+    ),
+    ("mcp_captures", "AGENT_MCP_CAPTURES", "mcp/captures", &[]),
+];
+
+/// Tell the tests where the data is, on machines that run tests: how the component is built
 /// depends on nothing but the sources.
 fn tell_tests() {
-    println!("cargo::rustc-check-cfg=cfg(json_schema_test_suite)");
+    for (cfg, ..) in DATA {
+        println!("cargo::rustc-check-cfg=cfg({cfg})");
+    }
     let target = env::var("TARGET").expect("cargo sets TARGET");
     if target.starts_with("wasm32") {
         return;
@@ -86,14 +100,13 @@ fn tell_tests() {
         Some(folder) => PathBuf::from(folder),
         None => Path::new(&engine).join("../../shared/reference"),
     };
-    let suite = folder.join("json-schema-test-suite");
-    if suite.join("tests").is_dir() && suite.join("remotes").is_dir() {
-        println!("cargo::rerun-if-changed={}", suite.display());
-        println!(
-            "cargo::rustc-env=AGENT_JSON_SCHEMA_TEST_SUITE={}",
-            suite.display()
-        );
-        println!("cargo::rustc-cfg=json_schema_test_suite");
+    for (cfg, variable, data, parts) in DATA {
+        let data = folder.join(data);
+        if data.is_dir() && parts.iter().all(|part| data.join(part).is_dir()) {
+            println!("cargo::rerun-if-changed={}", data.display());
+            println!("cargo::rustc-env={variable}={}", data.display());
+            println!("cargo::rustc-cfg={cfg}");
+        }
     }
 }
 
