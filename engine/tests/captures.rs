@@ -13,7 +13,7 @@ use agent_engine::decide::{
 };
 use agent_engine::lower;
 use agent_engine::model::{Index, Lock};
-use agent_engine::schema::{ArgumentProblem, arguments};
+use agent_engine::schema::{ArgumentProblem, Budget, arguments};
 use agent_engine::text::Span;
 use calls::{Call, Expected, calls};
 use serde_json::{Value, json};
