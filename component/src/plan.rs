@@ -3,7 +3,7 @@
 use crate::Component;
 use crate::bindings::exports::agent::engine::plan::{
     self, AuthorizedStep, CallAnswer, CallPlanBorrow, CallResult, CallVerdict, CoreBorrow,
-    Diagnostic, Finding, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan,
+    Diagnostic, Edit, Finding, Fix, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan,
     GuestPlanRules, GuestToolCatalogue, IndexBorrow, Limits, LockBorrow, PlanAnswer,
     PlanRulesBorrow, PlanVerdict, Problem, ServerUse, Settled, StepOutput, ToolCatalogueBorrow,
 };
@@ -13,6 +13,7 @@ use crate::lockfile::Lock;
 use crate::schemas::Core;
 use agent_engine::decide::{self, CallContext, PlanContext};
 use agent_engine::diagnostic::{self, Code};
+use agent_engine::text::Text;
 use agent_engine::{explain, lower, model, render};
 use std::sync::Arc;
 
@@ -95,19 +96,31 @@ impl Guest for Component {
             catalogue: catalogue.as_ref().map(|it| &it.get::<ToolCatalogue>().0),
         };
         let answer = decide::authorize_plan(&plan, rules, context);
+        let mut findings = explain::plan_findings(&plan, rules, context, &answer);
+        let fixes = explain::plan_fixes(&plan, rules, context, &answer, &findings);
         let report = render::PlanReport {
             plan: &plan,
             rules,
             context,
             answer: &answer,
+            findings: &findings,
+            fixes: &fixes,
         };
-        let findings = report.findings();
+        let (json, text) = (
+            render::validation_report(&report),
+            all(render::plan_answer(&report)),
+        );
+        explain::tell_fixes(&mut findings, &fixes);
         PlanAnswer {
-            report: render::validation_report(&report, &findings),
-            text: all(render::plan_answer(&report, &findings)),
+            report: json,
+            text,
             verdict: match answer.authorized {
                 Some(plan) => PlanVerdict::Allowed(plan::AuthorizedPlan::new(AuthorizedPlan(plan))),
-                None => PlanVerdict::Denied(all(findings)),
+                None => {
+                    let found = findings.into_iter().zip(fixes);
+                    let found = found.map(|(found, fix)| finding(&plan.text, rules, found, fix));
+                    PlanVerdict::Denied(found.collect())
+                }
             },
         }
     }
@@ -309,14 +322,30 @@ impl From<&decide::ServerUse> for ServerUse {
     }
 }
 
-impl From<diagnostic::Finding> for Finding {
-    fn from(finding: diagnostic::Finding) -> Self {
+fn finding(
+    plan: &Text,
+    rules: &decide::PlanRules,
+    finding: diagnostic::Finding,
+    fix: Option<diagnostic::Fix>,
+) -> Finding {
+    Finding {
+        diagnostic: finding.diagnostic.into(),
+        reason: finding.reason.map(Into::into),
+        pointer: finding.pointer,
+        rule: finding.rule,
+        step: finding.step.map(|step| step as u32),
+        fix: fix.map(|fix| Fix {
+            widens: fix.widens(),
+            edits: all(explain::fix_edits(plan, rules, &fix)),
+        }),
+    }
+}
+
+impl From<explain::Edit> for Edit {
+    fn from(edit: explain::Edit) -> Self {
         Self {
-            diagnostic: finding.diagnostic.into(),
-            reason: finding.reason.map(Into::into),
-            pointer: finding.pointer,
-            rule: finding.rule,
-            step: finding.step.map(|step| step as u32),
+            place: edit.place.into(),
+            replacement: edit.replacement,
         }
     }
 }

@@ -2,5 +2,7 @@
 
 #[path = "plan/corpus.rs"]
 mod corpus;
+#[path = "plan/fixes.rs"]
+mod fixes;
 #[path = "plan/run.rs"]
 mod run;

@@ -1,7 +1,7 @@
 //! Problems of the documents of a plan: with what validation reports say of them beside the
 //! words.
 
-use super::{Code, Diagnostic, Label, Problems};
+use super::{Change, Code, Diagnostic, Label, Problems};
 use crate::text::{Span, Text};
 
 /// A problem with a document of a plan. Its code is a stable one \[3\].
@@ -17,6 +17,10 @@ pub struct Finding {
     pub rule: String,
     /// The number of the step that it is about, if it is about one.
     pub step: Option<usize>,
+    /// Which of the denials of the answer it tells; none if a document is wrong by itself.
+    pub denial: Option<usize>,
+    /// What may make go away what is wrong with a document by itself, each a list of changes.
+    pub proposals: Vec<Vec<Change>>,
 }
 
 /// The findings of one document, as many as are worth reading.
@@ -83,7 +87,16 @@ impl<'t> Findings<'t> {
             pointer: pointer.to_owned(),
             rule: rule.to_owned(),
             step: None,
+            denial: None,
+            proposals: Vec::new(),
         });
+    }
+
+    /// Propose changes by which the finding that was added last may go away.
+    pub fn propose(&mut self, changes: Vec<Change>) {
+        if let Some(last) = self.found.last_mut() {
+            last.proposals.push(changes);
+        }
     }
 
     /// Point at another place of the same text in the finding that was added last.
@@ -115,6 +128,8 @@ impl Finding {
             pointer: String::new(),
             rule: "strict JSON: one value, and nothing around it".to_owned(),
             step: None,
+            denial: None,
+            proposals: Vec::new(),
         }
     }
 }

@@ -1,10 +1,14 @@
 //! Problems in an input, with their place, their reason and what to do about them.
 
+#[cfg(feature = "plan")]
+mod change;
 mod code;
 #[cfg(feature = "plan")]
 mod finding;
 mod problems;
 
+#[cfg(feature = "plan")]
+pub use change::{Change, ChangeKind, Fix};
 pub use code::Code;
 #[cfg(feature = "plan")]
 pub use finding::{Finding, Findings};

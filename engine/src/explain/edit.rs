@@ -1,8 +1,13 @@
 //! Changes to the inputs as edits of their texts.
 
 mod cut;
+#[cfg(feature = "plan")]
+mod document;
 mod entry;
 mod frontmatter;
+
+#[cfg(feature = "plan")]
+pub(super) use document::patches as document_patches;
 
 use crate::decide::{Assessment, Change, Counterfactual, Offer, Resolution, assess};
 use crate::model::ServerView;
@@ -73,9 +78,9 @@ pub fn apply(text: &str, edits: &[Edit]) -> String {
 }
 
 /// An edit of a text that has no places: the bytes, and what is to stand in their place.
-struct Patch {
-    span: Span,
-    text: String,
+pub(super) struct Patch {
+    pub(super) span: Span,
+    pub(super) text: String,
 }
 
 /// A text after patches of it, which are ordered and don't overlap.

@@ -10,6 +10,10 @@ mod offer;
 #[cfg(feature = "plan")]
 mod plan;
 #[cfg(feature = "plan")]
+mod plan_fix;
+#[cfg(feature = "plan")]
+mod plan_proposal;
+#[cfg(feature = "plan")]
 mod settled;
 mod story;
 mod tool_story;
@@ -29,6 +33,10 @@ pub use plan::{
     addresses, deferred, destination, nearest_schemas, nonconformities, plan_findings,
     query_denial, run_denial,
 };
+#[cfg(feature = "plan")]
+pub use plan_fix::{FIX_BYTES, FIX_LIMIT, fix_edits, plan_fixes, tell_fixes};
+#[cfg(feature = "plan")]
+pub use plan_proposal::plan_proposals;
 #[cfg(feature = "plan")]
 pub use settled::settled;
 pub use story::{Check, Story, Subject, did_you_mean, story, subject};

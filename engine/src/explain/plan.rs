@@ -8,7 +8,7 @@ use crate::decide::{
 };
 use crate::diagnostic::{Code, Diagnostic, Finding, Label};
 use crate::lower::{Examined, conformity};
-use crate::model::{Binding, Driver, Plan, PlanStep, Profile, ToolPool};
+use crate::model::{Binding, Driver, Plan, PlanStep, Profile};
 use crate::schema::{ArgumentProblem, Library, token};
 use crate::sort::sort_by_key;
 use crate::text::{Source, Span, Text, nearest};
@@ -18,7 +18,7 @@ use std::net::IpAddr;
 /// Everything that speaks against a plan: what is wrong with each document, and what they say
 /// together. In the order of a report: by document and place. Nothing: the plan may run.
 pub fn plan_findings(
-    plan: &Examined<Plan>,
+    examined: &Examined<Plan>,
     rules: &PlanRules,
     context: PlanContext<'_>,
     answer: &PlanAnswer<'_>,
@@ -30,7 +30,7 @@ pub fn plan_findings(
             .into_iter()
             .flat_map(|it| it.findings.iter().cloned()),
     );
-    for finding in &plan.findings {
+    for finding in &examined.findings {
         let step = step_of(&finding.pointer);
         found.push(Finding {
             step,
@@ -39,9 +39,20 @@ pub fn plan_findings(
     }
     found.extend(rules.pool.findings.iter().cloned());
     found.extend(rules.profile.findings.iter().cloned());
-    if let Some(plan) = &plan.value {
-        let words = Words { plan, rules };
-        found.extend(answer.denials.iter().filter_map(|it| words.denial(it)));
+    if let Some(plan) = &examined.value {
+        let words = Words {
+            text: &examined.text,
+            plan,
+            rules,
+        };
+        let told = answer.denials.iter().enumerate();
+        found.extend(told.filter_map(|(number, denial)| {
+            let denial = words.denial(denial)?;
+            Some(Finding {
+                denial: Some(number),
+                ..denial
+            })
+        }));
     }
     for finding in &mut found {
         // Views that have no place for the rule tell it as well.
@@ -224,6 +235,7 @@ struct Said {
 }
 
 struct Words<'a> {
+    text: &'a Text,
     plan: &'a Plan,
     rules: &'a PlanRules,
 }
@@ -251,7 +263,7 @@ impl Words<'_> {
             _ => return None,
         };
         Some(Label {
-            place: profile.text.place(span),
+            place: self.rules.profile.text.place(span),
             text: text.to_owned(),
         })
     }
@@ -259,7 +271,7 @@ impl Words<'_> {
     /// What is about the plan as a whole, and the document that it is told of.
     fn whole(&self, reason: &PlanReason<'_>) -> Option<(&Text, Said)> {
         match reason {
-            PlanReason::OtherDocument(stated) => Some((&self.plan.text, other_document(stated))),
+            PlanReason::OtherDocument(stated) => Some((self.text, other_document(stated))),
             PlanReason::TooManySteps { cap } => {
                 let first = usize::try_from(*cap).ok()?;
                 let step = self.plan.steps.get(first)?;
@@ -274,12 +286,12 @@ impl Words<'_> {
                     rule: "`caps.max_steps` of the profile".to_owned(),
                     help: "make a plan of fewer steps".to_owned(),
                 };
-                Some((&self.plan.text, said))
+                Some((self.text, said))
             }
-            _ => {
-                let profile = self.rules.profile.value.as_ref()?;
-                Some((&profile.text, of_profile(profile, reason)?))
-            }
+            _ => Some((
+                &self.rules.profile.text,
+                of_profile(&self.rules.profile, reason)?,
+            )),
         }
     }
 
@@ -422,7 +434,6 @@ impl Words<'_> {
                 cap,
                 most,
             } => {
-                let pool: &ToolPool = self.rules.pool.value.as_ref()?;
                 let said = Said {
                     code: Code::MovaLimitExceeded,
                     reason: None,
@@ -435,11 +446,11 @@ impl Words<'_> {
                     rule: format!("`caps.{}` of the profile", cap.name()),
                     help: format!("set it to {most} or less"),
                 };
-                return Some((&pool.text, said));
+                return Some((&self.rules.pool.text, said));
             }
             _ => return None,
         };
-        Some((&self.plan.text, said))
+        Some((self.text, said))
     }
 
     fn binding(&self, step: &PlanStep) -> Option<&Binding> {
@@ -454,7 +465,7 @@ impl Words<'_> {
             return None;
         };
         let place = CallPlace {
-            text: &self.plan.text,
+            text: self.text,
             server: (server, step.tool.span),
             tool: (tool, step.tool.span),
             arguments: ("input", step.tool.span),
@@ -488,6 +499,8 @@ fn finding(text: &Text, said: Said, step: Option<usize>) -> Finding {
         pointer: said.pointer,
         rule: said.rule,
         step,
+        denial: None,
+        proposals: Vec::new(),
     }
 }
 
@@ -527,7 +540,8 @@ fn other_document(stated: &Stated<'_>) -> Said {
     }
 }
 
-fn of_profile(profile: &Profile, reason: &PlanReason<'_>) -> Option<Said> {
+fn of_profile(examined: &Examined<Profile>, reason: &PlanReason<'_>) -> Option<Said> {
+    let profile = examined.value.as_ref()?;
     let said = |pointer: &str, span: Span, label, message, rule: &str, help: String| Said {
         code: Code::MovaPolicyDenied,
         reason: None,
@@ -566,7 +580,7 @@ fn of_profile(profile: &Profile, reason: &PlanReason<'_>) -> Option<Said> {
                 Some(span) => ("/caps", span),
                 None => (
                     "",
-                    Span::new(0, usize::from(!profile.text.as_str().is_empty())),
+                    Span::new(0, usize::from(!examined.text.as_str().is_empty())),
                 ),
             };
             said(

@@ -1,7 +1,7 @@
 //! The documents of a plan, from JSON that nobody trusts: read strictly, and checked against the
 //! schema of their kind before anything is made of them \[3\].
 
-use crate::diagnostic::{Code, Finding, Findings, Problems};
+use crate::diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings, Problems};
 use crate::schema::{Budget, Library, Violation};
 use crate::syntax::{Node, Value, canonical_node, json};
 use crate::text::{Source, Span, Spanned, Text};
@@ -10,6 +10,8 @@ use crate::text::{Source, Span, Spanned, Text};
 /// There may be both, so that all that is wrong with a plan is told at once.
 #[derive(Debug)]
 pub struct Examined<T> {
+    /// The text; of one that is not UTF-8, what is before the first bad byte is not kept.
+    pub text: Text,
     /// What it says.
     pub value: Option<T>,
     /// What is wrong with it, ordered by place.
@@ -29,17 +31,16 @@ pub(super) fn examine<T>(
     (source, bytes, limit): (Source, Vec<u8>, usize),
     (schema, library): (&str, &Library),
     lower: impl FnOnce(&Node<'_>, &mut Findings<'_>) -> Option<T>,
-    finish: impl FnOnce(T, Text) -> T,
 ) -> Examined<T> {
     let text = match super::decode(source, bytes, limit) {
         Ok(text) => text,
-        Err(found) => return unreadable(found.into_iter().map(Finding::unreadable).collect()),
+        Err(found) => return unreadable(Text::new(source, String::new()), found),
     };
     let mut problems = Problems::new(&text);
     let root = json::parse(&mut problems);
     let found = problems.finish();
     let Some(root) = root.filter(|_| found.is_empty()) else {
-        return unreadable(found.into_iter().map(Finding::unreadable).collect());
+        return unreadable(text, found);
     };
     let mut findings = Findings::new(&text);
     conform(&root, "", (schema, library), |_| true, &mut findings);
@@ -53,7 +54,8 @@ pub(super) fn examine<T>(
         finding.diagnostic.labels.first().map(|label| label.place)
     });
     Examined {
-        value: value.map(|value| finish(value, text)),
+        text,
+        value,
         findings,
     }
 }
@@ -61,13 +63,14 @@ pub(super) fn examine<T>(
 /// All in which a document is not as the schema of a name asks, ordered by place.
 pub fn conformity(schema: &str, document: Vec<u8>, library: &Library) -> Vec<Finding> {
     let read = (Source::Document, document, super::DOCUMENT_LIMIT);
-    examine(read, (schema, library), |_, _| Some(()), |(), _| ()).findings
+    examine(read, (schema, library), |_, _| Some(())).findings
 }
 
-fn unreadable<T>(findings: Vec<Finding>) -> Examined<T> {
+fn unreadable<T>(text: Text, found: Vec<Diagnostic>) -> Examined<T> {
     Examined {
+        text,
         value: None,
-        findings,
+        findings: found.into_iter().map(Finding::unreadable).collect(),
     }
 }
 
@@ -133,6 +136,19 @@ fn violated(violation: &Violation, at: &str, schema: &str, findings: &mut Findin
         format!("{what} {}{}", violation.message, causes.unwrap_or_default()),
         &format!("the schema says so at `{rule}`"),
     );
+    // An unknown member is gone once it is removed.
+    if matches!(
+        violation.keyword,
+        "additionalProperties" | "unevaluatedProperties"
+    ) {
+        let source = findings.text().source();
+        findings.propose(vec![Change {
+            source,
+            pointer,
+            kind: ChangeKind::Remove,
+            widens: source != Source::Plan,
+        }]);
+    }
 }
 
 /// The name of a keyword of a schema: that of the document it stands in, and the pointer there.

@@ -2,11 +2,11 @@
 
 use super::PLAN_LIMIT;
 use super::document::{Examined, again, digest_of, examine, items, member, spanned};
-use crate::diagnostic::Findings;
+use crate::diagnostic::{Change, ChangeKind, Findings};
 use crate::model::{DocumentRef, Input, Plan, PlanStep, Request};
 use crate::schema::Library;
-use crate::syntax::Node;
-use crate::text::{Source, Span, Spanned, Text, nearest};
+use crate::syntax::{Node, write_string};
+use crate::text::{Source, Span, Spanned, nearest};
 use std::collections::BTreeMap;
 
 /// The rule by which a step has its name for itself.
@@ -21,7 +21,6 @@ pub fn plan(bytes: Vec<u8>) -> Examined<Plan> {
         (Source::Plan, bytes, PLAN_LIMIT),
         ("env.mova_agent_plan_v1", Library::own()),
         read_plan,
-        |plan, text| Plan { text, ..plan },
     )
 }
 
@@ -33,14 +32,12 @@ pub fn request(bytes: Vec<u8>) -> Examined<Request> {
         |root, _| {
             let request = member(root, "request")?;
             Some(Request {
-                text: Text::new(Source::Request, String::new()),
                 id: spanned(request, "request_id")?,
                 pool: pool_ref(request)?,
                 profile: profile_ref(request)?,
                 digest: digest_of(root),
             })
         },
-        |request, text| Request { text, ..request },
     )
 }
 
@@ -70,7 +67,6 @@ fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
         });
     }
     Some(Plan {
-        text: Text::new(Source::Plan, String::new()),
         id: spanned(plan, "plan_id")?,
         request: spanned(plan, "request_id")?,
         pool: pool_ref(plan)?,
@@ -127,6 +123,16 @@ fn input(
         ),
     };
     findings.add(at, EARLIER, label, message, &help);
+    for meant in nearest(&name.value, earlier.keys().map(String::as_str), 1) {
+        let mut value = String::new();
+        write_string(meant, &mut value);
+        findings.propose(vec![Change {
+            source: Source::Plan,
+            pointer: pointer.clone(),
+            kind: ChangeKind::Replace(value),
+            widens: false,
+        }]);
+    }
     Some(Input::Refused)
 }
 

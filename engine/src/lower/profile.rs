@@ -8,7 +8,7 @@ use crate::diagnostic::Findings;
 use crate::model::{Cap, DenyPattern, Effect, InputPolicy, Profile, Rule, Selector};
 use crate::schema::{Budget, Library, TextPattern};
 use crate::syntax::{Node, Value};
-use crate::text::{Source, Spanned, Text};
+use crate::text::{Source, Spanned};
 
 /// What `input_policy` is.
 const INPUT_POLICY: &str = "`input_policy` is {\"max_bytes\": …, \"deny_patterns\": […]}, its patterns without \
@@ -20,7 +20,6 @@ pub fn profile(bytes: Vec<u8>, library: &Library) -> Examined<Profile> {
         (Source::Profile, bytes, PROFILE_LIMIT),
         ("ds.instruction_profile_core_v1", library),
         read,
-        |profile, text| Profile { text, ..profile },
     )
 }
 
@@ -34,7 +33,6 @@ fn read(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
     }
     let envelopes = member(root, "applies_to").and_then(|it| member(it, "envelope_ids"));
     Some(Profile {
-        text: Text::new(Source::Profile, String::new()),
         id: spanned(root, "profile_id")?.value,
         version: spanned(root, "profile_version").map(|version| version.value),
         digest: digest_of(root),

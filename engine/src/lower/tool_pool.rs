@@ -11,7 +11,7 @@ use crate::schema::{
 };
 use crate::sort::sort_by;
 use crate::syntax::{Node, write_string};
-use crate::text::{Source, Span, Text, nearest};
+use crate::text::{Source, Span, nearest};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -24,7 +24,6 @@ pub fn tool_pool(bytes: Vec<u8>, library: &Library) -> Examined<ToolPool> {
         (Source::ToolPool, bytes, POOL_LIMIT),
         ("ds.mova_agent_tool_pool_v1", library),
         |root, findings| read(root, library, findings),
-        |pool, text| ToolPool { text, ..pool },
     )
 }
 
@@ -76,7 +75,6 @@ fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Opti
         (&a.connector, &a.tool).cmp(&(&b.connector, &b.tool))
     });
     Some(ToolPool {
-        text: Text::new(Source::ToolPool, String::new()),
         id: spanned(root, "pool_id")?.value,
         version: spanned(root, "pool_version")?.value,
         digest: digest_of(root),

@@ -1,6 +1,6 @@
 //! Sequential plans and the requests that they answer \[3\].
 
-use crate::text::{Span, Spanned, Text};
+use crate::text::{Span, Spanned};
 
 /// What another document is referred to by.
 #[derive(Debug, Clone)]
@@ -17,8 +17,6 @@ pub struct DocumentRef {
 /// expression.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The text it was read from.
-    pub text: Text,
     /// `plan_id`
     pub id: Spanned<String>,
     /// `request_id`
@@ -72,8 +70,6 @@ pub enum Input {
 /// `env.mova_agent_request_v1`, as much of it as plans are decided by.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The text it was read from.
-    pub text: Text,
     /// `request_id`
     pub id: Spanned<String>,
     /// `tool_pool_ref`

@@ -2,13 +2,11 @@
 
 use super::Cap;
 use crate::schema::TextPattern;
-use crate::text::{Span, Spanned, Text};
+use crate::text::{Span, Spanned};
 
 /// MOVA's `ds.instruction_profile_core_v1`, with `caps` and `input_policy`.
 #[derive(Debug)]
 pub struct Profile {
-    /// The text it was read from.
-    pub text: Text,
     /// `profile_id`
     pub id: String,
     /// `profile_version`

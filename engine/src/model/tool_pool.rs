@@ -2,14 +2,12 @@
 
 use super::Origin;
 use crate::schema::{SchemaSet, TextPattern};
-use crate::text::{Spanned, Text};
+use crate::text::Spanned;
 use std::net::IpAddr;
 
 /// `ds.mova_agent_tool_pool_v1`
 #[derive(Debug)]
 pub struct ToolPool {
-    /// The text it was read from.
-    pub text: Text,
     /// `pool_id`
     pub id: String,
     /// `pool_version`

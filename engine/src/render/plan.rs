@@ -3,8 +3,8 @@
 use super::lock::lock;
 use super::styled::{Part, Style, Styled};
 use crate::decide::{AuthorizedPlan, PlanAnswer, PlanContext, PlanRules};
-use crate::diagnostic::Finding;
-use crate::explain::{deferred, plan_findings};
+use crate::diagnostic::{Change, ChangeKind, Finding, Fix};
+use crate::explain::deferred;
 use crate::lower::{Examined, digest};
 use crate::model::{Input, Plan};
 use crate::syntax::canonical;
@@ -25,14 +25,13 @@ pub struct PlanReport<'a> {
     pub context: PlanContext<'a>,
     /// The answer.
     pub answer: &'a PlanAnswer<'a>,
+    /// Everything that speaks against the plan.
+    pub findings: &'a [Finding],
+    /// What would make each of those go away, if it was looked for; else nothing.
+    pub fixes: &'a [Option<Fix>],
 }
 
 impl PlanReport<'_> {
-    /// Everything that speaks against the plan.
-    pub fn findings(&self) -> Vec<Finding> {
-        plan_findings(self.plan, self.rules, self.context, self.answer)
-    }
-
     fn step_id(&self, number: usize) -> Option<&str> {
         let plan = self.plan.value.as_ref()?;
         Some(&plan.steps.get(number)?.id.value)
@@ -83,7 +82,7 @@ fn servers(authorized: &AuthorizedPlan) -> Vec<(&'static str, Option<String>, St
 }
 
 /// `ds.mova_agent_validation_report_v1`, as JSON that ends with a newline.
-pub fn validation_report(report: &PlanReport<'_>, findings: &[Finding]) -> String {
+pub fn validation_report(report: &PlanReport<'_>) -> String {
     let allowed = report.answer.authorized.is_some();
     let mut w = Writer::pretty();
     w.object(|w| {
@@ -123,8 +122,9 @@ pub fn validation_report(report: &PlanReport<'_>, findings: &[Finding]) -> Strin
             w.key("plan_id").string(&plan.id.value);
         }
         w.key("problems").array(|w| {
-            for finding in findings {
-                problem(w, report, finding);
+            for (number, finding) in report.findings.iter().enumerate() {
+                let fix = report.fixes.get(number).and_then(Option::as_ref);
+                problem(w, report, finding, fix);
             }
         });
         if let Some(plan) = &report.plan.value {
@@ -138,10 +138,17 @@ pub fn validation_report(report: &PlanReport<'_>, findings: &[Finding]) -> Strin
     w.finish()
 }
 
-fn problem(w: &mut Writer, report: &PlanReport<'_>, finding: &Finding) {
+fn problem(w: &mut Writer, report: &PlanReport<'_>, finding: &Finding, fix: Option<&Fix>) {
     let place = finding.diagnostic.labels.first().map(|label| label.place);
     let help = finding.diagnostic.help.first();
     w.object(|w| {
+        if let Some(fix) = fix {
+            w.key("changes").array(|w| {
+                for change in &fix.changes {
+                    w.object(|w| write_change(w, change));
+                }
+            });
+        }
         w.key("code").string(finding.diagnostic.code.name());
         w.key("column")
             .number(place.map_or(1, |place| place.start.column));
@@ -161,6 +168,21 @@ fn problem(w: &mut Writer, report: &PlanReport<'_>, finding: &Finding) {
             w.key("step_id").string(step);
         }
     });
+}
+
+fn write_change(w: &mut Writer, change: &Change) {
+    let (op, value) = match &change.kind {
+        ChangeKind::Add(value) => ("add", Some(value)),
+        ChangeKind::Remove => ("remove", None),
+        ChangeKind::Replace(value) => ("replace", Some(value)),
+    };
+    w.key("document").string(document(change.source));
+    w.key("op").string(op);
+    w.key("pointer").string(&change.pointer);
+    if let Some(value) = value {
+        w.key("value").json(value);
+    }
+    w.key("widens").bool(change.widens);
 }
 
 /// What a report calls a document.
@@ -201,7 +223,7 @@ pub fn authorized_plan(authorized: &AuthorizedPlan) -> String {
             }
         });
         w.key("plan")
-            .json(&canonical(plan.text.as_str()).unwrap_or_default());
+            .json(&canonical(authorized.text()).unwrap_or_default());
         w.key("servers").array(|w| {
             for (number, step) in authorized.steps().iter().enumerate() {
                 if let Some(server) = step.server() {
@@ -250,7 +272,7 @@ fn against(w: &mut Writer, authorized: &AuthorizedPlan) {
 }
 
 /// The answer for people: the steps, and what becomes of each.
-pub fn plan_answer(report: &PlanReport<'_>, findings: &[Finding]) -> Vec<Part> {
+pub fn plan_answer(report: &PlanReport<'_>) -> Vec<Part> {
     let mut out = Styled::default();
     let name = report.plan.value.as_ref().map(|plan| &*plan.id.value);
     match &report.answer.authorized {
@@ -261,7 +283,7 @@ pub fn plan_answer(report: &PlanReport<'_>, findings: &[Finding]) -> Vec<Part> {
                 out.plain(": ").name(name);
             }
             out.end();
-            steps(&mut out, report, findings);
+            steps(&mut out, report);
             out.dim(format!("  {}", digest(&authorized_plan(authorized))))
                 .end();
         }
@@ -271,21 +293,22 @@ pub fn plan_answer(report: &PlanReport<'_>, findings: &[Finding]) -> Vec<Part> {
             if let Some(name) = name {
                 out.plain(": ").name(name);
             }
-            let count = findings.len();
+            let count = report.findings.len();
             let problems = if count == 1 { "problem" } else { "problems" };
             out.dim(format!("  {count} {problems}")).end();
-            steps(&mut out, report, findings);
+            steps(&mut out, report);
         }
     }
     out.finish()
 }
 
-fn steps(out: &mut Styled, report: &PlanReport<'_>, findings: &[Finding]) {
+fn steps(out: &mut Styled, report: &PlanReport<'_>) {
     let Some(plan) = &report.plan.value else {
         return;
     };
     for (number, step) in plan.steps.iter().enumerate() {
-        let against = findings.iter().filter(|it| it.step == Some(number)).count();
+        let findings = report.findings.iter();
+        let against = findings.filter(|it| it.step == Some(number)).count();
         out.plain("  ");
         if against == 0 {
             out.put(Style::Accepted, "✓ ");

@@ -56,7 +56,7 @@ pub use ecma::PatternError;
 pub use flaw::{FLAW_LIMIT, Flaw, FlawKind, Refused};
 pub use library::{Described, Library, LibraryError, MOVA, PROJECT};
 pub use pattern::{NoPattern, PATTERN_LENGTH_LIMIT, PATTERN_LIMIT, TextPattern};
-pub use pointer::{at_pointer, child, locate, token};
+pub use pointer::{at_pointer, child, locate, token, unescaped};
 pub use set::{NamedText, SchemaSet};
 pub use types::Types;
 pub use violation::Violation;

@@ -28,7 +28,7 @@ pub(super) fn push_index(pointer: &mut String, index: usize) {
 }
 
 /// A token of a pointer without its escapes. None if there is a `~` that is none.
-pub(super) fn unescaped(token: &str) -> Option<String> {
+pub fn unescaped(token: &str) -> Option<String> {
     let mut name = String::with_capacity(token.len());
     let mut chars = token.chars();
     while let Some(c) = chars.next() {

@@ -2,9 +2,9 @@
 //! specifications.
 
 use agent_engine::decide::{PlanContext, PlanRules, authorize_plan};
+use agent_engine::explain::plan_findings;
 use agent_engine::lower::{self, Examined, Lowered};
 use agent_engine::model::{Index, Lock, Plan, Request, ToolCatalogue};
-use agent_engine::render::PlanReport;
 use agent_engine::text::Source;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,13 +55,7 @@ impl Case {
     /// What is expected, as it would be written: problems, or what has to be seen to.
     fn outcome(&self) -> (bool, Vec<String>) {
         let answer = authorize_plan(&self.plan, &self.rules, self.context());
-        let report = PlanReport {
-            plan: &self.plan,
-            rules: &self.rules,
-            context: self.context(),
-            answer: &answer,
-        };
-        let findings = report.findings();
+        let findings = plan_findings(&self.plan, &self.rules, self.context(), &answer);
         let step = |number: usize| {
             let plan = self.plan.value.as_ref().expect("a plan");
             plan.steps[number].id.value.clone()

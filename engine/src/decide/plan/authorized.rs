@@ -164,6 +164,11 @@ impl AuthorizedPlan {
         self.plan.value.as_ref()
     }
 
+    /// The text of the plan.
+    pub fn text(&self) -> &str {
+        self.plan.text.as_str()
+    }
+
     /// What it was decided by.
     pub fn rules(&self) -> &PlanRules {
         &self.rules
@@ -208,7 +213,7 @@ impl AuthorizedPlan {
         let plan = self.plan().ok_or(RunDenial::NoStep)?;
         let found = plan.steps.get(step).ok_or(RunDenial::NoStep)?;
         match &found.input {
-            Input::Literal(span) => Ok(span.of(plan.text.as_str()).to_owned()),
+            Input::Literal(span) => Ok(span.of(self.text()).to_owned()),
             // An authorised plan has none.
             Input::Refused => Err(RunDenial::NoStep),
             Input::From { step, pointer, .. } => {

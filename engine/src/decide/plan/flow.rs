@@ -133,7 +133,7 @@ impl<'a> Decision<'a> {
             }
             match &producer.input {
                 Input::Literal(span) => {
-                    return Ok(self.literal_part(plan, *span, &pointer, taker, told));
+                    return Ok(self.literal_part(*span, &pointer, taker, told));
                 }
                 Input::From {
                     step: earlier,
@@ -151,13 +151,12 @@ impl<'a> Decision<'a> {
     /// A part of a value that is written in the plan, which is known as a whole.
     fn literal_part(
         &mut self,
-        plan: &'a Plan,
         span: Span,
         pointer: &str,
         taker: Taker<'a, '_>,
         told: Told<'a>,
     ) -> Vec<CantBe<'a>> {
-        let text = span.of(plan.text.as_str());
+        let text = span.of(self.text);
         let root = parse_value(&mut Reader::new(text));
         let root = root.as_ref().ok();
         let Some(part) = root.and_then(|root| at_pointer(root, pointer)) else {

@@ -5,7 +5,7 @@ use super::destination::{DestinationDenial, elsewhere};
 use super::schemas::Applicable;
 use super::{Decision, NEAR, PlanReason, RunCheck};
 use crate::lower::rule;
-use crate::model::{ArgumentPattern, Binding, Driver, Plan, Program};
+use crate::model::{ArgumentPattern, Binding, Driver, Program};
 use crate::schema::{self, ArgumentProblem, Budget, OverBudget, child};
 use crate::syntax::json::{Reader, parse_value};
 use crate::syntax::{Node, Value, canonical_node};
@@ -102,14 +102,8 @@ pub(super) struct Taker<'r, 's> {
 
 impl<'a> Decision<'a> {
     /// An input that is written in the plan.
-    pub(super) fn literal(
-        &mut self,
-        number: usize,
-        span: Span,
-        plan: &'a Plan,
-        taker: Taker<'a, '_>,
-    ) {
-        let input = span.of(plan.text.as_str());
+    pub(super) fn literal(&mut self, number: usize, span: Span, taker: Taker<'a, '_>) {
+        let input = span.of(self.text);
         for denial in denials(input, span.start, taker, &mut self.budget) {
             self.deny(number, PlanReason::Input(denial));
         }

@@ -33,6 +33,7 @@ pub use query::{QueryDenial, decide_query};
 pub use references::{Referred, Stated};
 
 use super::CallDenial;
+use crate::diagnostic::Problems;
 use crate::lower::{self, Examined, digest};
 use crate::model::{
     Binding, Cap, Index, Input, Lock, Plan, PlanStep, Profile, Request, ToolCatalogue, ToolPool,
@@ -80,6 +81,11 @@ impl PlanRules {
             library,
             digests: OnceLock::new(),
         }
+    }
+
+    /// Other documents over the same core.
+    pub(crate) fn with(&self, tool_pool: Vec<u8>, profile: Vec<u8>) -> Self {
+        Self::new(tool_pool, profile, self.library.clone())
     }
 
     /// The schemas of the library that every plan is decided by, and their digests.
@@ -245,6 +251,7 @@ pub fn authorize_plan<'a>(
     context: PlanContext<'a>,
 ) -> PlanAnswer<'a> {
     let mut decision = Decision {
+        text: plan.text.as_str(),
         rules,
         context,
         budget: Budget::new(),
@@ -284,6 +291,8 @@ pub fn authorize_plan<'a>(
 }
 
 struct Decision<'a> {
+    /// The plan's.
+    text: &'a str,
     rules: &'a PlanRules,
     context: PlanContext<'a>,
     /// One for all schemas: a plan ends within it, however many steps it has.
@@ -294,11 +303,14 @@ struct Decision<'a> {
 }
 
 impl<'a> Decision<'a> {
+    /// Past [`Problems::LIMIT`] nothing is added: nobody reads more.
     fn deny(&mut self, step: impl Into<Option<usize>>, reason: PlanReason<'a>) {
-        self.denials.push(PlanDenial {
-            step: step.into(),
-            reason,
-        });
+        if self.denials.len() < Problems::LIMIT {
+            self.denials.push(PlanDenial {
+                step: step.into(),
+                reason,
+            });
+        }
     }
 
     fn defer(&mut self, step: usize, check: RunCheck) {
@@ -339,7 +351,7 @@ impl<'a> Decision<'a> {
             tool: Some(&tool),
         };
         match &step.input {
-            Input::Literal(span) => self.literal(number, *span, plan, taker),
+            Input::Literal(span) => self.literal(number, *span, taker),
             Input::From { .. } => self.flow(number, plan, pool, taker),
             Input::Refused => {}
         }
