@@ -7,13 +7,15 @@ pub use typed::Typed;
 
 use crate::inputs::{Given, Inputs, tool_subjects};
 use crate::native::Answers;
+use crate::plan::PlanInputs;
 use agent_pack::{Toolchain, Workspace};
 use bindings::exports::agent::engine::capability::Notation;
 use bindings::exports::agent::engine::diagnostic::Diagnostic;
 use bindings::exports::agent::engine::lockfile::Drift;
-use bindings::exports::agent::engine::plan::CallVerdict;
+use bindings::exports::agent::engine::plan::{CallVerdict, PlanVerdict};
 use bindings::exports::agent::engine::view::{Part, ReportFormat};
 use bindings::{Engine, EnginePre};
+use std::fmt::Write as _;
 use wasmtime::Store;
 use wasmtime::component::{Linker, ResourceAny};
 
@@ -315,6 +317,54 @@ impl Instance {
         };
         answers.insert("verdict.json".to_owned(), answer.json);
         add_parts(&mut answers, "verdict", &answer.text);
+        answers
+    }
+
+    /// The answer to a sequential plan.
+    pub fn planned(&mut self, inputs: &PlanInputs) -> Answers {
+        let index = inputs.index.as_deref();
+        let index = index.map(|it| self.index(it).expect("the index is valid").0);
+        let lock = inputs.lock.as_deref();
+        let lock = lock.map(|it| self.lock(it).expect("the lock is valid"));
+        let catalogue = inputs.catalogue.as_deref().map(|it| {
+            call!(self, agent_engine_plan.tool_catalogue, call_parse(it))
+                .expect("the catalogue is valid")
+        });
+        let (tool_pool, profile) = (&inputs.tool_pool, &inputs.profile);
+        let rules = call!(
+            self,
+            agent_engine_plan.plan_rules,
+            call_parse(tool_pool, profile, None)
+        );
+        let request = inputs.request.as_deref();
+        let answer = call!(
+            self,
+            agent_engine_plan,
+            call_authorize_plan(&inputs.plan, rules, request, index, lock, catalogue)
+        );
+        let mut answers = Answers::from([("report.json".to_owned(), answer.report)]);
+        add_parts(&mut answers, "verdict", &answer.text);
+        let mut edits = String::new();
+        let found = match answer.verdict {
+            PlanVerdict::Allowed(plan) => {
+                let json = call!(self, agent_engine_plan.authorized_plan, call_json(plan));
+                answers.insert("authorized.json".to_owned(), json);
+                Vec::new()
+            }
+            PlanVerdict::Denied(findings) => {
+                for fix in findings.iter().filter_map(|it| it.fix.as_ref()) {
+                    let _ = writeln!(edits, "widens: {}", fix.widens);
+                    for edit in &fix.edits {
+                        let span = edit.place.span;
+                        let _ =
+                            writeln!(edits, "{} {} {:?}", span.start, span.end, edit.replacement);
+                    }
+                }
+                findings.into_iter().map(|it| it.diagnostic).collect()
+            }
+        };
+        answers.insert("edits".to_owned(), edits);
+        answers.extend(self.reports(&found));
         answers
     }
 

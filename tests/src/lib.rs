@@ -11,6 +11,7 @@
 //! | [`files`] | the types of the files, of which the JSON Schemas are made |
 //! | [`native`] | all that the engine answers |
 //! | [`component`] | all that the component answers |
+//! | [`plan`] | the cases of sequential plans |
 //! | [`text`] | trees, written in any spelling that must not matter |
 //! | [`digest`] | the digest of an entry, made without the engine |
 //! | [`difference`] | what differs, to be printed |
@@ -24,6 +25,7 @@ pub mod hostile;
 pub mod inputs;
 pub mod native;
 pub mod oracle;
+pub mod plan;
 pub mod policy;
 pub mod text;
 pub mod world;

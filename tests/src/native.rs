@@ -1,8 +1,10 @@
 //! All that the engine answers, called as a library.
 
 use crate::inputs::{Given, Inputs, tool_subjects};
+use crate::plan::PlanInputs;
 use agent_engine::decide::{
-    CallContext, Circumstances, LockState, Matching, PolicyEngine, Resolution, compare, verify,
+    CallContext, Circumstances, LockState, Matching, PlanContext, PlanRules, PolicyEngine,
+    Resolution, compare, verify,
 };
 use agent_engine::diagnostic::Diagnostic;
 use agent_engine::lower::{Lowered, Notation};
@@ -241,6 +243,63 @@ pub fn called(plan: &[u8], index: &[u8], lock: Option<&[u8]>, catalogue: Option<
     answers.insert("verdict.json".to_owned(), json);
     add_parts(&mut answers, "verdict", &render::call_verdict(&verdict));
     answers
+}
+
+/// The answer to a sequential plan.
+///
+/// # Panics
+/// If the index, the lock or the catalogue is invalid.
+#[must_use]
+pub fn planned(inputs: &PlanInputs) -> Answers {
+    let plan = Arc::new(lower::plan(inputs.plan.clone()));
+    let (tool_pool, profile) = (inputs.tool_pool.clone(), inputs.profile.clone());
+    let rules = Arc::new(PlanRules::new(tool_pool, profile, None));
+    let request = inputs.request.clone().map(lower::request);
+    let index = inputs.index.clone();
+    let index = index.map(|text| lower::index(text).expect("a valid index").value);
+    let lock = inputs.lock.clone();
+    let lock = lock.map(|text| lower::lock(text).expect("a valid lock").value);
+    let catalogue = inputs.catalogue.clone();
+    let catalogue = catalogue.map(|text| {
+        lower::tool_catalogue(text)
+            .expect("a valid catalogue")
+            .value
+    });
+    let context = PlanContext {
+        request: request.as_ref(),
+        index: index.as_ref(),
+        lock: lock.as_ref(),
+        catalogue: catalogue.as_ref(),
+    };
+    let answer = decide::authorize_plan(&plan, &rules, context);
+    let mut findings = explain::plan_findings(&plan, &rules, context, &answer);
+    let fixes = explain::plan_fixes(&plan, &rules, context, &answer, &findings);
+    let report = render::PlanReport {
+        plan: &plan,
+        rules: &rules,
+        context,
+        answer: &answer,
+        findings: &findings,
+        fixes: &fixes,
+    };
+    let mut parts = Answers::from([("report.json".to_owned(), render::validation_report(&report))]);
+    add_parts(&mut parts, "verdict", &render::plan_answer(&report));
+    explain::tell_fixes(&mut findings, &fixes);
+    let found: Vec<_> = findings.iter().map(|it| it.diagnostic.clone()).collect();
+    add_reports(&mut parts, &found);
+    let mut edits = String::new();
+    for fix in fixes.iter().flatten() {
+        let _ = writeln!(edits, "widens: {}", fix.widens());
+        for edit in explain::fix_edits(&plan.text, &rules, fix) {
+            let span = edit.place.span;
+            let _ = writeln!(edits, "{} {} {:?}", span.start, span.end, edit.replacement);
+        }
+    }
+    parts.insert("edits".to_owned(), edits);
+    if let Some(plan) = &answer.authorized {
+        parts.insert("authorized.json".to_owned(), render::authorized_plan(plan));
+    }
+    parts
 }
 
 /// An index with a document in it, or why there is none.

@@ -23,6 +23,7 @@ use agent_engine::{explain, lower, policy};
 use agent_tests::corpus::{Case, Failures, answer, cases};
 use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native::{self, Answers};
+use agent_tests::plan::{self, PlanInputs, plan_cases};
 use agent_tests::{hostile, root};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -216,6 +217,26 @@ fn called(case: &Case) -> Answers {
         input(LOCK).as_deref(),
         input(CATALOGUE).as_deref(),
     )
+}
+
+#[test]
+fn corpus_of_sequential_plans() {
+    let mut failures = Failures::default();
+    for case in plan_cases() {
+        let answers = native::planned(&PlanInputs::of(&case));
+        if answers.contains_key("authorized.json") != case.accepted() {
+            failures.add(&case.name(), "the other verdict");
+        }
+        let mut expected = Vec::new();
+        for file in ["report.json", "verdict.txt"] {
+            expected.push((file, answer(&answers, file)));
+        }
+        if !case.accepted() {
+            expected.push((DIAGNOSTICS, answer(&answers, DIAGNOSTICS)));
+        }
+        case.check(&plan::FILES, &expected, &mut failures);
+    }
+    failures.finish();
 }
 
 #[test]

@@ -10,6 +10,7 @@ use agent_tests::files::{Answer, File as _, Lock, Locked, Match, Resolution};
 use agent_tests::hostile::{self, Kind};
 use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native::{self, Answers};
+use agent_tests::plan::{PlanInputs, plan_cases};
 use agent_tests::root;
 use agent_tests::text::Style;
 use agent_tests::world::{World, crowds, styles, tool_crowds, tool_worlds, worlds};
@@ -233,6 +234,19 @@ fn component_and_engine_agree_on_calls() {
         compared += 1;
     }
     assert!(compared > 0, "no case was compared");
+    failures.finish();
+}
+
+#[test]
+fn component_and_engine_agree_on_sequential_plans() {
+    let component = Component::of_this_workspace();
+    let mut failures = Failures::default();
+    for case in plan_cases() {
+        let inputs = PlanInputs::of(&case);
+        let ours = native::planned(&inputs);
+        let theirs = component.instance().planned(&inputs);
+        compare(&mut failures, &case.name(), &ours, &theirs);
+    }
     failures.finish();
 }
 
