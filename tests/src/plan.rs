@@ -1,6 +1,7 @@
 //! The cases of sequential plans: what a case does not have of its own is that of `base`.
 
 use crate::corpus::{Case, cases, corpus};
+use agent_engine::diagnostic::Code;
 use std::fs;
 
 /// Everything that a sequential plan is decided by.
@@ -56,6 +57,18 @@ impl PlanInputs {
             lock: there("agents.lock"),
             catalogue: case.input("catalogue.json"),
         }
+    }
+}
+
+/// What the contract calls a code, in capitals: the codes of sequential plans have a namesake.
+#[must_use]
+pub fn contract_case(code: Code) -> String {
+    let name = code.name();
+    let upper = name.to_uppercase();
+    if name == upper {
+        upper
+    } else {
+        format!("MOVA_{upper}")
     }
 }
 

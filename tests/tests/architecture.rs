@@ -2,6 +2,7 @@
 
 use agent_engine::diagnostic::Code;
 use agent_tests::corpus::Failures;
+use agent_tests::plan::contract_case;
 use agent_tests::root;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -295,7 +296,8 @@ fn the_codes_of_the_contract_are_those_of_the_catalogue() {
         .map(|line| line.trim_end_matches(',').to_uppercase().replace('-', "_"))
         .collect();
     codes.sort();
-    let names: Vec<_> = Code::ALL.iter().map(|code| code.name()).collect();
+    let mut names: Vec<_> = Code::ALL.iter().map(|code| contract_case(*code)).collect();
+    names.sort();
     assert_eq!(codes, names);
 }
 

@@ -10,7 +10,7 @@ use agent_tests::files::{Answer, File as _, Lock, Locked, Match, Resolution};
 use agent_tests::hostile::{self, Kind};
 use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native::{self, Answers};
-use agent_tests::plan::{PlanInputs, plan_cases};
+use agent_tests::plan::{PlanInputs, contract_case, plan_cases};
 use agent_tests::root;
 use agent_tests::text::Style;
 use agent_tests::world::{World, crowds, styles, tool_crowds, tool_worlds, worlds};
@@ -693,9 +693,9 @@ fn an_instance_remembers_nothing_of_what_it_was_asked_before() {
 fn the_catalogue_of_the_component_is_that_of_the_engine() {
     let found = Component::of_this_workspace().instance().catalogue();
     let expected = Code::ALL.iter().map(|code| {
-        // Each code is the case of its name.
         let (name, severity) = (code.name(), code.severity().name());
-        [name, name, severity, code.title(), code.help()].map(str::to_owned)
+        let case = contract_case(*code);
+        [name, &case, severity, code.title(), code.help()].map(str::to_owned)
     });
     assert_eq!(found, expected.collect::<Vec<_>>());
 }

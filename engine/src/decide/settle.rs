@@ -2,8 +2,7 @@
 
 use super::plan::{RunDenial, output_denials};
 use crate::lower::strict;
-use crate::schema::{Budget, child};
-use crate::syntax::Value;
+use crate::schema::Budget;
 
 /// What a request ends with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,17 +23,17 @@ pub enum CallResult {
 /// say of itself that it is an error, and has the `structuredContent` that the tool's
 /// `outputSchema` asks for, if the tool has one.
 pub fn check_payload(output_schema: Option<&str>, payload: &str) -> Vec<RunDenial<'static>> {
-    let Some(root) = strict(payload) else {
+    let Some(text) = strict(payload) else {
         return vec![RunDenial::NotJson];
     };
-    let failed = child(&root, "isError").is_some_and(|it| it.value == Value::Bool(true));
-    if failed {
+    let root = text.root();
+    if root.member("isError").is_some_and(|it| it.is_true()) {
         return vec![RunDenial::ToolFailed];
     }
     let Some(schema) = output_schema else {
         return Vec::new();
     };
-    match child(&root, "structuredContent") {
+    match root.member("structuredContent") {
         Some(content) => output_denials(schema, content, &mut Budget::new()),
         None => vec![RunDenial::NoStructuredContent],
     }

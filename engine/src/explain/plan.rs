@@ -12,8 +12,8 @@ use crate::model::{Binding, Driver, Plan, PlanStep, Profile};
 use crate::schema::{ArgumentProblem, Library, token};
 use crate::sort::sort_by_key;
 use crate::text::{Source, Span, Text, nearest};
+use core::net::IpAddr;
 use std::fmt::Display;
-use std::net::IpAddr;
 
 /// Everything that speaks against a plan: what is wrong with each document, and what they say
 /// together. In the order of a report: by document and place. Nothing: the plan may run.

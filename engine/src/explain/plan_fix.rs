@@ -49,28 +49,38 @@ pub fn plan_fixes(
     let mut chosen: Vec<Change> = Vec::new();
     let mut now = before.clone();
     let mut fixes: Vec<Option<Fix>> = Vec::new();
+    // What was chosen, with the problems that there are after it alone.
+    let mut alone_after: Vec<(Fix, Vec<Key>)> = Vec::new();
     for (number, finding) in findings.iter().enumerate() {
         let key = &before[number];
         if number >= FIX_LIMIT {
             fixes.push(None);
             continue;
         }
+        let removes = |after: &[Key]| count(after, key) < count(&before, key);
         let proposals = plan_proposals(plan, rules, answer, finding);
         let fix = proposals.into_iter().find_map(|proposal| {
             let alone = search.after(&proposal)?;
-            if count(&alone, key) >= count(&before, key) || !within(&alone, &before) {
+            if !removes(&alone) || !within(&alone, &before) {
                 return None;
             }
             let together: Vec<_> = chosen.iter().chain(&proposal).cloned().collect();
             let after = search.after(&together)?;
             let gone = count(&now, key) == 0 || count(&after, key) < count(&now, key);
-            (gone && within(&after, &now)).then_some((proposal, together, after))
+            let changes = (gone && within(&after, &now)).then_some(proposal)?;
+            Some((Fix { changes }, alone, together, after))
         });
-        fixes.push(fix.map(|(changes, together, after)| {
+        if let Some((fix, alone, together, after)) = fix {
             chosen = together;
             now = after;
-            Fix { changes }
-        }));
+            fixes.push(Some(fix.clone()));
+            alone_after.push((fix, alone));
+        } else {
+            // What is chosen for another problem may do for this one as well.
+            let mut others = alone_after.iter();
+            let other = others.find(|(_, alone)| count(&now, key) == 0 && removes(alone));
+            fixes.push(other.map(|(fix, _)| fix.clone()));
+        }
     }
     fixes
 }

@@ -2,7 +2,7 @@
 //! schema of their kind before anything is made of them \[3\].
 
 use crate::diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings, Problems};
-use crate::schema::{Budget, Library, Violation};
+use crate::schema::{Budget, JsonText, Library, Violation};
 use crate::syntax::{Node, Value, canonical_node, json};
 use crate::text::{Source, Span, Spanned, Text};
 
@@ -161,14 +161,14 @@ pub(crate) fn rule(violation: &Violation, schema: &str) -> String {
 }
 
 /// A text as strict JSON: one value, and nothing around it. None if it is not.
-pub(crate) fn strict(text: &str) -> Option<Node<'_>> {
+pub(crate) fn strict(text: &str) -> Option<JsonText<'_>> {
     let whole = Text::new(Source::Document, text.to_owned());
     let mut problems = Problems::new(&whole);
     json::parse(&mut problems)?;
     if problems.has_errors() {
         return None;
     }
-    json::parse_value(&mut json::Reader::new(text)).ok()
+    JsonText::read(text)
 }
 
 /// The digest of the RFC 8785 form of a value.

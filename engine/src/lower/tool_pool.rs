@@ -12,8 +12,8 @@ use crate::schema::{
 use crate::sort::sort_by;
 use crate::syntax::{Node, write_string};
 use crate::text::{Source, Span, nearest};
+use core::net::IpAddr;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 /// At most this many flaws of one schema are told.
 const FLAWS: usize = 20;

@@ -3,8 +3,8 @@
 //! URLs are read by the WHATWG standard, in whose many notations one host can be written: what
 //! is compared is what would be connected to.
 
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use url::{Host, Url};
 
 /// Scheme, host and port of a URL of HTTP.

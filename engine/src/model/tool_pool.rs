@@ -3,7 +3,7 @@
 use super::Origin;
 use crate::schema::{SchemaSet, TextPattern};
 use crate::text::Spanned;
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 /// `ds.mova_agent_tool_pool_v1`
 #[derive(Debug)]

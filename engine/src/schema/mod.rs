@@ -13,6 +13,7 @@
 //! | `ecma`, `pattern` | patterns, in linear time |
 //! | `evaluate` | checks values against a schema |
 //! | `number`, `types`, `value` | what values are, and when two are equal |
+//! | `json` | values and schemas, for layers that see no syntax |
 //! | `set` | schemas together with their texts |
 //! | `library` | the schemas that the project has, and the core that they refer to |
 //! | `declared` | what a schema says without a value |
@@ -34,6 +35,7 @@ mod documents;
 mod ecma;
 mod evaluate;
 mod flaw;
+mod json;
 mod keyword;
 mod library;
 mod number;
@@ -54,6 +56,7 @@ pub use dialect::Draft;
 pub use documents::{Documents, IDENTIFIER_LIMIT, URI_LIMIT};
 pub use ecma::PatternError;
 pub use flaw::{FLAW_LIMIT, Flaw, FlawKind, Refused};
+pub use json::{Json, JsonText, with_schema};
 pub use library::{Described, Library, LibraryError, MOVA, PROJECT};
 pub use pattern::{NoPattern, PATTERN_LENGTH_LIMIT, PATTERN_LIMIT, TextPattern};
 pub use pointer::{at_pointer, child, locate, token, unescaped};

@@ -6,10 +6,8 @@ use super::schemas::{Applicable, Side};
 use super::{PlanContext, PlanRules};
 use crate::lower::{Examined, rule};
 use crate::model::{Binding, Input, Lock, Plan, PlanStep, ToolPool};
-use crate::schema::{Budget, Documents, Draft, OverBudget, Refused, Schema, Violation, at_pointer};
-use crate::syntax::json::{Reader, parse_value};
-use crate::syntax::{Node, canonical_node};
-use std::net::IpAddr;
+use crate::schema::{Budget, Json, JsonText, OverBudget, Refused, Violation, with_schema};
+use core::net::IpAddr;
 use std::sync::Arc;
 
 /// The tool of an MCP server that a step calls, as it was locked.
@@ -220,13 +218,13 @@ impl AuthorizedPlan {
                 let name = &*plan.steps[*step].id.value;
                 let output = outputs.iter().find(|(number, _)| number == step);
                 let (_, output) = output.ok_or(RunDenial::NoOutput { step: name })?;
-                let root = strict(output)?;
-                let part = at_pointer(&root, &pointer.value);
+                let text = strict(output)?;
+                let part = text.root().at(&pointer.value);
                 let part = part.ok_or(RunDenial::NoSuchPart {
                     step: name,
                     pointer: &pointer.value,
                 })?;
-                Ok(part.span.of(output).to_owned())
+                Ok(part.span().of(output).to_owned())
             }
         }
     }
@@ -255,13 +253,13 @@ impl AuthorizedPlan {
         let Some(parts) = self.parts(step) else {
             return vec![RunDenial::NoStep];
         };
-        let root = match strict(output) {
-            Ok(root) => root,
+        let text = match strict(output) {
+            Ok(text) => text,
             Err(denial) => return vec![denial],
         };
+        let root = text.root();
         let mut found = Vec::new();
-        let mut canonical = String::new();
-        canonical_node(&root, &mut canonical);
+        let canonical = root.canonical();
         let most = parts.binding.limits.max_output_bytes.value;
         if canonical.len() as u64 > most {
             let bytes = canonical.len() as u64;
@@ -269,11 +267,11 @@ impl AuthorizedPlan {
         }
         let mut budget = Budget::new();
         for schema in parts.schemas(Side::Output).known {
-            let checked = schema.check(&root, &mut budget);
+            let checked = schema.check(root, &mut budget);
             add(checked, &schema.name, &mut found);
         }
         if let Some(text) = &parts.tool.output {
-            found.extend(output_denials(text, &root, &mut budget));
+            found.extend(output_denials(text, root, &mut budget));
         }
         found
     }
@@ -310,7 +308,7 @@ impl<'p> Parts<'p> {
 }
 
 /// Strict JSON: one value, and nothing around it.
-fn strict(text: &str) -> Result<Node<'_>, RunDenial<'static>> {
+fn strict(text: &str) -> Result<JsonText<'_>, RunDenial<'static>> {
     crate::lower::strict(text).ok_or(RunDenial::NotJson)
 }
 
@@ -333,17 +331,13 @@ fn add(checked: Result<Vec<Violation>, OverBudget>, schema: &str, found: &mut Ve
 /// What an output is not by the tool's own schema. One that can't be used accepts nothing.
 pub(in crate::decide) fn output_denials(
     schema: &str,
-    output: &Node<'_>,
+    output: Json<'_, '_>,
     budget: &mut Budget,
 ) -> Vec<RunDenial<'static>> {
     const NAME: &str = "`outputSchema` of the tool";
-    let documents = Documents::new();
     let mut found = Vec::new();
-    let Ok(tree) = parse_value(&mut Reader::new(schema)) else {
-        return found;
-    };
-    match Schema::compile(&tree, &documents, Draft::Draft202012, budget) {
-        Ok(schema) => add(schema.check(output, budget), NAME, &mut found),
+    with_schema(schema, budget, |schema, budget| match schema {
+        Ok(schema) => add(schema.check_json(output, budget), NAME, &mut found),
         Err(Refused::OverBudget(over)) => found.push(RunDenial::OverBudget(over)),
         Err(Refused::Flaws(flaws)) => {
             found.extend(flaws.first().map(|flaw| RunDenial::OutputInvalid {
@@ -352,6 +346,6 @@ pub(in crate::decide) fn output_denials(
                 rule: format!("{NAME}#{}", flaw.pointer),
             }));
         }
-    }
+    });
     found
 }

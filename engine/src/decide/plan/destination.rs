@@ -1,7 +1,7 @@
 //! Where connections may go \[3\].
 
 use crate::model::{Binding, Origin, UrlError, is_public};
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 /// Why a connection may not be made.
 #[derive(Debug, Clone, PartialEq, Eq)]

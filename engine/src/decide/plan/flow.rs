@@ -5,10 +5,7 @@ use super::input::{InputDenial, Taker, denials};
 use super::schemas::{Applicable, Side};
 use super::{Decision, PlanReason};
 use crate::model::{Driver, Input, Plan, ToolPool};
-use crate::schema::{
-    Budget, Declared, Documents, Draft, OverBudget, Part, Schema, Types, at_pointer,
-};
-use crate::syntax::json::{Reader, parse_value};
+use crate::schema::{Budget, Declared, JsonText, OverBudget, Part, Schema, Types, with_schema};
 use crate::text::Span;
 
 /// Why a part of an output can't be the input that is needed.
@@ -157,12 +154,11 @@ impl<'a> Decision<'a> {
         told: Told<'a>,
     ) -> Vec<CantBe<'a>> {
         let text = span.of(self.text);
-        let root = parse_value(&mut Reader::new(text));
-        let root = root.as_ref().ok();
-        let Some(part) = root.and_then(|root| at_pointer(root, pointer)) else {
+        let read = JsonText::read(text);
+        let Some(part) = read.as_ref().and_then(|read| read.root().at(pointer)) else {
             return vec![told.no_such_part()];
         };
-        let found = denials(part.span.of(text), 0, taker, &mut self.budget);
+        let found = denials(part.span().of(text), 0, taker, &mut self.budget);
         let found = found.into_iter();
         found
             .map(|denial| CantBe::Input {
@@ -183,16 +179,14 @@ impl<'a> Decision<'a> {
     ) -> Result<Option<CantBe<'a>>, OverBudget> {
         let step = self.steps.get(step);
         let text = step.and_then(|step| step.schemas.output.as_deref());
-        let Some(Ok(tree)) = text.map(|text| parse_value(&mut Reader::new(text))) else {
-            return Ok(None);
-        };
-        let documents = Documents::new();
-        let budget = &mut self.budget;
-        match Schema::compile(&tree, &documents, Draft::Draft202012, budget) {
-            Ok(schema) => wanted(&schema, pointer, taker, told, budget),
-            // What can't be used says nothing; the output will be refused by it.
-            Err(_) => Ok(None),
-        }
+        let found = text.and_then(|text| {
+            with_schema(text, &mut self.budget, |schema, budget| match schema {
+                Ok(schema) => wanted(&schema, pointer, taker, told, budget),
+                // What can't be used says nothing; the output will be refused by it.
+                Err(_) => Ok(None),
+            })
+        });
+        found.unwrap_or(Ok(None))
     }
 }
 
@@ -236,14 +230,13 @@ fn wanted<'a>(
         }
     }
     let text = taker.tool.and_then(|tool| tool.input.as_deref());
-    let Some(Ok(tree)) = text.map(|text| parse_value(&mut Reader::new(text))) else {
-        return Ok(None);
-    };
-    let documents = Documents::new();
-    match Schema::compile(&tree, &documents, Draft::Draft202012, budget) {
-        Ok(consumer) => fits(&part, &consumer, told, budget),
-        Err(_) => Ok(None),
-    }
+    let found = text.and_then(|text| {
+        with_schema(text, budget, |consumer, budget| match consumer {
+            Ok(consumer) => fits(&part, &consumer, told, budget),
+            Err(_) => Ok(None),
+        })
+    });
+    found.unwrap_or(Ok(None))
 }
 
 fn fits<'a>(

@@ -6,9 +6,7 @@ use super::schemas::Applicable;
 use super::{Decision, NEAR, PlanReason, RunCheck};
 use crate::lower::rule;
 use crate::model::{ArgumentPattern, Binding, Driver, Program};
-use crate::schema::{self, ArgumentProblem, Budget, OverBudget, child};
-use crate::syntax::json::{Reader, parse_value};
-use crate::syntax::{Node, Value, canonical_node};
+use crate::schema::{self, ArgumentProblem, Budget, Json, JsonText, OverBudget};
 use crate::text::{Span, nearest};
 
 /// Why a tool is not given an input.
@@ -127,35 +125,35 @@ pub(super) fn denials<'r>(
     budget: &mut Budget,
 ) -> Vec<InputDenial<'r>> {
     // It was read with its document.
-    let Ok(root) = parse_value(&mut Reader::new(input)) else {
+    let Some(text) = JsonText::read(input) else {
         return Vec::new();
     };
+    let root = text.root();
     let mut found = Found {
         offset,
         denials: Vec::new(),
     };
-    let mut canonical = String::new();
-    canonical_node(&root, &mut canonical);
+    let canonical = root.canonical();
     let most = taker.binding.limits.max_input_bytes.value;
     if canonical.len() as u64 > most {
         found.denials.push(InputDenial::TooLarge {
             bytes: canonical.len() as u64,
             most,
-            span: found.moved(root.span),
+            span: found.moved(root.span()),
         });
     }
-    found.schemas(&root, taker, budget);
+    found.schemas(root, taker, budget);
     if let Some(tool) = taker.tool.filter(|tool| tool.listed) {
         let schema = tool.input.as_deref();
-        let at = found.moved(root.span);
+        let at = found.moved(root.span());
         let problems = schema::arguments(schema, input, at, budget);
         found
             .denials
             .extend(problems.into_iter().map(InputDenial::Argument));
     }
     match &taker.binding.driver {
-        Driver::Http { methods, .. } => found.http(&root, taker.binding, methods),
-        Driver::RestrictedShell { programs } => found.shell(&root, programs, budget),
+        Driver::Http { methods, .. } => found.http(root, taker.binding, methods),
+        Driver::RestrictedShell { programs } => found.shell(root, programs, budget),
         Driver::Noop | Driver::McpProxy { .. } => {}
     }
     found.denials
@@ -175,7 +173,7 @@ impl<'r> Found<'r> {
         }
     }
 
-    fn schemas(&mut self, root: &Node<'_>, taker: Taker<'r, '_>, budget: &mut Budget) {
+    fn schemas(&mut self, root: Json<'_, '_>, taker: Taker<'r, '_>, budget: &mut Budget) {
         for schema in &taker.schemas.known {
             match schema.check(root, budget) {
                 Ok(violations) => {
@@ -191,13 +189,13 @@ impl<'r> Found<'r> {
                 }
                 Err(over) => self.denials.push(InputDenial::OverBudget {
                     over,
-                    span: self.moved(root.span),
+                    span: self.moved(root.span()),
                 }),
             }
         }
     }
 
-    fn http(&mut self, root: &Node<'_>, binding: &'r Binding, methods: &'r [String]) {
+    fn http(&mut self, root: Json<'_, '_>, binding: &'r Binding, methods: &'r [String]) {
         if let Some((method, span)) = self.string(root, "method")
             && !methods.contains(&method)
         {
@@ -215,7 +213,7 @@ impl<'r> Found<'r> {
         }
     }
 
-    fn shell(&mut self, root: &Node<'_>, programs: &'r [Program], budget: &mut Budget) {
+    fn shell(&mut self, root: Json<'_, '_>, programs: &'r [Program], budget: &mut Budget) {
         let Some((path, span)) = self.string(root, "program") else {
             return;
         };
@@ -229,10 +227,10 @@ impl<'r> Found<'r> {
             });
             return;
         };
-        let Some(list) = child(root, "arguments") else {
+        let Some(list) = root.member("arguments") else {
             return;
         };
-        let Value::Sequence(arguments) = &list.value else {
+        let Some(arguments) = list.items() else {
             return;
         };
         let takes = program.arguments.len();
@@ -242,15 +240,15 @@ impl<'r> Found<'r> {
                 count: arguments.len(),
                 takes,
                 or_more,
-                span: self.moved(list.span),
+                span: self.moved(list.span()),
             });
         }
-        for (number, argument) in arguments.iter().enumerate() {
+        for (number, argument) in arguments.enumerate() {
             let pattern = program.arguments.get(number).or(program.more.as_ref());
-            let (Some(pattern), Value::String(text)) = (pattern, &argument.value) else {
+            let (Some(pattern), Some(text)) = (pattern, argument.string()) else {
                 continue;
             };
-            self.argument(number, argument.span, text, pattern, budget);
+            self.argument(number, argument.span(), text, pattern, budget);
         }
     }
 
@@ -275,11 +273,8 @@ impl<'r> Found<'r> {
     }
 
     /// A member that is a string, and where it stands.
-    fn string(&self, root: &Node<'_>, name: &str) -> Option<(String, Span)> {
-        let member = child(root, name)?;
-        match &member.value {
-            Value::String(text) => Some((text.clone().into_owned(), self.moved(member.span))),
-            _ => None,
-        }
+    fn string(&self, root: Json<'_, '_>, name: &str) -> Option<(String, Span)> {
+        let member = root.member(name)?;
+        Some((member.string()?.to_owned(), self.moved(member.span())))
     }
 }

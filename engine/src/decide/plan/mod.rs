@@ -38,8 +38,7 @@ use crate::lower::{self, Examined, digest};
 use crate::model::{
     Binding, Cap, Index, Input, Lock, Plan, PlanStep, Profile, Request, ToolCatalogue, ToolPool,
 };
-use crate::schema::{Budget, Library};
-use crate::syntax::canonical;
+use crate::schema::{Budget, JsonText, Library};
 use crate::text::{Span, nearest};
 use authorized::ToolSchemas;
 use input::Taker;
@@ -92,8 +91,8 @@ impl PlanRules {
     pub fn schema_digests(&self) -> &[(&'static str, String)] {
         self.digests.get_or_init(|| {
             let digest_of = |name: &&'static str| {
-                let text = canonical(self.library().text(name)?)?;
-                Some((*name, digest(&text)))
+                let text = JsonText::read(self.library().text(name)?)?;
+                Some((*name, digest(&text.root().canonical())))
             };
             SCHEMAS.iter().filter_map(digest_of).collect()
         })

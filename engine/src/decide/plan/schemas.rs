@@ -3,8 +3,7 @@
 use super::authorized::ToolSchemas;
 use super::{Decision, PlanReason, PlanRules};
 use crate::model::{Binding, Driver, PlanStep, ToolPool};
-use crate::schema::{Budget, OverBudget, Schema, SchemaSet, Violation};
-use crate::syntax::Node;
+use crate::schema::{Budget, Json, OverBudget, Schema, SchemaSet, Violation};
 use crate::text::Spanned;
 
 /// Schemas by the documents that have them.
@@ -34,10 +33,10 @@ impl KnownSchema<'_> {
     /// All in which a value is not as it asks.
     pub(super) fn check(
         &self,
-        value: &Node<'_>,
+        value: Json<'_, '_>,
         budget: &mut Budget,
     ) -> Result<Vec<Violation>, OverBudget> {
-        self.with(|schema| schema.check(value, budget))
+        self.with(|schema| schema.check_json(value, budget))
             .unwrap_or(Ok(Vec::new()))
     }
 }
