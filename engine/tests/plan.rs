@@ -4,5 +4,10 @@
 mod corpus;
 #[path = "plan/fixes.rs"]
 mod fixes;
+#[path = "plan/properties.rs"]
+mod properties;
+mod random;
 #[path = "plan/run.rs"]
 mod run;
+#[path = "plan/worlds.rs"]
+mod worlds;

@@ -230,8 +230,5 @@ fn mova_may_be_somebody_elses() {
     let core = concat!(env!("CARGO_MANIFEST_DIR"), "/../schemas/mova");
     project.agent(&format!("{STEPS} --mova {core}")).exits(0);
     std::fs::create_dir_all(project.path("vendor/MOVA/schemas")).unwrap();
-    project
-        .agent(STEPS)
-        .exits(2)
-        .notes("ds.connector_core_v1");
+    project.agent(STEPS).exits(2).notes("ds.connector_core_v1");
 }
