@@ -7,6 +7,8 @@ mod fixes;
 #[path = "plan/properties.rs"]
 mod properties;
 mod random;
+#[path = "plan/reports.rs"]
+mod reports;
 #[path = "plan/run.rs"]
 mod run;
 #[path = "plan/worlds.rs"]
