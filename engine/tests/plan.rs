@@ -4,6 +4,8 @@
 mod corpus;
 #[path = "plan/fixes.rs"]
 mod fixes;
+#[path = "plan/mova.rs"]
+mod mova;
 #[path = "plan/properties.rs"]
 mod properties;
 mod random;
