@@ -10,7 +10,7 @@
 //! have seven bits a byte, lowest first; a distance is doubled, with the lowest bit for backwards.
 //! Hangul syllables are left out: they decompose into letters that nothing else looks like.
 //!
-//! It also tells the tests whether JSON-Schema-Test-Suite and captures of MCP servers are there,
+//! It also tells the tests whether JSON-Schema-Test-Suite, captures of MCP servers and MOVA are there,
 //! which are no part of the repository: `tests/build.rs` says where they are looked for.
 
 use std::env;
@@ -73,7 +73,7 @@ fn main() {
 
 /// The data that tests are told of: the `cfg` that says that it is there, the variable that says
 /// where, its folder, and the folders that are in it.
-const DATA: [(&str, &str, &str, &[&str]); 2] = [
+const DATA: [(&str, &str, &str, &[&str]); 3] = [
     (
         "json_schema_test_suite",
         "AGENT_JSON_SCHEMA_TEST_SUITE",
@@ -81,6 +81,12 @@ const DATA: [(&str, &str, &str, &[&str]); 2] = [
         &["remotes", "tests"],
     ),
     ("mcp_captures", "AGENT_MCP_CAPTURES", "mcp/captures", &[]),
+    (
+        "mova_reference",
+        "AGENT_MOVA_REFERENCE",
+        "mova-4.1.1",
+        &["schemas"],
+    ),
 ];
 
 /// Tell the tests where the data is, on machines that run tests: how the component is built

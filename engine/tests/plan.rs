@@ -4,5 +4,14 @@
 mod corpus;
 #[path = "plan/fixes.rs"]
 mod fixes;
+#[path = "plan/mova.rs"]
+mod mova;
+#[path = "plan/properties.rs"]
+mod properties;
+mod random;
+#[path = "plan/reports.rs"]
+mod reports;
 #[path = "plan/run.rs"]
 mod run;
+#[path = "plan/worlds.rs"]
+mod worlds;

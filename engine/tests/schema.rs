@@ -8,6 +8,7 @@
 mod hostile;
 #[path = "schema/other.rs"]
 mod other;
+mod random;
 #[path = "schema/suite.rs"]
 mod suite;
 #[path = "schema/words.rs"]

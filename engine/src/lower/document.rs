@@ -25,11 +25,11 @@ impl<T> Examined<T> {
     }
 }
 
-/// Examine a document: read it, check it against the schema of a name, and make of the tree what
-/// `lower` makes of it, which may find more.
+/// Examine a document: read it, check it against the schema of a name in each of some libraries, and
+/// make of the tree what `lower` makes of it, which may find more.
 pub(super) fn examine<T>(
     (source, bytes, limit): (Source, Vec<u8>, usize),
-    (schema, library): (&str, &Library),
+    (schema, libraries): (&str, &[&Library]),
     lower: impl FnOnce(&Node<'_>, &mut Findings<'_>) -> Option<T>,
 ) -> Examined<T> {
     let text = match super::decode(source, bytes, limit) {
@@ -43,7 +43,12 @@ pub(super) fn examine<T>(
         return unreadable(text, found);
     };
     let mut findings = Findings::new(&text);
-    conform(&root, "", (schema, library), |_| true, &mut findings);
+    for (number, library) in libraries.iter().enumerate() {
+        let mut before = libraries[..number].iter();
+        if findings.is_empty() && !before.any(|it| std::ptr::eq(*it, *library)) {
+            conform(&root, "", (schema, library), |_| true, &mut findings);
+        }
+    }
     let value = if findings.is_empty() {
         lower(&root, &mut findings)
     } else {
@@ -63,7 +68,7 @@ pub(super) fn examine<T>(
 /// All in which a document is not as the schema of a name asks, ordered by place.
 pub fn conformity(schema: &str, document: Vec<u8>, library: &Library) -> Vec<Finding> {
     let read = (Source::Document, document, super::DOCUMENT_LIMIT);
-    examine(read, (schema, library), |_, _| Some(())).findings
+    examine(read, (schema, &[library]), |_, _| Some(())).findings
 }
 
 fn unreadable<T>(text: Text, found: Vec<Diagnostic>) -> Examined<T> {

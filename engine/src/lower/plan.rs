@@ -19,7 +19,7 @@ const EARLIER: &str = "`input_from` names a step that stands before this one";
 pub fn plan(bytes: Vec<u8>) -> Examined<Plan> {
     examine(
         (Source::Plan, bytes, PLAN_LIMIT),
-        ("env.mova_agent_plan_v1", Library::own()),
+        ("env.mova_agent_plan_v1", &[Library::own()]),
         read_plan,
     )
 }
@@ -28,7 +28,7 @@ pub fn plan(bytes: Vec<u8>) -> Examined<Plan> {
 pub fn request(bytes: Vec<u8>) -> Examined<Request> {
     examine(
         (Source::Request, bytes, PLAN_LIMIT),
-        ("env.mova_agent_request_v1", Library::own()),
+        ("env.mova_agent_request_v1", &[Library::own()]),
         |root, _| {
             let request = member(root, "request")?;
             Some(Request {

@@ -14,11 +14,12 @@ use crate::text::{Source, Spanned};
 const INPUT_POLICY: &str = "`input_policy` is {\"max_bytes\": …, \"deny_patterns\": […]}, its patterns without \
      look-around and back-references";
 
-/// Examine an instruction profile, by MOVA's schema in a library.
+/// Examine an instruction profile, by MOVA's schema in a library, and by the project's equivalent:
+/// by what it says the profile is read.
 pub fn profile(bytes: Vec<u8>, library: &Library) -> Examined<Profile> {
     examine(
         (Source::Profile, bytes, PROFILE_LIMIT),
-        ("ds.instruction_profile_core_v1", library),
+        ("ds.instruction_profile_core_v1", &[library, Library::own()]),
         read,
     )
 }

@@ -18,11 +18,12 @@ use std::collections::BTreeMap;
 /// At most this many flaws of one schema are told.
 const FLAWS: usize = 20;
 
-/// Examine a tool pool, by the project's schema over MOVA's core in a library.
+/// Examine a tool pool, by the project's schema over MOVA's core in a library. A core of somebody
+/// else may ask for less than what is read here, so that the project's own holds as well.
 pub fn tool_pool(bytes: Vec<u8>, library: &Library) -> Examined<ToolPool> {
     examine(
         (Source::ToolPool, bytes, POOL_LIMIT),
-        ("ds.mova_agent_tool_pool_v1", library),
+        ("ds.mova_agent_tool_pool_v1", &[library, Library::own()]),
         |root, findings| read(root, library, findings),
     )
 }

@@ -2,9 +2,10 @@
 //! specifications.
 
 use agent_engine::decide::{PlanContext, PlanRules, authorize_plan};
-use agent_engine::explain::plan_findings;
+use agent_engine::explain::{plan_findings, plan_fixes};
 use agent_engine::lower::{self, Examined, Lowered};
 use agent_engine::model::{Index, Lock, Plan, Request, ToolCatalogue};
+use agent_engine::render::{PlanReport, authorized_plan, validation_report};
 use agent_engine::text::Source;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,16 +25,14 @@ impl Case {
     /// Read a case; what it does not have of its own is that of `base`.
     pub(crate) fn read(folder: &Path) -> Self {
         let own = |name: &str| fs::read(folder.join(name)).ok();
-        let base = |name: &str| {
-            own(name).unwrap_or_else(|| fs::read(root().join("base").join(name)).expect(name))
-        };
+        let own_or_base = |name: &str| own(name).unwrap_or_else(|| base(name));
         // An empty file says that there is none.
-        let there = |name: &str| Some(base(name)).filter(|text| !text.is_empty());
+        let there = |name: &str| Some(own_or_base(name)).filter(|text| !text.is_empty());
         Self {
             plan: Arc::new(lower::plan(own("plan.json").expect("a plan"))),
             rules: Arc::new(PlanRules::new(
-                base("tool-pool.json"),
-                base("profile.json"),
+                own_or_base("tool-pool.json"),
+                own_or_base("profile.json"),
                 None,
             )),
             request: own("request.json").map(lower::request),
@@ -52,52 +51,97 @@ impl Case {
         }
     }
 
-    /// What is expected, as it would be written: problems, or what has to be seen to.
-    fn outcome(&self) -> (bool, Vec<String>) {
-        let answer = authorize_plan(&self.plan, &self.rules, self.context());
-        let findings = plan_findings(&self.plan, &self.rules, self.context(), &answer);
+    /// What becomes of the plan.
+    pub(crate) fn decide(&self) -> Outcome {
+        self.answer(false)
+    }
+
+    /// The same, with what would make each problem go away in the report.
+    pub(crate) fn decide_with_fixes(&self) -> Outcome {
+        self.answer(true)
+    }
+
+    fn answer(&self, with_fixes: bool) -> Outcome {
+        let context = self.context();
+        let answer = authorize_plan(&self.plan, &self.rules, context);
+        let findings = plan_findings(&self.plan, &self.rules, context, &answer);
+        let fixes = if with_fixes {
+            plan_fixes(&self.plan, &self.rules, context, &answer, &findings)
+        } else {
+            Vec::new()
+        };
         let step = |number: usize| {
             let plan = self.plan.value.as_ref().expect("a plan");
             plan.steps[number].id.value.clone()
         };
-        let mut lines = Vec::new();
-        let allowed = answer.authorized.is_some();
-        if allowed {
-            assert!(findings.is_empty());
-            lines.extend(
-                answer
-                    .approvals
-                    .iter()
-                    .map(|it| format!("approval {}", step(*it))),
-            );
-            lines.extend(
-                answer
-                    .deferred
-                    .iter()
-                    .map(|it| format!("at_run_time {} {}", it.check.name(), step(it.step))),
-            );
-        } else {
-            lines.extend(findings.iter().map(|finding| {
-                let pointer = match &*finding.pointer {
-                    "" => "-",
-                    pointer => pointer,
-                };
-                let document = match finding.diagnostic.labels[0].place.source {
-                    Source::Plan => "plan",
-                    Source::ToolPool => "tool_pool",
-                    Source::Profile => "instruction_profile",
-                    Source::Request => "request",
-                    other => panic!("{other:?}"),
-                };
-                format!("{} {document} {pointer}", finding.diagnostic.code.name())
-            }));
+        assert_eq!(answer.authorized.is_some(), findings.is_empty());
+        let approvals = answer.approvals.iter();
+        let approvals = approvals.map(|it| format!("approval {}", step(*it)));
+        let deferred = answer.deferred.iter();
+        let deferred =
+            deferred.map(|it| format!("at_run_time {} {}", it.check.name(), step(it.step)));
+        let problems = findings.iter().map(|finding| {
+            let pointer = match &*finding.pointer {
+                "" => "-",
+                pointer => pointer,
+            };
+            let document = match finding.diagnostic.labels[0].place.source {
+                Source::Plan => "plan",
+                Source::ToolPool => "tool_pool",
+                Source::Profile => "instruction_profile",
+                Source::Request => "request",
+                other => panic!("{other:?}"),
+            };
+            format!("{} {document} {pointer}", finding.diagnostic.code.name())
+        });
+        Outcome {
+            problems: problems.collect(),
+            waiting: approvals.chain(deferred).collect(),
+            report: validation_report(&PlanReport {
+                plan: &self.plan,
+                rules: &self.rules,
+                context,
+                answer: &answer,
+                findings: &findings,
+                fixes: &fixes,
+            }),
+            authorized: answer.authorized.as_ref().map(authorized_plan),
         }
-        lines.sort();
-        (allowed, lines)
     }
 }
 
-fn sound<T>(lowered: Lowered<T>) -> T {
+/// What became of a plan.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// A line for each problem, as `reject` has them, in the order of the report.
+    pub(crate) problems: Vec<String>,
+    /// A line for each obligation and for each check that waits, as `accept` has them.
+    pub(crate) waiting: Vec<String>,
+    /// The validation report.
+    pub(crate) report: String,
+    /// What may run.
+    pub(crate) authorized: Option<String>,
+}
+
+impl Outcome {
+    pub(crate) fn is_allowed(&self) -> bool {
+        self.authorized.is_some()
+    }
+
+    /// The lines that `expected.txt` would have.
+    pub(crate) fn lines(&self) -> Vec<&str> {
+        let lines = if self.is_allowed() {
+            &self.waiting
+        } else {
+            &self.problems
+        };
+        let mut lines: Vec<_> = lines.iter().map(String::as_str).collect();
+        lines.sort_unstable();
+        lines
+    }
+}
+
+pub(crate) fn sound<T>(lowered: Lowered<T>) -> T {
     match lowered {
         Ok(checked) => checked.value,
         Err(problems) => panic!("{problems:?}"),
@@ -106,6 +150,11 @@ fn sound<T>(lowered: Lowered<T>) -> T {
 
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/plan")
+}
+
+/// A document of `base`.
+pub(crate) fn base(name: &str) -> Vec<u8> {
+    fs::read(root().join("base").join(name)).expect(name)
 }
 
 /// The cases of a verdict, sorted.
@@ -127,9 +176,10 @@ fn every_case_has_its_verdict_and_its_problems() {
         for folder in cases(verdict) {
             let name = folder.file_name().expect("a name").to_string_lossy();
             let expected = fs::read_to_string(folder.join("expected.txt")).expect("expected.txt");
-            let expected: Vec<_> = expected.lines().map(str::to_owned).collect();
-            let (allowed, found) = Case::read(&folder).outcome();
-            if allowed != (verdict == "accept") || found != expected {
+            let expected: Vec<_> = expected.lines().collect();
+            let outcome = Case::read(&folder).decide();
+            let found = outcome.lines();
+            if outcome.is_allowed() != (verdict == "accept") || found != expected {
                 failures.push(format!(
                     "{verdict}/{name}\n  expected {expected:#?}\n  found {found:#?}"
                 ));

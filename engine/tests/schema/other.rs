@@ -2,6 +2,7 @@
 //! those of the same schema, its keys in another order.
 
 use crate::check_by;
+use crate::random::Random;
 use agent_engine::schema::Draft;
 use serde_json::{Value, json};
 
@@ -11,21 +12,7 @@ const SCHEMAS: u32 = 1_500;
 /// How many values each is asked about.
 const VALUES: u32 = 6;
 
-/// xorshift64
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) as usize % bound
-    }
-
-    fn one_of<'t, T>(&mut self, items: &'t [T]) -> &'t T {
-        &items[self.below(items.len())]
-    }
-
     fn value(&mut self, depth: u32) -> Value {
         let kinds = if depth == 0 { 5 } else { 9 };
         match self.below(kinds) {
