@@ -178,7 +178,7 @@ fn every_problem_of_a_plan_is_told_with_its_change() {
     let text = std::fs::read_to_string(project.path("mcp.plan.json")).unwrap();
     project.write(
         "mcp.plan.json",
-        text.replace("\"tool_id\": \"keep\"", "\"tool_id\": \"kept\""),
+        text.replace("\"tool_id\": \"keep\"", "\"tool_id\": \"keeep\""),
     );
     let run = project.agent(STEPS).exits(1);
     run.notes("policy_denied");

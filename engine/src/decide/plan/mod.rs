@@ -12,6 +12,8 @@
 //! | `input` | inputs that are written in the plan, and those that are there later |
 //! | `flow` | inputs that are taken from earlier steps |
 //! | `destination` | where connections may go |
+//! | `schemas` | which schemas a step's input and output have to fit |
+//! | `query` | what a user asks, before there is a plan |
 //! | `authorized` | what may run, and the decisions of the run itself |
 
 mod authorized;
