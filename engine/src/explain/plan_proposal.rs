@@ -151,11 +151,9 @@ fn narrowing(
                 replace(format!("{at}/tool_id"), json(near));
             }
         }
-        PlanReason::Input(InputDenial::Method { allowed, .. }) => {
-            if let [only] = allowed {
-                replace(format!("{at}/input/method"), json(only));
-            }
-        }
+        PlanReason::Input(InputDenial::Method {
+            allowed: [only], ..
+        }) => replace(format!("{at}/input/method"), json(only)),
         PlanReason::Input(InputDenial::Program { nearest, .. }) => {
             for near in nearest {
                 replace(format!("{at}/input/program"), json(near));

@@ -205,11 +205,11 @@ impl<'r> Found<'r> {
                 span,
             });
         }
-        if let Some((url, span)) = self.string(root, "url") {
-            if let Some(denial) = elsewhere(binding, &url) {
-                self.denials
-                    .push(InputDenial::Destination { url, denial, span });
-            }
+        if let Some((url, span)) = self.string(root, "url")
+            && let Some(denial) = elsewhere(binding, &url)
+        {
+            self.denials
+                .push(InputDenial::Destination { url, denial, span });
         }
     }
 
