@@ -28,6 +28,8 @@ pub struct Finding {
 pub struct Findings<'t> {
     text: &'t Text,
     found: Vec<Finding>,
+    /// Whether the one that was to be added last was, and was not one too many.
+    added: bool,
 }
 
 impl<'t> Findings<'t> {
@@ -36,6 +38,7 @@ impl<'t> Findings<'t> {
         Self {
             text,
             found: Vec::new(),
+            added: false,
         }
     }
 
@@ -70,7 +73,8 @@ impl<'t> Findings<'t> {
         message: String,
         help: &str,
     ) {
-        if self.found.len() >= Problems::LIMIT {
+        self.added = self.found.len() < Problems::LIMIT;
+        if !self.added {
             return;
         }
         self.found.push(Finding {
@@ -94,19 +98,24 @@ impl<'t> Findings<'t> {
 
     /// Propose changes by which the finding that was added last may go away.
     pub fn propose(&mut self, changes: Vec<Change>) {
-        if let Some(last) = self.found.last_mut() {
+        if let Some(last) = self.last() {
             last.proposals.push(changes);
         }
     }
 
     /// Point at another place of the same text in the finding that was added last.
     pub fn also(&mut self, span: Span, label: &str) {
-        if let Some(last) = self.found.last_mut() {
+        let place = self.text.place(span);
+        if let Some(last) = self.last() {
             last.diagnostic.labels.push(Label {
-                place: self.text.place(span),
+                place,
                 text: label.to_owned(),
             });
         }
+    }
+
+    fn last(&mut self) -> Option<&mut Finding> {
+        self.found.last_mut().filter(|_| self.added)
     }
 
     /// All of them, in the order in which they were found.
@@ -130,6 +139,30 @@ impl Finding {
             step: None,
             denial: None,
             proposals: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Findings;
+    use crate::diagnostic::Problems;
+    use crate::text::{Source, Span, Text};
+
+    #[test]
+    fn what_is_past_the_limit_is_not_told_of_another_finding() {
+        let text = Text::new(Source::Plan, "[]".to_owned());
+        let mut findings = Findings::new(&text);
+        for _ in 0..Problems::LIMIT + 2 {
+            findings.add((Span::new(0, 1), ""), "a rule", "here", "no".into(), "help");
+            findings.also(Span::new(1, 2), "there");
+            findings.propose(Vec::new());
+        }
+        let found = findings.finish();
+        assert_eq!(found.len(), Problems::LIMIT);
+        for finding in found {
+            assert_eq!(finding.diagnostic.labels.len(), 2);
+            assert_eq!(finding.proposals.len(), 1);
         }
     }
 }

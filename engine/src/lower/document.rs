@@ -5,6 +5,7 @@ use crate::diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings,
 use crate::schema::{Budget, JsonText, Library, Violation};
 use crate::syntax::{Node, Value, canonical_node, json};
 use crate::text::{Source, Span, Spanned, Text};
+use std::collections::BTreeSet;
 
 /// What became of a document: what it says, if it can be read that far, and what is wrong with it.
 /// There may be both, so that all that is wrong with a plan is told at once.
@@ -91,12 +92,11 @@ pub(super) fn conform(
     let mut budget = Budget::new();
     match library.check(schema, node, &mut budget) {
         Some(Ok(violations)) => {
+            let of_type = violations.iter().filter(|it| it.keyword == "type");
+            let of_type: BTreeSet<_> = of_type.map(|it| &*it.instance).collect();
             for violation in violations.iter().filter(|it| tell(it)) {
                 // A value of the wrong type is nothing else either.
-                let mut same = violations
-                    .iter()
-                    .filter(|it| it.instance == violation.instance);
-                if violation.keyword == "type" || !same.any(|it| it.keyword == "type") {
+                if violation.keyword == "type" || !of_type.contains(&*violation.instance) {
                     violated(violation, at, schema, findings);
                 }
             }

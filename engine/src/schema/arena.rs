@@ -1,6 +1,6 @@
 //! A schema once it is compiled: every subschema in one list, referring to others by number.
 
-use super::documents::Document;
+use super::documents::{Document, List};
 use super::keyword::Keyword;
 use super::number::{Decimal, Divisor};
 use super::pattern::Pattern;
@@ -25,7 +25,7 @@ pub struct Schema<'a> {
     pub(super) root: SubId,
     pub(super) subs: Vec<Sub<'a>>,
     pub(super) patterns: Vec<Pattern>,
-    pub(super) documents: Vec<Document<'a>>,
+    pub(super) documents: List<'a, Document<'a>>,
     /// What a name for `$dynamicRef` means in a resource, by the numbers of both.
     pub(super) dynamic: BTreeMap<(u32, u32), SubId>,
 }
@@ -166,11 +166,11 @@ impl<'a> Schema<'a> {
 
 /// The URI of a document, if it has one, and the pointer to an offset in it.
 pub(super) fn place(
-    documents: &[Document<'_>],
+    documents: &List<'_, Document<'_>>,
     document: u32,
     span: Span,
 ) -> (Option<String>, String) {
-    let document = &documents[document as usize];
+    let document = documents.get(document);
     let uri = (!document.uri.is_empty()).then(|| document.uri.clone());
     (uri, locate(document.root, span.start))
 }

@@ -62,7 +62,7 @@ impl<'a> Documents<'a> {
 }
 
 /// A schema with an identifier of its own, or the root of a document.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Resource<'a> {
     /// Absolute, or relative where nothing says to what; empty for a root without a name.
     pub(super) uri: String,
@@ -93,11 +93,13 @@ impl Schema<'_> {
     }
 }
 
-/// All that has a name in some documents.
-#[derive(Debug, Clone, Default)]
+/// All that has a name in some documents, beside those of others, which are shared and not copied:
+/// their numbers go before.
+#[derive(Debug, Default)]
 pub(super) struct Names<'a> {
-    pub(super) documents: Vec<Document<'a>>,
-    pub(super) resources: Vec<Resource<'a>>,
+    others: Option<&'a Names<'a>>,
+    pub(super) documents: List<'a, Document<'a>>,
+    pub(super) resources: List<'a, Resource<'a>>,
     /// Resources by URI.
     by_uri: BTreeMap<String, u32>,
     /// Resources by where they stand.
@@ -110,23 +112,81 @@ pub(super) struct Names<'a> {
     embedded: usize,
 }
 
+/// A list that goes on behind another one, which is shared.
+#[derive(Debug)]
+pub(super) struct List<'a, T> {
+    shared: &'a [T],
+    own: Vec<T>,
+}
+
+impl<T> Default for List<'_, T> {
+    fn default() -> Self {
+        Self {
+            shared: &[],
+            own: Vec::new(),
+        }
+    }
+}
+
+impl<'a, T> List<'a, T> {
+    /// One that goes on behind another, which goes on behind none.
+    fn behind(other: &'a Self) -> Self {
+        Self {
+            shared: &other.own,
+            own: Vec::new(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.shared.len() + self.own.len()
+    }
+
+    pub(super) fn get(&self, number: u32) -> &T {
+        let number = number as usize;
+        match number.checked_sub(self.shared.len()) {
+            Some(number) => &self.own[number],
+            None => &self.shared[number],
+        }
+    }
+
+    /// One of its own: what is shared does not change.
+    fn get_mut(&mut self, number: u32) -> &mut T {
+        &mut self.own[number as usize - self.shared.len()]
+    }
+
+    /// Add an item. The answer is its number.
+    fn push(&mut self, item: T) -> u32 {
+        self.own.push(item);
+        self.len() as u32 - 1
+    }
+}
+
 /// A document, and the URI it was added under, which is empty for the schema that is compiled.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Document<'a> {
     pub(super) uri: String,
     pub(super) root: &'a Node<'a>,
 }
 
 impl<'a> Names<'a> {
+    /// None of its own yet.
+    pub(super) fn beside(others: &'a Self) -> Self {
+        Self {
+            others: Some(others),
+            documents: List::behind(&others.documents),
+            resources: List::behind(&others.resources),
+            ..Self::default()
+        }
+    }
+
     /// Add a document. The answer is the number of its root resource.
     pub(super) fn add(&mut self, uri: &str, root: &'a Node<'a>, draft: Draft) -> u32 {
         self.embedded = 0;
-        let document = self.documents.len() as u32;
-        self.documents.push(Document {
+        let document = self.documents.push(Document {
             uri: uri.to_owned(),
             root,
         });
-        let resource = self.resource(
+        let resource = self.new_resource(
             uri::split(uri).0.to_owned(),
             document,
             root,
@@ -144,24 +204,30 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn resource(
+    fn new_resource(
         &mut self,
         uri: String,
         document: u32,
         root: &'a Node<'a>,
         schema: Schema<'a>,
     ) -> u32 {
-        let number = self.resources.len() as u32;
-        self.by_uri.entry(uri.clone()).or_insert(number);
-        self.by_place.insert((document, root.span.start), number);
-        self.resources.push(Resource {
-            uri,
+        let number = self.resources.push(Resource {
+            uri: uri.clone(),
             document,
             root,
             schema,
             anchors: BTreeMap::new(),
         });
+        self.name(uri, number);
+        self.by_place.insert((document, root.span.start), number);
         number
+    }
+
+    /// Let a resource be found by a URI, if no other one is.
+    fn name(&mut self, uri: String, resource: u32) {
+        if self.at(&uri).is_none() {
+            self.by_uri.insert(uri, resource);
+        }
     }
 
     /// Note the names in a schema, which stands in a resource, and in the schemas in it. The
@@ -171,7 +237,7 @@ impl<'a> Names<'a> {
             return;
         };
         let fields = Fields::new(entries);
-        let within = self.resources[resource as usize].schema;
+        let within = self.resources.get(resource).schema;
         let schema = match (fields.get(Keyword::Schema), fields.text(Keyword::Schema)) {
             (Some(node), Some(text)) => {
                 Draft::of(text).map_or(Schema::Other(node, text), Schema::Draft)
@@ -186,10 +252,10 @@ impl<'a> Names<'a> {
         let id = id.filter(|_| !older || fields.get(Keyword::Ref).is_none());
         let (name, fragment) = id.map_or(("", None), uri::split);
         if is_root {
-            self.resources[resource as usize].schema = schema;
+            self.resources.get_mut(resource).schema = schema;
         }
         let named = !name.is_empty();
-        let base = &self.resources[resource as usize].uri;
+        let base = &self.resources.get(resource).uri;
         let uri = if name.len() <= URI_LIMIT {
             uri::resolve(base, name)
         } else {
@@ -199,26 +265,26 @@ impl<'a> Names<'a> {
         if named && (uri.is_empty() || uri.len() > URI_LIMIT || many) {
             self.excessive.extend(fields.get(Keyword::Id));
         } else if named {
-            let known = self.by_uri.get(&uri).copied();
+            let known = self.at(&uri);
             if is_root {
                 // A document has both names. What is compiled goes before what it is told of.
-                let document = self.resources[resource as usize].document;
-                if self.documents[document as usize].uri.is_empty() {
+                let document = self.resources.get(resource).document;
+                if self.documents.get(document).uri.is_empty() {
                     self.by_uri.insert(uri.clone(), resource);
                 } else {
-                    self.by_uri.entry(uri.clone()).or_insert(resource);
+                    self.name(uri.clone(), resource);
                 }
-                self.resources[resource as usize].uri = uri;
+                self.resources.get_mut(resource).uri = uri;
             } else {
                 if known.is_some() {
                     self.taken.extend(fields.get(Keyword::Id));
                 }
                 self.embedded += 1;
-                let document = self.resources[resource as usize].document;
-                resource = self.resource(uri, document, node, schema);
+                let document = self.resources.get(resource).document;
+                resource = self.new_resource(uri, document, node, schema);
             }
         }
-        let anchors = &mut self.resources[resource as usize].anchors;
+        let anchors = &mut self.resources.get_mut(resource).anchors;
         if older {
             if let Some(fragment) = fragment.filter(|fragment| !fragment.is_empty()) {
                 anchors.entry(fragment).or_insert((node, false));
@@ -230,7 +296,7 @@ impl<'a> Names<'a> {
                 }
             }
         }
-        let draft = self.resources[resource as usize].schema.draft();
+        let draft = self.resources.get(resource).schema.draft();
         for subschema in fields.subschemas(draft) {
             self.scan(subschema, resource, false);
         }
@@ -238,21 +304,23 @@ impl<'a> Names<'a> {
 
     /// The resource of a URI.
     pub(super) fn at(&self, uri: &str) -> Option<u32> {
-        self.by_uri.get(uri).copied()
+        let own = self.by_uri.get(uri).copied();
+        own.or_else(|| self.others?.at(uri))
     }
 
     /// The resource whose root stands at a place.
     pub(super) fn rooted(&self, place: Place) -> Option<u32> {
-        self.by_place.get(&place).copied()
+        let own = self.by_place.get(&place).copied();
+        own.or_else(|| self.others?.rooted(place))
     }
 
     /// What a resource is read by; the inner error is the `$schema` that is not known.
     pub(super) fn dialect(&self, resource: u32) -> Result<Dialect, &'a Node<'a>> {
-        match self.resources[resource as usize].schema {
+        match self.resources.get(resource).schema {
             Schema::Draft(draft) => Ok(Dialect::all(draft)),
             Schema::Other(node, uri) => {
                 let metaschema = self.at(uri::split(uri).0);
-                let metaschema = metaschema.map(|it| &self.resources[it as usize]);
+                let metaschema = metaschema.map(|it| self.resources.get(it));
                 // One of draft 2020-12, which may leave out vocabularies.
                 let declared = metaschema
                     .filter(|it| it.schema == Schema::Draft(Draft::Draft202012))

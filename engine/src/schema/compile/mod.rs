@@ -43,13 +43,11 @@ impl<'a> Schema<'a> {
         draft: Draft,
         budget: &mut Budget,
     ) -> Result<Self, Refused> {
-        let mut names = documents.names().clone();
-        names.taken.clear();
-        names.excessive.clear();
         let bytes = u64::from(root.span.end - root.span.start);
-        budget.charge(names.resources.len() as u64 + bytes / BYTES_PER_STEP)?;
+        budget.charge(1 + bytes / BYTES_PER_STEP)?;
+        let mut names = Names::beside(documents.names());
         let resource = names.add("", root, draft);
-        let document = names.resources[resource as usize].document;
+        let document = names.resources.get(resource).document;
         let mut compiler = Compiler {
             names,
             documents,
@@ -189,7 +187,7 @@ impl<'a> Compiler<'a, '_> {
         for (number, name) in self.anchors.clone().into_iter().enumerate() {
             self.budget.charge(resources.len() as u64)?;
             for number_of_resource in &resources {
-                let resource = &self.names.resources[*number_of_resource as usize];
+                let resource = self.names.resources.get(*number_of_resource);
                 if let Some((node, true)) = resource.anchors.get(name) {
                     let origin = Origin {
                         node,
@@ -213,7 +211,7 @@ impl<'a> Compiler<'a, '_> {
         }
         let dialect = self.names.dialect(resource);
         if let Err(schema) = dialect {
-            let document = self.names.resources[resource as usize].document;
+            let document = self.names.resources.get(resource).document;
             let name = text(schema).unwrap_or_default().to_owned();
             self.flaw(document, schema, FlawKind::UnknownDraft(name));
         }

@@ -73,7 +73,7 @@ impl<'a> Compiler<'a, '_> {
         let unknown = || FlawKind::UnknownReference(reference.to_owned());
         let mut resource = origin.resource;
         if !name.is_empty() {
-            let base = &self.names.resources[resource as usize].uri;
+            let base = &self.names.resources.get(resource).uri;
             self.budget.charge(base.len() as u64 / 8)?;
             let uri = uri::resolve(base, name);
             let host = uri::authority(&uri);
@@ -89,7 +89,7 @@ impl<'a> Compiler<'a, '_> {
         let Some(fragment) = uri::decoded(fragment.unwrap_or_default()) else {
             return Ok(Err(unknown()));
         };
-        let found = &self.names.resources[resource as usize];
+        let found = self.names.resources.get(resource);
         let target = |node, resource| Origin {
             node,
             resource,
