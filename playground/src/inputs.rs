@@ -1,9 +1,11 @@
 //! The inputs: their editors, files that are brought, and what is kept for the next visit.
 
-use crate::browser;
-use crate::editor::{EditorPane, INPUTS, LOWER, file_name};
-use crate::page::{Page, count, use_page};
-use crate::state::{Action, Notice};
+use crate::page::{Page, use_page};
+use crate::state::Action;
+use agent_frame::browser;
+use agent_frame::editor::{EditorPane, file_name};
+use agent_frame::notice::Notice;
+use agent_frame::words::count;
 use agent_protocol::{Severity, Source};
 use gloo_timers::callback::Timeout;
 use serde::{Deserialize, Serialize};
@@ -11,6 +13,29 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
+
+/// The inputs that have an editor, in the order in which they are shown.
+pub(crate) const INPUTS: [Source; 8] = [
+    Source::Manifest,
+    Source::Index,
+    Source::Lock,
+    Source::Task,
+    Source::Tenant,
+    Source::Health,
+    Source::Policy,
+    Source::Context,
+];
+
+/// The inputs below the manifest that can be brought to the front. The context of a policy is
+/// beside it.
+pub(crate) const LOWER: [Source; 6] = [
+    Source::Index,
+    Source::Lock,
+    Source::Task,
+    Source::Tenant,
+    Source::Health,
+    Source::Policy,
+];
 
 /// The largest file that is taken, in bytes.
 const FILE_LIMIT: u32 = 64 << 20;
@@ -73,6 +98,8 @@ impl Texts {
             Source::Health => &self.health,
             Source::Policy => &self.policy,
             Source::Context => &self.context,
+            // The others belong to other areas.
+            _ => "",
         }
     }
 
@@ -175,11 +202,10 @@ pub(crate) fn take_files(page: Page, files: web_sys::FileList) {
         }
         let names: Vec<_> = taken.iter().map(|source| file_name(*source)).collect();
         page.dispatch(if refused.is_empty() {
-            Action::Tell(Notice {
-                text: format!("Opened {}", names.join(", ")),
-                alarming: false,
+            Notice {
                 undo: taken,
-            })
+                ..Notice::done(format!("Opened {}", names.join(", ")))
+            }
         } else {
             Notice::alarm(format!("Not opened: {}", refused.join("; ")))
         });
@@ -293,6 +319,7 @@ fn about(source: Source) -> &'static str {
         Source::Health => "How the servers do",
         Source::Policy => "A policy in Rego: which tools are allowed",
         Source::Context => "What the policy is told besides: input.context",
+        _ => "",
     }
 }
 
