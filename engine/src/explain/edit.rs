@@ -5,6 +5,11 @@ mod cut;
 mod document;
 mod entry;
 mod frontmatter;
+#[cfg(feature = "plan")]
+mod planned;
+
+#[cfg(feature = "plan")]
+pub use planned::{PlanFix, call_fixes};
 
 #[cfg(feature = "plan")]
 pub(super) use document::patches as document_patches;

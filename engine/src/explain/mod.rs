@@ -2,6 +2,8 @@
 
 #[cfg(feature = "plan")]
 mod call;
+#[cfg(feature = "plan")]
+mod call_checks;
 mod definition;
 mod edit;
 mod expansion;
@@ -23,8 +25,12 @@ mod wording;
 
 #[cfg(feature = "plan")]
 pub use call::call_denials;
+#[cfg(feature = "plan")]
+pub use call_checks::{CallCheck, call_checks};
 pub use definition::detailed;
 pub use edit::{Edit, apply, edits};
+#[cfg(feature = "plan")]
+pub use edit::{PlanFix, call_fixes};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
 pub use grounding::{Citation, cite, ungrounded, ungrounded_code, ungrounded_reason};
 pub use offer::offered_at;
