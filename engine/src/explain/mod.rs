@@ -32,7 +32,7 @@ pub use edit::{Edit, apply, edits};
 #[cfg(feature = "plan")]
 pub use edit::{PlanFix, call_fixes};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
-pub use grounding::{Citation, cite, ungrounded, ungrounded_code, ungrounded_reason};
+pub use grounding::{Citation, cite, requote, ungrounded, ungrounded_code, ungrounded_reason};
 pub use offer::offered_at;
 #[cfg(feature = "plan")]
 pub use plan::{
