@@ -1,5 +1,5 @@
 //! The page's module in a browser, in a worker as in the playground.
-#![cfg(all(target_arch = "wasm32", not(feature = "api")))]
+#![cfg(all(target_arch = "wasm32", not(feature = "api"), not(feature = "plans")))]
 
 use agent_protocol::{
     About, Answer, Ask, Constraints, FallenAsk, Filter, ListAsk, MatrixAsk, Outcome, ServerName,
