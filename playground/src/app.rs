@@ -3,7 +3,6 @@
 use crate::dialog::Dialogs;
 use crate::engine;
 use crate::files::{LockFile, ResolutionFile};
-use crate::footer::Footer;
 use crate::header::Header;
 use crate::inputs::{self, INPUTS, Inputs, LOWER};
 use crate::matrix::MatrixView;
@@ -15,6 +14,8 @@ use crate::verdict::VerdictView;
 use crate::what_if::WhatIf;
 use agent_frame::areas::Area;
 use agent_frame::editor::{Editors, file_name};
+use agent_frame::files::on_drop;
+use agent_frame::footer::Footer;
 use agent_frame::problems::Guide;
 use agent_protocol::Source;
 use std::rc::Rc;
@@ -106,19 +107,17 @@ pub(crate) fn App() -> Html {
     let ondragover = Callback::from(|event: DragEvent| event.prevent_default());
     let ondrop = {
         let page = page.clone();
-        Callback::from(move |event: DragEvent| {
-            let files = event.data_transfer().and_then(|data| data.files());
-            if let Some(files) = files.filter(|files| files.length() > 0) {
-                event.prevent_default();
-                inputs::take_files(page.clone(), files);
-            }
-        })
+        on_drop(Callback::from(move |files| {
+            inputs::take_files(page.clone(), files)
+        }))
     };
     let pane = match state.pane {
         Pane::Answer => "answer",
         Pane::Input(Source::Manifest) => "manifest",
         Pane::Input(_) => "lower",
     };
+    let version = state.about.version.clone();
+    let milliseconds = state.milliseconds;
     let guide = use_memo((), |()| {
         let actor = page.actor.clone();
         Guide(Callback::from(move |place| actor.go_to(place)))
@@ -133,7 +132,7 @@ pub(crate) fn App() -> Html {
                     <AnswerPane />
                 </main>
                 <Panes />
-                <Footer />
+                <Footer {version} {milliseconds} />
                 <Dialogs />
             </div>
         </ContextProvider<Page>></ContextProvider<Actor>>

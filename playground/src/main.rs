@@ -9,7 +9,6 @@ mod dialog;
 mod engine;
 mod examples;
 mod files;
-mod footer;
 mod funnel;
 mod header;
 mod inputs;

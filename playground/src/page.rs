@@ -1,11 +1,8 @@
 //! What every part of the page has at hand.
 
-use crate::inputs::INPUTS;
 use crate::state::{Action, State};
 use agent_frame::editor::Editors;
-use agent_frame::notice::Notice;
 use agent_protocol::{Edit, Fix, Place};
-use gloo_timers::callback::Timeout;
 use std::ops::Deref;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -32,9 +29,7 @@ impl Actor {
     /// Shows a place in its editor, with the cursor at it.
     pub(crate) fn go_to(&self, place: Place) {
         self.dispatch(Action::ShowInput(place.source));
-        let editors = Rc::clone(&self.editors);
-        // Behind the rendering: an editor that is not seen can't scroll.
-        Timeout::new(0, move || editors.reveal(&place, true)).forget();
+        self.editors.reveal_soon(place, true);
     }
 
     /// Carries out suggested changes, and says how to take them back.
@@ -49,18 +44,11 @@ impl Actor {
 
     /// Makes changes, and says how to take them back.
     pub(crate) fn carry_out(&self, what: &str, edits: &[Edit]) {
-        self.editors.apply(edits);
-        let undo: Vec<_> = INPUTS
-            .into_iter()
-            .filter(|source| edits.iter().any(|edit| edit.place.source == *source))
-            .collect();
-        for source in &undo {
+        let notice = self.editors.carry_out(what, edits);
+        for source in &notice.undo {
             self.dispatch(Action::BringInput(*source));
         }
-        self.dispatch(Notice {
-            undo,
-            ..Notice::done(format!("Applied: {what}"))
-        });
+        self.dispatch(notice);
     }
 }
 

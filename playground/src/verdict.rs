@@ -5,6 +5,7 @@ use crate::page::{Actor, use_actor, use_page};
 use crate::state::{Action, Engine, LIST_STEP};
 use crate::story::policy_places;
 use crate::tokens::TokenBar;
+use agent_frame::failure::failure;
 use agent_frame::fixes::fixes;
 use agent_frame::problems::{Code, Place, Problems, prose};
 use agent_frame::words::{count, thousands};
@@ -21,13 +22,13 @@ pub(crate) fn VerdictView() -> Html {
     let page = use_page();
     let Some(verdict) = page.state.verdict.clone() else {
         return match &page.state.engine {
-            Engine::Failed(reason) => html! { <Failure reason={reason.clone()} /> },
+            Engine::Failed(reason) => failure(reason),
             Engine::LoadingPolicies => html! { <p class="waiting">{ LOADING_POLICIES }</p> },
             _ => html! { <p class="waiting">{ "Loading the engine…" }</p> },
         };
     };
     let failure = match &page.state.engine {
-        Engine::Failed(reason) => html! { <Failure reason={reason.clone()} /> },
+        Engine::Failed(reason) => failure(reason),
         Engine::LoadingPolicies => html! {
             <p class="loading" role="status">
                 { LOADING_POLICIES }{ " Until it is there, this is the verdict without the policy." }
@@ -68,21 +69,6 @@ pub(crate) fn VerdictView() -> Html {
 
 /// Said while the second module is on its way.
 const LOADING_POLICIES: &str = "Loading the evaluator of policies…";
-
-/// That the engine does not answer.
-#[component]
-fn Failure(props: &FailureProps) -> Html {
-    html! {
-        <p class="failure" role="alert">
-            { format!("The engine stopped: {}. Nothing is lost; with the next change it is started again.", props.reason) }
-        </p>
-    }
-}
-
-#[derive(Properties, PartialEq)]
-struct FailureProps {
-    reason: AttrValue,
-}
 
 fn headline(verdict: &Verdict) -> Html {
     let mut requirements = verdict.requirements.iter();

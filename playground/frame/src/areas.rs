@@ -46,6 +46,14 @@ impl Area {
         }
     }
 
+    /// Goes there.
+    pub fn open(self) {
+        if let Some(window) = web_sys::window() {
+            // A hash is a hash.
+            let _ = window.location().set_hash(self.hash());
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Servers => "Servers",

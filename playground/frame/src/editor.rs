@@ -4,7 +4,9 @@
 //! input, and [`EditorPane`] puts one on the page.
 
 use crate::browser::object;
+use crate::notice::Notice;
 use agent_protocol::{Diagnostic, Edit, Place, Point, Severity, Source};
+use gloo_timers::callback::Timeout;
 use js_sys::{Array, JsString};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -38,23 +40,26 @@ extern "C" {
     fn destroy(this: &Editor);
 }
 
-/// What an editor is: its language, what it is called, and whether one can write in it.
-fn options(language: &str, label: &str, read_only: bool, placeholder: &str) -> JsValue {
+/// What an editor is: its language, what it is called, whether one can write in it, and whether long
+/// lines are broken.
+fn options(
+    language: &str,
+    label: &str,
+    read_only: bool,
+    placeholder: &str,
+    wrapped: bool,
+) -> JsValue {
     object(&[
         ("language", language.into()),
         ("label", label.into()),
         ("readOnly", read_only.into()),
         ("placeholder", placeholder.into()),
+        ("wrapped", wrapped.into()),
     ])
 }
 
 fn point(point: Point) -> JsValue {
     object(&[("line", point.line.into()), ("column", point.column.into())])
-}
-
-/// The part of a text that a place is.
-fn range(place: &Place) -> JsValue {
-    object(&[("start", point(place.start)), ("end", point(place.end))])
 }
 
 /// What is put in at a place.
@@ -96,6 +101,11 @@ fn language(source: Source) -> &'static str {
         Source::Policy => "rego",
         _ => "json",
     }
+}
+
+/// Whether an input holds sentences, which are to be seen whole.
+fn is_prose(source: Source) -> bool {
+    matches!(source, Source::Summary | Source::Payload)
 }
 
 /// The editors that are on the page.
@@ -165,10 +175,21 @@ impl Editors {
 
     /// Marks these places, and no others.
     pub fn highlight(&self, places: &[Place]) {
-        for source in Source::ALL {
-            let places = places.iter().filter(|place| place.source == source);
-            let ranges: Array = places.map(range).collect();
-            self.with(source, |editor| editor.highlight(&ranges));
+        self.mark(places.iter().map(|place| (*place, "")));
+    }
+
+    /// The same with what each stands for: `yes`, `near`, `no` or nothing, and `chosen` besides.
+    pub fn mark(&self, places: impl Iterator<Item = (Place, &'static str)>) {
+        let marks = Source::ALL.map(|_| Array::new());
+        for (place, tone) in places {
+            marks[place.source as usize].push(&object(&[
+                ("start", point(place.start)),
+                ("end", point(place.end)),
+                ("tone", tone.into()),
+            ]));
+        }
+        for (source, marks) in Source::ALL.into_iter().zip(marks) {
+            self.with(source, |editor| editor.highlight(&marks));
         }
     }
 
@@ -177,6 +198,23 @@ impl Editors {
         self.with(place.source, |editor| {
             editor.reveal(&point(place.start), &point(place.end), focus);
         });
+    }
+
+    /// Scrolls to a place once what is about to be shown is shown, because an editor that is not seen
+    /// can't scroll; and moves the cursor there if asked to.
+    pub fn reveal_soon(self: &Rc<Self>, place: Place, focus: bool) {
+        let editors = Rc::clone(self);
+        Timeout::new(0, move || editors.reveal(&place, focus)).forget();
+    }
+
+    /// Makes changes, and says what was done and how to take it back.
+    pub fn carry_out(&self, what: &str, edits: &[Edit]) -> Notice {
+        self.apply(edits);
+        let edited = |source: &Source| edits.iter().any(|edit| edit.place.source == *source);
+        Notice {
+            undo: Source::ALL.into_iter().filter(edited).collect(),
+            ..Notice::done(format!("Applied: {what}"))
+        }
     }
 
     /// Makes changes, all those to one text as one step that can be undone.
@@ -236,8 +274,9 @@ pub fn EditorPane(props: &EditorProps) -> Html {
             let on_change = props.on_change.clone();
             let on_change = Closure::<dyn FnMut()>::new(move || on_change.emit(source));
             let editor = parent.cast::<web_sys::Element>().map(|parent| {
-                let language = language(source);
-                let options = options(language, file_name(source), false, &props.placeholder);
+                let name = file_name(source);
+                let wrapped = is_prose(source);
+                let options = options(language(source), name, false, &props.placeholder, wrapped);
                 Editor::new(&parent, &options, on_change.as_ref())
             });
             props.editors.editors[source as usize].replace(editor);
@@ -256,7 +295,11 @@ pub struct ViewerProps {
     /// The text.
     pub text: Rc<str>,
     /// The text that it is compared with, if any.
+    #[prop_or_default]
     pub original: Option<Rc<str>>,
+    /// Whether long lines are broken.
+    #[prop_or_default]
+    pub wrapped: bool,
 }
 
 /// A text that is only shown, with what differs from another one.
@@ -266,10 +309,10 @@ pub fn Viewer(props: &ViewerProps) -> Html {
     let editor = use_mut_ref(|| None::<Editor>);
     {
         let (parent, editor) = (parent.clone(), editor.clone());
-        let label = props.label.clone();
+        let (label, wrapped) = (props.label.clone(), props.wrapped);
         use_effect_with((), move |()| {
             if let Some(parent) = parent.cast::<web_sys::Element>() {
-                let options = options("json", &label, true, "");
+                let options = options("json", &label, true, "", wrapped);
                 let nothing = Closure::<dyn FnMut()>::new(|| ());
                 *editor.borrow_mut() = Some(Editor::new(&parent, &options, nothing.as_ref()));
                 nothing.forget();

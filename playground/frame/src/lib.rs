@@ -8,7 +8,11 @@ pub mod areas;
 pub mod browser;
 pub mod dialog;
 pub mod editor;
+pub mod failure;
+pub mod files;
 pub mod fixes;
+pub mod footer;
+pub mod keeping;
 pub mod line;
 pub mod notice;
 

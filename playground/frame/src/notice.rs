@@ -1,5 +1,6 @@
 //! A sentence for the person.
 
+use crate::browser;
 use crate::problems::prose;
 use agent_protocol::Source;
 use yew::prelude::*;
@@ -31,6 +32,15 @@ impl Notice {
             alarming: true,
             ..Self::done(text)
         }
+    }
+}
+
+/// Copies a text, and says whether it could be done.
+pub async fn copied(what: &str, text: &str) -> Notice {
+    if browser::copy(text).await {
+        Notice::done(format!("Copied {what}"))
+    } else {
+        Notice::alarm("The browser does not allow copying here")
     }
 }
 
