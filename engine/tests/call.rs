@@ -2,7 +2,9 @@
 //! reason against a plan away. On the corpus, which has a case for each reason.
 
 use agent_engine::decide::{CallContext, CallDenial, CallVerdict, authorize_call};
-use agent_engine::explain::{CallCheck, apply, call_checks, call_denials, call_fixes};
+use agent_engine::explain::{
+    CallCheck, CheckOutcome, apply, call_checks, call_denials, call_fixes,
+};
 use agent_engine::lower;
 use agent_engine::model::{CallPlan, Index, Lock, ToolCatalogue};
 use std::fs;
@@ -57,11 +59,15 @@ fn every_check_of_an_allowed_call_is_passed() {
     for case in cases("accept") {
         let (plan, world) = world(&case).expect("readable");
         let verdict = authorize_call(&plan, world.context());
-        let checks = call_checks(&verdict);
+        let checks = call_checks(&plan, &verdict);
         match verdict {
             CallVerdict::Allowed(_) => {
-                let passed = CallCheck::ALL.map(|check| (check, Some(true)));
-                assert_eq!(checks, passed, "{}", case.display());
+                assert_eq!(checks.len(), CallCheck::ALL.len(), "{}", case.display());
+                for check in checks {
+                    assert_eq!(check.outcome, CheckOutcome::Passed, "{}", case.display());
+                    // A sentence, and what shows it.
+                    assert!(check.facts.len() > 1, "{}: {check:?}", case.display());
+                }
                 calls += 1;
             }
             _ => assert_eq!(checks, [], "{}", case.display()),
@@ -82,19 +88,29 @@ fn a_check_is_failed_for_each_reason_and_none_is_passed_that_could_not_be_made()
             panic!("{}", case.display());
         };
         let denials = denials.as_slice();
-        for (check, outcome) in call_checks(&verdict) {
+        let checks = call_checks(&plan, &verdict);
+        for (check, checked) in CallCheck::ALL.into_iter().zip(&checks) {
             let failed = denials.iter().any(|it| CallCheck::of(it) == check);
-            assert_eq!(outcome == Some(false), failed, "{}", case.display());
-            unmade += usize::from(outcome.is_none());
+            let is_failed = checked.outcome == CheckOutcome::Failed;
+            assert_eq!(is_failed, failed, "{}", case.display());
+            unmade += usize::from(checked.outcome == CheckOutcome::NotMade);
         }
-        let outcome = |check: CallCheck| call_checks(&verdict)[check as usize].1;
+        let unmade = |check: CallCheck| {
+            let outcome = checks[check as usize].outcome;
+            assert_eq!(
+                outcome,
+                CheckOutcome::NotMade,
+                "{}: {check:?}",
+                case.display()
+            );
+        };
         if denials.contains(&CallDenial::LockMissing) {
-            assert_eq!(outcome(CallCheck::Permitted), None, "{}", case.display());
-            assert_eq!(outcome(CallCheck::ReadOnly), None, "{}", case.display());
+            unmade(CallCheck::Permitted);
+            unmade(CallCheck::ReadOnly);
         }
-        if outcome(CallCheck::Listed) == Some(false) {
-            assert_eq!(outcome(CallCheck::Unchanged), None, "{}", case.display());
-            assert_eq!(outcome(CallCheck::Arguments), None, "{}", case.display());
+        if checks[CallCheck::Listed as usize].outcome == CheckOutcome::Failed {
+            unmade(CallCheck::Unchanged);
+            unmade(CallCheck::Arguments);
         }
     }
     assert!(unmade > 0);
@@ -179,7 +195,7 @@ fn an_argument_is_renamed_only_where_none_has_that_name_and_left_out_whole() {
         fixes(r#"{ "qury": "mars" }"#),
         pairs(&[
             ("call the argument `query`", r#"{ "query": "mars" }"#),
-            ("leave out the argument `qury`", "{}"),
+            ("leave out the argument `qury`", "{  }"),
         ])
     );
     assert_eq!(

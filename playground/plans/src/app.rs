@@ -76,6 +76,18 @@ pub(crate) fn App() -> Html {
             editors.mark(marks::places(&state).into_iter());
         });
     }
+    {
+        let page = page.clone();
+        let answered = state.unseen && !state.stale();
+        use_effect_with(answered, move |answered| {
+            if *answered {
+                let places = marks::places(&page.state).into_iter();
+                let against = places.filter(|(_, tone)| *tone == "no" || *tone == "near");
+                page.point_out(&against.map(|(place, _)| place).collect::<Vec<_>>());
+                page.dispatch(Action::PointedOut);
+            }
+        });
+    }
     inputs::use_autosave(&page);
     use_keys(&page);
 

@@ -39,6 +39,7 @@ pub(crate) fn DecisionView() -> Html {
             }
             if !decision.steps.is_empty() { <Flow decision={Rc::clone(&decision)} /> }
             { decision.authorized.as_ref().map(|it| authorized(&page, it)) }
+            { decision.report.as_ref().map(|it| file(&page, html! { "The validation report" }, "the validation report", it)) }
             { against(&decision.against) }
         </>
     }
@@ -49,10 +50,7 @@ pub(crate) fn nothing(page: &Page) -> Html {
     match &page.state.engine {
         Engine::Failed(_) => html! {},
         Engine::Starting => html! { <p class="waiting">{ "Loading the engine…" }</p> },
-        Engine::Ready if page.state.stale() => html! { <p class="waiting">{ "…" }</p> },
-        Engine::Ready => html! {
-            <p class="waiting">{ "This engine does not decide plans of several steps." }</p>
-        },
+        Engine::Ready => html! { <p class="waiting">{ "…" }</p> },
     }
 }
 
@@ -93,23 +91,24 @@ fn headline(matter: Matter, decision: &Decision) -> Html {
 
 /// What may be carried out, as the host gets it.
 fn authorized(page: &Page, authorized: &Authorized) -> Html {
+    let summary = html! { <>{ "What is authorised: " }<code>{ &authorized.digest }</code></> };
+    file(page, summary, "what is authorised", &authorized.json)
+}
+
+/// A text that a host gets, behind a heading.
+fn file(page: &Page, summary: Html, what: &'static str, text: &str) -> Html {
     let copy = {
-        let (page, json) = (page.clone(), authorized.json.clone());
+        let (page, text) = (page.clone(), text.to_owned());
         Callback::from(move |_: MouseEvent| {
-            let (page, json) = (page.clone(), json.clone());
-            spawn_local(async move { page.dispatch(copied("the authorised plan", &json).await) });
+            let (page, text) = (page.clone(), text.clone());
+            spawn_local(async move { page.dispatch(copied(what, &text).await) });
         })
     };
     html! {
-        <details class="authorized">
-            <summary>
-                { "What is authorised: " }<code>{ &authorized.digest }</code>
-            </summary>
-            <div class="bar">
-                <span class="quiet">{ "The digest is that of its RFC 8785 form." }</span>
-                <button onclick={copy}>{ "Copy" }</button>
-            </div>
-            <Viewer label="What is authorised" text={Rc::<str>::from(&*authorized.json)} wrapped=true />
+        <details class="text">
+            <summary>{ summary }</summary>
+            <p class="actions"><button onclick={copy}>{ "Copy" }</button></p>
+            <Viewer label={what} text={Rc::<str>::from(text)} wrapped=true />
         </details>
     }
 }

@@ -187,6 +187,9 @@ pub(crate) fn tell(page: &Page, problem: &Problem) -> Html {
         Some((lead, snippet)) => html! { <li>{ prose(lead) }<pre>{ snippet }</pre></li> },
         None => html! { <li>{ prose(help) }</li> },
     });
+    let also = problem.also.iter().map(|label| {
+        html! { <li><Place place={label.place} />{ " " }{ &label.text }</li> }
+    });
     html! {
         <div class="against">
             <p>
@@ -201,10 +204,11 @@ pub(crate) fn tell(page: &Page, problem: &Problem) -> Html {
                         <><span class="quiet">{ "at " }</span><code><bdi>{ pointer }</bdi></code>{ " " }</>
                     }) }
                     { problem.rule.as_ref().map(|rule| html! {
-                        <><span class="quiet">{ "by " }</span><bdi>{ rule }</bdi></>
+                        <><span class="quiet">{ "by " }</span>{ prose(rule) }</>
                     }) }
                 </p>
             }
+            if !problem.also.is_empty() { <ul class="also">{ for also }</ul> }
             if !problem.help.is_empty() { <ul class="help">{ for help }</ul> }
             if !problem.fixes.is_empty() {
                 <h4>{ "What would make it a yes" }</h4>

@@ -74,6 +74,8 @@ pub(crate) struct State {
     pub(crate) edits: [u32; Source::ALL.len()],
     pub(crate) answers: Answers,
     pub(crate) told: Told,
+    /// Whether other texts were put in, and what speaks against them was not pointed out yet.
+    pub(crate) unseen: bool,
     pub(crate) pane: Pane,
     /// Which of the lower inputs is seen, in the areas in which there are several.
     pub(crate) lower: Source,
@@ -94,6 +96,7 @@ impl State {
             edits: [0; Source::ALL.len()],
             answers: Answers::default(),
             told: Told::default(),
+            unseen: false,
             pane: Pane::default(),
             lower: inputs::lower(area)[0],
             dialog: None,
@@ -116,6 +119,8 @@ pub(crate) enum Action {
     Edited(Source),
     /// Other texts were put in: what was before is of no interest.
     Replaced(Vec<Source>),
+    /// What speaks against the texts that were put in is in sight.
+    PointedOut,
     Tell(Told),
     OpenPane(Pane),
     ShowInput(Source),
@@ -195,7 +200,9 @@ impl State {
                 }
                 self.revision += 1;
                 self.told = Told::ByItself;
+                self.unseen = true;
             }
+            Action::PointedOut => self.unseen = false,
             Action::Tell(told) => self.told = told,
             Action::OpenPane(pane) => {
                 if let Pane::Input(source) = pane {
@@ -243,10 +250,9 @@ impl State {
         self.answered = answer.revision;
         self.milliseconds = answer.milliseconds;
         match answer.decided {
-            Some(Decided::Plan(decision)) => self.answers.plan = Some(Rc::new(decision)),
-            Some(Decided::Call(decision)) => self.answers.call = Some(Rc::new(decision)),
-            Some(Decided::Grounding(found)) => self.answers.grounding = Some(Rc::new(found)),
-            None => {}
+            Decided::Plan(decision) => self.answers.plan = Some(Rc::new(decision)),
+            Decided::Call(decision) => self.answers.call = Some(Rc::new(decision)),
+            Decided::Grounding(found) => self.answers.grounding = Some(Rc::new(found)),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A conversation of its own, with questions and answers of the same names as those about servers:
 //! each page has a module of its own, and so has each worker.
 
-use crate::{Diagnostic, Edit, Fix, Place, Source};
+use crate::{Diagnostic, Edit, Fix, Label, Place, Source};
 use serde::{Deserialize, Serialize};
 
 /// A question. What it leaves out stays as it was.
@@ -45,15 +45,15 @@ impl Texts {
 }
 
 /// An answer.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// That of the question.
     pub revision: u32,
     /// How long the engine took. The worker's script says it beside the answer: it has a clock.
     #[serde(skip)]
     pub milliseconds: f64,
-    /// What was decided. None: this engine does not decide it.
-    pub decided: Option<Decided>,
+    /// What was decided.
+    pub decided: Decided,
 }
 
 /// What was decided.
@@ -92,6 +92,8 @@ pub struct Decision {
     pub authorized: Option<Authorized>,
     /// The documents that were looked at.
     pub against: Vec<Against>,
+    /// The validation report, as JSON on several lines; there is none of one call.
+    pub report: Option<String>,
 }
 
 /// Whether a plan may be carried out.
@@ -123,6 +125,8 @@ pub struct Problem {
     pub pointer: Option<String>,
     /// What decided: a rule of the profile, a keyword of a schema, or a rule of the project.
     pub rule: Option<String>,
+    /// What it is in conflict with, and what is to be said about it there.
+    pub also: Vec<Label>,
     /// What to do, most useful first.
     pub help: Vec<String>,
     /// The number of the step that it is about, if it is about one.
@@ -209,7 +213,7 @@ pub struct Fact {
 pub struct Authorized {
     /// Its digest, in the form of an integrity.
     pub digest: String,
-    /// The whole, as JSON on several lines.
+    /// The whole, as JSON.
     pub json: String,
 }
 
@@ -347,6 +351,10 @@ mod tests {
             place,
             pointer: Some("/bindings/0/limits/timeout_ms".to_owned()),
             rule: Some("max_timeout_ms".to_owned()),
+            also: vec![Label {
+                place,
+                text: "the cap".to_owned(),
+            }],
             help: vec!["lower it".to_owned()],
             step: Some(1),
             check: None,
@@ -421,7 +429,7 @@ mod tests {
             verdict: Verdict::Asks("which one?".to_owned()),
             ..Decision::default()
         });
-        for decided in [Some(plan), Some(call), Some(grounding), None] {
+        for decided in [plan, call, grounding] {
             let answer = Answer {
                 revision: 7,
                 milliseconds: 0.0,

@@ -13,7 +13,7 @@ pub(crate) struct Example {
     /// What is decided in it.
     pub(crate) matter: Matter,
     /// The inputs that are others than those of [`BASIS`].
-    pub(crate) texts: &'static [(Source, &'static str)],
+    pub(crate) texts: Texts,
 }
 
 impl Example {
@@ -40,7 +40,7 @@ macro_rules! own {
 /// What the first visit shows: the plans of the folder `examples`, and the lock that is resolved
 /// of it. An input that is not among them is blank.
 #[rustfmt::skip]
-pub(crate) const BASIS: &[(Source, &str)] = &[
+pub(crate) const BASIS: Texts = &[
     (Source::Plan, given!("mcp.plan.json")),
     (Source::ToolPool, given!("tool-pool.json")),
     (Source::Profile, given!("profile.json")),
@@ -52,35 +52,63 @@ pub(crate) const BASIS: &[(Source, &str)] = &[
     (Source::Summary, given!("summary.json")),
 ];
 
-const fn call(
-    title: &'static str,
-    code: &'static str,
-    texts: &'static [(Source, &'static str)],
-) -> Example {
+/// The inputs that an example has of its own.
+type Texts = &'static [(Source, &'static str)];
+
+const fn plan(title: &'static str, code: &'static str, texts: Texts) -> Example {
+    let matter = Matter::Plan;
     Example {
         title,
         code,
-        matter: Matter::Call,
+        matter,
         texts,
     }
 }
 
-const fn grounding(
-    title: &'static str,
-    code: &'static str,
-    texts: &'static [(Source, &'static str)],
-) -> Example {
+const fn call(title: &'static str, code: &'static str, texts: Texts) -> Example {
+    let matter = Matter::Call;
     Example {
         title,
         code,
-        matter: Matter::Grounding,
+        matter,
         texts,
     }
 }
+
+const fn grounding(title: &'static str, code: &'static str, texts: Texts) -> Example {
+    let matter = Matter::Grounding;
+    Example {
+        title,
+        code,
+        matter,
+        texts,
+    }
+}
+
+/// The plan over HTTP answers no request that is here.
+const HTTP: Texts = &[
+    (Source::Plan, given!("http.plan.json")),
+    (Source::Request, ""),
+];
 
 /// All of them.
 #[rustfmt::skip]
 pub(crate) const EXAMPLES: &[Example] = &[
+    plan("Two steps: what one gives the other takes", "", &[]),
+    plan("Over HTTP, without a lock", "", HTTP),
+    plan("A tool that is misspelt", "TOOL_UNKNOWN", &[(Source::Plan, own!("misspelt-tool.plan.json"))]),
+    plan("A step that is misspelt", "validation_failed", &[(Source::Plan, own!("misspelt-step.plan.json"))]),
+    plan("A part that no output has", "validation_failed", &[(Source::Plan, own!("no-such-part.plan.json"))]),
+    plan("More than the tool gives", "ARGUMENT_INVALID", &[(Source::Plan, own!("too-many.plan.json"))]),
+    plan("Another port of the same host", "destination_denied", &[(Source::Plan, own!("another-port.plan.json")), (Source::Request, "")]),
+    plan("A method that is not bound", "policy_denied", &[(Source::Plan, own!("another-method.plan.json")), (Source::Request, "")]),
+    plan("No rule allows it", "policy_denied", &[(Source::Profile, own!("no-rule.profile.json"))]),
+    plan("A rule denies it", "FORBIDDEN_ACTION", &[(Source::Profile, own!("denied.profile.json"))]),
+    plan("Longer than the cap", "limit_exceeded", &[(Source::Profile, own!("small-caps.profile.json"))]),
+    plan("A cap is missing", "policy_denied", &[(Source::Profile, own!("no-cap.profile.json"))]),
+    plan("The answer to another request", "validation_failed", &[(Source::Request, own!("another.request.json"))]),
+    plan("Nothing is locked", "LOCK_MISSING", &[(Source::Lock, "")]),
+    plan("Everything at once", "TOOL_UNKNOWN", &[(Source::Plan, own!("everything.plan.json"))]),
     call("A call that may be made", "", &[]),
     call("A tool that is misspelt", "TOOL_UNKNOWN", &[(Source::Call, own!("misspelt-tool.call.json"))]),
     call("An argument that is misspelt", "ARGUMENT_UNKNOWN", &[(Source::Call, own!("misspelt-argument.call.json"))]),

@@ -1,25 +1,28 @@
 //! Whether the one call of a plan may be made, as it is shown.
 
-use super::{Session, shown};
+use super::{Session, check, obligations, shown};
 use crate::convert;
 use agent_engine::decide::{AuthorizedCall, CallContext, CallVerdict, authorize_call};
 use agent_engine::explain::{self, CallCheck};
 use agent_engine::model::{CallPlan, Name as _, Planned, PlannedCall};
 use agent_engine::text::Span;
 use agent_engine::{lower, render};
-use agent_protocol::plans::{
-    Against, Authorized, Check, Decision, Fact, Outcome, Problem, Step, Verdict,
-};
+use agent_protocol::plans::{Against, Authorized, Decision, Problem, Step, Verdict};
 use agent_protocol::{Diagnostic, Fix, Place, Source};
 
 pub(super) fn decision(session: &Session) -> Decision {
-    let found = [
+    let mut found = [
         &session.call.problems,
         &session.lock.problems,
         &session.index.problems,
         &session.catalogue.problems,
-    ];
-    let found = found.map(Vec::as_slice).concat();
+    ]
+    .map(Vec::as_slice)
+    .concat();
+    if session.index.value.is_none() && !session.index.refused() {
+        // There has to be one.
+        found.extend(lower::index(Vec::new()).err().into_iter().flatten());
+    }
     let undecided = Decision {
         diagnostics: convert::diagnostics(found)
             .into_iter()
@@ -86,106 +89,29 @@ fn step(plan: &CallPlan, call: &PlannedCall, verdict: &CallVerdict<'_>) -> Step 
         start: a.start.min(b.start),
         end: a.end.max(b.end),
     });
-    let authorized = match verdict {
-        CallVerdict::Allowed(call) => Some(call),
-        _ => None,
+    let needs_approval = match verdict {
+        CallVerdict::Allowed(call) => call.needs_approval(),
+        _ => false,
     };
-    let checks = explain::call_checks(verdict).into_iter();
+    let mut checks: Vec<_> = explain::call_checks(plan, verdict)
+        .into_iter()
+        .map(check)
+        .collect();
+    for fact in checks.iter_mut().flat_map(|check| &mut check.facts) {
+        fact.place = fact.place.map(place);
+    }
     Step {
         id: None,
         title: None,
         connector: call.server.value.as_str().to_owned(),
         tool: call.tool.value.as_str().to_owned(),
         driver: None,
-        place: plan_place(plan, whole.unwrap_or_default()),
+        place: place(convert::place(&plan.text.place(whole.unwrap_or_default()))),
         input: Some(shown(call.args.of(plan.text.as_str()))),
         input_from: None,
-        checks: checks
-            .map(|(check, passed)| Check {
-                name: check.name().to_owned(),
-                outcome: match passed {
-                    Some(true) => Outcome::Passed,
-                    Some(false) => Outcome::Failed,
-                    None => Outcome::NotMade,
-                },
-                facts: match (passed, authorized) {
-                    (Some(true), Some(authorized)) => facts(plan, call, check, authorized),
-                    (Some(true), None) => vec![said(check.passed())],
-                    (Some(false), _) => Vec::new(),
-                    (None, _) => vec![said(
-                        "Another check was failed, without which this one has \
-                                            nothing to look at.",
-                    )],
-                },
-            })
-            .collect(),
-        obligations: authorized
-            .filter(|call| call.needs_approval())
-            .map(|_| vec!["approval".to_owned()])
-            .unwrap_or_default(),
+        checks,
+        obligations: obligations(needs_approval),
     }
-}
-
-fn plan_place(plan: &CallPlan, span: Span) -> Place {
-    place(convert::place(&plan.text.place(span)))
-}
-
-fn said(text: impl Into<String>) -> Fact {
-    Fact {
-        text: text.into(),
-        place: None,
-    }
-}
-
-/// What holds of a call that may be made, and what shows it.
-fn facts(
-    plan: &CallPlan,
-    call: &PlannedCall,
-    check: CallCheck,
-    authorized: &AuthorizedCall<'_>,
-) -> Vec<Fact> {
-    let server = authorized.server();
-    let tool = server.tool(authorized.tool());
-    let at_tool = tool.map(|tool| convert::place(&tool.place()));
-    let shows = match check {
-        CallCheck::Listed => vec![Fact {
-            text: format!("`{}` of `{}`", authorized.tool(), server.id()),
-            place: at_tool,
-        }],
-        CallCheck::Locked => vec![Fact {
-            text: format!(
-                "`{} {}`, {}",
-                server.id(),
-                server.version(),
-                lower::integrity(server)
-            ),
-            place: Some(convert::place(&server.place())),
-        }],
-        CallCheck::Permitted => match authorized.lock().forbid.as_slice() {
-            [] => vec![said("The lock has no labels.")],
-            labels => {
-                let labels = labels.iter().map(|label| format!("`{}`", label.as_str()));
-                let labels: Vec<_> = labels.collect();
-                vec![said(format!("It forbids {}.", labels.join(", ")))]
-            }
-        },
-        CallCheck::ReadOnly => {
-            let entry = tool.map(convert::tool_entry);
-            let advertised = entry.into_iter().flat_map(|entry| entry.advertised);
-            advertised
-                .map(|words| Fact {
-                    text: format!("`{words}`"),
-                    place: at_tool,
-                })
-                .collect()
-        }
-        CallCheck::Unchanged => vec![said(authorized.definition())],
-        CallCheck::Arguments => vec![Fact {
-            text: format!("`{}`", shown(authorized.arguments())),
-            place: Some(plan_place(plan, call.args)),
-        }],
-    };
-    [vec![said(check.passed())], shows].concat()
 }
 
 fn problems(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Problem> {
@@ -205,6 +131,7 @@ fn problems(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Problem> {
                 place: found.labels.first()?.place,
                 pointer: None,
                 rule: None,
+                also: Vec::new(),
                 help: found.help,
                 step: Some(0),
                 check: Some(CallCheck::of(denial) as u32),

@@ -1,17 +1,17 @@
-//! What may be meant by a plan that can't be carried out, as edits of it.
+//! What may be meant by a call that may not be made, as edits of its plan.
 
-use super::cut::{Comments, Cutter};
-use super::{Edit, Patch};
+use super::{Edit, Patch, document_patches};
 use crate::decide::CallDenial;
+use crate::diagnostic::{Change, ChangeKind};
 use crate::model::{CallPlan, Planned, PlannedCall};
-use crate::schema::ArgumentProblem;
+use crate::schema::{ArgumentProblem, child, token};
 use crate::syntax::json::{Reader, parse_value};
-use crate::syntax::{Node, Value, write_string};
-use crate::text::Span;
+use crate::syntax::{Node, write_string};
+use crate::text::{Source, Span};
 
 /// A change of a plan by which a reason against it is gone. Others may be left, or come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlanFix {
+pub struct CallFix {
     /// What it does: an instruction.
     pub text: String,
     /// Edits of the plan: ordered by place, without overlaps.
@@ -21,11 +21,11 @@ pub struct PlanFix {
 /// The changes of a one-call plan by which this reason would be gone, the likeliest first: names that
 /// are spelled nearly so, and arguments that are left out. None of them lets a plan do more than it
 /// may: what is called is decided again.
-pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<PlanFix> {
+pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<CallFix> {
     let Planned::Call(call) = &plan.planned else {
         return Vec::new();
     };
-    let fix = |text: String, patches: Vec<Patch>| PlanFix {
+    let fix = |text: String, patches: Vec<Patch>| CallFix {
         text,
         edits: edits(plan, patches),
     };
@@ -51,11 +51,11 @@ pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<PlanFix> {
                 let text = format!("call the argument `{meant}`");
                 fix(text, vec![named(*span, meant)])
             });
-            let left_out = fix(
-                format!("leave out the argument `{name}`"),
-                args.without(name),
-            );
-            renamed.into_iter().chain([left_out]).collect()
+            let left_out = args.without(name).map(|patches| {
+                let text = format!("leave out the argument `{name}`");
+                fix(text, patches)
+            });
+            renamed.into_iter().chain(left_out).collect()
         }
         _ => Vec::new(),
     }
@@ -94,34 +94,27 @@ impl<'p> Arguments<'p> {
     }
 
     fn have(&self, name: &str) -> bool {
-        self.names().any(|known| known == name)
+        self.tree
+            .as_ref()
+            .is_some_and(|tree| child(tree, name).is_some())
     }
 
-    fn names(&self) -> impl Iterator<Item = &str> {
-        let entries = match self.tree.as_ref().map(|tree| &tree.value) {
-            Some(Value::Mapping(entries)) => entries.as_slice(),
-            _ => &[],
+    /// What takes out the one of a name. None: there is none.
+    fn without(&self, name: &str) -> Option<Vec<Patch>> {
+        let removed = Change {
+            source: Source::Plan,
+            pointer: format!("/{}", token(name)),
+            kind: ChangeKind::Remove,
+            widens: false,
         };
-        entries.iter().map(|entry| &*entry.key)
-    }
-
-    /// What takes out the one of a name.
-    fn without(&self, name: &str) -> Vec<Patch> {
-        let patch = |span: Span, text: &str| Patch {
+        let patches = document_patches(self.text, self.tree.as_ref()?, &[&removed])?;
+        let moved = patches.into_iter().map(|patch| Patch {
             span: Span {
-                start: span.start + self.at.start,
-                end: span.end + self.at.start,
+                start: patch.span.start + self.at.start,
+                end: patch.span.end + self.at.start,
             },
-            text: text.to_owned(),
-        };
-        let whole = Span::new(0, self.text.len());
-        match &self.tree {
-            Some(tree) if self.names().count() > 1 => {
-                let cutter = Cutter::new(self.text, whole, Comments::Kept);
-                let cut = cutter.cut(tree, &[&[name]]);
-                cut.into_iter().map(|span| patch(span, "")).collect()
-            }
-            _ => vec![patch(whole, "{}")],
-        }
+            ..patch
+        });
+        Some(moved.collect())
     }
 }
