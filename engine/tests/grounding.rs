@@ -2,7 +2,7 @@
 
 use agent_engine::decide::{self, Difference, Grounding, Reason, Verdict};
 use agent_engine::diagnostic::{Code, Diagnostic};
-use agent_engine::explain::{cite, ungrounded};
+use agent_engine::explain::{apply, cite, requote, ungrounded};
 use agent_engine::lower::{ITEM_LIMIT, PAYLOAD_LIMIT, SUMMARY_LIMIT, payload, summarised, summary};
 use agent_engine::render::{grounding, grounding_json};
 use agent_engine::text::Source;
@@ -52,11 +52,17 @@ fn said(evidence: &str, payload: &str) -> Said {
                 )
             }
             Verdict::Ungrounded { reason, nearest } => {
-                let nearest = nearest.as_ref().map(|near| {
-                    let near = cite(grounding, near).text.to_owned();
+                let nearest = nearest.as_ref().map(|quote| {
+                    let near = cite(grounding, quote).text.to_owned();
                     // What is suggested would do.
                     if near != evidence {
-                        assert!(grounded(&near, payload), "{near:?} in {payload}");
+                        let claim = &grounding.summary.items.as_slice()[0];
+                        let edit = requote(grounding, claim, quote);
+                        let changed = apply(grounding.summary.text.as_str(), &[edit]);
+                        let read = summarised(changed.into_bytes(), payload.as_bytes().to_vec());
+                        let (summary, payload) = read.expect("both are valid").value;
+                        assert_eq!(summary.items.as_slice()[0].evidence.value, near);
+                        assert!(decide::ground(&summary, &payload).grounded(), "{near:?}");
                     }
                     near
                 });

@@ -1,5 +1,7 @@
 //! Sequential plans: what may run, and why not.
 
+#[path = "plan/checks.rs"]
+mod checks;
 #[path = "plan/corpus.rs"]
 mod corpus;
 #[path = "plan/fixes.rs"]

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { LOCK } from "./hello.mjs";
+import { visitPlans } from "./plans.mjs";
 import { visit } from "./visit.mjs";
 
 const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
@@ -105,4 +106,39 @@ visit("at 360 × 740 capabilities, tools and policies don't scroll sideways eith
   await playground.input("policy.rego").waitFor();
   await playground.input("context.yaml").waitFor();
   await fits(page, "the text of a policy");
+}, { browser: PHONE });
+
+visitPlans("call", "at 360 × 740 plans and groundings don't scroll sideways either", async (plans, { page }) => {
+  await fits(page, "a call");
+  await plans.check("definition").tap();
+  await plans.told.waitFor();
+  await fits(page, "a check");
+  await page.getByText("What is authorised").tap();
+  await page.getByText("What it was decided against").tap();
+  await fits(page, "what is authorised");
+  await plans.example("A tool that was changed since");
+  await plans.says("The call may not be made");
+  await fits(page, "a problem");
+  await plans.told.getByRole("button", { name: /^call\.json:/ }).tap();
+  await plans.input("call.json").waitFor();
+  const parts = page.getByRole("navigation", { name: "Parts of the page" });
+  for (const name of /** @type {const} */ (["mcp.index.json", "agents.lock", "catalogue.json", "call.json"])) {
+    await parts.getByRole("button", { name }).tap();
+    await plans.input(name).waitFor();
+    assert.ok(((await plans.input(name).boundingBox())?.height ?? 0) > 200, name);
+    await fits(page, name);
+  }
+  await plans.area("Grounding");
+  await plans.example("Put together from two places");
+  await plans.says("Not every claim has its evidence");
+  await fits(page, "a grounding");
+  await plans.claims.first().getByRole("button", { name: /^payload\.json:/ }).first().tap();
+  await plans.input("payload.json").waitFor();
+  await fits(page, "a payload");
+  for (const name of ["Examples", "Help"]) {
+    await plans.press(name);
+    await plans.dialog.waitFor();
+    await fits(page, name);
+    await plans.dialog.getByRole("button", { name: "Close", exact: true }).tap();
+  }
 }, { browser: PHONE });

@@ -1,6 +1,7 @@
 // The main states of the page, for what looks at all of them.
 
 import { LOCK } from "./hello.mjs";
+import { Plans } from "./plans.mjs";
 
 /** @import { Playground } from "./playground.mjs" */
 
@@ -125,6 +126,59 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await playground.answer.getByText("POLICY_DENIED").first().waitFor();
   },
   "policy-text": (playground) => showInput(playground, "policy.rego"),
+  call: async (playground) => {
+    const plans = new Plans(playground.page);
+    await plans.area("One call");
+    await plans.says("The call may be made");
+    await plans.check("read-only").click();
+    await plans.told.waitFor();
+  },
+  "call-authorised": async (playground) => {
+    const plans = new Plans(playground.page);
+    await plans.root.getByText("What is authorised").click();
+    await plans.root.getByText("What it was decided against").click();
+    await plans.root.locator(".viewer .cm-line").first().waitFor();
+  },
+  "call-denied": async (playground) => {
+    const plans = new Plans(playground.page);
+    await plans.example("A tool that is misspelt");
+    await plans.told.locator(".apply").first().waitFor();
+  },
+  "call-undecided": async (playground) => {
+    const plans = new Plans(playground.page);
+    await plans.example("Prose around a plan");
+    await plans.problems.waitFor();
+  },
+  "plan-examples": async (playground) => {
+    const plans = new Plans(playground.page);
+    await plans.press("Examples");
+    await plans.dialog.waitFor();
+  },
+  "plan-help": async (playground) => {
+    const plans = new Plans(playground.page);
+    await plans.page.keyboard.press("Escape");
+    await plans.press("Help");
+    await plans.dialog.waitFor();
+  },
+  grounding: async (playground) => {
+    const plans = new Plans(playground.page);
+    await plans.page.keyboard.press("Escape");
+    await plans.area("Grounding");
+    await plans.says("Every claim has its evidence");
+    await plans.claims.locator(".claimed").first().click();
+    await plans.root.locator(".claim.chosen").waitFor();
+  },
+  "near-miss": async (playground) => {
+    const plans = new Plans(playground.page);
+    await plans.example("Quotation marks of another kind");
+    await plans.claims.locator("del").first().waitFor();
+  },
+  payload: async (playground) => {
+    const plans = new Plans(playground.page);
+    const parts = plans.page.getByRole("navigation", { name: "Parts of the page" });
+    if (await parts.isVisible()) await parts.getByRole("button", { name: "payload.json" }).click();
+    await plans.input("payload.json").locator(".cm-place-near").first().waitFor();
+  },
 });
 
 const PHONE = { width: 360, height: 740 };

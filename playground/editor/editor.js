@@ -25,10 +25,11 @@ import { theme } from "./theme.js";
 
 /** @import { TransactionSpec } from "@codemirror/state" */
 /** @import { LanguageName } from "./languages.js" */
+/** @import { MarkedPlace } from "./places.js" */
 /** @import { Place, Position } from "./positions.js" */
 /** @import { Problem } from "./problems.js" */
 
-/** @typedef {{ language: LanguageName, label: string, readOnly: boolean, placeholder?: string }} Options */
+/** @typedef {{ language: LanguageName, label: string, readOnly: boolean, placeholder?: string, wrapped?: boolean }} Options */
 /** @typedef {Place & { insert: string }} Edit */
 
 /** Of a change that is the page's own. */
@@ -98,7 +99,7 @@ export class Editor {
     this.#view.dispatch(showProblems(this.#view.state, list));
   }
 
-  /** @param {Place[]} list the places to mark with a background, instead of those before */
+  /** @param {MarkedPlace[]} list the places to mark with a background, instead of those before */
   highlight(list) {
     this.#view.dispatch({ effects: setPlaces.of(list) });
   }
@@ -191,7 +192,7 @@ export class Editor {
    * @returns {EditorState}
    */
   #state(text) {
-    const { language, label, readOnly } = this.#options;
+    const { language, label, readOnly, wrapped } = this.#options;
     const doc = Text.of(text.split("\n"));
     return EditorState.create({
       doc,
@@ -210,7 +211,7 @@ export class Editor {
           : [history(), keymap.of(historyKeymap)],
         this.#options.placeholder ? placeholder(this.#options.placeholder) : [],
         lineNumbers(),
-        features(language, doc),
+        features(language, doc, wrapped === true),
         highlightActiveLine(),
         highlightActiveLineGutter(),
         drawSelection(),

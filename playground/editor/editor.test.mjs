@@ -230,6 +230,17 @@ inPage("places get a background", {}, async (page) => {
     { start: at(0, 0), end: at(-1, -1) },
   ]);
   assert.deepEqual(await page.locator(".cm-place").allTextContents(), ["-", "name", ":", ""]);
+  await page.evaluate((list) => window.editor.highlight(list), [
+    { start: at(3, 1), end: at(3, 5), tone: "yes" },
+    { start: at(4, 8), end: at(4, 8), tone: "no chosen" },
+    { start: at(13, 1), end: at(13, 1), tone: "near" },
+  ]);
+  const marks = page.locator(".cm-place");
+  assert.deepEqual(await marks.evaluateAll((all) => all.map((each) => each.className.replace(/cm-(line|activeLine) ?/g, "").trim())), [
+    "cm-place cm-place-yes",
+    "cm-place cm-place-no cm-place-chosen",
+    "cm-place cm-place-near",
+  ]);
   await page.evaluate(() => window.editor.highlight([]));
   assert.equal(await page.locator(".cm-place").count(), 0);
 });

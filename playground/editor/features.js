@@ -1,7 +1,7 @@
 // What the editor does depends on how large the text is; this keeps the two together.
 
 import { Compartment, EditorState } from "@codemirror/state";
-import { highlightSpecialChars } from "@codemirror/view";
+import { EditorView, highlightSpecialChars } from "@codemirror/view";
 import { languageSupport } from "./languages.js";
 import { LINE_MAX_UNITS, PROBLEM_GUTTER_MAX_UNITS, SYNTAX_MAX_UNITS } from "./limits.js";
 import { problemGutter } from "./problems.js";
@@ -17,10 +17,12 @@ const specialChars = highlightSpecialChars({ addSpecialChars: MORE_SPECIAL_CHARS
 /**
  * @param {LanguageName} language
  * @param {Text} doc the text at first
+ * @param {boolean} wrapped whether lines are broken where they don't fit
  * @returns {Extension} switches features off when the text grows too large, and on again
  */
-export function features(language, doc) {
+export function features(language, doc, wrapped) {
   return [
+    wrapped ? switched(doc, hasShortLines, () => EditorView.lineWrapping) : [],
     switched(doc, hasProblemGutter, () => problemGutter),
     switched(doc, hasSyntax, languageSupport(language)),
     switched(doc, hasShortLines, () => specialChars),

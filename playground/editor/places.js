@@ -9,11 +9,19 @@ import { rangeOf } from "./positions.js";
 /** @import { DecorationSet } from "@codemirror/view" */
 /** @import { Place } from "./positions.js" */
 
-/** @type {import("@codemirror/state").StateEffectType<readonly Place[]>} */
+/**
+ * @typedef {Place & { tone?: string }} MarkedPlace `tone` is what the place stands for, in words that
+ * the theme has colours for
+ */
+
+/** @type {import("@codemirror/state").StateEffectType<readonly MarkedPlace[]>} */
 export const setPlaces = StateEffect.define();
 
-const text = Decoration.mark({ class: "cm-place" });
-const emptyLine = Decoration.line({ class: "cm-place" });
+/** @param {string} [tone] */
+function classOf(tone) {
+  const words = tone ? tone.split(" ") : [];
+  return ["cm-place", ...words.map((word) => `cm-place-${word}`)].join(" ");
+}
 
 export const places = StateField.define({
   /** @returns {DecorationSet} */
@@ -30,7 +38,7 @@ export const places = StateField.define({
 
 /**
  * @param {Text} doc
- * @param {readonly Place[]} list
+ * @param {readonly MarkedPlace[]} list
  */
 function marksOf(doc, list) {
   return Decoration.set(list.slice(0, PLACES_MAX_COUNT).map((place) => markOf(doc, place)), true);
@@ -38,17 +46,18 @@ function marksOf(doc, list) {
 
 /**
  * @param {Text} doc
- * @param {Place} place
+ * @param {MarkedPlace} place
  * @returns {Range<Decoration>}
  */
 function markOf(doc, place) {
   let { from, to } = rangeOf(doc, place);
+  const marked = { class: classOf(place.tone) };
   if (from === to) {
     // Nothing has no background: mark the character behind it, or before it at the end of a line.
     const line = doc.lineAt(from);
-    if (line.length === 0) return emptyLine.range(line.from);
+    if (line.length === 0) return Decoration.line(marked).range(line.from);
     if (to < line.to) to++;
     else from--;
   }
-  return text.range(from, to);
+  return Decoration.mark(marked).range(from, to);
 }

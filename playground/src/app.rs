@@ -1,12 +1,10 @@
 //! The whole page.
 
 use crate::dialog::Dialogs;
-use crate::editor::{Editors, INPUTS, LOWER, file_name};
-use crate::engine::Engine;
+use crate::engine;
 use crate::files::{LockFile, ResolutionFile};
-use crate::footer::Footer;
 use crate::header::Header;
-use crate::inputs::{self, Inputs};
+use crate::inputs::{self, INPUTS, Inputs, LOWER};
 use crate::matrix::MatrixView;
 use crate::page::{Actor, Page};
 use crate::share;
@@ -14,6 +12,11 @@ use crate::state::{Action, Dialog, Pane, State, Tab};
 use crate::story::{StoryPanel, policy_lines};
 use crate::verdict::VerdictView;
 use crate::what_if::WhatIf;
+use agent_frame::areas::Area;
+use agent_frame::editor::{Editors, file_name};
+use agent_frame::files::on_drop;
+use agent_frame::footer::Footer;
+use agent_frame::problems::Guide;
 use agent_protocol::Source;
 use std::rc::Rc;
 use wasm_bindgen::prelude::{Closure, JsCast as _};
@@ -46,7 +49,7 @@ pub(crate) fn App() -> Html {
         let (editors, dispatcher) = (Rc::clone(&editors), state.dispatcher());
         use_memo((), |()| {
             let report = Callback::from(move |action| dispatcher.dispatch(action));
-            Engine::start(editors, report)
+            engine::start(editors, report)
         })
     };
     // The editors are there before the first effect of what is around them.
@@ -63,8 +66,8 @@ pub(crate) fn App() -> Html {
                 .filter(|source| edits.borrow()[*source as usize] != state.edits[*source as usize])
                 .collect();
             *edits.borrow_mut() = state.edits;
-            let (revision, wanted) = (state.revision, state.wanted.clone());
-            engine.ask(revision, wanted, &edited, &state.tenant_id);
+            let wanted = (state.wanted.clone(), Rc::clone(&state.tenant_id));
+            engine.ask(state.revision, wanted, &edited);
         });
     }
     {
@@ -104,20 +107,23 @@ pub(crate) fn App() -> Html {
     let ondragover = Callback::from(|event: DragEvent| event.prevent_default());
     let ondrop = {
         let page = page.clone();
-        Callback::from(move |event: DragEvent| {
-            let files = event.data_transfer().and_then(|data| data.files());
-            if let Some(files) = files.filter(|files| files.length() > 0) {
-                event.prevent_default();
-                inputs::take_files(page.clone(), files);
-            }
-        })
+        on_drop(Callback::from(move |files| {
+            inputs::take_files(page.clone(), files)
+        }))
     };
     let pane = match state.pane {
         Pane::Answer => "answer",
         Pane::Input(Source::Manifest) => "manifest",
         Pane::Input(_) => "lower",
     };
+    let version = state.about.version.clone();
+    let milliseconds = state.milliseconds;
+    let guide = use_memo((), |()| {
+        let actor = page.actor.clone();
+        Guide(Callback::from(move |place| actor.go_to(place)))
+    });
     html! {
+        <ContextProvider<Guide> context={(*guide).clone()}>
         <ContextProvider<Actor> context={page.actor.clone()}><ContextProvider<Page> context={page}>
             <div class="page" data-pane={pane} {ondragover} {ondrop}>
                 <Header />
@@ -126,10 +132,11 @@ pub(crate) fn App() -> Html {
                     <AnswerPane />
                 </main>
                 <Panes />
-                <Footer />
+                <Footer {version} {milliseconds} />
                 <Dialogs />
             </div>
         </ContextProvider<Page>></ContextProvider<Actor>>
+        </ContextProvider<Guide>>
     }
 }
 
@@ -247,7 +254,8 @@ fn use_keys(page: &Page) {
                         .closest("input, textarea, select, .cm-editor, dialog")
                         .is_ok_and(|found| found.is_some())
                 });
-            if event.ctrl_key() || event.meta_key() {
+            // The keys of another area are its own.
+            if event.ctrl_key() || event.meta_key() || Area::current() != Area::Servers {
                 return;
             }
             // Not by what the key writes: with Alt that is another character on some systems.

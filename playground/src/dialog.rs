@@ -2,87 +2,44 @@
 
 use crate::examples::Examples;
 use crate::page::use_page;
-use crate::problems::prose;
 use crate::share::Share;
 use crate::state::{Action, Dialog};
-use std::rc::Rc;
-use web_sys::HtmlDialogElement;
+use agent_frame::dialog::Modal;
+use agent_frame::notice::NoticeLine;
+use agent_protocol::Source;
 use yew::prelude::*;
 
 /// The dialog that is open, and the notice.
 #[component]
 pub(crate) fn Dialogs() -> Html {
     let page = use_page();
-    let open = match page.state.dialog {
-        None => html! {},
-        Some(Dialog::Examples) => html! { <Modal title="Examples"><Examples /></Modal> },
-        Some(Dialog::Share) => html! { <Modal title="Share"><Share /></Modal> },
-        Some(Dialog::Help) => html! { <Modal title="Help"><Help /></Modal> },
-    };
-    html! { <>{ open }<Notice /></> }
-}
-
-#[derive(Properties, PartialEq)]
-struct ModalProps {
-    title: AttrValue,
-    children: Html,
-}
-
-/// A dialog of the browser's own, which keeps the keyboard inside and gives it back afterwards.
-#[component]
-fn Modal(props: &ModalProps) -> Html {
-    let page = use_page();
-    let dialog = use_node_ref();
-    {
-        let dialog = dialog.clone();
-        use_effect_with((), move |()| {
-            if let Some(dialog) = dialog.cast::<HtmlDialogElement>() {
-                // It fails only if it is open already.
-                let _ = dialog.show_modal();
-            }
-        });
-    }
-    html! {
-        <dialog ref={dialog} aria-labelledby="dialog-title" onclose={page.on(|| Action::CloseDialog)}>
-            <header>
-                <h2 id="dialog-title">{ &props.title }</h2>
-                <button class="close" onclick={page.on(|| Action::CloseDialog)} aria-label="Close">
-                    { "×" }
-                </button>
-            </header>
-            { props.children.clone() }
-        </dialog>
-    }
-}
-
-/// The last thing that is to be said.
-#[component]
-fn Notice() -> Html {
-    let page = use_page();
-    let notice = page.state.notice.as_ref().map(|notice| {
-        let undo = {
-            let (page, sources) = (page.clone(), notice.undo.clone());
-            Callback::from(move |_: MouseEvent| {
-                let editors = Rc::clone(&page.editors);
-                for source in &sources {
-                    editors.undo(*source);
-                }
-                page.dispatch(Action::CloseNotice);
-            })
+    let dialog = page.state.dialog.as_ref().map(|dialog| {
+        let (title, body) = match dialog {
+            Dialog::Examples => ("Examples", html! { <Examples /> }),
+            Dialog::Share => ("Share", html! { <Share /> }),
+            Dialog::Help => ("Help", html! { <Help /> }),
         };
-        html! {
-            <p class={classes!("notice", notice.alarming.then_some("alarming"))}>
-                <span>{ prose(&notice.text) }</span>
-                if !notice.undo.is_empty() {
-                    <button onclick={undo}>{ "Undo" }</button>
-                }
-                <button class="close" onclick={page.on(|| Action::CloseNotice)} aria-label="Close">
-                    { "×" }
-                </button>
-            </p>
-        }
+        html! { <Modal key={title} {title} on_close={page.on(|| Action::CloseDialog)}>{ body }</Modal> }
     });
-    html! { <div class="notices" role="status" aria-live="polite">{ notice }</div> }
+    let on_undo = {
+        let page = page.clone();
+        Callback::from(move |sources: Vec<Source>| {
+            for source in sources {
+                page.editors.undo(source);
+            }
+            page.dispatch(Action::CloseNotice);
+        })
+    };
+    html! {
+        <>
+            { dialog }
+            <NoticeLine
+                notice={page.state.notice.clone()}
+                {on_undo}
+                on_close={page.on(|| Action::CloseNotice)}
+            />
+        </>
+    }
 }
 
 /// What can be done here, and with which keys.

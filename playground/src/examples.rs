@@ -4,7 +4,8 @@ mod gallery;
 
 use crate::inputs::Texts;
 use crate::page::use_page;
-use crate::state::{Action, Notice};
+use crate::state::Action;
+use agent_frame::notice::Notice;
 pub(crate) use gallery::HELLO;
 use gallery::{EXAMPLES, Example};
 use yew::prelude::*;

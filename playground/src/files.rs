@@ -1,10 +1,11 @@
 //! The files as they would be written, and how they differ.
 
-use crate::browser;
-use crate::editor::Viewer;
-use crate::page::{Page, count, use_page};
-use crate::problems::{Code, prose};
-use crate::state::Notice;
+use crate::page::{Page, use_page};
+use agent_frame::browser;
+use agent_frame::editor::Viewer;
+use agent_frame::notice::copied;
+use agent_frame::problems::{Code, prose};
+use agent_frame::words::count;
 use agent_protocol::{Drift, LockVerdict, Source};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -147,11 +148,7 @@ fn bar(
 /// Copies a text and says so.
 pub(crate) fn copy_text(page: Page, what: &'static str, text: String) {
     spawn_local(async move {
-        page.dispatch(if browser::copy(&text).await {
-            Notice::done(format!("Copied {what}"))
-        } else {
-            Notice::alarm("The browser does not allow copying here")
-        });
+        page.dispatch(copied(what, &text).await);
     });
 }
 

@@ -1,6 +1,6 @@
 //! The funnel: how many servers each check lets through.
 
-use crate::page::thousands;
+use agent_frame::words::thousands;
 use agent_protocol::Stage;
 use yew::prelude::*;
 

@@ -1,26 +1,42 @@
 //! The inputs: their editors, files that are brought, and what is kept for the next visit.
 
-use crate::browser;
-use crate::editor::{EditorPane, INPUTS, LOWER, file_name};
-use crate::page::{Page, count, use_page};
-use crate::state::{Action, Notice};
+use crate::page::{Page, use_page};
+use crate::state::Action;
+use agent_frame::browser;
+use agent_frame::editor::{EditorPane, file_name};
+use agent_frame::files::{self, Taken};
+use agent_frame::keeping::{self, use_keeping};
+use agent_frame::notice::Notice;
+use agent_frame::words::count;
 use agent_protocol::{Severity, Source};
-use gloo_timers::callback::Timeout;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
-use web_sys::HtmlInputElement;
+use web_sys::{FileList, HtmlInputElement};
 use yew::prelude::*;
 
-/// The largest file that is taken, in bytes.
-const FILE_LIMIT: u32 = 64 << 20;
+/// The inputs that have an editor, in the order in which they are shown.
+pub(crate) const INPUTS: [Source; 8] = [
+    Source::Manifest,
+    Source::Index,
+    Source::Lock,
+    Source::Task,
+    Source::Tenant,
+    Source::Health,
+    Source::Policy,
+    Source::Context,
+];
 
-/// The longest texts that are kept for the next visit, in UTF-16 units, all together: browsers
-/// keep some five million, and writing them stops the page for a moment.
-const KEPT_LIMIT: u32 = 1 << 20;
-
-/// How long nothing must have been typed before the texts are kept, in milliseconds.
-const KEEP_AFTER: u32 = 700;
+/// The inputs below the manifest that can be brought to the front. The context of a policy is
+/// beside it.
+pub(crate) const LOWER: [Source; 6] = [
+    Source::Index,
+    Source::Lock,
+    Source::Task,
+    Source::Tenant,
+    Source::Health,
+    Source::Policy,
+];
 
 /// The name under which the texts are kept.
 const KEPT: &str = "agent-playground/texts";
@@ -73,6 +89,8 @@ impl Texts {
             Source::Health => &self.health,
             Source::Policy => &self.policy,
             Source::Context => &self.context,
+            // The others belong to other areas.
+            _ => "",
         }
     }
 
@@ -95,32 +113,26 @@ pub(crate) fn forget() {
     browser::forget(KEPT);
 }
 
-/// Keeps the texts for the next visit, once nothing is typed for a moment.
+/// Keeps the texts for the next visit.
 #[hook]
 pub(crate) fn use_autosave(page: &Page) {
-    let page = page.clone();
-    let told = use_mut_ref(|| false);
-    use_effect_with(page.state.edits, move |edits| {
-        let first = *edits == [0; INPUTS.len()];
-        let timer = (!first).then(|| {
-            Timeout::new(KEEP_AFTER, move || {
-                let length: u32 = INPUTS.map(|s| page.editors.text(s).length()).iter().sum();
-                let kept = length <= KEPT_LIMIT
-                    && serde_json::to_string(&Texts::of(&page))
-                        .is_ok_and(|texts| browser::store(KEPT, &texts));
-                if kept {
-                    *told.borrow_mut() = false;
-                } else if !told.replace(true) {
-                    // What was kept before is older than what is here.
-                    forget();
-                    page.dispatch(Notice::alarm(
-                        "The inputs are too large to be kept for the next visit: save them as files",
-                    ));
-                }
-            })
-        });
-        move || drop(timer)
-    });
+    let keep = {
+        let page = page.clone();
+        move || {
+            let length: u32 = INPUTS.map(|s| page.editors.text(s).length()).iter().sum();
+            length <= keeping::LIMIT
+                && serde_json::to_string(&Texts::of(&page))
+                    .is_ok_and(|texts| browser::store(KEPT, &texts))
+        }
+    };
+    let lose = {
+        let page = page.clone();
+        move || {
+            forget();
+            page.dispatch(Notice::alarm(keeping::LOST));
+        }
+    };
+    use_keeping(page.state.edits, keep, lose);
 }
 
 /// Which input a file is meant for, by its name.
@@ -151,38 +163,15 @@ fn input_of(name: &str) -> Option<Source> {
     }
 }
 
-/// Reads files into the editors, each into the one that its name tells.
-pub(crate) fn take_files(page: Page, files: web_sys::FileList) {
+/// Reads files into the editors.
+pub(crate) fn take_files(page: Page, files: FileList) {
     spawn_local(async move {
-        let mut taken = Vec::new();
-        let mut refused = Vec::new();
-        for file in browser::read_files(&files, FILE_LIMIT).await {
-            match (input_of(&file.name), file.text) {
-                (Some(source), Some(text)) => {
-                    page.editors.replace(source, &text);
-                    page.dispatch(Action::ShowInput(source));
-                    taken.push(source);
-                }
-                (None, _) => refused.push(format!(
-                    "{}: its name tells none of the inputs, such as `agents.md`, `mcp.index.json`, \
-                     `task.yaml` or `policy.rego`",
-                    file.name
-                )),
-                (_, None) => {
-                    refused.push(format!("{}: more than {} MB", file.name, FILE_LIMIT >> 20))
-                }
-            }
+        let known = "`agents.md`, `mcp.index.json`, `task.yaml` or `policy.rego`";
+        let Taken { sources, notice } = files::take(&files, &page.editors, input_of, known).await;
+        for source in sources {
+            page.dispatch(Action::ShowInput(source));
         }
-        let names: Vec<_> = taken.iter().map(|source| file_name(*source)).collect();
-        page.dispatch(if refused.is_empty() {
-            Action::Tell(Notice {
-                text: format!("Opened {}", names.join(", ")),
-                alarming: false,
-                undo: taken,
-            })
-        } else {
-            Notice::alarm(format!("Not opened: {}", refused.join("; ")))
-        });
+        page.dispatch(notice);
     });
 }
 
@@ -293,6 +282,7 @@ fn about(source: Source) -> &'static str {
         Source::Health => "How the servers do",
         Source::Policy => "A policy in Rego: which tools are allowed",
         Source::Context => "What the policy is told besides: input.context",
+        _ => "",
     }
 }
 

@@ -1,7 +1,8 @@
 //! Everything as Markdown, for an issue.
 
-use crate::editor::{INPUTS, file_name};
+use crate::inputs::INPUTS;
 use crate::inputs::Texts;
+use agent_frame::editor::file_name;
 use agent_protocol::{Outcome, Source, Verdict};
 use std::fmt::Write as _;
 

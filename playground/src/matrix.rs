@@ -5,8 +5,9 @@
 
 mod row;
 
-use crate::page::{Page, count, use_page};
+use crate::page::{Page, use_page};
 use crate::state::Action;
+use agent_frame::words::count;
 use agent_protocol::{Filter, Matrix, MatrixAsk, MatrixRow, Requirement, StoryAsk};
 use row::{Columns, Row, cell_at};
 use std::rc::Rc;

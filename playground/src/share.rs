@@ -2,14 +2,15 @@
 //!
 //! `#1.` and the compressed state: what stands behind `#` is not sent to any server.
 
-use crate::browser;
-use crate::editor::{INPUTS, file_name};
 use crate::examples::HELLO;
 use crate::files::copy_text;
-use crate::inputs::Texts;
+use crate::inputs::{INPUTS, Texts};
 use crate::page::{Page, use_page};
 use crate::secrets;
-use crate::state::{Action, Notice};
+use crate::state::Action;
+use agent_frame::browser;
+use agent_frame::editor::file_name;
+use agent_frame::notice::Notice;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::HtmlInputElement;

@@ -1,6 +1,7 @@
 //! All that the page knows, but for the texts, which are in their editors.
 
-use crate::editor::INPUTS;
+use crate::inputs::INPUTS;
+use agent_frame::notice::Notice;
 use agent_protocol::{
     About, Answer, Constraints, Eligible, Fallen, FallenAsk, Filter, ListAsk, Listed, Matrix,
     MatrixAsk, Source, Story, StoryAsk, Supposed, Verdict, Wanted,
@@ -50,36 +51,6 @@ pub(crate) enum Dialog {
     Examples,
     Help,
     Share,
-}
-
-/// A sentence for the person, until the next one or until it is closed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Notice {
-    pub(crate) text: String,
-    /// Whether something went wrong.
-    pub(crate) alarming: bool,
-    /// The texts in which a step can be taken back.
-    pub(crate) undo: Vec<Source>,
-}
-
-impl Notice {
-    /// That something was done.
-    pub(crate) fn done(text: impl Into<String>) -> Action {
-        Action::Tell(Self {
-            text: text.into(),
-            alarming: false,
-            undo: Vec::new(),
-        })
-    }
-
-    /// That something went wrong.
-    pub(crate) fn alarm(text: impl Into<String>) -> Action {
-        Action::Tell(Self {
-            text: text.into(),
-            alarming: true,
-            undo: Vec::new(),
-        })
-    }
 }
 
 /// What was answered of the views that are open.
@@ -206,6 +177,12 @@ pub(crate) enum Action {
     },
     FilterRows(Filter),
     Suppose(Option<Constraints>),
+}
+
+impl From<Notice> for Action {
+    fn from(notice: Notice) -> Self {
+        Self::Tell(notice)
+    }
 }
 
 impl Reducible for State {
@@ -509,7 +486,7 @@ mod tests {
             (State::default(), Action::ShowInput(Source::Lock)),
             (State::default(), Action::OpenDialog(Dialog::Help)),
             (State::default(), Action::CloseDialog),
-            (State::default(), Notice::done("")),
+            (State::default(), Notice::done("").into()),
             (State::default(), Action::CloseNotice),
             (State::default(), Action::CloseStory),
             (State::default(), Action::ListFallen(None)),
@@ -805,7 +782,7 @@ mod tests {
                 Action::EngineReady(Rc::clone(&about)),
                 Action::OpenDialog(Dialog::Help),
                 Action::OpenDialog(Dialog::Share),
-                Notice::alarm("no"),
+                Notice::alarm("no").into(),
             ],
         );
         assert_eq!((state.engine, state.about), (Engine::Ready, about));
@@ -818,7 +795,7 @@ mod tests {
             [
                 Action::OpenDialog(Dialog::Help),
                 Action::CloseDialog,
-                Notice::done("yes"),
+                Notice::done("yes").into(),
                 Action::CloseNotice,
                 Action::EngineFailed("out of memory".to_owned()),
             ],

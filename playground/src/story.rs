@@ -1,9 +1,11 @@
 //! The whole story of one server and one requirement.
 
-use crate::page::{Page, count, use_page};
-use crate::problems::{Code, Place, prose};
+use crate::page::{Page, use_page};
 use crate::state::Action;
-use crate::verdict::{fixes, server_name};
+use crate::verdict::server_name;
+use agent_frame::fixes::fixes;
+use agent_frame::problems::{Code, Place, prose};
+use agent_frame::words::count;
 use agent_protocol::{
     Check, HealthSwitch, Point, Requirement, ServerName, Source, Story, StoryAsk, StoryVerdict,
     ToolEntry,
@@ -143,7 +145,7 @@ fn tell(page: &Page, story: &Story) -> Html {
                 <ul class="reasons">{ for reasons }</ul>
                 if !story.fixes.is_empty() {
                     <h4>{ "What would make it a yes" }</h4>
-                    { fixes(page, &story.fixes) }
+                    { fixes(&story.fixes, &page.on_apply()) }
                 }
             }
             if !story.others.is_empty() {

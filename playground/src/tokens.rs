@@ -1,6 +1,6 @@
 //! What the definitions of the selected tools cost of a context window.
 
-use crate::page::{count, thousands};
+use agent_frame::words::{count, thousands};
 use agent_protocol::Tokens;
 use yew::prelude::*;
 

@@ -1,14 +1,17 @@
 //! The verdict: every requirement, and its server or why there is none.
 
 use crate::funnel::Funnel;
-use crate::page::{Actor, count, thousands, use_actor, use_page};
-use crate::problems::{Code, Place, Problems, prose};
+use crate::page::{Actor, use_actor, use_page};
 use crate::state::{Action, Engine, LIST_STEP};
 use crate::story::policy_places;
 use crate::tokens::TokenBar;
+use agent_frame::failure::failure;
+use agent_frame::fixes::fixes;
+use agent_frame::problems::{Code, Place, Problems, prose};
+use agent_frame::words::{count, thousands};
 use agent_protocol::{
-    Eligible, Fallen, FallenAsk, Fix, ListAsk, Listed, Near, Outcome, Requirement, Ruling,
-    Selected, SelectedTool, ServerName, StoryAsk, Verdict,
+    Eligible, Fallen, FallenAsk, ListAsk, Listed, Near, Outcome, Requirement, Ruling, Selected,
+    SelectedTool, ServerName, StoryAsk, Verdict,
 };
 use std::rc::Rc;
 use yew::prelude::*;
@@ -19,13 +22,13 @@ pub(crate) fn VerdictView() -> Html {
     let page = use_page();
     let Some(verdict) = page.state.verdict.clone() else {
         return match &page.state.engine {
-            Engine::Failed(reason) => html! { <Failure reason={reason.clone()} /> },
+            Engine::Failed(reason) => failure(reason),
             Engine::LoadingPolicies => html! { <p class="waiting">{ LOADING_POLICIES }</p> },
             _ => html! { <p class="waiting">{ "Loading the engine…" }</p> },
         };
     };
     let failure = match &page.state.engine {
-        Engine::Failed(reason) => html! { <Failure reason={reason.clone()} /> },
+        Engine::Failed(reason) => failure(reason),
         Engine::LoadingPolicies => html! {
             <p class="loading" role="status">
                 { LOADING_POLICIES }{ " Until it is there, this is the verdict without the policy." }
@@ -66,21 +69,6 @@ pub(crate) fn VerdictView() -> Html {
 
 /// Said while the second module is on its way.
 const LOADING_POLICIES: &str = "Loading the evaluator of policies…";
-
-/// That the engine does not answer.
-#[component]
-fn Failure(props: &FailureProps) -> Html {
-    html! {
-        <p class="failure" role="alert">
-            { format!("The engine stopped: {}. Nothing is lost; with the next change it is started again.", props.reason) }
-        </p>
-    }
-}
-
-#[derive(Properties, PartialEq)]
-struct FailureProps {
-    reason: AttrValue,
-}
 
 fn headline(verdict: &Verdict) -> Html {
     let mut requirements = verdict.requirements.iter();
@@ -271,7 +259,7 @@ fn nearest_ones(actor: &Actor, number: u32, nearest: &[Near], noun: &'static str
             <li>
                 <p>{ server(actor, number, &near.server, near.tool.as_deref()) }</p>
                 <ul class="reasons">{ for reasons }</ul>
-                { fixes(actor, &near.fixes) }
+                { fixes(&near.fixes, &actor.on_apply()) }
             </li>
         }
     });
@@ -283,32 +271,6 @@ fn nearest_ones(actor: &Actor, number: u32, nearest: &[Near], noun: &'static str
             <ol class="nearest">{ for items }</ol>
         }
     }
-}
-
-/// What would make it a yes, each with a button that does it.
-pub(crate) fn fixes(actor: &Actor, fixes: &[Fix]) -> Html {
-    let items = fixes.iter().map(|fix| {
-        let apply = {
-            let (actor, fix) = (actor.clone(), fix.clone());
-            Callback::from(move |_| actor.apply(&fix))
-        };
-        html! {
-            <li class={classes!("fix", fix.widening.then_some("widening"))}>
-                <span>{ prose(&capitalised(&fix.text)) }</span>
-                if fix.edits.is_some() {
-                    <button class="apply" onclick={apply}>{ "Apply" }</button>
-                }
-            </li>
-        }
-    });
-    html! { <ul class="fixes" aria-label="What would make it a yes">{ for items }</ul> }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
 }
 
 /// The name of a server, or of a tool of it.

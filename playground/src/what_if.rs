@@ -1,8 +1,9 @@
 //! What if: other constraints, before anything is edited.
 
-use crate::page::{Page, thousands, use_page};
+use crate::page::{Page, use_page};
 use crate::state::Action;
 use crate::verdict::server_name;
+use agent_frame::words::thousands;
 use agent_protocol::{Constraints, ServerName, SupposedRequirement};
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;

@@ -6,7 +6,7 @@
 // of two versions.
 //
 // The engine that evaluates policies is several times as large as all else, and most visitors have
-// no policy: it is stored when it is first asked for.
+// no policy: it is stored when it is first asked for. So is what only plans need.
 
 // Filled in by `cargo xtask playground --dist`: the version, and the path and SHA-256 of each file.
 const VERSION = "";
@@ -16,8 +16,8 @@ const FILES = [];
 const CACHES = `agent-playground ${self.registration.scope} `;
 const CACHE = CACHES + VERSION;
 
-/** Where the files are that are stored when they are asked for. */
-const LATER = "engine/policy/";
+/** How the paths of files begin that are stored when they are asked for. */
+const LATER = ["agent-plans", "engine/plans/", "engine/policy/", "plans.css"];
 
 /** Asks a worker that waits to take over. It answers with its cache. */
 const TAKE_OVER = "take over";
@@ -45,10 +45,15 @@ async function store() {
   for (const name of await caches.keys()) {
     if (!name.startsWith(CACHES) || name === CACHE) continue;
     const before = await caches.open(name);
-    for (const [path] of FILES) if (path.startsWith(LATER) && (await before.match(path))) had.add(path);
+    for (const [path] of FILES) if (isLater(path) && (await before.match(path))) had.add(path);
   }
-  const now = FILES.filter(([path]) => !path.startsWith(LATER) || had.has(path));
+  const now = FILES.filter(([path]) => !isLater(path) || had.has(path));
   await Promise.all(now.map(async ([path, digest]) => cache.put(path, await load(path, digest))));
+}
+
+/** @param {string} path */
+function isLater(path) {
+  return LATER.some((beginning) => path.startsWith(beginning));
 }
 
 /** Loads a file of the version of a cache, and stores it there. */
@@ -114,7 +119,7 @@ async function answer(request, path) {
   const stored = await cache.match(path);
   if (stored) return stored;
   // What another version has is of no use to this page.
-  return path.startsWith(LATER) && current === CACHE ? storeLater(cache, path) : fetch(request);
+  return isLater(path) && current === CACHE ? storeLater(cache, path) : fetch(request);
 }
 
 /** Has another worker take over, and returns its cache. */

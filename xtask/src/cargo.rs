@@ -14,7 +14,13 @@ pub(crate) const GUEST: &str = "agent-component";
 
 /// The packages of the playground. They run here as well, but are built by calls of their own: what
 /// they ask of procedural macros, built together with the rest, would compile wasmtime once more.
-pub(crate) const PLAYGROUND: [&str; 3] = ["agent-playground", "agent-protocol", "agent-worker"];
+pub(crate) const PLAYGROUND: [&str; 5] = [
+    "agent-frame",
+    "agent-plans",
+    "agent-playground",
+    "agent-protocol",
+    "agent-worker",
+];
 
 /// The arguments that select all packages but those of the playground.
 pub(crate) fn all_but_playground() -> Vec<&'static str> {

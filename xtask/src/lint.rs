@@ -7,7 +7,7 @@ use agent_pack::Workspace;
 use anyhow::{Result, bail};
 
 use crate::cargo::{all_but_playground, cargo, playground};
-use crate::playground::API;
+use crate::playground::{API, PLANS};
 use crate::{no_arguments, process, setup, status};
 
 type Check = (&'static str, fn(&Workspace) -> Result<()>);
@@ -19,9 +19,10 @@ const CHECKS: [Check; 5] = [
     ("the tree", tidy::check),
     ("that wasmtime is built once", unification::check),
     ("the code with clippy", |workspace| {
-        // The JavaScript API takes the place of something else.
+        // The JavaScript API takes the place of something else, and so does the session of plans.
         let api = vec!["--package", "agent-worker", "--features", API];
-        for packages in [all_but_playground(), playground(), api] {
+        let plans = vec!["--package", "agent-worker", "--features", PLANS];
+        for packages in [all_but_playground(), playground(), api, plans] {
             let mut clippy = cargo(workspace);
             clippy.arg("clippy").args(packages).arg("--all-targets");
             process::run(clippy.args(["--", "--deny", "warnings"]))?;

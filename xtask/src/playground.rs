@@ -1,9 +1,10 @@
 //! `cargo xtask playground`: the page in which one sees every yes and no.
 //!
 //! ```text
-//! agent-worker ── cargo, wasm-bindgen ──▶ the engine's module ─┐            (parts.rs)
-//! editor/ ── esbuild ──▶ the editor ───────────────────────────┤            (parts.rs)
-//! agent-playground ── Trunk ──▶ the page ──────────────────────┴─▶ a folder (trunk.rs)
+//! agent-worker ── cargo, wasm-bindgen ──▶ the engine's modules ─┐            (parts.rs)
+//! agent-plans ── cargo, wasm-bindgen ──▶ the page of plans ─────┤            (parts.rs)
+//! editor/ ── esbuild ──▶ the editor ────────────────────────────┤            (parts.rs)
+//! agent-playground ── Trunk ──▶ the page ───────────────────────┴─▶ a folder (trunk.rs)
 //! the folder ── policy, service worker, budget ──▶ target/dist              (dist.rs)
 //! ```
 
@@ -20,7 +21,7 @@ use anyhow::Result;
 use std::path::PathBuf;
 
 pub(crate) use dist::{build as dist, folder as dist_folder};
-pub(crate) use parts::API;
+pub(crate) use parts::{API, PLANS};
 
 /// How everything of the playground is compiled, a profile in the workspace's `Cargo.toml`.
 pub(crate) const PROFILE: &str = "playground";

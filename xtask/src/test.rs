@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use std::process::Stdio;
 
 use crate::cargo::{GUEST, all_but_playground, cargo, playground};
+use crate::playground::PLANS;
 use crate::{component, process, resolver, setup, status};
 
 /// One part of the tests. All of them are run, also when one fails: who looks at the result of a
@@ -20,7 +21,9 @@ const PARTS: [Part; 9] = [
         run_tests(workspace, &[], &[])
     }),
     ("the same of the playground's packages", |workspace| {
-        run(workspace, &playground(), &[], &[])
+        run(workspace, &playground(), &[], &[])?;
+        let plans = ["--package", "agent-worker", "--features", PLANS];
+        run(workspace, &plans, &[], &[])
     }),
     ("each package compiles alone", alone::check),
     (

@@ -1,10 +1,15 @@
 //! Changes to the inputs as edits of their texts.
 
+#[cfg(feature = "plan")]
+mod call;
 mod cut;
 #[cfg(feature = "plan")]
 mod document;
 mod entry;
 mod frontmatter;
+
+#[cfg(feature = "plan")]
+pub use call::{CallFix, call_fixes};
 
 #[cfg(feature = "plan")]
 pub(super) use document::patches as document_patches;

@@ -1,5 +1,6 @@
 //! The words for evidence that is none.
 
+use super::Edit;
 use crate::decide::{Difference, EVIDENCE_MIN, Grounding, Quote, Reason, Verdict};
 use crate::diagnostic::{Code, Diagnostic, Label};
 use crate::model::Claim;
@@ -37,6 +38,18 @@ pub fn cite<'p>(grounding: &Grounding<'p>, quote: &Quote) -> Citation<'p> {
         place: leaf.place(&bytes),
         characters: start..start + text.chars().count(),
         bytes,
+    }
+}
+
+/// The edit of the summary by which a quote is the evidence of a claim. Whether it proves what is
+/// claimed is for people.
+pub fn requote(grounding: &Grounding<'_>, claim: &Claim, quote: &Quote) -> Edit {
+    let leaf = grounding.payload.leaf(quote.leaf);
+    let mut replacement = String::new();
+    write_string(&leaf.text()[quote.part.clone()], &mut replacement);
+    Edit {
+        place: grounding.summary.text.place(claim.evidence.span),
+        replacement,
     }
 }
 

@@ -2,6 +2,10 @@
 
 #[cfg(feature = "plan")]
 mod call;
+#[cfg(feature = "plan")]
+mod call_checks;
+#[cfg(feature = "plan")]
+mod checks;
 mod definition;
 mod edit;
 mod expansion;
@@ -9,6 +13,8 @@ mod grounding;
 mod offer;
 #[cfg(feature = "plan")]
 mod plan;
+#[cfg(feature = "plan")]
+mod plan_checks;
 #[cfg(feature = "plan")]
 mod plan_fix;
 #[cfg(feature = "plan")]
@@ -23,10 +29,16 @@ mod wording;
 
 #[cfg(feature = "plan")]
 pub use call::call_denials;
+#[cfg(feature = "plan")]
+pub use call_checks::{CallCheck, call_checks};
+#[cfg(feature = "plan")]
+pub use checks::{CheckFact, CheckOutcome, Checked};
 pub use definition::detailed;
+#[cfg(feature = "plan")]
+pub use edit::{CallFix, call_fixes};
 pub use edit::{Edit, apply, edits};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
-pub use grounding::{Citation, cite, ungrounded, ungrounded_code, ungrounded_reason};
+pub use grounding::{Citation, cite, requote, ungrounded, ungrounded_code, ungrounded_reason};
 pub use offer::offered_at;
 #[cfg(feature = "plan")]
 pub use plan::{
@@ -34,7 +46,9 @@ pub use plan::{
     query_denial, run_denial,
 };
 #[cfg(feature = "plan")]
-pub use plan_fix::{FIX_BYTES, FIX_LIMIT, fix_edits, plan_fixes, tell_fixes};
+pub use plan_checks::{StepCheck, plan_checks};
+#[cfg(feature = "plan")]
+pub use plan_fix::{FIX_BYTES, FIX_LIMIT, fix_edits, fix_words, plan_fixes, tell_fixes};
 #[cfg(feature = "plan")]
 pub use plan_proposal::plan_proposals;
 #[cfg(feature = "plan")]

@@ -93,16 +93,21 @@ pub fn tell_fixes(findings: &mut [Finding], fixes: &[Option<Fix>]) {
                      would go away"
                 .to_owned(),
             Some(fix) => {
-                let changes: Vec<_> = fix.changes.iter().map(in_words).collect();
                 let widens = if fix.widens() {
                     ", which permits more than before"
                 } else {
                     ""
                 };
-                format!("a change that would do{widens}: {}", changes.join("; "))
+                format!("a change that would do{widens}: {}", fix_words(fix))
             }
         });
     }
+}
+
+/// What carries out a fix: an instruction.
+pub fn fix_words(fix: &Fix) -> String {
+    let changes: Vec<_> = fix.changes.iter().map(in_words).collect();
+    changes.join("; ")
 }
 
 fn in_words(change: &Change) -> String {

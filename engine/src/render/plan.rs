@@ -38,7 +38,7 @@ impl PlanReport<'_> {
     }
 
     /// The documents that were looked at, by kind and name, with the digest of each.
-    fn decided_against(&self) -> Vec<(&'static str, Option<String>, String)> {
+    pub fn decided_against(&self) -> Vec<(&'static str, Option<String>, String)> {
         let mut found = Vec::new();
         let request = self.context.request.and_then(|it| it.value.as_ref());
         found.extend(request.map(|it| ("request", Some(it.id.value.clone()), it.digest.clone())));

@@ -1,6 +1,6 @@
 //! What the page asks.
 
-use crate::ServerName;
+use crate::{ServerName, Source};
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "javascript")]
 use tsify::Tsify;
@@ -42,25 +42,24 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// The number of `tenant_id`. The others have the numbers of their [`Source`](crate::Source).
-    pub const TENANT_ID: u32 = 8;
+    /// The number of `tenant_id`. The others have the numbers of their [`Source`].
+    pub const TENANT_ID: u32 = Source::ALL.len() as u32;
 
     /// Puts in the text of a number, of which there are nine.
     pub fn set(&mut self, number: u32, text: String) {
-        let all = [
-            &mut self.manifest,
-            &mut self.index,
-            &mut self.lock,
-            &mut self.task,
-            &mut self.tenant,
-            &mut self.health,
-            &mut self.policy,
-            &mut self.context,
-            &mut self.tenant_id,
-        ];
-        if let Some(place) = all.into_iter().nth(number as usize) {
-            *place = Some(text);
-        }
+        let place = match Source::ALL.get(number as usize) {
+            Some(Source::Manifest) => &mut self.manifest,
+            Some(Source::Index) => &mut self.index,
+            Some(Source::Lock) => &mut self.lock,
+            Some(Source::Task) => &mut self.task,
+            Some(Source::Tenant) => &mut self.tenant,
+            Some(Source::Health) => &mut self.health,
+            Some(Source::Policy) => &mut self.policy,
+            Some(Source::Context) => &mut self.context,
+            None if number == Self::TENANT_ID => &mut self.tenant_id,
+            _ => return,
+        };
+        *place = Some(text);
     }
 }
 
@@ -171,7 +170,8 @@ mod tests {
             texts.set(source as u32, name.to_owned());
         }
         texts.set(Texts::TENANT_ID, "acme".to_owned());
-        texts.set(9, "nothing".to_owned());
+        texts.set(Source::Payload as u32, "of another conversation".to_owned());
+        texts.set(Texts::TENANT_ID + 1, "nothing".to_owned());
         let expected = Texts {
             manifest: text("manifest"),
             index: text("index"),

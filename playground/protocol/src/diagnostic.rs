@@ -25,6 +25,44 @@ pub enum Source {
     Policy,
     /// What a policy is told of the circumstances.
     Context,
+    /// A plan of one call.
+    Call,
+    /// A plan of several steps.
+    Plan,
+    /// The tools that a plan may name.
+    ToolPool,
+    /// What a plan may use.
+    Profile,
+    /// What a plan answers.
+    Request,
+    /// The tools that servers have at the moment.
+    Catalogue,
+    /// A summary of a payload.
+    Summary,
+    /// What a tool returned.
+    Payload,
+}
+
+impl Source {
+    /// All of them, by their numbers.
+    pub const ALL: [Self; 16] = [
+        Self::Manifest,
+        Self::Index,
+        Self::Lock,
+        Self::Task,
+        Self::Tenant,
+        Self::Health,
+        Self::Policy,
+        Self::Context,
+        Self::Call,
+        Self::Plan,
+        Self::ToolPool,
+        Self::Profile,
+        Self::Request,
+        Self::Catalogue,
+        Self::Summary,
+        Self::Payload,
+    ];
 }
 
 /// A point of a text, as editors count it.

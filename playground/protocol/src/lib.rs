@@ -5,6 +5,8 @@
 //! are lines and columns, reasons have their words, and nothing has to be decided by whoever
 //! receives it. Between the two values are [bytes](to_bytes).
 //!
+//! The page of [plans] and its worker have a conversation of their own.
+//!
 //! With the feature `javascript` the same types, as TypeScript, are those of the JavaScript API.
 
 mod answer;
@@ -13,6 +15,7 @@ mod bytes;
 mod diagnostic;
 #[cfg(feature = "javascript")]
 mod javascript;
+pub mod plans;
 mod server;
 mod verdict;
 mod view;

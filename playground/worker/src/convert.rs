@@ -19,6 +19,13 @@ pub(crate) fn place(place: &text::Place) -> shown::Place {
             text::Source::Health => shown::Source::Health,
             text::Source::Policy => shown::Source::Policy,
             text::Source::Context => shown::Source::Context,
+            text::Source::Plan => shown::Source::Plan,
+            text::Source::ToolPool => shown::Source::ToolPool,
+            text::Source::Profile => shown::Source::Profile,
+            text::Source::Request => shown::Source::Request,
+            text::Source::Catalogue => shown::Source::Catalogue,
+            text::Source::Summary => shown::Source::Summary,
+            text::Source::Payload => shown::Source::Payload,
             // The others are not read here.
             _ => shown::Source::Lock,
         },

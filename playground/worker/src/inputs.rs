@@ -41,7 +41,7 @@ impl<T> From<Lowered<T>> for Read<T> {
 
 impl<T> Read<T> {
     /// Reads a text that may be blank, which is none.
-    fn optional(text: String, read: impl FnOnce(Vec<u8>) -> Lowered<T>) -> Self {
+    pub(crate) fn optional(text: String, read: impl FnOnce(Vec<u8>) -> Lowered<T>) -> Self {
         if text.trim().is_empty() {
             Self::default()
         } else {
@@ -50,7 +50,7 @@ impl<T> Read<T> {
     }
 
     /// Whether it was given and has errors.
-    fn refused(&self) -> bool {
+    pub(crate) fn refused(&self) -> bool {
         self.value.is_none() && !self.problems.is_empty()
     }
 }

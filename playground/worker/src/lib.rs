@@ -1,10 +1,10 @@
-//! The engine of `agent` for browsers, as a wasm module of one of two kinds.
+//! The engine of `agent` for browsers, as a wasm module of one of three kinds.
 //!
 //! The playground runs it in a worker: `page` is what the worker calls, and [`Session`] keeps the
-//! inputs, so that a keystroke in one text does not have the others read again. For other programs,
-//! with the feature `api`, `api` has a function for each question. A visitor of the page does not
-//! load what only others call. Neither decides anything: they call the engine and hand on what it
-//! says.
+//! inputs, so that a keystroke in one text does not have the others read again. With the feature
+//! `plans` that is the session of the page of plans. For other programs, with the feature `api`, `api`
+//! has a function for each question. A visitor of the page does not load what only others call. None
+//! decides anything: they call the engine and hand on what it says.
 
 #[cfg(feature = "api")]
 pub mod api;
@@ -14,6 +14,8 @@ mod health;
 mod inputs;
 #[cfg(not(feature = "api"))]
 pub mod page;
+#[cfg(feature = "plans")]
+pub mod plans;
 mod session;
 #[cfg(feature = "api")]
 mod texts;

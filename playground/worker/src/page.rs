@@ -1,14 +1,21 @@
-//! What the module exports for the playground's page.
+//! What the module exports for a page of the playground.
 
-use crate::session;
-use agent_protocol::{Ask, Texts, from_bytes, to_bytes};
+#[cfg(feature = "plans")]
+use crate::plans::Session as Conversation;
+#[cfg(not(feature = "plans"))]
+use crate::session::Session as Conversation;
+#[cfg(feature = "plans")]
+use agent_protocol::plans::{Ask, Texts};
+#[cfg(not(feature = "plans"))]
+use agent_protocol::{Ask, Texts};
+use agent_protocol::{from_bytes, to_bytes};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
-/// What the playground's worker talks to: keeps the inputs from one question to the next.
+/// What a worker of the playground talks to: keeps the inputs from one question to the next.
 #[wasm_bindgen]
 #[derive(Default)]
 pub struct Session {
-    session: session::Session,
+    conversation: Conversation,
     /// Those of the next question.
     texts: Texts,
 }
@@ -23,7 +30,7 @@ impl Session {
 
     /// What the engine says of itself.
     pub fn about() -> Vec<u8> {
-        to_bytes(&session::Session::about())
+        to_bytes(&Conversation::about())
     }
 
     /// Takes the text of a number, which was changed, for the next question.
@@ -38,6 +45,6 @@ impl Session {
     pub fn answer(&mut self, ask: &[u8]) -> Result<Vec<u8>, JsError> {
         let ask: Ask = from_bytes(ask).ok_or_else(|| JsError::new("what is asked is nonsense"))?;
         let texts = std::mem::take(&mut self.texts);
-        Ok(to_bytes(&self.session.answer(Ask { texts, ..ask })))
+        Ok(to_bytes(&self.conversation.answer(Ask { texts, ..ask })))
     }
 }

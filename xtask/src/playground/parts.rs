@@ -1,19 +1,24 @@
-//! What the page needs and Trunk does not build: the engine's modules and the editor.
+//! What the page needs and Trunk does not build: the engine's modules, the page of plans and the
+//! editor.
 //!
-//! There are two modules: most visitors have no policy, and the evaluator of policies is several
-//! times as large as all else. The second one has it, and stands in a folder within that of the
-//! first, with files of the same names. The package for npm has both as well, of another kind: the
-//! page does not load what only other programs call.
+//! There are several modules of the engine: most visitors have neither a policy nor a plan, and the
+//! evaluator of policies alone is several times as large as all else. Those for policies and for plans
+//! stand in folders within that of the first, with files of the same names. The package for npm has
+//! the first two as well, of another kind: the page does not load what only other programs call.
 //!
-//! Trunk calls this before each of its own builds, by `playground/hooks/parts.mjs`, and copies the
-//! two folders.
+//! The page of plans is a module of its own for the same reason. It stands beside the first page,
+//! and both load the same editor and the same `browser.js`.
+//!
+//! Trunk calls this before each of its own builds, by `playground/hooks/parts.mjs`, and copies what
+//! is built.
 
 use agent_pack::{Aim, TARGET, Toolchain, Workspace, reproducible};
 use anyhow::{Context as _, Result};
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{PROFILE, source, target_dir};
+use super::{PROFILE, source, target_dir, trunk};
 use crate::browser::{npm, tools};
 use crate::folder::{self, Files};
 use crate::process;
@@ -24,11 +29,26 @@ pub(super) const XTASK: &str = "AGENT_XTASK";
 /// What the hook calls, `cargo xtask playground parts`.
 pub(super) const COMMAND: &str = "parts";
 
-const PACKAGE: &str = "agent-worker";
-const MODULE: &str = "agent_worker.wasm";
+/// The engine.
+const WORKER_PACKAGE: Package = Package {
+    name: "agent-worker",
+    // Of this kind alone: cargo does not optimise as a whole what is a library for tests, too.
+    arguments: &["--lib", "--crate-type", "cdylib"],
+    module: "agent_worker.wasm",
+};
 
-/// What the module is called from here on.
+/// The page of plans.
+const PLANS_PACKAGE: Package = Package {
+    name: PLANS_PAGE,
+    arguments: &["--bin", PLANS_PAGE],
+    module: "agent-plans.wasm",
+};
+
+/// What the engine's module is called from here on.
 pub(super) const NAME: &str = "agent-engine";
+
+/// What the page of plans is called.
+const PLANS_PAGE: &str = "agent-plans";
 
 /// The files around the module that are written by hand.
 const JS: &str = "worker/js";
@@ -41,6 +61,18 @@ pub(crate) const API: &str = "api";
 
 /// The feature with which the second module is built, and the folder it is in.
 pub(super) const POLICY: &str = "policy";
+
+/// The feature with which the module for plans is built, and the folder it is in.
+pub(crate) const PLANS: &str = "plans";
+
+/// A package that becomes a module.
+struct Package {
+    name: &'static str,
+    /// What cargo is told to build of it.
+    arguments: &'static [&'static str],
+    /// The file that it builds.
+    module: &'static str,
+}
 
 /// For whom a module is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,39 +96,57 @@ impl Kind {
 pub(super) fn build(workspace: &Workspace) -> Result<()> {
     let worker = written(workspace)?.remove(WORKER);
     let worker = worker.with_context(|| format!("there is no playground/{JS}/{WORKER}"))?;
-    let mut engine = Files::new();
-    engine.insert(format!("{POLICY}/{WORKER}"), worker.clone());
-    engine.insert(WORKER.to_owned(), worker);
-    // The types are for those who program with it.
-    let modules = modules(workspace, Kind::Page)?.into_iter();
-    engine.extend(modules.filter(|(name, _)| !name.ends_with(".d.ts")));
-    folder::write_all(&folder(workspace, "engine"), &engine)?;
+    let mut engine = modules(workspace, Kind::Page)?;
+    engine.extend(within(
+        PLANS,
+        module(workspace, &WORKER_PACKAGE, NAME, PLANS)?,
+    ));
+    for folder in ["", "policy/", "plans/"] {
+        engine.insert(format!("{folder}{WORKER}"), worker.clone());
+    }
+    write(workspace, "engine", engine)?;
+    let page = module(workspace, &PLANS_PACKAGE, PLANS_PAGE, "")?;
+    write(workspace, "plans", page)?;
     editor(workspace, &folder(workspace, "editor"))
+}
+
+/// Writes a part without the types, which are for those who program with it.
+fn write(workspace: &Workspace, name: &str, mut files: Files) -> Result<()> {
+    files.retain(|name, _| !name.ends_with(".d.ts"));
+    folder::write_all(&folder(workspace, name), &files)
 }
 
 /// Both modules as `wasm-bindgen` leaves them, with their types.
 pub(super) fn modules(workspace: &Workspace, kind: Kind) -> Result<Files> {
-    let mut files = module(workspace, &kind.features(false))?;
-    let with_policies = module(workspace, &kind.features(true))?;
-    files.extend(
-        with_policies
-            .into_iter()
-            .map(|(name, bytes)| (format!("{POLICY}/{name}"), bytes)),
-    );
+    let engine = |policies: bool| {
+        let features = kind.features(policies);
+        module(workspace, &WORKER_PACKAGE, NAME, &features)
+    };
+    let mut files = engine(false)?;
+    files.extend(within(POLICY, engine(true)?));
     Ok(files)
 }
 
-fn module(workspace: &Workspace, features: &str) -> Result<Files> {
+/// Files as they stand in a folder.
+fn within(folder: &str, files: Files) -> Files {
+    let files = files.into_iter();
+    files
+        .map(|(name, bytes)| (format!("{folder}/{name}"), bytes))
+        .collect()
+}
+
+fn module(workspace: &Workspace, package: &Package, name: &str, features: &str) -> Result<Files> {
     let toolchain = Toolchain::find(workspace)?;
     let target_dir = target_dir(workspace);
     let mut cargo = toolchain.cargo();
     reproducible(&mut cargo, workspace, &toolchain, &target_dir, Aim::Size)?;
     cargo
         .current_dir(workspace.root())
-        .args(["rustc", "--locked", "--package", PACKAGE, "--lib"])
+        // Trunk hands on what the first page is told.
+        .envs(env::var_os(trunk::COMPONENT_DIGEST).map(|digest| (trunk::COMPONENT_DIGEST, digest)))
+        .args(["rustc", "--locked", "--package", package.name])
+        .args(package.arguments)
         .args(["--features", features])
-        // Of this kind alone: cargo does not optimise as a whole what is a library for tests, too.
-        .args(["--crate-type", "cdylib"])
         .args(["--target", TARGET, "--profile", PROFILE, "--target-dir"])
         .arg(&target_dir);
     process::run(&mut cargo)?;
@@ -105,9 +155,9 @@ fn module(workspace: &Workspace, features: &str) -> Result<Files> {
     folder::remove(&out)?;
     let mut bindgen = Command::new(tools::program(workspace, "wasm-bindgen"));
     bindgen
-        .args(["--target", "web", "--out-name", NAME, "--out-dir"])
+        .args(["--target", "web", "--out-name", name, "--out-dir"])
         .arg(&out)
-        .arg(target_dir.join(TARGET).join(PROFILE).join(MODULE));
+        .arg(target_dir.join(TARGET).join(PROFILE).join(package.module));
     process::run(&mut bindgen)?;
     folder::read_all(&out)
 }

@@ -10,8 +10,8 @@ use std::process::Command;
 use super::{parts, source, target_dir};
 use crate::{browser, component, process, status};
 
-/// What the page shows in its footer, read when it is compiled.
-const COMPONENT_DIGEST: &str = "AGENT_COMPONENT_SHA256";
+/// What a page shows in its footer, read when it is compiled.
+pub(super) const COMPONENT_DIGEST: &str = "AGENT_COMPONENT_SHA256";
 
 /// Serves the page, and builds it again whenever a source changes.
 pub(super) fn serve(workspace: &Workspace, arguments: &[&str]) -> Result<()> {

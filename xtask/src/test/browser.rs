@@ -44,8 +44,8 @@ const FLAGS: [&str; 8] = [
     "--disable-sync",
 ];
 
-/// The tests of the engine's module, compiled as it is for release: that of the page, and that of
-/// other programs.
+/// The tests of the engine's module, compiled as it is for release: that of the page, that of the
+/// page of plans, and that of other programs.
 pub(super) fn module(workspace: &Workspace) -> Result<()> {
     browser::ensure(workspace)?;
     let chromium = chromium::ensure()?;
@@ -63,7 +63,7 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
     write_cases.arg("run").args(CASES).arg("--").arg(&cases);
     process::run(&mut write_cases)?;
 
-    for features in ["", playground::API] {
+    for features in ["", playground::PLANS, playground::API] {
         let mut cargo = toolchain.cargo();
         reproducible(&mut cargo, workspace, &toolchain, &target_dir, Aim::Size)?;
         cargo

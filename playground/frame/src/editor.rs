@@ -4,7 +4,9 @@
 //! input, and [`EditorPane`] puts one on the page.
 
 use crate::browser::object;
+use crate::notice::Notice;
 use agent_protocol::{Diagnostic, Edit, Place, Point, Severity, Source};
+use gloo_timers::callback::Timeout;
 use js_sys::{Array, JsString};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -38,23 +40,26 @@ extern "C" {
     fn destroy(this: &Editor);
 }
 
-/// What an editor is: its language, what it is called, and whether one can write in it.
-fn options(language: &str, label: &str, read_only: bool, placeholder: &str) -> JsValue {
+/// What an editor is: its language, what it is called, whether one can write in it, and whether long
+/// lines are broken.
+fn options(
+    language: &str,
+    label: &str,
+    read_only: bool,
+    placeholder: &str,
+    wrapped: bool,
+) -> JsValue {
     object(&[
         ("language", language.into()),
         ("label", label.into()),
         ("readOnly", read_only.into()),
         ("placeholder", placeholder.into()),
+        ("wrapped", wrapped.into()),
     ])
 }
 
 fn point(point: Point) -> JsValue {
     object(&[("line", point.line.into()), ("column", point.column.into())])
-}
-
-/// The part of a text that a place is.
-fn range(place: &Place) -> JsValue {
-    object(&[("start", point(place.start)), ("end", point(place.end))])
 }
 
 /// What is put in at a place.
@@ -66,31 +71,8 @@ fn change(edit: &Edit) -> JsValue {
     ])
 }
 
-/// The inputs that have an editor, in the order in which they are shown.
-pub(crate) const INPUTS: [Source; 8] = [
-    Source::Manifest,
-    Source::Index,
-    Source::Lock,
-    Source::Task,
-    Source::Tenant,
-    Source::Health,
-    Source::Policy,
-    Source::Context,
-];
-
-/// The inputs below the manifest that can be brought to the front. The context of a policy is
-/// beside it.
-pub(crate) const LOWER: [Source; 6] = [
-    Source::Index,
-    Source::Lock,
-    Source::Task,
-    Source::Tenant,
-    Source::Health,
-    Source::Policy,
-];
-
 /// The file name of an input.
-pub(crate) fn file_name(source: Source) -> &'static str {
+pub fn file_name(source: Source) -> &'static str {
     match source {
         Source::Manifest => "agents.md",
         Source::Index => "mcp.index.json",
@@ -100,6 +82,14 @@ pub(crate) fn file_name(source: Source) -> &'static str {
         Source::Health => "health.yaml",
         Source::Policy => "policy.rego",
         Source::Context => "context.yaml",
+        Source::Call => "call.json",
+        Source::Plan => "plan.json",
+        Source::ToolPool => "tool-pool.json",
+        Source::Profile => "profile.json",
+        Source::Request => "request.json",
+        Source::Catalogue => "catalogue.json",
+        Source::Summary => "summary.json",
+        Source::Payload => "payload.json",
     }
 }
 
@@ -107,18 +97,23 @@ pub(crate) fn file_name(source: Source) -> &'static str {
 fn language(source: Source) -> &'static str {
     match source {
         Source::Manifest => "agents.md",
-        Source::Index | Source::Lock => "json",
         Source::Task | Source::Tenant | Source::Health | Source::Context => "yaml or json",
         Source::Policy => "rego",
+        _ => "json",
     }
+}
+
+/// Whether an input holds sentences, which are to be seen whole.
+fn is_prose(source: Source) -> bool {
+    matches!(source, Source::Summary | Source::Payload)
 }
 
 /// The editors that are on the page.
 #[derive(Default)]
-pub(crate) struct Editors {
-    editors: [RefCell<Option<Editor>>; INPUTS.len()],
+pub struct Editors {
+    editors: [RefCell<Option<Editor>>; Source::ALL.len()],
     /// Whether there are underlines in them.
-    marked: [Cell<bool>; INPUTS.len()],
+    marked: [Cell<bool>; Source::ALL.len()],
 }
 
 impl PartialEq for Editors {
@@ -132,34 +127,39 @@ impl Editors {
         self.editors[source as usize].borrow().as_ref().map(call)
     }
 
+    /// Whether an input has an editor.
+    pub fn has(&self, source: Source) -> bool {
+        self.editors[source as usize].borrow().is_some()
+    }
+
     /// The text of an input; empty before its editor is there.
-    pub(crate) fn text(&self, source: Source) -> JsString {
+    pub fn text(&self, source: Source) -> JsString {
         self.with(source, Editor::text).unwrap_or_default()
     }
 
     /// Whether there is anything in a text but white space.
-    pub(crate) fn is_filled(&self, source: Source) -> bool {
+    pub fn is_filled(&self, source: Source) -> bool {
         self.text(source).trim().length() > 0
     }
 
     /// Replaces a text as one step that can be undone.
-    pub(crate) fn replace(&self, source: Source, text: &str) {
+    pub fn replace(&self, source: Source, text: &str) {
         self.with(source, |editor| editor.replace_all(text));
     }
 
     /// Puts a text in as if it had been there from the beginning.
-    pub(crate) fn load(&self, source: Source, text: &str) {
+    pub fn load(&self, source: Source, text: &str) {
         self.with(source, |editor| editor.set_text(text));
     }
 
     /// Takes back the last step in a text.
-    pub(crate) fn undo(&self, source: Source) {
+    pub fn undo(&self, source: Source) {
         self.with(source, Editor::undo);
     }
 
     /// Underlines what is to be said about each input.
-    pub(crate) fn show_problems(&self, diagnostics: &[Diagnostic]) {
-        for source in INPUTS {
+    pub fn show_problems(&self, diagnostics: &[Diagnostic]) {
+        for source in Source::ALL {
             let marks: Array = diagnostics
                 .iter()
                 .filter_map(|diagnostic| mark(diagnostic, source))
@@ -174,24 +174,52 @@ impl Editors {
     }
 
     /// Marks these places, and no others.
-    pub(crate) fn highlight(&self, places: &[Place]) {
-        for source in INPUTS {
-            let places = places.iter().filter(|place| place.source == source);
-            let ranges: Array = places.map(range).collect();
-            self.with(source, |editor| editor.highlight(&ranges));
+    pub fn highlight(&self, places: &[Place]) {
+        self.mark(places.iter().map(|place| (*place, "")));
+    }
+
+    /// The same with what each stands for: `yes`, `near`, `no` or nothing, and `chosen` besides.
+    pub fn mark(&self, places: impl Iterator<Item = (Place, &'static str)>) {
+        let marks = Source::ALL.map(|_| Array::new());
+        for (place, tone) in places {
+            marks[place.source as usize].push(&object(&[
+                ("start", point(place.start)),
+                ("end", point(place.end)),
+                ("tone", tone.into()),
+            ]));
+        }
+        for (source, marks) in Source::ALL.into_iter().zip(marks) {
+            self.with(source, |editor| editor.highlight(&marks));
         }
     }
 
     /// Scrolls to a place, and moves the cursor there if asked to.
-    pub(crate) fn reveal(&self, place: &Place, focus: bool) {
+    pub fn reveal(&self, place: &Place, focus: bool) {
         self.with(place.source, |editor| {
             editor.reveal(&point(place.start), &point(place.end), focus);
         });
     }
 
+    /// Scrolls to a place once what is about to be shown is shown, because an editor that is not seen
+    /// can't scroll; and moves the cursor there if asked to.
+    pub fn reveal_soon(self: &Rc<Self>, place: Place, focus: bool) {
+        let editors = Rc::clone(self);
+        Timeout::new(0, move || editors.reveal(&place, focus)).forget();
+    }
+
+    /// Makes changes, and says what was done and how to take it back.
+    pub fn carry_out(&self, what: &str, edits: &[Edit]) -> Notice {
+        self.apply(edits);
+        let edited = |source: &Source| edits.iter().any(|edit| edit.place.source == *source);
+        Notice {
+            undo: Source::ALL.into_iter().filter(edited).collect(),
+            ..Notice::done(format!("Applied: {what}"))
+        }
+    }
+
     /// Makes changes, all those to one text as one step that can be undone.
-    pub(crate) fn apply(&self, edits: &[Edit]) {
-        for source in INPUTS {
+    pub fn apply(&self, edits: &[Edit]) {
+        for source in Source::ALL {
             let edits = edits.iter().filter(|edit| edit.place.source == source);
             let changes: Array = edits.map(change).collect();
             if changes.length() > 0 {
@@ -224,16 +252,20 @@ fn mark(diagnostic: &Diagnostic, source: Source) -> Option<JsValue> {
 
 /// What an editor on the page needs.
 #[derive(Properties, PartialEq, Clone)]
-pub(crate) struct EditorProps {
-    pub(crate) source: Source,
-    pub(crate) editors: Rc<Editors>,
-    pub(crate) placeholder: AttrValue,
-    pub(crate) on_change: Callback<Source>,
+pub struct EditorProps {
+    /// Which input.
+    pub source: Source,
+    /// Where the editor is to be found.
+    pub editors: Rc<Editors>,
+    /// What stands in it while it is empty.
+    pub placeholder: AttrValue,
+    /// Called after each change of the text, but not those of [`Editors::load`].
+    pub on_change: Callback<Source>,
 }
 
 /// The editor of an input.
 #[component]
-pub(crate) fn EditorPane(props: &EditorProps) -> Html {
+pub fn EditorPane(props: &EditorProps) -> Html {
     let parent = use_node_ref();
     {
         let (parent, props) = (parent.clone(), props.clone());
@@ -242,8 +274,9 @@ pub(crate) fn EditorPane(props: &EditorProps) -> Html {
             let on_change = props.on_change.clone();
             let on_change = Closure::<dyn FnMut()>::new(move || on_change.emit(source));
             let editor = parent.cast::<web_sys::Element>().map(|parent| {
-                let language = language(source);
-                let options = options(language, file_name(source), false, &props.placeholder);
+                let name = file_name(source);
+                let wrapped = is_prose(source);
+                let options = options(language(source), name, false, &props.placeholder, wrapped);
                 Editor::new(&parent, &options, on_change.as_ref())
             });
             props.editors.editors[source as usize].replace(editor);
@@ -256,24 +289,30 @@ pub(crate) fn EditorPane(props: &EditorProps) -> Html {
 
 /// What a viewer needs.
 #[derive(Properties, PartialEq)]
-pub(crate) struct ViewerProps {
-    pub(crate) label: AttrValue,
-    pub(crate) text: Rc<str>,
+pub struct ViewerProps {
+    /// What it is called for screen readers.
+    pub label: AttrValue,
+    /// The text.
+    pub text: Rc<str>,
     /// The text that it is compared with, if any.
-    pub(crate) original: Option<Rc<str>>,
+    #[prop_or_default]
+    pub original: Option<Rc<str>>,
+    /// Whether long lines are broken.
+    #[prop_or_default]
+    pub wrapped: bool,
 }
 
 /// A text that is only shown, with what differs from another one.
 #[component]
-pub(crate) fn Viewer(props: &ViewerProps) -> Html {
+pub fn Viewer(props: &ViewerProps) -> Html {
     let parent = use_node_ref();
     let editor = use_mut_ref(|| None::<Editor>);
     {
         let (parent, editor) = (parent.clone(), editor.clone());
-        let label = props.label.clone();
+        let (label, wrapped) = (props.label.clone(), props.wrapped);
         use_effect_with((), move |()| {
             if let Some(parent) = parent.cast::<web_sys::Element>() {
-                let options = options("json", &label, true, "");
+                let options = options("json", &label, true, "", wrapped);
                 let nothing = Closure::<dyn FnMut()>::new(|| ());
                 *editor.borrow_mut() = Some(Editor::new(&parent, &options, nothing.as_ref()));
                 nothing.forget();

@@ -1,4 +1,4 @@
-//! What the page does with the browser besides showing itself.
+//! What a page does with the browser besides showing itself.
 
 use js_sys::{Array, Object, Promise, Reflect};
 use wasm_bindgen::prelude::{JsCast as _, JsValue, wasm_bindgen};
@@ -16,39 +16,46 @@ extern "C" {
     fn js_read_files(files: &web_sys::FileList, limit: u32) -> Promise;
 
     /// Hands a text to the person as a file.
-    pub(crate) fn download(name: &str, text: &str);
+    pub fn download(name: &str, text: &str);
     /// Whether the value is kept; storage may be full or forbidden.
-    pub(crate) fn store(key: &str, value: &str) -> bool;
+    pub fn store(key: &str, value: &str) -> bool;
     /// A value that was kept.
-    pub(crate) fn load(key: &str) -> Option<String>;
+    pub fn load(key: &str) -> Option<String>;
     /// Forgets a value.
-    pub(crate) fn forget(key: &str);
+    pub fn forget(key: &str);
 }
 
 /// A file that was picked or dropped.
-pub(crate) struct File {
-    pub(crate) name: String,
+pub struct File {
+    /// Its name.
+    pub name: String,
     /// None: it is too large.
-    pub(crate) text: Option<String>,
+    pub text: Option<String>,
 }
 
 /// Text to base64url of its DEFLATE form.
-pub(crate) async fn compress(text: &str) -> Result<String, String> {
+///
+/// # Errors
+/// What the browser says, where it can't.
+pub async fn compress(text: &str) -> Result<String, String> {
     text_of(js_compress(text)).await
 }
 
 /// The reverse of [`compress`], for texts of at most `limit` bytes.
-pub(crate) async fn decompress(packed: &str, limit: u32) -> Result<String, String> {
+///
+/// # Errors
+/// What the browser says, where it is no such form or holds more.
+pub async fn decompress(packed: &str, limit: u32) -> Result<String, String> {
     text_of(js_decompress(packed, limit)).await
 }
 
 /// Whether the text is in the clipboard now.
-pub(crate) async fn copy(text: &str) -> bool {
+pub async fn copy(text: &str) -> bool {
     JsFuture::from(js_copy(text)).await == Ok(JsValue::TRUE)
 }
 
 /// Reads files of at most `limit` bytes each.
-pub(crate) async fn read_files(files: &web_sys::FileList, limit: u32) -> Vec<File> {
+pub async fn read_files(files: &web_sys::FileList, limit: u32) -> Vec<File> {
     let files = JsFuture::from(js_read_files(files, limit)).await;
     let files = files.unwrap_or_else(|_| Array::new().into());
     Array::from(&files)
@@ -61,7 +68,7 @@ pub(crate) async fn read_files(files: &web_sys::FileList, limit: u32) -> Vec<Fil
 }
 
 /// A plain object.
-pub(crate) fn object(fields: &[(&str, JsValue)]) -> JsValue {
+pub fn object(fields: &[(&str, JsValue)]) -> JsValue {
     let object = Object::new();
     for (name, value) in fields {
         // A plain object takes every property.

@@ -1,7 +1,7 @@
 //! What is to be said about the inputs.
 
 use crate::editor::file_name;
-use crate::page::{Actor, count, use_actor};
+use crate::words::count;
 use agent_protocol::{Diagnostic, Severity};
 use yew::prelude::*;
 
@@ -11,14 +11,28 @@ const SHOWN: usize = 50;
 /// Where the codes are explained.
 const PAGES: &str = "https://github.com/agent-engine/agent/blob/main/docs/reference/codes";
 
+/// What a click on a place does, for everything that shows one: it goes there.
+#[derive(Clone, PartialEq)]
+pub struct Guide(pub Callback<agent_protocol::Place>);
+
+#[hook]
+fn use_guide() -> Callback<agent_protocol::Place> {
+    let guide: Option<Guide> = use_context();
+    guide
+        .expect("a guide is around everything that shows places")
+        .0
+}
+
+/// A code of the catalogue.
 #[derive(Properties, PartialEq)]
-pub(crate) struct CodeProps {
-    pub(crate) code: AttrValue,
+pub struct CodeProps {
+    /// Its name.
+    pub code: AttrValue,
 }
 
 /// A code, with a link to its page.
 #[component]
-pub(crate) fn Code(props: &CodeProps) -> Html {
+pub fn Code(props: &CodeProps) -> Html {
     html! {
         <a class="code" href={format!("{PAGES}/{}.md", props.code)} target="_blank" rel="noreferrer">
             { &props.code }
@@ -27,7 +41,7 @@ pub(crate) fn Code(props: &CodeProps) -> Html {
 }
 
 /// A sentence of the engine, with what stands in backquotes as code.
-pub(crate) fn prose(text: &str) -> Html {
+pub fn prose(text: &str) -> Html {
     let pieces = text.split('`').enumerate().map(|(at, piece)| {
         if at % 2 == 0 {
             html! { { piece } }
@@ -38,17 +52,19 @@ pub(crate) fn prose(text: &str) -> Html {
     html! { <>{ for pieces }</> }
 }
 
+/// A place in an input.
 #[derive(Properties, PartialEq)]
-pub(crate) struct PlaceProps {
-    pub(crate) place: agent_protocol::Place,
+pub struct PlaceProps {
+    /// The place.
+    pub place: agent_protocol::Place,
 }
 
 /// A place; a click goes there.
 #[component]
-pub(crate) fn Place(props: &PlaceProps) -> Html {
-    let actor = use_actor();
+pub fn Place(props: &PlaceProps) -> Html {
+    let go_to = use_guide();
     let place = props.place;
-    let onclick = Callback::from(move |_: MouseEvent| actor.go_to(place));
+    let onclick = go_to.reform(move |_: MouseEvent| place);
     html! {
         <button class="place" {onclick} title="Go there">
             { format!("{}:{}:{}", file_name(place.source), place.start.line, place.start.column) }
@@ -56,17 +72,20 @@ pub(crate) fn Place(props: &PlaceProps) -> Html {
     }
 }
 
+/// Problems of inputs.
 #[derive(Properties, PartialEq)]
-pub(crate) struct ProblemsProps {
+pub struct ProblemsProps {
+    /// What they are called for screen readers.
     #[prop_or(AttrValue::Static("Problems"))]
-    pub(crate) label: AttrValue,
-    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub label: AttrValue,
+    /// In any order.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// All problems, errors first.
 #[component]
-pub(crate) fn Problems(props: &ProblemsProps) -> Html {
-    let actor = use_actor();
+pub fn Problems(props: &ProblemsProps) -> Html {
+    let go_to = use_guide();
     let all: Vec<_> = [Severity::Error, Severity::Warning, Severity::Note]
         .iter()
         .flat_map(|severity| {
@@ -76,7 +95,7 @@ pub(crate) fn Problems(props: &ProblemsProps) -> Html {
         // The requirement itself says so, and more about it.
         .filter(|found| found.code != "UNSATISFIED")
         .collect();
-    let items = all.iter().take(SHOWN).map(|found| problem(&actor, found));
+    let items = all.iter().take(SHOWN).map(|found| problem(&go_to, found));
     let rest = all.len().saturating_sub(SHOWN) as u32;
     html! {
         if !all.is_empty() {
@@ -90,15 +109,15 @@ pub(crate) fn Problems(props: &ProblemsProps) -> Html {
     }
 }
 
-fn problem(actor: &Actor, found: &Diagnostic) -> Html {
+fn problem(go_to: &Callback<agent_protocol::Place>, found: &Diagnostic) -> Html {
     let (class, word) = match found.severity {
         Severity::Error => ("error", "error"),
         Severity::Warning => ("warning", "warning"),
         Severity::Note => ("note", "note"),
     };
     let onclick = found.labels.first().map(|label| {
-        let (actor, place) = (actor.clone(), label.place);
-        Callback::from(move |_: MouseEvent| actor.go_to(place))
+        let place = label.place;
+        go_to.reform(move |_: MouseEvent| place)
     });
     let also = found.labels.iter().skip(1).map(|label| {
         html! {

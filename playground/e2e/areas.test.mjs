@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import { eventually } from "./eventually.mjs";
+import { LOCK } from "./hello.mjs";
+import { Plans, visitPlans } from "./plans.mjs";
+import { visit } from "./visit.mjs";
+
+/** What only plans need, by the ends of addresses. */
+const OF_PLANS = /\/(agent-plans[^/]*|plans\.css|engine\/plans\/[^/]+)$/;
+
+/** What only servers need. */
+const OF_SERVERS = /\/engine\/(worker\.js|agent-engine[^/]*)$/;
+
+/** @param {import("playwright-core").BrowserContext} context @returns {string[]} the addresses that are asked for from now on */
+function requests(context) {
+  /** @type {string[]} */
+  const asked = [];
+  context.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  return asked;
+}
+
+for (const serviceWorkers of /** @type {const} */ (["block", "allow"])) {
+  visit(`the first visit loads nothing of plans; the first look at them does (service workers: ${serviceWorkers})`, async ({ page, context, playground, address }) => {
+    const asked = requests(context);
+    await page.goto("about:blank");
+    await page.goto(address);
+    await playground.verdict();
+    if (serviceWorkers === "allow") await page.evaluate(() => navigator.serviceWorker.ready);
+    await playground.type("agents.md", "internal", "confidential");
+    await playground.says("Not every requirement has a server");
+    const loaded = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname));
+    assert.ok(loaded.some((path) => OF_SERVERS.test(path)), loaded.join(" "));
+    assert.deepEqual([...asked, ...loaded].filter((path) => OF_PLANS.test(path)), []);
+
+    const plans = new Plans(page);
+    await plans.area("One call");
+    await plans.says("The call may be made");
+    await eventually(() => assert.ok(asked.some((path) => path.endsWith("/engine/plans/agent-engine_bg.wasm"))));
+
+    // What was typed is where it was, and nothing is loaded again.
+    await plans.area("Servers");
+    await playground.says("Not every requirement has a server");
+    const before = asked.length;
+    await plans.area("Grounding");
+    await plans.says("Every claim has its evidence");
+    await plans.area("Servers");
+    await playground.verdict();
+    // With another address the browser asks for the icon again.
+    assert.deepEqual(asked.slice(before).filter((path) => !path.endsWith("/icon.svg")), []);
+  }, { browser: { serviceWorkers } });
+}
+
+visitPlans("grounding", "who comes for plans loads nothing of servers", async (plans, { page, playground }) => {
+  await plans.says("Every claim has its evidence");
+  const loaded = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname));
+  assert.ok(loaded.some((path) => OF_PLANS.test(path)), loaded.join(" "));
+  assert.deepEqual(loaded.filter((path) => OF_SERVERS.test(path)), []);
+  await plans.area("Servers");
+  await playground.verdict();
+});
+
+visitPlans("call", "areas are pages of the history, and say where one is", async (plans, { page }) => {
+  const current = page.getByRole("navigation", { name: "Areas" }).locator("[aria-current=page]");
+  assert.equal(await current.innerText(), "One call");
+  await plans.area("Grounding");
+  await plans.says("Every claim has its evidence");
+  assert.equal(await current.innerText(), "Grounding");
+  await page.goBack();
+  await plans.says("The call may be made");
+  assert.equal(await current.innerText(), "One call");
+  await page.goForward();
+  await plans.says("Every claim has its evidence");
+  assert.equal(await plans.input("payload.json").isVisible(), true);
+  assert.equal(await plans.input("call.json").isVisible(), false);
+});
+
+visit("keys and files go to the area that is seen", async ({ page, playground }) => {
+  const plans = new Plans(page);
+  await plans.area("Grounding");
+  await plans.says("Every claim has its evidence");
+  await plans.decided.focus();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").getByText("looks in a payload for the evidence").waitFor();
+  await page.keyboard.press("Escape");
+  await plans.area("Servers");
+  await playground.verdict();
+  await page.getByRole("tab", { name: "Verdict" }).focus();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").getByText("An agent says in").waitFor();
+  await page.keyboard.press("Escape");
+
+  const files = [
+    { name: "summary.json", mimeType: "application/json", buffer: Buffer.from("[]") },
+    { name: "agents.lock", mimeType: "application/json", buffer: Buffer.from(LOCK) },
+    { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("x") },
+  ];
+  await plans.area("One call");
+  await plans.root.getByLabel("Files").setInputFiles(files.slice(0, 2));
+  await plans.isTold("Opened summary.json, agents.lock");
+  assert.equal(await plans.text("agents.lock"), LOCK);
+  assert.equal(await plans.text("summary.json"), "[]");
+  assert.equal(await playground.text("agents.lock"), "");
+  await plans.root.getByLabel("Files").setInputFiles(files.slice(2));
+  await plans.isTold("Not opened: notes.txt");
+  // One that is not to be seen here.
+  await plans.root.getByLabel("Files").setInputFiles(files.slice(0, 1));
+  await plans.says("Nothing is decided");
+  await plans.claims.first().waitFor({ state: "detached" });
+  assert.equal(await plans.input("summary.json").isVisible(), true);
+});
+
+visitPlans("call", "what was typed is there after a reload, until it is reset", async (plans, { page }) => {
+  await plans.type("call.json", "list_audiences", "list_audience");
+  await plans.says("The call may not be made");
+  await eventually(async () => {
+    const kept = await page.evaluate(() => ({ ...localStorage }));
+    assert.match(kept["agent-playground/plans/call.json"], /list_audience"/);
+    // What is as it was at first is not kept: a later version may have other examples.
+    assert.deepEqual(Object.keys(kept).filter((key) => key.startsWith("agent-playground/plans/")), ["agent-playground/plans/call.json"]);
+  });
+  await page.reload();
+  await plans.says("The call may not be made");
+  await plans.press("Reset");
+  await plans.says("The call may be made");
+  await page.reload();
+  await plans.says("The call may be made");
+});
+
+visitPlans("call", "the theme is the same in all areas", async (plans, { page, playground }) => {
+  await page.getByRole("button", { name: "Theme: system" }).click();
+  await plans.area("Servers");
+  await playground.verdict();
+  await page.getByRole("button", { name: "Theme: light" }).click();
+  await plans.area("One call");
+  await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+  assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
+});
+
+visit("a module that can't be loaded is told of, and tried again", async ({ page, playground }) => {
+  await page.route("**/agent-plans_bg.wasm", (route) => route.abort());
+  const plans = new Plans(page);
+  await plans.area("One call");
+  await page.getByRole("alert").filter({ hasText: "can't be loaded" }).waitFor();
+  await plans.root.getByRole("link", { name: "Servers" }).waitFor({ state: "detached" });
+  await page.unroute("**/agent-plans_bg.wasm");
+  await page.goBack();
+  await playground.verdict();
+  await page.goForward();
+  await plans.says("The call may be made");
+}, { expected: [/ERR_FAILED/] });
+
+visitPlans("call", "an engine of plans that can't be loaded is told of", async (plans, { page }) => {
+  await page.route("**/engine/plans/agent-engine_bg.wasm", (route) => route.abort());
+  await page.reload();
+  await page.getByRole("alert").filter({ hasText: "The engine stopped" }).waitFor();
+  await page.unroute("**/engine/plans/agent-engine_bg.wasm");
+  await plans.type("call.json", "list_audiences", "list_audience");
+  await plans.says("The call may not be made");
+  assert.equal(await page.getByRole("alert").count(), 0);
+}, { expected: [/ERR_FAILED/, /Failed to fetch/] });
+
+visit("after the first look at plans they work without the server", async ({ page, playground, stopServer }) => {
+  await page.evaluate(async () => {
+    const { active } = await navigator.serviceWorker.ready;
+    if (active.state !== "activated") await new Promise((resolve) => (active.onstatechange = resolve));
+  });
+  // From here on the service worker answers, and keeps what it is asked for.
+  await page.reload();
+  await playground.verdict();
+  const plans = new Plans(page);
+  await plans.area("Grounding");
+  await plans.says("Every claim has its evidence");
+  await stopServer();
+  await page.reload();
+  await plans.says("Every claim has its evidence");
+  await plans.type("summary.json", "31977", "31978");
+  await plans.says("Not every claim has its evidence");
+}, {
+  browser: { serviceWorkers: "allow" },
+  expected: [/^console: Failed to load resource: net::ERR_CONNECTION_REFUSED$/],
+});

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { eventually } from "./eventually.mjs";
+import { PAYLOAD, SUMMARY, visitPlans } from "./plans.mjs";
+
+/** @param {import("./plans.mjs").Plans} plans @param {string[]} expected */
+async function marks(plans, expected) {
+  await eventually(async () => assert.deepEqual(await plans.marked("payload.json"), expected));
+}
+
+visitPlans("grounding", "the evidence of each claim is marked in the payload", async (plans) => {
+  assert.equal(await plans.text("payload.json"), PAYLOAD);
+  assert.equal(await plans.text("summary.json"), SUMMARY);
+  await plans.says("Every claim has its evidence");
+  await plans.has(plans.claims.locator(".quote.yes"), ['"Returning visitors" with 48210 members', "31977"]);
+  await plans.has(plans.claims.locator(".where"), ["/content/0/text payload.json:3:45", "/structuredContent/audiences/1/members payload.json:8:35"]);
+  await marks(plans, ['yes: \\"Returning visitors\\" with 48210 members', "yes: 31977"]);
+
+  await plans.claims.nth(1).getByRole("button", { name: "The second has 31,977 members." }).click();
+  await marks(plans, ['yes: \\"Returning visitors\\" with 48210 members', "yes chosen: 31977"]);
+  await plans.claims.nth(1).getByRole("button", { name: "payload.json:8:35" }).click();
+  await eventually(async () => assert.equal(await plans.cursor("payload.json"), "8:35"));
+  await plans.claims.nth(0).getByRole("button", { name: "summary.json" }).click();
+  await eventually(async () => assert.equal(await plans.cursor("summary.json"), "3:80"));
+});
+
+visitPlans("grounding", "a near miss is shown with what differs, and one click quotes the payload", async (plans) => {
+  await plans.example("Quotation marks of another kind");
+  await plans.says("Not every claim has its evidence");
+  const claim = plans.claims.first();
+  await plans.has(claim.locator(".quote"), ["“Returning visitors” with 48210 members", '“"Returning visitors”" with 48210 members']);
+  await plans.has(claim.locator("del"), ["“", "”"]);
+  await plans.has(claim.locator("ins"), ['"', '"']);
+  assert.equal(await claim.locator("del").first().getAttribute("title"), "only the evidence has it: U+201C");
+  await claim.getByText("characters that look alike did not count").waitFor();
+  await marks(plans, ['near: \\"Returning visitors\\" with 48210 members', "yes: Newsletter readers"]);
+  await plans.root.locator(".cm-lintRange-error", { hasText: "“Returning" }).first().waitFor();
+
+  const before = await plans.text("summary.json");
+  await claim.getByRole("button", { name: "Apply" }).click();
+  await plans.says("Every claim has its evidence");
+  assert.match(await plans.text("summary.json"), /"\\"Returning visitors\\" with 48210 members"/);
+  await plans.notice.getByRole("button", { name: "Undo" }).click();
+  await plans.says("Not every claim has its evidence");
+  assert.equal(await plans.text("summary.json"), before);
+});
+
+visitPlans("grounding", "evidence that is put together is led to its parts", async (plans) => {
+  await plans.example("Put together from two places");
+  await plans.has(plans.claims.first().locator("p", { hasText: "UNGROUNDED" }), [
+    "UNGROUNDED is put together from /structuredContent/audiences/0/members and /structuredContent/audiences/0/name payload.json:7:35 payload.json:7:50",
+  ]);
+  assert.ok((await plans.marked("payload.json")).some((mark) => mark.startsWith("no: ")));
+});
+
+visitPlans("grounding", "each example shows what it says, and typing is answered", async (plans, { page }) => {
+  await plans.press("Examples");
+  const group = plans.dialog.locator(".gallery").first();
+  const examples = await group.locator(".example").evaluateAll((all) => all.map((each) => [each.querySelector("strong").textContent, each.querySelector(".code").textContent]));
+  await page.keyboard.press("Escape");
+  assert.ok(examples.length > 4);
+  for (const [title, code] of examples) {
+    await plans.example(title);
+    await plans.says(code === "✓" ? "Every claim" : "Not every claim");
+    if (code !== "✓") await plans.claims.locator("a.code", { hasText: code }).first().waitFor();
+  }
+  await plans.press("Reset");
+  await plans.type("payload.json", "31977 members", "31978 members");
+  await plans.says("Every claim has its evidence");
+  await plans.type("payload.json", "48210", "48211");
+  await plans.says("Not every claim has its evidence");
+  await plans.has(plans.claims.locator("ins"), ["1"]);
+  await plans.paste("summary.json", "[]");
+  await plans.says("Nothing is decided");
+  await plans.has(plans.problems.locator(".problem p"), [/^error EMPTY_VALUE .* summary\.json:1:1$/]);
+});

@@ -1,0 +1,112 @@
+// The inputs of a part of the page, as a person handles them.
+
+import assert from "node:assert/strict";
+import { eventually } from "./eventually.mjs";
+
+/** @typedef {"agents.md" | "mcp.index.json" | "agents.lock" | "task.yaml" | "tenant.yaml" | "health.yaml" | "policy.rego" | "context.yaml" | "call.json" | "plan.json" | "tool-pool.json" | "profile.json" | "request.json" | "catalogue.json" | "summary.json" | "payload.json"} InputName */
+
+export class Inputs {
+  /**
+   * @param {import("playwright-core").Page} page
+   * @param {string} root the element of the module
+   */
+  constructor(page, root) {
+    this.page = page;
+    this.root = page.locator(root);
+    this.headline = this.root.locator(".headline .answer-line");
+    this.dialog = page.getByRole("dialog");
+    this.notice = this.root.locator(".notice");
+    this.problems = page.getByRole("list", { name: "Problems" });
+  }
+
+  /** @param {string} name of a button of the head */
+  async press(name) {
+    await this.page.getByRole("toolbar").getByRole("button", { name, exact: true }).click();
+  }
+
+  /** @param {InputName} name @returns what is typed into */
+  input(name) {
+    return this.root.locator(`.input .cm-content[aria-label="${name}"]`);
+  }
+
+  /** @param {InputName} name of an input to bring to the front */
+  async show(name) {
+    if (await this.input(name).isVisible()) return;
+    await this.root.locator("button.input-name", { hasText: name }).click();
+  }
+
+  /** @param {InputName} name */
+  text(name) {
+    return this.input(name).evaluate((content) => content.cmTile.root.view.state.doc.toString());
+  }
+
+  /** @param {InputName} name @returns the cursor as `line:column`, from 1 */
+  cursor(name) {
+    return this.input(name).evaluate((content) => {
+      const { doc, selection } = content.cmTile.root.view.state;
+      const line = doc.lineAt(selection.main.from);
+      return `${line.number}:${selection.main.from - line.from + 1}`;
+    });
+  }
+
+  /**
+   * Types as a person does: selects, and presses keys.
+   * @param {InputName} name
+   * @param {string} from the first place where this text stands is selected
+   * @param {string} to what is typed
+   */
+  async type(name, from, to) {
+    await this.show(name);
+    const at = (await this.text(name)).indexOf(from);
+    assert.notEqual(at, -1, `${name} has no ${JSON.stringify(from)}`);
+    await this.input(name).evaluate(
+      (content, range) => {
+        const { view } = content.cmTile.root;
+        view.focus();
+        view.dispatch({ selection: range, scrollIntoView: true });
+      },
+      { anchor: at, head: at + from.length },
+    );
+    if (to === "") await this.page.keyboard.press("Delete");
+    else await this.page.keyboard.type(to);
+  }
+
+  /**
+   * Replaces all of an input, as a person who pastes.
+   * @param {InputName} name
+   * @param {string} text
+   */
+  async paste(name, text) {
+    await this.show(name);
+    await this.input(name).evaluate((content, pasted) => {
+      const { view } = content.cmTile.root;
+      view.focus();
+      view.dispatch({ selection: { anchor: 0, head: view.state.doc.length } });
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", pasted);
+      content.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    }, text);
+  }
+
+  /** @param {RegExp | string} text of the notice that comes */
+  async isTold(text) {
+    await this.notice.filter({ hasText: text }).waitFor();
+  }
+
+  /** @param {import("playwright-core").Locator} list @returns {Promise<string[]>} the texts, without line breaks */
+  async texts(list) {
+    return (await list.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ").trim());
+  }
+
+  /** @param {import("playwright-core").Locator} list @param {(string | RegExp)[]} expected texts or patterns */
+  async has(list, expected) {
+    await eventually(async () => {
+      const found = await this.texts(list);
+      assert.equal(found.length, expected.length, JSON.stringify(found));
+      expected.forEach((each, at) => {
+        if (typeof each === "string") assert.equal(found[at], each);
+        else assert.match(found[at], each);
+      });
+    });
+  }
+}

@@ -1,0 +1,130 @@
+//! A conversation with the page of plans.
+
+mod call;
+mod difference;
+mod grounding;
+mod steps;
+
+use crate::convert;
+use crate::inputs::Read;
+use agent_engine::decide::PlanRules;
+use agent_engine::explain::{CheckOutcome, Checked};
+use agent_engine::lower::{self, Examined};
+use agent_engine::model::{CallPlan, Index, Lock, Payload, Plan, Request, Summary, ToolCatalogue};
+use agent_protocol::Source;
+use agent_protocol::plans::{About, Answer, Ask, Check, Decided, Fact, Matter, Outcome};
+use std::sync::Arc;
+
+/// How many characters of a text are shown where it may be as long as a whole input.
+const SHOWN: usize = 400;
+
+/// Keeps the inputs from one question to the next.
+#[derive(Default)]
+pub struct Session {
+    plan: Option<Arc<Examined<Plan>>>,
+    tool_pool: String,
+    profile: String,
+    /// Both of them, read again when one changes.
+    rules: Option<Arc<PlanRules>>,
+    request: Option<Examined<Request>>,
+    call: Read<CallPlan>,
+    lock: Read<Lock>,
+    index: Read<Index>,
+    catalogue: Read<ToolCatalogue>,
+    summary: Read<Summary>,
+    payload: Read<Payload>,
+}
+
+impl Session {
+    /// What is known before any question.
+    pub fn about() -> About {
+        About {
+            version: agent_engine::VERSION.to_owned(),
+        }
+    }
+
+    /// Answers a question.
+    pub fn answer(&mut self, ask: Ask) -> Answer {
+        let (pool, profile) = (Source::ToolPool, Source::Profile);
+        let rules_changed = ask
+            .texts
+            .0
+            .iter()
+            .any(|(it, _)| [pool, profile].contains(it));
+        for (source, text) in ask.texts.0 {
+            self.read(source, text);
+        }
+        if rules_changed {
+            let [pool, profile] = [&self.tool_pool, &self.profile];
+            let [pool, profile] = [pool, profile].map(|text| text.clone().into_bytes());
+            self.rules = Some(Arc::new(PlanRules::new(pool, profile, None)));
+        }
+        Answer {
+            revision: ask.revision,
+            milliseconds: 0.0,
+            decided: match ask.matter {
+                Matter::Plan => Decided::Plan(steps::decision(self)),
+                Matter::Call => Decided::Call(call::decision(self)),
+                Matter::Grounding => Decided::Grounding(grounding::grounding(self)),
+            },
+        }
+    }
+
+    /// Reads a text, each when it changes.
+    fn read(&mut self, source: Source, text: String) {
+        match source {
+            Source::Plan => self.plan = Some(Arc::new(lower::plan(text.into_bytes()))),
+            Source::ToolPool => self.tool_pool = text,
+            Source::Profile => self.profile = text,
+            Source::Request => {
+                let given = !text.trim().is_empty();
+                self.request = given.then(|| lower::request(text.into_bytes()));
+            }
+            Source::Call => self.call = lower::call_plan(text.into_bytes()).into(),
+            Source::Lock => self.lock = Read::optional(text, lower::lock),
+            Source::Index => {
+                // The index of before makes room: two large ones may be too many.
+                self.index = Read::default();
+                self.index = Read::optional(text, lower::index);
+            }
+            Source::Catalogue => self.catalogue = Read::optional(text, lower::tool_catalogue),
+            Source::Summary => self.summary = lower::summary(text.into_bytes()).into(),
+            Source::Payload => self.payload = lower::payload(text.into_bytes()).into(),
+            _ => {}
+        }
+    }
+}
+
+/// As much of a text as is shown.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// What was checked, and what came of it.
+fn check(checked: Checked) -> Check {
+    let facts = checked.facts.into_iter();
+    Check {
+        name: checked.name.to_owned(),
+        outcome: match checked.outcome {
+            CheckOutcome::Passed => Outcome::Passed,
+            CheckOutcome::Failed => Outcome::Failed,
+            CheckOutcome::AtRunTime => Outcome::AtRunTime,
+            CheckOutcome::NotMade => Outcome::NotMade,
+        },
+        facts: facts
+            .map(|fact| Fact {
+                text: shown(&fact.text),
+                place: fact.place.map(|place| convert::place(&place)),
+            })
+            .collect(),
+    }
+}
+
+/// What has to happen before a call is made.
+fn obligations(needs_approval: bool) -> Vec<String> {
+    let approval = needs_approval.then(|| "approval".to_owned());
+    approval.into_iter().collect()
+}

@@ -1,0 +1,149 @@
+//! How evidence differs from what is most like it, for people to see.
+
+use super::SHOWN;
+use agent_protocol::plans::Piece;
+
+/// Characters that two texts have in common are shown as common where at least so many stand
+/// together: between others, fewer are more confusing than telling.
+const TOGETHER: usize = 3;
+
+/// Two texts piece by piece, in an order in which each can be read. Empty where one of them is too
+/// long to be shown.
+pub(super) fn pieces(evidence: &str, payload: &str) -> Vec<Piece> {
+    let a: Vec<char> = evidence.chars().take(SHOWN + 1).collect();
+    let b: Vec<char> = payload.chars().take(SHOWN + 1).collect();
+    if a.len() > SHOWN || b.len() > SHOWN {
+        return Vec::new();
+    }
+    let mut pieces = Pieces::default();
+    for (left, right, count) in common(&a, &b) {
+        pieces.differ(&a[pieces.a..left], &b[pieces.b..right]);
+        pieces.agree(&a[left..left + count]);
+    }
+    pieces.differ(&a[pieces.a..], &b[pieces.b..]);
+    pieces.done
+}
+
+#[derive(Default)]
+struct Pieces {
+    done: Vec<Piece>,
+    /// How much of each text is done.
+    a: usize,
+    b: usize,
+}
+
+impl Pieces {
+    fn differ(&mut self, a: &[char], b: &[char]) {
+        let of = |text: &[char], piece: fn(String) -> Piece| {
+            (!text.is_empty()).then(|| piece(text.iter().collect()))
+        };
+        self.done.extend(of(a, Piece::Evidence));
+        self.done.extend(of(b, Piece::Payload));
+        self.a += a.len();
+        self.b += b.len();
+    }
+
+    fn agree(&mut self, text: &[char]) {
+        self.done.push(Piece::Both(text.iter().collect()));
+        self.a += text.len();
+        self.b += text.len();
+    }
+}
+
+/// The runs of a longest common subsequence: where each starts in both, and how long it is.
+fn common(a: &[char], b: &[char]) -> Vec<(usize, usize, usize)> {
+    // How many characters the rests have in common, for each pair of rests.
+    let width = b.len() + 1;
+    let mut rest = vec![0_u16; (a.len() + 1) * width];
+    for i in (0..a.len()).rev() {
+        for j in (0..b.len()).rev() {
+            rest[i * width + j] = match a[i] == b[j] {
+                true => rest[(i + 1) * width + j + 1] + 1,
+                false => rest[(i + 1) * width + j].max(rest[i * width + j + 1]),
+            };
+        }
+    }
+    let mut runs: Vec<(usize, usize, usize)> = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        if a[i] == b[j] {
+            match runs.last_mut() {
+                Some((left, right, count)) if *left + *count == i && *right + *count == j => {
+                    *count += 1;
+                }
+                _ => runs.push((i, j, 1)),
+            }
+            (i, j) = (i + 1, j + 1);
+        } else if rest[(i + 1) * width + j] >= rest[i * width + j + 1] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    runs.retain(|(left, right, count)| {
+        let at_an_end =
+            (*left == 0 && *right == 0) || (left + count == a.len() && right + count == b.len());
+        at_an_end || *count >= TOGETHER
+    });
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Piece, SHOWN, pieces};
+
+    /// With `[-…-]` for what only the evidence has, and `{+…+}` for what only the payload has.
+    fn shown(evidence: &str, payload: &str) -> String {
+        let pieces = pieces(evidence, payload);
+        let (mut left, mut right, mut shown) = (String::new(), String::new(), String::new());
+        for piece in &pieces {
+            match piece {
+                Piece::Both(text) => {
+                    left += text;
+                    right += text;
+                    shown += text;
+                }
+                Piece::Evidence(text) => {
+                    left += text;
+                    shown += &format!("[-{text}-]");
+                }
+                Piece::Payload(text) => {
+                    right += text;
+                    shown += &format!("{{+{text}+}}");
+                }
+            }
+        }
+        // Each can be read.
+        assert_eq!((&*left, &*right), (evidence, payload));
+        shown
+    }
+
+    #[test]
+    fn what_differs_stands_between_what_both_have() {
+        for (evidence, payload, expected) in [
+            ("31,977 members", "31977 members", "31[-,-]977 members"),
+            ("the delivery", "The delivery", "[-t-]{+T+}he delivery"),
+            ("“late”", "\"late\"", "[-“-]{+\"+}late[-”-]{+\"+}"),
+            ("by 3 days", "by three days", "by [-3-]{+three+} days"),
+            ("same", "same", "same"),
+            ("", "new", "{+new+}"),
+            ("old", "", "[-old-]"),
+            ("naïve 𝄞", "naive 𝄞", "na[-ï-]{+i+}ve 𝄞"),
+        ] {
+            assert_eq!(shown(evidence, payload), expected);
+        }
+    }
+
+    #[test]
+    fn single_letters_in_common_are_not_common() {
+        assert_eq!(shown("x cat y", "z dog w"), "[-x cat y-]{+z dog w+}");
+    }
+
+    #[test]
+    fn what_is_too_long_to_be_shown_is_not_compared() {
+        let long = "x".repeat(SHOWN);
+        assert_eq!(pieces(&long, &long), [Piece::Both(long.clone())]);
+        assert_eq!(pieces(&(long.clone() + "x"), &long), []);
+        assert_eq!(pieces(&long, &(long.clone() + "x")), []);
+    }
+}
