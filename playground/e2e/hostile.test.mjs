@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
 import { INDEX, MANIFEST } from "./hello.mjs";
 import { holdUps, takeTimes } from "./measure.mjs";
+import { CALL, PAYLOAD, PLAN, PROFILE, visitPlans } from "./plans.mjs";
 import { visit } from "./visit.mjs";
 
 /** Within this everything is answered, and this long the page may be unable to react. */
@@ -83,6 +84,59 @@ visit("markup, script addresses and directional characters are shown, and nothin
   await playground.says("Every requirement has a server");
 });
 
+visitPlans("plans", "in plans and groundings, too, markup is shown and nothing runs", async (plans, { page }) => {
+  for (const text of MARKUP) {
+    const quoted = JSON.stringify(text).slice(1, -1);
+    await plans.area("Plans");
+    await plans.paste("plan.json", PLAN.replaceAll("List the largest audiences", quoted).replace('"tool_id": "list"', `"tool_id": "list", "${quoted}": 1`));
+    await plans.paste("profile.json", PROFILE.replaceAll("read-audiences", quoted));
+    await plans.says(/The plan may not run/);
+    await plans.paste("plan.json", PLAN.replaceAll("List the largest audiences", quoted).replace('"limit": 2', `"limit": "${quoted}"`));
+    await plans.says(/The plan may not run/);
+    for (const chip of await plans.root.locator(".chip").all()) await chip.click();
+    await page.getByText("The validation report").click();
+    await plans.root.locator(".viewer .cm-line").first().waitFor();
+    await inert(page);
+
+    await plans.area("One call");
+    await plans.paste("call.json", CALL.replace('"limit": 2', `"${quoted}": "${quoted}"`).replace("acme-audiences", quoted));
+    await plans.says(/The call may not be made|Nothing is decided/);
+    for (const chip of await plans.root.locator(".chip").all()) await chip.click();
+    await plans.paste("call.json", JSON.stringify({ type: "final_answer", answer: text, needs_more_info: true }));
+    await plans.says("more has to be known");
+    assert.equal(await plans.root.locator(".asks").innerText(), text.replaceAll(/\s+/g, " "));
+    await inert(page);
+
+    await plans.area("Grounding");
+    await plans.paste("payload.json", JSON.stringify({ [text]: [`${text} and more`] }));
+    await plans.paste("summary.json", JSON.stringify([{ claim: text, evidence: `${text} and more` }, { claim: text, evidence: `${text} and mere` }]));
+    await plans.says(/claim/);
+    await plans.claims.nth(1).locator(".claimed").click();
+    await plans.claims.nth(1).getByRole("button", { name: "Apply" }).click();
+    await plans.says("Every claim has its evidence");
+    await inert(page);
+  }
+});
+
+for (const [what, make] of Object.entries(HUGE)) {
+  visitPlans("grounding", `a payload of ${what} neither freezes the page nor spoils it`, async (plans, { page }, t) => {
+    await takeTimes(page);
+    await page.reload();
+    await plans.says("Every claim");
+    const text = make();
+    const started = performance.now();
+    const { gap } = await holdUps(page, async () => {
+      await plans.paste("payload.json", text);
+      await eventually(async () => assert.equal(await plans.root.locator("#decided").getAttribute("aria-busy"), "false"), ANSWER_MS);
+    });
+    t.diagnostic(`answered after ${Math.round(performance.now() - started)} ms; the page was held up for ${Math.round(gap)} ms`);
+    assert.ok(gap < GAP_MS, `the page was held up for ${gap} ms`);
+    assert.equal(await page.locator(".failure").count(), 0);
+    await plans.paste("payload.json", PAYLOAD);
+    await plans.says("Every claim has its evidence");
+  });
+}
+
 /**
  * Opens all there is to open.
  * @param {import("./playground.mjs").Playground} playground
@@ -100,6 +154,11 @@ async function inertEverywhere(playground, seen) {
       await playground.story.getByRole("button", { name: "Close the story" }).click();
     }
   }
+  await inert(page);
+}
+
+/** @param {import("playwright-core").Page} page */
+async function inert(page) {
   const found = await page.evaluate(() => ({
     ran: "ran" in window ? window.ran : undefined,
     scripts: [...document.querySelectorAll("script")].filter((script) => !script.src).length,

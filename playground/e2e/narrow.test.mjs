@@ -108,7 +108,19 @@ visit("at 360 × 740 capabilities, tools and policies don't scroll sideways eith
   await fits(page, "the text of a policy");
 }, { browser: PHONE });
 
-visitPlans("call", "at 360 × 740 plans and groundings don't scroll sideways either", async (plans, { page }) => {
+visitPlans("plans", "at 360 × 740 plans and groundings don't scroll sideways either", async (plans, { page }) => {
+  await fits(page, "a plan");
+  await plans.check("lock").tap();
+  await plans.told.waitFor();
+  await fits(page, "a check of a step");
+  await plans.example("Everything at once");
+  await plans.says("The plan may not run");
+  await fits(page, "a plan that may not run");
+  await page.getByText("The validation report").tap();
+  await page.getByText("What it was decided against").tap();
+  await fits(page, "a report");
+  await plans.area("One call");
+  await plans.says("The call may be made");
   await fits(page, "a call");
   await plans.check("definition").tap();
   await plans.told.waitFor();

@@ -7,6 +7,9 @@ import { visit } from "./visit.mjs";
 /** @param {string} file of the examples, as the first visit shows them */
 const example = (file) => readFileSync(new URL(`../../examples/plans/${file}`, import.meta.url), "utf8");
 
+export const PLAN = example("mcp.plan.json");
+export const POOL = example("tool-pool.json");
+export const PROFILE = example("profile.json");
 export const CALL = example("call.json");
 export const INDEX = example("mcp.index.json");
 export const SUMMARY = example("summary.json");

@@ -126,6 +126,25 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await playground.answer.getByText("POLICY_DENIED").first().waitFor();
   },
   "policy-text": (playground) => showInput(playground, "policy.rego"),
+  plan: async (playground) => {
+    const plans = new Plans(playground.page);
+    await plans.area("Plans");
+    await plans.says("The plan may run");
+    await plans.check("limits").click();
+    await plans.told.waitFor();
+  },
+  "plan-denied": async (playground) => {
+    const plans = new Plans(playground.page);
+    await plans.example("Everything at once");
+    await plans.says("The plan may not run");
+    await plans.told.locator(".apply").first().waitFor();
+  },
+  "plan-report": async (playground) => {
+    const plans = new Plans(playground.page);
+    await plans.root.getByText("The validation report").click();
+    await plans.root.getByText("What it was decided against").click();
+    await plans.root.locator(".viewer .cm-line").first().waitFor();
+  },
   call: async (playground) => {
     const plans = new Plans(playground.page);
     await plans.area("One call");

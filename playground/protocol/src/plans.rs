@@ -316,7 +316,7 @@ mod tests {
         Answer, Check, Claim, Decided, Decision, Evidence, Fact, Grounding, InputFrom, Near,
         Outcome, Piece, Problem, Quote, Step, Texts, Verdict,
     };
-    use crate::{Fix, Place, Point, Source, from_bytes, to_bytes};
+    use crate::{Fix, Label, Place, Point, Source, from_bytes, to_bytes};
 
     #[test]
     fn texts_are_put_in_by_the_numbers_of_their_sources() {
