@@ -10,6 +10,7 @@ use crate::model::{
     ToolView,
 };
 use crate::schema::{self, ArgumentProblem, Budget};
+use crate::text::Likeness;
 
 /// The tag without which a tool may write.
 const READONLY: &str = "readonly";
@@ -150,7 +151,7 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
         version: None,
         tool: call.tool.value.as_str(),
     };
-    let found = LockedTool::find(target, context, &mut denials);
+    let found = LockedTool::find(target, context, &mut Likeness::new(), &mut denials);
     denials.extend(may_write(&found.tools, found.listed).map(CallDenial::NotReadonly));
     let needs_approval = found.needs_approval();
     denials.extend(found.changed);

@@ -3,7 +3,7 @@
 use super::{CallContext, CallDenial};
 use crate::lower::{definition_of, digest};
 use crate::model::{Grant, HUMAN_IN_THE_LOOP, Index, Lock, Name, Selection, ServerView, ToolView};
-use crate::text::nearest;
+use crate::text::Likeness;
 
 /// How many near names are told.
 const NEAR: usize = 3;
@@ -39,9 +39,10 @@ impl<'a> LockedTool<'a> {
     pub(super) fn find(
         target: Target<'a>,
         context: CallContext<'a>,
+        likeness: &mut Likeness,
         denials: &mut Vec<CallDenial<'a>>,
     ) -> Self {
-        let listed = listed(target, context, denials);
+        let listed = listed(target, context, likeness, denials);
         let selections = match context.lock {
             Some(lock) => locked(target, lock, denials),
             None => {
@@ -85,9 +86,10 @@ fn listed<'a>(
         ..
     }: Target<'a>,
     context: CallContext<'a>,
+    likeness: &mut Likeness,
     denials: &mut Vec<CallDenial<'a>>,
 ) -> Option<&'a str> {
-    let near = |names: Vec<&'a str>, word: &str| nearest(word, names, NEAR);
+    let mut near = |names: Vec<&'a str>, word: &str| likeness.nearest(word, names, NEAR);
     let (tool, tools) = match context.catalogue {
         Some(catalogue) => {
             let Some(server) = catalogue.server(id) else {

@@ -2,7 +2,7 @@
 //! words.
 
 use super::{Change, Code, Diagnostic, Label, Problems};
-use crate::text::{Span, Text};
+use crate::text::{Likeness, Span, Text};
 
 /// A problem with a document of a plan. Its code is a stable one \[3\].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,7 @@ pub struct Findings<'t> {
     found: Vec<Finding>,
     /// Whether the one that was to be added last was, and was not one too many.
     added: bool,
+    likeness: Likeness,
 }
 
 impl<'t> Findings<'t> {
@@ -39,12 +40,18 @@ impl<'t> Findings<'t> {
             text,
             found: Vec::new(),
             added: false,
+            likeness: Likeness::new(),
         }
     }
 
     /// The text that they are about.
     pub fn text(&self) -> &'t Text {
         self.text
+    }
+
+    /// What is spelled nearly alike.
+    pub fn likeness(&mut self) -> &mut Likeness {
+        &mut self.likeness
     }
 
     /// Whether there is none.

@@ -1,12 +1,12 @@
 //! Plans and requests: steps that refer to earlier ones only \[3\].
 
 use super::PLAN_LIMIT;
-use super::document::{Examined, again, digest_of, examine, items, member, spanned};
+use super::document::{Examined, again, digest_of, examine, items, member, spanned, string};
 use crate::diagnostic::{Change, ChangeKind, Findings};
 use crate::model::{DocumentRef, Input, Plan, PlanStep, Request};
 use crate::schema::Library;
 use crate::syntax::{Node, write_string};
-use crate::text::{Source, Span, Spanned, nearest};
+use crate::text::{Source, Spanned};
 use std::collections::BTreeMap;
 
 /// The rule by which a step has its name for itself.
@@ -43,18 +43,22 @@ pub fn request(bytes: Vec<u8>) -> Examined<Request> {
 
 fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
     let plan = member(root, "plan")?;
-    let mut known: BTreeMap<String, (usize, Span)> = BTreeMap::new();
-    let mut steps = Vec::new();
     let nodes = items(plan, "steps");
+    let mut first = BTreeMap::new();
+    for (number, node) in nodes.iter().enumerate() {
+        first
+            .entry(string(member(node, "step_id")?)?)
+            .or_insert(number);
+    }
+    let mut steps = Vec::new();
     for (number, node) in nodes.iter().enumerate() {
         let id = spanned(node, "step_id")?;
-        let input = input(node, number, nodes, &known, findings)?;
-        if let Some((_, first)) = known.get(&id.value) {
+        let input = input(node, number, &first, findings)?;
+        let before = first.get(&*id.value).filter(|it| **it < number);
+        if let Some(before) = before.and_then(|it| member(&nodes[*it], "step_id")) {
             let at = (id.span, &*format!("/plan/steps/{number}/step_id"));
             let what = format!("the step `{}`", id.value);
-            again(at, *first, &what, UNIQUE, findings);
-        } else {
-            known.insert(id.value.clone(), (number, id.span));
+            again(at, before.span, &what, UNIQUE, findings);
         }
         steps.push(PlanStep {
             span: node.span,
@@ -75,19 +79,19 @@ fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
     })
 }
 
-/// What a step is given, by the steps that stand before it.
+/// What a step is given, by where the step of each name stands.
 fn input(
     step: &Node<'_>,
     number: usize,
-    steps: &[Node<'_>],
-    earlier: &BTreeMap<String, (usize, Span)>,
+    first: &BTreeMap<&str, usize>,
     findings: &mut Findings<'_>,
 ) -> Option<Input> {
     let Some(from) = member(step, "input_from") else {
         return member(step, "input").map(|input| Input::Literal(input.span));
     };
     let name = spanned(from, "step")?;
-    if let Some((step, _)) = earlier.get(&name.value) {
+    let place = first.get(&*name.value);
+    if let Some(step) = place.filter(|it| **it < number) {
         return Some(Input::From {
             step: *step,
             pointer: spanned(from, "pointer")?,
@@ -96,11 +100,11 @@ fn input(
     }
     let pointer = format!("/plan/steps/{number}/input_from/step");
     let at = (name.span, &*pointer);
-    let place = steps
-        .iter()
-        .position(|step| spanned(step, "step_id").is_some_and(|id| id.value == name.value));
+    let earlier = first.iter().filter(|(_, place)| **place < number);
+    let names = earlier.map(|(name, _)| *name);
+    let meant = findings.likeness().nearest(&name.value, names, 1);
     let (label, message, help) = match place {
-        Some(place) if place == number => (
+        Some(place) if *place == number => (
             "this step itself",
             format!("the step `{}` takes its input from itself", name.value),
             "give it an `input`, or name a step that stands before it".to_owned(),
@@ -116,14 +120,14 @@ fn input(
         None => (
             "no such step",
             format!("no step is called `{}`", name.value),
-            match nearest(&name.value, earlier.keys().map(String::as_str), 1)[..] {
+            match meant[..] {
                 [meant] => format!("did you mean `{meant}`?"),
                 _ => "name a step that stands before this one".to_owned(),
             },
         ),
     };
     findings.add(at, EARLIER, label, message, &help);
-    for meant in nearest(&name.value, earlier.keys().map(String::as_str), 1) {
+    for meant in meant {
         let mut value = String::new();
         write_string(meant, &mut value);
         findings.propose(vec![Change {

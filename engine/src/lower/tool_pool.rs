@@ -11,7 +11,7 @@ use crate::schema::{
 };
 use crate::sort::sort_by;
 use crate::syntax::{Node, write_string};
-use crate::text::{Source, Span, nearest};
+use crate::text::{Source, Span};
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 
@@ -40,7 +40,8 @@ fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Opti
         let connector = spanned(node, "connector_id")?;
         let tool = spanned(node, "tool_id")?;
         if !connectors.contains_key(&connector.value) {
-            let meant = nearest(&connector.value, connectors.keys().map(String::as_str), 1);
+            let names = connectors.keys().map(String::as_str);
+            let meant = findings.likeness().nearest(&connector.value, names, 1);
             findings.add(
                 (connector.span, &format!("{at}/connector_id")),
                 "a binding is of one of the pool's `connectors`",

@@ -3,7 +3,7 @@
 use super::{Budget, Documents, Draft, OverBudget, Refused, Schema, Violation};
 use crate::syntax::json::{Reader, parse_value};
 use crate::syntax::{Entry, Node, Value};
-use crate::text::{Span, nearest};
+use crate::text::Span;
 
 /// At most this many flaws of a schema are told: whoever calls a tool can't mend them.
 const FLAWS: usize = 5;
@@ -138,7 +138,7 @@ fn unknown<'n, 't>(
         let told = violations.iter().any(|it| it.span == entry.key_span);
         if !told && !schema.declares_property(&entry.key, budget)? {
             let names = schema.declared_names(budget)?;
-            let meant = nearest(&entry.key, names, 1);
+            let meant = budget.likeness().nearest(&entry.key, names, 1);
             found.push((entry, meant.first().map(|name| (*name).to_owned())));
         }
     }

@@ -1,6 +1,8 @@
 //! How much work a schema may make: counted, never measured, so that a verdict is the same on
 //! every machine.
 
+use crate::text::Likeness;
+
 /// How many steps a [`Budget`] has. A step is some 25 ns of native work: a keyword that is
 /// evaluated, a value that is compared, a few bytes of a string that are looked at.
 pub const STEP_LIMIT: u64 = 2_000_000;
@@ -33,6 +35,7 @@ impl OverBudget {
 pub struct Budget {
     spent: u64,
     limit: u64,
+    likeness: Likeness,
 }
 
 impl Default for Budget {
@@ -52,7 +55,13 @@ impl Budget {
         Self {
             spent: 0,
             limit: steps,
+            likeness: Likeness::new(),
         }
+    }
+
+    /// What is spelled nearly alike. It is counted by itself, because no verdict depends on it.
+    pub(crate) fn likeness(&mut self) -> &mut Likeness {
+        &mut self.likeness
     }
 
     /// How many steps were spent; never more than there were.

@@ -4,7 +4,7 @@ mod position;
 mod spelling;
 
 pub use position::{LineIndex, Position};
-pub use spelling::nearest;
+pub use spelling::{LIKENESS_LIMIT, Likeness, nearest};
 
 /// Which input a place is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,28 +8,83 @@ pub fn nearest<'c>(
     candidates: impl IntoIterator<Item = &'c str>,
     limit: usize,
 ) -> Vec<&'c str> {
-    if word.len() > WORD_LIMIT {
-        return Vec::new();
+    Likeness { left: u64::MAX }.nearest(word, candidates, limit)
+}
+
+/// How much spelling is compared for one text or one decision: pairs of bytes. One pair is some
+/// 4 ns of native work.
+pub const LIKENESS_LIMIT: u64 = 4_000_000;
+
+/// What it takes to pass over a candidate, in pairs.
+const CANDIDATE_COST: u64 = 4;
+
+/// Looks for near names until it has compared so much that nothing more is told: whoever writes a
+/// text can repeat a mistake as often as they like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Likeness {
+    left: u64,
+}
+
+impl Default for Likeness {
+    fn default() -> Self {
+        Self::new()
     }
-    let tolerated = (word.chars().count() / 3).max(1);
-    let folded = word.to_ascii_lowercase();
-    let mut near: Vec<_> = candidates
-        .into_iter()
-        .filter(|candidate| candidate.len() <= WORD_LIMIT)
-        // Lengths that differ by more can't be near.
-        .filter(|candidate| candidate.len().abs_diff(word.len()) <= tolerated * 4)
-        .map(|candidate| {
+}
+
+impl Likeness {
+    /// [`LIKENESS_LIMIT`] pairs.
+    pub fn new() -> Self {
+        Self {
+            left: LIKENESS_LIMIT,
+        }
+    }
+
+    /// The candidates that are spelled nearly as `word` is, nearest first, at most `limit`; none
+    /// once that takes more than there is left.
+    pub fn nearest<'c>(
+        &mut self,
+        word: &str,
+        candidates: impl IntoIterator<Item = &'c str>,
+        limit: usize,
+    ) -> Vec<&'c str> {
+        if word.len() > WORD_LIMIT {
+            return Vec::new();
+        }
+        let length = word.chars().count();
+        let tolerated = (length / 3).max(1);
+        let folded = word.to_ascii_lowercase();
+        let mut near = Vec::new();
+        for candidate in candidates {
+            // Lengths that differ by more can't be near.
+            let compared = candidate.len() <= WORD_LIMIT
+                && candidate.chars().count().abs_diff(length) <= tolerated;
+            let pairs = if compared {
+                candidate.len() * word.len()
+            } else {
+                0
+            };
+            match self.left.checked_sub(CANDIDATE_COST + pairs as u64) {
+                Some(left) => self.left = left,
+                None => {
+                    self.left = 0;
+                    return Vec::new();
+                }
+            }
+            if !compared {
+                continue;
+            }
             let distance = strsim::osa_distance(&folded, &candidate.to_ascii_lowercase());
-            (distance, candidate)
-        })
-        .filter(|(distance, _)| *distance <= tolerated)
-        .collect();
-    sort_by(&mut near, Ord::cmp);
-    near.dedup();
-    near.into_iter()
-        .take(limit)
-        .map(|(_, candidate)| candidate)
-        .collect()
+            if distance <= tolerated {
+                near.push((distance, candidate));
+            }
+        }
+        sort_by(&mut near, Ord::cmp);
+        near.dedup();
+        near.into_iter()
+            .take(limit)
+            .map(|(_, candidate)| candidate)
+            .collect()
+    }
 }
 
 /// Words longer than this, in bytes, are not compared: time and memory grow with the product of
@@ -38,7 +93,7 @@ const WORD_LIMIT: usize = 256;
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{CANDIDATE_COST, Likeness, nearest};
 
     #[test]
     fn slips_are_found_and_other_words_are_not() {
@@ -46,5 +101,16 @@ mod tests {
         assert_eq!(nearest("residensy", known, 1), ["residency"]);
         assert_eq!(nearest("requiresigned", known, 1), ["requireSigned"]);
         assert!(nearest("colour", known, 1).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_near_once_enough_was_compared() {
+        let pairs = (CANDIDATE_COST + 9 * 9) * 2 + CANDIDATE_COST + 9 * 11;
+        let mut likeness = Likeness { left: pairs };
+        let known = ["residency", "sensitivity"];
+        assert_eq!(likeness.nearest("residensy", known, 1), ["residency"]);
+        // The second candidate is one too many.
+        assert!(likeness.nearest("residensy", known, 1).is_empty());
+        assert!(likeness.nearest("residensy", ["residency"], 1).is_empty());
     }
 }

@@ -7,7 +7,7 @@ use super::{Decision, NEAR, PlanReason, RunCheck};
 use crate::lower::rule;
 use crate::model::{ArgumentPattern, Binding, Driver, Program};
 use crate::schema::{self, ArgumentProblem, Budget, Json, JsonText, OverBudget};
-use crate::text::{Span, nearest};
+use crate::text::Span;
 
 /// Why a tool is not given an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,7 +219,7 @@ impl<'r> Found<'r> {
         };
         let Some(program) = programs.iter().find(|program| program.path == path) else {
             let known = programs.iter().map(|program| &*program.path);
-            let nearest = nearest(&path, known, NEAR);
+            let nearest = budget.likeness().nearest(&path, known, NEAR);
             self.denials.push(InputDenial::Program {
                 path,
                 nearest,

@@ -41,7 +41,7 @@ use crate::model::{
     Binding, Cap, Index, Input, Lock, Plan, PlanStep, Profile, Request, ToolCatalogue, ToolPool,
 };
 use crate::schema::{Budget, JsonText, Library};
-use crate::text::{Span, nearest};
+use crate::text::Span;
 use authorized::ToolSchemas;
 use input::Taker;
 use schemas::Applicable;
@@ -382,12 +382,12 @@ impl<'a> Decision<'a> {
                 let of_connector = pool.bindings.iter().filter(|it| it.connector == connector);
                 let names = of_connector.map(|it| &*it.tool);
                 PlanReason::NoTool {
-                    nearest: nearest(tool, names, NEAR),
+                    nearest: self.budget.likeness().nearest(tool, names, NEAR),
                 }
             } else {
                 let names = pool.connectors.iter().map(|it| &**it);
                 PlanReason::NoConnector {
-                    nearest: nearest(connector, names, NEAR),
+                    nearest: self.budget.likeness().nearest(connector, names, NEAR),
                 }
             };
             self.deny(number, reason);

@@ -42,7 +42,7 @@ impl<'a> Decision<'a> {
             catalogue: self.context.catalogue,
         };
         let mut denials = Vec::new();
-        let mut found = LockedTool::find(target, context, &mut denials);
+        let mut found = LockedTool::find(target, context, self.budget.likeness(), &mut denials);
         denials.extend(found.changed.take());
         for denial in denials {
             self.deny(number, PlanReason::Server(denial));
