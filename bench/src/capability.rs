@@ -17,7 +17,7 @@ const POLICY: &str = include_str!("../../examples/policies/tier.rego");
 const WHOLE: &str = include_str!("../baseline/whole.rego");
 
 pub(crate) fn measure(world: &World) -> Table {
-    let mut table = Table::new(world, parse::measure(world));
+    let mut table = parse::table(world);
     table.note(format!(
         "A process that has loaded the index and done nothing else has taken {:.0} MB, the text of \
          {:.0} MB included.",
@@ -46,7 +46,7 @@ pub(crate) fn measure(world: &World) -> Table {
 
 /// Measure a world that is small enough for the whole of it to be decided by a policy.
 pub(crate) fn compare(world: &World) -> Table {
-    let mut table = Table::new(world, parse::measure(world));
+    let mut table = parse::table(world);
     let manifest = parse_manifest(world);
     let index = load(world.index.clone());
     let matching = decide(&manifest, &index, None);

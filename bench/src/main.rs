@@ -12,13 +12,13 @@ mod component;
 mod native;
 mod parse;
 mod process;
+mod random;
 mod table;
 mod timing;
 mod world;
 
 use agent_pack::Workspace;
 use std::error::Error;
-use table::Table;
 use world::World;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         }
         let world = World::generate(servers, requirements);
-        let mut table = Table::new(&world, parse::measure(&world));
+        let mut table = parse::table(&world);
         native::measure(&world, &mut table);
         component.measure(&world, &mut table)?;
         process::measure(&workspace, &world, &mut table)?;

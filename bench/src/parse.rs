@@ -1,11 +1,11 @@
 //! The unit: what it costs to read the index into the types that one would write for it.
 
+use crate::table::Table;
 use crate::timing::shortest;
 use crate::world::World;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 #[derive(Deserialize)]
 struct Index {
@@ -83,10 +83,12 @@ struct Policy {
     rate_limit_per_min: Option<f64>,
 }
 
-pub(crate) fn measure(world: &World) -> Duration {
-    shortest(|| {
+/// A table of a world, with the unit in it.
+pub(crate) fn table(world: &World) -> Table {
+    let unit = shortest(|| {
         let index: Index = serde_json::from_slice(&world.index).expect("the index is JSON");
         assert_eq!(index.servers.len(), world.servers);
         index
-    })
+    });
+    Table::new(world.title(), "serde_json: typed parse", unit)
 }

@@ -1,5 +1,6 @@
 //! Generated manifests and indexes, the same ones every time.
 
+use crate::random::Random;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -28,7 +29,7 @@ impl World {
     /// to three permissions, each of which some server meets. A few per cent of the servers are
     /// eligible for each.
     pub(crate) fn generate(servers: usize, requirements: usize) -> Self {
-        let mut random = Random(42);
+        let mut random = Random::new();
         let entries: Vec<_> = (0..servers).map(|i| server(i, &mut random)).collect();
         let fitting: Vec<_> = entries.iter().filter(|entry| fits(entry)).collect();
         let mut manifest = String::from(
@@ -59,10 +60,20 @@ impl World {
 }
 
 impl World {
+    /// What it is, in a few words.
+    pub(crate) fn title(&self) -> String {
+        format!(
+            "{} servers × {} requirements, index of {:.1} MB",
+            self.servers,
+            self.requirements,
+            self.index.len() as f64 / 1e6
+        )
+    }
+
     /// Servers of so many tools each, of a kilobyte a tool as real ones have it, and requirements
     /// of capabilities, each of which some tool meets.
     pub(crate) fn with_tools(servers: usize, tools: usize, requirements: usize) -> Self {
-        let mut random = Random(42);
+        let mut random = Random::new();
         let entries: Vec<_> = (0..servers)
             .map(|i| {
                 let mut entry = server(i, &mut random);
@@ -173,18 +184,7 @@ fn fits(entry: &Value) -> bool {
         && data["maxSensitivity"] != "public"
 }
 
-/// Knuth's linear congruential generator: small, and the same everywhere.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
-
     fn pick<'v>(&mut self, list: &'v Value) -> &'v str {
         let list = list.as_array().expect("a list of names");
         list[self.below(list.len())].as_str().expect("a name")

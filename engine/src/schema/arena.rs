@@ -70,7 +70,7 @@ pub(super) enum Check<'a> {
     DynamicRef(SubId, Option<u32>),
     Type(Types),
     /// `enum` and `const`, and the value of the keyword.
-    Members(Members, &'a Node<'a>),
+    Members(Members<'a>, &'a Node<'a>),
     MultipleOf(Divisor, &'a str),
     /// The four keywords of bounds, by the text of their number.
     Bound(Decimal<'a>, &'a str),

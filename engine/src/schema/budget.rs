@@ -33,7 +33,7 @@ impl OverBudget {
 /// The steps that are left. One budget may serve several compilations and checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
-    spent: u64,
+    left: u64,
     limit: u64,
     likeness: Likeness,
 }
@@ -53,7 +53,7 @@ impl Budget {
     /// So many steps.
     pub fn of(steps: u64) -> Self {
         Self {
-            spent: 0,
+            left: steps,
             limit: steps,
             likeness: Likeness::new(),
         }
@@ -66,7 +66,7 @@ impl Budget {
 
     /// How many steps were spent; never more than there were.
     pub fn spent(&self) -> u64 {
-        self.spent
+        self.limit - self.left
     }
 
     /// Spend steps. A budget that is spent stays spent.
@@ -74,13 +74,13 @@ impl Budget {
     /// # Errors
     /// There are not as many left.
     pub(super) fn charge(&mut self, steps: u64) -> Result<(), OverBudget> {
-        match self.spent.checked_add(steps) {
-            Some(spent) if spent <= self.limit => {
-                self.spent = spent;
+        match self.left.checked_sub(steps) {
+            Some(left) => {
+                self.left = left;
                 Ok(())
             }
-            _ => {
-                self.spent = self.limit;
+            None => {
+                self.left = 0;
                 Err(OverBudget::Steps)
             }
         }

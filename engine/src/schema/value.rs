@@ -84,32 +84,40 @@ pub(super) fn charge_sort(
 
 /// Values of which one is asked for.
 #[derive(Debug)]
-pub(super) struct Members {
-    /// Their forms, sorted.
+pub(super) struct Members<'a> {
+    /// Those that are strings, sorted.
+    texts: Vec<&'a str>,
+    /// The forms of the others, sorted.
     forms: Vec<String>,
     longest: usize,
     types: Types,
 }
 
-impl Members {
-    pub(super) fn new<'a>(
+impl<'a> Members<'a> {
+    pub(super) fn new(
         values: impl Iterator<Item = &'a Node<'a>>,
         budget: &mut Budget,
     ) -> Result<Self, OverBudget> {
-        let mut forms = Vec::new();
+        let (mut texts, mut forms) = (Vec::new(), Vec::new());
         let mut types = Types::NONE;
         let mut eighths = 0;
         for value in values {
             types = types.or(Types::of(&value.value));
-            if let Some(form) = form(value, usize::MAX, budget)? {
+            if let Value::String(text) | Value::Plain(text) = &value.value {
+                budget.charge(1 + text.len() as u64 / 8)?;
+                eighths += text.len() as u64 / 8 + 1;
+                texts.push(&**text);
+            } else if let Some(form) = form(value, usize::MAX, budget)? {
                 eighths += form.len() as u64 / 8 + 1;
                 forms.push(form);
             }
         }
-        charge_sort(forms.len(), eighths, budget)?;
+        charge_sort(texts.len() + forms.len(), eighths, budget)?;
+        sort_by(&mut texts, Ord::cmp);
         sort_by(&mut forms, Ord::cmp);
         Ok(Self {
             longest: forms.iter().map(String::len).max().unwrap_or(0),
+            texts,
             forms,
             types,
         })
@@ -120,13 +128,23 @@ impl Members {
         if !self.types.holds(Types::of(&node.value)) {
             return Ok(false);
         }
+        if let Value::String(text) | Value::Plain(text) = &node.value {
+            budget.charge(search_cost(self.texts.len(), text.len()))?;
+            return Ok(self.texts.binary_search(&&**text).is_ok());
+        }
         let Some(form) = form(node, self.longest, budget)? else {
             return Ok(false);
         };
-        let halvings = 1 + u64::from(self.forms.len().max(1).ilog2());
-        budget.charge(halvings * (1 + form.len() as u64 / 16))?;
+        budget.charge(search_cost(self.forms.len(), form.len()))?;
         Ok(self.forms.binary_search(&form).is_ok())
     }
+}
+
+/// What it costs to look for a text of so many bytes among so many that are sorted, in steps: each
+/// comparison may read all of it.
+fn search_cost(texts: usize, bytes: usize) -> u64 {
+    let halvings = 1 + u64::from(texts.max(1).ilog2());
+    halvings * (1 + bytes as u64 / 16)
 }
 
 /// The numbers of two equal items, if there are any: of the first pair that is found in the order

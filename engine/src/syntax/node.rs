@@ -14,6 +14,7 @@ pub struct Node<'a> {
 
 /// What a file can hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[repr(usize)]
 pub enum Value<'a> {
     /// `null` in JSON, nothing at all in YAML.
     Null,

@@ -1,10 +1,10 @@
-//! What comes from npm: the parts of the editor, what the tests in a browser drive it with, and
-//! what makes a module smaller.
+//! What comes from npm: the parts of the editor, what the tests in a browser drive it with, what
+//! makes a module smaller, and what the engine is measured beside.
 
 use agent_pack::{Workspace, read, sha256, write_if_changed};
 use anyhow::{Context as _, Result, bail};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{process, setup, status};
@@ -36,31 +36,35 @@ pub(crate) fn ensure_alone(workspace: &Workspace) -> Result<()> {
     ensure(workspace)
 }
 
-/// Makes sure that `node_modules` holds what the lock file names.
+/// Makes sure that the packages of the playground are there.
 pub(super) fn ensure(workspace: &Workspace) -> Result<()> {
-    let node = check_node(workspace)?;
-    let folder = folder(workspace);
+    install(&folder(workspace), "the npm packages of the playground")
+}
+
+/// Makes sure that `node_modules` in a folder holds what the lock file there names.
+pub(crate) fn install(folder: &Path, packages: &str) -> Result<()> {
+    let node = check_node()?;
     let stamp = sha256(&read(&folder.join("package-lock.json"))?);
     // In the folder itself: gone when that is removed.
     let stamp_file = folder.join("node_modules/.stamp");
     if fs::read_to_string(&stamp_file).ok().as_ref() != Some(&stamp) {
-        status::doing("Installing", "the npm packages of the playground");
+        status::doing("Installing", packages);
         let mut npm = Command::new(NPM);
         // None of the packages needs its install scripts, and so none gets to run any.
-        npm.current_dir(&folder)
+        npm.current_dir(folder)
             .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
             // What npm tells is progress; standard output is for results.
             .stdout(std::io::stderr());
         process::run(&mut npm).context(HOW_TO_INSTALL)?;
         write_if_changed(&stamp_file, stamp.as_bytes())?;
     }
-    status::doing("Ready", format_args!("npm packages, Node.js {node}"));
+    status::doing("Ready", format_args!("{packages}, Node.js {node}"));
     Ok(())
 }
 
 /// Makes sure that Node.js is there and new enough, and returns its version.
-fn check_node(workspace: &Workspace) -> Result<String> {
-    let version = process::output(node(workspace).arg("--version")).context(HOW_TO_INSTALL)?;
+fn check_node() -> Result<String> {
+    let version = process::output(Command::new("node").arg("--version")).context(HOW_TO_INSTALL)?;
     let version = version.trim();
     match major(version) {
         Some(major) if major >= OLDEST_NODE => Ok(version.to_owned()),

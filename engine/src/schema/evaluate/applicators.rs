@@ -30,24 +30,18 @@ impl Evaluator<'_, '_, '_, '_> {
         node: &Node<'_>,
         mut seen: Option<&mut Seen>,
     ) -> Verdict {
-        let mut nearest = Nearest::default();
         let mut valid = false;
-        for (place, sub) in subs.iter().enumerate() {
-            let before = self.found.len();
-            if self.check(*sub, node, seen.as_deref_mut())? {
-                valid = true;
-                // The others count only for what they evaluate.
-                if seen.is_none() {
-                    break;
-                }
-            } else {
-                nearest.offer(place, self.found.split_off(before));
+        for sub in subs {
+            valid |= self.quietly(|it| it.check(*sub, node, seen.as_deref_mut()))?;
+            // The others count only for what they evaluate.
+            if valid && seen.is_none() {
+                break;
             }
         }
         if valid {
             return Ok(true);
         }
-        self.none(at, subs.len(), node, nearest)
+        self.none(at, subs, node)
     }
 
     pub(super) fn one_of(
@@ -57,13 +51,10 @@ impl Evaluator<'_, '_, '_, '_> {
         node: &Node<'_>,
         mut seen: Option<&mut Seen>,
     ) -> Verdict {
-        let mut nearest = Nearest::default();
         let mut first = None;
         for (place, sub) in subs.iter().enumerate() {
-            let before = self.found.len();
-            if !self.check(*sub, node, seen.as_deref_mut())? {
-                nearest.offer(place, self.found.split_off(before));
-            } else if let Some(first) = first.replace(place) {
+            let valid = self.quietly(|it| it.check(*sub, node, seen.as_deref_mut()))?;
+            if let Some(first) = first.filter(|_| valid) {
                 return self.find(at, node.span, || {
                     format!(
                         "must be as exactly one of {} schemas asks, and is as those at {first} and {place} ask",
@@ -71,19 +62,30 @@ impl Evaluator<'_, '_, '_, '_> {
                     )
                 });
             }
+            first = first.or(valid.then_some(place));
         }
         if first.is_some() {
             return Ok(true);
         }
-        self.none(at, subs.len(), node, nearest)
+        self.none(at, subs, node)
     }
 
-    fn none(&mut self, at: At, count: usize, node: &Node<'_>, nearest: Nearest) -> Verdict {
+    /// Of several schemas a value is as none asks. What is wrong is collected only now: mostly one
+    /// of them holds, and nobody asks about the others.
+    fn none(&mut self, at: At, subs: &[SubId], node: &Node<'_>) -> Verdict {
+        let mut nearest = Nearest::default();
+        if self.quiet == 0 {
+            for (place, sub) in subs.iter().enumerate() {
+                let before = self.found.len();
+                self.check(*sub, node, None)?;
+                nearest.offer(place, self.found.split_off(before));
+            }
+        }
         let Nearest { place, causes, .. } = nearest;
         self.find_because(at, node.span, causes, || {
-            let schemas = counted(count as u64, "schema", "schemas");
+            let schemas = counted(subs.len() as u64, "schema", "schemas");
             match place {
-                Some(place) if count > 1 => format!(
+                Some(place) if subs.len() > 1 => format!(
                     "must be as one of {schemas} asks, and is as none does; that at {place} comes nearest"
                 ),
                 _ => format!("must be as one of {schemas} asks, and is as none does"),

@@ -13,6 +13,7 @@ use super::arena::{Body, Check, Rule, Schema, SubId};
 use super::budget::{Budget, EVALUATION_DEPTH_LIMIT, OverBudget};
 use super::keyword::Keyword;
 use super::pointer::{push_index, push_name};
+use super::types::Types;
 use super::violation::Violation;
 use crate::syntax::{Node, Value};
 use crate::text::Span;
@@ -79,10 +80,12 @@ impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
         let rules = match &sub.body {
             Body::Always => return Ok(true),
             Body::Never => {
-                self.find_at(sub.via, sub.document, sub.span, node.span, || {
-                    "must not be there".to_owned()
-                })?;
-                return Ok(false);
+                let at = At {
+                    keyword: sub.via,
+                    document: sub.document,
+                    span: sub.span,
+                };
+                return self.find(at, node.span, || "must not be there".to_owned());
             }
             Body::Rules(rules) => rules,
         };
@@ -94,28 +97,65 @@ impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
         if entered {
             self.scope.push(sub.resource);
         }
-        let mut own = match seen {
-            None if !sub.tracks => None,
-            _ => Some(Seen::new(node, self.budget)?),
+        let verdict = if sub.tracks || seen.is_some() {
+            self.tracked(sub.document, rules, node, seen)
+        } else {
+            self.rules(sub.document, rules, node, None)
         };
-        let mut valid = true;
-        for rule in rules {
-            let holds = self.rule(sub.document, rule, node, own.as_mut())?;
-            valid &= holds;
-            if !valid && self.quiet > 0 {
-                break;
-            }
-        }
         if entered {
             self.scope.pop();
         }
         self.depth -= 1;
-        if let (true, Some(seen), Some(own)) = (valid, seen, own) {
+        verdict
+    }
+
+    /// Check a value against rules of which some depend on what others have evaluated, or that
+    /// others depend on.
+    #[inline(never)]
+    fn tracked(
+        &mut self,
+        document: u32,
+        rules: &'s [Rule<'a>],
+        node: &Node<'_>,
+        seen: Option<&mut Seen>,
+    ) -> Verdict {
+        let mut own = Seen::new(node, self.budget)?;
+        let valid = self.rules(document, rules, node, Some(&mut own))?;
+        if let (true, Some(seen)) = (valid, seen) {
             seen.merge(&own, self.budget)?;
         }
         Ok(valid)
     }
 
+    #[inline(always)]
+    fn rules(
+        &mut self,
+        document: u32,
+        rules: &'s [Rule<'a>],
+        node: &Node<'_>,
+        mut seen: Option<&mut Seen>,
+    ) -> Verdict {
+        self.budget.charge(rules.len() as u64)?;
+        let mut valid = true;
+        for rule in rules {
+            valid &= match (&rule.check, &node.value) {
+                // The most frequent one, without a call.
+                (Check::Type(types), Value::String(_) | Value::Mapping(_))
+                    if types.holds(Types::of(&node.value)) =>
+                {
+                    true
+                }
+                _ => self.rule(document, rule, node, seen.as_deref_mut())?,
+            };
+            if !valid && self.quiet > 0 {
+                break;
+            }
+        }
+        Ok(valid)
+    }
+
+    // In line, what each kind of rule needs would be made ready for all of them.
+    #[inline(never)]
     fn rule(
         &mut self,
         document: u32,
@@ -123,7 +163,6 @@ impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
         node: &Node<'_>,
         seen: Option<&mut Seen>,
     ) -> Verdict {
-        self.budget.charge(1)?;
         let at = At {
             keyword: rule.keyword,
             document,
@@ -201,28 +240,18 @@ impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
     }
 
     /// Note what is wrong, by a keyword. The answer is the verdict, which is no.
+    #[cold]
     fn find(&mut self, at: At, span: Span, message: impl FnOnce() -> String) -> Verdict {
-        self.find_at(at.keyword, at.document, at.span, span, message)
-    }
-
-    fn find_at(
-        &mut self,
-        keyword: Keyword,
-        document: u32,
-        schema_span: Span,
-        span: Span,
-        message: impl FnOnce() -> String,
-    ) -> Verdict {
         if self.quiet == 0 {
             self.budget.charge(VIOLATION_COST)?;
-            let (document, schema) = self.schema.place(document, schema_span);
+            let (document, schema) = self.schema.place(at.document, at.span);
             let violation = Violation {
                 instance: self.pointer(),
                 span,
                 document,
                 schema,
-                schema_span,
-                keyword: keyword.name(),
+                schema_span: at.span,
+                keyword: at.keyword.name(),
                 message: message(),
                 causes: Vec::new(),
             };
@@ -235,6 +264,7 @@ impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
     }
 
     /// Note what is wrong, with what it comes from.
+    #[cold]
     fn find_because(
         &mut self,
         at: At,

@@ -10,6 +10,9 @@ use crate::syntax::{Entry, Node, Value};
 use crate::text::{Span, nearest};
 use std::borrow::Cow;
 
+/// So few names are looked at one after the other: most differ in their length already.
+const FEW: usize = 8;
+
 /// Names of at most so many properties are searched for one that is spelled nearly alike.
 const SUGGESTED_FROM: usize = 64;
 
@@ -27,9 +30,9 @@ impl Evaluator<'_, '_, '_, '_> {
         let mut valid = true;
         for (place, entry) in entries.iter().enumerate() {
             let mut known = false;
-            if let Some(found) = find(&properties.named, &entry.key, self.budget)? {
+            if let Some(sub) = find(&properties.named, &entry.key, self.budget)? {
                 known = true;
-                valid &= self.part(properties.named[found].1, place, &entry.value)?;
+                valid &= self.part(sub, place, &entry.value)?;
             }
             for (pattern, sub) in &properties.patterns {
                 let pattern = &self.schema.patterns[*pattern as usize];
@@ -128,22 +131,12 @@ impl Evaluator<'_, '_, '_, '_> {
         span: Span,
         entries: &[Entry<'_>],
     ) -> Verdict {
-        self.budget.charge(names.len() as u64 / 8)?;
-        let mut there = vec![false; names.len()];
-        for entry in entries {
-            if let Some(found) = find_by(names, |name| name, &entry.key, self.budget)? {
-                there[found] = true;
-            }
-        }
-        if there.iter().all(|it| *it) {
+        Keys::charge(entries, self.budget)?;
+        let keys = Keys::new(entries);
+        if keys.hold_all(names, self.budget)? {
             return Ok(true);
         }
-        let all = names.iter().zip(&there);
-        let missing: Vec<_> = all
-            .filter(|(_, there)| !**there)
-            .map(|(name, _)| *name)
-            .collect();
-        self.find(at, span, || missing_names(&missing, None))
+        self.find(at, span, || missing_names(names, &keys, None))
     }
 
     pub(super) fn dependent_required(
@@ -153,23 +146,12 @@ impl Evaluator<'_, '_, '_, '_> {
         span: Span,
         entries: &[Entry<'_>],
     ) -> Verdict {
-        let mut keys: Vec<&str> = entries.iter().map(|entry| &*entry.key).collect();
-        let eighths = keys.iter().map(|key| key.len() as u64 / 8 + 1).sum();
-        charge_sort(keys.len(), eighths, self.budget)?;
-        sort_by_key(&mut keys, |key| *key);
+        Keys::charge(entries, self.budget)?;
+        let keys = Keys::new(entries);
         let mut valid = true;
         for (name, needed) in dependencies {
-            if find_by(&keys, |key| key, name, self.budget)?.is_none() {
-                continue;
-            }
-            let mut missing = Vec::new();
-            for needed in needed {
-                if find_by(&keys, |key| key, needed, self.budget)?.is_none() {
-                    missing.push(*needed);
-                }
-            }
-            if !missing.is_empty() {
-                valid = self.find(at, span, || missing_names(&missing, Some(name)))?;
+            if keys.hold_all(&[name], self.budget)? && !keys.hold_all(needed, self.budget)? {
+                valid = self.find(at, span, || missing_names(needed, &keys, Some(name)))?;
             }
         }
         Ok(valid)
@@ -184,8 +166,8 @@ impl Evaluator<'_, '_, '_, '_> {
     ) -> Verdict {
         let mut valid = true;
         for entry in entries {
-            if let Some(found) = find(schemas, &entry.key, self.budget)? {
-                valid &= self.check(schemas[found].1, node, seen.as_deref_mut())?;
+            if let Some(sub) = find(schemas, &entry.key, self.budget)? {
+                valid &= self.check(sub, node, seen.as_deref_mut())?;
             }
         }
         Ok(valid)
@@ -228,40 +210,83 @@ impl Evaluator<'_, '_, '_, '_> {
     }
 }
 
-fn missing_names(missing: &[&str], because: Option<&str>) -> String {
-    let names = listed(missing.iter(), |name| quoted(name), "and");
+/// What is said of those of some names that are none of the keys.
+fn missing_names(names: &[&str], keys: &Keys<'_>, because: Option<&str>) -> String {
+    let missing: Vec<_> = names.iter().filter(|name| !keys.hold(name)).collect();
     let noun = if missing.len() == 1 {
         "the property"
     } else {
         "the properties"
     };
+    let names = listed(missing.into_iter(), |name| quoted(name), "and");
     match because {
         Some(name) => format!("must have {noun} {names}, because it has {}", quoted(name)),
         None => format!("must have {noun} {names}"),
     }
 }
 
-/// The place of a name among sorted ones.
-fn find<T>(
+/// The keys of an object, among which names are looked for.
+struct Keys<'k> {
+    entries: &'k [Entry<'k>],
+    /// The same sorted, if they are many.
+    sorted: Vec<&'k str>,
+}
+
+impl<'k> Keys<'k> {
+    /// Pay for what making them takes.
+    fn charge(entries: &[Entry<'_>], budget: &mut Budget) -> Result<(), OverBudget> {
+        if entries.len() <= FEW {
+            return Ok(());
+        }
+        let eighths = entries.iter().map(|entry| entry.key.len() as u64 / 8 + 1);
+        charge_sort(entries.len(), eighths.sum(), budget)
+    }
+
+    fn new(entries: &'k [Entry<'k>]) -> Self {
+        let mut sorted = Vec::new();
+        if entries.len() > FEW {
+            sorted.extend(entries.iter().map(|entry| &*entry.key));
+            sort_by_key(&mut sorted, |key| *key);
+        }
+        Self { entries, sorted }
+    }
+
+    fn hold(&self, name: &str) -> bool {
+        if self.sorted.is_empty() {
+            self.entries.iter().any(|entry| entry.key == name)
+        } else {
+            self.sorted.binary_search(&name).is_ok()
+        }
+    }
+
+    fn hold_all(&self, names: &[&str], budget: &mut Budget) -> Result<bool, OverBudget> {
+        for name in names {
+            budget.charge(search_cost(self.entries.len(), name))?;
+            if !self.hold(name) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// What belongs to a name, among sorted ones.
+fn find<T: Copy>(
     named: &[(&str, T)],
     name: &str,
     budget: &mut Budget,
-) -> Result<Option<usize>, OverBudget> {
-    find_by(named, |(name, _)| name, name, budget)
+) -> Result<Option<T>, OverBudget> {
+    budget.charge(search_cost(named.len(), name))?;
+    let found = if named.len() <= FEW {
+        named.iter().position(|(known, _)| *known == name)
+    } else {
+        named.binary_search_by_key(&name, |(known, _)| known).ok()
+    };
+    Ok(found.map(|found| named[found].1))
 }
 
-fn find_by<T>(
-    sorted: &[T],
-    name_of: impl Fn(&T) -> &str,
-    name: &str,
-    budget: &mut Budget,
-) -> Result<Option<usize>, OverBudget> {
-    if sorted.is_empty() {
-        budget.charge(1)?;
-        return Ok(None);
-    }
-    // Each comparison may read all of the name.
-    let comparisons = u64::from(sorted.len().ilog2()) + 1;
-    budget.charge(1 + comparisons * (name.len() as u64 / 16 + 1) / 4)?;
-    Ok(sorted.binary_search_by(|it| name_of(it).cmp(name)).ok())
+/// What it costs to look for a name among so many, in steps: each comparison may read all of it.
+fn search_cost(names: usize, name: &str) -> u64 {
+    let comparisons = names.checked_ilog2().map_or(0, |log| u64::from(log) + 1);
+    1 + comparisons * (name.len() as u64 / 16 + 1) / 4
 }

@@ -41,6 +41,9 @@ struct Key {
     escaped: bool,
 }
 
+/// So many keys are compared with each other; more are sorted.
+pub(super) const FEW_KEYS: usize = 16;
+
 type Read<T> = Result<T, Box<Syntax>>;
 
 /// Reads one JSON text from front to back.
@@ -274,7 +277,9 @@ impl<'a> Reader<'a> {
     /// Go on with a string after its first backslash.
     #[cold]
     fn escaped_string(&mut self, start: usize) -> Read<Token<'a>> {
-        let mut value = self.text[start + 1..self.at].to_owned();
+        // Without its escapes a string is shorter than with them.
+        let mut value = String::with_capacity(self.closing_quote() - start);
+        value.push_str(&self.text[start + 1..self.at]);
         loop {
             match self.byte() {
                 Some(b'"') => {
@@ -297,6 +302,16 @@ impl<'a> Reader<'a> {
             self.at = plain_run(self.text.as_bytes(), run);
             value.push_str(&self.text[run..self.at]);
         }
+    }
+
+    /// Where the string ends that the reader stands in, or the text if that comes first.
+    fn closing_quote(&self) -> usize {
+        let bytes = self.text.as_bytes();
+        let mut end = self.at;
+        while let Some(b'\\') = bytes.get(end) {
+            end = plain_run(bytes, bytes.len().min(end + 2));
+        }
+        end
     }
 
     /// Read an escape. Half of a surrogate pair is noted, and read as U+FFFD.
@@ -469,33 +484,40 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// Whether one of the keys may stand among them twice: told for the few that most objects have.
+    /// Whether one of the keys may stand among them twice: told for those of most objects, which are
+    /// few and written without escapes.
     fn may_repeat(&self, keys: &[Key]) -> bool {
-        let repeats = |(at, key): (usize, &Key)| {
-            let name = key.name(self.text);
-            keys[..at].iter().any(|other| other.name(self.text) == name)
+        let len = |key: &Key| key.span.end - key.span.start;
+        let repeated = |(at, key): (usize, &Key)| {
+            let same = |other: &Key| {
+                len(other) == len(key) && self.source(other.span) == self.source(key.span)
+            };
+            key.escaped || keys[..at].iter().any(same)
         };
-        keys.len() > 16 || keys.iter().enumerate().any(repeats)
+        keys.len() > FEW_KEYS || keys.iter().enumerate().any(repeated)
     }
 
     /// Check the keys noted since `begin_keys` for duplicates, and forget them.
     pub fn end_keys(&mut self, begun: usize) {
         let keys = &self.keys[begun..];
         if self.may_repeat(keys) {
-            let mut named: Vec<_> = keys
-                .iter()
-                .map(|key| (key.name(self.text), key.span))
-                .collect();
-            // Of equal keys the first in the text comes first.
-            sort_by(&mut named, Ord::cmp);
-            for pair in named.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
-                self.flaws.push(Flaw::DuplicateKey {
-                    first: pair[0].1,
-                    again: pair[1].1,
-                });
-            }
+            let named = keys.iter().map(|key| (key.name(self.text), key.span));
+            self.note_repeated(named.collect());
         }
         self.keys.truncate(begun);
+    }
+
+    /// Note those of some keys that stand among them twice.
+    #[cold]
+    pub(super) fn note_repeated(&mut self, mut keys: Vec<(Cow<'_, str>, Span)>) {
+        // Of equal keys the first in the text comes first.
+        sort_by(&mut keys, Ord::cmp);
+        for pair in keys.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+            self.flaws.push(Flaw::DuplicateKey {
+                first: pair[0].1,
+                again: pair[1].1,
+            });
+        }
     }
 
     /// Require that nothing but white space is left, and report the flaws.
@@ -563,11 +585,11 @@ fn plain_run(bytes: &[u8], mut at: usize) -> usize {
     // it, and those are not looked at.
     while let Some(chunk) = bytes[at..].first_chunk::<8>() {
         let word = u64::from_le_bytes(*chunk);
-        let zero = |x: u64| x.wrapping_sub(ONES) & !x & HIGH;
-        let quote = zero(word ^ (ONES * b'"' as u64));
-        let backslash = zero(word ^ (ONES * b'\\' as u64));
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
-        let stop = quote | backslash | control;
+        // With this bit turned a quote is the first byte above the control characters.
+        let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
+        let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+        // Neither has its high bit set.
+        let stop = (quote_or_control | backslash) & !word & HIGH;
         if stop != 0 {
             return at + (stop.trailing_zeros() / 8) as usize;
         }
