@@ -15,5 +15,7 @@ mod random;
 mod reports;
 #[path = "plan/run.rs"]
 mod run;
+#[path = "plan/servers.rs"]
+mod servers;
 #[path = "plan/worlds.rs"]
 mod worlds;

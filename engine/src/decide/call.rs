@@ -9,8 +9,7 @@ use crate::model::{
     CallPlan, Index, Lock, Name, NonEmpty, Planned, PlannedCall, ServerView, ToolCatalogue,
     ToolView,
 };
-use crate::schema::{self, ArgumentProblem, Budget};
-use crate::text::Likeness;
+use crate::schema::{self, ArgumentProblem, Budget, Unusable};
 
 /// The tag without which a tool may write.
 const READONLY: &str = "readonly";
@@ -66,6 +65,8 @@ pub enum CallDenial<'a> {
     },
     /// Its input schema or the arguments of the plan.
     Arguments(ArgumentProblem),
+    /// Its output schema: nothing that it could return would be taken.
+    Output(Unusable),
 }
 
 /// Why a tool is taken to write.
@@ -151,7 +152,8 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
         version: None,
         tool: call.tool.value.as_str(),
     };
-    let found = LockedTool::find(target, context, &mut Likeness::new(), &mut denials);
+    let mut budget = Budget::new();
+    let found = LockedTool::find(target, context, budget.likeness(), &mut denials);
     denials.extend(may_write(&found.tools, found.listed).map(CallDenial::NotReadonly));
     let needs_approval = found.needs_approval();
     denials.extend(found.changed);
@@ -163,9 +165,11 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
         schema,
         call.args.of(plan.text.as_str()),
         call.args,
-        &mut Budget::new(),
+        &mut budget,
     );
     denials.extend(wrong.into_iter().map(CallDenial::Arguments));
+    let output_schema = output_schema(listed);
+    denials.extend(unusable_output(output_schema, &mut budget));
     match (found.entries.first(), context.lock) {
         (Some(server), Some(lock)) if denials.is_empty() => CallVerdict::Allowed(AuthorizedCall {
             plan,
@@ -173,11 +177,20 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
             lock,
             server: *server,
             definition,
-            output_schema: output_schema(listed),
+            output_schema,
             needs_approval,
         }),
         _ => denied(denials),
     }
+}
+
+/// Why no output would be taken, if the tool has a schema for it.
+pub(super) fn unusable_output<'a>(
+    schema: Option<&str>,
+    budget: &mut Budget,
+) -> impl Iterator<Item = CallDenial<'a>> {
+    let problems = schema.map(|schema| schema::unusable(Some(schema), budget));
+    problems.into_iter().flatten().map(CallDenial::Output)
 }
 
 fn denied(denials: Vec<CallDenial<'_>>) -> CallVerdict<'_> {

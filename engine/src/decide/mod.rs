@@ -36,7 +36,7 @@ pub use grounding::{
 pub use matching::{CapabilityFunnel, Circumstances, Matching, NearTool, Preference, hash};
 #[cfg(feature = "plan")]
 pub use plan::{
-    AuthorizedPlan, AuthorizedStep, CantBe, Decided, Deferred, DestinationDenial, InputDenial,
+    AuthorizedPlan, AuthorizedStep, Between, CantBe, Decided, Deferred, DestinationDenial, InputDenial,
     PlanAnswer, PlanContext, PlanDenial, PlanReason, PlanRules, QueryDenial, Referred, RunCheck,
     RunDenial, ServerUse, Stated, authorize_destination, authorize_plan, decide_query,
 };

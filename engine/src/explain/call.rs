@@ -4,7 +4,7 @@ use super::wording::quoted;
 use crate::decide::{CallDenial, CallVerdict, MayWrite};
 use crate::diagnostic::{Code, Diagnostic, Label};
 use crate::model::{CallPlan, Name, Planned};
-use crate::schema::ArgumentProblem;
+use crate::schema::{ArgumentProblem, Unusable};
 use crate::text::{Span, Text};
 
 /// One error for each reason, at its place in the plan. None: the call may be made, or none is
@@ -17,7 +17,7 @@ pub fn call_denials(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Diagnosti
         text: &plan.text,
         server: (call.server.value.as_str(), call.server.span),
         tool: (call.tool.value.as_str(), call.tool.span),
-        arguments: ("args", call.args),
+        arguments: "args",
     };
     let denials = denials.as_slice().iter();
     denials.map(|denial| call_denial(&place, denial)).collect()
@@ -32,8 +32,8 @@ pub(super) struct CallPlace<'p> {
     pub(super) server: (&'p str, Span),
     /// The name of the tool, and where it is told of.
     pub(super) tool: (&'p str, Span),
-    /// What the arguments are called, and where they stand.
-    pub(super) arguments: (&'p str, Span),
+    /// What the arguments are called.
+    pub(super) arguments: &'p str,
 }
 
 /// The words for one reason against a call.
@@ -42,7 +42,7 @@ pub(super) fn call_denial(place: &CallPlace<'_>, denial: &CallDenial<'_>) -> Dia
         text,
         server: (server, server_span),
         tool: (tool, tool_span),
-        arguments: (arguments, arguments_span),
+        arguments,
     } = *place;
     let named = format!("`{tool}` of `{server}`");
     let at = |code: Code, span: Span, label: &str, message: String, help: String| Diagnostic {
@@ -119,20 +119,20 @@ pub(super) fn call_denial(place: &CallPlace<'_>, denial: &CallDenial<'_>) -> Dia
             format!("{named} was locked with the definition {locked}, and has {present}"),
             usual(Code::DefinitionChanged),
         ),
+        CallDenial::Output(why) => at(
+            unusable_code(why),
+            tool_span,
+            "its output schema can't be used",
+            format!("the output schema of {named} {}", unusable(why)),
+            usual(unusable_code(why)),
+        ),
         CallDenial::Arguments(problem) => match problem {
-            ArgumentProblem::Schema { message } => at(
-                Code::SchemaInvalid,
+            ArgumentProblem::Unusable(why) => at(
+                unusable_code(why),
                 tool_span,
                 "its input schema can't be used",
-                format!("the input schema of {named} {message}"),
-                usual(Code::SchemaInvalid),
-            ),
-            ArgumentProblem::Budget { message } => at(
-                Code::SchemaBudget,
-                arguments_span,
-                "not decided",
-                format!("the arguments of {named} can't be checked: {message}"),
-                usual(Code::SchemaBudget),
+                format!("the input schema of {named} {}", unusable(why)),
+                usual(unusable_code(why)),
             ),
             ArgumentProblem::Unknown {
                 name,
@@ -161,6 +161,22 @@ pub(super) fn call_denial(place: &CallPlace<'_>, denial: &CallDenial<'_>) -> Dia
                 format!("the input schema says so at `{rule}`"),
             ),
         },
+    }
+}
+
+/// The code of a schema that says nothing.
+pub(super) fn unusable_code(why: &Unusable) -> Code {
+    match why {
+        Unusable::Schema { .. } => Code::SchemaInvalid,
+        Unusable::Budget(_) => Code::SchemaBudget,
+    }
+}
+
+/// Why a schema says nothing: a predicate about it.
+pub(super) fn unusable(why: &Unusable) -> String {
+    match why {
+        Unusable::Schema { message } => message.clone(),
+        Unusable::Budget(over) => format!("can't be evaluated: {}", over.reason()),
     }
 }
 

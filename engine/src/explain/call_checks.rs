@@ -53,7 +53,7 @@ impl CallCheck {
             Self::Permitted => "No label of the lock forbids it.",
             Self::ReadOnly => "It only reads, by all that it advertises and says of itself.",
             Self::Unchanged => "It is defined as it was locked.",
-            Self::Arguments => "Its input schema takes the arguments.",
+            Self::Arguments => "Its input schema takes the arguments, and its output schema can be used.",
         }
     }
 
@@ -67,7 +67,7 @@ impl CallCheck {
             CallDenial::Forbidden { .. } => Self::Permitted,
             CallDenial::NotReadonly(_) => Self::ReadOnly,
             CallDenial::DefinitionChanged { .. } => Self::Unchanged,
-            CallDenial::Arguments(_) => Self::Arguments,
+            CallDenial::Arguments(_) | CallDenial::Output(_) => Self::Arguments,
         }
     }
 

@@ -1,9 +1,9 @@
 //! The words for what speaks against a plan, with the places that a report names \[3\].
 
-use super::call::{CallPlace, call_denial};
+use super::call::{CallPlace, call_denial, unusable, unusable_code};
 use super::wording::quoted;
 use crate::decide::{
-    CallDenial, CantBe, DestinationDenial, InputDenial, PlanAnswer, PlanContext, PlanDenial,
+    Between, CallDenial, CantBe, DestinationDenial, InputDenial, PlanAnswer, PlanContext, PlanDenial,
     PlanReason, PlanRules, QueryDenial, Referred, RunCheck, RunDenial, Stated,
 };
 use crate::diagnostic::{Code, Diagnostic, Finding, Label};
@@ -42,6 +42,7 @@ pub fn plan_findings(
     if let Some(plan) = &examined.value {
         let words = Words {
             text: &examined.text,
+            request: context.request.map(|it| &it.text),
             plan,
             rules,
         };
@@ -55,7 +56,7 @@ pub fn plan_findings(
         }));
     }
     for finding in &mut found {
-        // Views that have no place for the rule tell it as well.
+        // Views that have no place for the rule and the reason tell them as well.
         let told = finding
             .diagnostic
             .help
@@ -64,6 +65,10 @@ pub fn plan_findings(
         if !told {
             let rule = format!("the rule is: {}", finding.rule);
             finding.diagnostic.help.push(rule);
+        }
+        if let Some(reason) = finding.reason {
+            let exactly = format!("more exactly, it is {}", reason.name());
+            finding.diagnostic.help.push(exactly);
         }
     }
     sort_by_key(&mut found, |finding| {
@@ -101,6 +106,9 @@ pub fn deferred(check: RunCheck) -> &'static str {
         }
         RunCheck::Input => "the input is known once the earlier step has run",
         RunCheck::Destination => "the URL is known once the earlier step has run",
+        RunCheck::Addresses => {
+            "the addresses of the host are known once the connection is to be made"
+        }
         RunCheck::Output => "the output is known once the step has run",
     }
 }
@@ -182,13 +190,12 @@ pub fn nonconformities(
     library: &Library,
 ) -> Option<Vec<Diagnostic>> {
     library.text(schema)?;
-    let found = conformity(schema, document, library);
-    Some(
-        found
-            .into_iter()
-            .map(|finding| finding.diagnostic)
-            .collect(),
-    )
+    let found = conformity(schema, document, library).into_iter();
+    let exact = found.map(|finding| Diagnostic {
+        code: finding.reason.unwrap_or(finding.diagnostic.code),
+        ..finding.diagnostic
+    });
+    Some(exact.collect())
 }
 
 /// The schemas whose names are spelled nearly so.
@@ -236,6 +243,7 @@ struct Said {
 
 struct Words<'a> {
     text: &'a Text,
+    request: Option<&'a Text>,
     plan: &'a Plan,
     rules: &'a PlanRules,
 }
@@ -271,7 +279,13 @@ impl Words<'_> {
     /// What is about the plan as a whole, and the document that it is told of.
     fn whole(&self, reason: &PlanReason<'_>) -> Option<(&Text, Said)> {
         match reason {
-            PlanReason::OtherDocument(stated) => Some((self.text, other_document(stated))),
+            PlanReason::OtherDocument(stated) => {
+                let text = match stated.between {
+                    Between::PlanAndDocument | Between::PlanAndRequest => self.text,
+                    Between::RequestAndDocument => self.request?,
+                };
+                Some((text, other_document(stated)))
+            }
             PlanReason::TooManySteps { cap } => {
                 let first = usize::try_from(*cap).ok()?;
                 let step = self.plan.steps.get(first)?;
@@ -381,6 +395,18 @@ impl Words<'_> {
                 "give the index that the lock was made from".to_owned(),
             ),
             PlanReason::Server(denial) => self.server(number, step, denial)?,
+            PlanReason::SeveralVersions { versions, .. } => on_tool(
+                Code::MovaPolicyDenied,
+                Some(Code::ToolNotLocked),
+                "of which version?",
+                format!(
+                    "the lock has the server of `{tool}` in the versions {}, and the binding names \
+                     none",
+                    listed(versions)
+                ),
+                "a binding names a `server_version` unless the lock has only one",
+                "add `server_version` to the binding".to_owned(),
+            ),
             PlanReason::ServerElsewhere { endpoint } => {
                 let binding = self.binding(step)?;
                 on_tool(
@@ -409,13 +435,8 @@ impl Words<'_> {
                 let said = input(denial, "input");
                 match denial {
                     // What is wrong with the tool stands where the tool is named.
-                    InputDenial::Argument(ArgumentProblem::Schema { .. }) => Said {
+                    InputDenial::Argument(ArgumentProblem::Unusable(_)) => Said {
                         pointer: format!("{at}/tool_id"),
-                        span: step.tool.span,
-                        ..said
-                    },
-                    InputDenial::Argument(ArgumentProblem::Budget { .. }) => Said {
-                        pointer: format!("{at}/input"),
                         span: step.tool.span,
                         ..said
                     },
@@ -468,7 +489,7 @@ impl Words<'_> {
             text: self.text,
             server: (server, step.tool.span),
             tool: (tool, step.tool.span),
-            arguments: ("input", step.tool.span),
+            arguments: "input",
         };
         let diagnostic = call_denial(&place, denial);
         Some(Said {
@@ -511,21 +532,23 @@ fn other_document(stated: &Stated<'_>) -> Said {
         span,
         said,
         is,
-        by_request,
+        between,
     } = stated;
-    let whose = match (document, by_request) {
-        (_, true) => "the request",
-        (Referred::Profile, false) => "the profile",
-        (Referred::ToolPool | Referred::Request, false) => "the pool",
+    let (what, whose) = match (between, document) {
+        (Between::PlanAndRequest, _) => ("plan", "the request"),
+        (Between::PlanAndDocument, Referred::Profile) => ("plan", "the profile"),
+        (Between::PlanAndDocument, _) => ("plan", "the pool"),
+        (Between::RequestAndDocument, Referred::Profile) => ("request", "the profile"),
+        (Between::RequestAndDocument, _) => ("request", "the pool"),
     };
     let is = match is {
         Some(is) => format!("{whose} has `{is}`"),
         None => format!("{whose} has none"),
     };
     let pointer = match document {
-        Referred::Request => "/plan/request_id".to_owned(),
+        Referred::Request => format!("/{what}/request_id"),
         Referred::ToolPool | Referred::Profile => {
-            format!("/plan/{}/{member}", document.member())
+            format!("/{what}/{}/{member}", document.member())
         }
     };
     Said {
@@ -534,9 +557,9 @@ fn other_document(stated: &Stated<'_>) -> Said {
         pointer,
         span: *span,
         label: "another one",
-        message: format!("the plan was made for the `{member}` `{said}`, and {is}"),
+        message: format!("the {what} was made for the `{member}` `{said}`, and {is}"),
         rule: "a plan is decided by the documents that it was made for".to_owned(),
-        help: "have the plan made anew, or give the documents that it was made for".to_owned(),
+        help: format!("have the {what} made anew, or give the documents that it was made for"),
     }
 }
 
@@ -731,23 +754,14 @@ fn input(denial: &InputDenial<'_>, name: &str) -> Said {
 fn argument(problem: &ArgumentProblem, name: &str) -> Said {
     const RULE: &str = "`inputSchema` of the tool";
     let (reason, pointer, span, label, message, rule, help) = match problem {
-        ArgumentProblem::Schema { message } => (
-            Code::SchemaInvalid,
+        ArgumentProblem::Unusable(why) => (
+            unusable_code(why),
             String::new(),
             Span::default(),
             "its input schema can't be used",
-            format!("the input schema of the tool {message}"),
+            format!("the input schema of the tool {}", unusable(why)),
             RULE.to_owned(),
-            Code::SchemaInvalid.help().to_owned(),
-        ),
-        ArgumentProblem::Budget { message } => (
-            Code::SchemaBudget,
-            String::new(),
-            Span::default(),
-            "not decided",
-            format!("the input can't be checked: {message}"),
-            RULE.to_owned(),
-            Code::SchemaBudget.help().to_owned(),
+            unusable_code(why).help().to_owned(),
         ),
         ArgumentProblem::Unknown {
             name: unknown,

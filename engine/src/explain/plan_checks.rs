@@ -64,7 +64,7 @@ impl StepCheck {
             None => {
                 let rest = finding.pointer.strip_prefix("/plan/steps/")?;
                 let (_, member) = rest.split_once('/')?;
-                member.starts_with("input_from").then_some(Self::Input)
+                member.starts_with("input").then_some(Self::Input)
             }
         }
     }
@@ -73,7 +73,9 @@ impl StepCheck {
         Some(match reason {
             PlanReason::NoConnector { .. } | PlanReason::NoTool { .. } => Self::Pool,
             PlanReason::NoRule | PlanReason::RuleDenies(_) => Self::Rules,
-            PlanReason::NoIndex | PlanReason::Server(_) => Self::Lock,
+            PlanReason::NoIndex
+            | PlanReason::Server(_)
+            | PlanReason::SeveralVersions { .. } => Self::Lock,
             PlanReason::ServerElsewhere { .. }
             | PlanReason::Input(InputDenial::Destination { .. }) => Self::Destination,
             PlanReason::AboveCap { .. } => Self::Limits,
@@ -155,8 +157,11 @@ impl<'a> Checking<'a> {
             StepCheck::Destination => {
                 matches!(driver, Some(Driver::McpProxy { .. } | Driver::Http { .. }))
             }
-            StepCheck::Output => self.waits(of.number, RunCheck::Output),
-            StepCheck::Pool | StepCheck::Rules | StepCheck::Limits | StepCheck::Input => true,
+            StepCheck::Pool
+            | StepCheck::Rules
+            | StepCheck::Limits
+            | StepCheck::Input
+            | StepCheck::Output => true,
         }
     }
 
@@ -211,7 +216,9 @@ impl<'a> Checking<'a> {
     fn waiting(&self, check: StepCheck, step: usize) -> Vec<CheckFact> {
         let waits: &[RunCheck] = match check {
             StepCheck::Input => &[RunCheck::InputFrom, RunCheck::Input],
-            StepCheck::Destination => &[RunCheck::Destination],
+            StepCheck::Destination if self.waits(step, RunCheck::Destination) => {
+                &[RunCheck::Destination, RunCheck::Addresses]
+            }
             StepCheck::Output => &[RunCheck::Output],
             _ => &[],
         };
@@ -347,6 +354,9 @@ impl<'a> Checking<'a> {
             text: said,
             place: self.in_pool(&format!("/bindings/{}/destinations", binding.number)),
         });
+        if self.waits(of.number, RunCheck::Addresses) {
+            facts.push(CheckFact::said(deferred(RunCheck::Addresses)));
+        }
         facts
     }
 

@@ -2,7 +2,7 @@
 //! permit no more than before first.
 
 use super::plan_fix::without_step;
-use crate::decide::{DestinationDenial, InputDenial, PlanAnswer, PlanReason, PlanRules, Referred};
+use crate::decide::{Between, DestinationDenial, InputDenial, PlanAnswer, PlanReason, PlanRules, Referred};
 use crate::diagnostic::{Change, ChangeKind, Finding};
 use crate::lower::Examined;
 use crate::model::{Cap, Plan, PlanStep};
@@ -58,6 +58,8 @@ fn change(source: Source, pointer: impl Into<String>, kind: ChangeKind, widens: 
 
 fn whole(reason: &PlanReason<'_>, plan: &Plan, rules: &PlanRules, found: &mut Vec<Proposal>) {
     match reason {
+        // What was asked for is for whoever asks to change.
+        PlanReason::OtherDocument(stated) if stated.between == Between::RequestAndDocument => {}
         PlanReason::OtherDocument(stated) => {
             let pointer = match stated.document {
                 Referred::Request => "/plan/request_id".to_owned(),
@@ -154,6 +156,17 @@ fn narrowing(
         PlanReason::Input(InputDenial::Method {
             allowed: [only], ..
         }) => replace(format!("{at}/input/method"), json(only)),
+        PlanReason::Input(InputDenial::Destination {
+            url,
+            denial: DestinationDenial::Elsewhere { origin, allowed },
+            ..
+        }) => {
+            let allowed: Vec<_> = allowed.iter().map(ToString::to_string).collect();
+            let allowed = allowed.iter().map(|it| &**it);
+            for near in crate::text::nearest(&origin.to_string(), allowed, 1) {
+                replace(format!("{at}/input/url"), json(&moved(url, near)));
+            }
+        }
         PlanReason::Input(InputDenial::Program { nearest, .. }) => {
             for near in nearest {
                 replace(format!("{at}/input/program"), json(near));
@@ -170,6 +183,13 @@ fn narrowing(
             let kind = ChangeKind::Replace(most.to_string());
             found.push(vec![change(Source::ToolPool, pointer, kind, false)]);
         }
+        PlanReason::SeveralVersions { binding, versions } => {
+            for version in versions {
+                let pointer = format!("/bindings/{binding}/server_version");
+                let kind = ChangeKind::Add(json(version));
+                found.push(vec![change(Source::ToolPool, pointer, kind, false)]);
+            }
+        }
         PlanReason::NoRule => {
             // A tool of the same connector that a rule allows and that is spelled nearly so.
             let pool = rules.pool.value.iter().flat_map(|pool| &pool.bindings);
@@ -182,6 +202,13 @@ fn narrowing(
         }
         _ => {}
     }
+}
+
+/// A URL at another origin.
+fn moved(url: &str, origin: &str) -> String {
+    let host = url.find("://").map_or(0, |at| at + "://".len());
+    let rest = url[host..].find(['/', '?', '#']);
+    format!("{origin}{}", rest.map_or("", |at| &url[host + at..]))
 }
 
 /// What permits more than before.

@@ -27,7 +27,7 @@ impl<T> Examined<T> {
 }
 
 /// Examine a document: read it, check it against the schema of a name in each of some libraries, and
-/// make of the tree what `lower` makes of it, which may find more.
+/// make of the tree what `lower` makes of it, which is told what was found and may find more.
 pub(super) fn examine<T>(
     (source, bytes, limit): (Source, Vec<u8>, usize),
     (schema, libraries): (&str, &[&Library]),
@@ -50,11 +50,7 @@ pub(super) fn examine<T>(
             conform(&root, "", (schema, library), |_| true, &mut findings);
         }
     }
-    let value = if findings.is_empty() {
-        lower(&root, &mut findings)
-    } else {
-        None
-    };
+    let value = lower(&root, &mut findings);
     let mut findings = findings.finish();
     crate::sort::sort_by_key(&mut findings, |finding| {
         finding.diagnostic.labels.first().map(|label| label.place)
@@ -219,7 +215,7 @@ pub(super) fn items<'n, 'a>(node: &'n Node<'a>, name: &str) -> &'n [Node<'a>] {
     }
 }
 
-/// A member that is a whole number, which its schema bounds.
+/// A member that is a whole number, and not a negative one.
 pub(super) fn whole_number(node: &Node<'_>, name: &str) -> Option<Spanned<u64>> {
     let member = member(node, name)?;
     let Value::Number(number) = &member.value else {
@@ -229,7 +225,10 @@ pub(super) fn whole_number(node: &Node<'_>, name: &str) -> Option<Spanned<u64>> 
     let value = number
         .parse()
         .ok()
-        .or_else(|| Some(number.parse::<f64>().ok()? as u64))?;
+        .or_else(|| {
+            let value = number.parse::<f64>().ok()?;
+            (value >= 0.0 && value.fract() == 0.0).then_some(value as u64)
+        })?;
     Some(Spanned {
         value,
         span: member.span,

@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 /// The rule by which a step has its name for itself.
 const UNIQUE: &str = "no other step of the plan has the same `step_id`";
 
+/// The names in a step.
+const NAMES: [&str; 3] = ["connector_id", "step_id", "tool_id"];
+
 /// The rule by which a plan has no loops.
 const EARLIER: &str = "`input_from` names a step that stands before this one";
 
@@ -29,7 +32,10 @@ pub fn request(bytes: Vec<u8>) -> Examined<Request> {
     examine(
         (Source::Request, bytes, PLAN_LIMIT),
         ("env.mova_agent_request_v1", &[Library::own()]),
-        |root, _| {
+        |root, findings| {
+            if !findings.is_empty() {
+                return None;
+            }
             let request = member(root, "request")?;
             Some(Request {
                 id: spanned(request, "request_id")?,
@@ -41,9 +47,17 @@ pub fn request(bytes: Vec<u8>) -> Examined<Request> {
     )
 }
 
+/// What a plan says, even of one that is not as it has to be, so that everything that is wrong with
+/// it is told at once: planners make several mistakes. Only what is called by no name is nothing.
 fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
     let plan = member(root, "plan")?;
     let nodes = items(plan, "steps");
+    let steps = (0..nodes.len()).map(|number| format!("/plan/steps/{number}"));
+    let names = steps.flat_map(|at| NAMES.map(|name| format!("{at}/{name}")));
+    let ids = ["/plan/plan_id", "/plan/request_id"].map(str::to_owned);
+    if ids.into_iter().chain(names).any(|it| findings.is_about(&it)) {
+        return None;
+    }
     let mut first = BTreeMap::new();
     for (number, node) in nodes.iter().enumerate() {
         first
@@ -89,6 +103,12 @@ fn input(
     let Some(from) = member(step, "input_from") else {
         return member(step, "input").map(|input| Input::Literal(input.span));
     };
+    let pointer = format!("/plan/steps/{number}/input_from/step");
+    // What is no name of a step, or no pointer, is told already.
+    let part = format!("/plan/steps/{number}/input_from/pointer");
+    if findings.is_about(&pointer) || findings.is_about(&part) {
+        return Some(Input::Refused);
+    }
     let name = spanned(from, "step")?;
     let place = first.get(&*name.value);
     if let Some(step) = place.filter(|it| **it < number) {
@@ -98,7 +118,6 @@ fn input(
             span: from.span,
         });
     }
-    let pointer = format!("/plan/steps/{number}/input_from/step");
     let at = (name.span, &*pointer);
     let earlier = first.iter().filter(|(_, place)| **place < number);
     let names = earlier.map(|(name, _)| *name);

@@ -14,6 +14,9 @@ use crate::text::{Source, Spanned};
 const INPUT_POLICY: &str = "`input_policy` is {\"max_bytes\": …, \"deny_patterns\": […]}, its patterns without \
      look-around and back-references";
 
+/// What a rule about tools is about.
+const SELECTOR: &str = "a rule about tools has the `selector` `connector_id/tool_id` or `*`";
+
 /// Examine an instruction profile, by MOVA's schema in a library, and by the project's equivalent:
 /// by what it says the profile is read.
 pub fn profile(bytes: Vec<u8>, library: &Library) -> Examined<Profile> {
@@ -25,6 +28,9 @@ pub fn profile(bytes: Vec<u8>, library: &Library) -> Examined<Profile> {
 }
 
 fn read(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
+    if !findings.is_empty() {
+        return None;
+    }
     let caps = member(root, "caps");
     if let Some(caps) = caps {
         let schema = "ds.mova_agent_run_summary_v1#/$defs/caps";
@@ -45,7 +51,7 @@ fn read(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
         rules: items(root, "rules")
             .iter()
             .enumerate()
-            .filter_map(|(number, node)| rule(number, node))
+            .filter_map(|(number, node)| rule(number, node, findings))
             .collect(),
         caps_span: caps.map(|caps| caps.span),
         caps: Cap::ALL
@@ -70,17 +76,33 @@ fn strings(list: &Node<'_>) -> Vec<String> {
 }
 
 /// A rule, if it is about tools.
-fn rule(number: usize, node: &Node<'_>) -> Option<Rule> {
+fn rule(number: usize, node: &Node<'_>, findings: &mut Findings<'_>) -> Option<Rule> {
     let target = member(node, "target")?;
     if string(member(target, "kind")?)? != "tool" {
         return None;
     }
     let selector = member(target, "selector").and_then(string);
+    let effect = string(member(node, "effect")?)?;
+    // One that is meant to deny and is about no tool would let everything through.
+    if effect == "deny" && !selector.is_some_and(is_selector) {
+        let id = string(member(node, "rule_id")?)?;
+        let (place, pointer) = match member(target, "selector") {
+            Some(selector) => (selector, "/selector"),
+            None => (target, ""),
+        };
+        findings.add(
+            (place.span, &format!("/rules/{number}/target{pointer}")),
+            SELECTOR,
+            "about no tool",
+            format!("the rule `{id}` would deny nothing: it selects no tool"),
+            "select one tool by `connector_id/tool_id`, or all of them by `*`",
+        );
+    }
     Some(Rule {
         number,
         id: spanned(node, "rule_id")?.value,
         span: node.span,
-        effect: match string(member(node, "effect")?)? {
+        effect: match effect {
             "allow" => Effect::Allow,
             "deny" => Effect::Deny,
             _ => Effect::Other,
@@ -91,6 +113,13 @@ fn rule(number: usize, node: &Node<'_>) -> Option<Rule> {
             None => Selector::None,
         },
     })
+}
+
+/// Whether a selector is about a tool, or about all.
+fn is_selector(text: &str) -> bool {
+    let named = |part: &str| !part.is_empty() && !part.contains(['/', '*']);
+    let tool = text.split_once('/');
+    text == "*" || tool.is_some_and(|(connector, tool)| named(connector) && named(tool))
 }
 
 /// What MOVA's schema says nothing about: a limit and patterns, and nothing else.

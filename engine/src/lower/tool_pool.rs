@@ -29,6 +29,9 @@ pub fn tool_pool(bytes: Vec<u8>, library: &Library) -> Examined<ToolPool> {
 }
 
 fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Option<ToolPool> {
+    if !findings.is_empty() {
+        return None;
+    }
     let connectors = connectors(root, findings);
     let nodes = items(root, "bindings");
     let schemas = Schemas::read(root, nodes, library, findings);

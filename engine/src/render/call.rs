@@ -1,6 +1,6 @@
 //! The answer to a one-call plan.
 
-use super::lock::lock;
+use super::lock::lock_digest;
 use super::styled::{Part, Style, Styled};
 use crate::decide::{AuthorizedCall, CallVerdict};
 use crate::lower::{digest, integrity};
@@ -15,7 +15,7 @@ pub fn authorized_call(call: &AuthorizedCall<'_>) -> String {
         w.key("against").object(|w| {
             w.key("definition").string(call.definition());
             w.key("entry").string(&integrity(call.server()));
-            w.key("lock").string(&digest(&lock(call.lock())));
+            w.key("lock").string(&lock_digest(call.lock()));
         });
         w.key("call").object(|w| {
             w.key("args").json(&arguments(call));

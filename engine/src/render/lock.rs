@@ -21,6 +21,12 @@ pub fn lock(lock: &Lock) -> String {
     w.finish()
 }
 
+/// The digest of the RFC 8785 form of a lock.
+#[cfg(feature = "plan")]
+pub(super) fn lock_digest(it: &Lock) -> String {
+    crate::lower::digest(&crate::syntax::canonical(&lock(it)).unwrap_or_default())
+}
+
 fn write_selection(w: &mut Writer, selection: &Selection) {
     let tool = match &selection.grant {
         Grant::Category(category) => {

@@ -1,6 +1,6 @@
 //! The answer to a sequential plan: the validation report, and what may run \[3\].
 
-use super::lock::lock;
+use super::lock::lock_digest;
 use super::styled::{Part, Style, Styled};
 use crate::decide::{AuthorizedPlan, PlanAnswer, PlanContext, PlanRules};
 use crate::diagnostic::{Change, ChangeKind, Finding, Fix};
@@ -52,12 +52,12 @@ impl PlanReport<'_> {
                 it.digest.clone(),
             )
         }));
-        let locked = self.context.lock.map(|it| digest(&lock(it)));
+        let locked = self.context.lock.map(lock_digest);
         found.extend(locked.map(|digest| ("lock", None, digest)));
         if let Some(authorized) = &self.answer.authorized {
             found.extend(servers(authorized));
         }
-        let schemas = self.rules.schema_digests().iter();
+        let schemas = self.rules.schema_digests(request.is_some());
         found.extend(
             schemas.map(|(name, digest)| ("schema", Some((*name).to_owned()), digest.clone())),
         );
@@ -74,10 +74,11 @@ fn servers(authorized: &AuthorizedPlan) -> Vec<(&'static str, Option<String>, St
         found.push(("index", Some(entry), server.integrity.clone()));
         found.push(("catalogue", Some(tool), server.definition.clone()));
     }
-    crate::sort::sort_by(&mut found, Ord::cmp);
+    crate::sort::sort_by(&mut found, |(a, name_a, _), (b, name_b, _)| {
+        // The index goes before the catalogue.
+        b.cmp(a).then_with(|| name_a.cmp(name_b))
+    });
     found.dedup();
-    // By kind, in the order of the schema: the index goes before the catalogue.
-    found.reverse();
     found
 }
 
@@ -98,6 +99,10 @@ pub fn validation_report(report: &PlanReport<'_>) -> String {
                 });
             }
         });
+        if let Some(authorized) = &report.answer.authorized {
+            w.key("authorized")
+                .string(&digest(&authorized_plan(authorized)));
+        }
         w.key("decided_against").array(|w| {
             for (document, name, digest) in report.decided_against() {
                 w.object(|w| {
@@ -251,8 +256,7 @@ fn against(w: &mut Writer, authorized: &AuthorizedPlan) {
     }
     found.extend(
         rules
-            .schema_digests()
-            .iter()
+            .schema_digests(authorized.against().request.is_some())
             .map(|(name, digest)| (format!("schema:{name}"), digest.clone())),
     );
     let one = |name: &str, digest: Option<String>| digest.map(|it| (name.to_owned(), it));
@@ -261,7 +265,7 @@ fn against(w: &mut Writer, authorized: &AuthorizedPlan) {
     let pool = rules.pool.value.as_ref().map(|it| it.digest.clone());
     found.extend(one("tool_pool", pool));
     let locked = authorized.against().lock.as_ref();
-    found.extend(one("lock", locked.map(|it| digest(&lock(it)))));
+    found.extend(one("lock", locked.map(lock_digest)));
     found.extend(one("request", authorized.against().request.clone()));
     crate::sort::sort_by(&mut found, |a, b| {
         a.0.encode_utf16().cmp(b.0.encode_utf16())

@@ -1,6 +1,6 @@
 //! The arguments of a call against the input schema of what is called \[1\].
 
-use super::{Budget, Documents, Draft, OverBudget, Refused, Schema, Violation};
+use super::{Budget, OverBudget, Refused, Schema, Violation, with_schema};
 use crate::syntax::json::{Reader, parse_value};
 use crate::syntax::{Entry, Node, Value};
 use crate::text::Span;
@@ -8,19 +8,23 @@ use crate::text::Span;
 /// At most this many flaws of a schema are told: whoever calls a tool can't mend them.
 const FLAWS: usize = 5;
 
-/// Why arguments are not accepted.
+/// Why a schema of a tool says nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ArgumentProblem {
-    /// The schema can't be used.
+pub enum Unusable {
+    /// It can't be used.
     Schema {
         /// A predicate about it, such as `can't be used: …`.
         message: String,
     },
     /// It takes too much to tell.
-    Budget {
-        /// Why, in a few words.
-        message: &'static str,
-    },
+    Budget(OverBudget),
+}
+
+/// Why arguments are not accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArgumentProblem {
+    /// The schema says nothing of them.
+    Unusable(Unusable),
     /// A name that the schema does not declare.
     Unknown {
         /// The name.
@@ -46,45 +50,64 @@ pub enum ArgumentProblem {
 /// All that is wrong with the arguments, which stand at `at` in the plan, by the schema of their
 /// tool; a tool without one can't be called.
 ///
-/// The schema is read by draft 2020-12, or by draft-07 where it says so. At the top level only
-/// declared names may stand, unless it has an `additionalProperties` that allows others.
+/// The schema is read by draft 2020-12, or by draft-07 where it says so. Arguments are an object,
+/// whether or not it says so. At its top level only declared names may stand, unless the schema has
+/// an `additionalProperties` that allows others.
 pub fn arguments(
     schema: Option<&str>,
     arguments: &str,
     at: Span,
     budget: &mut Budget,
 ) -> Vec<ArgumentProblem> {
+    // They were read with their document.
+    let Ok(arguments) = parse_value(&mut Reader::new(arguments)) else {
+        return vec![ArgumentProblem::Unusable(unreadable())];
+    };
+    let checked = of_tool(schema, budget, |schema, budget| {
+        check(schema, &arguments, at, budget)
+    });
+    let unusable = |it| vec![ArgumentProblem::Unusable(it)];
+    match checked {
+        Ok(Ok(problems)) => problems,
+        Ok(Err(over)) => unusable(Unusable::Budget(over)),
+        Err(all) => all.into_iter().map(ArgumentProblem::Unusable).collect(),
+    }
+}
+
+/// Why nothing can be checked by a schema of a tool, whatever is to be checked; nothing if it can.
+pub fn unusable(schema: Option<&str>, budget: &mut Budget) -> Vec<Unusable> {
+    of_tool(schema, budget, |_, _| ()).err().unwrap_or_default()
+}
+
+/// Look at a schema that a tool has.
+fn of_tool<R>(
+    schema: Option<&str>,
+    budget: &mut Budget,
+    look: impl FnOnce(&Schema<'_>, &mut Budget) -> R,
+) -> Result<R, Vec<Unusable>> {
     let Some(schema) = schema else {
         let message = "is missing".to_owned();
-        return vec![ArgumentProblem::Schema { message }];
+        return Err(vec![Unusable::Schema { message }]);
     };
-    // Both were read with their documents.
-    let tree = |text| parse_value(&mut Reader::new(text)).ok();
-    let (Some(schema), Some(arguments)) = (tree(schema), tree(arguments)) else {
-        let message = "can't be read".to_owned();
-        return vec![ArgumentProblem::Schema { message }];
-    };
-    let documents = Documents::new();
-    let schema = match Schema::compile(&schema, &documents, Draft::Draft202012, budget) {
-        Ok(schema) => schema,
-        Err(Refused::OverBudget(over)) => return vec![over_budget(over)],
+    let looked = with_schema(schema, budget, |schema, budget| match schema {
+        Ok(schema) => Ok(look(&schema, budget)),
+        Err(Refused::OverBudget(over)) => Err(vec![Unusable::Budget(over)]),
         Err(Refused::Flaws(flaws)) => {
             let flaws = flaws.iter().take(FLAWS).map(|flaw| {
                 let message = flaw.message();
-                ArgumentProblem::Schema {
+                Unusable::Schema {
                     message: format!("can't be used, at `{}`: {message}", flaw.pointer),
                 }
             });
-            return flaws.collect();
+            Err(flaws.collect())
         }
-    };
-    check(&schema, &arguments, at, budget).unwrap_or_else(|over| vec![over_budget(over)])
+    });
+    looked.unwrap_or_else(|| Err(vec![unreadable()]))
 }
 
-fn over_budget(over: OverBudget) -> ArgumentProblem {
-    ArgumentProblem::Budget {
-        message: over.reason(),
-    }
+fn unreadable() -> Unusable {
+    let message = "can't be read".to_owned();
+    Unusable::Schema { message }
 }
 
 fn check(
@@ -94,6 +117,16 @@ fn check(
     budget: &mut Budget,
 ) -> Result<Vec<ArgumentProblem>, OverBudget> {
     let violations = schema.check(arguments, budget)?;
+    let is_object = matches!(arguments.value, Value::Mapping(_));
+    // One that is told already is that of the whole.
+    if !is_object && !violations.iter().any(|it| it.keyword == "type" && it.instance.is_empty()) {
+        return Ok(vec![ArgumentProblem::Invalid {
+            pointer: String::new(),
+            span: moved(arguments.span, at),
+            message: "must be an object, as all arguments of tools are".to_owned(),
+            rule: "/type".to_owned(),
+        }]);
+    }
     let mut found: Vec<_> = unknown(schema, arguments, &violations, budget)?
         .into_iter()
         .map(|(entry, nearest)| ArgumentProblem::Unknown {

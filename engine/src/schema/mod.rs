@@ -49,7 +49,7 @@ mod violation;
 mod wording;
 
 pub use arena::Schema;
-pub use arguments::{ArgumentProblem, arguments};
+pub use arguments::{ArgumentProblem, Unusable, arguments, unusable};
 pub use budget::{Budget, EVALUATION_DEPTH_LIMIT, OverBudget, STEP_LIMIT};
 pub use declared::{Declared, Part};
 pub use dialect::Draft;

@@ -41,7 +41,7 @@ fn what_is_made_up_is_allowed_and_denied_for_every_reason() {
     ];
     assert_eq!(seen, expected);
     assert!(codes.values().all(|count| *count >= 20), "{codes:?}");
-    assert_eq!(waiting.len(), 5, "{waiting:?}");
+    assert_eq!(waiting.len(), 6, "{waiting:?}");
     assert!(
         allowed > WORLDS / 6 && allowed < WORLDS / 2,
         "{allowed} of {WORLDS}"

@@ -67,6 +67,7 @@ fn catalogue() -> Value {
 /// A plan of the examples, and what it is decided against.
 struct Example {
     plan: Value,
+    pool: Value,
     profile: Value,
     request: Option<Value>,
     /// The folder whose manifest and index are locked, if one is.
@@ -81,6 +82,7 @@ impl Example {
     fn http() -> Self {
         Self {
             plan: example("http.plan.json"),
+            pool: example("tool-pool.json"),
             profile: example("profile.json"),
             request: None,
             locked: None,
@@ -106,11 +108,10 @@ impl Example {
             let resolution = Resolution::new(Arc::new(manifest), Arc::new(index(folder)));
             resolution.lock().expect("every requirement has a server")
         });
-        let pool = bytes(&example("tool-pool.json"));
         let catalogue = self.catalogue.as_ref();
         Case {
             plan: Arc::new(lower::plan(bytes(&self.plan))),
-            rules: Arc::new(PlanRules::new(pool, bytes(&self.profile), None)),
+            rules: Arc::new(PlanRules::new(bytes(&self.pool), bytes(&self.profile), None)),
             request: self.request.as_ref().map(|it| lower::request(bytes(it))),
             index: self.locked.map(index),
             lock,
@@ -133,14 +134,18 @@ fn lines(allowed: bool, lines: &[&str]) -> (bool, Vec<String>) {
 #[test]
 fn the_examples_may_run() {
     let waiting = [
+        "at_run_time addresses report",
         "at_run_time input visits",
         "at_run_time input_from visits",
         "at_run_time output report",
+        "at_run_time output visits",
     ];
     assert_eq!(Example::http().lines(), lines(true, &waiting));
     let waiting = [
+        "at_run_time addresses list",
         "at_run_time input keep",
         "at_run_time input_from keep",
+        "at_run_time output keep",
         "at_run_time output list",
     ];
     assert_eq!(Example::mcp().lines(), lines(true, &waiting));

@@ -2,7 +2,7 @@
 
 use super::Answer;
 use super::session::Session;
-use crate::args::{INDEX, PlanCheck};
+use crate::args::{INDEX, LOCK, PlanCheck};
 use crate::engine::{CallVerdict, PlanVerdict};
 use crate::failure::Failure;
 use crate::input::Input;
@@ -23,14 +23,12 @@ fn steps(
 ) -> Result<Answer, Failure> {
     let core = session.core(&args.mova)?;
     let rules = session.plan_rules(tool_pool, profile, core.as_ref())?;
-    // Without the file that it is by default there is no index, which is an answer.
-    let is_absent = args.index.index.to_string() == INDEX && args.index.index.is_missing();
-    let index = if is_absent {
+    let index = if is_absent(&args.index.index, INDEX) {
         Some(None)
     } else {
         session.index(&args.index.index)?.map(Some)
     };
-    let lock = if args.lock.is_missing() {
+    let lock = if is_absent(&args.lock, LOCK) {
         Some(None)
     } else {
         session.lock(&args.lock)?.map(Some)
@@ -60,12 +58,17 @@ fn steps(
     Ok(Answer::yes_if(allowed))
 }
 
+/// Whether there is no file that would be read because none was named: that is an answer, and not
+/// an error, as it is of a file that was named.
+fn is_absent(input: &Input, usual: &str) -> bool {
+    input.to_string() == usual && input.is_missing()
+}
+
 /// A one-call plan.
 fn call(args: &PlanCheck, mut session: Session) -> Result<Answer, Failure> {
     let plan = session.call_plan(&args.plan)?;
     let index = session.index(&args.index.index)?;
-    // That there is no lock is one of the answers.
-    let lock = if args.lock.is_missing() {
+    let lock = if is_absent(&args.lock, LOCK) {
         Some(None)
     } else {
         session.lock(&args.lock)?.map(Some)

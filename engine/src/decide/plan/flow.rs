@@ -5,7 +5,10 @@ use super::input::{InputDenial, Taker, denials};
 use super::schemas::{Applicable, Side};
 use super::{Decision, PlanReason};
 use crate::model::{Driver, Input, Plan, ToolPool};
-use crate::schema::{Budget, Declared, JsonText, OverBudget, Part, Schema, Types, with_schema};
+use crate::schema::{
+    self, ArgumentProblem, Budget, Declared, JsonText, OverBudget, Part, Schema, Types,
+    with_schema,
+};
 use crate::text::Span;
 
 /// Why a part of an output can't be the input that is needed.
@@ -76,6 +79,14 @@ impl<'a> Decision<'a> {
             return;
         };
         self.wait_for_input(number, taker.binding);
+        // By one that can't be used no input would be taken later either.
+        if let Some(tool) = taker.tool.filter(|tool| tool.listed) {
+            let problems = schema::unusable(tool.input.as_deref(), &mut self.budget);
+            for problem in problems {
+                let denial = InputDenial::Argument(ArgumentProblem::Unusable(problem));
+                self.deny(number, PlanReason::Input(denial));
+            }
+        }
         let producer = &*plan.steps[*step].id.value;
         let told = Told {
             step: producer,
@@ -159,7 +170,10 @@ impl<'a> Decision<'a> {
             return vec![told.no_such_part()];
         };
         let found = denials(part.span().of(text), 0, taker, &mut self.budget);
-        let found = found.into_iter();
+        // A schema that can't be used is told of the tool.
+        let found = found.into_iter().filter(|it| {
+            !matches!(it, InputDenial::Argument(ArgumentProblem::Unusable(_)))
+        });
         found
             .map(|denial| CantBe::Input {
                 step: told.step,
@@ -182,7 +196,7 @@ impl<'a> Decision<'a> {
         let found = text.and_then(|text| {
             with_schema(text, &mut self.budget, |schema, budget| match schema {
                 Ok(schema) => wanted(&schema, pointer, taker, told, budget),
-                // What can't be used says nothing; the output will be refused by it.
+                // What can't be used is denied with its own step.
                 Err(_) => Ok(None),
             })
         });
@@ -224,7 +238,7 @@ fn wanted<'a>(
         return Ok(Some(told.no_such_part()));
     }
     for schema in &taker.schemas.known {
-        let found = schema.with(|consumer| fits(&part, consumer, told, budget));
+        let found = schema.with(|consumer| fits(&part, consumer, Types::ANY, told, budget));
         if let Some(found) = found.unwrap_or(Ok(None))? {
             return Ok(Some(found));
         }
@@ -232,7 +246,8 @@ fn wanted<'a>(
     let text = taker.tool.and_then(|tool| tool.input.as_deref());
     let found = text.and_then(|text| {
         with_schema(text, budget, |consumer, budget| match consumer {
-            Ok(consumer) => fits(&part, &consumer, told, budget),
+            // Arguments of tools are an object, whether or not the schema says so.
+            Ok(consumer) => fits(&part, &consumer, Types::OBJECT, told, budget),
             Err(_) => Ok(None),
         })
     });
@@ -242,14 +257,15 @@ fn wanted<'a>(
 fn fits<'a>(
     part: &Part<'_, '_>,
     consumer: &Schema<'_>,
+    accepted: Types,
     told: Told<'a>,
     budget: &mut Budget,
 ) -> Result<Option<CantBe<'a>>, OverBudget> {
     let Some(whole) = consumer.part("", budget)? else {
         return Ok(None);
     };
-    let wanted = whole.types();
-    if let (Some(is), Some(wanted)) = (part.types(), wanted)
+    let wanted = whole.types().unwrap_or(Types::ANY).and(accepted);
+    if let Some(is) = part.types()
         && is.and(wanted) == Types::NONE
     {
         return Ok(Some(CantBe::Type {
@@ -260,8 +276,7 @@ fn fits<'a>(
         }));
     }
     // A value that is no object may have what is required of objects only.
-    let objects = |types: Option<Types>| types == Some(Types::OBJECT);
-    if !objects(part.types()) && !objects(wanted) {
+    if part.types() != Some(Types::OBJECT) && wanted != Types::OBJECT {
         return Ok(None);
     }
     for name in consumer.required_names(budget)? {

@@ -32,26 +32,28 @@ pub use destination::{DestinationDenial, authorize_destination};
 pub use flow::CantBe;
 pub use input::InputDenial;
 pub use query::{QueryDenial, decide_query};
-pub use references::{Referred, Stated};
+pub use references::{Between, Referred, Stated};
 
 use super::CallDenial;
 use crate::diagnostic::Problems;
 use crate::lower::{self, Examined, digest};
 use crate::model::{
-    Binding, Cap, Index, Input, Lock, Plan, PlanStep, Profile, Request, ToolCatalogue, ToolPool,
+    Binding, Cap, Driver, Index, Input, Lock, Plan, PlanStep, Profile, Request, ToolCatalogue, ToolPool,
 };
 use crate::schema::{Budget, JsonText, Library};
 use crate::text::Span;
 use authorized::ToolSchemas;
 use input::Taker;
-use schemas::Applicable;
 use std::sync::{Arc, OnceLock};
 
 /// How many near names are told.
 const NEAR: usize = 3;
 
-/// The schemas that every plan is decided by, sorted.
-const SCHEMAS: [&str; 7] = [
+/// The schema of requests.
+const REQUEST_SCHEMA: &str = "env.mova_agent_request_v1";
+
+/// The schemas that plans are decided by, sorted.
+const SCHEMAS: [&str; 8] = [
     "ds.connector_core_v1",
     "ds.instruction_profile_core_v1",
     "ds.mova_agent_run_summary_v1",
@@ -59,6 +61,7 @@ const SCHEMAS: [&str; 7] = [
     "ds.mova_agent_tool_pool_v1",
     "ds.mova_schema_core_v1",
     "env.mova_agent_plan_v1",
+    REQUEST_SCHEMA,
 ];
 
 /// What plans are decided by: a tool pool and an instruction profile.
@@ -89,15 +92,21 @@ impl PlanRules {
         Self::new(tool_pool, profile, self.library.clone())
     }
 
-    /// The schemas of the library that every plan is decided by, and their digests.
-    pub fn schema_digests(&self) -> &[(&'static str, String)] {
-        self.digests.get_or_init(|| {
+    /// The schemas of the library that a plan is decided by, without or with a request, and their
+    /// digests.
+    pub fn schema_digests(
+        &self,
+        with_request: bool,
+    ) -> impl Iterator<Item = &(&'static str, String)> {
+        let all = self.digests.get_or_init(|| {
             let digest_of = |name: &&'static str| {
                 let text = JsonText::read(self.library().text(name)?)?;
                 Some((*name, digest(&text.root().canonical())))
             };
             SCHEMAS.iter().filter_map(digest_of).collect()
-        })
+        });
+        all.iter()
+            .filter(move |(name, _)| with_request || *name != REQUEST_SCHEMA)
     }
 
     /// The schemas that the project has.
@@ -177,6 +186,13 @@ pub enum PlanReason<'a> {
     NoIndex,
     /// The lock, the index or the catalogue is against it, or the tool's input schema is.
     Server(CallDenial<'a>),
+    /// The lock has the server in several versions, and the binding names none.
+    SeveralVersions {
+        /// The number of the binding in the pool's text.
+        binding: usize,
+        /// The versions.
+        versions: Vec<&'a str>,
+    },
     /// The server is not at one of the destinations.
     ServerElsewhere {
         /// Where it is.
@@ -215,7 +231,9 @@ pub enum RunCheck {
     Input,
     /// Where a connection goes.
     Destination,
-    /// That the output is what its schemas ask for.
+    /// That the host has addresses that may be reached.
+    Addresses,
+    /// That the output is what its schemas ask for, and not too large.
     Output,
 }
 
@@ -226,6 +244,7 @@ impl RunCheck {
             Self::InputFrom => "input_from",
             Self::Input => "input",
             Self::Destination => "destination",
+            Self::Addresses => "addresses",
             Self::Output => "output",
         }
     }
@@ -356,9 +375,10 @@ impl<'a> Decision<'a> {
             Input::From { .. } => self.flow(number, plan, pool, taker),
             Input::Refused => {}
         }
-        if Applicable::has_output(step, binding, &tool) {
-            self.defer(number, RunCheck::Output);
+        if matches!(binding.driver, Driver::Http { .. } | Driver::McpProxy { .. }) {
+            self.defer(number, RunCheck::Addresses);
         }
+        self.defer(number, RunCheck::Output);
         let place = pool
             .bindings
             .iter()

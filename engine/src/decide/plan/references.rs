@@ -4,21 +4,34 @@ use super::{Decision, PlanReason};
 use crate::model::{DocumentRef, Plan};
 use crate::text::{Span, Spanned};
 
-/// A member of a plan that names another document, and does not name the one that is there.
+/// A member of a plan or a request that names another document, and does not name the one that is
+/// there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stated<'a> {
     /// Which document.
     pub document: Referred,
     /// The member.
     pub member: &'static str,
-    /// Where it stands in the plan.
+    /// Where it stands.
     pub span: Span,
-    /// What the plan says.
+    /// What it says.
     pub said: &'a str,
     /// What it would have to say; none if there is nothing of the kind.
     pub is: Option<&'a str>,
-    /// Whether it is the request that says so.
-    pub by_request: bool,
+    /// What disagrees.
+    pub between: Between,
+}
+
+/// Two that name different documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Between {
+    /// The plan, and the document itself.
+    PlanAndDocument,
+    /// The plan, and the request that it answers.
+    PlanAndRequest,
+    /// The request, and the document itself. What a plan leaves out counts all the same: it is the
+    /// planner's, and nobody trusts that.
+    RequestAndDocument,
 }
 
 /// What a plan names.
@@ -53,45 +66,47 @@ impl Referred {
 
 impl<'a> Decision<'a> {
     pub(super) fn references(&mut self, plan: &'a Plan) {
-        let rules = self.rules;
-        if let Some(pool) = &rules.pool.value {
-            let is = [Some(&*pool.id), Some(&*pool.version), Some(&*pool.digest)];
-            self.reference(Referred::ToolPool, &plan.pool, is, false);
-        }
-        if let Some(profile) = &rules.profile.value {
-            let version = profile.version.as_deref();
-            let is = [Some(&*profile.id), version, Some(&*profile.digest)];
-            self.reference(Referred::Profile, &plan.profile, is, false);
-        }
+        self.documents(&plan.pool, &plan.profile, Between::PlanAndDocument);
         let Some(request) = self.context.request.and_then(|it| it.value.as_ref()) else {
             return;
         };
+        self.documents(&request.pool, &request.profile, Between::RequestAndDocument);
+        let between = Between::PlanAndRequest;
         let asked = Some(&*request.id.value);
         self.member(
             (Referred::Request, "request_id"),
             &plan.request,
             asked,
-            true,
+            between,
         );
         for (document, ours, asked) in [
             (Referred::ToolPool, &plan.pool, &request.pool),
             (Referred::Profile, &plan.profile, &request.profile),
         ] {
-            // What only one of the two names is checked against the document itself.
-            let both =
-                |ours: &'a Option<Spanned<String>>, asked: &'a Option<Spanned<String>>| match (
-                    ours, asked,
-                ) {
-                    (_, Some(asked)) => Some(&*asked.value),
-                    (Some(ours), None) => Some(&*ours.value),
-                    (None, None) => None,
+            // What only the plan names is checked against the document itself.
+            let asked_or_ours =
+                |ours: &'a Option<Spanned<String>>, asked: &'a Option<Spanned<String>>| {
+                    asked.as_ref().or(ours.as_ref()).map(|it| &*it.value)
                 };
             let is = [
                 Some(&*asked.id.value),
-                both(&ours.version, &asked.version),
-                both(&ours.digest, &asked.digest),
+                asked_or_ours(&ours.version, &asked.version),
+                asked_or_ours(&ours.digest, &asked.digest),
             ];
-            self.reference(document, ours, is, true);
+            self.reference(document, ours, is, between);
+        }
+    }
+
+    /// What is said of the pool and of the profile, against both of them.
+    fn documents(&mut self, pool: &'a DocumentRef, profile: &'a DocumentRef, between: Between) {
+        let rules = self.rules;
+        if let Some(is) = &rules.pool.value {
+            let is = [Some(&*is.id), Some(&*is.version), Some(&*is.digest)];
+            self.reference(Referred::ToolPool, pool, is, between);
+        }
+        if let Some(is) = &rules.profile.value {
+            let is = [Some(&*is.id), is.version.as_deref(), Some(&*is.digest)];
+            self.reference(Referred::Profile, profile, is, between);
         }
     }
 
@@ -100,16 +115,16 @@ impl<'a> Decision<'a> {
         document: Referred,
         said: &'a DocumentRef,
         [id, version, digest]: [Option<&'a str>; 3],
-        by_request: bool,
+        between: Between,
     ) {
         let (id_member, version_member) = document.members();
-        self.member((document, id_member), &said.id, id, by_request);
+        self.member((document, id_member), &said.id, id, between);
         for (member, said, is) in [
             (version_member, &said.version, version),
             ("digest", &said.digest, digest),
         ] {
             if let Some(said) = said {
-                self.member((document, member), said, is, by_request);
+                self.member((document, member), said, is, between);
             }
         }
     }
@@ -119,7 +134,7 @@ impl<'a> Decision<'a> {
         (document, member): (Referred, &'static str),
         said: &'a Spanned<String>,
         is: Option<&'a str>,
-        by_request: bool,
+        between: Between,
     ) {
         if is == Some(&*said.value) {
             return;
@@ -130,7 +145,7 @@ impl<'a> Decision<'a> {
             span: said.span,
             said: &said.value,
             is,
-            by_request,
+            between,
         };
         self.deny(None, PlanReason::OtherDocument(stated));
     }

@@ -1,6 +1,5 @@
 //! The schemas that the inputs and outputs of a step have to fit.
 
-use super::authorized::ToolSchemas;
 use super::{Decision, PlanReason, PlanRules};
 use crate::model::{Binding, Driver, PlanStep, ToolPool};
 use crate::schema::{Budget, Json, OverBudget, Schema, SchemaSet, Violation};
@@ -93,18 +92,6 @@ impl<'r> Applicable<'r> {
             }
         }
         Self { known, missing }
-    }
-
-    /// Whether anything is asked of the output of a step.
-    pub(super) fn has_output(step: &PlanStep, binding: &Binding, tool: &ToolSchemas) -> bool {
-        let of_driver = matches!(
-            binding.driver,
-            Driver::Http { .. } | Driver::RestrictedShell { .. }
-        );
-        of_driver
-            || binding.output.is_some()
-            || step.output_schema.is_some()
-            || tool.output.is_some()
     }
 }
 

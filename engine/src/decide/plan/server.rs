@@ -3,6 +3,7 @@
 use super::authorized::{ServerUse, ToolSchemas};
 use super::{Decision, PlanReason};
 use crate::decide::locked_tool::{LockedTool, Target};
+use crate::decide::call::unusable_output;
 use crate::decide::{CallContext, CallDenial};
 use crate::lower::{input_schema, integrity, output_schema};
 use crate::model::{Binding, Driver, Origin};
@@ -44,8 +45,18 @@ impl<'a> Decision<'a> {
         let mut denials = Vec::new();
         let mut found = LockedTool::find(target, context, self.budget.likeness(), &mut denials);
         denials.extend(found.changed.take());
+        let output = found.listed.and_then(output_schema);
+        denials.extend(unusable_output(output, &mut self.budget));
         for denial in denials {
             self.deny(number, PlanReason::Server(denial));
+        }
+        if let [_, _, ..] = &*found.entries {
+            let versions = found.entries.iter().map(|entry| entry.version());
+            let reason = PlanReason::SeveralVersions {
+                binding: binding.number,
+                versions: versions.collect(),
+            };
+            self.deny(number, reason);
         }
         for entry in &found.entries {
             let endpoint = entry.endpoint();
@@ -57,7 +68,7 @@ impl<'a> Decision<'a> {
         let schemas = ToolSchemas {
             listed: found.listed.is_some(),
             input: found.listed.and_then(input_schema).map(str::to_owned),
-            output: found.listed.and_then(output_schema).map(str::to_owned),
+            output: output.map(str::to_owned),
         };
         let needs_approval = found.needs_approval();
         let server = found.entries.first().zip(found.definition);
