@@ -441,3 +441,20 @@ fn a_failure_points_into_both_texts() {
 fn grounding_text(decided: &Grounding<'_>) -> String {
     grounding(decided).iter().map(|part| &*part.text).collect()
 }
+
+#[test]
+fn the_fewest_differences_are_told_wherever_they_stand() {
+    let evidence = r"ice  \n  invoice";
+    let payloads = [
+        r#"{"a": "was invoice \\n invoice", "b": "invoice invoice"}"#,
+        r#"{"b": "invoice invoice", "a": "was invoice \\n invoice"}"#,
+    ];
+    for payload in payloads {
+        let nearest = r"ice \n invoice";
+        assert_eq!(
+            said(evidence, payload),
+            not("white-space", nearest),
+            "{payload}"
+        );
+    }
+}

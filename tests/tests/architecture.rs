@@ -253,7 +253,10 @@ fn one_module_of_each_page_knows_its_engine_and_one_for_all_the_editor() {
     };
     let path = |path: &str| vec![PathBuf::from(path)];
     assert_eq!(naming("engine/worker.js"), path("src/engine.rs"));
-    assert_eq!(naming("engine/plans/worker.js"), path("plans/src/engine.rs"));
+    assert_eq!(
+        naming("engine/plans/worker.js"),
+        path("plans/src/engine.rs")
+    );
     assert_eq!(naming("WorkerOptions"), path("frame/src/line.rs"));
     assert_eq!(naming("editor/editor.js"), path("frame/src/editor.rs"));
 }

@@ -25,15 +25,23 @@ use table::Table;
 /// How many plans there are.
 const COUNT: usize = 10_000;
 
-/// The argument that asks for the measurement of the engine itself.
+/// The argument that asks for the measurement of the engine itself: whether plans are as their
+/// schema asks.
 const CHECK: &str = "--check";
 
-/// The engine should not take more than this part of what ajv takes.
+/// The same, whether they may run.
+const DECIDE: &str = "--decide";
+
+/// To check plans the engine should not take more than this part of what ajv takes.
 const TARGET: f64 = 0.5;
+
+/// To decide them, which no schema does, it should not take more than this.
+const DECISION_TARGET: f64 = 1.0;
 
 const AJV: &str = "JSON.parse + ajv";
 const AJV_OF_STRINGS: &str = "the same, from strings";
 const ENGINE: &str = "native: bytes → all violations";
+const DECISION: &str = "native: bytes → whole decision";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -41,6 +49,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     match *arguments {
         [CHECK, folder, warm, timed] => {
             native::check(folder.as_ref(), [warm.parse()?, timed.parse()?])
+        }
+        [DECIDE, folder, warm, timed] => {
+            native::decide(folder.as_ref(), [warm.parse()?, timed.parse()?])
         }
         [python, jsonschema] => measure(python, jsonschema),
         _ => Err("the paths of a Python and of the example are missing".into()),
@@ -69,7 +80,10 @@ fn measure(python: &str, jsonschema: &str) -> Result<(), Box<dyn Error>> {
         Contender::new(AJV_OF_STRINGS, "node")
             .of(script("plans.mjs"))
             .of("strings"),
-        Contender::new(ENGINE, this).of(CHECK).target(TARGET),
+        Contender::new(ENGINE, &this).of(CHECK).target(TARGET),
+        Contender::new(DECISION, &this)
+            .of(DECIDE)
+            .target(DECISION_TARGET),
         Contender::new("Rust: jsonschema", jsonschema),
         Contender::new("Python: jsonschema-rs", python)
             .of(script("plans.py"))

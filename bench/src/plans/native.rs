@@ -1,12 +1,16 @@
 //! The engine as a library.
 
 use crate::contender::{PLAN_SCHEMA, STEP_SCHEMA, run};
+use agent_engine::decide::{PlanContext, PlanRules, Resolution, authorize_plan};
 use agent_engine::diagnostic::Problems;
+use agent_engine::explain::plan_findings;
+use agent_engine::lower;
 use agent_engine::schema::{Budget, Documents, Draft, Schema};
 use agent_engine::syntax::{Node, json};
 use agent_engine::text::{Source, Text};
 use std::error::Error;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What the schema of plans calls the schema of steps.
 const STEP_SCHEMA_URI: &str =
@@ -28,6 +32,41 @@ pub(crate) fn check(folder: &Path, passes: [usize; 2]) -> Result<(), Box<dyn Err
         let violations = schema.check(&tree(&text), &mut Budget::new());
         violations.expect("plans are small").len()
     })
+}
+
+/// Read plans and decide whether they may run, by the pool and the profile of `examples/plans`.
+pub(crate) fn decide(folder: &Path, passes: [usize; 2]) -> Result<(), Box<dyn Error>> {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/plans");
+    let read = |name: &str| std::fs::read(examples.join(name));
+    // The plans are longer than those of the examples.
+    let profile = String::from_utf8(read("profile.json")?)?;
+    let profile = profile.replace("\"max_steps\": 4", "\"max_steps\": 8");
+    let rules = PlanRules::new(read("tool-pool.json")?, profile.into_bytes(), None);
+    let rules = Arc::new(rules);
+    let manifest = sound(lower::manifest(read("agents.md")?))?;
+    let index = Arc::new(sound(lower::index(read("mcp.index.json")?))?);
+    let resolution = Resolution::new(Arc::new(manifest), Arc::clone(&index));
+    let lock = resolution.lock().ok_or("a server for each requirement")?;
+    let context = PlanContext {
+        request: None,
+        index: Some(&index),
+        lock: Some(&lock),
+        catalogue: None,
+    };
+    run(folder, passes, |bytes| {
+        let plan = Arc::new(lower::plan(bytes));
+        let answer = authorize_plan(&plan, &rules, context);
+        let findings = plan_findings(&plan, &rules, context, &answer);
+        assert_eq!(answer.authorized.is_some(), findings.is_empty());
+        findings.len()
+    })
+}
+
+fn sound<T>(lowered: lower::Lowered<T>) -> Result<T, String> {
+    match lowered {
+        Ok(checked) => Ok(checked.value),
+        Err(problems) => Err(format!("{problems:?}")),
+    }
 }
 
 fn text(path: &Path) -> Result<Text, Box<dyn Error>> {

@@ -36,9 +36,9 @@ pub use grounding::{
 pub use matching::{CapabilityFunnel, Circumstances, Matching, NearTool, Preference, hash};
 #[cfg(feature = "plan")]
 pub use plan::{
-    AuthorizedPlan, AuthorizedStep, Between, CantBe, Decided, Deferred, DestinationDenial, InputDenial,
-    PlanAnswer, PlanContext, PlanDenial, PlanReason, PlanRules, QueryDenial, Referred, RunCheck,
-    RunDenial, ServerUse, Stated, authorize_destination, authorize_plan, decide_query,
+    AuthorizedPlan, AuthorizedStep, Between, CantBe, Decided, Deferred, DestinationDenial,
+    InputDenial, PlanAnswer, PlanContext, PlanDenial, PlanReason, PlanRules, QueryDenial, Referred,
+    RunCheck, RunDenial, ServerUse, Stated, authorize_destination, authorize_plan, decide_query,
 };
 pub use resolve::{Funnel, Near, Outcome, Resolution, TieBreak};
 pub use ruling::{Allowed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling};

@@ -53,7 +53,9 @@ impl CallCheck {
             Self::Permitted => "No label of the lock forbids it.",
             Self::ReadOnly => "It only reads, by all that it advertises and says of itself.",
             Self::Unchanged => "It is defined as it was locked.",
-            Self::Arguments => "Its input schema takes the arguments, and its output schema can be used.",
+            Self::Arguments => {
+                "Its input schema takes the arguments, and its output schema can be used."
+            }
         }
     }
 

@@ -3,8 +3,8 @@
 use super::call::{CallPlace, call_denial, unusable, unusable_code};
 use super::wording::quoted;
 use crate::decide::{
-    Between, CallDenial, CantBe, DestinationDenial, InputDenial, PlanAnswer, PlanContext, PlanDenial,
-    PlanReason, PlanRules, QueryDenial, Referred, RunCheck, RunDenial, Stated,
+    Between, CallDenial, CantBe, DestinationDenial, InputDenial, PlanAnswer, PlanContext,
+    PlanDenial, PlanReason, PlanRules, QueryDenial, Referred, RunCheck, RunDenial, Stated,
 };
 use crate::diagnostic::{Code, Diagnostic, Finding, Label};
 use crate::lower::{Examined, conformity};

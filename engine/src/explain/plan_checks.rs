@@ -73,9 +73,9 @@ impl StepCheck {
         Some(match reason {
             PlanReason::NoConnector { .. } | PlanReason::NoTool { .. } => Self::Pool,
             PlanReason::NoRule | PlanReason::RuleDenies(_) => Self::Rules,
-            PlanReason::NoIndex
-            | PlanReason::Server(_)
-            | PlanReason::SeveralVersions { .. } => Self::Lock,
+            PlanReason::NoIndex | PlanReason::Server(_) | PlanReason::SeveralVersions { .. } => {
+                Self::Lock
+            }
             PlanReason::ServerElsewhere { .. }
             | PlanReason::Input(InputDenial::Destination { .. }) => Self::Destination,
             PlanReason::AboveCap { .. } => Self::Limits,

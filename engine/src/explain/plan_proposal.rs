@@ -2,7 +2,9 @@
 //! permit no more than before first.
 
 use super::plan_fix::without_step;
-use crate::decide::{Between, DestinationDenial, InputDenial, PlanAnswer, PlanReason, PlanRules, Referred};
+use crate::decide::{
+    Between, DestinationDenial, InputDenial, PlanAnswer, PlanReason, PlanRules, Referred,
+};
 use crate::diagnostic::{Change, ChangeKind, Finding};
 use crate::lower::Examined;
 use crate::model::{Cap, Plan, PlanStep};

@@ -222,13 +222,10 @@ pub(super) fn whole_number(node: &Node<'_>, name: &str) -> Option<Spanned<u64>> 
         return None;
     };
     // `1e3` and `1000.0` are whole numbers to a schema.
-    let value = number
-        .parse()
-        .ok()
-        .or_else(|| {
-            let value = number.parse::<f64>().ok()?;
-            (value >= 0.0 && value.fract() == 0.0).then_some(value as u64)
-        })?;
+    let value = number.parse().ok().or_else(|| {
+        let value = number.parse::<f64>().ok()?;
+        (value >= 0.0 && value.fract() == 0.0).then_some(value as u64)
+    })?;
     Some(Spanned {
         value,
         span: member.span,

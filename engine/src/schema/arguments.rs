@@ -119,7 +119,11 @@ fn check(
     let violations = schema.check(arguments, budget)?;
     let is_object = matches!(arguments.value, Value::Mapping(_));
     // One that is told already is that of the whole.
-    if !is_object && !violations.iter().any(|it| it.keyword == "type" && it.instance.is_empty()) {
+    if !is_object
+        && !violations
+            .iter()
+            .any(|it| it.keyword == "type" && it.instance.is_empty())
+    {
         return Ok(vec![ArgumentProblem::Invalid {
             pointer: String::new(),
             span: moved(arguments.span, at),

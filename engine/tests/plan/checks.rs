@@ -118,9 +118,15 @@ fn a_check_is_failed_by_each_finding_of_its_own_and_by_nothing_else() {
     of_none.dedup();
     // Two steps of one name, and what no step has.
     for member in ["retry", "step_id", "while"] {
-        assert!(of_none.iter().any(|it| it == member), "{member}: {of_none:?}");
+        assert!(
+            of_none.iter().any(|it| it == member),
+            "{member}: {of_none:?}"
+        );
     }
-    assert!(!of_none.iter().any(|it| it.starts_with("input")), "{of_none:?}");
+    assert!(
+        !of_none.iter().any(|it| it.starts_with("input")),
+        "{of_none:?}"
+    );
 }
 
 #[test]

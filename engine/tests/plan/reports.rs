@@ -111,7 +111,11 @@ impl Example {
         let catalogue = self.catalogue.as_ref();
         Case {
             plan: Arc::new(lower::plan(bytes(&self.plan))),
-            rules: Arc::new(PlanRules::new(bytes(&self.pool), bytes(&self.profile), None)),
+            rules: Arc::new(PlanRules::new(
+                bytes(&self.pool),
+                bytes(&self.profile),
+                None,
+            )),
             request: self.request.as_ref().map(|it| lower::request(bytes(it))),
             index: self.locked.map(index),
             lock,

@@ -66,9 +66,7 @@ impl Given {
         let limits = json!({
             "timeout_ms": 1, "max_input_bytes": 999, "max_output_bytes": 999, "max_log_bytes": 9,
         });
-        let connector = |id: &str| {
-            json!({ "connector_id": id, "provider": "p", "resource": "r", "protocol": "x" })
-        };
+        let connector = |id: &str| json!({ "connector_id": id, "provider": "p", "resource": "r", "protocol": "x" });
         let mut call = json!({
             "connector_id": "files", "tool_id": "call", "driver_kind": "mcp_proxy",
             "destinations": ["https://files.example"], "limits": limits,

@@ -145,7 +145,9 @@ fn a_plan_of_steps_that_may_run_is_allowed() {
     let report = run.json();
     assert_eq!(report["schema_id"], "ds.mova_agent_validation_report_v1");
     assert_eq!(report["verdict"], "allow");
-    assert_eq!(report["at_run_time"].as_array().unwrap().len(), 3);
+    assert_eq!(report["at_run_time"].as_array().unwrap().len(), 5);
+    let authorized = report["authorized"].as_str().unwrap();
+    project.agent(STEPS).exits(0).answers(authorized);
 }
 
 #[test]
@@ -160,7 +162,13 @@ fn a_plan_of_steps_is_denied_without_what_it_needs() {
         assert_eq!(report["problems"][0]["code"], "policy_denied");
         assert_eq!(report["problems"][0]["reason"], reason);
     };
-    denied("--lock none.lock", "LOCK_MISSING");
+    std::fs::rename(project.path("agents.lock"), project.path("another.lock")).unwrap();
+    denied("", "LOCK_MISSING");
+    // One that was named has to be there.
+    let named = |name: &str| project.agent(&format!("{STEPS} --lock {name}"));
+    named("none.lock").exits(2);
+    named("another.lock").exits(0);
+    std::fs::rename(project.path("another.lock"), project.path("agents.lock")).unwrap();
     std::fs::remove_file(project.path("mcp.index.json")).unwrap();
     denied("", "INTEGRITY_CHANGED");
     // One that is named has to be there.

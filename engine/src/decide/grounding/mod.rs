@@ -10,7 +10,7 @@ mod sought;
 use crate::lower::ITEM_LIMIT;
 use crate::model::{Claim, LeafNumber, Payload, Summary};
 use crate::text::Place;
-use fold::{Folder, differences};
+use fold::Folder;
 use nearest::Near;
 use sought::{Sought, sought};
 use std::ops::Range;
@@ -180,7 +180,7 @@ impl Search<'_> {
         let of_name = || self.payload.place_of_name(evidence).map(Reason::Name);
         let reason = too_short
             .or_else(of_name)
-            .or_else(|| self.altered(evidence, near.as_ref()?))
+            .or_else(|| altered(near.as_ref()?))
             .unwrap_or(Reason::Absent);
         // What is the same but for a few marks begins and ends where the evidence does.
         let whole_words = !matches!(reason, Reason::Altered(_));
@@ -188,14 +188,6 @@ impl Search<'_> {
             reason,
             nearest: near.and_then(|near| self.sufficient(near.quote, whole_words)),
         }
-    }
-
-    /// That only what does not look or mean different keeps evidence from being there.
-    fn altered(&self, evidence: &str, near: &Near) -> Option<Reason> {
-        let text = self.payload.leaf(near.quote.leaf).text();
-        let found = &text[near.quote.part.clone()];
-        let differences = near.is_same.then(|| differences(evidence, found))?;
-        (!differences.is_empty()).then_some(Reason::Altered(differences))
     }
 
     /// As much more of a leaf as makes it evidence.
@@ -211,4 +203,10 @@ impl Search<'_> {
         }
         left.is_some()
     }
+}
+
+/// That only what does not look or mean different keeps evidence from being there.
+fn altered(near: &Near) -> Option<Reason> {
+    let differences = &near.differences;
+    (!differences.is_empty()).then(|| Reason::Altered(differences.clone()))
 }

@@ -4,7 +4,8 @@
 //! evidence, in one pass; then each of the best is aligned with it. Both look at texts without
 //! what a reader may not see.
 
-use super::{Quote, Search};
+use super::fold::differences;
+use super::{Difference, Quote, Search};
 use crate::model::LeafNumber;
 use crate::sort::sort_by_key;
 use std::collections::VecDeque;
@@ -35,9 +36,14 @@ const ALIKE: usize = 2;
 /// Something like the evidence.
 pub(super) struct Near {
     pub(super) quote: Quote,
-    /// It and the whole evidence are the same but for what a reader may not see.
-    pub(super) is_same: bool,
+    /// What keeps it and the whole evidence from being the same. None: that is more than what a
+    /// reader may not see.
+    pub(super) differences: Vec<Difference>,
 }
+
+/// What was aligned with the evidence, ordered by how near it is: what stands first in the payload
+/// counts only where nothing else does, because members of objects have no order.
+type Aligned = (usize, usize, Vec<Difference>, (LeafNumber, usize, usize));
 
 impl Search<'_> {
     /// What is most like some evidence. None if nothing is, or if it would be too much work.
@@ -52,19 +58,30 @@ impl Search<'_> {
             return None;
         }
         let windows = self.windows(&characters)?;
-        let mut best: Option<(usize, Quote)> = None;
+        let mut best: Option<Aligned> = None;
         for window in windows {
-            let aligned = self.align(&characters, piece.len(), &window);
-            best = aligned.into_iter().chain(best).min_by(|a, b| {
-                let place = |quote: &Quote| (quote.leaf, quote.part.start);
-                (a.0, place(&a.1)).cmp(&(b.0, place(&b.1)))
-            });
+            let Some((distance, quote)) = self.align(&characters, piece.len(), &window) else {
+                continue;
+            };
+            let found = &self.payload.leaf(quote.leaf).text()[quote.part.clone()];
+            let differences = match distance == 0 && piece.len() == evidence.len() {
+                true => differences(evidence, found),
+                false => Vec::new(),
+            };
+            let count = match differences.len() {
+                0 => usize::MAX,
+                count => count,
+            };
+            let place = (quote.leaf, quote.part.start, quote.part.end);
+            let aligned = (distance, count, differences, place);
+            best = best.into_iter().chain([aligned]).min();
         }
-        let (distance, quote) =
-            best.filter(|(distance, _)| distance * ALIKE <= characters.len())?;
+        let (_, _, differences, (leaf, start, end)) =
+            best.filter(|(distance, ..)| distance * ALIKE <= characters.len())?;
+        let part = start..end;
         Some(Near {
-            quote,
-            is_same: distance == 0 && piece.len() == evidence.len(),
+            quote: Quote { leaf, part },
+            differences,
         })
     }
 

@@ -6,8 +6,7 @@ use super::schemas::{Applicable, Side};
 use super::{Decision, PlanReason};
 use crate::model::{Driver, Input, Plan, ToolPool};
 use crate::schema::{
-    self, ArgumentProblem, Budget, Declared, JsonText, OverBudget, Part, Schema, Types,
-    with_schema,
+    self, ArgumentProblem, Budget, Declared, JsonText, OverBudget, Part, Schema, Types, with_schema,
 };
 use crate::text::Span;
 
@@ -171,9 +170,9 @@ impl<'a> Decision<'a> {
         };
         let found = denials(part.span().of(text), 0, taker, &mut self.budget);
         // A schema that can't be used is told of the tool.
-        let found = found.into_iter().filter(|it| {
-            !matches!(it, InputDenial::Argument(ArgumentProblem::Unusable(_)))
-        });
+        let found = found
+            .into_iter()
+            .filter(|it| !matches!(it, InputDenial::Argument(ArgumentProblem::Unusable(_))));
         found
             .map(|denial| CantBe::Input {
                 step: told.step,

@@ -38,12 +38,16 @@ use super::CallDenial;
 use crate::diagnostic::Problems;
 use crate::lower::{self, Examined, digest};
 use crate::model::{
-    Binding, Cap, Driver, Index, Input, Lock, Plan, PlanStep, Profile, Request, ToolCatalogue, ToolPool,
+    Binding, Cap, Driver, Index, Input, Lock, Plan, PlanStep, Profile, Request, ToolCatalogue,
+    ToolPool,
 };
 use crate::schema::{Budget, JsonText, Library};
 use crate::text::Span;
 use authorized::ToolSchemas;
 use input::Taker;
+use server::OfServer;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 /// How many near names are told.
@@ -278,6 +282,7 @@ pub fn authorize_plan<'a>(
         denials: Vec::new(),
         deferred: Vec::new(),
         steps: Vec::new(),
+        servers: BTreeMap::new(),
     };
     if let Some(plan) = &plan.value {
         decision.plan(plan);
@@ -320,6 +325,8 @@ struct Decision<'a> {
     denials: Vec<PlanDenial<'a>>,
     deferred: Vec<Deferred>,
     steps: Vec<AuthorizedStep>,
+    /// What is known of servers, by the numbers of the bindings that are for them.
+    servers: BTreeMap<usize, Rc<OfServer<'a>>>,
 }
 
 impl<'a> Decision<'a> {
@@ -363,22 +370,26 @@ impl<'a> Decision<'a> {
         if let Some(profile) = &rules.profile.value {
             self.limits(number, binding, profile);
         }
-        let (server, tool) = self.server(number, binding);
+        let found = self.server(number, binding);
         let schemas = self.applicable(number, step, pool, binding);
         let taker = Taker {
             binding,
             schemas: &schemas,
-            tool: Some(&tool),
+            tool: Some(&found.schemas),
         };
         match &step.input {
             Input::Literal(span) => self.literal(number, *span, taker),
             Input::From { .. } => self.flow(number, plan, pool, taker),
             Input::Refused => {}
         }
-        if matches!(binding.driver, Driver::Http { .. } | Driver::McpProxy { .. }) {
+        if matches!(
+            binding.driver,
+            Driver::Http { .. } | Driver::McpProxy { .. }
+        ) {
             self.defer(number, RunCheck::Addresses);
         }
         self.defer(number, RunCheck::Output);
+        let (server, tool) = (found.server.clone(), found.schemas.clone());
         let place = pool
             .bindings
             .iter()
