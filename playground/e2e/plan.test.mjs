@@ -11,13 +11,16 @@ visitPlans("plans", "the first look shows two steps that may run, with every che
   await plans.show("profile.json");
   assert.equal(await plans.text("profile.json"), PROFILE);
   await plans.says("The plan may run");
-  await page.getByText("largest-audiences · 2 steps · 2 checks while it runs").waitFor();
+  await page.getByText("largest-audiences · 2 steps · 3 checks while it runs").waitFor();
   await plans.has(plans.steps.locator("h3"), [/list$/, /keep$/]);
   await plans.has(chips(plans, 0), [
     ...["pool", "rules", "lock", "destination", "limits", "input"].map((name) => `✓${name} , passed`),
     "◔output , checked while it runs",
   ]);
-  await plans.has(chips(plans, 1), [...["pool", "rules", "limits"].map((name) => `✓${name} , passed`), "◔input , checked while it runs"]);
+  await plans.has(chips(plans, 1), [
+    ...["pool", "rules", "limits"].map((name) => `✓${name} , passed`),
+    ...["input", "output"].map((name) => `◔${name} , checked while it runs`),
+  ]);
   await plans.has(plans.steps.nth(1).locator(".given"), ["takes /audiences of list, step 1 plan.json:28:23"]);
 
   await plans.check("limits").click();
@@ -95,7 +98,7 @@ visitPlans("plans", "a document that can't be read is told of, with what the oth
   await plans.paste("tool-pool.json", POOL.replace("{", ""));
   await plans.says("The plan may not run");
   await plans.has(plans.root.locator(".documents .against > p:first-child"), [/^validation_failed JSON_SYNTAX .* tool-pool\.json:/]);
-  await plans.has(chips(plans, 1), ["–pool , not made", "✓rules , passed", "–limits , not made", "–input , not made"]);
+  await plans.has(chips(plans, 1), ["–pool , not made", "✓rules , passed", "–limits , not made", "–input , not made", "–output , not made"]);
   await plans.paste("tool-pool.json", POOL);
   await plans.says("The plan may run");
   await plans.paste("plan.json", "Sure!");

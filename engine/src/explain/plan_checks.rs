@@ -207,8 +207,7 @@ impl<'a> Checking<'a> {
                     let of_server = matches!(driver, Some(Driver::McpProxy { .. }));
                     !of_server || !self.failed(of.number, StepCheck::Lock)
                 }
-                StepCheck::Lock | StepCheck::Input => of.binding.is_some(),
-                StepCheck::Output => true,
+                StepCheck::Lock | StepCheck::Input | StepCheck::Output => of.binding.is_some(),
             }
     }
 

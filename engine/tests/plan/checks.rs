@@ -159,6 +159,7 @@ fn what_had_nothing_to_look_at_was_not_made() {
                     StepCheck::Destination,
                     StepCheck::Limits,
                     StepCheck::Input,
+                    StepCheck::Output,
                 ];
                 for check in others {
                     unmade(step, check, &folder);
