@@ -6,6 +6,8 @@ mod checks;
 mod corpus;
 #[path = "plan/fixes.rs"]
 mod fixes;
+#[path = "plan/hostile.rs"]
+mod hostile;
 #[path = "plan/mova.rs"]
 mod mova;
 #[path = "plan/properties.rs"]

@@ -48,7 +48,9 @@ pub use plan::{
 #[cfg(feature = "plan")]
 pub use plan_checks::{StepCheck, plan_checks};
 #[cfg(feature = "plan")]
-pub use plan_fix::{FIX_BYTES, FIX_LIMIT, fix_edits, fix_words, plan_fixes, tell_fixes};
+pub use plan_fix::{
+    FIX_BYTES, FIX_CHANGES, FIX_LIMIT, fix_edits, fix_words, plan_fixes, tell_fixes,
+};
 #[cfg(feature = "plan")]
 pub use plan_proposal::plan_proposals;
 #[cfg(feature = "plan")]

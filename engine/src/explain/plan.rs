@@ -46,14 +46,20 @@ pub fn plan_findings(
             plan,
             rules,
         };
-        let told = answer.denials.iter().enumerate();
-        found.extend(told.filter_map(|(number, denial)| {
-            let denial = words.denial(denial)?;
-            Some(Finding {
+        let mut left = TOLD_BYTES;
+        for (number, denial) in answer.denials.iter().enumerate() {
+            let Some(finding) = words.denial(denial) else {
+                continue;
+            };
+            left = left.saturating_sub(bytes_told(&finding));
+            found.push(Finding {
                 denial: Some(number),
-                ..denial
-            })
-        }));
+                ..finding
+            });
+            if left == 0 {
+                break;
+            }
+        }
     }
     for finding in &mut found {
         // Views that have no place for the rule and the reason tell them as well.
@@ -76,6 +82,16 @@ pub fn plan_findings(
         (place.map(|place| document_rank(place.source)), place)
     });
     found
+}
+
+/// So many bytes are told of what the documents say together, and no more reasons behind that: each
+/// may name a rule or a pattern that is as long as its document.
+const TOLD_BYTES: usize = 4 << 20;
+
+fn bytes_told(finding: &Finding) -> usize {
+    let Diagnostic { message, help, .. } = &finding.diagnostic;
+    let help = help.iter().map(String::len).sum::<usize>();
+    finding.rule.len() + finding.pointer.len() + message.len() + help
 }
 
 /// The order of documents in a report: as they are read.
@@ -221,12 +237,19 @@ pub fn query_denial(denial: &QueryDenial<'_>) -> String {
     }
 }
 
+/// So many items of a list are told.
+const LISTED: usize = 20;
+
 fn listed(items: &[impl Display]) -> String {
     if items.is_empty() {
         return "nothing".to_owned();
     }
-    let items: Vec<_> = items.iter().map(|item| format!("`{item}`")).collect();
-    items.join(", ")
+    let told = items.iter().take(LISTED).map(|item| format!("`{item}`"));
+    let told = told.collect::<Vec<_>>().join(", ");
+    match items.len().saturating_sub(LISTED) {
+        0 => told,
+        more => format!("{told} and {more} more"),
+    }
 }
 
 /// What is said of one reason, beside where it stands in its document.

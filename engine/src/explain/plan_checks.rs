@@ -6,11 +6,14 @@ use super::wording::quoted;
 use crate::decide::{InputDenial, PlanAnswer, PlanContext, PlanReason, PlanRules, RunCheck};
 use crate::diagnostic::{Finding, Problems};
 use crate::lower::Examined;
-use crate::model::{Binding, Driver, Effect, Input, Plan, PlanStep, Profile, ServerView};
+use crate::model::{Binding, Driver, Input, Plan, PlanStep, Profile, ServerView};
 use crate::schema::at_pointer;
 use crate::syntax::json::{Reader, parse_value};
 use crate::syntax::{Node, canonical};
 use crate::text::Place;
+
+/// So many of the rules that allow a tool are told: each of them does by itself.
+const RULES_TOLD: usize = 10;
 
 /// A check of a step, in the order in which they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -283,9 +286,12 @@ impl<'a> Checking<'a> {
 
     fn allowing(&self, of: OfStep<'_>) -> Vec<CheckFact> {
         let (connector, tool) = (&of.step.connector.value, &of.step.tool.value);
-        let rules = of.profile.into_iter().flat_map(|profile| &profile.rules);
-        let allowing =
-            rules.filter(|rule| rule.effect == Effect::Allow && rule.is_about(connector, tool));
+        let Some(profile) = of.profile else {
+            return Vec::new();
+        };
+        let allowing = &self.rules.by_tool.allowing;
+        let allowing = allowing.first(connector, tool, RULES_TOLD).into_iter();
+        let allowing = allowing.filter_map(|place| profile.rules.get(place));
         let text = &self.rules.profile.text;
         allowing
             .map(|rule| {

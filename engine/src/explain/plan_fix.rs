@@ -12,9 +12,11 @@ use crate::diagnostic::{Change, ChangeKind, Code, Finding, Fix};
 use crate::lower::{self, Examined};
 use crate::model::Plan;
 use crate::schema::child;
+use crate::sort::sort_by;
 use crate::syntax::json::{Reader, parse_value};
 use crate::syntax::{Node, Value};
 use crate::text::{Source, Text};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// For so many problems of one plan a change is looked for.
@@ -22,6 +24,9 @@ pub const FIX_LIMIT: usize = 64;
 
 /// So many bytes of documents are decided again at most, for all problems of one plan together.
 pub const FIX_BYTES: usize = 16 << 20;
+
+/// So many changes are there in all fixes of one plan together at most: nobody looks through more.
+pub const FIX_CHANGES: usize = 256;
 
 /// The fixes of findings, in their order: as they are found, and none for those that have none. It
 /// is a pure function of the documents, and not of time.
@@ -36,6 +41,8 @@ pub fn plan_fixes(
         plan,
         rules,
         context,
+        // A step of the budget takes about as long as a byte that is read.
+        spent: answer.spent.try_into().unwrap_or(usize::MAX),
         left: FIX_BYTES,
     };
     let before = keys(findings, plan.text.as_str());
@@ -58,7 +65,11 @@ pub fn plan_fixes(
             continue;
         }
         let removes = |after: &[Key]| count(after, key) < count(&before, key);
-        let proposals = plan_proposals(plan, rules, answer, finding);
+        // What takes from a step is found in the text.
+        let proposals = match search.charge(plan.text.as_str().len()) {
+            Some(()) => plan_proposals(plan, rules, answer, finding),
+            None => Vec::new(),
+        };
         let fix = proposals.into_iter().find_map(|proposal| {
             let alone = search.after(&proposal)?;
             if !removes(&alone) || !within(&alone, &before) {
@@ -160,6 +171,8 @@ struct Search<'s, 'c> {
     plan: &'s Arc<Examined<Plan>>,
     rules: &'s Arc<PlanRules>,
     context: PlanContext<'c>,
+    /// What it took to decide, beside what there is to read.
+    spent: usize,
     /// How many bytes may still be decided.
     left: usize,
 }
@@ -175,25 +188,36 @@ struct Key {
 }
 
 impl Search<'_, '_> {
+    /// Spend bytes. None: there are not as many left.
+    fn charge(&mut self, bytes: usize) -> Option<()> {
+        self.left = self.left.checked_sub(bytes)?;
+        Some(())
+    }
+
     /// The problems after changes. None if they can't be made, or that would be too much work.
     fn after(&mut self, changes: &[Change]) -> Option<Vec<Key>> {
+        if changes.len() > FIX_CHANGES {
+            return None;
+        }
+        let of_rules = |it: &Change| matches!(it.source, Source::ToolPool | Source::Profile);
+        let rules_changed = changes.iter().any(of_rules);
         let changed = |text: &Text| {
             let edits = edits(text, &of(changes, text.source()))?;
             Some((!edits.is_empty()).then(|| apply(text.as_str(), &edits)))
         };
         let rules = self.rules;
         let texts = [&self.plan.text, &rules.pool.text, &rules.profile.text];
-        let [plan, pool, profile] = texts.map(changed);
-        let (plan, pool, profile) = (plan?, pool?, profile?);
-        let rules_changed = pool.is_some() || profile.is_some();
         let sizes = texts.map(|text| text.as_str().len());
-        let work = sizes[0]
+        let work = self.spent
+            + sizes[0]
             + if rules_changed {
                 sizes[1] + sizes[2]
             } else {
                 0
             };
-        self.left = self.left.checked_sub(work)?;
+        self.charge(work)?;
+        let [plan, pool, profile] = texts.map(changed);
+        let (plan, pool, profile) = (plan?, pool?, profile?);
         let examined = match plan {
             Some(text) => Arc::new(lower::plan(text.into_bytes())),
             None => Arc::clone(self.plan),
@@ -273,8 +297,14 @@ fn count(keys: &[Key], key: &Key) -> usize {
 
 /// Whether some problems are all among others.
 fn within(some: &[Key], others: &[Key]) -> bool {
-    some.iter()
-        .all(|key| count(some, key) <= count(others, key))
+    let mut others = sorted(others).into_iter();
+    sorted(some).iter().all(|key| others.any(|it| it == *key))
+}
+
+fn sorted(keys: &[Key]) -> Vec<&Key> {
+    let mut sorted: Vec<_> = keys.iter().collect();
+    sort_by(&mut sorted, Ord::cmp);
+    sorted
 }
 
 /// What removes a step, and those that take their inputs from it: from the text, for the plan may be
@@ -287,9 +317,7 @@ pub(super) fn without_step(plan: &str, number: usize) -> Option<Vec<Change>> {
         _ => None,
     };
     let mut gone = vec![number];
-    let mut names: Vec<_> = name(child(steps.get(number)?, "step_id"))
-        .into_iter()
-        .collect();
+    let mut names = BTreeSet::from_iter(name(child(steps.get(number)?, "step_id")));
     for (later, step) in steps.iter().enumerate().skip(number + 1) {
         let from = child(step, "input_from").and_then(|from| child(from, "step"));
         if name(from).is_some_and(|from| names.contains(&from)) {

@@ -70,7 +70,7 @@ fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Opti
             connector: connector.value,
             tool: tool.value,
             driver: driver(node, &at, &mut budget, findings)?,
-            destinations: destinations(node, &at, findings),
+            destinations: destinations(node, &at, findings).into(),
             limits: limits(member(node, "limits")?)?,
             input: schemas.of_binding.get(&(number, Part::Input)).copied(),
             output: schemas.of_binding.get(&(number, Part::Output)).copied(),

@@ -64,20 +64,6 @@ pub enum Selector {
     None,
 }
 
-impl Rule {
-    /// Whether it is about a tool.
-    pub fn is_about(&self, connector: &str, tool: &str) -> bool {
-        match &self.selector {
-            Selector::Every => true,
-            // Neither name holds a slash.
-            Selector::One(selector) => selector
-                .split_once('/')
-                .is_some_and(|it| it == (connector, tool)),
-            Selector::None => false,
-        }
-    }
-}
-
 /// What a query has to be before anybody plans for it \[1\].
 #[derive(Debug)]
 pub struct InputPolicy {

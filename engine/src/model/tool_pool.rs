@@ -4,6 +4,7 @@ use super::Origin;
 use crate::schema::{SchemaSet, TextPattern};
 use crate::text::Spanned;
 use core::net::IpAddr;
+use std::sync::Arc;
 
 /// `ds.mova_agent_tool_pool_v1`
 #[derive(Debug)]
@@ -35,8 +36,8 @@ pub struct Binding {
     pub tool: String,
     /// `driver_kind` and what belongs to it.
     pub driver: Driver,
-    /// `destinations`
-    pub destinations: Vec<Origin>,
+    /// `destinations`, which every denial of another one shares.
+    pub destinations: Arc<[Origin]>,
     /// `limits`
     pub limits: Limits,
     /// The number in the pool's set of the schema that inputs have to fit.
@@ -131,11 +132,31 @@ pub struct Limits {
 impl ToolPool {
     /// What a tool of a connector is bound to.
     pub fn binding(&self, connector: &str, tool: &str) -> Option<&Binding> {
+        self.bindings.get(self.binding_place(connector, tool)?)
+    }
+
+    /// Where in `bindings` that stands.
+    pub fn binding_place(&self, connector: &str, tool: &str) -> Option<usize> {
         let wanted = (connector, tool);
         let place = self
             .bindings
             .binary_search_by(|it| (&*it.connector, &*it.tool).cmp(&wanted));
-        Some(&self.bindings[place.ok()?])
+        place.ok()
+    }
+
+    /// Whether it has a connector.
+    pub fn has_connector(&self, connector: &str) -> bool {
+        let known = self.connectors.binary_search_by(|it| (**it).cmp(connector));
+        known.is_ok()
+    }
+
+    /// The bindings of a connector.
+    pub fn of_connector(&self, connector: &str) -> &[Binding] {
+        let first = self
+            .bindings
+            .partition_point(|it| &*it.connector < connector);
+        let rest = &self.bindings[first..];
+        &rest[..rest.partition_point(|it| it.connector == connector)]
     }
 
     /// The number of the schema with an `$id`.

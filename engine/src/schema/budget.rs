@@ -7,6 +7,9 @@ use crate::text::Likeness;
 /// evaluated, a value that is compared, a few bytes of a string that are looked at.
 pub const STEP_LIMIT: u64 = 2_000_000;
 
+/// How many bytes of a text are read in a step.
+const BYTES_PER_STEP: u64 = 8;
+
 /// How many subschemas may be under evaluation inside each other. An instance is at most 128
 /// values deep; what takes more than this goes round in a circle, or nearly.
 pub const EVALUATION_DEPTH_LIMIT: u32 = 512;
@@ -64,6 +67,14 @@ impl Budget {
         &mut self.likeness
     }
 
+    /// Spend what it takes to read a text that was read before: it may be asked for again and again.
+    ///
+    /// # Errors
+    /// There is not as much left.
+    pub(crate) fn read(&mut self, text: &str) -> Result<(), OverBudget> {
+        self.charge(text.len() as u64 / BYTES_PER_STEP)
+    }
+
     /// How many steps were spent; never more than there were.
     pub fn spent(&self) -> u64 {
         self.limit - self.left
@@ -73,7 +84,7 @@ impl Budget {
     ///
     /// # Errors
     /// There are not as many left.
-    pub(super) fn charge(&mut self, steps: u64) -> Result<(), OverBudget> {
+    pub(crate) fn charge(&mut self, steps: u64) -> Result<(), OverBudget> {
         match self.left.checked_sub(steps) {
             Some(left) => {
                 self.left = left;

@@ -101,6 +101,9 @@ pub fn with_schema<R>(
     budget: &mut Budget,
     look: impl FnOnce(Result<Schema<'_>, Refused>, &mut Budget) -> R,
 ) -> Option<R> {
+    if let Err(over) = budget.read(text) {
+        return Some(look(Err(Refused::OverBudget(over)), budget));
+    }
     let root = parse_value(&mut Reader::new(text)).ok()?;
     let documents = Documents::new();
     let schema = Schema::compile(&root, &documents, Draft::Draft202012, budget);

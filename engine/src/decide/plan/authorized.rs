@@ -43,12 +43,16 @@ pub(super) struct ToolSchemas {
 pub struct AuthorizedStep {
     /// The place of its binding in the pool.
     binding: usize,
-    server: Option<ServerUse>,
-    pub(super) schemas: ToolSchemas,
+    server: Option<Arc<ServerUse>>,
+    pub(super) schemas: Arc<ToolSchemas>,
 }
 
 impl AuthorizedStep {
-    pub(super) fn new(binding: usize, server: Option<ServerUse>, schemas: ToolSchemas) -> Self {
+    pub(super) fn new(
+        binding: usize,
+        server: Option<Arc<ServerUse>>,
+        schemas: Arc<ToolSchemas>,
+    ) -> Self {
         Self {
             binding,
             server,
@@ -58,7 +62,7 @@ impl AuthorizedStep {
 
     /// The tool of an MCP server that it calls, if it does.
     pub fn server(&self) -> Option<&ServerUse> {
-        self.server.as_ref()
+        self.server.as_deref()
     }
 
     /// Whether a human has to approve of it first.

@@ -1,7 +1,10 @@
 //! Where connections may go \[3\].
 
+use crate::diagnostic::Problems;
 use crate::model::{Binding, Origin, UrlError, is_public};
 use core::net::IpAddr;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Why a connection may not be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +16,7 @@ pub enum DestinationDenial {
         /// Where it is.
         origin: Origin,
         /// Where it may be.
-        allowed: Vec<Origin>,
+        allowed: Arc<[Origin]>,
     },
     /// Its host has no address.
     NoAddress,
@@ -36,10 +39,11 @@ pub fn authorize_destination(
     if addresses.is_empty() {
         denials.push(DestinationDenial::NoAddress);
     }
+    let mut told = BTreeSet::new();
     for address in addresses {
-        let denial = DestinationDenial::NonPublic(*address);
-        if !may_connect(binding, *address) && !denials.contains(&denial) {
-            denials.push(denial);
+        if !may_connect(binding, *address) && told.len() < Problems::LIMIT && told.insert(*address)
+        {
+            denials.push(DestinationDenial::NonPublic(*address));
         }
     }
     if denials.is_empty() {
@@ -57,7 +61,7 @@ pub(super) fn elsewhere(binding: &Binding, url: &str) -> Option<DestinationDenia
         Ok(origin) if binding.destinations.contains(&origin) => None,
         Ok(origin) => Some(DestinationDenial::Elsewhere {
             origin,
-            allowed: binding.destinations.clone(),
+            allowed: Arc::clone(&binding.destinations),
         }),
     }
 }

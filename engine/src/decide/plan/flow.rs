@@ -10,6 +10,9 @@ use crate::schema::{
 };
 use crate::text::Span;
 
+/// What it takes to go back by one step, beside its schemas, in steps of the budget.
+const LINK_COST: u64 = 8;
+
 /// Why a part of an output can't be the input that is needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CantBe<'a> {
@@ -111,6 +114,8 @@ impl<'a> Decision<'a> {
     ) -> Result<Vec<CantBe<'a>>, OverBudget> {
         let mut pointer = told.pointer.to_owned();
         loop {
+            let moved = pointer.len() as u64 / 64;
+            self.budget.charge(LINK_COST + moved)?;
             let producer = &plan.steps[step];
             let (connector, tool) = (&*producer.connector.value, &*producer.tool.value);
             let Some(binding) = pool.binding(connector, tool) else {
@@ -140,7 +145,7 @@ impl<'a> Decision<'a> {
             }
             match &producer.input {
                 Input::Literal(span) => {
-                    return Ok(self.literal_part(*span, &pointer, taker, told));
+                    return self.literal_part(*span, &pointer, taker, told);
                 }
                 Input::From {
                     step: earlier,
@@ -162,24 +167,28 @@ impl<'a> Decision<'a> {
         pointer: &str,
         taker: Taker<'a, '_>,
         told: Told<'a>,
-    ) -> Vec<CantBe<'a>> {
+    ) -> Result<Vec<CantBe<'a>>, OverBudget> {
         let text = span.of(self.text);
+        // However many steps take from it, each has to find its part.
+        self.budget.read(text)?;
         let read = JsonText::read(text);
         let Some(part) = read.as_ref().and_then(|read| read.root().at(pointer)) else {
-            return vec![told.no_such_part()];
+            return Ok(vec![told.no_such_part()]);
         };
-        let found = denials(part.span().of(text), 0, taker, &mut self.budget);
+        let part = part.span().of(text);
+        self.budget.read(part)?;
+        let found = denials(part, 0, taker, &mut self.budget);
         // A schema that can't be used is told of the tool.
         let found = found
             .into_iter()
             .filter(|it| !matches!(it, InputDenial::Argument(ArgumentProblem::Unusable(_))));
-        found
+        Ok(found
             .map(|denial| CantBe::Input {
                 step: told.step,
                 denial,
                 span: told.span,
             })
-            .collect()
+            .collect())
     }
 
     /// What the output schema of an MCP tool says.

@@ -43,11 +43,10 @@ use crate::model::{
 };
 use crate::schema::{Budget, JsonText, Library};
 use crate::text::Span;
-use authorized::ToolSchemas;
 use input::Taker;
-use server::OfServer;
+use profile::RulesByTool;
+use server::KnownTool;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 /// How many near names are told.
@@ -75,6 +74,7 @@ pub struct PlanRules {
     pub pool: Examined<ToolPool>,
     /// The instruction profile.
     pub profile: Examined<Profile>,
+    pub(crate) by_tool: RulesByTool,
     library: Option<Arc<Library>>,
     digests: OnceLock<Vec<(&'static str, String)>>,
 }
@@ -83,9 +83,12 @@ impl PlanRules {
     /// Examine both, over the project's own equivalents of MOVA's core, or over another core.
     pub fn new(tool_pool: Vec<u8>, profile: Vec<u8>, library: Option<Arc<Library>>) -> Self {
         let known = library.as_deref().unwrap_or(Library::own());
+        let profile = lower::profile(profile, known);
+        let by_tool = profile.value.as_ref().map(RulesByTool::of);
         Self {
             pool: lower::tool_pool(tool_pool, known),
-            profile: lower::profile(profile, known),
+            profile,
+            by_tool: by_tool.unwrap_or_default(),
             library,
             digests: OnceLock::new(),
         }
@@ -264,6 +267,8 @@ pub struct PlanAnswer<'a> {
     pub deferred: Vec<Deferred>,
     /// The steps that a human has to approve of.
     pub approvals: Vec<usize>,
+    /// How much of its budget it took.
+    pub spent: u64,
     /// What may run: there if and only if nothing is against it.
     pub authorized: Option<AuthorizedPlan>,
 }
@@ -282,7 +287,7 @@ pub fn authorize_plan<'a>(
         denials: Vec::new(),
         deferred: Vec::new(),
         steps: Vec::new(),
-        servers: BTreeMap::new(),
+        tools: BTreeMap::new(),
     };
     if let Some(plan) = &plan.value {
         decision.plan(plan);
@@ -291,6 +296,7 @@ pub fn authorize_plan<'a>(
         denials,
         deferred,
         steps,
+        budget,
         ..
     } = decision;
     let request = context.request;
@@ -311,6 +317,7 @@ pub fn authorize_plan<'a>(
         denials,
         deferred,
         approvals,
+        spent: budget.spent(),
         authorized,
     }
 }
@@ -325,8 +332,8 @@ struct Decision<'a> {
     denials: Vec<PlanDenial<'a>>,
     deferred: Vec<Deferred>,
     steps: Vec<AuthorizedStep>,
-    /// What is known of servers, by the numbers of the bindings that are for them.
-    servers: BTreeMap<usize, Rc<OfServer<'a>>>,
+    /// The tools of servers that steps have called, by server, version and tool.
+    tools: BTreeMap<(&'a str, Option<&'a str>, &'a str), KnownTool<'a>>,
 }
 
 impl<'a> Decision<'a> {
@@ -357,25 +364,25 @@ impl<'a> Decision<'a> {
 
     fn step(&mut self, plan: &'a Plan, number: usize, step: &'a PlanStep) {
         let rules = self.rules;
-        if let Some(profile) = &rules.profile.value {
-            self.allowed(number, step, profile);
+        if rules.profile.value.is_some() {
+            self.allowed(number, step);
         }
         let pool = rules.pool.value.as_ref();
         let binding = pool.and_then(|pool| self.binding(number, step, pool));
         let (Some(pool), Some(binding)) = (pool, binding) else {
             self.steps
-                .push(AuthorizedStep::new(0, None, ToolSchemas::default()));
+                .push(AuthorizedStep::new(0, None, Arc::default()));
             return;
         };
         if let Some(profile) = &rules.profile.value {
             self.limits(number, binding, profile);
         }
-        let found = self.server(number, binding);
+        let (server, tool) = self.server(number, binding);
         let schemas = self.applicable(number, step, pool, binding);
         let taker = Taker {
             binding,
             schemas: &schemas,
-            tool: Some(&found.schemas),
+            tool: Some(&tool),
         };
         match &step.input {
             Input::Literal(span) => self.literal(number, *span, taker),
@@ -389,11 +396,7 @@ impl<'a> Decision<'a> {
             self.defer(number, RunCheck::Addresses);
         }
         self.defer(number, RunCheck::Output);
-        let (server, tool) = (found.server.clone(), found.schemas.clone());
-        let place = pool
-            .bindings
-            .iter()
-            .position(|it| std::ptr::eq(it, binding));
+        let place = pool.binding_place(&binding.connector, &binding.tool);
         self.steps
             .push(AuthorizedStep::new(place.unwrap_or_default(), server, tool));
     }
@@ -408,10 +411,8 @@ impl<'a> Decision<'a> {
         let (connector, tool) = (&*step.connector.value, &*step.tool.value);
         let found = pool.binding(connector, tool);
         if found.is_none() {
-            let known = pool.connectors.iter().any(|known| known == connector);
-            let reason = if known {
-                let of_connector = pool.bindings.iter().filter(|it| it.connector == connector);
-                let names = of_connector.map(|it| &*it.tool);
+            let reason = if pool.has_connector(connector) {
+                let names = pool.of_connector(connector).iter().map(|it| &*it.tool);
                 PlanReason::NoTool {
                     nearest: self.budget.likeness().nearest(tool, names, NEAR),
                 }

@@ -1,13 +1,62 @@
 //! What an instruction profile allows, and how much.
 
 use super::{Decision, PlanReason};
-use crate::model::{Binding, Cap, Effect, Plan, PlanStep, Profile};
+use crate::diagnostic::Problems;
+use crate::model::{Binding, Cap, Effect, Plan, PlanStep, Profile, Selector};
+use std::collections::BTreeMap;
 
 /// The only status by which a profile is in force.
 const ACTIVE: &str = "active";
 
 /// The envelope that plans are.
 const PLAN_ENVELOPE: &str = "env.mova_agent_plan_v1";
+
+/// The rules of a profile by the tools that they are about: a plan of many steps does not look
+/// through many rules at each.
+#[derive(Debug, Default)]
+pub(crate) struct RulesByTool {
+    pub(crate) allowing: BySelector,
+    denying: BySelector,
+}
+
+/// The places of the rules of one effect among those about tools, in their order.
+#[derive(Debug, Default)]
+pub(crate) struct BySelector {
+    every: Vec<usize>,
+    one: BTreeMap<String, Vec<usize>>,
+}
+
+impl RulesByTool {
+    pub(super) fn of(profile: &Profile) -> Self {
+        let mut rules = Self::default();
+        for (place, rule) in profile.rules.iter().enumerate() {
+            let of_effect = match rule.effect {
+                Effect::Allow => &mut rules.allowing,
+                Effect::Deny => &mut rules.denying,
+                Effect::Other => continue,
+            };
+            match &rule.selector {
+                Selector::Every => of_effect.every.push(place),
+                Selector::One(tool) => of_effect.one.entry(tool.clone()).or_default().push(place),
+                Selector::None => {}
+            }
+        }
+        rules
+    }
+}
+
+impl BySelector {
+    /// The first rules about a tool, at most so many.
+    pub(crate) fn first(&self, connector: &str, tool: &str, most: usize) -> Vec<usize> {
+        // Neither name holds a slash.
+        let one = self.one.get(&format!("{connector}/{tool}"));
+        let lists = [Some(&self.every), one].into_iter().flatten();
+        let mut places: Vec<_> = lists.flat_map(|it| it.iter().take(most)).copied().collect();
+        places.sort_unstable();
+        places.truncate(most);
+        places
+    }
+}
 
 impl<'a> Decision<'a> {
     /// What holds for the plan as a whole.
@@ -32,20 +81,14 @@ impl<'a> Decision<'a> {
     }
 
     /// Whether rules allow the tool of a step: one does, and none denies it.
-    pub(super) fn allowed(&mut self, number: usize, step: &'a PlanStep, profile: &'a Profile) {
+    pub(super) fn allowed(&mut self, number: usize, step: &'a PlanStep) {
         let (connector, tool) = (&*step.connector.value, &*step.tool.value);
-        let mut allowed = false;
-        for (place, rule) in profile.rules.iter().enumerate() {
-            if !rule.is_about(connector, tool) {
-                continue;
-            }
-            match rule.effect {
-                Effect::Allow => allowed = true,
-                Effect::Deny => self.deny(number, PlanReason::RuleDenies(place)),
-                Effect::Other => {}
-            }
+        let rules = &self.rules.by_tool;
+        let told = Problems::LIMIT - self.denials.len();
+        for place in rules.denying.first(connector, tool, told) {
+            self.deny(number, PlanReason::RuleDenies(place));
         }
-        if !allowed {
+        if rules.allowing.first(connector, tool, 1).is_empty() {
             self.deny(number, PlanReason::NoRule);
         }
     }

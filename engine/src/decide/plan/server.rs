@@ -7,37 +7,28 @@ use crate::decide::locked_tool::{LockedTool, Target};
 use crate::decide::{CallContext, CallDenial};
 use crate::lower::{input_schema, integrity, output_schema};
 use crate::model::{Binding, Driver, Origin};
-use std::rc::Rc;
+use std::sync::Arc;
 
-/// What is known of the server that a binding is for, whichever step names it.
-#[derive(Debug, Default)]
-pub(super) struct OfServer<'a> {
-    /// What speaks against every step that calls the tool.
-    reasons: Vec<PlanReason<'a>>,
-    /// The server, if the binding is for one and it is as it was locked.
-    pub(super) server: Option<ServerUse>,
-    /// The schemas of the tool.
-    pub(super) schemas: ToolSchemas,
+/// What is known of the tool of a server, for all steps that call it.
+#[derive(Debug)]
+pub(super) struct KnownTool<'a> {
+    denials: Vec<CallDenial<'a>>,
+    /// Of each entry that was locked.
+    versions: Vec<&'a str>,
+    /// The same.
+    endpoints: Vec<&'a str>,
+    server: Option<Arc<ServerUse>>,
+    schemas: Arc<ToolSchemas>,
 }
 
 impl<'a> Decision<'a> {
-    /// What is known of the server that the binding of a step is for.
-    pub(super) fn server(&mut self, number: usize, binding: &'a Binding) -> Rc<OfServer<'a>> {
-        let found = match self.servers.get(&binding.number) {
-            Some(known) => Rc::clone(known),
-            None => {
-                let found = Rc::new(self.find_server(binding));
-                self.servers.insert(binding.number, Rc::clone(&found));
-                found
-            }
-        };
-        for reason in &found.reasons {
-            self.deny(number, reason.clone());
-        }
-        found
-    }
-
-    fn find_server(&mut self, binding: &'a Binding) -> OfServer<'a> {
+    /// What is known of the server that a binding is for, if it is for one and the server is as it
+    /// was locked, and the schemas of the tool.
+    pub(super) fn server(
+        &mut self,
+        number: usize,
+        binding: &'a Binding,
+    ) -> (Option<Arc<ServerUse>>, Arc<ToolSchemas>) {
         let Driver::McpProxy {
             server,
             version,
@@ -45,18 +36,14 @@ impl<'a> Decision<'a> {
             ..
         } = &binding.driver
         else {
-            return OfServer::default();
+            return Default::default();
         };
         let Some(index) = self.context.index else {
-            let lock_missing = PlanReason::Server(CallDenial::LockMissing);
-            let lock_missing = self.context.lock.is_none().then_some(lock_missing);
-            return OfServer {
-                reasons: lock_missing
-                    .into_iter()
-                    .chain([PlanReason::NoIndex])
-                    .collect(),
-                ..OfServer::default()
-            };
+            if self.context.lock.is_none() {
+                self.deny(number, PlanReason::Server(CallDenial::LockMissing));
+            }
+            self.deny(number, PlanReason::NoIndex);
+            return Default::default();
         };
         let target = Target {
             server,
@@ -68,46 +55,61 @@ impl<'a> Decision<'a> {
             lock: self.context.lock,
             catalogue: self.context.catalogue,
         };
+        // Its entry and its definition are read once, however many steps call it.
+        let key = (&**server, version.as_deref(), &**tool);
+        let known = match self.tools.remove(&key) {
+            Some(known) => known,
+            None => self.known_tool(target, context),
+        };
+        for denial in &known.denials {
+            self.deny(number, PlanReason::Server(denial.clone()));
+        }
+        if let [_, _, ..] = &*known.versions {
+            let reason = PlanReason::SeveralVersions {
+                binding: binding.number,
+                versions: known.versions.clone(),
+            };
+            self.deny(number, reason);
+        }
+        for endpoint in &known.endpoints {
+            let origin = Origin::of(endpoint);
+            if !origin.is_ok_and(|origin| binding.destinations.contains(&origin)) {
+                self.deny(number, PlanReason::ServerElsewhere { endpoint });
+            }
+        }
+        let found = (known.server.clone(), Arc::clone(&known.schemas));
+        self.tools.insert(key, known);
+        found
+    }
+
+    fn known_tool(&mut self, target: Target<'a>, context: CallContext<'a>) -> KnownTool<'a> {
         let mut denials = Vec::new();
         let mut found = LockedTool::find(target, context, self.budget.likeness(), &mut denials);
         denials.extend(found.changed.take());
         let output = found.listed.and_then(output_schema);
         denials.extend(unusable_output(output, &mut self.budget));
-        let mut reasons: Vec<_> = denials.into_iter().map(PlanReason::Server).collect();
-        if let [_, _, ..] = &*found.entries {
-            let versions = found.entries.iter().map(|entry| entry.version());
-            reasons.push(PlanReason::SeveralVersions {
-                binding: binding.number,
-                versions: versions.collect(),
-            });
-        }
-        for entry in &found.entries {
-            let endpoint = entry.endpoint();
-            let origin = Origin::of(endpoint);
-            if !origin.is_ok_and(|origin| binding.destinations.contains(&origin)) {
-                reasons.push(PlanReason::ServerElsewhere { endpoint });
-            }
-        }
-        let needs_approval = found.needs_approval();
         let schemas = ToolSchemas {
             listed: found.listed.is_some(),
             input: found.listed.and_then(input_schema).map(str::to_owned),
             output: output.map(str::to_owned),
         };
+        let needs_approval = found.needs_approval();
         let server = found.entries.first().zip(found.definition);
         let server = server.map(|(entry, definition)| ServerUse {
             id: entry.id().to_owned(),
             version: entry.version().to_owned(),
             endpoint: entry.endpoint().to_owned(),
-            tool: tool.clone(),
+            tool: target.tool.to_owned(),
             integrity: integrity(*entry),
             definition,
             needs_approval,
         });
-        OfServer {
-            reasons,
-            server,
-            schemas,
+        KnownTool {
+            denials,
+            versions: found.entries.iter().map(|entry| entry.version()).collect(),
+            endpoints: found.entries.iter().map(|entry| entry.endpoint()).collect(),
+            server: server.map(Arc::new),
+            schemas: Arc::new(schemas),
         }
     }
 }
