@@ -17,7 +17,7 @@ fn locked(count: usize) -> (Index, Lock) {
         json!({
             "id": "files",
             "version": version,
-            "endpoint": "https://files.example",
+            "endpoint": "https://tools.example",
             "categories": ["files"],
             "scopes": [scope],
             "data": { "residency": "any", "maxSensitivity": "pii.high" },
@@ -69,7 +69,7 @@ impl Given {
         let connector = |id: &str| json!({ "connector_id": id, "provider": "p", "resource": "r", "protocol": "x" });
         let mut call = json!({
             "connector_id": "files", "tool_id": "call", "driver_kind": "mcp_proxy",
-            "destinations": ["https://files.example"], "limits": limits,
+            "destinations": ["https://tools.example"], "limits": limits,
             "server": "files", "tool": "call",
         });
         if let Some(version) = self.version {
