@@ -496,9 +496,10 @@ fn urls_of_a_megabyte() {
 }
 
 /// Definitions each of which asks twice for the next.
-fn exponential() -> Value {
-    let mut definitions = json!({"40": {"type": "string"}});
-    for number in 0..40 {
+fn exponential(levels: usize) -> Value {
+    let mut definitions = json!({});
+    definitions[levels.to_string()] = json!({"type": "string"});
+    for number in 0..levels {
         let next = json!({"$ref": format!("#/$defs/{}", number + 1)});
         definitions[number.to_string()] = json!({"allOf": [next, next]});
     }
@@ -518,7 +519,7 @@ fn schemas_that_mean_harm_are_asked_for_by_every_step() {
     let circle = json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]});
     let branches = json!({"anyOf": vec![json!({"type": "string"}); 500]});
     for (name, schema, expected) in [
-        ("that multiply", exponential(), &["SCHEMA_BUDGET"][..]),
+        ("that multiply", exponential(40), &["SCHEMA_BUDGET"][..]),
         ("in a circle", circle, &["SCHEMA_BUDGET"]),
         (
             "with branches",
@@ -707,7 +708,7 @@ fn soon<T>(name: &str, decide: impl FnOnce() -> T) -> T {
 
 #[test]
 fn what_comes_while_a_plan_runs() {
-    let taking = with(binding("keep"), "output_schema", exponential());
+    let taking = with(binding("keep"), "output_schema", exponential(40));
     let taking = with(
         taking,
         "input_schema",
@@ -785,4 +786,36 @@ fn a_tool_of_which_much_is_said_is_called_by_every_step() {
         "limit_exceeded",
     ];
     assert_eq!(names(&found), told);
+}
+
+#[test]
+fn rules_are_found_by_their_tool() {
+    let steps = plan((0..2_500).map(one).collect());
+    let rules = (0..20_000).map(|it| allow(&format!("connector_core:noop/other{it}")));
+    let rules = profile(rules.collect());
+    let case = case([steps, keep(), rules].map(|it| it.to_string().into_bytes()));
+    let started = Instant::now();
+    let answer = authorize_plan(&case.plan, &case.rules, case.context());
+    let taken = started.elapsed();
+    assert_eq!(answer.denials.len(), 1_000);
+    // It takes 2 ms, and 600 if each step asks each rule.
+    assert!(taken < Duration::from_millis(250), "{taken:?}");
+}
+
+#[test]
+fn what_takes_long_to_decide_is_not_decided_often() {
+    let text = with(step(0), "input", json!("a"));
+    let costly = with(text, "input_schema_ref", json!("urn:example:hostile"));
+    let misspelt = (1..=70).map(|it| with(one(it), "tool_id", json!("kepe")));
+    let steps = std::iter::once(costly).chain(misspelt);
+    let pool = pool_with(exponential(17));
+    let texts = [plan(steps.collect()), pool, allow_all()];
+    let case = case(texts.map(|it| it.to_string().into_bytes()));
+    let answer = authorize_plan(&case.plan, &case.rules, case.context());
+    assert_eq!(answer.denials.len(), 70);
+    let findings = plan_findings(&case.plan, &case.rules, case.context(), &answer);
+    let fixes = plan_fixes(&case.plan, &case.rules, case.context(), &answer, &findings);
+    // Counted, so that it is the same on every machine; by their bytes alone 64 would be found.
+    let found = fixes.iter().flatten().count();
+    assert!((1..20).contains(&found), "{found}");
 }
