@@ -6,9 +6,17 @@ use agent_engine::diagnostic::{Diagnostic, Problems, Severity};
 use agent_engine::lower::Lowered;
 use agent_engine::render::{Format, report};
 
+/// What is between the texts of an input.
+const BETWEEN: &str = "\n=====\n";
+
 /// The two texts of an input, around a line `=====`. None: it has no such line, or is not UTF-8.
 pub fn two_texts(input: &[u8]) -> Option<(&str, &str)> {
-    str::from_utf8(input).ok()?.split_once("\n=====\n")
+    str::from_utf8(input).ok()?.split_once(BETWEEN)
+}
+
+/// The texts of an input, with lines `=====` between them. None: it is not UTF-8.
+pub fn texts(input: &[u8]) -> Option<Vec<&str>> {
+    Some(str::from_utf8(input).ok()?.split(BETWEEN).collect())
 }
 
 /// A value, if the input was accepted. Either way what was said about it is checked.

@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Far more than it takes to read 16 MiB of anything, even where nothing is optimised.
-const READ_SOON: Duration = Duration::from_secs(5);
+const READ_SOON: Duration = Duration::from_secs(10);
 
 /// Far more than deciding or telling takes, even where nothing is optimised.
-const SOON: Duration = Duration::from_secs(1);
+const SOON: Duration = Duration::from_secs(3);
 
 /// The same of looking for fixes, for which documents are read and decided again and again.
-const FIXES_SOON: Duration = Duration::from_secs(10);
+const FIXES_SOON: Duration = Duration::from_secs(20);
 
 /// More bytes than a report has that somebody reads.
 const REPORT: usize = 16 << 20;
@@ -295,7 +295,7 @@ fn rules_by_the_thousand() {
         "denials",
         &steps,
         &keep(),
-        &profile(vec![deny.clone(); 20_000]),
+        &profile(vec![deny.clone(); 30_000]),
     );
     assert_eq!(found, codes(&[("FORBIDDEN_ACTION", 1_000)]));
     let found = run("more rules", &steps, &keep(), &profile(vec![deny; 100_000]));
@@ -360,21 +360,21 @@ fn get(number: usize, url: &str) -> Value {
 
 #[test]
 fn destinations_by_the_thousand() {
-    let many: Vec<_> = (0..8_000)
+    let many: Vec<_> = (0..4_000)
         .map(|it| format!("https://host-{it}.example"))
         .collect();
     let pool = pool(vec![http("keep", json!(many))]);
     let at = |url: &str| plan((0..1_000).map(|it| get(it, url)).collect());
     let found = run(
         "destinations",
-        &at("https://host-7999.example/"),
+        &at("https://host-3999.example/"),
         &pool,
         &allow_all(),
     );
     assert_eq!(found, []);
     let found = run(
         "elsewhere",
-        &at("https://host-8000.example/"),
+        &at("https://host-4000.example/"),
         &pool,
         &allow_all(),
     );
@@ -496,9 +496,10 @@ fn urls_of_a_megabyte() {
 }
 
 /// Definitions each of which asks twice for the next.
-fn exponential() -> Value {
-    let mut definitions = json!({"40": {"type": "string"}});
-    for number in 0..40 {
+fn exponential(levels: usize) -> Value {
+    let mut definitions = json!({});
+    definitions[levels.to_string()] = json!({"type": "string"});
+    for number in 0..levels {
         let next = json!({"$ref": format!("#/$defs/{}", number + 1)});
         definitions[number.to_string()] = json!({"allOf": [next, next]});
     }
@@ -518,7 +519,7 @@ fn schemas_that_mean_harm_are_asked_for_by_every_step() {
     let circle = json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]});
     let branches = json!({"anyOf": vec![json!({"type": "string"}); 500]});
     for (name, schema, expected) in [
-        ("that multiply", exponential(), &["SCHEMA_BUDGET"][..]),
+        ("that multiply", exponential(40), &["SCHEMA_BUDGET"][..]),
         ("in a circle", circle, &["SCHEMA_BUDGET"]),
         (
             "with branches",
@@ -619,7 +620,7 @@ fn texts_at_their_limits() {
     );
     refused(
         "empty lists",
-        format!("[{}[]]", "[],".repeat(PLAN_LIMIT / 3 - 1)),
+        format!("[{}[]]", "[],".repeat(PLAN_LIMIT / 12)),
         "validation_failed",
     );
     let deep = |depth: usize| {
@@ -707,7 +708,7 @@ fn soon<T>(name: &str, decide: impl FnOnce() -> T) -> T {
 
 #[test]
 fn what_comes_while_a_plan_runs() {
-    let taking = with(binding("keep"), "output_schema", exponential());
+    let taking = with(binding("keep"), "output_schema", exponential(40));
     let taking = with(
         taking,
         "input_schema",
@@ -785,4 +786,36 @@ fn a_tool_of_which_much_is_said_is_called_by_every_step() {
         "limit_exceeded",
     ];
     assert_eq!(names(&found), told);
+}
+
+#[test]
+fn rules_are_found_by_their_tool() {
+    let steps = plan((0..2_500).map(one).collect());
+    let rules = (0..20_000).map(|it| allow(&format!("connector_core:noop/other{it}")));
+    let rules = profile(rules.collect());
+    let case = case([steps, keep(), rules].map(|it| it.to_string().into_bytes()));
+    let started = Instant::now();
+    let answer = authorize_plan(&case.plan, &case.rules, case.context());
+    let taken = started.elapsed();
+    assert_eq!(answer.denials.len(), 1_000);
+    // It takes 2 ms, and 600 if each step asks each rule.
+    assert!(taken < Duration::from_millis(250), "{taken:?}");
+}
+
+#[test]
+fn what_takes_long_to_decide_is_not_decided_often() {
+    let text = with(step(0), "input", json!("a"));
+    let costly = with(text, "input_schema_ref", json!("urn:example:hostile"));
+    let misspelt = (1..=70).map(|it| with(one(it), "tool_id", json!("kepe")));
+    let steps = std::iter::once(costly).chain(misspelt);
+    let pool = pool_with(exponential(17));
+    let texts = [plan(steps.collect()), pool, allow_all()];
+    let case = case(texts.map(|it| it.to_string().into_bytes()));
+    let answer = authorize_plan(&case.plan, &case.rules, case.context());
+    assert_eq!(answer.denials.len(), 70);
+    let findings = plan_findings(&case.plan, &case.rules, case.context(), &answer);
+    let fixes = plan_fixes(&case.plan, &case.rules, case.context(), &answer, &findings);
+    // Counted, so that it is the same on every machine; by their bytes alone 64 would be found.
+    let found = fixes.iter().flatten().count();
+    assert!((1..20).contains(&found), "{found}");
 }

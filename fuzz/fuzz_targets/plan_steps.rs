@@ -1,0 +1,169 @@
+//! A plan of steps, a tool pool and a profile, and a request behind them if there is one, with
+//! lines `=====` between them: one answer, twice, in a report that fits its schema, with places
+//! that are in the texts and fixes that do what they say.
+#![no_main]
+
+use agent_engine::decide::{PlanContext, PlanRules, authorize_plan};
+use agent_engine::diagnostic::{Finding, Fix, Problems};
+use agent_engine::explain::{apply, fix_edits, plan_findings, plan_fixes};
+use agent_engine::lower::{self, Examined, Lowered};
+use agent_engine::model::{Index, Lock, Plan, Request};
+use agent_engine::render::{PlanReport, authorized_plan, validation_report};
+use agent_engine::schema::Library;
+use agent_engine::syntax::canonical;
+use agent_engine::text::{Source, Text};
+use libfuzzer_sys::fuzz_target;
+use std::sync::{Arc, LazyLock};
+
+/// The servers that plans of the corpus call.
+static SERVERS: LazyLock<(Index, Lock)> = LazyLock::new(|| {
+    let index = include_bytes!("../../tests/corpus/plan/base/mcp.index.json");
+    let lock = include_bytes!("../../tests/corpus/plan/base/agents.lock");
+    (
+        sound(lower::index(index.to_vec())),
+        sound(lower::lock(lock.to_vec())),
+    )
+});
+
+fn sound<T>(lowered: Lowered<T>) -> T {
+    lowered.expect("it is of the corpus").value
+}
+
+struct Case {
+    plan: Arc<Examined<Plan>>,
+    rules: Arc<PlanRules>,
+    request: Option<Examined<Request>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    findings: Vec<Finding>,
+    fixes: Vec<Option<Fix>>,
+    report: String,
+    authorized: Option<String>,
+}
+
+impl Case {
+    fn read([plan, pool, profile]: [&str; 3], request: Option<&str>) -> Self {
+        let own = |text: &str| text.as_bytes().to_vec();
+        Self {
+            plan: Arc::new(lower::plan(own(plan))),
+            rules: Arc::new(PlanRules::new(own(pool), own(profile), None)),
+            request: request.map(|text| lower::request(own(text))),
+        }
+    }
+
+    fn decide(&self, with_fixes: bool) -> Outcome {
+        let context = PlanContext {
+            request: self.request.as_ref(),
+            index: Some(&SERVERS.0),
+            lock: Some(&SERVERS.1),
+            catalogue: None,
+        };
+        let answer = authorize_plan(&self.plan, &self.rules, context);
+        let findings = plan_findings(&self.plan, &self.rules, context, &answer);
+        assert_eq!(answer.authorized.is_some(), findings.is_empty());
+        assert!(answer.authorized.is_none() || answer.denials.is_empty());
+        let fixes = if with_fixes {
+            plan_fixes(&self.plan, &self.rules, context, &answer, &findings)
+        } else {
+            Vec::new()
+        };
+        let report = validation_report(&PlanReport {
+            plan: &self.plan,
+            rules: &self.rules,
+            context,
+            answer: &answer,
+            findings: &findings,
+            fixes: &fixes,
+        });
+        Outcome {
+            authorized: answer.authorized.as_ref().map(authorized_plan),
+            findings,
+            fixes,
+            report,
+        }
+    }
+
+    fn text(&self, source: Source) -> &Text {
+        match source {
+            Source::Plan => &self.plan.text,
+            Source::ToolPool => &self.rules.pool.text,
+            Source::Profile => &self.rules.profile.text,
+            Source::Request => &self.request.as_ref().expect("a request").text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What becomes of it after fixes.
+    fn after(&self, fixes: &[&Fix]) -> Outcome {
+        let changes = fixes.iter().flat_map(|fix| fix.changes.clone());
+        let all = Fix {
+            changes: changes.collect(),
+        };
+        let edits = fix_edits(&self.plan.text, &self.rules, &all);
+        let [plan, pool, profile] = [Source::Plan, Source::ToolPool, Source::Profile].map(|it| {
+            let edits = edits.iter().filter(|edit| edit.place.source == it);
+            apply(self.text(it).as_str(), &edits.cloned().collect::<Vec<_>>())
+        });
+        let request = self.request.as_ref().map(|it| it.text.as_str());
+        Self::read([&plan, &pool, &profile], request).decide(false)
+    }
+}
+
+/// Findings in words, at places that are in their texts.
+fn check(case: &Case, findings: &[Finding]) {
+    for finding in findings {
+        assert!(!finding.diagnostic.message.is_empty() && !finding.rule.is_empty());
+        assert!(!finding.diagnostic.labels.is_empty());
+        for label in &finding.diagnostic.labels {
+            let place = label.place;
+            let text = case.text(place.source).as_str();
+            let (start, end) = (place.span.start as usize, place.span.end as usize);
+            assert!(text.get(start..end).is_some(), "{finding:?}");
+            let line = 1 + text[..start].matches('\n').count();
+            assert_eq!(place.start.line as usize, line);
+        }
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some(texts) = agent_fuzz::texts(bytes) else {
+        return;
+    };
+    let (documents, request) = match texts[..] {
+        [plan, pool, profile] => ([plan, pool, profile], None),
+        [plan, pool, profile, request] => ([plan, pool, profile], Some(request)),
+        _ => return,
+    };
+    let case = Case::read(documents, request);
+    let outcome = case.decide(true);
+    assert_eq!(Case::read(documents, request).decide(true), outcome);
+    check(&case, &outcome.findings);
+    let report = outcome.report.clone().into_bytes();
+    let found = lower::conformity("ds.mova_agent_validation_report_v1", report, Library::own());
+    assert!(found.is_empty(), "{}\n{found:#?}", outcome.report);
+    if outcome.authorized.is_some() {
+        let plan = canonical(documents[0].trim_start_matches('\u{feff}')).expect("a plan");
+        let [_, pool, profile] = documents;
+        let again = Case::read([&plan, pool, profile], request).decide(false);
+        assert_eq!(again.authorized, outcome.authorized);
+        return;
+    }
+    if outcome.findings.len() >= Problems::LIMIT {
+        return;
+    }
+    let fixes: Vec<_> = outcome.fixes.iter().flatten().collect();
+    for fix in &fixes {
+        let left = case.after(&[*fix]).findings;
+        assert!(left.len() < outcome.findings.len(), "{fix:#?}\n{left:#?}");
+    }
+    if fixes.len() == outcome.findings.len() {
+        let left = case.after(&fixes);
+        assert!(
+            left.authorized.is_some(),
+            "{fixes:#?}\n{:#?}",
+            left.findings
+        );
+    }
+});
