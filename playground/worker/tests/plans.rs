@@ -287,7 +287,8 @@ fn the_first_look_at_plans_shows_every_check_of_both_steps() {
             ("pool", Passed),
             ("rules", Passed),
             ("limits", Passed),
-            ("input", AtRunTime)
+            ("input", AtRunTime),
+            ("output", AtRunTime)
         ]
     );
     let [list, keep] = &told.steps[..] else {
