@@ -3,7 +3,7 @@
 use super::Answer;
 use super::session::Session;
 use crate::args::{INDEX, LOCK, PlanCheck};
-use crate::engine::{CallVerdict, PlanVerdict};
+use crate::engine::{CallVerdict, Lock, PlanVerdict, ToolCatalogue};
 use crate::failure::Failure;
 use crate::input::Input;
 
@@ -28,15 +28,8 @@ fn steps(
     } else {
         session.index(&args.index.index)?.map(Some)
     };
-    let lock = if is_absent(&args.lock, LOCK) {
-        Some(None)
-    } else {
-        session.lock(&args.lock)?.map(Some)
-    };
-    let catalogue = match &args.catalog {
-        None => Some(None),
-        Some(input) => session.tool_catalogue(input)?.map(Some),
-    };
+    let lock = lock(args, &mut session)?;
+    let catalogue = catalogue(args, &mut session)?;
     let (Some(index), Some(lock), Some(catalogue)) = (index, lock, catalogue) else {
         return session.refuse();
     };
@@ -58,6 +51,25 @@ fn steps(
     Ok(Answer::yes_if(allowed))
 }
 
+/// The lock, if there is one.
+fn lock(args: &PlanCheck, session: &mut Session) -> Result<Option<Option<Lock>>, Failure> {
+    if is_absent(&args.lock, LOCK) {
+        return Ok(Some(None));
+    }
+    Ok(session.lock(&args.lock)?.map(Some))
+}
+
+/// The tools that servers have at the moment, if they are given.
+fn catalogue(
+    args: &PlanCheck,
+    session: &mut Session,
+) -> Result<Option<Option<ToolCatalogue>>, Failure> {
+    match &args.catalog {
+        None => Ok(Some(None)),
+        Some(input) => Ok(session.tool_catalogue(input)?.map(Some)),
+    }
+}
+
 /// Whether there is no file that would be read because none was named: that is an answer, and not
 /// an error, as it is of a file that was named.
 fn is_absent(input: &Input, usual: &str) -> bool {
@@ -68,15 +80,8 @@ fn is_absent(input: &Input, usual: &str) -> bool {
 fn call(args: &PlanCheck, mut session: Session) -> Result<Answer, Failure> {
     let plan = session.call_plan(&args.plan)?;
     let index = session.index(&args.index.index)?;
-    let lock = if is_absent(&args.lock, LOCK) {
-        Some(None)
-    } else {
-        session.lock(&args.lock)?.map(Some)
-    };
-    let catalogue = match &args.catalog {
-        None => Some(None),
-        Some(input) => session.tool_catalogue(input)?.map(Some),
-    };
+    let lock = lock(args, &mut session)?;
+    let catalogue = catalogue(args, &mut session)?;
     let (Some(plan), Some(index), Some(lock), Some(catalogue)) = (plan, index, lock, catalogue)
     else {
         return session.refuse();
