@@ -21,7 +21,7 @@ visitPlans("call", "the first look shows a call that may be made, and every chec
   await eventually(async () => assert.equal(await plans.cursor("mcp.index.json"), "13:29"));
   // Another one in its place, and none.
   await plans.check("arguments").click();
-  await plans.has(plans.told.locator("li"), ["Its input schema takes the arguments.", '{ "limit": 2 } call.json:5:11']);
+  await plans.has(plans.told.locator("li"), ["Its input schema takes the arguments, and its output schema can be used.", '{ "limit": 2 } call.json:5:11']);
   await plans.check("arguments").click();
   await plans.told.waitFor({ state: "detached" });
 

@@ -88,6 +88,7 @@ visitPlans("plans", "in plans and groundings, too, markup is shown and nothing r
   for (const text of MARKUP) {
     const quoted = JSON.stringify(text).slice(1, -1);
     await plans.area("Plans");
+    await plans.input("plan.json").waitFor();
     await plans.paste("plan.json", PLAN.replaceAll("List the largest audiences", quoted).replace('"tool_id": "list"', `"tool_id": "list", "${quoted}": 1`));
     await plans.paste("profile.json", PROFILE.replaceAll("read-audiences", quoted));
     await plans.says(/The plan may not run/);
@@ -99,6 +100,7 @@ visitPlans("plans", "in plans and groundings, too, markup is shown and nothing r
     await inert(page);
 
     await plans.area("One call");
+    await plans.input("call.json").waitFor();
     await plans.paste("call.json", CALL.replace('"limit": 2', `"${quoted}": "${quoted}"`).replace("acme-audiences", quoted));
     await plans.says(/The call may not be made|Nothing is decided/);
     for (const chip of await plans.root.locator(".chip").all()) await chip.click();
@@ -108,6 +110,7 @@ visitPlans("plans", "in plans and groundings, too, markup is shown and nothing r
     await inert(page);
 
     await plans.area("Grounding");
+    await plans.input("payload.json").waitFor();
     await plans.paste("payload.json", JSON.stringify({ [text]: [`${text} and more`] }));
     await plans.paste("summary.json", JSON.stringify([{ claim: text, evidence: `${text} and more` }, { claim: text, evidence: `${text} and mere` }]));
     await plans.says(/claim/);

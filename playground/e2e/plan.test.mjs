@@ -34,11 +34,11 @@ visitPlans("plans", "the first look shows two steps that may run, with every che
   await plans.input("tool-pool.json").waitFor();
   await eventually(async () => assert.deepEqual(await plans.marked("tool-pool.json"), [": 5000", ": 4096", ": 65536", ": 4096"]));
   await plans.check("rules").click();
-  await plans.has(plans.told.locator("li"), ["the rule read-audiences allows it profile.json:17:5"]);
+  await plans.has(plans.told.locator("li"), ["the rule read-audiences allows it profile.json:16:5"]);
   await plans.input("profile.json").waitFor();
 
   await page.getByText("The validation report").click();
-  await eventually(async () => assert.match(await plans.root.locator(".viewer .cm-content").nth(1).innerText(), /"verdict": "allow"/));
+  await eventually(async () => assert.match(await plans.root.locator(".viewer .cm-content").nth(1).innerText(), /"check": "addresses"/));
 });
 
 visitPlans("plans", "each example shows what it says, and its changes lead to a yes, which can be taken back", async (plans, { page }, t) => {

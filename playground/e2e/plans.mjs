@@ -46,7 +46,7 @@ export class Plans extends Inputs {
   /** @param {string} title of an example */
   async example(title) {
     await this.press("Examples");
-    await this.dialog.getByRole("button", { name: title }).click();
+    await this.dialog.locator(".example", { has: this.page.getByText(title, { exact: true }) }).click();
     await this.isTold("Opened the example");
     await this.settled();
   }

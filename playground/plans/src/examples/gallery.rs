@@ -99,7 +99,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
     plan("A step whose tool is misspelt", "TOOL_UNKNOWN", &[(Source::Plan, own!("misspelt-tool.plan.json"))]),
     plan("A step that is misspelt", "validation_failed", &[(Source::Plan, own!("misspelt-step.plan.json"))]),
     plan("A part that no output has", "validation_failed", &[(Source::Plan, own!("no-such-part.plan.json"))]),
-    plan("A step asks for more than the tool gives", "ARGUMENT_INVALID", &[(Source::Plan, own!("too-many.plan.json"))]),
+    plan("A step that asks for too many", "ARGUMENT_INVALID", &[(Source::Plan, own!("too-many.plan.json"))]),
     plan("Another port of the same host", "destination_denied", &[(Source::Plan, own!("another-port.plan.json")), (Source::Request, "")]),
     plan("A method that is not bound", "policy_denied", &[(Source::Plan, own!("another-method.plan.json")), (Source::Request, "")]),
     plan("No rule allows it", "policy_denied", &[(Source::Profile, own!("no-rule.profile.json"))]),
