@@ -75,7 +75,8 @@ fn headline(matter: Matter, decision: &Decision) -> Html {
     let checks = decision.steps.iter().flat_map(|step| &step.checks);
     let later = checks.filter(|check| check.outcome == Outcome::AtRunTime);
     let later = later.count();
-    if later > 0 {
+    // What may not run has no other checks.
+    if later > 0 && decision.verdict == Verdict::Allowed {
         facts.push(format!("{} while it runs", number(later, "check")));
     }
     html! {

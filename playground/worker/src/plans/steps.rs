@@ -163,14 +163,17 @@ fn problem(
     let mut told = convert::diagnostics(vec![found.diagnostic]).pop()?;
     // What is shown by itself.
     let rule = format!("the rule is: {}", found.rule);
-    told.help.retain(|help| *help != rule);
+    let reason = found.reason.map(|code| code.name());
+    let exactly = reason.map(|name| format!("more exactly, it is {name}"));
+    told.help
+        .retain(|help| *help != rule && Some(help) != exactly.as_ref());
     if fix.is_some() {
         told.help.pop();
     }
     let mut labels = told.labels.into_iter();
     Some(Problem {
         code: Some(told.code),
-        reason: found.reason.map(|code| code.name().to_owned()),
+        reason: reason.map(str::to_owned),
         message: told.message,
         place: labels.next()?.place,
         pointer: Some(found.pointer),
