@@ -3,6 +3,7 @@
 
 use super::{Change, Code, Diagnostic, Label, Problems};
 use crate::text::{Likeness, Span, Text};
+use std::collections::BTreeSet;
 
 /// A problem with a document of a plan. Its code is a stable one \[3\].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct Finding {
 pub struct Findings<'t> {
     text: &'t Text,
     found: Vec<Finding>,
+    /// What they are about.
+    pointers: BTreeSet<String>,
     /// Whether the one that was to be added last was, and was not one too many.
     added: bool,
     likeness: Likeness,
@@ -39,6 +42,7 @@ impl<'t> Findings<'t> {
         Self {
             text,
             found: Vec::new(),
+            pointers: BTreeSet::new(),
             added: false,
             likeness: Likeness::new(),
         }
@@ -61,7 +65,12 @@ impl<'t> Findings<'t> {
 
     /// Whether one of them is about what a pointer leads to.
     pub fn is_about(&self, pointer: &str) -> bool {
-        self.found.iter().any(|finding| finding.pointer == pointer)
+        self.pointers.contains(pointer)
+    }
+
+    /// Whether there are so many that others may have been left out.
+    pub fn is_full(&self) -> bool {
+        self.found.len() >= Problems::LIMIT
     }
 
     /// Add that a document is not what it has to be, by a rule. Past
@@ -80,10 +89,11 @@ impl<'t> Findings<'t> {
         message: String,
         help: &str,
     ) {
-        self.added = self.found.len() < Problems::LIMIT;
+        self.added = !self.is_full();
         if !self.added {
             return;
         }
+        self.pointers.insert(pointer.to_owned());
         self.found.push(Finding {
             diagnostic: Diagnostic {
                 code: Code::MovaValidationFailed,

@@ -48,19 +48,16 @@ pub fn request(bytes: Vec<u8>) -> Examined<Request> {
 }
 
 /// What a plan says, even of one that is not as it has to be, so that everything that is wrong with
-/// it is told at once: planners make several mistakes. Only what is called by no name is nothing.
+/// it is told at once: planners make several mistakes. Only what is called by no name is nothing, and
+/// what may be: of too many problems not all are known.
 fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
     let plan = member(root, "plan")?;
     let nodes = items(plan, "steps");
     let steps = (0..nodes.len()).map(|number| format!("/plan/steps/{number}"));
     let names = steps.flat_map(|at| NAMES.map(|name| format!("{at}/{name}")));
     let ids = ["/plan/plan_id", "/plan/request_id"].map(str::to_owned);
-    if !findings.is_empty()
-        && ids
-            .into_iter()
-            .chain(names)
-            .any(|it| findings.is_about(&it))
-    {
+    let mut all = ids.into_iter().chain(names);
+    if findings.is_full() || !findings.is_empty() && all.any(|it| findings.is_about(&it)) {
         return None;
     }
     let mut first = BTreeMap::new();

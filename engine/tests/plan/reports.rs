@@ -213,3 +213,18 @@ fn the_one_call_of_the_examples_needs_an_index_with_its_tools() {
         assert_eq!(is_allowed, allowed, "{locked}: {verdict:#?}");
     }
 }
+
+#[test]
+fn a_report_of_more_problems_than_are_told_fits_its_schema() {
+    let mut example = Example::http();
+    for number in 0..2_000 {
+        example.plan[format!("a{number:04}")] = json!(null);
+    }
+    example.plan["plan"]["steps"][0]["step_id"] = json!("No id");
+    let outcome = example.case().decide();
+    assert_eq!(outcome.problems.len(), 1_000);
+    fits(
+        &outcome,
+        "so many unknown members that a bad name is not told",
+    );
+}

@@ -36,8 +36,8 @@ const ALIKE: usize = 2;
 /// Something like the evidence.
 pub(super) struct Near {
     pub(super) quote: Quote,
-    /// What keeps it and the whole evidence from being the same. None: that is more than what a
-    /// reader may not see.
+    /// What keeps it and the whole evidence from being the same; nothing if that is more than what
+    /// a reader may not see.
     pub(super) differences: Vec<Difference>,
 }
 
