@@ -14,13 +14,20 @@ const ABSENT: &str = "absent";
 
 /// The data that tests are told of: the `cfg` that says that it is there, the variable that says
 /// where, its folder, and whether anybody can get it.
-const DATA: [(&str, &str, &str, bool); 4] = [
+const DATA: [(&str, &str, &str, bool); 6] = [
+    (
+        "json_schema_test_suite",
+        "AGENT_JSON_SCHEMA_TEST_SUITE",
+        "json-schema-test-suite",
+        false,
+    ),
     (
         "json_test_suite",
         "AGENT_JSON_TEST_SUITE",
         "json-test-suite/test_parsing",
         true,
     ),
+    ("mcp_captures", "AGENT_MCP_CAPTURES", "mcp/captures", false),
     ("mcp_reference", "AGENT_MCP_REFERENCE", "mcp", false),
     ("mcp_wire", "AGENT_MCP_WIRE", "mcp/wire", false),
     (

@@ -4,9 +4,9 @@ use crate::parse;
 use crate::table::Table;
 use crate::timing::{shortest, shortest_from};
 use crate::world::World;
-use agent_engine::decide::{Circumstances, Matching, PolicyEngine};
-use agent_engine::model::{Index, Manifest};
-use agent_engine::{lower, policy};
+use agent_api::decide::{Circumstances, Matching, PolicyEngine};
+use agent_api::model::{Index, Manifest};
+use agent_api::{lower, policy};
 use std::sync::Arc;
 use std::time::Duration;
 

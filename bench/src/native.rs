@@ -3,9 +3,9 @@
 use crate::table::Table;
 use crate::timing::{shortest, shortest_from};
 use crate::world::World;
-use agent_engine::decide::Resolution;
-use agent_engine::model::{Index, Manifest};
-use agent_engine::{lower, render};
+use agent_api::decide::Resolution;
+use agent_api::model::{Index, Manifest};
+use agent_api::{lower, render};
 use std::sync::Arc;
 
 pub(crate) fn measure(world: &World, table: &mut Table) {

@@ -9,9 +9,9 @@ use crate::bindings::exports::agent::engine::capability::{
 use crate::convert::{all, page, strings};
 use crate::inputs::{Index, Manifest};
 use crate::resolver::Resolution;
-use agent_engine::lower::{self, Checked};
-use agent_engine::model::{self, Name};
-use agent_engine::{decide, diagnostic, explain, render};
+use agent_api::lower::{self, Checked};
+use agent_api::model::{self, Name};
+use agent_api::{decide, diagnostic, explain, render};
 use std::sync::Arc;
 
 /// A task and its warnings.

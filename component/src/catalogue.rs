@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::catalogue::{CodeEntry, Guest};
-use agent_engine::diagnostic::Code;
+use agent_api::diagnostic::Code;
 
 impl Guest for Component {
     fn codes() -> Vec<CodeEntry> {

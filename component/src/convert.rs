@@ -1,10 +1,10 @@
 //! Values of the engine to values of the contract, and back where they come back.
 
 use crate::bindings::exports::agent::engine::{diagnostic, inputs, lockfile, resolver};
-use agent_engine::decide;
-use agent_engine::diagnostic as problems;
-use agent_engine::model::{self, Name};
-use agent_engine::text;
+use agent_api::decide;
+use agent_api::diagnostic as problems;
+use agent_api::model::{self, Name};
+use agent_api::text;
 
 /// Enumerations that have the same cases here and there.
 macro_rules! same {

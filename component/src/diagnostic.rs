@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::diagnostic::{Guest, Position};
-use agent_engine::text::LineIndex;
+use agent_api::text::LineIndex;
 
 impl Guest for Component {
     fn position_at(text: String, offset: u32) -> Position {

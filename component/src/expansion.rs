@@ -8,8 +8,8 @@ use crate::capability::Circumstances;
 use crate::convert::all;
 use crate::inputs::Index;
 use crate::lockfile::Lock;
-use agent_engine::decide::{self, Expand};
-use agent_engine::{explain, render};
+use agent_api::decide::{self, Expand};
+use agent_api::{explain, render};
 
 impl Guest for Component {
     fn expose(lock: LockBorrow<'_>, index: IndexBorrow<'_>) -> Result<Exposed, Vec<Diagnostic>> {

@@ -8,7 +8,7 @@ use crate::convert::all;
 use crate::inputs::Index;
 use crate::lockfile::Lock;
 use crate::resolver::Resolution;
-use agent_engine::{explain, model, render};
+use agent_api::{explain, model, render};
 
 impl Guest for Component {
     fn compact(resolution: ResolutionBorrow<'_>) -> String {

@@ -5,8 +5,8 @@ use crate::bindings::exports::agent::engine::grounding::{
     Diagnostic, Extent, Found, Grounding, Guest, Item, Missed, Quote, Reason, Verdict,
 };
 use crate::convert::all;
-use agent_engine::lower::Checked;
-use agent_engine::{decide, explain, lower, render};
+use agent_api::lower::Checked;
+use agent_api::{decide, explain, lower, render};
 use std::ops::Range;
 
 impl Guest for Component {

@@ -3,7 +3,7 @@
 use crate::Component;
 use crate::bindings::exports::agent::engine::importer::{Diagnostic, Guest, Imported, Overlay};
 use crate::convert::all;
-use agent_engine::import;
+use agent_api::import;
 
 impl Guest for Component {
     fn merge(

@@ -5,9 +5,9 @@ use crate::bindings::exports::agent::engine::inputs::{
     self, Constraints, Diagnostic, Guest, GuestIndex, GuestManifest, Requirement, Server,
 };
 use crate::convert::{all, page, strings};
-use agent_engine::diagnostic;
-use agent_engine::lower::{self, Checked};
-use agent_engine::model::{self, Name};
+use agent_api::diagnostic;
+use agent_api::lower::{self, Checked};
+use agent_api::model::{self, Name};
 use std::sync::Arc;
 
 /// A manifest and its warnings.

@@ -6,7 +6,7 @@ use crate::bindings::exports::agent::engine::lockfile::{
 };
 use crate::convert::all;
 use crate::inputs::Index;
-use agent_engine::{decide, lower, model, render};
+use agent_api::{decide, lower, model, render};
 
 /// A lock.
 pub(crate) struct Lock(pub(crate) model::Lock);

@@ -11,10 +11,10 @@ use crate::convert::all;
 use crate::inputs::Index;
 use crate::lockfile::Lock;
 use crate::schemas::Core;
-use agent_engine::decide::{self, CallContext, PlanContext};
-use agent_engine::diagnostic::{self, Code};
-use agent_engine::text::Text;
-use agent_engine::{explain, lower, model, render};
+use agent_api::decide::{self, CallContext, PlanContext};
+use agent_api::diagnostic::{self, Code};
+use agent_api::text::Text;
+use agent_api::{explain, lower, model, render};
 use std::sync::Arc;
 
 /// A one-call plan.

@@ -8,7 +8,7 @@ use crate::bindings::exports::agent::engine::policy::{
 use crate::capability::{Circumstances, Matching, Tenant};
 use crate::convert::all;
 use crate::inputs::Index;
-use agent_engine::{decide, lower, model, policy as rego};
+use agent_api::{decide, lower, model, policy as rego};
 use std::sync::Arc;
 
 /// What a policy is told.

@@ -7,8 +7,8 @@ use crate::bindings::exports::agent::engine::resolver::{
 };
 use crate::convert::{all, page, strings};
 use crate::inputs::{Index, Manifest};
-use agent_engine::model::Name;
-use agent_engine::{decide, explain, render};
+use agent_api::model::Name;
+use agent_api::{decide, explain, render};
 use std::sync::Arc;
 
 /// A resolution.

@@ -5,8 +5,8 @@ use crate::bindings::exports::agent::engine::schemas::{
     self, CoreBorrow, Diagnostic, Guest, GuestCore, Listing, NamedText, Schema,
 };
 use crate::convert::{all, strings};
-use agent_engine::schema::{Described, Library};
-use agent_engine::{explain, render};
+use agent_api::schema::{Described, Library};
+use agent_api::{explain, render};
 use std::sync::Arc;
 
 /// The project's schemas over a core of somebody else.

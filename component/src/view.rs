@@ -9,7 +9,7 @@ use crate::capability::Matching;
 use crate::convert::{all, strings};
 use crate::inputs::Index;
 use crate::resolver::Resolution;
-use agent_engine::{explain, render};
+use agent_api::{explain, render};
 
 impl Guest for Component {
     fn report(format: ReportFormat, diagnostics: Vec<Diagnostic>, files: Vec<File>) -> String {

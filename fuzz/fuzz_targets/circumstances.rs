@@ -2,7 +2,7 @@
 //! accepted or refused with places.
 #![no_main]
 
-use agent_engine::lower::{self, Notation};
+use agent_api::lower::{self, Notation};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,7 +1,7 @@
 //! A summary, a line `=====`, a payload: what is found stands there, and it is found twice.
 #![no_main]
 
-use agent_engine::{decide, explain, lower, render};
+use agent_api::{decide, explain, lower, render};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -2,8 +2,8 @@
 //! has the same bytes.
 #![no_main]
 
-use agent_engine::import::{Overlay, import};
-use agent_engine::lower::{self, Notation};
+use agent_api::import::{Overlay, import};
+use agent_api::lower::{self, Notation};
 use libfuzzer_sys::fuzz_target;
 
 const BETWEEN: &[u8] = b"\n=====\n";

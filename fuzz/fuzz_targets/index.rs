@@ -2,7 +2,7 @@
 //! accepted if the other reader refuses it as JSON.
 #![no_main]
 
-use agent_engine::{lower, render};
+use agent_api::{lower, render};
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeSet;
 

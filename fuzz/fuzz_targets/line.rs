@@ -1,8 +1,8 @@
 //! The whole line: a manifest and an index, `=====` on a line between them, to every output.
 #![no_main]
 
-use agent_engine::decide::{LockState, Resolution, compare, verify};
-use agent_engine::{explain, lower, render};
+use agent_api::decide::{LockState, Resolution, compare, verify};
+use agent_api::{explain, lower, render};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 

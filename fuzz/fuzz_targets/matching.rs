@@ -2,9 +2,9 @@
 //! fail, and each fix verified.
 #![no_main]
 
-use agent_engine::decide::{Circumstances, Matching};
-use agent_engine::lower::{self, Notation};
-use agent_engine::render;
+use agent_api::decide::{Circumstances, Matching};
+use agent_api::lower::{self, Notation};
+use agent_api::render;
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 

@@ -3,15 +3,15 @@
 //! that are in the texts and fixes that do what they say.
 #![no_main]
 
-use agent_engine::decide::{PlanContext, PlanRules, authorize_plan};
-use agent_engine::diagnostic::{Finding, Fix, Problems};
-use agent_engine::explain::{apply, fix_edits, plan_findings, plan_fixes};
-use agent_engine::lower::{self, Examined, Lowered};
-use agent_engine::model::{Index, Lock, Plan, Request};
-use agent_engine::render::{PlanReport, authorized_plan, validation_report};
-use agent_engine::schema::Library;
-use agent_engine::syntax::canonical;
-use agent_engine::text::{Source, Text};
+use agent_api::decide::{PlanContext, PlanRules, authorize_plan};
+use agent_api::diagnostic::{Finding, Fix, Problems};
+use agent_api::explain::{apply, fix_edits, plan_findings, plan_fixes};
+use agent_api::lower::{self, Examined, Lowered};
+use agent_api::model::{Index, Lock, Plan, Request};
+use agent_api::render::{PlanReport, authorized_plan, validation_report};
+use agent_api::schema::Library;
+use agent_api::syntax::canonical;
+use agent_api::text::{Source, Text};
 use libfuzzer_sys::fuzz_target;
 use std::sync::{Arc, LazyLock};
 

@@ -2,16 +2,16 @@
 
 use crate::inputs::{Given, Inputs, tool_subjects};
 use crate::plan::PlanInputs;
-use agent_engine::decide::{
+use agent_api::decide::{
     CallContext, Circumstances, LockState, Matching, PlanContext, PlanRules, PolicyEngine,
     Resolution, compare, verify,
 };
-use agent_engine::diagnostic::Diagnostic;
-use agent_engine::lower::{Lowered, Notation};
-use agent_engine::model::{Index, Lock, Manifest, Name};
-use agent_engine::render::{self, Format, Part};
-use agent_engine::text::Place;
-use agent_engine::{decide, explain, import, lower, policy};
+use agent_api::diagnostic::Diagnostic;
+use agent_api::lower::{Lowered, Notation};
+use agent_api::model::{Index, Lock, Manifest, Name};
+use agent_api::render::{self, Format, Part};
+use agent_api::text::Place;
+use agent_api::{decide, explain, import, lower, policy};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;

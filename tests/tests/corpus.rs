@@ -15,11 +15,11 @@
 //! A SARIF document lists every rule, so that whole ones are in `views` only; elsewhere its
 //! results are kept, which is the part that depends on the case.
 
-use agent_engine::decide::PolicyEngine;
-use agent_engine::diagnostic::{Code, Diagnostic};
-use agent_engine::lower::Notation;
-use agent_engine::render::{self, Format};
-use agent_engine::{explain, lower, policy};
+use agent_api::decide::PolicyEngine;
+use agent_api::diagnostic::{Code, Diagnostic};
+use agent_api::lower::Notation;
+use agent_api::render::{self, Format};
+use agent_api::{explain, lower, policy};
 use agent_tests::corpus::{Case, Failures, answer, cases};
 use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native::{self, Answers};
@@ -72,12 +72,12 @@ const ELSEWHERE: [(Code, &str, &str); 19] = [
     ),
     (
         Code::InputDenied,
-        "engine/tests/plan/run.rs",
+        "tests/tests/engine/plan/run.rs",
         "a_query_is_decided_by_the_profile",
     ),
     (
         Code::MovaOutputInvalid,
-        "engine/tests/plan/run.rs",
+        "tests/tests/engine/plan/run.rs",
         "MovaOutputInvalid",
     ),
     (
@@ -100,46 +100,66 @@ const ELSEWHERE: [(Code, &str, &str); 19] = [
         "tests/corpus/plan/reject/a-loop/expected.txt",
         "",
     ),
-    (Code::PolicySyntax, "engine/tests/policy.rs", "PolicySyntax"),
-    (Code::PolicyDeadRule, "engine/tests/policy.rs", "dead_rules"),
+    (
+        Code::PolicySyntax,
+        "tests/tests/engine/policy.rs",
+        "PolicySyntax",
+    ),
+    (
+        Code::PolicyDeadRule,
+        "tests/tests/engine/policy.rs",
+        "dead_rules",
+    ),
     (
         Code::PolicyRuleUnused,
-        "engine/tests/policy.rs",
+        "tests/tests/engine/policy.rs",
         "unused_rules",
     ),
     (
         Code::PolicyTestFailed,
-        "engine/tests/policy.rs",
+        "tests/tests/engine/policy.rs",
         "PolicyTestFailed",
     ),
     (
         Code::StubCollision,
-        "engine/tests/expansion.rs",
+        "tests/tests/engine/expansion.rs",
         "StubCollision",
     ),
     (
         Code::ExpansionDenied,
-        "engine/tests/expansion.rs",
+        "tests/tests/engine/expansion.rs",
         "ExpansionDenied",
     ),
     (
         Code::TokenBudgetExceeded,
-        "engine/tests/expansion.rs",
+        "tests/tests/engine/expansion.rs",
         "TokenBudgetExceeded",
     ),
-    (Code::ImportFormat, "engine/tests/import.rs", "ImportFormat"),
+    (
+        Code::ImportFormat,
+        "tests/tests/engine/import.rs",
+        "ImportFormat",
+    ),
     (
         Code::ImportNoCapability,
-        "engine/tests/import.rs",
+        "tests/tests/engine/import.rs",
         "ImportNoCapability",
     ),
     (
         Code::ImportToolRemoved,
-        "engine/tests/import.rs",
+        "tests/tests/engine/import.rs",
         "ImportToolRemoved",
     ),
-    (Code::ImportUnused, "engine/tests/import.rs", "ImportUnused"),
-    (Code::ImportValue, "engine/tests/import.rs", "ImportValue"),
+    (
+        Code::ImportUnused,
+        "tests/tests/engine/import.rs",
+        "ImportUnused",
+    ),
+    (
+        Code::ImportValue,
+        "tests/tests/engine/import.rs",
+        "ImportValue",
+    ),
 ];
 
 #[test]

@@ -1,13 +1,13 @@
 //! What an editor asks of the engine: which checks fail, what would be under other constraints,
 //! where values stand, and the edits that make a rejected server eligible.
 
-use agent_engine::decide::{Assessment, Change, Counterfactual, Failures, Resolution};
-use agent_engine::diagnostic::Code;
-use agent_engine::explain::{Edit, apply, edits, offered_at};
-use agent_engine::lower;
-use agent_engine::model::{Constraints as EngineConstraints, Manifest, ServerView};
-use agent_engine::render;
-use agent_engine::text::{LineIndex, Place, Source, Span, Text};
+use agent_api::decide::{Assessment, Change, Counterfactual, Failures, Resolution};
+use agent_api::diagnostic::Code;
+use agent_api::explain::{Edit, apply, edits, offered_at};
+use agent_api::lower;
+use agent_api::model::{Constraints as EngineConstraints, Manifest, ServerView};
+use agent_api::render;
+use agent_api::text::{LineIndex, Place, Source, Span, Text};
 use agent_tests::corpus::{Failures as Failed, cases};
 use agent_tests::native;
 use agent_tests::text::Style;
@@ -831,7 +831,7 @@ fn there_are_no_edits_that_would_not_do() {
             .collect(),
         widening: true,
     };
-    let high = Change::LowerSensitivity(agent_engine::model::Sensitivity::PiiHigh);
+    let high = Change::LowerSensitivity(agent_api::model::Sensitivity::PiiHigh);
     assert_eq!(edits(&resolution, 0, server, &level(high)), None);
 
     // Constraints that were supposed stand nowhere, so that nobody can relax them in the text.

@@ -1,8 +1,8 @@
 //! Documents of real servers into an index. For where the data comes from see `build.rs`.
 
-use agent_engine::diagnostic::Code;
-use agent_engine::import::{Imported, Overlay, import};
-use agent_engine::lower::{self, Checked, Notation};
+use agent_api::diagnostic::Code;
+use agent_api::import::{Imported, Overlay, import};
+use agent_api::lower::{self, Checked, Notation};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::fs;

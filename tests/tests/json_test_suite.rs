@@ -4,9 +4,9 @@
 //! makes sense of these texts; only what it says about them as JSON is looked at, and both have to
 //! say the same. For where the data comes from see `build.rs`.
 
-use agent_engine::diagnostic::{Code, Diagnostic};
-use agent_engine::lower;
-use agent_engine::text::Span;
+use agent_api::diagnostic::{Code, Diagnostic};
+use agent_api::lower;
+use agent_api::text::Span;
 use agent_tests::corpus::Failures;
 use agent_tests::world::{styles, worlds};
 use proptest::collection::vec;

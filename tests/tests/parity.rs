@@ -1,8 +1,8 @@
 //! The component gives the same bytes as the engine: on the whole corpus, on generated worlds, and
 //! on hostile inputs; and its typed functions say what its texts say.
 
-use agent_engine::diagnostic::Code;
-use agent_engine::text::LineIndex;
+use agent_api::diagnostic::Code;
+use agent_api::text::LineIndex;
 use agent_tests::component::{Component, Instance};
 use agent_tests::corpus::{Case, Failures, cases};
 use agent_tests::difference::difference;

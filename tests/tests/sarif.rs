@@ -1,9 +1,9 @@
 //! SARIF, judged by what the project did not write: the types of `serde-sarif` and the JSON Schema
 //! of the standard, which that crate carries.
 
-use agent_engine::diagnostic::{Code, Diagnostic, Label};
-use agent_engine::render::{File, Format, report};
-use agent_engine::text::{Place, Source, Span, Text};
+use agent_api::diagnostic::{Code, Diagnostic, Label};
+use agent_api::render::{File, Format, report};
+use agent_api::text::{Place, Source, Span, Text};
 use agent_tests::corpus::{Failures, cases};
 use agent_tests::hostile;
 use agent_tests::native;

@@ -3,12 +3,12 @@
 //!
 //! For where the schemas come from see `build.rs`.
 
-use agent_engine::decide::{
+use agent_api::decide::{
     Circumstances, Expand, LockState, Matching, NotExposed, expand, exposed, verify,
 };
-use agent_engine::lower::{self, Notation};
-use agent_engine::model::{Agent, AgentName, AgentVersion, Index, Load, Lock, Name};
-use agent_engine::render::{expanded_json, exposed_json};
+use agent_api::lower::{self, Notation};
+use agent_api::model::{Agent, AgentName, AgentVersion, Index, Load, Lock, Name};
+use agent_api::render::{expanded_json, exposed_json};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;

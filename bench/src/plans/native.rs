@@ -1,13 +1,13 @@
 //! The engine as a library.
 
 use crate::contender::{PLAN_SCHEMA, STEP_SCHEMA, run};
-use agent_engine::decide::{PlanContext, PlanRules, Resolution, authorize_plan};
-use agent_engine::diagnostic::Problems;
-use agent_engine::explain::plan_findings;
-use agent_engine::lower;
-use agent_engine::schema::{Budget, Documents, Draft, Schema};
-use agent_engine::syntax::{Node, json};
-use agent_engine::text::{Source, Text};
+use agent_api::decide::{PlanContext, PlanRules, Resolution, authorize_plan};
+use agent_api::diagnostic::Problems;
+use agent_api::explain::plan_findings;
+use agent_api::lower;
+use agent_api::schema::{Budget, Documents, Draft, Schema};
+use agent_api::syntax::{Node, json};
+use agent_api::text::{Source, Text};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;

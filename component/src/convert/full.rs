@@ -2,8 +2,8 @@
 
 use super::all;
 use crate::bindings::exports::agent::engine::{capability, grounding, lockfile, policy, view};
-use agent_engine::policy as rego;
-use agent_engine::{decide, lower, model, render};
+use agent_api::policy as rego;
+use agent_api::{decide, lower, model, render};
 
 same! {
     decide::Preference = capability::Preference { Priority Id Version Tool }

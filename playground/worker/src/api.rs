@@ -6,7 +6,7 @@
 use crate::inputs::Inputs;
 use crate::view::{tell, tell_tool};
 use crate::{convert, texts, verdict};
-use agent_engine::{explain, render};
+use agent_api::{explain, render};
 use agent_protocol::{Story, Texts, Verdict};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
@@ -48,7 +48,7 @@ fn object(value: &impl Serialize) -> Result<JsValue, JsError> {
 #[wasm_bindgen]
 pub fn version() -> String {
     agent_protocol::link();
-    agent_engine::VERSION.to_owned()
+    agent_api::VERSION.to_owned()
 }
 
 /// Every problem of the texts that are given, those of the manifest first, by place.

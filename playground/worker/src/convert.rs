@@ -1,12 +1,12 @@
 //! The engine's values as those that are shown.
 
 use crate::health;
-use agent_engine::decide::{
+use agent_api::decide::{
     Change, Counterfactual, Matching, Near, NearTool, Rejection, Resolution, TieBreak,
     token_estimate,
 };
-use agent_engine::model::{Constraints, Residency, ServerView, ToolView};
-use agent_engine::{diagnostic, explain, lower, text};
+use agent_api::model::{Constraints, Residency, ServerView, ToolView};
+use agent_api::{diagnostic, explain, lower, text};
 use agent_protocol as shown;
 
 pub(crate) fn place(place: &text::Place) -> shown::Place {

@@ -3,7 +3,7 @@
 #[cfg(not(feature = "policy"))]
 pub(crate) use absent::{Policy, read, remarks};
 #[cfg(feature = "policy")]
-pub(crate) use agent_engine::policy::{Policy, read};
+pub(crate) use agent_api::policy::{Policy, read};
 #[cfg(feature = "policy")]
 pub(crate) use present::remarks;
 
@@ -12,9 +12,9 @@ pub(crate) const PRESENT: bool = cfg!(feature = "policy");
 
 #[cfg(feature = "policy")]
 mod present {
-    use agent_engine::decide::Resolution;
-    use agent_engine::diagnostic::Diagnostic;
-    use agent_engine::policy::{Policy, dead_rules, unused_rules, vocabulary};
+    use agent_api::decide::Resolution;
+    use agent_api::diagnostic::Diagnostic;
+    use agent_api::policy::{Policy, dead_rules, unused_rules, vocabulary};
 
     /// What a policy says in vain.
     pub(crate) fn remarks(policy: &Policy, resolution: &Resolution) -> Vec<Diagnostic> {
@@ -35,9 +35,9 @@ mod present {
 
 #[cfg(not(feature = "policy"))]
 mod absent {
-    use agent_engine::decide::{PolicyEngine, PolicyError, PolicyErrorKind, Resolution, Ruling};
-    use agent_engine::diagnostic::Diagnostic;
-    use agent_engine::lower::{Checked, Lowered};
+    use agent_api::decide::{PolicyEngine, PolicyError, PolicyErrorKind, Resolution, Ruling};
+    use agent_api::diagnostic::Diagnostic;
+    use agent_api::lower::{Checked, Lowered};
 
     /// A policy that nobody here can read. It allows nothing.
     #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! A snapshot of health in which a server does otherwise.
 
 use crate::convert;
-use agent_engine::decide::Matching;
-use agent_engine::explain::{self, Edit};
-use agent_engine::lower::{self, Notation};
-use agent_engine::model::{Health, HealthStatus, ServerView};
-use agent_engine::text::{Source, Span, Text};
+use agent_api::decide::Matching;
+use agent_api::explain::{self, Edit};
+use agent_api::lower::{self, Notation};
+use agent_api::model::{Health, HealthStatus, ServerView};
+use agent_api::text::{Source, Span, Text};
 use agent_protocol as shown;
 
 /// How a server does, and the edits of the snapshot that have it do otherwise.

@@ -1,10 +1,10 @@
 //! The inputs, each read when it changes.
 
 use crate::evaluator::{self, Policy};
-use agent_engine::decide::{Circumstances, PolicyEngine, Resolution};
-use agent_engine::diagnostic::Diagnostic;
-use agent_engine::lower::{self, Lowered, Notation};
-use agent_engine::model::{Context, Health, Index, Lock, Manifest, Task, Tenant};
+use agent_api::decide::{Circumstances, PolicyEngine, Resolution};
+use agent_api::diagnostic::Diagnostic;
+use agent_api::lower::{self, Lowered, Notation};
+use agent_api::model::{Context, Health, Index, Lock, Manifest, Task, Tenant};
 use agent_protocol as shown;
 use std::sync::Arc;
 

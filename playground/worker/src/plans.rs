@@ -7,10 +7,10 @@ mod steps;
 
 use crate::convert;
 use crate::inputs::Read;
-use agent_engine::decide::PlanRules;
-use agent_engine::explain::{CheckOutcome, Checked};
-use agent_engine::lower::{self, Examined};
-use agent_engine::model::{CallPlan, Index, Lock, Payload, Plan, Request, Summary, ToolCatalogue};
+use agent_api::decide::PlanRules;
+use agent_api::explain::{CheckOutcome, Checked};
+use agent_api::lower::{self, Examined};
+use agent_api::model::{CallPlan, Index, Lock, Payload, Plan, Request, Summary, ToolCatalogue};
 use agent_protocol::Source;
 use agent_protocol::plans::{About, Answer, Ask, Check, Decided, Fact, Matter, Outcome};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Session {
     /// What is known before any question.
     pub fn about() -> About {
         About {
-            version: agent_engine::VERSION.to_owned(),
+            version: agent_api::VERSION.to_owned(),
         }
     }
 

@@ -3,9 +3,9 @@
 use crate::inputs::Inputs;
 use crate::view::Rows;
 use crate::{evaluator, verdict, view};
-use agent_engine::decide::{Failures, Resolution};
-use agent_engine::explain;
-use agent_engine::model::{Residency, Sensitivity};
+use agent_api::decide::{Failures, Resolution};
+use agent_api::explain;
+use agent_api::model::{Residency, Sensitivity};
 use agent_protocol::{About, Answer, Ask, CheckName, Texts};
 
 /// Keeps the inputs and the decision about them from one question to the next.
@@ -22,7 +22,7 @@ impl Session {
     /// What is known before any question.
     pub fn about() -> About {
         About {
-            version: agent_engine::VERSION.to_owned(),
+            version: agent_api::VERSION.to_owned(),
             residencies: Residency::ALL
                 .iter()
                 .map(|r| r.as_str().to_owned())

@@ -1,9 +1,9 @@
 //! What the definitions of tools cost of a context window.
 
-use agent_engine::decide::{Resolution, exposed};
-use agent_engine::diagnostic::Diagnostic;
-use agent_engine::explain;
-use agent_engine::model::Lock;
+use agent_api::decide::{Resolution, exposed};
+use agent_api::diagnostic::Diagnostic;
+use agent_api::explain;
+use agent_api::model::Lock;
 use agent_protocol as shown;
 
 /// What is shown from the start under a lock, or the problems for which nothing is. None: no

@@ -3,13 +3,13 @@
 use crate::inputs::Inputs;
 use crate::tokens::tokens;
 use crate::{convert, evaluator};
-use agent_engine::decide::{
+use agent_api::decide::{
     self, CapabilityFunnel, Drift, LockState, Matching, PolicyError, Resolution, Ruling,
 };
-use agent_engine::diagnostic::Code;
-use agent_engine::model::Name as _;
-use agent_engine::text::{Source, Span, Text};
-use agent_engine::{explain, lower, render};
+use agent_api::diagnostic::Code;
+use agent_api::model::Name as _;
+use agent_api::text::{Source, Span, Text};
+use agent_api::{explain, lower, render};
 use agent_protocol as shown;
 
 /// How many rejected servers are told of for a requirement without a server.

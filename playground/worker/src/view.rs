@@ -1,12 +1,12 @@
 //! The views that are answered when they are open.
 
 use crate::{convert, health};
-use agent_engine::decide::{Failures, Matching, Rejection, Resolution};
-use agent_engine::diagnostic::Code;
-use agent_engine::explain::{self, ToolVerdict, Verdict};
-use agent_engine::model::{Constraints, Residency, Sensitivity, ServerView, ToolView};
-use agent_engine::render;
-use agent_engine::text::{Span, Spanned};
+use agent_api::decide::{Failures, Matching, Rejection, Resolution};
+use agent_api::diagnostic::Code;
+use agent_api::explain::{self, ToolVerdict, Verdict};
+use agent_api::model::{Constraints, Residency, Sensitivity, ServerView, ToolView};
+use agent_api::render;
+use agent_api::text::{Span, Spanned};
 use agent_protocol as shown;
 use agent_protocol::MatrixRow;
 use std::cmp::Reverse;

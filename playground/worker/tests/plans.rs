@@ -228,8 +228,8 @@ fn titles_are_told_apart_and_files_of_examples_are_used() {
 
 #[test]
 fn the_lock_of_the_examples_is_what_is_resolved() {
-    use agent_engine::decide::Resolution;
-    use agent_engine::{lower, render};
+    use agent_api::decide::Resolution;
+    use agent_api::{lower, render};
     use std::sync::Arc;
     let manifest = include_str!("../../../examples/plans/agents.md");
     let index = include_str!("../../../examples/plans/mcp.index.json");

@@ -1,7 +1,7 @@
 //! Conversations with the engine, as the page has them.
 
-use agent_engine::decide::Resolution;
-use agent_engine::{lower, render};
+use agent_api::decide::Resolution;
+use agent_api::{lower, render};
 use agent_protocol::{
     Agent, Answer, Ask, Constraints, Drift, Edit, Eligible, FallenAsk, Filter, ListAsk,
     LockVerdict, MatrixAsk, MatrixRow, Outcome, Place, Point, Reason, Requirement, Selected,

@@ -2,11 +2,11 @@
 
 use super::{Session, check, obligations, shown};
 use crate::convert;
-use agent_engine::decide::{AuthorizedCall, CallContext, CallVerdict, authorize_call};
-use agent_engine::explain::{self, CallCheck};
-use agent_engine::model::{CallPlan, Name as _, Planned, PlannedCall};
-use agent_engine::text::Span;
-use agent_engine::{lower, render};
+use agent_api::decide::{AuthorizedCall, CallContext, CallVerdict, authorize_call};
+use agent_api::explain::{self, CallCheck};
+use agent_api::model::{CallPlan, Name as _, Planned, PlannedCall};
+use agent_api::text::Span;
+use agent_api::{lower, render};
 use agent_protocol::plans::{Against, Authorized, Decision, Problem, Step, Verdict};
 use agent_protocol::{Diagnostic, Fix, Place, Source};
 

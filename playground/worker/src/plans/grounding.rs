@@ -3,9 +3,9 @@
 use super::difference::pieces;
 use super::{Session, shown};
 use crate::convert;
-use agent_engine::decide::{self, Reason};
-use agent_engine::explain;
-use agent_engine::model;
+use agent_api::decide::{self, Reason};
+use agent_api::explain;
+use agent_api::model;
 use agent_protocol::plans::{Claim, Evidence, Grounding, Near, Quote};
 
 pub(super) fn grounding(session: &Session) -> Grounding {

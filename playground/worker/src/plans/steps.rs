@@ -2,14 +2,14 @@
 
 use super::{Session, check, obligations, shown};
 use crate::convert;
-use agent_engine::decide::{PlanContext, authorize_plan};
-use agent_engine::diagnostic::{Finding, Fix};
-use agent_engine::explain::{self, StepCheck};
-use agent_engine::lower::Examined;
-use agent_engine::model::{Input, Plan, PlanStep};
-use agent_engine::syntax::Value;
-use agent_engine::syntax::json::{Reader, parse_value};
-use agent_engine::{lower, render};
+use agent_api::decide::{PlanContext, authorize_plan};
+use agent_api::diagnostic::{Finding, Fix};
+use agent_api::explain::{self, StepCheck};
+use agent_api::lower::Examined;
+use agent_api::model::{Input, Plan, PlanStep};
+use agent_api::syntax::Value;
+use agent_api::syntax::json::{Reader, parse_value};
+use agent_api::{lower, render};
 use agent_protocol as shown_as;
 use agent_protocol::plans::{Against, Authorized, Decision, InputFrom, Problem, Step, Verdict};
 

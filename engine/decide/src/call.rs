@@ -1,0 +1,225 @@
+//! Whether the one call of a plan may be made \[1\].
+//!
+//! Every check that can be made is made, in this order: the tool is in the catalogue; the lock has
+//! it; nothing forbids it; it only reads; it is as it was locked; its arguments are what it takes.
+
+use super::locked_tool::{LockedTool, Target};
+use agent_json_schema::{self, ArgumentProblem, Budget, Unusable};
+use agent_lower::{hint, input_schema, output_schema};
+use agent_model::{
+    CallPlan, Index, Lock, Name, NonEmpty, Planned, PlannedCall, ServerView, ToolCatalogue,
+    ToolView,
+};
+
+/// The tag without which a tool may write.
+const READONLY: &str = "readonly";
+
+/// What a plan is decided against.
+#[derive(Debug, Clone, Copy)]
+pub struct CallContext<'a> {
+    /// The index of servers.
+    pub index: &'a Index,
+    /// What was locked. None: nothing may be called.
+    pub lock: Option<&'a Lock>,
+    /// The tools that servers have at the moment. None: those of the index.
+    pub catalogue: Option<&'a ToolCatalogue>,
+}
+
+/// Why a call may not be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallDenial<'a> {
+    /// The catalogue has no such server.
+    UnknownServer {
+        /// Ids that are spelled nearly so.
+        nearest: Vec<&'a str>,
+    },
+    /// The server has no such tool.
+    UnknownTool {
+        /// Names of its tools that are spelled nearly so.
+        nearest: Vec<&'a str>,
+    },
+    /// There is no lock.
+    LockMissing,
+    /// The lock has neither the tool for a capability nor its server for a category.
+    NotLocked,
+    /// The index has no entry with the integrity that was locked.
+    EntryChanged {
+        /// The version that was locked.
+        version: &'a str,
+        /// The integrity that was locked.
+        integrity: &'a str,
+    },
+    /// A label of the lock forbids it.
+    Forbidden {
+        /// The label.
+        label: &'a str,
+    },
+    /// It does not say of everything it can do that it only reads.
+    NotReadonly(MayWrite<'a>),
+    /// It is not defined as it was locked.
+    DefinitionChanged {
+        /// The digest that was locked, or that of the index.
+        locked: String,
+        /// The present one.
+        present: String,
+    },
+    /// Its input schema or the arguments of the plan.
+    Arguments(ArgumentProblem),
+    /// Its output schema: nothing that it could return would be taken.
+    Output(Unusable),
+}
+
+/// Why a tool is taken to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MayWrite<'a> {
+    /// It advertises nothing.
+    NothingAdvertised,
+    /// It advertises a pair without `readonly`.
+    Pair(&'a str),
+    /// It says so itself, by this annotation.
+    Annotation(&'static str),
+}
+
+/// A call that may be made. There is no other way to one than [`authorize_call`].
+#[derive(Debug, Clone)]
+pub struct AuthorizedCall<'a> {
+    plan: &'a CallPlan,
+    call: &'a PlannedCall,
+    lock: &'a Lock,
+    server: ServerView<'a>,
+    definition: String,
+    output_schema: Option<&'a str>,
+    needs_approval: bool,
+}
+
+impl<'a> AuthorizedCall<'a> {
+    /// The server, as it was locked.
+    pub fn server(&self) -> ServerView<'a> {
+        self.server
+    }
+
+    /// The name of the tool.
+    pub fn tool(&self) -> &'a str {
+        self.call.tool.value.as_str()
+    }
+
+    /// The arguments, as JSON.
+    pub fn arguments(&self) -> &'a str {
+        self.call.args.of(self.plan.text.as_str())
+    }
+
+    /// What it was decided against.
+    pub fn lock(&self) -> &'a Lock {
+        self.lock
+    }
+
+    /// The digest of the tool's present definition.
+    pub fn definition(&self) -> &str {
+        &self.definition
+    }
+
+    /// The JSON text of the tool's `outputSchema`, if it has one.
+    pub fn output_schema(&self) -> Option<&'a str> {
+        self.output_schema
+    }
+
+    /// Whether a human has to approve of it.
+    pub fn needs_approval(&self) -> bool {
+        self.needs_approval
+    }
+}
+
+/// The answer to a one-call plan.
+#[derive(Debug, Clone)]
+pub enum CallVerdict<'a> {
+    /// It may be made.
+    Allowed(AuthorizedCall<'a>),
+    /// Nothing is to be called: the user is to be asked.
+    NeedsMoreInfo(&'a str),
+    /// It may not be made, for every one of these reasons.
+    Denied(NonEmpty<CallDenial<'a>>),
+}
+
+/// Decide whether the call of a plan may be made.
+pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallVerdict<'a> {
+    let call = match &plan.planned {
+        Planned::NeedsMoreInfo { answer } => return CallVerdict::NeedsMoreInfo(answer),
+        Planned::Call(call) => call,
+    };
+    let mut denials = Vec::new();
+    let target = Target {
+        server: call.server.value.as_str(),
+        version: None,
+        tool: call.tool.value.as_str(),
+    };
+    let mut budget = Budget::new();
+    let found = LockedTool::find(target, context, budget.likeness(), &mut denials);
+    denials.extend(may_write(&found.tools, found.listed).map(CallDenial::NotReadonly));
+    let needs_approval = found.needs_approval();
+    denials.extend(found.changed);
+    let (Some(listed), Some(definition)) = (found.listed, found.definition) else {
+        return denied(denials);
+    };
+    let schema = input_schema(listed);
+    let wrong = agent_json_schema::arguments(
+        schema,
+        call.args.of(plan.text.as_str()),
+        call.args,
+        &mut budget,
+    );
+    denials.extend(wrong.into_iter().map(CallDenial::Arguments));
+    let output_schema = output_schema(listed);
+    denials.extend(unusable_output(output_schema, &mut budget));
+    match (found.entries.first(), context.lock) {
+        (Some(server), Some(lock)) if denials.is_empty() => CallVerdict::Allowed(AuthorizedCall {
+            plan,
+            call,
+            lock,
+            server: *server,
+            definition,
+            output_schema,
+            needs_approval,
+        }),
+        _ => denied(denials),
+    }
+}
+
+/// Why no output would be taken, if the tool has a schema for it.
+pub(super) fn unusable_output<'a>(
+    schema: Option<&str>,
+    budget: &mut Budget,
+) -> impl Iterator<Item = CallDenial<'a>> {
+    let problems = schema.map(|schema| agent_json_schema::unusable(Some(schema), budget));
+    problems.into_iter().flatten().map(CallDenial::Output)
+}
+
+fn denied(denials: Vec<CallDenial<'_>>) -> CallVerdict<'_> {
+    // Without a reason nothing is denied: that nothing is there to call is one.
+    let reasons = NonEmpty::new(denials);
+    CallVerdict::Denied(reasons.unwrap_or_else(|| NonEmpty::one(CallDenial::NotLocked)))
+}
+
+/// Why a tool is taken to write. None: it only reads.
+fn may_write<'a>(tools: &[ToolView<'a>], listed: Option<&str>) -> Option<MayWrite<'a>> {
+    let texts = tools.iter().map(|tool| tool.entry()).chain(listed);
+    if let Some(annotation) = texts.filter_map(writes_by_annotation).next() {
+        return Some(MayWrite::Annotation(annotation));
+    }
+    tools.iter().find_map(|tool| {
+        let mut blocks = tool.advertised().peekable();
+        if blocks.peek().is_none() {
+            return Some(MayWrite::NothingAdvertised);
+        }
+        blocks
+            .find(|block| !block.tags().any(|tag| tag == READONLY))
+            .map(|block| MayWrite::Pair(block.pair()))
+    })
+}
+
+fn writes_by_annotation(tool: &str) -> Option<&'static str> {
+    match (hint(tool, "readOnlyHint"), hint(tool, "destructiveHint")) {
+        (Some(false), _) => Some("readOnlyHint"),
+        (_, Some(true)) => Some("destructiveHint"),
+        _ => None,
+    }
+}

@@ -1,0 +1,125 @@
+//! What changed in the definition of a locked tool.
+//!
+//! A lock holds the digest of a definition and not its text. With the index that it was made from
+//! at hand, the texts are found again by their digests.
+
+use agent_decide::Drift;
+use agent_diagnostic::Code;
+use agent_lower::{definition, digest};
+use agent_model::{Grant, Index, Lock, Name};
+use agent_syntax::json::{Reader, parse_value};
+use agent_syntax::{Entry, Node, Value, canonical_node};
+use std::collections::BTreeMap;
+
+/// At most this many differences are named of one definition.
+const LIMIT: usize = 20;
+
+/// The drifts, with what changed in each definition that did: `before` and `after` are the
+/// indexes of the older lock and of the newer. Where one of them does not have the definition
+/// that was locked, nothing is added.
+pub fn detailed(
+    drifts: &[Drift],
+    (older, before): (&Lock, &Index),
+    (newer, after): (&Lock, &Index),
+) -> Vec<Drift> {
+    let mut texts = definitions(older, before);
+    // What the newer lock names, and what the older one names as it is now.
+    texts.extend(definitions(newer, after));
+    texts.extend(definitions(older, after));
+    let text = |digest: &Option<String>| texts.get(digest.as_ref()?);
+    drifts
+        .iter()
+        .map(|drift| {
+            let mut drift = drift.clone();
+            if drift.code == Code::DefinitionChanged
+                && let (Some(before), Some(after)) = (text(&drift.before), text(&drift.after))
+            {
+                drift.details = changes(before, after);
+            }
+            drift
+        })
+        .collect()
+}
+
+/// The definitions of a lock's tools as an index has them, by their digest.
+fn definitions(lock: &Lock, index: &Index) -> BTreeMap<String, String> {
+    lock.selections
+        .iter()
+        .filter_map(|selection| {
+            let Grant::Capability { tool, .. } = &selection.grant else {
+                return None;
+            };
+            let server = index
+                .versions(selection.id.as_str())
+                .find(|server| server.version() == selection.version.as_str())?;
+            let text = definition(server.tool(tool.as_str())?);
+            Some((digest(&text), text))
+        })
+        .collect()
+}
+
+/// The places in which two definitions differ, as JSON pointers, and how.
+fn changes(before: &str, after: &str) -> Vec<String> {
+    let tree = |text| parse_value(&mut Reader::new(text)).ok();
+    // Both were written from trees.
+    let (Some(before), Some(after)) = (tree(before), tree(after)) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    compare(&before, &after, "", &mut found);
+    let more = found.len().saturating_sub(LIMIT);
+    found.truncate(LIMIT);
+    if more > 0 {
+        found.push(format!("and {more} more"));
+    }
+    found
+}
+
+fn compare(before: &Node<'_>, after: &Node<'_>, path: &str, found: &mut Vec<String>) {
+    let (Value::Mapping(a), Value::Mapping(b)) = (&before.value, &after.value) else {
+        let text = |node: &Node<'_>| {
+            let mut text = String::new();
+            canonical_node(node, &mut text);
+            text
+        };
+        if text(before) != text(after) {
+            found.push(format!("`{path}` changed"));
+        }
+        return;
+    };
+    let inner = |key: &str| {
+        let key = key.replace('~', "~0").replace('/', "~1");
+        format!("{path}/{key}")
+    };
+    let value = |entries: &[Entry<'_>], key: &str| entries.iter().position(|e| e.key == key);
+    for entry in a {
+        match value(b, &entry.key) {
+            None => found.push(format!("`{}` is gone", inner(&entry.key))),
+            Some(other) => compare(&entry.value, &b[other].value, &inner(&entry.key), found),
+        }
+    }
+    for entry in b.iter().filter(|entry| value(a, &entry.key).is_none()) {
+        found.push(format!("`{}` is new", inner(&entry.key)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changes;
+
+    #[test]
+    fn differences_are_named_by_their_place() {
+        let before = r#"{"description":"a","inputSchema":{"properties":{"x":{"type":"string"}},"required":["x"]},"name":"t"}"#;
+        let after = r#"{"description":"b","inputSchema":{"properties":{"x":{"type":"number"},"y/z":{}}},"name":"t"}"#;
+        assert_eq!(
+            changes(before, after),
+            [
+                "`/description` changed",
+                "`/inputSchema/properties/x/type` changed",
+                "`/inputSchema/properties/y~1z` is new",
+                "`/inputSchema/required` is gone",
+            ]
+        );
+        assert!(changes(before, before).is_empty());
+    }
+}

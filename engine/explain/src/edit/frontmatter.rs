@@ -1,0 +1,118 @@
+//! Edits of the frontmatter of a manifest.
+
+use super::cut::{Comments, Cutter, gone, prune};
+use super::{Patch, patched};
+use crate::offer::value_at;
+use agent_decide::Change;
+use agent_diagnostic::Problems;
+use agent_lower;
+use agent_model::{Manifest, Sensitivity};
+use agent_syntax::{Entry, Node, Value, frontmatter, yaml};
+use agent_text::{Source, Span, Text};
+use std::borrow::Cow;
+
+const RESIDENCY: &[&str] = &["constraints", "data", "residency"];
+const SENSITIVITY: &[&str] = &["constraints", "data", "sensitivity"];
+const REQUIRE_SIGNED: &[&str] = &["constraints", "trust", "requireSigned"];
+
+/// What makes these changes, and the manifest after them. No manifest if there are no changes.
+/// None if they can't be made, or if anything else in the frontmatter would be another.
+pub(super) fn relax(
+    manifest: &Manifest,
+    changes: &[Change<'_>],
+) -> Option<(Vec<Patch>, Option<Manifest>)> {
+    if changes.is_empty() {
+        return Some((Vec::new(), None));
+    }
+    let text = &manifest.text;
+    let (content, mut tree) = parse(text)?;
+    let mut dropped = Vec::new();
+    let mut level = None;
+    for change in changes {
+        match change {
+            Change::DropResidency => dropped.push(RESIDENCY),
+            Change::AllowUnsigned => dropped.push(REQUIRE_SIGNED),
+            Change::LowerSensitivity(lower) => level = Some(*lower),
+            _ => return None,
+        }
+    }
+    if dropped.iter().any(|path| value_at(&tree, path).is_none()) || gone(&tree, &dropped) {
+        return None;
+    }
+    let lowered = match level {
+        Some(level) => Some(lower_level(text.as_str(), &tree, level)?),
+        None => None,
+    };
+    // The comments within what is removed are kept, if they are comments still: behind a block
+    // scalar they would become a part of it.
+    let candidates = [Comments::Kept, Comments::Removed].map(|comments| {
+        let mut patches: Vec<_> = Cutter::new(text.as_str(), content, comments)
+            .cut(&tree, &dropped)
+            .into_iter()
+            .map(|span| Patch {
+                span,
+                text: String::new(),
+            })
+            .collect();
+        patches.extend(lowered.as_ref().map(|(span, text)| Patch {
+            span: *span,
+            text: text.clone(),
+        }));
+        agent_text::sort::sort_by_key(&mut patches, |patch| patch.span);
+        patches
+    });
+    prune(&mut tree, &dropped);
+    if let Some(level) = level {
+        set_level(&mut tree, level);
+    }
+    candidates.into_iter().find_map(|patches| {
+        let changed = patched(text.as_str(), &patches);
+        let relaxed = agent_lower::manifest(changed.into_bytes()).ok()?.value;
+        let (_, found) = parse(&relaxed.text)?;
+        same(&tree, &found).then_some((patches, Some(relaxed)))
+    })
+}
+
+/// Where the frontmatter stands, and what is in it.
+fn parse(text: &Text) -> Option<(Span, Node<'_>)> {
+    debug_assert_eq!(text.source(), Source::Manifest);
+    let mut problems = Problems::new(text);
+    let content = frontmatter(&mut problems)?.content;
+    Some((content, yaml::parse(content, &mut problems)?))
+}
+
+/// Replace the level, in the quotes that it has.
+fn lower_level(text: &str, tree: &Node<'_>, level: Sensitivity) -> Option<(Span, String)> {
+    let span = value_at(tree, SENSITIVITY)?.span;
+    let quote = span.of(text).chars().next();
+    let quote = quote.filter(|c| matches!(c, '"' | '\'')).map(String::from);
+    let quote = quote.unwrap_or_default();
+    Some((span, format!("{quote}{}{quote}", level.as_str())))
+}
+
+fn set_level(tree: &mut Node<'_>, level: Sensitivity) {
+    let found = SENSITIVITY.iter().try_fold(tree, |node, key| {
+        let Value::Mapping(entries) = &mut node.value else {
+            return None;
+        };
+        let entry = entries.iter_mut().find(|entry| entry.key == *key);
+        entry.map(|entry| &mut entry.value)
+    });
+    if let Some(Value::String(value) | Value::Plain(value)) = found.map(|node| &mut node.value) {
+        *value = Cow::Borrowed(level.as_str());
+    }
+}
+
+/// Whether two trees are the same, wherever their parts stand.
+fn same(a: &Node<'_>, b: &Node<'_>) -> bool {
+    let entries = |(a, b): (&Entry<'_>, &Entry<'_>)| a.key == b.key && same(&a.value, &b.value);
+    match (&a.value, &b.value) {
+        (Value::Mapping(a), Value::Mapping(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(entries)
+        }
+        (Value::Sequence(a), Value::Sequence(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (a, b) => a == b,
+    }
+}

@@ -1,0 +1,232 @@
+//! The one wording of reasons, changes and drifts.
+
+use agent_decide::{
+    Change, Counterfactual, Drift, PolicyErrorKind, Preference, Rejection, TieBreak,
+};
+use agent_diagnostic::{Code, Diagnostic, Label};
+use agent_model::Residency;
+use agent_text::{Source, Span, Text};
+
+/// Names in backquotes, with commas between them.
+pub(super) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let quoted: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+/// A rejection as the predicate of a sentence about the server.
+pub fn reason(reason: &Rejection<'_>) -> String {
+    match reason {
+        Rejection::MissingCategory { offered } if offered.is_empty() => {
+            "offers no category".to_owned()
+        }
+        Rejection::MissingCategory { offered } => {
+            format!("offers only {}", quoted(offered.iter().copied()))
+        }
+        Rejection::MissingScope { missing } => {
+            format!("does not support {}", quoted(missing.iter().copied()))
+        }
+        Rejection::ResidencyMismatch { required, offered } => format!(
+            "keeps data in {}, and `{}` is required",
+            quoted(offered.iter().map(Residency::as_str)),
+            required.as_str()
+        ),
+        Rejection::SensitivityExceeded { required, offered } => format!(
+            "may hold data up to `{}`, and `{}` is required",
+            offered.as_str(),
+            required.as_str()
+        ),
+        Rejection::UnsignedNotAllowed { publisher } => {
+            format!("is not signed by its publisher `{publisher}`, and signatures are required")
+        }
+        Rejection::MissingCapability { offered } if offered.is_empty() => {
+            "advertises no capability, so that it can't be matched by one".to_owned()
+        }
+        Rejection::MissingCapability { offered } => {
+            format!("advertises only {}", quoted(offered.iter().copied()))
+        }
+        Rejection::ConstraintUnmet { missing } => {
+            format!("does not promise {}", quoted(missing.iter().copied()))
+        }
+        Rejection::ForbiddenAction { label } => format!("is forbidden by the label `{label}`"),
+        Rejection::PolicyDenied { reason: None } => {
+            "is not among the tools that the policy allows".to_owned()
+        }
+        Rejection::PolicyDenied {
+            reason: Some(reason),
+        } => format!("is denied by the policy: {reason}"),
+        Rejection::PolicyError { reason } => format!(
+            "is denied because the policy gave no answer: {}",
+            policy_error(*reason)
+        ),
+        Rejection::HealthVeto { status: None } => {
+            "is on a server that the snapshot of health does not know".to_owned()
+        }
+        Rejection::HealthVeto {
+            status: Some(status),
+        } => format!("is on a server that is `{}`", status.as_str()),
+    }
+}
+
+/// Why a policy gave no answer, as a clause.
+pub fn policy_error(kind: PolicyErrorKind) -> &'static str {
+    match kind {
+        PolicyErrorKind::Budget => "it has used up its budget",
+        PolicyErrorKind::Runtime => "it failed",
+        PolicyErrorKind::Type => "`allowed_tools` is no set of strings",
+        PolicyErrorKind::Undefined => "`allowed_tools` is not defined",
+    }
+}
+
+/// A check in a word, by the code that a failure has.
+pub fn check_name(code: Code) -> &'static str {
+    match code {
+        Code::MissingCategory => "category",
+        Code::MissingScope => "scopes",
+        Code::ResidencyMismatch => "residency",
+        Code::SensitivityExceeded => "sensitivity",
+        Code::UnsignedNotAllowed => "signature",
+        Code::MissingCapability => "capability",
+        Code::ConstraintUnmet => "constraints",
+        Code::ForbiddenAction => "action",
+        Code::PolicyDenied | Code::PolicyError => "policy",
+        Code::HealthVeto => "health",
+        other => other.name(),
+    }
+}
+
+/// Why an eligible server was not selected, as a clause.
+pub fn lost(lost_on: TieBreak) -> &'static str {
+    match lost_on {
+        TieBreak::Signed => "another one is signed",
+        TieBreak::Id => "another one has the smaller id",
+        TieBreak::Version => "another version is smaller",
+    }
+}
+
+/// Why an eligible tool was not selected, as a clause.
+pub fn outranked(lost_on: Preference) -> &'static str {
+    match lost_on {
+        Preference::Priority => "another one has the higher priority",
+        Preference::Id => "the id of another one's server is smaller",
+        Preference::Version => "the version of another one's server is smaller",
+        Preference::Tool => "another one has the smaller name",
+    }
+}
+
+/// A change as an instruction.
+pub fn change(change: Change<'_>) -> String {
+    match change {
+        Change::AddCategory(category) => format!("add the category `{category}`"),
+        Change::AddScope(scope) => format!("add the scope `{scope}`"),
+        Change::AddResidency(residency) => format!("add the residency `{}`", residency.as_str()),
+        Change::RaiseSensitivity(level) => {
+            format!("raise `maxSensitivity` to `{}`", level.as_str())
+        }
+        Change::Sign => "have it signed".to_owned(),
+        Change::DropResidency => "drop `constraints.data.residency`".to_owned(),
+        Change::LowerSensitivity(level) => format!(
+            "lower `constraints.data.sensitivity` to `{}`",
+            level.as_str()
+        ),
+        Change::AllowUnsigned => "drop `constraints.trust.requireSigned`".to_owned(),
+        Change::Advertise(capability) => format!("advertise `{capability}`"),
+        Change::AddConstraint(tag) => format!("promise `{tag}`"),
+        Change::Recover => "have the server healthy".to_owned(),
+        Change::DropConstraint(tag) => format!("drop the constraint `{tag}`"),
+        Change::AllowAction(label) => format!("drop `{label}` from `constraints.actions.forbid`"),
+    }
+}
+
+/// All changes of a counterfactual, and where they are to be made.
+pub fn fix(fix: &Counterfactual<'_>) -> String {
+    let mut changes: Vec<_> = fix.changes.iter().map(|c| change(*c)).collect();
+    let last = changes.pop().unwrap_or_default();
+    let changes = if changes.is_empty() {
+        last
+    } else {
+        format!("{} and {last}", changes.join(", "))
+    };
+    let of_task = |change: &Change<'_>| matches!(change, Change::DropConstraint(_));
+    if fix.widening && fix.changes.iter().any(of_task) {
+        format!("in what is required, {changes} (a widening)")
+    } else if fix.widening {
+        format!("in the manifest, {changes} (a widening)")
+    } else if fix.changes == [Change::Recover] {
+        changes
+    } else {
+        format!("in its index entry, {changes}")
+    }
+}
+
+/// A drift as a sentence.
+pub fn drift(drift: &Drift) -> String {
+    let what = change_of(drift);
+    if drift.details.is_empty() {
+        return what;
+    }
+    format!("{what}: {}", drift.details.join(", "))
+}
+
+fn change_of(drift: &Drift) -> String {
+    let before = drift.before.as_deref().unwrap_or("nothing");
+    let after = drift.after.as_deref().unwrap_or("nothing");
+    match drift.code {
+        Code::LockMissing => "there is no lock".to_owned(),
+        Code::AgentChanged => format!("the agent was `{before}` and is `{after}`"),
+        Code::RequirementAdded => format!("newly selected: `{after}`"),
+        Code::RequirementRemoved => format!("no longer selected: `{before}`"),
+        Code::SelectionChanged => format!("the server was `{before}` and is `{after}`"),
+        Code::VersionChanged => format!("the version was `{before}` and is `{after}`"),
+        Code::EndpointChanged => format!("the endpoint was `{before}` and is `{after}`"),
+        Code::ScopeWidened => format!("the scope `{after}` is newly granted"),
+        Code::ScopeNarrowed => format!("the scope `{before}` is no longer granted"),
+        Code::IntegrityChanged => {
+            format!("the index entry had the digest `{before}` and has `{after}`")
+        }
+        Code::HashChanged => format!("the hash is `{before}` and should be `{after}`"),
+        Code::ServerRemoved => format!("`{before}` is no longer in the index"),
+        Code::ForbidAdded => format!("`{after}` is newly forbidden"),
+        Code::ForbidRemoved => format!("`{before}` is no longer forbidden"),
+        Code::MissingCategory => format!("the server offers {after}, and not `{before}`"),
+        Code::MissingScope => format!("the server does not support the scope `{before}`"),
+        Code::MissingCapability => format!("the tool advertises {after}, and not `{before}`"),
+        Code::ConstraintUnmet => format!("the tool does not promise `{before}`"),
+        Code::ToolChanged if drift.after.is_none() => {
+            format!("the server no longer has `{before}`")
+        }
+        Code::ToolChanged => format!("the tool was `{before}` and is `{after}`"),
+        Code::DefinitionChanged => {
+            format!("the definition of the tool had the digest `{before}` and has `{after}`")
+        }
+        Code::LoadChanged => format!("the tool was `{before}` and is `{after}`"),
+        other => other.title().to_owned(),
+    }
+}
+
+/// A drift as a problem of the lock, at its beginning.
+pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
+    let about = match drift.category.as_ref().or(drift.capability.as_ref()) {
+        Some(about) => format!("{about}: "),
+        None => String::new(),
+    };
+    let widening = if drift.widening() {
+        " (a widening)"
+    } else {
+        ""
+    };
+    Diagnostic {
+        code: drift.code,
+        message: format!("{about}{}{widening}", self::drift(drift)),
+        labels: vec![Label {
+            place: Text::new(Source::Lock, String::new()).place(Span::default()),
+            text: String::new(),
+        }],
+        help: vec![match drift.code {
+            Code::MissingCategory
+            | Code::MissingScope
+            | Code::MissingCapability
+            | Code::ConstraintUnmet => Code::LockInvalid.help().to_owned(),
+            code => code.help().to_owned(),
+        }],
+    }
+}

@@ -1,0 +1,211 @@
+//! A captured exchange of `initialize` and `tools/list`.
+
+use super::described::{Described, Told, Tool, Tools};
+use super::document::member;
+use super::registry::told_version;
+use agent_diagnostic::{Code, Problems};
+use agent_lower::fields::{Object, list, text};
+use agent_syntax::{Entry, Node, Value};
+use agent_text::Span;
+
+/// What the index holds of a tool.
+pub(super) const FIELDS: [&str; 4] = ["annotations", "description", "inputSchema", "outputSchema"];
+
+/// The newest protocol version under which tools were listed: its member, and what it holds.
+pub(super) fn newest<'a>(entries: &'a [Entry<'a>]) -> Option<(&'a Entry<'a>, &'a [Entry<'a>])> {
+    let versions = entries.iter().filter_map(|entry| match &entry.value.value {
+        Value::Mapping(inner) if is_date(&entry.key) => {
+            member(inner, "tools/list").map(|_| (entry, &**inner))
+        }
+        _ => None,
+    });
+    versions.max_by(|a, b| a.0.key.cmp(&b.0.key))
+}
+
+/// Whether a key is a protocol version: `2025-11-25`.
+fn is_date(key: &str) -> bool {
+    key.len() == 10
+        && key.bytes().enumerate().all(|(i, b)| match i {
+            4 | 7 => b == b'-',
+            _ => b.is_ascii_digit(),
+        })
+}
+
+/// The result of a message, which may stand in its JSON-RPC envelope.
+fn result<'a>(entry: &'a Entry<'a>) -> &'a Node<'a> {
+    match &entry.value.value {
+        Value::Mapping(entries) => {
+            member(entries, "result").map_or(&entry.value, |result| &result.value)
+        }
+        _ => &entry.value,
+    }
+}
+
+/// The server of a capture. None if it has no name.
+pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Option<Described<'a>> {
+    let Value::Mapping(entries) = &root.value else {
+        return None;
+    };
+    let plain = member(entries, "tools/list").is_some() || member(entries, "initialize").is_some();
+    let messages = match newest(entries) {
+        Some((_, messages)) if !plain => messages,
+        Some((version, _)) => {
+            problems
+                .report(
+                    Code::ImportFormat,
+                    version.key_span,
+                    "by protocol version",
+                    "the capture has messages by protocol version and without",
+                )
+                .help("keep one of the two");
+            return None;
+        }
+        None => entries,
+    };
+    let handshake = member(messages, "initialize").or_else(|| member(messages, "discover"));
+    let handshake = handshake.map(result);
+    let info = handshake.and_then(|node| at(node, &["serverInfo"]));
+
+    // What was installed, then what the server calls itself.
+    let package = member(entries, "package");
+    let named = info.and_then(|info| at(&info.value, &["name"]));
+    let mut names = Vec::new();
+    for (entry, path) in [(package, "package"), (named, "serverInfo.name")] {
+        let Some(entry) = entry else { continue };
+        names.push((text(&entry.value, path, problems)?, entry.value.span));
+    }
+    if names.is_empty() {
+        let start = root.span.start as usize;
+        problems
+            .report(
+                Code::MissingField,
+                Span::new(start, start + 1),
+                "`serverInfo.name` is missing here",
+                "the capture does not say of which server it is",
+            )
+            .help("add the answer to `initialize`, or the name of what was run:\n\"package\": \"reports\"");
+        return None;
+    }
+    let version = match package {
+        Some(_) => member(entries, "version"),
+        None => info.and_then(|info| at(&info.value, &["version"])),
+    };
+    let version = match version {
+        None => Told::Nothing,
+        Some(entry) => match text(&entry.value, "version", problems) {
+            None => Told::Refused,
+            Some(version) => told_version(version, entry.value.span),
+        },
+    };
+    let list_changed = handshake
+        .and_then(|node| at(node, &["capabilities", "tools", "listChanged"]))
+        .filter(|entry| matches!(entry.value.value, Value::Bool(_)));
+    let tools = member(messages, "tools/list").and_then(|entry| {
+        let tools = tools(entry, problems)?;
+        Some(Tools {
+            list_changed,
+            tools,
+        })
+    });
+    Some(Described {
+        names,
+        version,
+        endpoint: Told::Nothing,
+        tools,
+    })
+}
+
+/// A member of members.
+fn at<'a>(node: &'a Node<'a>, path: &[&str]) -> Option<&'a Entry<'a>> {
+    let (first, rest) = path.split_first()?;
+    let Value::Mapping(entries) = &node.value else {
+        return None;
+    };
+    let entry = member(entries, first)?;
+    if rest.is_empty() {
+        Some(entry)
+    } else {
+        at(&entry.value, rest)
+    }
+}
+
+type ByName<'a> = std::collections::BTreeMap<&'a str, Tool<'a>>;
+
+/// The tools of an answer to `tools/list`.
+fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName<'a>> {
+    let answer = Object::of(result(entry), "tools/list", entry.key_span, problems)?;
+    if let Some(error) = answer.optional("error") {
+        problems
+            .report(
+                Code::ImportFormat,
+                error.key_span,
+                "an error",
+                "the server answered `tools/list` with an error",
+            )
+            .help("capture an answer with tools in it");
+        return None;
+    }
+    if let Some(cursor) = answer.optional("nextCursor")
+        && cursor.value.value != Value::Null
+    {
+        problems
+            .report(
+                Code::ImportFormat,
+                cursor.key_span,
+                "there are more",
+                "the capture has only the first of the pages of tools",
+            )
+            .help("put the tools of all pages into one list, and remove the cursor");
+    }
+    let tools = answer.required("tools", "add the list of tools:\n\"tools\": []", problems)?;
+    let mut found = ByName::new();
+    for (i, item) in list(&tools.value, "tools/list.tools", problems)?
+        .iter()
+        .enumerate()
+    {
+        let start = item.span.start as usize;
+        let open = Span::new(start, start + 1);
+        let path = format!("tools/list.tools[{i}]");
+        let Some(tool) = Object::of(item, path, open, problems) else {
+            continue;
+        };
+        let Some(entry) =
+            tool.required("name", "a tool has a name:\n\"name\": \"search\"", problems)
+        else {
+            continue;
+        };
+        let Some(name) = text(&entry.value, &tool.path("name"), problems) else {
+            continue;
+        };
+        if name.is_empty() || name.contains('/') || name.contains(char::is_control) {
+            problems
+                .report(
+                    Code::InvalidName,
+                    entry.value.span,
+                    "no name of a tool",
+                    format!("{name:?} can't be the name of a tool in an index"),
+                )
+                .help("a tool's name is not empty, and holds no `/` and no control character");
+            continue;
+        }
+        let read = Tool {
+            name: entry.value.span,
+            node: item,
+            fields: FIELDS.iter().filter_map(|key| tool.optional(key)).collect(),
+        };
+        if let Some(first) = found.get(name) {
+            problems
+                .report(
+                    Code::ImportValue,
+                    read.name,
+                    "again here",
+                    format!("the capture has two tools `{name}`"),
+                )
+                .also(first.name, "first here")
+                .help("keep one of the two");
+            continue;
+        }
+        found.insert(name, read);
+    }
+    Some(found)
+}

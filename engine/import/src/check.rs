@@ -1,0 +1,52 @@
+//! The loader's problems with the result, taken back to where its values come from.
+
+use super::part::{Mark, Origin};
+use agent_diagnostic::Diagnostic;
+use agent_text::{Place, Span};
+
+/// The problems, at the places from which the faulty values come.
+pub(super) fn taken_back(
+    mut problems: Vec<Diagnostic>,
+    index: &str,
+    marks: &[Mark],
+    place: impl Fn(Origin) -> Place,
+) -> Vec<Diagnostic> {
+    for label in problems.iter_mut().flat_map(|problem| &mut problem.labels) {
+        if let Some(origin) = origin(label.place.span, index, marks) {
+            label.place = place(origin);
+        }
+    }
+    problems
+}
+
+/// Where the innermost part comes from that holds a span.
+fn origin(span: Span, index: &str, marks: &[Mark]) -> Option<Origin> {
+    // The last mark that starts before the span is in the part that is looked for, or is it.
+    let after = marks.partition_point(|mark| mark.written.start <= span.start);
+    let mut number = after.checked_sub(1)?;
+    while marks[number].written.end < span.end {
+        let parent = marks[number].parent as usize;
+        if parent == number {
+            return None;
+        }
+        number = parent;
+    }
+    let Mark {
+        written, origin, ..
+    } = marks[number];
+    // What a bracket alone is blamed for is blamed on the beginning of the whole.
+    let text = written.of(index);
+    let space = text.len() - text.trim_start_matches([',', ' ', '\n']).len();
+    let starts = written.start as usize + space == span.start as usize;
+    let first = span.end == span.start + 1 && span.end < written.end;
+    Some(if starts && first {
+        let start = origin.span.start as usize;
+        let end = (start + 1).min(origin.span.end as usize);
+        Origin {
+            span: Span::new(start, end),
+            ..origin
+        }
+    } else {
+        origin
+    })
+}

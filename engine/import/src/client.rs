@@ -1,0 +1,72 @@
+//! The configuration of an MCP client: `mcpServers`, or `servers` of an editor.
+//!
+//! Only URLs are read. Environments, headers and arguments are where such files have secrets.
+
+use super::described::{Described, Told, Unusable};
+use super::document::member;
+use super::endpoint::check_url;
+use agent_diagnostic::Problems;
+use agent_lower::fields::{Object, text};
+use agent_syntax::{Entry, Value};
+use std::borrow::Cow;
+
+/// The servers of a configuration.
+pub(super) fn servers<'a>(
+    servers: &'a Entry<'a>,
+    problems: &mut Problems<'_>,
+) -> Vec<Described<'a>> {
+    let Value::Mapping(entries) = &servers.value.value else {
+        return Vec::new();
+    };
+    entries
+        .iter()
+        .filter_map(|entry| server(&servers.key, entry, problems))
+        .collect()
+}
+
+fn server<'a>(
+    parent: &str,
+    entry: &'a Entry<'a>,
+    problems: &mut Problems<'_>,
+) -> Option<Described<'a>> {
+    let path = format!("{parent}.{}", entry.key);
+    let server = Object::of(&entry.value, path, entry.key_span, problems)?;
+    let Value::Mapping(entries) = &entry.value.value else {
+        return None;
+    };
+    let command = member(entries, "command");
+    let endpoint = match (server.optional("url"), command) {
+        (None, None) => Told::Nothing,
+        (None, Some(command)) => Told::Unusable(Unusable {
+            span: command.key_span,
+            label: "started by a command".to_owned(),
+            message: "a command is no endpoint: name what it runs, such as a package URL"
+                .to_owned(),
+            choices: vec!["pkg:npm/%40acme/reports@1.0.0".to_owned()],
+        }),
+        (Some(url), Some(_)) => Told::Unusable(Unusable {
+            span: url.key_span,
+            label: "beside a command".to_owned(),
+            message: "the server has a URL and a command, and one is to be chosen".to_owned(),
+            choices: Vec::new(),
+        }),
+        (Some(url), None) => match text(&url.value, &server.path("url"), problems) {
+            None => Told::Refused,
+            Some(value) => match check_url(value) {
+                Ok(()) => Told::Value(Cow::Borrowed(value), url.value.span),
+                Err(refusal) => Told::Unusable(Unusable {
+                    span: url.value.span,
+                    label: refusal.label().to_owned(),
+                    message: refusal.message("the URL of the server"),
+                    choices: Vec::new(),
+                }),
+            },
+        },
+    };
+    Some(Described {
+        names: vec![(&entry.key, entry.key_span)],
+        version: Told::Nothing,
+        endpoint,
+        tools: None,
+    })
+}

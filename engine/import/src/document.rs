@@ -1,0 +1,156 @@
+//! Which form a document has.
+
+use super::described::Described;
+use super::{capture, client, registry};
+use agent_diagnostic::{Code, Problems};
+use agent_lower::fields::describe;
+use agent_syntax::{Entry, Node, Value, json};
+use agent_text::Span;
+
+/// The forms, as they are named where none fits.
+const FORMS: &str = "a document is one of
+- a registry's server.json: { \"name\": …, \"version\": …, \"packages\": […], \"remotes\": […] }
+- the same as a registry answers it: { \"server\": {…} } or { \"servers\": [{ \"server\": {…} }] }
+- a capture: { \"initialize\": {…}, \"tools/list\": { \"tools\": […] } }, or such by protocol version
+- the configuration of a client: { \"mcpServers\": {…} } or { \"servers\": {…} }";
+
+/// Read a document as JSON. None if it is none, which is then among the problems.
+pub(super) fn parse<'t>(problems: &mut Problems<'t>) -> Option<Node<'t>> {
+    let root = json::parse(problems);
+    if root.is_none() {
+        problems.help(
+            Code::JsonSyntax,
+            "a document is strict JSON: an editor's file with comments or trailing commas is to be \
+             imported from a copy without them",
+        );
+    }
+    root
+}
+
+/// A form that a document can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Server,
+    Answer,
+    Answers,
+    Capture,
+    McpServers,
+    Servers,
+}
+
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Server => "a server.json",
+            Self::Answer | Self::Answers => "an answer of a registry",
+            Self::Capture => "a capture",
+            Self::McpServers | Self::Servers => "the configuration of a client",
+        }
+    }
+}
+
+/// Read what a document tells of its servers. None if it has no form that is known; what can't
+/// be read in it is among the problems.
+pub(super) fn read<'a>(
+    root: &'a Node<'a>,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<Described<'a>>> {
+    let start = root.span.start as usize;
+    let open = Span::new(start, (start + 1).min(root.span.end as usize));
+    let Value::Mapping(entries) = &root.value else {
+        problems
+            .report(
+                Code::ImportFormat,
+                open,
+                format!("this is {}", describe(&root.value)),
+                "the document is no object",
+            )
+            .help(FORMS);
+        return None;
+    };
+    let found = forms(entries);
+    match found[..] {
+        [(form, at)] => Some(match form {
+            Form::Server => registry::server(root, problems).into_iter().collect(),
+            Form::Answer => registry::server(&at.value, problems).into_iter().collect(),
+            Form::Answers => registry::servers(&at.value, problems),
+            Form::Capture => capture::read(root, problems).into_iter().collect(),
+            Form::McpServers | Form::Servers => client::servers(at, problems),
+        }),
+        [] => {
+            let index = member(entries, "servers").is_some();
+            let report = problems.report(
+                Code::ImportFormat,
+                open,
+                "of no form that is known",
+                "the document is of none of the forms that can be imported",
+            );
+            let report = report.help(FORMS);
+            if index {
+                report.help("an index is not imported: it is what a document is imported into");
+            }
+            None
+        }
+        [(one, _), (other, at), ..] => {
+            problems
+                .report(
+                    Code::ImportFormat,
+                    at.key_span,
+                    format!("as in {}", other.name()),
+                    format!("the document could be {} and {}", one.name(), other.name()),
+                )
+                .also(found[0].1.key_span, format!("as in {}", one.name()))
+                .help("import the two one by one, each in a document of its own");
+            None
+        }
+    }
+}
+
+/// The value of a key.
+pub(super) fn member<'a>(entries: &'a [Entry<'a>], key: &str) -> Option<&'a Entry<'a>> {
+    entries.iter().find(|entry| entry.key == key)
+}
+
+/// The forms that a document has, each with the member by which it is known.
+fn forms<'a>(entries: &'a [Entry<'a>]) -> Vec<(Form, &'a Entry<'a>)> {
+    let find = |key: &str, fits: fn(&Value<'_>) -> bool| {
+        member(entries, key).filter(|entry| fits(&entry.value.value))
+    };
+    let mapping = |value: &Value<'_>| matches!(value, Value::Mapping(_));
+    let list = |value: &Value<'_>| matches!(value, Value::Sequence(_));
+    let schema = |value: &Value<'_>| match value {
+        Value::String(url) => url.ends_with("/server.schema.json"),
+        _ => false,
+    };
+    let named = member(entries, "name").is_some();
+    let server = find("$schema", schema).or_else(|| {
+        let packages = find("packages", list).or_else(|| find("remotes", list));
+        packages.filter(|_| named)
+    });
+    let answers = |value: &Value<'_>| match value {
+        // Entries of an index have an id, those of a registry a server or a name.
+        Value::Sequence(items) => items.iter().all(|item| match &item.value {
+            Value::Mapping(entries) => {
+                member(entries, "id").is_none()
+                    && (member(entries, "server").is_some() || member(entries, "name").is_some())
+            }
+            _ => false,
+        }),
+        _ => false,
+    };
+    let capture = member(entries, "tools/list")
+        .or_else(|| member(entries, "initialize"))
+        .or_else(|| capture::newest(entries).map(|(entry, _)| entry));
+    let found = [
+        (Form::Server, server),
+        (Form::Answer, find("server", mapping)),
+        (Form::Answers, find("servers", answers)),
+        (Form::Capture, capture),
+        (Form::McpServers, find("mcpServers", mapping)),
+        (Form::Servers, find("servers", mapping)),
+    ];
+    found
+        .into_iter()
+        .filter_map(|(form, at)| Some((form, at?)))
+        .collect()
+}

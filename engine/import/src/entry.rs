@@ -1,0 +1,498 @@
+//! The entry that a document, an overlay and the existing index make together.
+
+use super::capture::FIELDS;
+use super::described::{Described, Told, Tools, Unusable};
+use super::endpoint::{Refusal, has_user_info, is_placeholder};
+use super::existing::Before;
+use super::field::{Field, Scalars};
+use super::notes::Notes;
+use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Target, string};
+use super::part::{Base, Object, Origin, Part};
+use agent_diagnostic::Code;
+use agent_model::{Name, ServerId};
+use agent_syntax::{Entry, Value, write_string};
+use agent_text::nearest;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// An entry of the new index that a document has a part in.
+pub(super) struct New<'a> {
+    id: &'a str,
+    version: &'a str,
+    /// The entry.
+    pub(super) part: Part<'a>,
+}
+
+impl New<'_> {
+    /// By what it is sorted.
+    pub(super) fn name(&self) -> (&str, &str) {
+        (self.id, self.version)
+    }
+}
+
+/// Makes entries.
+pub(super) struct Entries<'s, 'a> {
+    settings: &'s Settings<'a>,
+    /// Whether the overlay is JSON.
+    json: bool,
+    /// Whether there is an overlay already.
+    overlaid: bool,
+}
+
+impl<'s, 'a> Entries<'s, 'a> {
+    pub(super) fn new(settings: &'s Settings<'a>, json: bool, overlaid: bool) -> Self {
+        Self {
+            settings,
+            json,
+            overlaid,
+        }
+    }
+
+    /// The entry of a server, which is as it was before save for what is said of it. What is
+    /// missing in it is reported, and something stands in for it.
+    pub(super) fn make(
+        &self,
+        server: &'a Described<'a>,
+        target: &'a Target,
+        before: Option<&'a Before<'_>>,
+        notes: &mut Notes<'_>,
+    ) -> New<'a> {
+        let mut entry = match before {
+            Some(before) => Object::of(before.node(), before.base()),
+            None => Object::default(),
+        };
+        // What is wrong with the entry as a whole, such as that there is another one, is wrong
+        // with the document.
+        entry.origin = Some(Origin::import(server.name().1));
+        for field in Field::ALL {
+            let Some((at, part)) = self.field(field, server, target, &entry, notes) else {
+                continue;
+            };
+            let (parent, key) = field.path();
+            match parent {
+                Some(parent) => entry.open(parent).set(key, at, part),
+                None => entry.set(key, at, part),
+            }
+        }
+        self.tools(server, target, &mut entry, notes);
+        New {
+            id: &target.id,
+            version: &target.version,
+            part: Part::Object(entry),
+        }
+    }
+
+    /// What a field becomes. None if it stays as it is.
+    fn field(
+        &self,
+        field: Field,
+        server: &'a Described<'a>,
+        target: &'a Target,
+        entry: &Object<'a>,
+        notes: &mut Notes<'_>,
+    ) -> Option<(Option<Origin>, Part<'a>)> {
+        if let Some(given) = self.settings.given(target, field) {
+            check_given(field, given, notes);
+            return Some(taken(field, given));
+        }
+        let stand_in = match field {
+            Field::Id => Part::Text(Cow::Borrowed(&target.id), Origin::import(server.name().1)),
+            Field::Version => {
+                let at = Origin::import(server.name().1);
+                Part::Text(Cow::Borrowed(&target.version), at)
+            }
+            _ => Part::StandIn(field.example()),
+        };
+        if self.settings.is_refused(target, field) {
+            return Some((None, stand_in));
+        }
+        let name = server.name();
+        let told = match field {
+            Field::Id => match ServerId::RULE.check(name.0) {
+                Ok(()) => return Some((None, stand_in)),
+                Err(_) => {
+                    let unusable = bad_id(name.0, name.1);
+                    self.refuse(field, &unusable, server, target, notes);
+                    // Not refused again by the loader.
+                    return Some((None, Part::StandIn(field.example())));
+                }
+            },
+            Field::Version => &server.version,
+            Field::Endpoint => &server.endpoint,
+            _ => &Told::Nothing,
+        };
+        if let Told::Value(value, span) = told {
+            let part = Part::Text(Cow::Borrowed(&**value), Origin::import(*span));
+            return Some((None, part));
+        }
+        if entry.has(field) {
+            return None;
+        }
+        match (told, self.settings.fallback(field)) {
+            (Told::Refused, _) => Some((None, stand_in)),
+            (Told::Unusable(unusable), _) => {
+                self.refuse(field, unusable, server, target, notes);
+                Some((None, stand_in))
+            }
+            (_, Some(default)) => Some(taken(field, default)),
+            _ if !field.required() => None,
+            _ => {
+                let (key, at) = self.addressed(server, target);
+                let what = field.name();
+                notes
+                    .report(
+                        Code::MissingField,
+                        at,
+                        format!("`{what}` is missing here"),
+                        format!("nothing gives `{what}` of the server `{}`", name.0),
+                    )
+                    .help(self.snippet(key, &path(field), field.example()));
+                Some((None, stand_in))
+            }
+        }
+    }
+
+    /// Report what can't be taken and is given by nobody else.
+    fn refuse(
+        &self,
+        field: Field,
+        unusable: &Unusable,
+        server: &Described<'_>,
+        target: &Target,
+        notes: &mut Notes<'_>,
+    ) {
+        let (key, _) = self.addressed(server, target);
+        let mut report = notes.report(
+            Code::ImportValue,
+            Origin::import(unusable.span),
+            unusable.label.clone(),
+            unusable.message.clone(),
+        );
+        for choice in &unusable.choices {
+            report = report.help(self.snippet(key, &path(field), &quoted(choice)));
+        }
+        if unusable.choices.is_empty() {
+            report.help(self.snippet(key, &path(field), field.example()));
+        }
+    }
+
+    /// Under which key the overlay speaks of a server, and where something of it is missed.
+    fn addressed<'n>(&self, server: &Described<'n>, target: &Target) -> (&'n str, Origin)
+    where
+        'a: 'n,
+    {
+        match self.settings.key(target) {
+            Some((key, span)) => (key, Origin::overlay(span)),
+            None => (server.name().0, Origin::import(server.name().1)),
+        }
+    }
+
+    /// What to paste into the overlay.
+    fn snippet(&self, key: &str, path: &[&str], value: &str) -> String {
+        let keys = ["servers", key].into_iter().chain(path.iter().copied());
+        let mut snippet = "add to the overlay:".to_owned();
+        if self.json {
+            let keys: Vec<_> = keys.map(quoted).collect();
+            snippet.push('\n');
+            snippet.push_str(&keys.join(": { "));
+            snippet.push_str(": ");
+            snippet.push_str(value);
+            snippet.push_str(&" }".repeat(keys.len() - 1));
+        } else {
+            if !self.overlaid {
+                snippet.push_str("\nversion: v0.1");
+            }
+            for (depth, key) in keys.enumerate() {
+                snippet.push('\n');
+                snippet.push_str(&"  ".repeat(depth));
+                snippet.push_str(&plain(key));
+                snippet.push(':');
+            }
+            snippet.push(' ');
+            snippet.push_str(value);
+        }
+        snippet
+    }
+
+    fn tools(
+        &self,
+        server: &'a Described<'a>,
+        target: &Target,
+        entry: &mut Object<'a>,
+        notes: &mut Notes<'_>,
+    ) {
+        if let Some(tools) = &server.tools {
+            take_tools(tools, server, entry, notes);
+        }
+        let has_tools = entry
+            .members
+            .get("capabilities")
+            .is_some_and(|(_, part)| part.member("tools").is_some());
+        let mut known = if has_tools {
+            Some(entry.open("capabilities").open("tools"))
+        } else {
+            None
+        };
+        let mut named: BTreeMap<&str, &'a Entry<'a>> = BTreeMap::new();
+        for part in self.settings.parts(target) {
+            if known.is_none() && !part.tools.is_empty() {
+                notes
+                    .overlay
+                    .report(
+                        Code::ImportUnused,
+                        part.tools_key,
+                        "no tools are known",
+                        format!("nothing tells of the tools of the server `{}` yet", target.id),
+                    )
+                    .help("import a capture of `tools/list`: it holds the tools, and the overlay what they can do");
+                continue;
+            }
+            let names = known.iter().flat_map(|tools| tools.members.keys());
+            let names: Vec<String> = names
+                .take(KNOWN_LIMIT)
+                .map(|name| name.clone().into_owned())
+                .collect();
+            let mut suggestions = SUGGESTION_LIMIT;
+            for (name, tool) in &part.tools {
+                let Some(tools) = &mut known else { continue };
+                let is_tool = tools
+                    .members
+                    .get(*name)
+                    .is_some_and(|(_, part)| part.is_mapping());
+                if !is_tool {
+                    let report = notes.overlay.report(
+                        Code::ImportUnused,
+                        tool.key,
+                        "no tool of this name",
+                        format!("the server `{}` has no tool `{name}`", target.id),
+                    );
+                    let known = names.iter().map(|known| &**known);
+                    if suggestions == 0 {
+                        continue;
+                    }
+                    suggestions -= 1;
+                    if let Some(meant) = nearest(name, known, 1).first() {
+                        report.help(format!("did you mean `{meant}`?"));
+                    }
+                } else if let Some(capabilities) = tool.capabilities
+                    && !named.contains_key(name)
+                {
+                    named.insert(name, capabilities);
+                    let at = Some(Origin::overlay(capabilities.key_span));
+                    let part = Part::Tree {
+                        node: &capabilities.value,
+                        base: Base::OVERLAY,
+                        scalars: Scalars::Strings,
+                    };
+                    tools.open(*name).set(CAPABILITIES, at, part);
+                }
+            }
+        }
+        let Some(tools) = known else { return };
+        let (key, at) = self.addressed(server, target);
+        for (name, (origin, tool)) in &tools.members {
+            if !tool.is_mapping() || tool.member(CAPABILITIES).is_some() {
+                continue;
+            }
+            let path = ["tools", &**name, CAPABILITIES];
+            notes
+                .report(
+                    Code::ImportNoCapability,
+                    origin.unwrap_or(at),
+                    "can't be matched by capability",
+                    format!("the tool `{name}` does not say what it can do"),
+                )
+                .help(self.snippet(key, &path, BLOCKS));
+        }
+    }
+}
+
+/// How a tool could say what it can do.
+const BLOCKS: &str =
+    "[{ \"verb\": \"read\", \"resource\": \"x-reports\", \"constraints\": [\"readonly\"] }]";
+
+/// Put the tools of a capture into an entry. They are all that there are; what the index says of
+/// them beside their definition stays.
+fn take_tools<'a>(
+    told: &'a Tools<'a>,
+    server: &Described<'_>,
+    entry: &mut Object<'a>,
+    notes: &mut Notes<'_>,
+) {
+    let capabilities = entry.open("capabilities");
+    let before = std::mem::take(capabilities.open("tools"));
+    let mut tools = Object {
+        origin: before.origin,
+        ..Object::default()
+    };
+    if let Some(flag) = told.list_changed {
+        tools.set(
+            "listChanged",
+            Some(Origin::import(flag.key_span)),
+            tree(flag),
+        );
+    }
+    for (name, (origin, part)) in before.members {
+        if let Some(tool) = told.tools.get(&*name) {
+            let mut kept = part.into_object();
+            kept.members.retain(|key, _| !FIELDS.contains(&&**key));
+            kept.origin = Some(Origin::import(tool.node.span));
+            tools.set(name, Some(Origin::import(tool.name)), Part::Object(kept));
+        } else if let Some(origin) = origin.filter(|_| part.is_mapping()) {
+            notes
+                .report(
+                    Code::ImportToolRemoved,
+                    origin,
+                    "not in the capture",
+                    format!("the tool `{name}` is no longer one of `{}`", server.name().0),
+                )
+                .help("a capture holds all tools of a server; import a complete one if the tool is still there");
+        }
+    }
+    for (name, tool) in &told.tools {
+        let object = tools.open(*name);
+        object.origin = Some(Origin::import(tool.node.span));
+        for field in &tool.fields {
+            object.set(
+                &*field.key,
+                Some(Origin::import(field.key_span)),
+                tree(field),
+            );
+        }
+        if let Some(member) = tools.members.get_mut(*name) {
+            member.0 = Some(Origin::import(tool.name));
+        }
+    }
+    *entry.open("capabilities").open("tools") = tools;
+}
+
+/// A value of the document as it stands.
+fn tree<'a>(entry: &'a Entry<'a>) -> Part<'a> {
+    Part::Tree {
+        node: &entry.value,
+        base: Base::IMPORT,
+        scalars: Scalars::Strings,
+    }
+}
+
+/// A value of the overlay.
+fn taken<'a>(field: Field, given: &'a Entry<'a>) -> (Option<Origin>, Part<'a>) {
+    let part = Part::Tree {
+        node: &given.value,
+        base: Base::OVERLAY,
+        scalars: field.scalars(),
+    };
+    (Some(Origin::overlay(given.key_span)), part)
+}
+
+/// What must not be said even on purpose.
+fn check_given(field: Field, given: &Entry<'_>, notes: &mut Notes<'_>) {
+    let Some(text) = string(&given.value) else {
+        return;
+    };
+    let refusal = match field {
+        Field::Endpoint if has_user_info(text) => Refusal::UserInfo,
+        Field::Id | Field::Version | Field::Endpoint if is_placeholder(text) => {
+            Refusal::Placeholder
+        }
+        _ => return,
+    };
+    let what = format!("the {} of the overlay", field.path().1);
+    notes
+        .overlay
+        .report(
+            Code::ImportValue,
+            given.value.span,
+            refusal.label(),
+            refusal.message(&what),
+        )
+        .help("write the value itself, without what is secret in it");
+}
+
+/// A name that can't be an id.
+fn bad_id(name: &str, span: agent_text::Span) -> Unusable {
+    let like: String = name
+        .chars()
+        .filter(|c| !c.is_control() && !ServerId::RULE.reserved.contains(c))
+        .collect();
+    Unusable {
+        span,
+        label: "no id of a server".to_owned(),
+        message: "the name of the server can't be its id, which is not empty and holds no `@`, no \
+                  `|` and no control character"
+            .to_owned(),
+        choices: if like.is_empty() {
+            Vec::new()
+        } else {
+            vec![like]
+        },
+    }
+}
+
+/// The keys of a field.
+fn path(field: Field) -> Vec<&'static str> {
+    let (parent, key) = field.path();
+    parent.into_iter().chain([key]).collect()
+}
+
+/// A string in JSON, which is one in YAML as well.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::new();
+    write_string(text, &mut quoted);
+    quoted
+}
+
+/// A key in YAML.
+fn plain(key: &str) -> String {
+    let inner = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
+    if key.starts_with(|c: char| c.is_ascii_alphanumeric()) && key.chars().all(inner) {
+        key.to_owned()
+    } else {
+        quoted(key)
+    }
+}
+
+impl Object<'_> {
+    /// Whether an entry has a field.
+    fn has(&self, field: Field) -> bool {
+        match field.path() {
+            (None, key) => self.members.contains_key(key),
+            (Some(parent), key) => self
+                .members
+                .get(parent)
+                .is_some_and(|(_, part)| part.member(key).is_some()),
+        }
+    }
+}
+
+impl<'a> Part<'a> {
+    /// Whether it is a mapping.
+    fn is_mapping(&self) -> bool {
+        match self {
+            Self::Object(_) => true,
+            Self::Tree { node, .. } => matches!(node.value, Value::Mapping(_)),
+            _ => false,
+        }
+    }
+
+    /// Whether it has a member.
+    fn member(&self, key: &str) -> Option<()> {
+        match self {
+            Self::Object(object) => object.members.get(key).map(drop),
+            Self::Tree { node, .. } => match &node.value {
+                Value::Mapping(entries) => entries.iter().find(|entry| entry.key == key).map(drop),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// It as a mapping; of another value, an empty one.
+    fn into_object(self) -> Object<'a> {
+        match self {
+            Self::Object(object) => object,
+            Self::Tree { node, base, .. } => Object::of(node, base),
+            _ => Object::default(),
+        }
+    }
+}

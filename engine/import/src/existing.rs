@@ -1,0 +1,147 @@
+//! The index that is there already.
+
+use super::field::Scalars;
+use super::part::{Base, Part, Printer};
+use agent_diagnostic::Problems;
+use agent_model::{Index, Rank, ServerView};
+use agent_syntax::json::{Kind, Reader, Syntax, parse_value, report};
+use agent_syntax::{Entry, Node};
+use agent_text::Source;
+
+/// An index, which may be none.
+pub(super) struct Existing<'i> {
+    index: Option<&'i Index>,
+    /// What stands beside `servers`; none if the index is a list.
+    beside: Option<Vec<Entry<'i>>>,
+}
+
+/// An entry as it was before.
+pub(super) struct Before<'i> {
+    server: ServerView<'i>,
+    node: Node<'i>,
+}
+
+impl<'i> Existing<'i> {
+    /// Look at an index. None if it can't be read, which is then among the problems.
+    pub(super) fn read(index: Option<&'i Index>, problems: &mut Problems<'_>) -> Option<Self> {
+        let beside = match index {
+            None => Ok(Some(Vec::new())),
+            Some(index) => beside(&mut Reader::new(index.text().as_str())),
+        };
+        match beside {
+            Ok(beside) => Some(Self { index, beside }),
+            Err(syntax) => {
+                report(*syntax, problems);
+                None
+            }
+        }
+    }
+
+    /// Every server, in no particular order.
+    pub(super) fn servers(&self) -> impl Iterator<Item = ServerView<'i>> + use<'i> {
+        self.index.into_iter().flat_map(Index::servers)
+    }
+
+    /// The ids that there are.
+    pub(super) fn has_id(&self, id: &str) -> bool {
+        self.index
+            .is_some_and(|index| index.versions(id).next().is_some())
+    }
+
+    /// Whether there is a server.
+    pub(super) fn has(&self, id: &str, version: &str) -> bool {
+        let versions = self.index.map(|index| index.versions(id));
+        versions
+            .into_iter()
+            .flatten()
+            .any(|server| server.version() == version)
+    }
+
+    /// The entry of a server.
+    pub(super) fn find(&self, id: &str, version: &str) -> Option<Before<'i>> {
+        let mut versions = self.index?.versions(id);
+        let server = versions.find(|server| server.version() == version)?;
+        // It was read before, so that it can be read again.
+        let node = parse_value(&mut Reader::new(server.entry())).ok()?;
+        Some(Before { server, node })
+    }
+
+    /// Write an index of the same form around its servers. A new one is an object.
+    pub(super) fn print(&self, printer: &mut Printer, servers: impl FnOnce(&mut Printer)) {
+        let Some(beside) = &self.beside else {
+            printer.list(servers);
+            return;
+        };
+        let mut members: Vec<_> = beside
+            .iter()
+            .map(|entry| (&*entry.key, Some(entry)))
+            .collect();
+        members.push(("servers", None));
+        members.sort_unstable_by_key(|(key, _)| *key);
+        let mut servers = Some(servers);
+        printer.object(members, |printer, key, entry| {
+            printer.key(key, None);
+            match (entry, servers.take()) {
+                (None, Some(servers)) => printer.list(servers),
+                (entry, left) => {
+                    servers = left;
+                    if let Some(entry) = entry {
+                        printer.tree(&entry.value, None, Scalars::Strings);
+                    }
+                }
+            }
+        });
+    }
+}
+
+impl<'i> Before<'i> {
+    /// Which server it is.
+    pub(super) fn rank(&self) -> Rank {
+        self.server.rank()
+    }
+
+    /// The entry as it stands.
+    pub(super) fn node(&self) -> &Node<'i> {
+        &self.node
+    }
+
+    /// What the spans of the entry are spans of.
+    pub(super) fn base(&self) -> Base {
+        Base {
+            source: Source::Index,
+            offset: self.server.entry_span().start,
+        }
+    }
+
+    /// Whether an entry says the same.
+    pub(super) fn prints_as(&self, part: &Part<'_>) -> bool {
+        let [mut before, mut after] = [Printer::new(), Printer::new()];
+        before.tree(&self.node, None, Scalars::Strings);
+        after.part(part);
+        match (before.finish(), after.finish()) {
+            (Some((before, _)), Some((after, _))) => before == after,
+            _ => false,
+        }
+    }
+}
+
+/// What stands beside the servers of an index.
+fn beside<'i>(reader: &mut Reader<'i>) -> Result<Option<Vec<Entry<'i>>>, Box<Syntax>> {
+    if reader.kind()? != Kind::Object {
+        return Ok(None);
+    }
+    reader.enter_object()?;
+    let (mut entries, mut first) = (Vec::new(), true);
+    while let Some(key) = reader.key(&mut first)? {
+        if key.value == "servers" {
+            reader.skip()?;
+        } else {
+            entries.push(Entry {
+                key: key.value,
+                key_span: key.span,
+                value: parse_value(reader)?,
+            });
+        }
+    }
+    Ok(Some(entries))
+}

@@ -1,0 +1,267 @@
+//! Documents of others to entries of `mcp.index.json`.
+//!
+//! A registry's `server.json`, a captured `tools/list` and the configuration of an MCP client
+//! each tell a part of what an entry of the index needs. The rest comes from an overlay that
+//! somebody wrote, and from the entry that is in the index already. Nothing is guessed: what is
+//! missing or could be meant in two ways is reported, together with what to paste into the
+//! overlay.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `described` | what a document tells of a server, whatever its form |
+//! | `document` | which form a document has |
+//! | `registry`, `capture`, `client` | the forms |
+//! | `endpoint` | what may become an endpoint |
+//! | `field` | the fields of an entry that can be given |
+//! | `overlay` | the overlay |
+//! | `entry` | the entry that all of them make |
+//! | `part` | values together with where they come from, and writing them |
+//! | `check` | the loader's problems with the result, taken back to where its values come from |
+//!
+//! Secrets stay where they are: environments, headers and arguments are not read, a URL that may
+//! hold a credential is not taken, and no message quotes one.
+
+#![forbid(unsafe_code)]
+
+mod capture;
+mod check;
+mod client;
+mod described;
+mod document;
+mod endpoint;
+mod entry;
+mod existing;
+mod field;
+mod notes;
+mod overlay;
+mod part;
+mod registry;
+
+use agent_diagnostic::{Code, Diagnostic, Severity};
+use agent_lower::{self, Checked, INDEX_LIMIT, Lowered, Notation, decode};
+use agent_model::{Index, ServerView};
+use agent_text::sort::{sort_by, sort_by_key};
+use agent_text::{Source, Span, Text};
+use entry::{Entries, New};
+use existing::{Before, Existing};
+use notes::Notes;
+use part::Printer;
+use std::collections::BTreeSet;
+
+/// The largest document that is imported, in bytes.
+pub const DOCUMENT_LIMIT: usize = 16 << 20;
+
+/// The largest overlay that is read, in bytes.
+pub const OVERLAY_LIMIT: usize = 16 << 20;
+
+/// What is said beside a document.
+#[derive(Debug, Clone)]
+pub struct Overlay {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// In which notation it is read.
+    pub notation: Notation,
+}
+
+/// An index with a document in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The text of the index: servers sorted by id and version, keys sorted, two spaces of
+    /// indentation, ended by a newline.
+    pub index: String,
+    /// The servers that were not in the index, as `id@version`.
+    pub added: Vec<String>,
+    /// Those of which the entry is another one than before.
+    pub changed: Vec<String>,
+    /// Those of which the entry says what it said before.
+    pub unchanged: Vec<String>,
+}
+
+/// Put the servers of a document into an index. Without an existing one, a new one is made.
+///
+/// An entry of the same id and version is kept, save for what the document and the overlay say;
+/// all other entries stay as they are. The same document imported again changes nothing.
+///
+/// # Errors
+/// Every problem of the document, the overlay and the index: there is no index with half a
+/// document in it.
+pub fn import(
+    document: Vec<u8>,
+    overlay: Option<Overlay>,
+    existing: Option<Vec<u8>>,
+) -> Lowered<Imported> {
+    let mut found = Vec::new();
+    let notation = overlay
+        .as_ref()
+        .map_or(Notation::default(), |overlay| overlay.notation);
+    let document = keep(decode(Source::Import, document, DOCUMENT_LIMIT), &mut found);
+    let overlay = match overlay {
+        Some(overlay) => keep(
+            decode(Source::Overlay, overlay.bytes, OVERLAY_LIMIT),
+            &mut found,
+        )
+        .map(Some),
+        None => Some(None),
+    };
+    let existing = match existing {
+        // The result is read again, and what is to be warned of is found there.
+        Some(bytes) => keep(agent_lower::index(bytes), &mut found).map(|read| Some(read.value)),
+        None => Some(None),
+    };
+    match (document, overlay, existing) {
+        (Some(document), Some(overlay), Some(existing)) if found.is_empty() => {
+            put(&document, overlay.as_ref(), notation, existing.as_ref())
+        }
+        _ => Err(in_order(found)),
+    }
+}
+
+/// The value, or its problems among the others.
+fn keep<T>(read: Result<T, Vec<Diagnostic>>, found: &mut Vec<Diagnostic>) -> Option<T> {
+    read.map_err(|problems| found.extend(problems)).ok()
+}
+
+fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    sort_by_key(&mut found, |problem| {
+        problem.labels.first().map(|label| label.place)
+    });
+    found
+}
+
+/// An entry of the new index.
+enum Slot<'e, 'a> {
+    /// One that stays as it is.
+    Kept(ServerView<'a>),
+    /// One that the document has a part in.
+    New(&'e New<'a>),
+}
+
+impl Slot<'_, '_> {
+    /// By what entries are sorted.
+    fn name(&self) -> (&str, &str) {
+        match self {
+            Self::Kept(server) => (server.id(), server.version()),
+            Self::New(entry) => entry.name(),
+        }
+    }
+}
+
+fn put(
+    document: &Text,
+    overlay: Option<&Text>,
+    notation: Notation,
+    existing: Option<&Index>,
+) -> Lowered<Imported> {
+    let none = |source| Text::new(source, String::new());
+    let (no_overlay, no_index) = (none(Source::Overlay), none(Source::Index));
+    let mut notes = Notes::new(
+        document,
+        overlay.unwrap_or(&no_overlay),
+        existing.map_or(&no_index, Index::text),
+    );
+    let root = document::parse(&mut notes.import);
+    let overlay_root = overlay.map(|_| notation.parse(&mut notes.overlay));
+    let (Some(root), Some(overlay_root)) = (root, overlay_root.map_or(Some(None), |r| r.map(Some)))
+    else {
+        return Err(notes.finish());
+    };
+    let json = overlay.is_some_and(|text| notation.is_json(text.as_str()));
+    let described = document::read(&root, &mut notes.import);
+    let overlay = match &overlay_root {
+        Some(root) => overlay::read(root, &mut notes.overlay),
+        None => Some(overlay::Settings::default()),
+    };
+    let (Some(described), Some(overlay)) = (described, overlay) else {
+        return Err(notes.finish());
+    };
+    let Some(existing) = Existing::read(existing, &mut notes.index) else {
+        return Err(notes.finish());
+    };
+    let targets: Vec<_> = described
+        .iter()
+        .enumerate()
+        .map(|(number, server)| overlay.target(number, server))
+        .collect();
+    let before: Vec<_> = targets
+        .iter()
+        .map(|target| existing.find(&target.id, &target.version))
+        .collect();
+    let maker = Entries::new(&overlay, json, overlay_root.is_some());
+    let entries: Vec<_> = described
+        .iter()
+        .zip(&targets)
+        .zip(&before)
+        .map(|((server, target), before)| maker.make(server, target, before.as_ref(), &mut notes))
+        .collect();
+    overlay.warn_unused(&targets, &described, &existing, &mut notes.overlay);
+
+    let replaced: BTreeSet<_> = before.iter().flatten().map(Before::rank).collect();
+    let kept = existing
+        .servers()
+        .filter(|kept| !replaced.contains(&kept.rank()));
+    let mut order: Vec<Slot<'_, '_>> = kept
+        .map(Slot::Kept)
+        .chain(entries.iter().map(Slot::New))
+        .collect();
+    order.sort_by(|a, b| a.name().cmp(&b.name()));
+
+    let mut printer = Printer::new();
+    existing.print(&mut printer, |printer| {
+        for slot in order {
+            match slot {
+                Slot::Kept(server) => printer.kept(server),
+                Slot::New(entry) => printer.part(&entry.part),
+            }
+        }
+    });
+    let Some((index, marks)) = printer.finish() else {
+        notes
+            .import
+            .report(
+                Code::InputTooLarge,
+                Span::default(),
+                "with this document",
+                format!("the index would have more than {INDEX_LIMIT} bytes, and as many are read"),
+            )
+            .help("import into another index");
+        return Err(notes.finish());
+    };
+    let place = |origin: part::Origin| notes.place(origin);
+    let (loaded, refused) = match agent_lower::index(index.clone().into_bytes()) {
+        Ok(Checked { warnings, .. }) => (warnings, false),
+        Err(problems) => (problems, true),
+    };
+    let loaded = check::taken_back(loaded, &index, &marks, place);
+    let mut found = notes.finish();
+    let failed = refused
+        || found
+            .iter()
+            .any(|found| found.severity() == Severity::Error);
+    found.extend(loaded);
+    let found = in_order(found);
+    if failed {
+        return Err(found);
+    }
+    let mut imported = Imported {
+        index,
+        added: Vec::new(),
+        changed: Vec::new(),
+        unchanged: Vec::new(),
+    };
+    let mut named: Vec<_> = entries.iter().collect();
+    sort_by(&mut named, |a, b| a.name().cmp(&b.name()));
+    for entry in named {
+        let (id, version) = entry.name();
+        let before = existing.find(id, version);
+        let list = match before {
+            None => &mut imported.added,
+            Some(before) if before.prints_as(&entry.part) => &mut imported.unchanged,
+            Some(_) => &mut imported.changed,
+        };
+        list.push(format!("{id}@{version}"));
+    }
+    Ok(Checked {
+        value: imported,
+        warnings: found,
+    })
+}

@@ -1,0 +1,362 @@
+//! What somebody wrote beside a document: all that the document does not hold.
+
+use super::described::{Described, Told};
+use super::existing::Existing;
+use super::field::Field;
+use agent_diagnostic::{Code, Problems};
+use agent_lower::fields::{Object, choice};
+use agent_syntax::{Entry, Node, Value};
+use agent_text::{Span, nearest};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The key of what a tool can do.
+pub(super) const CAPABILITIES: &str = "x-summit-capabilities";
+
+/// All that an overlay says.
+#[derive(Debug, Default)]
+pub(super) struct Settings<'a> {
+    defaults: Given<'a>,
+    servers: Vec<(&'a str, Span, Given<'a>)>,
+    by_key: BTreeMap<&'a str, usize>,
+}
+
+/// What an overlay says of one server.
+#[derive(Debug, Default)]
+pub(super) struct Given<'a> {
+    fields: BTreeMap<Field, &'a Entry<'a>>,
+    /// The fields that can't be read, which are among the problems already.
+    refused: BTreeSet<Field>,
+    /// By name.
+    pub(super) tools: BTreeMap<&'a str, GivenTool<'a>>,
+    /// Where `tools` stands.
+    pub(super) tools_key: Span,
+}
+
+/// What an overlay says of a tool.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GivenTool<'a> {
+    /// Where its name stands.
+    pub(super) key: Span,
+    /// Its `x-summit-capabilities`.
+    pub(super) capabilities: Option<&'a Entry<'a>>,
+}
+
+/// Which entry of the index a server of a document becomes.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// Its id, or what stands in for it.
+    pub(super) id: String,
+    /// Its version, or what stands in for it.
+    pub(super) version: String,
+    /// The parts of the overlay that are about it: by the document's names for it.
+    named: Vec<usize>,
+    /// By its id.
+    by_id: Option<usize>,
+    /// By `id@version`.
+    by_version: Option<usize>,
+}
+
+impl Target {
+    /// The parts of the overlay that are about it, the most particular first.
+    fn parts(&self) -> impl Iterator<Item = usize> + '_ {
+        let by = [self.by_version, self.by_id];
+        by.into_iter().flatten().chain(self.named.iter().copied())
+    }
+
+    /// Those of them that can give a field: none gives that by which it was found.
+    fn giving(&self, field: Field) -> impl Iterator<Item = usize> + '_ {
+        self.parts().filter(move |part| {
+            let named = self.named.contains(part);
+            match field {
+                Field::Id => named,
+                Field::Version => named || self.by_id == Some(*part),
+                _ => true,
+            }
+        })
+    }
+}
+
+/// A string in an overlay.
+pub(super) fn string<'a>(node: &'a Node<'_>) -> Option<&'a str> {
+    match &node.value {
+        Value::String(text) | Value::Plain(text) => Some(text),
+        _ => None,
+    }
+}
+
+impl<'a> Given<'a> {
+    fn insert(&mut self, field: Field, entry: &'a Entry<'a>) {
+        if entry.value.value == Value::Refused {
+            self.refused.insert(field);
+        } else {
+            self.fields.insert(field, entry);
+        }
+    }
+}
+
+impl<'a> Settings<'a> {
+    /// Find out which entry a server becomes, the `number`th of the document.
+    pub(super) fn target(&self, number: usize, server: &Described<'a>) -> Target {
+        let mut target = Target {
+            id: String::new(),
+            version: String::new(),
+            named: Vec::new(),
+            by_id: None,
+            by_version: None,
+        };
+        for (name, _) in &server.names {
+            match self.by_key.get(name) {
+                Some(part) if !target.named.contains(part) => target.named.push(*part),
+                _ => {}
+            }
+        }
+        // What is missing is a problem, and until it is reported it is nobody else's name.
+        let stand_in = || format!("missing {number}");
+        target.id = match self.given(&target, Field::Id) {
+            Some(entry) => string(&entry.value).map_or_else(stand_in, str::to_owned),
+            None => server.name().0.to_owned(),
+        };
+        let others = |key: &str| {
+            let part = self.by_key.get(key).copied();
+            part.filter(|part| !target.named.contains(part))
+        };
+        let by_id = others(&target.id);
+        target.by_id = by_id;
+        target.version = match (self.given(&target, Field::Version), &server.version) {
+            (Some(entry), _) => string(&entry.value).map_or_else(stand_in, str::to_owned),
+            (None, Told::Value(version, _)) => version.clone().into_owned(),
+            (None, _) => stand_in(),
+        };
+        let part = self
+            .by_key
+            .get(&*format!("{}@{}", target.id, target.version));
+        target.by_version = part
+            .copied()
+            .filter(|part| !target.parts().any(|other| other == *part));
+        target
+    }
+
+    /// What is given for a field of a server.
+    pub(super) fn given(&self, target: &Target, field: Field) -> Option<&'a Entry<'a>> {
+        target
+            .giving(field)
+            .find_map(|part| self.servers[part].2.fields.get(&field).copied())
+    }
+
+    /// Whether something is given for a field that can't be read.
+    pub(super) fn is_refused(&self, target: &Target, field: Field) -> bool {
+        let mut parts = target.giving(field);
+        parts.any(|part| self.servers[part].2.refused.contains(&field))
+            || self.defaults.refused.contains(&field)
+    }
+
+    /// What is given for a field of every server that has it from nowhere else.
+    pub(super) fn fallback(&self, field: Field) -> Option<&'a Entry<'a>> {
+        self.defaults.fields.get(&field).copied()
+    }
+
+    /// The parts about a server, the most particular first.
+    pub(super) fn parts<'s>(&'s self, target: &'s Target) -> impl Iterator<Item = &'s Given<'a>> {
+        target.parts().map(|part| &self.servers[part].2)
+    }
+
+    /// The key of the most particular part about a server, and where it stands.
+    pub(super) fn key(&self, target: &Target) -> Option<(&'a str, Span)> {
+        let (key, span, _) = &self.servers[target.parts().next()?];
+        Some((key, *span))
+    }
+
+    /// Warn of the parts that are about no server at all.
+    pub(super) fn warn_unused(
+        &self,
+        targets: &[Target],
+        described: &[Described<'_>],
+        existing: &Existing<'_>,
+        problems: &mut Problems<'_>,
+    ) {
+        let used: BTreeSet<usize> = targets.iter().flat_map(Target::parts).collect();
+        for target in targets {
+            self.warn_without_effect(target, problems);
+        }
+        let mut known: Vec<&str> = Vec::new();
+        for (server, target) in described.iter().zip(targets).take(KNOWN_LIMIT) {
+            known.extend(server.names.iter().map(|(name, _)| *name));
+            known.push(&target.id);
+        }
+        let mut suggestions = SUGGESTION_LIMIT;
+        for (part, (key, span, given)) in self.servers.iter().enumerate() {
+            let id = given
+                .fields
+                .get(&Field::Id)
+                .and_then(|id| string(&id.value));
+            let of_index = existing.has_id(key)
+                || id.is_some_and(|id| existing.has_id(id))
+                || key
+                    .split_once('@')
+                    .is_some_and(|(id, version)| existing.has(id, version));
+            if used.contains(&part) || of_index {
+                continue;
+            }
+            let report = problems.report(
+                Code::ImportUnused,
+                *span,
+                "no server of this name",
+                format!("neither the document nor the index has a server `{key}`"),
+            );
+            if suggestions == 0 {
+                continue;
+            }
+            suggestions -= 1;
+            let near = nearest(key, known.iter().copied(), 1);
+            let report = match near.first() {
+                Some(meant) => report.help(format!("did you mean `{meant}`?")),
+                None => report,
+            };
+            if let [only, ..] = &known[..]
+                && described.len() == 1
+            {
+                report.help(format!("the document's server is `{only}`"));
+            }
+        }
+    }
+
+    /// Warn of names that differ from those by which their part was found.
+    fn warn_without_effect(&self, target: &Target, problems: &mut Problems<'_>) {
+        for (part, fields) in [
+            (target.by_id, &[Field::Id][..]),
+            (target.by_version, &[Field::Id, Field::Version]),
+        ] {
+            let Some(part) = part else { continue };
+            for field in fields {
+                let wanted = match field {
+                    Field::Id => &target.id,
+                    _ => &target.version,
+                };
+                let given = self.servers[part].2.fields.get(field);
+                if let Some(entry) = given
+                    && string(&entry.value) != Some(wanted)
+                {
+                    problems
+                        .report(
+                            Code::ImportUnused,
+                            entry.value.span,
+                            "has no effect",
+                            format!("the part about `{}` can't change its own name", self.servers[part].0),
+                        )
+                        .help("give another id or version under the name that the document has for the server");
+                }
+            }
+        }
+    }
+}
+
+/// Among as many servers a name is looked for that may have been meant.
+pub(super) const KNOWN_LIMIT: usize = 1_000;
+
+/// For as many names it is said what may have been meant.
+pub(super) const SUGGESTION_LIMIT: usize = 20;
+
+/// Read what an overlay says. None if it is no mapping, which is then among the problems.
+pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Option<Settings<'a>> {
+    let mut settings = Settings::default();
+    if root.value == Value::Null {
+        return Some(settings);
+    }
+    let start = root.span.start as usize;
+    let open = Span::new(start, start + 1);
+    let overlay = Object::of(root, "the overlay", open, problems)?.rename("");
+    overlay.warn_unknown(&["version", "defaults", "servers"], problems);
+    if let Some(entry) = overlay.optional("version") {
+        let known = |version: &str| (version == "v0.1").then_some(());
+        choice(
+            &entry.value,
+            "version",
+            known,
+            ["v0.1"].into_iter(),
+            problems,
+        );
+    }
+    if let Some(entry) = overlay.optional("defaults") {
+        settings.defaults = given(entry, "defaults", false, problems);
+    }
+    if let Some(entry) = overlay.optional("servers")
+        && Object::of(&entry.value, "servers", entry.key_span, problems).is_some()
+        && let Value::Mapping(servers) = &entry.value.value
+    {
+        for server in servers {
+            let path = format!("servers.{}", server.key);
+            let given = given(server, &path, true, problems);
+            settings.by_key.insert(&server.key, settings.servers.len());
+            settings.servers.push((&server.key, server.key_span, given));
+        }
+    }
+    Some(settings)
+}
+
+fn given<'a>(
+    entry: &'a Entry<'a>,
+    path: &str,
+    own: bool,
+    problems: &mut Problems<'_>,
+) -> Given<'a> {
+    let mut given = Given::default();
+    let fields = || Field::ALL.into_iter().filter(|field| own || !field.own());
+    let Some(object) = Object::of(&entry.value, path, entry.key_span, problems) else {
+        given.refused.extend(fields());
+        return given;
+    };
+    let mut known: Vec<&str> = fields()
+        .map(|field| match field.path() {
+            (Some(parent), _) => parent,
+            (None, key) => key,
+        })
+        .collect();
+    known.dedup();
+    if own {
+        known.push("tools");
+    }
+    object.warn_unknown(&known, problems);
+    for field in fields() {
+        if let (None, key) = field.path()
+            && let Some(entry) = object.optional(key)
+        {
+            given.insert(field, entry);
+        }
+    }
+    for parent in ["data", "policy", "trust"] {
+        if object.optional(parent).is_none() {
+            continue;
+        }
+        let children = fields().filter(|field| field.path().0 == Some(parent));
+        let Some(inner) = object.object(parent, problems) else {
+            given.refused.extend(children);
+            continue;
+        };
+        let keys: Vec<_> = children.clone().map(|field| field.path().1).collect();
+        inner.warn_unknown(&keys, problems);
+        for field in children {
+            if let Some(entry) = inner.optional(field.path().1) {
+                given.insert(field, entry);
+            }
+        }
+    }
+    if let Some(entry) = object.optional("tools").filter(|_| own)
+        && object.object("tools", problems).is_some()
+        && let Value::Mapping(tools) = &entry.value.value
+    {
+        given.tools_key = entry.key_span;
+        for tool in tools {
+            let path = format!("{path}.tools.{}", tool.key);
+            let Some(object) = Object::of(&tool.value, path, tool.key_span, problems) else {
+                continue;
+            };
+            object.warn_unknown(&[CAPABILITIES], problems);
+            let tool_given = GivenTool {
+                key: tool.key_span,
+                capabilities: object.optional(CAPABILITIES),
+            };
+            given.tools.insert(&tool.key, tool_given);
+        }
+    }
+    given
+}

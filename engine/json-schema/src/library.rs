@@ -1,0 +1,301 @@
+//! The schemas that the project has, with the core of MOVA that they refer to \[3, 2\].
+
+use super::budget::{Budget, OverBudget};
+use super::flaw::Refused;
+use super::pointer::child;
+use super::set::{NamedText, SchemaSet};
+use super::violation::Violation;
+use agent_syntax::json::{Reader, parse_value};
+use agent_syntax::{Node, Value, canonical};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::OnceLock;
+
+macro_rules! schemas {
+    ($folder:literal: $($name:literal)*) => {
+        &[$((
+            $name,
+            include_str!(concat!("../../../schemas/", $folder, $name, ".schema.json")),
+        ),)*]
+    };
+}
+
+/// The schemas of the project by name, sorted.
+pub const PROJECT: &[(&str, &str)] = schemas!("":
+    "agents.lock"
+    "agents.resolution"
+    "ds.mova_agent_run_summary_v1"
+    "ds.mova_agent_step_v1"
+    "ds.mova_agent_tool_pool_v1"
+    "ds.mova_agent_validation_report_v1"
+    "env.mova_agent_plan_v1"
+    "env.mova_agent_request_v1"
+    "match"
+);
+
+/// The project's equivalents of MOVA's core schemas by name, sorted.
+pub const MOVA: &[(&str, &str)] = schemas!("mova/":
+    "ds.connector_core_v1"
+    "ds.instruction_profile_core_v1"
+    "ds.mova_episode_core_v1"
+    "ds.mova_schema_core_v1"
+    "ds.runtime_binding_core_v1"
+    "ds.security_event_episode_core_v1"
+    "ds.ui_text_bundle_core_v1"
+    "env.instruction_profile_publish_v1"
+    "env.security_event_store_v1"
+);
+
+/// Where the schemas of the project are said to be.
+const PROJECT_BASE: &str = "https://agent-engine.github.io/agent/schemas/";
+
+/// Where those of MOVA are said to be.
+const MOVA_BASE: &str = "https://mova.dev/schemas/";
+
+/// What the names of files of schemas end with.
+const SUFFIX: &str = ".schema.json";
+
+/// Parts of schemas that are looked at by themselves.
+const PARTS: [&str; 5] = [
+    "ds.mova_agent_tool_pool_v1#/$defs/http_input",
+    "ds.mova_agent_tool_pool_v1#/$defs/http_output",
+    "ds.mova_agent_tool_pool_v1#/$defs/restricted_shell_input",
+    "ds.mova_agent_tool_pool_v1#/$defs/restricted_shell_output",
+    "ds.mova_agent_run_summary_v1#/$defs/caps",
+];
+
+/// Every schema of the project, over its own equivalents of MOVA's core or over the real ones.
+#[derive(Debug)]
+pub struct Library {
+    set: SchemaSet,
+}
+
+/// Why a library can't be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LibraryError {
+    /// A document of the core is missing.
+    Missing(&'static str),
+    /// A document is no JSON.
+    NotJson(&'static str),
+    /// A schema can't be used with this core.
+    Refused(&'static str, Refused),
+}
+
+impl fmt::Display for LibraryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(name) => write!(f, "the schema `{name}` is missing"),
+            Self::NotJson(name) => write!(f, "the schema `{name}` is not JSON"),
+            Self::Refused(name, Refused::OverBudget(over)) => {
+                write!(f, "the schema `{name}` can't be used: {}", over.reason())
+            }
+            Self::Refused(name, Refused::Flaws(flaws)) => {
+                let flaw = flaws.first().map(|flaw| flaw.message());
+                let flaw = flaw.unwrap_or_default();
+                write!(f, "the schema `{name}` can't be used: {flaw}")
+            }
+        }
+    }
+}
+
+/// A schema of a library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Described {
+    /// Its name.
+    pub name: &'static str,
+    /// What it says of itself.
+    pub description: String,
+    /// Whether it is of MOVA's core.
+    pub of_mova: bool,
+}
+
+impl Library {
+    /// The one with the project's own equivalents of MOVA's core.
+    pub fn own() -> &'static Self {
+        static OWN: OnceLock<Library> = OnceLock::new();
+        OWN.get_or_init(|| {
+            Self::over(
+                MOVA.iter()
+                    .map(|(name, text)| (*name, Cow::Borrowed(*text))),
+            )
+        })
+    }
+
+    /// The one with a core of somebody else: texts of schemas by name, without `.schema.json`.
+    /// Those that are not of the core are passed over.
+    ///
+    /// # Errors
+    /// One is missing, is no JSON, or can't be used.
+    pub fn with_core(core: Vec<(String, Vec<u8>)>) -> Result<Self, Vec<LibraryError>> {
+        let mut errors = Vec::new();
+        let mut texts = Vec::new();
+        let mut core: BTreeMap<_, _> = core.into_iter().collect();
+        for (name, _) in MOVA {
+            let Some(bytes) = core.remove(*name) else {
+                errors.push(LibraryError::Missing(name));
+                continue;
+            };
+            match String::from_utf8(bytes) {
+                Ok(text) if canonical(&text).is_some() => texts.push((*name, Cow::Owned(text))),
+                _ => errors.push(LibraryError::NotJson(name)),
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let library = Self::over(texts.into_iter());
+        for (number, (name, _)) in PROJECT.iter().chain(MOVA).enumerate() {
+            if let Err(refused) = library.set.compile(number, &mut Budget::new()) {
+                errors.push(LibraryError::Refused(name, refused));
+            }
+        }
+        if errors.is_empty() {
+            Ok(library)
+        } else {
+            Err(errors)
+        }
+    }
+
+    fn over(core: impl Iterator<Item = (&'static str, Cow<'static, str>)>) -> Self {
+        let project = PROJECT
+            .iter()
+            .map(|(name, text)| named(PROJECT_BASE, name, Cow::Borrowed(*text)));
+        let documents: Vec<_> = project
+            .chain(core.map(|(name, text)| named(MOVA_BASE, name, text)))
+            .collect();
+        let whole = documents.iter().map(|document| document.uri.clone());
+        let parts = PARTS.iter().map(|part| {
+            let (name, pointer) = part.split_once('#').unwrap_or((part, ""));
+            format!("{PROJECT_BASE}{name}{SUFFIX}#{pointer}")
+        });
+        let roots = whole
+            .chain(parts)
+            .map(|uri| format!("{{\"$ref\": \"{uri}\"}}"))
+            .collect();
+        Self {
+            set: SchemaSet::new(documents, roots),
+        }
+    }
+
+    /// The documents, for schemas of others to refer to.
+    pub fn documents(&self) -> Vec<NamedText> {
+        self.set.documents().to_vec()
+    }
+
+    /// All in which a value is not as the schema of a name asks. None: there is no such schema.
+    ///
+    /// # Errors
+    /// It takes more than the budget, or the schema can't be used, which is not so in
+    /// [`Library::own`] and in what [`Library::with_core`] gave.
+    pub fn check(
+        &self,
+        name: &str,
+        value: &Node<'_>,
+        budget: &mut Budget,
+    ) -> Option<Result<Vec<Violation>, OverBudget>> {
+        let number = number(name)?;
+        let checked = self.set.with(number, |schema| schema.check(value, budget));
+        Some(checked.unwrap_or(Err(OverBudget::Steps)))
+    }
+
+    /// Its schemas: those of the project, then those of MOVA, each sorted by name.
+    pub fn schemas(&self) -> impl Iterator<Item = Described> {
+        let names = PROJECT.iter().chain(MOVA).enumerate();
+        names.map(|(number, (name, _))| Described {
+            name,
+            description: self.description(number),
+            of_mova: number >= PROJECT.len(),
+        })
+    }
+
+    /// What the document of a number says of itself.
+    fn description(&self, number: usize) -> String {
+        let text = self.set.documents().get(number).map(|it| &*it.text);
+        let root = text.and_then(|text| parse_value(&mut Reader::new(text)).ok());
+        let said = root.as_ref().and_then(|root| child(root, "description"));
+        match said.map(|said| &said.value) {
+            Some(Value::String(said)) => said.clone().into_owned(),
+            _ => String::new(),
+        }
+    }
+
+    /// The text of the schema of a name.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let document = self.set.documents().get(number(name)?)?;
+        Some(&document.text)
+    }
+
+    /// The schemas, and the number of the one of a URI, if it is in the library.
+    pub fn schema_at(&self, uri: &str) -> Option<(&SchemaSet, usize)> {
+        let documents = self.set.documents();
+        let number = documents.iter().position(|document| document.uri == uri)?;
+        Some((&self.set, number))
+    }
+
+    /// The schemas, and the number of the one of a name.
+    pub fn schema(&self, name: &str) -> Option<(&SchemaSet, usize)> {
+        Some((&self.set, number(name)?))
+    }
+}
+
+fn named(base: &str, name: &str, text: Cow<'static, str>) -> NamedText {
+    NamedText {
+        uri: format!("{base}{name}{SUFFIX}"),
+        text,
+    }
+}
+
+/// The number of the schema of a name, in the order of a library.
+fn number(name: &str) -> Option<usize> {
+    let schemas = PROJECT.iter().chain(MOVA).map(|(known, _)| *known);
+    schemas.chain(PARTS).position(|known| known == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Library, LibraryError, MOVA, PARTS, PROJECT};
+    use crate::Budget;
+
+    #[test]
+    fn every_schema_compiles() {
+        let library = Library::own();
+        for number in 0..PROJECT.len() + MOVA.len() + PARTS.len() {
+            let mut budget = Budget::new();
+            assert_eq!(library.set.compile(number, &mut budget), Ok(()), "{number}");
+        }
+    }
+
+    #[test]
+    fn a_core_has_to_be_whole_and_readable() {
+        let core: Vec<_> = MOVA
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()))
+            .collect();
+        assert!(Library::with_core(core.clone()).is_ok());
+        let mut broken = core.clone();
+        broken[0].1 = b"{".to_vec();
+        broken.pop();
+        assert_eq!(
+            Library::with_core(broken).err(),
+            Some(vec![
+                LibraryError::NotJson("ds.connector_core_v1"),
+                LibraryError::Missing("env.security_event_store_v1"),
+            ])
+        );
+        let mut elsewhere = core;
+        elsewhere[0].1 = b"{\"$ref\": \"https://elsewhere.example/\"}".to_vec();
+        let Err(errors) = Library::with_core(elsewhere) else {
+            panic!("a reference to nothing");
+        };
+        let refused = errors.iter().filter_map(|error| match error {
+            LibraryError::Refused(name, _) => Some(*name),
+            _ => None,
+        });
+        let refused: Vec<_> = refused.collect();
+        assert_eq!(
+            refused,
+            ["ds.mova_agent_tool_pool_v1", "ds.connector_core_v1"]
+        );
+    }
+}

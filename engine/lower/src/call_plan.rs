@@ -1,0 +1,141 @@
+//! What a planner answered, from JSON that nobody trusts \[1\].
+//!
+//! The whole text is one plan, or it is none: nothing is looked for in prose, and nothing mended.
+
+use super::fields::{Object, name, text};
+use super::{Checked, Lowered, PLAN_LIMIT, decode};
+use agent_diagnostic::{Code, Diagnostic, Problems};
+use agent_model::{CallPlan, Planned, PlannedCall};
+use agent_syntax::{Node, Value, json};
+use agent_text::{Source, Span};
+
+const SHAPES: &str = "a plan is one of\n\
+    {\"type\": \"call_tool\", \"server\": \"…\", \"tool\": \"…\", \"args\": {…}}\n\
+    {\"type\": \"final_answer\", \"answer\": \"…\", \"needs_more_info\": true}";
+
+/// Read a one-call plan.
+///
+/// # Errors
+/// Every problem of the text, ordered by place: [`Code::PlanNotJson`] where it is not strict JSON,
+/// [`Code::PlanShape`] where it is no plan, [`Code::InputTooLarge`].
+pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
+    let text = decode(Source::Plan, bytes, PLAN_LIMIT).map_err(of_plan)?;
+    let mut problems = Problems::new(&text);
+    let planned = json::parse(&mut problems).and_then(|root| read(&root, &mut problems));
+    let mut found = of_plan(problems.finish());
+    match planned {
+        Some(planned) if found.is_empty() => Ok(Checked {
+            value: CallPlan { text, planned },
+            warnings: Vec::new(),
+        }),
+        _ => {
+            if let Some(shape) = found.iter_mut().find(|it| it.code == Code::PlanShape) {
+                shape.help.push(SHAPES.to_owned());
+            }
+            Err(found)
+        }
+    }
+}
+
+/// The problems of a plan by the two codes that the specification has for them.
+fn of_plan(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    for problem in &mut found {
+        problem.code = match problem.code {
+            Code::InputTooLarge => Code::InputTooLarge,
+            Code::InvalidUtf8
+            | Code::JsonSyntax
+            | Code::LoneSurrogate
+            | Code::NumberOutOfRange
+            | Code::DuplicateKey
+            | Code::NestingTooDeep => Code::PlanNotJson,
+            _ => Code::PlanShape,
+        };
+    }
+    found
+}
+
+fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Planned> {
+    let start = node.span.start as usize;
+    if let Value::Sequence(_) = node.value {
+        problems
+            .report(
+                Code::PlanShape,
+                Span::new(start, start + 1),
+                "a list",
+                "the plan is a list, and has to be one object",
+            )
+            .help("plan one call: another one is another request");
+        return None;
+    }
+    let root = Object::of(node, "the plan", Span::new(start, start + 1), problems)?.rename("");
+    let kind = root.required("type", SHAPES, problems)?;
+    match text(&kind.value, "type", problems)? {
+        "call_tool" => call(&root, problems),
+        "final_answer" => answer(&root, problems),
+        other => {
+            problems.report(
+                Code::PlanShape,
+                kind.value.span,
+                "neither `call_tool` nor `final_answer`",
+                format!("`type` can't be {other:?}"),
+            );
+            None
+        }
+    }
+}
+
+fn call(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
+    refuse_unknown(root, &["type", "server", "tool", "args"], problems);
+    let server = root.required("server", "name the server by its id", problems);
+    let server = server.and_then(|entry| name(&entry.value, "server", problems));
+    let tool = root.required("tool", "name the tool", problems);
+    let tool = tool.and_then(|entry| name(&entry.value, "tool", problems));
+    let args = root.required("args", "add:\n\"args\": {}", problems);
+    let args = args.and_then(|entry| {
+        Object::of(&entry.value, "args", entry.key_span, problems)?;
+        Some(entry.value.span)
+    });
+    Some(Planned::Call(PlannedCall {
+        server: server?,
+        tool: tool?,
+        args: args?,
+    }))
+}
+
+fn answer(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
+    refuse_unknown(root, &["type", "answer", "needs_more_info"], problems);
+    let answer = root.required("answer", "say what has to be known", problems);
+    let answer = answer.and_then(|entry| text(&entry.value, "answer", problems));
+    let needs = root.required(
+        "needs_more_info",
+        "add:\n\"needs_more_info\": true",
+        problems,
+    )?;
+    if needs.value.value != Value::Bool(true) {
+        problems
+            .report(
+                Code::PlanShape,
+                needs.value.span,
+                "not `true`",
+                "`needs_more_info` has to be `true`: an answer without a tool is none",
+            )
+            .help("call a tool, or ask for what is missing");
+        return None;
+    }
+    Some(Planned::NeedsMoreInfo {
+        answer: answer?.to_owned(),
+    })
+}
+
+/// Report fields that a plan of this kind doesn't have: there is no place for a second call, a
+/// condition or a retry.
+fn refuse_unknown(root: &Object<'_, '_>, known: &[&str], problems: &mut Problems<'_>) {
+    for entry in root.unknown(known) {
+        problems.report(
+            Code::PlanShape,
+            entry.key_span,
+            "no field of such a plan",
+            format!("a plan of this type has no field `{}`", entry.key),
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! Requirements of capabilities, in manifests and in tasks \[4, 4\].
+
+use super::fields::{Object, choice, list, word};
+use agent_diagnostic::{Code, Diagnostic, Label, Problems};
+use agent_model::{
+    Capability, CapabilityRequirement, CapabilityVerb, ForbidLabel, Load, Manifest, Name, Resource,
+    Tag, Task,
+};
+use agent_syntax::Node;
+use agent_text::sort::sort_by;
+use agent_text::{Span, Spanned};
+
+/// How a requirement could look, to be pasted.
+pub(super) const EXAMPLE: &str = "- verb: search\n  resource: internet";
+
+/// A list of requirements that is not empty. None if any is invalid.
+pub(super) fn requirements(
+    node: &Node<'_>,
+    path: &str,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<CapabilityRequirement>> {
+    let items = list(node, path, problems)?;
+    if items.is_empty() {
+        problems
+            .report(
+                Code::EmptyValue,
+                node.span,
+                "empty",
+                format!("`{path}` requires nothing"),
+            )
+            .help(format!("require at least one capability:\n{EXAMPLE}"));
+        return None;
+    }
+    let requirements: Vec<_> = items
+        .iter()
+        .enumerate()
+        .filter_map(|(i, item)| requirement(item, &format!("{path}[{i}]"), problems))
+        .collect();
+    (requirements.len() == items.len()).then_some(requirements)
+}
+
+fn requirement(
+    node: &Node<'_>,
+    path: &str,
+    problems: &mut Problems<'_>,
+) -> Option<CapabilityRequirement> {
+    let object = Object::of(node, path, node.span, problems)?;
+    object.warn_unknown(&["verb", "resource", "constraints", "load"], problems);
+    let verb = object
+        .required("verb", "add:\nverb: search", problems)
+        .and_then(|entry| {
+            choice(
+                &entry.value,
+                &object.path("verb"),
+                CapabilityVerb::parse,
+                CapabilityVerb::names(),
+                problems,
+            )
+        });
+    let resource = object
+        .required("resource", "add:\nresource: internet", problems)
+        .and_then(|entry| {
+            let path = object.path("resource");
+            word::<Resource>(&entry.value, &path, Resource::VOCABULARY, problems)
+        });
+    let constraints = match object.optional("constraints") {
+        None => Some(Vec::new()),
+        Some(entry) => tags(&entry.value, &object.path("constraints"), problems),
+    };
+    let load = match object.optional("load") {
+        None => Some(Load::Essential),
+        Some(entry) => choice(
+            &entry.value,
+            &object.path("load"),
+            Load::parse,
+            Load::names(),
+            problems,
+        )
+        .map(|load| load.value),
+    };
+    let (verb, resource, constraints) = (verb?, resource?, constraints?);
+    Some(CapabilityRequirement {
+        capability: Capability {
+            verb: verb.value,
+            resource: resource.value,
+            constraints: constraints.iter().map(|tag| tag.value.clone()).collect(),
+        },
+        load: load?,
+        verb_span: verb.span,
+        resource_span: resource.span,
+        constraints,
+        span: node.span,
+    })
+}
+
+/// A list of tags: sorted, and the first of equal ones kept. None if any is invalid.
+pub(super) fn tags(
+    node: &Node<'_>,
+    path: &str,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<Spanned<Tag>>> {
+    let items = list(node, path, problems)?;
+    let mut tags: Vec<Spanned<Tag>> = items
+        .iter()
+        .enumerate()
+        .filter_map(|(i, item)| word(item, &format!("{path}[{i}]"), Tag::VOCABULARY, problems))
+        .collect();
+    if tags.len() != items.len() {
+        return None;
+    }
+    sort_by(&mut tags, |a, b| a.value.cmp(&b.value));
+    tags.dedup_by(|later, earlier| later.value == earlier.value);
+    Some(tags)
+}
+
+/// The label that forbids a requirement: by its verb or by its `verb:resource`, and which of the
+/// two stands where.
+pub(super) fn forbidden<'f>(
+    requirement: &CapabilityRequirement,
+    forbid: &'f [Spanned<ForbidLabel>],
+) -> Option<(&'f Spanned<ForbidLabel>, Span)> {
+    let find = |name: &str| {
+        forbid
+            .binary_search_by(|label| label.value.as_str().cmp(name))
+            .ok()
+            .map(|found| &forbid[found])
+    };
+    let verb = requirement.capability.verb.as_str();
+    find(verb)
+        .map(|label| (label, requirement.verb_span))
+        .or_else(|| {
+            let label = find(&requirement.capability.pair())?;
+            Some((label, requirement.resource_span))
+        })
+}
+
+/// What a contradiction is called.
+pub(super) fn contradiction(requirement: &CapabilityRequirement) -> String {
+    let pair = requirement.capability.pair();
+    format!("the capability `{pair}` is required and forbidden")
+}
+
+/// What to do about a contradiction.
+pub(super) const CONTRADICTION: &str =
+    "drop the requirement, or the label from `constraints.actions.forbid`";
+
+/// The requirements of a task that a manifest forbids: an error for each, with both places.
+pub fn contradictions(manifest: &Manifest, task: &Task) -> Vec<Diagnostic> {
+    task.required
+        .iter()
+        .filter_map(|requirement| {
+            let (label, span) = forbidden(requirement, &manifest.constraints.forbid)?;
+            Some(Diagnostic {
+                code: Code::ForbiddenAction,
+                message: contradiction(requirement),
+                labels: vec![
+                    Label {
+                        place: task.text.place(span),
+                        text: "required here".to_owned(),
+                    },
+                    Label {
+                        place: manifest.text.place(label.span),
+                        text: "forbidden here".to_owned(),
+                    },
+                ],
+                help: vec![CONTRADICTION.to_owned()],
+            })
+        })
+        .collect()
+}

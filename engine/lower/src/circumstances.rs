@@ -1,0 +1,406 @@
+//! What comes with a question besides manifest and index: the task, the tenant, health and the
+//! context of a policy. Each is YAML or JSON \[4\].
+
+use super::capability::{self, EXAMPLE};
+use super::fields::{Object, choice, integer, list, name, quoted, text, wrong_type};
+use super::{CIRCUMSTANCE_LIMIT, Checked, Lowered, decode};
+use agent_diagnostic::{Code, Problems};
+use agent_model::{
+    ByKey, Context, Health, HealthStatus, Name, ServerId, Task, TaskId, Tenant, TenantId,
+};
+use agent_syntax::{Entry, Node, Value, json, yaml};
+use agent_text::sort::sort_by;
+use agent_text::{Source, Span, Text, nearest};
+
+/// In which notation a text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Notation {
+    /// Strict JSON if the first character is `{` or `[`, otherwise the subset of YAML.
+    #[default]
+    ByContent,
+    /// Strict JSON.
+    Json,
+}
+
+impl Notation {
+    /// That of a file of this name.
+    pub fn of_file(name: &str) -> Self {
+        if name.ends_with(".json") {
+            Self::Json
+        } else {
+            Self::ByContent
+        }
+    }
+
+    /// Whether a text is JSON in it. A byte order mark is no character of a text.
+    pub fn is_json(self, text: &str) -> bool {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        self == Self::Json || text.starts_with(['{', '['])
+    }
+
+    /// Read a text in it. None if it can't be read, which is then among the problems.
+    pub fn parse<'t>(self, problems: &mut Problems<'t>) -> Option<Node<'t>> {
+        let text = problems.text().as_str();
+        if self.is_json(text) {
+            json::parse(problems)
+        } else {
+            yaml::parse(yaml_part(text), problems)
+        }
+    }
+}
+
+/// Read a task.
+///
+/// # Errors
+/// Every problem of the text, ordered by place.
+pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
+    read(Source::Task, bytes, notation, |root, problems| {
+        let root = whole(root, "the task", problems)?;
+        root.warn_unknown(&["task_id", "required_capabilities"], problems);
+        let id = root
+            .required("task_id", "add:\ntask_id: my-task", problems)
+            .and_then(|entry| name::<TaskId>(&entry.value, "task_id", problems));
+        let help = format!(
+            "add:\nrequired_capabilities:\n  {}",
+            EXAMPLE.replace('\n', "\n  ")
+        );
+        let required = root
+            .required("required_capabilities", &help, problems)
+            .and_then(|entry| {
+                capability::requirements(&entry.value, "required_capabilities", problems)
+            });
+        let (id, required) = (id?.value, required?);
+        Some(move |text| Task { text, id, required })
+    })
+}
+
+/// Read the configuration of a tenant: of the one that is named or, where none is, of the only
+/// one. All of them are checked.
+///
+/// # Errors
+/// Every problem of the text, ordered by place.
+pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<Tenant> {
+    read(Source::Tenant, bytes, notation, |root, problems| {
+        let root = whole(root, "the tenant configuration", problems)?;
+        root.warn_unknown(&["version", "tenants"], problems);
+        if let Some(entry) = root.optional("version") {
+            let known = |version: &str| (version == "v0.1").then_some(());
+            choice(
+                &entry.value,
+                "version",
+                known,
+                ["v0.1"].into_iter(),
+                problems,
+            );
+        }
+        let entry = root.required("tenants", "add:\ntenants:\n  - id: acme", problems)?;
+        let items = list(&entry.value, "tenants", problems)?;
+        let mut tenants: Vec<NewTenant> = Vec::new();
+        for (i, item) in items.iter().enumerate() {
+            let Some(tenant) = one_tenant(item, &format!("tenants[{i}]"), problems) else {
+                continue;
+            };
+            if let Some(first) = tenants.iter().find(|known| known.id == tenant.id) {
+                problems
+                    .report(
+                        Code::DuplicateKey,
+                        tenant.id_span,
+                        "again here",
+                        format!("two tenants have the id `{}`", tenant.id),
+                    )
+                    .also(first.id_span, "first here")
+                    .help("keep one of the two");
+            }
+            tenants.push(tenant);
+        }
+        if problems.has_errors() {
+            return None;
+        }
+        let picked = match id {
+            Some(id) => tenants.iter().position(|tenant| tenant.id.as_str() == id),
+            None => (tenants.len() == 1).then_some(0),
+        };
+        let Some(picked) = picked else {
+            refuse_choice(&tenants, id, entry.key_span, problems);
+            return None;
+        };
+        let mut tiers: Vec<_> = tenants.iter().filter_map(|it| it.tier.clone()).collect();
+        sort_by(&mut tiers, Ord::cmp);
+        tiers.dedup();
+        let tenant = tenants.swap_remove(picked);
+        Some(move |text| Tenant {
+            text,
+            id: tenant.id,
+            tier: tenant.tier,
+            tiers,
+            policy: tenant.policy,
+            token_budget: tenant.token_budget,
+            classes: tenant.classes,
+            servers: tenant.servers,
+            json: tenant.json,
+        })
+    })
+}
+
+/// Read a snapshot of health.
+///
+/// # Errors
+/// Every problem of the text, ordered by place.
+pub fn health(bytes: Vec<u8>, notation: Notation) -> Lowered<Health> {
+    read(Source::Health, bytes, notation, |root, problems| {
+        let mut servers = Vec::new();
+        // A snapshot of nothing is a snapshot too: then nothing is known to work.
+        if root.value != Value::Null {
+            for entry in entries(root, "the snapshot", problems)? {
+                known_name::<ServerId>(entry, problems);
+                let status = choice(
+                    &entry.value,
+                    &entry.key,
+                    HealthStatus::parse,
+                    HealthStatus::names(),
+                    problems,
+                );
+                if let Some(status) = status {
+                    let id = entry.key.clone().into_owned();
+                    servers.push((id, (status.value, status.span)));
+                }
+            }
+        }
+        Some(move |text| Health {
+            text,
+            servers: ByKey::new(servers),
+        })
+    })
+}
+
+/// Read what a policy is told of the circumstances: any value.
+///
+/// # Errors
+/// Every problem of the text, ordered by place.
+pub fn context(bytes: Vec<u8>, notation: Notation) -> Lowered<Context> {
+    read(Source::Context, bytes, notation, |root, _| {
+        let mut json = String::new();
+        write_json(root, &mut json);
+        Some(move |_| Context { json })
+    })
+}
+
+/// Read a text in its notation. What is read is finished with the text it was read from.
+fn read<T, F: FnOnce(Text) -> T>(
+    source: Source,
+    bytes: Vec<u8>,
+    notation: Notation,
+    lower: impl FnOnce(&Node<'_>, &mut Problems<'_>) -> Option<F>,
+) -> Lowered<T> {
+    let text = decode(source, bytes, CIRCUMSTANCE_LIMIT)?;
+    let mut problems = Problems::new(&text);
+    let finish = notation
+        .parse(&mut problems)
+        .and_then(|root| lower(&root, &mut problems));
+    let errors = problems.has_errors();
+    let found = problems.finish();
+    match finish {
+        Some(finish) if !errors => Ok(Checked {
+            value: finish(text),
+            warnings: found,
+        }),
+        _ => Err(found),
+    }
+}
+
+/// The text without a byte order mark and without the mark that a YAML document may begin with.
+fn yaml_part(text: &str) -> Span {
+    let rest = text.trim_start_matches('\u{feff}');
+    let behind_mark = rest
+        .split_once('\n')
+        .filter(|(first, _)| first.trim_end() == "---")
+        .map_or(rest, |(_, behind)| behind);
+    Span::new(text.len() - behind_mark.len(), text.len())
+}
+
+/// The mapping that a whole file is.
+fn whole<'n, 't>(
+    root: &'n Node<'t>,
+    what: &str,
+    problems: &mut Problems<'_>,
+) -> Option<Object<'n, 't>> {
+    let start = root.span.start as usize;
+    Some(Object::of(root, what, Span::new(start, start), problems)?.rename(""))
+}
+
+/// The entries of a mapping whose keys are names.
+fn entries<'n, 't>(
+    node: &'n Node<'t>,
+    path: &str,
+    problems: &mut Problems<'_>,
+) -> Option<&'n [Entry<'t>]> {
+    match &node.value {
+        Value::Mapping(entries) => Some(entries),
+        Value::Refused => None,
+        other => {
+            let found = super::fields::describe(other);
+            wrong_type(problems, node.span, path, "a mapping", found);
+            None
+        }
+    }
+}
+
+/// Report a key that is no name of its kind.
+fn known_name<N: Name>(entry: &Entry<'_>, problems: &mut Problems<'_>) {
+    if let Err(error) = N::RULE.check(&entry.key) {
+        super::fields::bad_name(problems, entry.key_span, N::RULE, &entry.key, error);
+    }
+}
+
+struct NewTenant {
+    id: TenantId,
+    id_span: Span,
+    tier: Option<String>,
+    policy: Option<agent_text::Spanned<String>>,
+    token_budget: Option<u64>,
+    classes: ByKey<i64>,
+    servers: ByKey<i64>,
+    json: String,
+}
+
+/// The fields of a tenant that are strings whatever they look like.
+const STRINGS: [&str; 3] = ["id", "tier", "policy"];
+
+fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<NewTenant> {
+    let object = Object::of(node, path, node.span, problems)?;
+    let id = object
+        .required("id", "add:\nid: acme", problems)
+        .and_then(|entry| name::<TenantId>(&entry.value, &object.path("id"), problems));
+    let string = |key: &str, problems: &mut Problems<'_>| {
+        let entry = object.optional(key)?;
+        let value = text(&entry.value, &object.path(key), problems)?.to_owned();
+        Some(agent_text::Spanned {
+            value,
+            span: entry.value.span,
+        })
+    };
+    let tier = string("tier", problems).map(|tier| tier.value);
+    let policy = string("policy", problems);
+    let token_budget = object.optional("token_budget").and_then(|entry| {
+        let path = object.path("token_budget");
+        let budget = integer(&entry.value, &path, problems)?;
+        if budget.value < 0 {
+            wrong_type(problems, budget.span, &path, "at least 0", "negative");
+        }
+        u64::try_from(budget.value).ok()
+    });
+    let (mut classes, mut servers) = (Vec::new(), Vec::new());
+    if let Some(priorities) = object.object("priorities", problems) {
+        priorities.warn_unknown(&["classes", "servers"], problems);
+        for (key, kept) in [("classes", &mut classes), ("servers", &mut servers)] {
+            let Some(entry) = priorities.optional(key) else {
+                continue;
+            };
+            let path = priorities.path(key);
+            for entry in entries(&entry.value, &path, problems).unwrap_or_default() {
+                let path = format!("{path}.{}", entry.key);
+                if let Some(priority) = integer(&entry.value, &path, problems) {
+                    kept.push((entry.key.clone().into_owned(), priority.value));
+                }
+            }
+        }
+    }
+    let id = id?;
+    let mut json = String::new();
+    write_tenant(node, &mut json);
+    Some(NewTenant {
+        id: id.value,
+        id_span: id.span,
+        tier,
+        policy,
+        token_budget,
+        classes: ByKey::new(classes),
+        servers: ByKey::new(servers),
+        json,
+    })
+}
+
+/// Report that it can't be said which tenant is meant.
+fn refuse_choice(tenants: &[NewTenant], id: Option<&str>, span: Span, problems: &mut Problems<'_>) {
+    let ids: Vec<_> = tenants.iter().map(|tenant| tenant.id.as_str()).collect();
+    let message = match (id, &ids[..]) {
+        (_, []) => "the configuration has no tenant".to_owned(),
+        (Some(id), _) => format!("the configuration has no tenant {id:?}"),
+        (None, _) => format!(
+            "the configuration has {} tenants, and none is named",
+            ids.len()
+        ),
+    };
+    let mut report = problems.report(Code::TenantUnknown, span, "among these", message);
+    let meant = nearest(id.unwrap_or_default(), ids.iter().copied(), 1);
+    if let Some(meant) = meant.first() {
+        report = report.help(format!("did you mean `{meant}`?"));
+    }
+    if !ids.is_empty() {
+        let some = &ids[..ids.len().min(10)];
+        report.help(format!("name one of {}", quoted(some, ", ")));
+    }
+}
+
+/// Write the entry of a tenant as JSON.
+fn write_tenant(node: &Node<'_>, out: &mut String) {
+    let Value::Mapping(entries) = &node.value else {
+        return write_json(node, out);
+    };
+    write_members(entries, out, |entry, out| match &entry.value.value {
+        Value::Plain(text) if STRINGS.contains(&&*entry.key) => json::write_string(text, out),
+        _ => write_json(&entry.value, out),
+    });
+}
+
+fn write_members(
+    entries: &[Entry<'_>],
+    out: &mut String,
+    mut value: impl FnMut(&Entry<'_>, &mut String),
+) {
+    out.push('{');
+    for (i, entry) in entries.iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        json::write_string(&entry.key, out);
+        out.push(':');
+        value(entry, out);
+    }
+    out.push('}');
+}
+
+/// Write a value as JSON. A plain scalar of YAML is null, a boolean or a number where JSON would
+/// have it so, and otherwise a string.
+fn write_json(node: &Node<'_>, out: &mut String) {
+    match &node.value {
+        Value::Null | Value::Refused => out.push_str("null"),
+        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Value::Number(number) => out.push_str(number),
+        Value::String(text) => json::write_string(text, out),
+        Value::Plain(text) if is_literal(text) => out.push_str(text),
+        Value::Plain(text) => json::write_string(text, out),
+        Value::Sequence(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                write_json(item, out);
+            }
+            out.push(']');
+        }
+        Value::Mapping(entries) => {
+            write_members(entries, out, |entry, out| write_json(&entry.value, out));
+        }
+    }
+}
+
+/// Whether JSON has this as a null, a boolean or a number.
+fn is_literal(text: &str) -> bool {
+    let Ok(node) = json::parse_value(&mut json::Reader::new(text)) else {
+        return false;
+    };
+    let is_whole = node.span == Span::new(0, text.len());
+    is_whole && matches!(node.value, Value::Null | Value::Bool(_) | Value::Number(_))
+}

@@ -1,0 +1,592 @@
+//! `mcp.index.json` \[0, 1.2\].
+//!
+//! The index is read in one pass and without a tree, because its size is what a resolution
+//! costs. What is wrong is reported on the way, at its place, and reading goes on behind it.
+
+use super::fields::{bad_choice, bad_name, bad_word, wrong_type};
+use super::lookalike::warn_of_lookalikes;
+use super::{Checked, INDEX_LIMIT, Lowered, decode};
+use agent_diagnostic::{Code, Problems};
+use agent_model::{
+    CapabilityVerb, Category, Class, Endpoint, Gate, Index, IndexBuilder, Name, NameRule,
+    NewServer, NewTool, Publisher, Residency, ResidencySet, Resource, Scope, Sensitivity, ServerId,
+    ServerVersion, Slice, Tag, ToolName, Vocabulary,
+};
+use agent_syntax::json::{Kind, Reader, Syntax, Token, report};
+use agent_text::{Source, Span};
+use std::borrow::Cow;
+
+/// Read an index. An index with any invalid entry is refused whole.
+///
+/// # Errors
+/// Every problem of the text, ordered by place, up to [`Problems::LIMIT`].
+pub fn index(bytes: Vec<u8>) -> Lowered<Index> {
+    let text = decode(Source::Index, bytes, INDEX_LIMIT)?;
+    let mut problems = Problems::new(&text);
+    let mut loader = Loader {
+        reader: Reader::new(text.as_str()),
+        builder: IndexBuilder::new(&text),
+        problems: &mut problems,
+    };
+    let read = loader.document();
+    let Loader {
+        mut reader,
+        builder,
+        ..
+    } = loader;
+    let read = match read {
+        Ok(()) => reader.finish(&mut problems),
+        Err(syntax) => {
+            reader.report_flaws(&mut problems);
+            Err(syntax)
+        }
+    };
+    if let Err(syntax) = read {
+        report(*syntax, &mut problems);
+    }
+    let order = builder.order(&text);
+    for pair in order.duplicates() {
+        problems
+            .report(
+                Code::DuplicateServer,
+                pair.again,
+                "again here",
+                "two entries have the same id and version",
+            )
+            .also(pair.first, "first here")
+            .help("remove one of the two, or give it another version");
+    }
+    if problems.has_errors() {
+        return Err(problems.finish());
+    }
+    // An index has no warnings but those that need it whole.
+    drop(problems);
+    let order = order.into_order();
+    let index = builder.finish(text, &order);
+    let mut problems = Problems::new(index.text());
+    warn_of_lookalikes(&index, &mut problems);
+    let warnings = problems.finish();
+    Ok(Checked {
+        value: index,
+        warnings,
+    })
+}
+
+type Read<T> = Result<T, Box<Syntax>>;
+
+struct Loader<'t, 'p> {
+    reader: Reader<'t>,
+    builder: IndexBuilder,
+    problems: &'p mut Problems<'t>,
+}
+
+impl<'t> Loader<'t, '_> {
+    /// An array of servers, or an object with `servers`.
+    fn document(&mut self) -> Read<()> {
+        let start = self.start()?;
+        match self.reader.kind()? {
+            Kind::Array => self.servers(),
+            Kind::Object => {
+                let open = Span::new(start, start + 1);
+                let mut seen = [None; 1];
+                self.object(&["servers"], &mut seen, &mut |loader, _| {
+                    if loader.expect(Kind::Array, "servers", "a list")? {
+                        loader.servers()?;
+                    }
+                    Ok(())
+                })?;
+                if seen[0].is_none() {
+                    self.problems
+                        .report(
+                            Code::MissingField,
+                            open,
+                            "`servers` is missing here",
+                            "the index has no field `servers`",
+                        )
+                        .help("an index is a list of servers, or an object that has it:\n{ \"servers\": [] }");
+                }
+                Ok(())
+            }
+            _ => self
+                .expect(
+                    Kind::Array,
+                    "the index",
+                    "a list, or an object with `servers`",
+                )
+                .map(drop),
+        }
+    }
+
+    /// The offset at which the next value starts.
+    fn start(&mut self) -> Read<usize> {
+        self.reader.kind()?;
+        Ok(self.reader.offset())
+    }
+
+    /// Whether a value of this kind comes next; another is reported and passed over.
+    #[inline]
+    fn expect(&mut self, kind: Kind, path: &str, expected: &str) -> Read<bool> {
+        let found = self.reader.kind()?;
+        if found == kind {
+            return Ok(true);
+        }
+        self.refuse(found, path, expected).map(|()| false)
+    }
+
+    /// Report a value of another kind than expected, and pass over it.
+    #[cold]
+    fn refuse(&mut self, found: Kind, path: &str, expected: &str) -> Read<()> {
+        let start = self.reader.offset();
+        self.reader.skip()?;
+        let span = Span::new(start, self.reader.offset());
+        let found = match found {
+            Kind::Null => "null",
+            Kind::Bool => "a boolean",
+            Kind::Number => "a number",
+            Kind::String => "a string",
+            Kind::Array => "a list",
+            Kind::Object => "an object",
+        };
+        wrong_type(self.problems, span, path, expected, found);
+        Ok(())
+    }
+
+    /// Read an object: call `field` with the number of each known key, at its value, and pass
+    /// over the others. Where known keys stand is `seen`, and duplicate keys are noted.
+    fn object(
+        &mut self,
+        known: &[&str],
+        seen: &mut [Option<Span>],
+        field: &mut dyn FnMut(&mut Self, usize) -> Read<()>,
+    ) -> Read<()> {
+        self.reader.enter_object()?;
+        let unknown = self.reader.begin_keys();
+        let mut first = true;
+        // Most objects have their keys in the usual order, and the one that comes next is found
+        // at once.
+        let mut next = 0;
+        while let Some(key) = self.reader.key(&mut first)? {
+            let number = (next..known.len())
+                .chain(0..next)
+                .find(|number| known[*number] == key.value);
+            next = number.map_or(next, |number| number + 1);
+            match number {
+                None => {
+                    self.reader.note_key(&key);
+                    self.reader.skip()?;
+                }
+                Some(number) => match seen[number] {
+                    None => {
+                        seen[number] = Some(key.span);
+                        field(self, number)?;
+                    }
+                    Some(before) => {
+                        self.reader.duplicate_key(before, key.span);
+                        self.reader.skip()?;
+                    }
+                },
+            }
+        }
+        self.reader.end_keys(unknown);
+        Ok(())
+    }
+
+    /// Read a list: call `item` at each of its elements.
+    #[inline]
+    fn list(&mut self, mut item: impl FnMut(&mut Self) -> Read<()>) -> Read<()> {
+        self.reader.enter_array()?;
+        let mut first = true;
+        while self.reader.element(&mut first)? {
+            item(self)?;
+        }
+        Ok(())
+    }
+
+    fn servers(&mut self) -> Read<()> {
+        self.list(Self::server)
+    }
+
+    fn server(&mut self) -> Read<()> {
+        if !self.expect(Kind::Object, "the entry", "an object")? {
+            return Ok(());
+        }
+        const FIELDS: [&str; 10] = [
+            "id",
+            "version",
+            "endpoint",
+            "categories",
+            "scopes",
+            "data",
+            "trust",
+            "policy",
+            "class",
+            "capabilities",
+        ];
+        let start = self.reader.offset();
+        let mut seen = [None; FIELDS.len()];
+        let (mut id, mut version, mut endpoint, mut class) = (None, None, None, None);
+        let mut data = (None, None);
+        let mut trust = (None, None);
+        self.object(&FIELDS, &mut seen, &mut |loader, field| {
+            match field {
+                0 => id = loader.key("id", ServerId::RULE)?,
+                1 => version = loader.key("version", ServerVersion::RULE)?,
+                2 => endpoint = loader.name("endpoint", Endpoint::RULE)?,
+                3 => loader.members("categories", IndexBuilder::category, |loader, token| {
+                    loader.check(token, Category::RULE);
+                })?,
+                4 => loader.members("scopes", IndexBuilder::scope, |loader, token| {
+                    loader.check(token, Scope::RULE);
+                })?,
+                5 => data = loader.data()?,
+                6 => trust = loader.trust()?,
+                7 => loader.policy()?,
+                8 => class = loader.name("class", Class::RULE)?,
+                _ => loader.capabilities()?,
+            }
+            Ok(())
+        })?;
+        let entry = Span::new(start, self.reader.offset());
+        self.require(&FIELDS[..7], &seen, "", start);
+        let server = (|| {
+            let (id, id_span) = id?;
+            Some(NewServer {
+                id,
+                id_span,
+                version: version?.0,
+                endpoint: endpoint?,
+                publisher: trust.1?,
+                class,
+                entry,
+                gate: Gate::new(data.0?, data.1?, trust.0?),
+            })
+        })();
+        self.builder.end_server(server);
+        Ok(())
+    }
+
+    /// Report which of the fields were not seen in the object that starts at `start`.
+    #[inline]
+    fn require(&mut self, fields: &[&str], seen: &[Option<Span>], parent: &str, start: usize) {
+        if seen[..fields.len()].iter().all(Option::is_some) {
+            return;
+        }
+        for (field, _) in fields.iter().zip(seen).filter(|(_, seen)| seen.is_none()) {
+            let example = match *field {
+                "id" => "\"id\": \"acme-reports\"",
+                "version" => "\"version\": \"1.0.0\"",
+                "endpoint" => "\"endpoint\": \"https://mcp.example/reports\"",
+                "categories" => "\"categories\": [\"reporting\"]",
+                "scopes" => "\"scopes\": [\"read:reports\"]",
+                "data" => "\"data\": { \"residency\": \"any\", \"maxSensitivity\": \"public\" }",
+                "trust" => "\"trust\": { \"signed\": false, \"publisher\": \"Acme, Inc.\" }",
+                "residency" => "\"residency\": \"any\"",
+                "maxSensitivity" => "\"maxSensitivity\": \"public\"",
+                "signed" => "\"signed\": false",
+                "verb" => "\"verb\": \"search\"",
+                "resource" => "\"resource\": \"internet\"",
+                _ => "\"publisher\": \"Acme, Inc.\"",
+            };
+            self.problems
+                .report(
+                    Code::MissingField,
+                    Span::new(start, start + 1),
+                    format!("`{parent}{field}` is missing here"),
+                    match *field {
+                        "verb" | "resource" => format!("a capability has no field `{field}`"),
+                        _ => format!("a server has no field `{parent}{field}`"),
+                    },
+                )
+                .help(format!("add:\n{example}"));
+        }
+    }
+
+    fn string(&mut self, path: &str) -> Read<Option<Token<'t>>> {
+        if !self.expect(Kind::String, path, "a string")? {
+            return Ok(None);
+        }
+        self.reader.string().map(Some)
+    }
+
+    fn name(&mut self, path: &str, rule: NameRule) -> Read<Option<Slice>> {
+        let Some(token) = self.string(path)? else {
+            return Ok(None);
+        };
+        self.check(&token, rule);
+        Ok(Some(self.slice(&token)))
+    }
+
+    /// Read a name by which servers are ordered.
+    fn key(&mut self, path: &str, rule: NameRule) -> Read<Option<(Slice, Span)>> {
+        let Some(token) = self.string(path)? else {
+            return Ok(None);
+        };
+        self.check(&token, rule);
+        Ok(Some((self.builder.kept(&token.value), token.span)))
+    }
+
+    #[inline]
+    fn check(&mut self, token: &Token<'_>, rule: NameRule) {
+        if let Err(error) = rule.check(&token.value) {
+            bad_name(self.problems, token.span, rule, &token.value, error);
+        }
+    }
+
+    /// Read a list of names that servers have in common.
+    fn members(
+        &mut self,
+        path: &str,
+        add: fn(&mut IndexBuilder, &str) -> bool,
+        check: fn(&mut Self, &Token<'_>),
+    ) -> Read<()> {
+        if !self.expect(Kind::Array, path, "a list of strings")? {
+            return Ok(());
+        }
+        self.list(|loader| {
+            if let Some(token) = loader.string(path)?
+                && (add(&mut loader.builder, &token.value) || loader.problems.has_errors())
+            {
+                // Checked when it is new, and in an index that is refused anyway at each place.
+                check(loader, &token);
+            }
+            Ok(())
+        })
+    }
+
+    fn data(&mut self) -> Read<(Option<ResidencySet>, Option<Sensitivity>)> {
+        let mut data = (None, None);
+        if !self.expect(Kind::Object, "data", "an object")? {
+            return Ok(data);
+        }
+        const FIELDS: [&str; 2] = ["residency", "maxSensitivity"];
+        let start = self.reader.offset();
+        let mut seen = [None; FIELDS.len()];
+        self.object(&FIELDS, &mut seen, &mut |loader, field| {
+            match field {
+                0 => data.0 = loader.residency()?,
+                _ => {
+                    data.1 = loader.choice(
+                        "data.maxSensitivity",
+                        Sensitivity::parse,
+                        Sensitivity::names(),
+                    )?;
+                }
+            }
+            Ok(())
+        })?;
+        self.require(&FIELDS, &seen, "data.", start);
+        Ok(data)
+    }
+
+    /// One residency, or a list of them that is not empty.
+    fn residency(&mut self) -> Read<Option<ResidencySet>> {
+        const PATH: &str = "data.residency";
+        let start = self.start()?;
+        let mut values = Vec::new();
+        let mut empty = true;
+        match self.reader.kind()? {
+            Kind::String => {
+                values.extend(self.choice(PATH, Residency::parse, Residency::names())?);
+                return Ok(ResidencySet::new(values));
+            }
+            Kind::Array => self.list(|loader| {
+                empty = false;
+                values.extend(loader.choice(PATH, Residency::parse, Residency::names())?);
+                Ok(())
+            })?,
+            _ => {
+                self.expect(Kind::String, PATH, "a string or a list of strings")?;
+                return Ok(None);
+            }
+        }
+        let span = Span::new(start, self.reader.offset());
+        if empty {
+            self.problems
+                .report(
+                    Code::EmptyValue,
+                    span,
+                    "empty",
+                    "`data.residency` is an empty list",
+                )
+                .help("name at least one; `any` has no restriction");
+        }
+        Ok(ResidencySet::new(values))
+    }
+
+    fn choice<'c, T>(
+        &mut self,
+        path: &str,
+        parse: fn(&str) -> Option<T>,
+        allowed: impl Iterator<Item = &'c str>,
+    ) -> Read<Option<T>> {
+        let Some(token) = self.string(path)? else {
+            return Ok(None);
+        };
+        let value = parse(&token.value);
+        if value.is_none() {
+            let allowed: Vec<_> = allowed.collect();
+            bad_choice(self.problems, token.span, path, &token.value, &allowed);
+        }
+        Ok(value)
+    }
+
+    fn trust(&mut self) -> Read<(Option<bool>, Option<Slice>)> {
+        let mut trust = (None, None);
+        if !self.expect(Kind::Object, "trust", "an object")? {
+            return Ok(trust);
+        }
+        const FIELDS: [&str; 2] = ["signed", "publisher"];
+        let start = self.reader.offset();
+        let mut seen = [None; FIELDS.len()];
+        self.object(&FIELDS, &mut seen, &mut |loader, field| {
+            match field {
+                0 => {
+                    if loader.expect(Kind::Bool, "trust.signed", "a boolean")? {
+                        trust.0 = Some(loader.reader.bool()?);
+                    }
+                }
+                _ => trust.1 = loader.name("trust.publisher", Publisher::RULE)?,
+            }
+            Ok(())
+        })?;
+        self.require(&FIELDS, &seen, "trust.", start);
+        Ok(trust)
+    }
+
+    /// `capabilities`, which holds what MCP's own handshake does, and the tools.
+    fn capabilities(&mut self) -> Read<()> {
+        if !self.expect(Kind::Object, "capabilities", "an object")? {
+            return Ok(());
+        }
+        self.object(&["tools"], &mut [None], &mut |loader, _| loader.tools())
+    }
+
+    /// A mapping from names to tools.
+    fn tools(&mut self) -> Read<()> {
+        const PATH: &str = "capabilities.tools";
+        if !self.expect(Kind::Object, PATH, "an object")? {
+            return Ok(());
+        }
+        self.reader.enter_object()?;
+        let keys = self.reader.begin_keys();
+        let mut first = true;
+        while let Some(key) = self.reader.key(&mut first)? {
+            self.reader.note_key(&key);
+            let kind = self.reader.kind()?;
+            // A flag of MCP's handshake, and no tool.
+            if key.value == "listChanged" && kind == Kind::Bool {
+                self.reader.skip()?;
+            } else if self.expect(Kind::Object, "the tool", "an object")? {
+                self.check(&key, ToolName::RULE);
+                let tool = self.tool(&key)?;
+                self.builder.end_tool(Some(tool));
+            }
+        }
+        self.reader.end_keys(keys);
+        Ok(())
+    }
+
+    fn tool(&mut self, key: &Token<'_>) -> Read<NewTool> {
+        let name = self.slice(key);
+        const FIELDS: [&str; 5] = [
+            "description",
+            "inputSchema",
+            "outputSchema",
+            "annotations",
+            "x-summit-capabilities",
+        ];
+        let start = self.reader.offset();
+        let mut description = None;
+        self.object(&FIELDS, &mut [None; FIELDS.len()], &mut |loader, field| {
+            match field {
+                0 => {
+                    description = loader
+                        .string("description")?
+                        .map(|token| loader.slice(&token));
+                }
+                1..=3 => {
+                    if loader.expect(Kind::Object, FIELDS[field], "an object")? {
+                        loader.reader.skip()?;
+                    }
+                }
+                _ => {
+                    if loader.expect(Kind::Array, FIELDS[field], "a list")? {
+                        loader.list(Self::block)?;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(NewTool {
+            name,
+            description,
+            entry: Span::new(start, self.reader.offset()),
+        })
+    }
+
+    /// One element of `x-summit-capabilities`.
+    fn block(&mut self) -> Read<()> {
+        const PATH: &str = "the capability";
+        const FIELDS: [&str; 3] = ["verb", "resource", "constraints"];
+        if !self.expect(Kind::Object, PATH, "an object")? {
+            return Ok(());
+        }
+        let start = self.reader.offset();
+        let mut seen = [None; FIELDS.len()];
+        let (mut verb, mut resource) = (None, None);
+        self.object(&FIELDS, &mut seen, &mut |loader, field| {
+            match field {
+                0 => {
+                    verb = loader.choice("verb", CapabilityVerb::parse, CapabilityVerb::names())?;
+                }
+                1 => resource = loader.string("resource")?,
+                _ => {
+                    loader.members("constraints", IndexBuilder::tag, |loader, token| {
+                        loader.check_word(token, Tag::RULE, Tag::VOCABULARY);
+                    })?;
+                }
+            }
+            Ok(())
+        })?;
+        self.require(&FIELDS[..2], &seen, "", start);
+        let pair = verb.zip(resource.as_ref().map(|token| &*token.value));
+        if (self.builder.end_block(pair) || self.problems.has_errors())
+            && let Some(resource) = &resource
+        {
+            self.check_word(resource, Resource::RULE, Resource::VOCABULARY);
+        }
+        Ok(())
+    }
+
+    /// A string as it stands in the text, or a copy of one that is escaped there.
+    fn slice(&mut self, token: &Token<'_>) -> Slice {
+        match &token.value {
+            Cow::Borrowed(_) => self.builder.quoted(token.span),
+            Cow::Owned(unescaped) => self.builder.kept(unescaped),
+        }
+    }
+
+    #[cold]
+    fn check_word(&mut self, token: &Token<'_>, rule: NameRule, vocabulary: Vocabulary) {
+        match rule.check(&token.value) {
+            Err(error) => bad_name(self.problems, token.span, rule, &token.value, error),
+            Ok(()) if !vocabulary.allows(&token.value) => {
+                bad_word(self.problems, token.span, vocabulary, &token.value);
+            }
+            Ok(()) => {}
+        }
+    }
+
+    /// `policy` takes part in no decision; it is only checked.
+    fn policy(&mut self) -> Read<()> {
+        if !self.expect(Kind::Object, "policy", "an object")? {
+            return Ok(());
+        }
+        self.object(&["rateLimitPerMin"], &mut [None], &mut |loader, _| {
+            if loader.expect(Kind::Number, "policy.rateLimitPerMin", "a number")? {
+                loader.reader.number()?;
+            }
+            Ok(())
+        })
+    }
+}

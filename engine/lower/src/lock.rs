@@ -1,0 +1,341 @@
+//! `agents.lock`.
+
+use super::fields::{Object, choice, describe, list, name, names, text, word, wrong_type};
+use super::{Checked, LOCK_LIMIT, Lowered, decode};
+use agent_diagnostic::{Code, Problems};
+use agent_model::{
+    Agent, Capability, CapabilityVerb, ForbidLabel, Grant, Load, Lock, Name, Resource, Scope,
+    Selection,
+};
+use agent_syntax::{Node, Value, json};
+use agent_text::{Source, Span, Spanned};
+
+/// Read a lock.
+///
+/// # Errors
+/// Every problem of the text, ordered by place. A lock of a later format is not looked into.
+pub fn lock(bytes: Vec<u8>) -> Lowered<Lock> {
+    let text = decode(Source::Lock, bytes, LOCK_LIMIT)?;
+    let mut problems = Problems::new(&text);
+    let lock = json::parse(&mut problems).and_then(|root| read(&root, &mut problems));
+    let errors = problems.has_errors();
+    let found = problems.finish();
+    match lock {
+        Some(value) if !errors => Ok(Checked {
+            value,
+            warnings: found,
+        }),
+        _ => Err(found),
+    }
+}
+
+fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
+    let start = node.span.start as usize;
+    let root = Object::of(node, "the lock", Span::new(start, start + 1), problems)?.rename("");
+    check_version(&root, problems)?;
+    refuse_unknown(
+        &root,
+        &["agent", "forbid", "lockVersion", "selections"],
+        problems,
+    );
+    let agent = root
+        .required_object("agent", REWRITE, problems)
+        .and_then(|agent| {
+            refuse_unknown(&agent, &["name", "version"], problems);
+            let name = field(&agent, "name", problems);
+            let version = field(&agent, "version", problems);
+            Some(Agent {
+                name: name?,
+                version: version?,
+            })
+        });
+    let forbid = sorted_names::<ForbidLabel>(&root, "forbid", problems);
+    let selections = root
+        .required("selections", REWRITE, problems)
+        .and_then(|entry| {
+            let items = list(&entry.value, "selections", problems)?;
+            let selections: Vec<_> = items
+                .iter()
+                .enumerate()
+                .filter_map(|(i, item)| {
+                    let read = selection(item, &format!("selections[{i}]"), problems)?;
+                    let forbid = forbid.as_deref().unwrap_or_default();
+                    check_forbidden(&read, forbid, item.span, problems);
+                    Some(read)
+                })
+                .collect();
+            if !selections.is_sorted_by(|a, b| a.order() <= b.order()) {
+                invalid(
+                    problems,
+                    entry.key_span,
+                    "not in the order in which a lock has them",
+                    "the selections are not in order",
+                );
+            }
+            Some(selections)
+        });
+    Some(Lock {
+        agent: agent?,
+        forbid: forbid?,
+        selections: selections?,
+    })
+}
+
+const REWRITE: &str = "run `agent resolve` to write the lock anew";
+
+fn check_version(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<()> {
+    let entry = root.required("lockVersion", "add:\n\"lockVersion\": 1", problems)?;
+    let Value::Number(version) = entry.value.value else {
+        let found = describe(&entry.value.value);
+        wrong_type(problems, entry.value.span, "lockVersion", "a number", found);
+        return None;
+    };
+    if version == Lock::VERSION.to_string() {
+        return Some(());
+    }
+    let known = Lock::VERSION;
+    let newer = version.bytes().all(|b| b.is_ascii_digit())
+        && version
+            .parse::<u64>()
+            .map_or(true, |v| v > u64::from(known));
+    if newer {
+        problems
+            .report(
+                Code::LockVersion,
+                entry.value.span,
+                format!("this engine knows format {known}"),
+                format!("the lock is of the later format {version}"),
+            )
+            .help("use a version of `agent` that knows this format; the lock is left as it is");
+    } else {
+        invalid(
+            problems,
+            entry.value.span,
+            "no format",
+            "the lock names a format that never was",
+        );
+    }
+    None
+}
+
+fn invalid(problems: &mut Problems<'_>, span: Span, label: &str, message: &str) {
+    problems
+        .report(Code::LockInvalid, span, label, message)
+        .help(REWRITE);
+}
+
+/// What only a later format could hold, which would have said so.
+fn refuse_unknown(object: &Object<'_, '_>, known: &[&str], problems: &mut Problems<'_>) {
+    for entry in object.unknown(known) {
+        invalid(
+            problems,
+            entry.key_span,
+            "no field of a lock",
+            &format!("`{}` is no field of a lock", object.path(&entry.key)),
+        );
+    }
+}
+
+/// A lock that grants what it forbids was not written by a resolver.
+fn check_forbidden(
+    selection: &Selection,
+    forbid: &[ForbidLabel],
+    span: Span,
+    problems: &mut Problems<'_>,
+) {
+    let mut check = |what: &str, name: &str| {
+        // A list that is not sorted is refused already.
+        let found = forbid.binary_search_by(|label| label.as_str().cmp(name));
+        if found.is_ok() {
+            problems
+                .report(
+                    Code::ForbiddenAction,
+                    span,
+                    "granted here",
+                    format!("the lock grants the {what} `{name}`, and forbids it"),
+                )
+                .help(REWRITE);
+        }
+    };
+    for scope in &selection.scopes {
+        check("scope", scope.as_str());
+    }
+    if let Grant::Capability {
+        capability, tool, ..
+    } = &selection.grant
+    {
+        check("verb", capability.verb.as_str());
+        check("capability", &capability.pair());
+        check("tool", tool.as_str());
+    }
+}
+
+fn field<N: Name>(object: &Object<'_, '_>, key: &str, problems: &mut Problems<'_>) -> Option<N> {
+    let entry = object.required(key, REWRITE, problems)?;
+    name(&entry.value, &object.path(key), problems).map(|name: Spanned<N>| name.value)
+}
+
+/// A list of names that a resolver writes sorted and without duplicates.
+fn sorted_names<N: Name>(
+    object: &Object<'_, '_>,
+    key: &str,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<N>> {
+    let entry = object.required(key, REWRITE, problems)?;
+    let names: Vec<N> = names(&entry.value, &object.path(key), problems)?
+        .into_iter()
+        .map(|name| name.value)
+        .collect();
+    if !names.is_sorted_by(|a, b| a < b) {
+        invalid(
+            problems,
+            entry.value.span,
+            "not sorted, or not unique",
+            &format!("`{}` is not in order", object.path(key)),
+        );
+    }
+    Some(names)
+}
+
+/// The members of every selection.
+const SELECTION: [&str; 6] = ["endpoint", "hash", "id", "integrity", "scopes", "version"];
+
+/// What a selection for a capability has besides.
+const TOOL: [&str; 4] = ["capability", "definition", "load", "tool"];
+
+fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Selection> {
+    let start = node.span.start as usize;
+    let object = Object::of(node, path, Span::new(start, start + 1), problems)?;
+    let of_capability = object.optional("capability").is_some();
+    let special = if of_capability {
+        &TOOL[..]
+    } else {
+        &["category"]
+    };
+    refuse_unknown(&object, &[&SELECTION, special].concat(), problems);
+    let grant = if of_capability {
+        granted_tool(&object, problems)
+    } else {
+        field(&object, "category", problems).map(Grant::Category)
+    };
+    let endpoint = field(&object, "endpoint", problems);
+    let hash = digest(&object, "hash", is_hash, problems);
+    let id = field(&object, "id", problems);
+    let integrity = digest(&object, "integrity", is_integrity, problems);
+    let scopes = sorted_names::<Scope>(&object, "scopes", problems);
+    if of_capability && scopes.as_ref().is_some_and(|scopes| !scopes.is_empty()) {
+        let span = object
+            .optional("scopes")
+            .map_or(node.span, |entry| entry.value.span);
+        let message = "a selection for a capability has scopes";
+        invalid(problems, span, "not empty", message);
+    }
+    let version = field(&object, "version", problems);
+    Some(Selection {
+        grant: grant?,
+        scopes: scopes?,
+        id: id?,
+        version: version?,
+        endpoint: endpoint?,
+        hash: hash?,
+        integrity: integrity?,
+    })
+}
+
+/// What a selection for a capability is locked for.
+fn granted_tool(object: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Grant> {
+    let capability = object.object("capability", problems).and_then(|object| {
+        refuse_unknown(&object, &["constraints", "resource", "verb"], problems);
+        let verb = one_of(
+            &object,
+            "verb",
+            CapabilityVerb::parse,
+            CapabilityVerb::names(),
+            problems,
+        );
+        let resource = object
+            .required("resource", REWRITE, problems)
+            .and_then(|entry| {
+                let path = object.path("resource");
+                word::<Resource>(&entry.value, &path, Resource::VOCABULARY, problems)
+            });
+        let constraints = object
+            .required("constraints", REWRITE, problems)
+            .and_then(|entry| {
+                let path = object.path("constraints");
+                let tags = super::capability::tags(&entry.value, &path, problems)?;
+                let written = list(&entry.value, &path, problems)?;
+                let in_order = tags.len() == written.len()
+                    && tags.is_sorted_by(|a, b| a.span.start < b.span.start);
+                if !in_order {
+                    let message = format!("`{path}` is not in order");
+                    let span = entry.value.span;
+                    invalid(problems, span, "not sorted, or not unique", &message);
+                }
+                Some(tags.into_iter().map(|tag| tag.value).collect())
+            });
+        Some(Capability {
+            verb: verb?,
+            resource: resource?.value,
+            constraints: constraints?,
+        })
+    });
+    let definition = digest(object, "definition", is_integrity, problems);
+    let load = one_of(object, "load", Load::parse, Load::names(), problems);
+    let tool = field(object, "tool", problems);
+    Some(Grant::Capability {
+        capability: capability?,
+        definition: definition?,
+        load: load?,
+        tool: tool?,
+    })
+}
+
+fn one_of<'c, T>(
+    object: &Object<'_, '_>,
+    key: &str,
+    parse: fn(&str) -> Option<T>,
+    allowed: impl Iterator<Item = &'c str> + Clone,
+    problems: &mut Problems<'_>,
+) -> Option<T> {
+    let entry = object.required(key, REWRITE, problems)?;
+    choice(&entry.value, &object.path(key), parse, allowed, problems).map(|found| found.value)
+}
+
+fn digest(
+    object: &Object<'_, '_>,
+    key: &str,
+    is_digest: fn(&str) -> bool,
+    problems: &mut Problems<'_>,
+) -> Option<String> {
+    let entry = object.required(key, REWRITE, problems)?;
+    let path = object.path(key);
+    let digest = text(&entry.value, &path, problems)?;
+    if !is_digest(digest) {
+        invalid(
+            problems,
+            entry.value.span,
+            "no digest of its form",
+            &format!("`{path}` is no digest"),
+        );
+    }
+    Some(digest.to_owned())
+}
+
+fn is_hash(digest: &str) -> bool {
+    digest.len() == 64
+        && digest
+            .bytes()
+            .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// `sha256-` and the base64 of 32 bytes.
+fn is_integrity(digest: &str) -> bool {
+    digest.strip_prefix("sha256-").is_some_and(|base64| {
+        let (digits, padding) = base64.split_at_checked(43).unwrap_or_default();
+        padding == "="
+            && digits
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'))
+    })
+}

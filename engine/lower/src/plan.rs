@@ -1,0 +1,180 @@
+//! Plans and requests: steps that refer to earlier ones only \[3\].
+
+use super::PLAN_LIMIT;
+use super::document::{Examined, again, digest_of, examine, items, member, spanned, string};
+use agent_diagnostic::{Change, ChangeKind, Findings};
+use agent_json_schema::Library;
+use agent_model::{DocumentRef, Input, Plan, PlanStep, Request};
+use agent_syntax::{Node, write_string};
+use agent_text::{Source, Spanned};
+use std::collections::BTreeMap;
+
+/// The rule by which a step has its name for itself.
+const UNIQUE: &str = "no other step of the plan has the same `step_id`";
+
+/// The names in a step.
+const NAMES: [&str; 3] = ["connector_id", "step_id", "tool_id"];
+
+/// The rule by which a plan has no loops.
+const EARLIER: &str = "`input_from` names a step that stands before this one";
+
+/// Examine a plan. Its shape is decided by the project's own schemas alone, whatever core MOVA has.
+pub fn plan(bytes: Vec<u8>) -> Examined<Plan> {
+    examine(
+        (Source::Plan, bytes, PLAN_LIMIT),
+        ("env.mova_agent_plan_v1", &[Library::own()]),
+        read_plan,
+    )
+}
+
+/// Examine a request.
+pub fn request(bytes: Vec<u8>) -> Examined<Request> {
+    examine(
+        (Source::Request, bytes, PLAN_LIMIT),
+        ("env.mova_agent_request_v1", &[Library::own()]),
+        |root, findings| {
+            if !findings.is_empty() {
+                return None;
+            }
+            let request = member(root, "request")?;
+            Some(Request {
+                id: spanned(request, "request_id")?,
+                pool: pool_ref(request)?,
+                profile: profile_ref(request)?,
+                digest: digest_of(root),
+            })
+        },
+    )
+}
+
+/// What a plan says, even of one that is not as it has to be, so that everything that is wrong with
+/// it is told at once: planners make several mistakes. Only what is called by no name is nothing, and
+/// what may be: of too many problems not all are known.
+fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
+    let plan = member(root, "plan")?;
+    let nodes = items(plan, "steps");
+    let steps = (0..nodes.len()).map(|number| format!("/plan/steps/{number}"));
+    let names = steps.flat_map(|at| NAMES.map(|name| format!("{at}/{name}")));
+    let ids = ["/plan/plan_id", "/plan/request_id"].map(str::to_owned);
+    let mut all = ids.into_iter().chain(names);
+    if findings.is_full() || !findings.is_empty() && all.any(|it| findings.is_about(&it)) {
+        return None;
+    }
+    let mut first = BTreeMap::new();
+    for (number, node) in nodes.iter().enumerate() {
+        first
+            .entry(string(member(node, "step_id")?)?)
+            .or_insert(number);
+    }
+    let mut steps = Vec::new();
+    for (number, node) in nodes.iter().enumerate() {
+        let id = spanned(node, "step_id")?;
+        let input = input(node, number, &first, findings)?;
+        let before = first.get(&*id.value).filter(|it| **it < number);
+        if let Some(before) = before.and_then(|it| member(&nodes[*it], "step_id")) {
+            let at = (id.span, &*format!("/plan/steps/{number}/step_id"));
+            let what = format!("the step `{}`", id.value);
+            again(at, before.span, &what, UNIQUE, findings);
+        }
+        steps.push(PlanStep {
+            span: node.span,
+            id,
+            connector: spanned(node, "connector_id")?,
+            tool: spanned(node, "tool_id")?,
+            input,
+            input_schema: spanned(node, "input_schema_ref"),
+            output_schema: spanned(node, "output_schema_ref"),
+        });
+    }
+    Some(Plan {
+        id: spanned(plan, "plan_id")?,
+        request: spanned(plan, "request_id")?,
+        pool: pool_ref(plan)?,
+        profile: profile_ref(plan)?,
+        steps,
+    })
+}
+
+/// What a step is given, by where the step of each name stands.
+fn input(
+    step: &Node<'_>,
+    number: usize,
+    first: &BTreeMap<&str, usize>,
+    findings: &mut Findings<'_>,
+) -> Option<Input> {
+    let Some(from) = member(step, "input_from") else {
+        return member(step, "input").map(|input| Input::Literal(input.span));
+    };
+    let pointer = format!("/plan/steps/{number}/input_from/step");
+    // What is no name of a step, or no pointer, is told already.
+    let part = format!("/plan/steps/{number}/input_from/pointer");
+    if findings.is_about(&pointer) || findings.is_about(&part) {
+        return Some(Input::Refused);
+    }
+    let name = spanned(from, "step")?;
+    let place = first.get(&*name.value);
+    if let Some(step) = place.filter(|it| **it < number) {
+        return Some(Input::From {
+            step: *step,
+            pointer: spanned(from, "pointer")?,
+            span: from.span,
+        });
+    }
+    let at = (name.span, &*pointer);
+    let earlier = first.iter().filter(|(_, place)| **place < number);
+    let names = earlier.map(|(name, _)| *name);
+    let meant = findings.likeness().nearest(&name.value, names, 1);
+    let (label, message, help) = match place {
+        Some(place) if *place == number => (
+            "this step itself",
+            format!("the step `{}` takes its input from itself", name.value),
+            "give it an `input`, or name a step that stands before it".to_owned(),
+        ),
+        Some(_) => (
+            "stands later",
+            format!(
+                "the input is taken from the step `{}`, which stands later",
+                name.value
+            ),
+            "let that step stand before this one".to_owned(),
+        ),
+        None => (
+            "no such step",
+            format!("no step is called `{}`", name.value),
+            match meant[..] {
+                [meant] => format!("did you mean `{meant}`?"),
+                _ => "name a step that stands before this one".to_owned(),
+            },
+        ),
+    };
+    findings.add(at, EARLIER, label, message, &help);
+    for meant in meant {
+        let mut value = String::new();
+        write_string(meant, &mut value);
+        findings.propose(vec![Change {
+            source: Source::Plan,
+            pointer: pointer.clone(),
+            kind: ChangeKind::Replace(value),
+            widens: false,
+        }]);
+    }
+    Some(Input::Refused)
+}
+
+fn pool_ref(node: &Node<'_>) -> Option<DocumentRef> {
+    let node = member(node, "tool_pool_ref")?;
+    document_ref(node, spanned(node, "pool_id")?, "pool_version")
+}
+
+fn profile_ref(node: &Node<'_>) -> Option<DocumentRef> {
+    let node = member(node, "instruction_profile_ref")?;
+    document_ref(node, spanned(node, "profile_id")?, "profile_version")
+}
+
+fn document_ref(node: &Node<'_>, id: Spanned<String>, version: &str) -> Option<DocumentRef> {
+    Some(DocumentRef {
+        id,
+        version: spanned(node, version),
+        digest: spanned(node, "digest"),
+    })
+}

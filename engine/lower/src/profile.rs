@@ -1,0 +1,171 @@
+//! Instruction profiles, with the caps and the input policy that MOVA leaves open \[1, 3\].
+
+use super::PROFILE_LIMIT;
+use super::document::{
+    Examined, conform, digest_of, examine, items, member, spanned, string, whole_number,
+};
+use agent_diagnostic::Findings;
+use agent_json_schema::{Budget, Library, TextPattern};
+use agent_model::{Cap, DenyPattern, Effect, InputPolicy, Profile, Rule, Selector};
+use agent_syntax::{Node, Value};
+use agent_text::{Source, Spanned};
+
+/// What `input_policy` is.
+const INPUT_POLICY: &str = "`input_policy` is {\"max_bytes\": …, \"deny_patterns\": […]}, its patterns without \
+     look-around and back-references";
+
+/// What a rule about tools is about.
+const SELECTOR: &str = "a rule about tools has the `selector` `connector_id/tool_id` or `*`";
+
+/// Examine an instruction profile, by MOVA's schema in a library, and by the project's equivalent:
+/// by what it says the profile is read.
+pub fn profile(bytes: Vec<u8>, library: &Library) -> Examined<Profile> {
+    examine(
+        (Source::Profile, bytes, PROFILE_LIMIT),
+        ("ds.instruction_profile_core_v1", &[library, Library::own()]),
+        read,
+    )
+}
+
+fn read(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
+    if !findings.is_empty() {
+        return None;
+    }
+    let caps = member(root, "caps");
+    if let Some(caps) = caps {
+        let schema = "ds.mova_agent_run_summary_v1#/$defs/caps";
+        // That a cap is missing is a denial: it is told for each by itself.
+        let tell = |it: &agent_json_schema::Violation| it.keyword != "required";
+        conform(caps, "/caps", (schema, Library::own()), tell, findings);
+    }
+    let envelopes = member(root, "applies_to").and_then(|it| member(it, "envelope_ids"));
+    Some(Profile {
+        id: spanned(root, "profile_id")?.value,
+        version: spanned(root, "profile_version").map(|version| version.value),
+        digest: digest_of(root),
+        status: spanned(root, "status")?,
+        envelopes: envelopes.map(|list| Spanned {
+            value: strings(list),
+            span: list.span,
+        }),
+        rules: items(root, "rules")
+            .iter()
+            .enumerate()
+            .filter_map(|(number, node)| rule(number, node, findings))
+            .collect(),
+        caps_span: caps.map(|caps| caps.span),
+        caps: Cap::ALL
+            .into_iter()
+            .filter_map(|cap| {
+                member(caps?, cap.name())?;
+                let pointer = format!("/caps/{}", cap.name());
+                let sound = !findings.is_about(&pointer);
+                let value = whole_number(caps?, cap.name()).filter(|_| sound);
+                Some((cap, value))
+            })
+            .collect(),
+        input_policy: member(root, "input_policy").and_then(|it| input_policy(it, findings)),
+    })
+}
+
+fn strings(list: &Node<'_>) -> Vec<String> {
+    match &list.value {
+        Value::Sequence(items) => items.iter().filter_map(string).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// A rule, if it is about tools.
+fn rule(number: usize, node: &Node<'_>, findings: &mut Findings<'_>) -> Option<Rule> {
+    let target = member(node, "target")?;
+    if string(member(target, "kind")?)? != "tool" {
+        return None;
+    }
+    let selector = member(target, "selector").and_then(string);
+    let effect = string(member(node, "effect")?)?;
+    // One that is meant to deny and is about no tool would let everything through.
+    if effect == "deny" && !selector.is_some_and(is_selector) {
+        let id = string(member(node, "rule_id")?)?;
+        let (place, pointer) = match member(target, "selector") {
+            Some(selector) => (selector, "/selector"),
+            None => (target, ""),
+        };
+        findings.add(
+            (place.span, &format!("/rules/{number}/target{pointer}")),
+            SELECTOR,
+            "about no tool",
+            format!("the rule `{id}` would deny nothing: it selects no tool"),
+            "select one tool by `connector_id/tool_id`, or all of them by `*`",
+        );
+    }
+    Some(Rule {
+        number,
+        id: spanned(node, "rule_id")?.value,
+        span: node.span,
+        effect: match effect {
+            "allow" => Effect::Allow,
+            "deny" => Effect::Deny,
+            _ => Effect::Other,
+        },
+        selector: match selector {
+            Some("*") => Selector::Every,
+            Some(selector) => Selector::One(selector.to_owned()),
+            None => Selector::None,
+        },
+    })
+}
+
+/// Whether a selector is about a tool, or about all.
+fn is_selector(text: &str) -> bool {
+    let named = |part: &str| !part.is_empty() && !part.contains(['/', '*']);
+    let tool = text.split_once('/');
+    text == "*" || tool.is_some_and(|(connector, tool)| named(connector) && named(tool))
+}
+
+/// What MOVA's schema says nothing about: a limit and patterns, and nothing else.
+fn input_policy(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<InputPolicy> {
+    let refuse = |node: &Node<'_>, pointer: &str, message: String, findings: &mut Findings<'_>| {
+        let label = "not what it has to be";
+        let help = "write a whole number of bytes and a list of patterns";
+        findings.add((node.span, pointer), INPUT_POLICY, label, message, help);
+    };
+    let known = match &node.value {
+        Value::Mapping(entries) => entries
+            .iter()
+            .all(|entry| ["deny_patterns", "max_bytes"].contains(&&*entry.key)),
+        _ => false,
+    };
+    let max_bytes = whole_number(node, "max_bytes");
+    let patterns = member(node, "deny_patterns");
+    let listed = patterns.is_none_or(|it| matches!(it.value, Value::Sequence(_)));
+    let (Some(max_bytes), true, true) = (max_bytes, known, listed) else {
+        let message = format!("`/input_policy` is not one: {INPUT_POLICY}");
+        refuse(node, "/input_policy", message, findings);
+        return None;
+    };
+    let mut budget = Budget::new();
+    let mut deny = Vec::new();
+    for (number, item) in items(node, "deny_patterns").iter().enumerate() {
+        let pointer = format!("/input_policy/deny_patterns/{number}");
+        match string(item).map(|text| (text, TextPattern::search(text, &mut budget))) {
+            Some((text, Ok(pattern))) => deny.push(DenyPattern {
+                text: text.to_owned(),
+                pattern,
+            }),
+            Some((text, Err(error))) => {
+                let message = format!("the pattern {text:?} can't be used: {error}");
+                refuse(item, &pointer, message, findings);
+            }
+            None => refuse(
+                item,
+                &pointer,
+                format!("`{pointer}` is no string"),
+                findings,
+            ),
+        }
+    }
+    Some(InputPolicy {
+        max_bytes: max_bytes.value,
+        deny,
+    })
+}

@@ -1,0 +1,64 @@
+//! The tool that stands in place of those of a server that are loaded on demand \[4, 6.1\].
+
+use agent_model::ServerView;
+use agent_syntax::json::Writer;
+
+/// How many characters of a server's id the name of a stub has at most; with its ending it then
+/// has the 64 that most clients allow.
+pub const STUB_ID_LIMIT: usize = 57;
+
+/// The operation of a stub that lists the tools it stands for.
+pub const LIST_SERVICES: &str = "list_services";
+
+/// The operation of a stub that loads the definitions of tools it stands for.
+pub const EXPAND: &str = "expand";
+
+/// The name of a server's stub: its id, characters outside `[A-Za-z0-9_-]` replaced by `_`, cut
+/// to [`STUB_ID_LIMIT`] characters, and `_helper`. Ids may have the same.
+pub fn stub_name(id: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let mut name: String = id
+        .chars()
+        .take(STUB_ID_LIMIT)
+        .map(|c| if plain(c) { c } else { '_' })
+        .collect();
+    name.push_str("_helper");
+    name
+}
+
+/// The RFC 8785 form of `{name, description, inputSchema}` of a server's stub.
+///
+/// It doesn't name the tools it stands for: to save their tokens is what it is there for.
+pub fn stub_definition(server: ServerView<'_>) -> String {
+    let mut w = Writer::dense();
+    w.object(|w| {
+        w.key("description").string(&format!(
+            "Tools of the server {} {}, loaded on demand: `{LIST_SERVICES}` lists them, \
+             `{EXPAND}` loads the definitions of those named in `tools`.",
+            server.id(),
+            server.version(),
+        ));
+        w.key("inputSchema").object(|w| {
+            w.key("additionalProperties").bool(false);
+            w.key("properties").object(|w| {
+                w.key("operation").object(|w| {
+                    w.key("enum").strings([LIST_SERVICES, EXPAND]);
+                    w.key("type").string("string");
+                });
+                w.key("tools").object(|w| {
+                    w.key("description")
+                        .string(&format!("Names of tools; needed for `{EXPAND}`."));
+                    w.key("items").object(|w| w.key("type").string("string"));
+                    w.key("minItems").number(1);
+                    w.key("type").string("array");
+                });
+            });
+            w.key("required").strings(["operation"]);
+            w.key("type").string("object");
+        });
+        w.key("name").string(&stub_name(server.id()));
+    });
+    let mut definition = w.finish();
+    definition.pop();
+    definition
+}

@@ -1,0 +1,448 @@
+//! Tool pools: what tools are bound to, with every schema and pattern compiled \[3\].
+
+use super::POOL_LIMIT;
+use super::document::{
+    Examined, again, digest_of, examine, items, member, spanned, string, whole_number,
+};
+use agent_diagnostic::{Code, Findings};
+use agent_json_schema::{
+    Budget, Flaw, FlawKind, Library, NamedText, Refused, SchemaSet, TextPattern, token,
+};
+use agent_model::{ArgumentPattern, Binding, Driver, Limits, Origin, Program, ToolPool};
+use agent_syntax::{Node, write_string};
+use agent_text::sort::sort_by;
+use agent_text::{Source, Span};
+use core::net::IpAddr;
+use std::collections::BTreeMap;
+
+/// At most this many flaws of one schema are told.
+const FLAWS: usize = 20;
+
+/// Examine a tool pool, by the project's schema over MOVA's core in a library. A core of somebody
+/// else may ask for less than what is read here, so that the project's own holds as well.
+pub fn tool_pool(bytes: Vec<u8>, library: &Library) -> Examined<ToolPool> {
+    examine(
+        (Source::ToolPool, bytes, POOL_LIMIT),
+        ("ds.mova_agent_tool_pool_v1", &[library, Library::own()]),
+        |root, findings| read(root, library, findings),
+    )
+}
+
+fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Option<ToolPool> {
+    if !findings.is_empty() {
+        return None;
+    }
+    let connectors = connectors(root, findings);
+    let nodes = items(root, "bindings");
+    let schemas = Schemas::read(root, nodes, library, findings);
+    let mut budget = Budget::new();
+    let mut known: BTreeMap<(String, String), Span> = BTreeMap::new();
+    let mut bindings = Vec::new();
+    for (number, node) in nodes.iter().enumerate() {
+        let at = format!("/bindings/{number}");
+        let connector = spanned(node, "connector_id")?;
+        let tool = spanned(node, "tool_id")?;
+        if !connectors.contains_key(&connector.value) {
+            let names = connectors.keys().map(String::as_str);
+            let meant = findings.likeness().nearest(&connector.value, names, 1);
+            findings.add(
+                (connector.span, &format!("{at}/connector_id")),
+                "a binding is of one of the pool's `connectors`",
+                "no such connector",
+                format!("the pool has no connector `{}`", connector.value),
+                &match meant[..] {
+                    [meant] => format!("did you mean `{meant}`?"),
+                    _ => "add its contract to `connectors`".to_owned(),
+                },
+            );
+        }
+        let name = (connector.value.clone(), tool.value.clone());
+        if let Some(first) = known.get(&name) {
+            let what = format!("the binding of `{}/{}`", name.0, name.1);
+            let pointer = format!("{at}/tool_id");
+            let rule = "no other binding has the same connector and tool";
+            again((tool.span, &pointer), *first, &what, rule, findings);
+        } else {
+            known.insert(name, tool.span);
+        }
+        bindings.push(Binding {
+            number,
+            connector: connector.value,
+            tool: tool.value,
+            driver: driver(node, &at, &mut budget, findings)?,
+            destinations: destinations(node, &at, findings).into(),
+            limits: limits(member(node, "limits")?)?,
+            input: schemas.of_binding.get(&(number, Part::Input)).copied(),
+            output: schemas.of_binding.get(&(number, Part::Output)).copied(),
+        });
+    }
+    sort_by(&mut bindings, |a, b| {
+        (&a.connector, &a.tool).cmp(&(&b.connector, &b.tool))
+    });
+    Some(ToolPool {
+        id: spanned(root, "pool_id")?.value,
+        version: spanned(root, "pool_version")?.value,
+        digest: digest_of(root),
+        connectors: connectors.into_keys().collect(),
+        bindings,
+        schemas: schemas.set,
+        named: schemas.named.into_iter().collect(),
+    })
+}
+
+/// The connectors by id, and where the id stands.
+fn connectors(root: &Node<'_>, findings: &mut Findings<'_>) -> BTreeMap<String, Span> {
+    let mut known = BTreeMap::new();
+    for (number, node) in items(root, "connectors").iter().enumerate() {
+        let Some(id) = spanned(node, "connector_id") else {
+            continue;
+        };
+        if let Some(first) = known.get(&id.value) {
+            let pointer = format!("/connectors/{number}/connector_id");
+            let what = format!("the connector `{}`", id.value);
+            let rule = "no other connector of the pool has the same `connector_id`";
+            again((id.span, &pointer), *first, &what, rule, findings);
+        } else {
+            known.insert(id.value, id.span);
+        }
+    }
+    known
+}
+
+fn limits(node: &Node<'_>) -> Option<Limits> {
+    Some(Limits {
+        timeout_ms: whole_number(node, "timeout_ms")?,
+        max_input_bytes: whole_number(node, "max_input_bytes")?,
+        max_output_bytes: whole_number(node, "max_output_bytes")?,
+        max_log_bytes: whole_number(node, "max_log_bytes")?,
+    })
+}
+
+fn destinations(node: &Node<'_>, at: &str, findings: &mut Findings<'_>) -> Vec<Origin> {
+    let mut origins = Vec::new();
+    for (number, item) in items(node, "destinations").iter().enumerate() {
+        let text = string(item).unwrap_or_default();
+        match Origin::new(text) {
+            Ok(origin) => origins.push(origin),
+            Err(error) => findings.add(
+                (item.span, &format!("{at}/destinations/{number}")),
+                "a destination is a URL of `http` or `https` with a host, and at most a port",
+                "no destination",
+                format!("{text:?} is no destination: {error}"),
+                "write a scheme, a host and, if it is not the usual one, a port, such as \
+                 `https://api.example.com:8443`",
+            ),
+        }
+    }
+    origins
+}
+
+fn addresses(node: &Node<'_>, at: &str, findings: &mut Findings<'_>) -> Vec<IpAddr> {
+    let mut addresses = Vec::new();
+    for (number, item) in items(node, "non_public_addresses").iter().enumerate() {
+        let text = string(item).unwrap_or_default();
+        match text.parse() {
+            Ok(address) => addresses.push(address),
+            Err(_) => findings.add(
+                (item.span, &format!("{at}/non_public_addresses/{number}")),
+                "`non_public_addresses` are IPv4 and IPv6 addresses, each written out",
+                "no address",
+                format!("{text:?} is no IP address"),
+                "write an address such as `10.0.0.7` or `fd00::7`",
+            ),
+        }
+    }
+    addresses
+}
+
+fn driver(
+    node: &Node<'_>,
+    at: &str,
+    budget: &mut Budget,
+    findings: &mut Findings<'_>,
+) -> Option<Driver> {
+    Some(match string(member(node, "driver_kind")?)? {
+        "noop" => Driver::Noop,
+        "http" => Driver::Http {
+            methods: items(node, "methods")
+                .iter()
+                .filter_map(string)
+                .map(str::to_owned)
+                .collect(),
+            addresses: addresses(node, at, findings),
+        },
+        "mcp_proxy" => Driver::McpProxy {
+            server: spanned(node, "server")?.value,
+            version: spanned(node, "server_version").map(|version| version.value),
+            tool: spanned(node, "tool")?.value,
+            addresses: addresses(node, at, findings),
+        },
+        _ => Driver::RestrictedShell {
+            programs: programs(node, at, budget, findings),
+        },
+    })
+}
+
+fn programs(
+    node: &Node<'_>,
+    at: &str,
+    budget: &mut Budget,
+    findings: &mut Findings<'_>,
+) -> Vec<Program> {
+    let mut known: BTreeMap<&str, Span> = BTreeMap::new();
+    let mut programs = Vec::new();
+    for (number, item) in items(node, "programs").iter().enumerate() {
+        let at = format!("{at}/programs/{number}");
+        let Some(path) = member(item, "path") else {
+            continue;
+        };
+        let text = string(path).unwrap_or_default();
+        let pointer = format!("{at}/path");
+        if let Some(first) = known.get(text) {
+            let what = format!("the program `{text}`");
+            let rule = "no two programs of a binding have the same path";
+            again((path.span, &pointer), *first, &what, rule, findings);
+        } else {
+            known.insert(text, path.span);
+        }
+        if text.split('/').any(|part| part == "." || part == "..") {
+            findings.add(
+                (path.span, &pointer),
+                "`path` is an absolute path with neither `.` nor `..` in it",
+                "not where it seems to be",
+                format!("the path {text:?} has `.` or `..` in it"),
+                "write the path of the program itself",
+            );
+        }
+        let arguments = items(item, "arguments").iter().enumerate();
+        let arguments = arguments
+            .filter_map(|(i, it)| pattern(it, &format!("{at}/arguments/{i}"), budget, findings))
+            .collect();
+        let more = member(item, "more_arguments");
+        programs.push(Program {
+            path: text.to_owned(),
+            arguments,
+            more: more
+                .and_then(|it| pattern(it, &format!("{at}/more_arguments"), budget, findings)),
+        });
+    }
+    programs
+}
+
+fn pattern(
+    node: &Node<'_>,
+    at: &str,
+    budget: &mut Budget,
+    findings: &mut Findings<'_>,
+) -> Option<ArgumentPattern> {
+    let text = string(node)?;
+    match TextPattern::whole(text, budget) {
+        Ok(pattern) => Some(ArgumentPattern {
+            text: text.to_owned(),
+            pattern,
+        }),
+        Err(error) => {
+            findings.add(
+                (node.span, at),
+                "a pattern of an argument is matched in linear time",
+                "can't be used",
+                format!("the pattern {text:?} can't be used: {error}"),
+                "write a regular expression without look-around and back-references",
+            );
+            None
+        }
+    }
+}
+
+/// Of which value of a tool a schema is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Input,
+    Output,
+}
+
+/// The schemas of a pool.
+struct Schemas {
+    set: SchemaSet,
+    named: BTreeMap<String, usize>,
+    of_binding: BTreeMap<(usize, Part), usize>,
+}
+
+/// A schema of a pool before it is compiled: where it stands, and its text.
+struct Root<'n, 'a> {
+    pointer: String,
+    node: &'n Node<'a>,
+    /// What it is referred to by; none for one that stands there itself.
+    reference: Option<String>,
+}
+
+impl Schemas {
+    fn read(
+        root: &Node<'_>,
+        bindings: &[Node<'_>],
+        library: &Library,
+        findings: &mut Findings<'_>,
+    ) -> Self {
+        let text = findings.text().as_str();
+        let mut documents = Vec::new();
+        let mut roots: Vec<Root<'_, '_>> = Vec::new();
+        let mut named = BTreeMap::new();
+        let mut first_of: BTreeMap<String, (String, Span)> = BTreeMap::new();
+        for (number, node) in items(root, "schemas").iter().enumerate() {
+            let Some(id) = spanned(node, "$id") else {
+                continue;
+            };
+            let pointer = format!("/schemas/{number}");
+            if let Some((_, first)) = first_of.get(&id.value) {
+                let what = format!("the schema `{}`", id.value);
+                let rule = "no other schema of the pool has the same `$id`";
+                let at = format!("{pointer}/{}", token("$id"));
+                again((id.span, &at), *first, &what, rule, findings);
+                continue;
+            }
+            first_of.insert(id.value.clone(), (pointer.clone(), id.span));
+            named.insert(id.value.clone(), roots.len());
+            documents.push(NamedText {
+                uri: id.value.clone(),
+                text: node.span.of(text).to_owned().into(),
+            });
+            roots.push(Root {
+                pointer,
+                node,
+                reference: Some(id.value),
+            });
+        }
+        let mut of_binding = BTreeMap::new();
+        for (number, node) in bindings.iter().enumerate() {
+            for (part, inline, by_name) in [
+                (Part::Input, "input_schema", "input_schema_ref"),
+                (Part::Output, "output_schema", "output_schema_ref"),
+            ] {
+                let named = member(node, by_name);
+                let Some(node) = named.or_else(|| member(node, inline)) else {
+                    continue;
+                };
+                let key = if named.is_some() { by_name } else { inline };
+                of_binding.insert((number, part), roots.len());
+                roots.push(Root {
+                    pointer: format!("/bindings/{number}/{key}"),
+                    node,
+                    reference: named.and_then(string).map(str::to_owned),
+                });
+            }
+        }
+        let texts: Vec<_> = roots.iter().map(|root| root.text(text)).collect();
+        let mut set = SchemaSet::new(documents.clone(), texts.clone());
+        let mut refused = compile(&set, roots.len());
+        if refused.iter().any(|(_, refused)| is_unknown(refused)) {
+            // Only then: most pools refer to nothing but themselves.
+            documents.extend(library.documents());
+            set = SchemaSet::new(documents, texts);
+            refused = compile(&set, roots.len());
+        }
+        for (number, refused) in refused {
+            tell(&roots[number], &refused, &first_of, findings);
+        }
+        Self {
+            set,
+            named,
+            of_binding,
+        }
+    }
+}
+
+impl Root<'_, '_> {
+    /// The schema itself, or one that refers to it.
+    fn text(&self, pool: &str) -> String {
+        match &self.reference {
+            None => self.node.span.of(pool).to_owned(),
+            Some(reference) => {
+                let mut text = String::from("{\"$ref\":");
+                write_string(reference, &mut text);
+                text.push('}');
+                text
+            }
+        }
+    }
+}
+
+/// Compile every schema of a pool within one budget, and see which can't be used.
+fn compile(set: &SchemaSet, schemas: usize) -> Vec<(usize, Refused)> {
+    let mut budget = Budget::new();
+    let compiled = (0..schemas).map(|number| (number, set.compile(number, &mut budget)));
+    compiled
+        .filter_map(|(number, result)| Some((number, result.err()?)))
+        .collect()
+}
+
+/// Whether a schema may be usable once more documents are known.
+fn is_unknown(refused: &Refused) -> bool {
+    let Refused::Flaws(flaws) = refused else {
+        return false;
+    };
+    flaws.iter().any(|flaw| {
+        matches!(
+            flaw.kind,
+            FlawKind::UnknownReference(_)
+                | FlawKind::RemoteReference(_)
+                | FlawKind::UnknownDraft(_)
+        )
+    })
+}
+
+fn tell(
+    root: &Root<'_, '_>,
+    refused: &Refused,
+    documents: &BTreeMap<String, (String, Span)>,
+    findings: &mut Findings<'_>,
+) {
+    const RULE: &str =
+        "schemas are of draft 2020-12 or draft-07, and refer to nothing that is not here";
+    let mut add = |reason: Code, span: Span, pointer: &str, message: String| {
+        findings.reasoned(
+            Some(reason),
+            (span, pointer),
+            RULE,
+            "can't be used",
+            message,
+            reason.help(),
+        );
+    };
+    let flaws = match refused {
+        Refused::OverBudget(over) => {
+            let message = format!("the schemas can't be compiled: {}", over.reason());
+            return add(Code::SchemaBudget, root.node.span, &root.pointer, message);
+        }
+        Refused::Flaws(flaws) => flaws,
+    };
+    for flaw in flaws.iter().take(FLAWS) {
+        let message = flaw.message();
+        let home = flaw.document.as_ref().and_then(|uri| documents.get(uri));
+        let is_here = match (&flaw.document, &root.reference) {
+            (None, reference) => reference.is_none(),
+            (Some(_), _) => home.is_some_and(|(pointer, _)| *pointer == root.pointer),
+        };
+        match &flaw.document {
+            _ if is_here => {
+                let pointer = format!("{}{}", root.pointer, flaw.pointer);
+                add(Code::SchemaInvalid, within(root, flaw), &pointer, message);
+            }
+            // It is told where it stands, for every schema of the pool is compiled by itself.
+            Some(_) if home.is_some() => {}
+            Some(uri) => {
+                let message = format!("`{uri}` can't be used at `{}`: {message}", flaw.pointer);
+                add(Code::SchemaInvalid, root.node.span, &root.pointer, message);
+            }
+            // The reference to it leads nowhere.
+            None => add(Code::SchemaInvalid, root.node.span, &root.pointer, message),
+        }
+    }
+}
+
+/// Where a flaw stands whose text is that of the root.
+fn within(root: &Root<'_, '_>, flaw: &Flaw) -> Span {
+    Span {
+        start: flaw.span.start + root.node.span.start,
+        end: flaw.span.end + root.node.span.start,
+    }
+}

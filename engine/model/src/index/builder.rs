@@ -1,0 +1,437 @@
+//! Making an index.
+
+use super::dictionary::Dictionary;
+use super::tool::{Block, ToolRow, Tools};
+use super::{Gate, Index, Rank, Row, Slice};
+use crate::CapabilityVerb;
+use agent_text::sort::{sort_by, sort_by_number, sort_numbers};
+use agent_text::{Span, Text};
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+
+/// A server as it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct NewServer {
+    /// `id`
+    pub id: Slice,
+    /// `version`
+    pub version: Slice,
+    /// `endpoint`
+    pub endpoint: Slice,
+    /// `trust.publisher`
+    pub publisher: Slice,
+    /// `class`
+    pub class: Option<Slice>,
+    /// The whole entry.
+    pub entry: Span,
+    /// Where the id stands.
+    pub id_span: Span,
+    /// What the constraints look at.
+    pub gate: Gate,
+}
+
+/// A tool as it is read.
+#[derive(Debug, Clone, Copy)]
+pub struct NewTool {
+    /// The key under which it stands.
+    pub name: Slice,
+    /// `description`
+    pub description: Option<Slice>,
+    /// What stands under the key.
+    pub entry: Span,
+}
+
+/// Names that servers have in common, numbered as they come.
+#[derive(Debug, Default)]
+struct Interner {
+    numbers: FxHashMap<Box<str>, u32>,
+}
+
+impl Interner {
+    /// The number of a name, and whether it is new.
+    #[inline]
+    fn number(&mut self, name: &str) -> (u32, bool) {
+        if let Some(number) = self.numbers.get(name) {
+            return (*number, false);
+        }
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(name.into(), number);
+        (number, true)
+    }
+
+    /// The names, sorted, and for each old number the place of its name among them.
+    fn sorted(self) -> (Vec<Box<str>>, Vec<u32>) {
+        let mut names: Vec<_> = self.numbers.into_iter().collect();
+        sort_by(&mut names, Ord::cmp);
+        let mut renumbered = vec![0; names.len()];
+        for (place, (_, number)) in names.iter().enumerate() {
+            renumbered[*number as usize] = place as u32;
+        }
+        (
+            names.into_iter().map(|(name, _)| name).collect(),
+            renumbered,
+        )
+    }
+}
+
+/// Two entries that have the same id and version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Duplicate {
+    /// The entry that stands first in the text.
+    pub first: Span,
+    /// The other one.
+    pub again: Span,
+}
+
+/// Collects the servers of an index.
+#[derive(Debug, Default)]
+pub struct IndexBuilder {
+    /// The length of the text: slices that start behind it are of `kept`.
+    text_len: usize,
+    kept: String,
+    rows: Vec<Row>,
+    gates: Vec<Gate>,
+    memberships: Vec<u32>,
+    categories: Interner,
+    scopes: Interner,
+    /// The categories of the server that is being read.
+    own_categories: Vec<u32>,
+    /// The scopes of the server that is being read.
+    own_scopes: Vec<u32>,
+    /// By the order of reading; the tools of a server stand together.
+    tools: Vec<ToolRow>,
+    blocks: Vec<Block>,
+    block_tags: Vec<u32>,
+    pairs: Interner,
+    tags: Interner,
+    /// `verb:resource` of the block that is being read.
+    pair: String,
+    /// The tags of the block that is being read.
+    own_tags: Vec<u32>,
+    /// How many tools there were before the server that is being read.
+    own_tools: usize,
+    /// How many blocks there were before the tool that is being read.
+    own_blocks: usize,
+}
+
+impl IndexBuilder {
+    /// Begin an index of a text.
+    pub fn new(text: &Text) -> Self {
+        Self {
+            text_len: text.as_str().len(),
+            ..Self::default()
+        }
+    }
+
+    /// Refer to a string that stands in the text as it is, within these quotes.
+    #[inline]
+    pub fn quoted(&self, span: Span) -> Slice {
+        Slice {
+            start: span.start + 1,
+            len: span.end - span.start - 2,
+        }
+    }
+
+    /// Keep a copy of a string: one that stands in the text in an escaped form, or that is looked
+    /// at so often that it should stand beside its likes.
+    pub fn kept(&mut self, string: &str) -> Slice {
+        let start = (self.text_len + self.kept.len()) as u32;
+        self.kept.push_str(string);
+        Slice {
+            start,
+            len: string.len() as u32,
+        }
+    }
+
+    /// Add a category to the server that is being read. Whether no server had it yet, so that it
+    /// has to be checked.
+    #[inline]
+    pub fn category(&mut self, name: &str) -> bool {
+        let (number, new) = self.categories.number(name);
+        self.own_categories.push(number);
+        new
+    }
+
+    /// Add a scope to the server that is being read. Whether no server had it yet.
+    #[inline]
+    pub fn scope(&mut self, name: &str) -> bool {
+        let (number, new) = self.scopes.number(name);
+        self.own_scopes.push(number);
+        new
+    }
+
+    /// Add a tag to the block that is being read. Whether no block had it yet, so that it has to
+    /// be checked.
+    pub fn tag(&mut self, name: &str) -> bool {
+        let (number, new) = self.tags.number(name);
+        self.own_tags.push(number);
+        new
+    }
+
+    /// End the block that is being read. None: it is of no use. Whether no block had its verb and
+    /// resource yet, so that the resource has to be checked.
+    pub fn end_block(&mut self, pair: Option<(CapabilityVerb, &str)>) -> bool {
+        let new = pair.is_some_and(|(verb, resource)| {
+            self.pair.clear();
+            self.pair.push_str(verb.as_str());
+            self.pair.push(':');
+            self.pair.push_str(resource);
+            let (pair, new) = self.pairs.number(&self.pair);
+            self.blocks.push(Block {
+                pair,
+                tags: self.block_tags.len() as u32,
+                len: self.own_tags.len() as u32,
+            });
+            self.block_tags.append(&mut self.own_tags);
+            new
+        });
+        self.own_tags.clear();
+        new
+    }
+
+    /// End the tool that is being read. None: it is of no use.
+    pub fn end_tool(&mut self, tool: Option<NewTool>) {
+        if let Some(tool) = tool {
+            self.tools.push(ToolRow {
+                // Known when all servers have been read.
+                server: 0,
+                name: tool.name,
+                description: tool.description,
+                entry: tool.entry,
+                blocks: self.own_blocks as u32,
+                len: (self.blocks.len() - self.own_blocks) as u32,
+            });
+        }
+        self.own_blocks = self.blocks.len();
+    }
+
+    /// End the server that is being read. None: it is of no use.
+    pub fn end_server(&mut self, server: Option<NewServer>) {
+        if let Some(server) = server {
+            let tools = self.tools.len() - self.own_tools;
+            self.rows.push(Row {
+                id: server.id,
+                version: server.version,
+                endpoint: server.endpoint,
+                publisher: server.publisher,
+                class: server.class,
+                entry: server.entry,
+                id_span: server.id_span,
+                tools: (self.own_tools as u32, tools as u32),
+                members: self.memberships.len() as u32,
+                categories: self.own_categories.len() as u32,
+                scopes: self.own_scopes.len() as u32,
+            });
+            self.gates.push(server.gate);
+            self.memberships.append(&mut self.own_categories);
+            self.memberships.append(&mut self.own_scopes);
+        }
+        self.own_categories.clear();
+        self.own_scopes.clear();
+        self.own_tools = self.tools.len();
+    }
+
+    /// Order the servers that have been read.
+    pub fn order<'b>(&'b self, text: &'b Text) -> ByName<'b> {
+        ByName::new(Names {
+            text: text.as_str(),
+            kept: &self.kept,
+            rows: &self.rows,
+        })
+    }
+
+    /// Number the servers, which `order` has by name, and make the lists. No two may have the
+    /// same id and version.
+    pub fn finish(self, text: Text, order: &[u32]) -> Index {
+        let (category_names, category_numbers) = self.categories.sorted();
+        let (scope_names, scope_numbers) = self.scopes.sorted();
+        let mut index = Index {
+            text,
+            kept: self.kept,
+            rows: self.rows,
+            gates: self.gates,
+            memberships: self.memberships,
+            categories: Dictionary::default(),
+            scopes: Dictionary::default(),
+            by_name: Vec::new(),
+            tools: Tools::default(),
+        };
+        for row in &mut index.rows {
+            let members = &mut index.memberships[row.members as usize..];
+            let (categories, scopes) = members.split_at_mut(row.categories as usize);
+            row.categories = renumber(categories, &category_numbers);
+            let kept = renumber(&mut scopes[..row.scopes as usize], &scope_numbers);
+            // Close the gap that duplicates leave between categories and scopes.
+            let gap = categories.len();
+            members.copy_within(gap..gap + kept as usize, row.categories as usize);
+            row.scopes = kept;
+        }
+        index.number(order);
+        let categories = index.servers().map(|server| server.category_numbers());
+        index.categories = Dictionary::new(category_names, categories);
+        let scopes = index.servers().map(|server| server.scope_numbers());
+        index.scopes = Dictionary::new(scope_names, scopes);
+        let (pair_names, pair_numbers) = self.pairs.sorted();
+        let (tag_names, tag_numbers) = self.tags.sorted();
+        let mut tools = Tools {
+            rows: self.tools,
+            blocks: self.blocks,
+            block_tags: self.block_tags,
+            tag_names,
+            ..Tools::default()
+        };
+        tools.renumber(&pair_numbers, &tag_numbers);
+        index.number_tools(&mut tools.rows);
+        tools.list(pair_names);
+        index.tools = tools;
+        index
+    }
+}
+
+/// Renumber, sort and remove duplicates in place; the answer is how many are left.
+pub(super) fn renumber(numbers: &mut [u32], renumbered: &[u32]) -> u32 {
+    for number in &mut *numbers {
+        *number = renumbered[*number as usize];
+    }
+    sort_numbers(numbers);
+    let mut kept = 0;
+    for i in 0..numbers.len() {
+        if kept == 0 || numbers[kept - 1] != numbers[i] {
+            numbers[kept] = numbers[i];
+            kept += 1;
+        }
+    }
+    kept as u32
+}
+
+/// What the servers are called, in the order of the text.
+#[derive(Clone, Copy)]
+struct Names<'b> {
+    text: &'b str,
+    kept: &'b str,
+    rows: &'b [Row],
+}
+
+impl<'b> Names<'b> {
+    fn id(self, number: u32) -> &'b str {
+        self.rows[number as usize].id.of(self.text, self.kept)
+    }
+
+    fn version(self, number: u32) -> &'b str {
+        self.rows[number as usize].version.of(self.text, self.kept)
+    }
+
+    fn compare(self, a: u32, b: u32) -> Ordering {
+        self.id(a)
+            .cmp(self.id(b))
+            .then_with(|| self.version(a).cmp(self.version(b)))
+    }
+
+    /// How many bytes all ids begin with in common.
+    fn shared_prefix(self) -> usize {
+        if self.rows.is_empty() {
+            return 0;
+        }
+        let first = self.id(0).as_bytes();
+        (0..self.rows.len() as u32).fold(first.len(), |shared, number| {
+            let id = self.id(number).as_bytes();
+            if id.get(..shared) == Some(&first[..shared]) {
+                return shared;
+            }
+            first.iter().zip(id).take_while(|(a, b)| a == b).count()
+        })
+    }
+}
+
+/// The servers of an index that is being made, ordered by id, then version, then place.
+pub struct ByName<'b> {
+    names: Names<'b>,
+    order: Vec<u32>,
+}
+
+impl<'b> ByName<'b> {
+    fn new(names: Names<'b>) -> Self {
+        // Most comparisons are decided by the eight bytes behind what all ids begin with.
+        let shared = names.shared_prefix();
+        let mut keyed: Vec<(u64, u32)> = (0..names.rows.len() as u32)
+            .map(|number| {
+                let rest = &names.id(number).as_bytes()[shared..];
+                let mut first = [0; 8];
+                let len = rest.len().min(8);
+                first[..len].copy_from_slice(&rest[..len]);
+                (u64::from_be_bytes(first), number)
+            })
+            .collect();
+        sort_by_number(&mut keyed);
+        for same in keyed.chunk_by_mut(|a, b| a.0 == b.0) {
+            sort_by(same, |a, b| names.compare(a.1, b.1));
+        }
+        Self {
+            names,
+            order: keyed.into_iter().map(|(_, number)| number).collect(),
+        }
+    }
+
+    /// The entries that have the id and version of one before them.
+    pub fn duplicates(&self) -> impl Iterator<Item = Duplicate> {
+        self.order
+            .windows(2)
+            .filter(|pair| self.names.compare(pair[0], pair[1]) == Ordering::Equal)
+            .map(|pair| Duplicate {
+                first: self.names.rows[pair[0] as usize].entry,
+                again: self.names.rows[pair[1] as usize].entry,
+            })
+    }
+
+    /// The order, for [`IndexBuilder::finish`].
+    pub fn into_order(self) -> Vec<u32> {
+        self.order
+    }
+}
+
+impl Index {
+    /// Put the rows, which `order` has by name, into the order of ranks.
+    fn number(&mut self, order: &[u32]) {
+        let signed = |number: &&u32| self.gates[**number as usize].signed();
+        let by_rank: Vec<u32> = order
+            .iter()
+            .filter(signed)
+            .chain(order.iter().filter(|number| !signed(number)))
+            .copied()
+            .collect();
+        let mut ranks = vec![0; by_rank.len()];
+        for (rank, number) in by_rank.iter().enumerate() {
+            ranks[*number as usize] = rank as Rank;
+        }
+        self.by_name = order.iter().map(|number| ranks[*number as usize]).collect();
+        self.gates = by_rank
+            .iter()
+            .map(|number| self.gates[*number as usize])
+            .collect();
+        self.rows = by_rank
+            .iter()
+            .map(|number| self.rows[*number as usize])
+            .collect();
+    }
+
+    /// Put the tools, which servers have by the order of reading, into the order of views: by
+    /// server, then name.
+    fn number_tools(&mut self, tools: &mut Vec<ToolRow>) {
+        let mut numbered = Vec::with_capacity(tools.len());
+        for rank in &self.by_name {
+            let row = &mut self.rows[*rank as usize];
+            let (first, len) = row.tools;
+            row.tools.0 = numbered.len() as u32;
+            let own = first as usize..(first + len) as usize;
+            numbered.extend(tools[own].iter().map(|tool| ToolRow {
+                server: *rank,
+                ..*tool
+            }));
+            let (text, kept) = (self.text.as_str(), &*self.kept);
+            sort_by(&mut numbered[row.tools.0 as usize..], |a, b| {
+                a.name.of(text, kept).cmp(b.name.of(text, kept))
+            });
+        }
+        *tools = numbered;
+    }
+}

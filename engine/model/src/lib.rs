@@ -1,0 +1,46 @@
+//! The domain. What these types can hold is legal; turning texts into them is [`agent_lower`].
+
+#![forbid(unsafe_code)]
+
+mod by_key;
+mod call_plan;
+mod capability;
+mod index;
+mod level;
+mod lock;
+mod manifest;
+mod name;
+mod non_empty;
+mod origin;
+mod payload;
+mod plan;
+mod profile;
+mod summary;
+mod task;
+mod tool_pool;
+
+pub use by_key::ByKey;
+pub use call_plan::{CallPlan, ListedServer, ListedTool, Planned, PlannedCall, ToolCatalogue};
+pub use capability::{
+    Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load,
+    Resource, Tag, Vocabulary,
+};
+pub use index::{
+    Advertised, ByName, Duplicate, Gate, Index, IndexBuilder, Members, NewServer, NewTool, Rank,
+    ServerView, Slice, ToolNumber, ToolView,
+};
+pub use level::{Residency, ResidencySet, Sensitivity};
+pub use lock::{Grant, Lock, Selection, selection_hash};
+pub use manifest::{Agent, Constraints, Manifest, Requirement};
+pub use name::{
+    AgentName, AgentVersion, Category, Class, Endpoint, ForbidLabel, Name, NameError, NameRule,
+    Publisher, Scope, ServerId, ServerVersion, TaskId, TenantId, ToolName,
+};
+pub use non_empty::NonEmpty;
+pub use origin::{Origin, UrlError, is_public};
+pub use payload::{LeafNumber, LeafView, Payload, PayloadBuilder, Step};
+pub use plan::{DocumentRef, Input, Plan, PlanStep, Request};
+pub use profile::{DenyPattern, Effect, InputPolicy, Profile, Rule, Selector};
+pub use summary::{Claim, Summary};
+pub use task::{Context, Health, Task, Tenant};
+pub use tool_pool::{ArgumentPattern, Binding, Cap, Driver, Limits, Program, ToolPool};

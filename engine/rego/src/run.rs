@@ -1,0 +1,492 @@
+//! Evaluating.
+
+use super::budget;
+use super::builtins::{self, kind};
+use super::guard::{Guarded, guard};
+use super::tree::Module;
+use agent_decide::{Allowed, PolicyError, PolicyErrorKind, Ruling};
+use agent_diagnostic::{Code, Diagnostic, Problems};
+use agent_text::{Place, Span, Text};
+use anyhow::Error;
+use regorus::{Engine, PolicyLengthConfig, Value};
+use std::collections::BTreeSet;
+use std::num::{NonZeroU32, NonZeroUsize};
+
+/// The largest input of an evaluation, in bytes.
+pub const INPUT_LIMIT: usize = 32 << 20;
+
+/// One module to evaluate.
+pub(super) struct Part<'m> {
+    pub(super) text: &'m Text,
+    pub(super) module: &'m Module,
+}
+
+/// Modules that are ready to be evaluated together.
+pub(super) struct Program {
+    engine: Engine,
+    parts: Vec<Guarded>,
+}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Program").finish_non_exhaustive()
+    }
+}
+
+/// What an evaluation gave.
+pub(super) struct Evaluated {
+    pub(super) result: Result<Value, PolicyError>,
+    /// The definitions that held: of which module, and which body.
+    held: BTreeSet<u32>,
+}
+
+impl Program {
+    /// Compile modules.
+    pub(super) fn new(parts: &[Part<'_>]) -> Result<Self, Vec<Diagnostic>> {
+        let mut engine = Engine::new();
+        engine.set_strict_builtin_errors(true);
+        engine.set_execution_timer_config(budget::timer());
+        engine.set_policy_length_config(PolicyLengthConfig {
+            max_col: NonZeroU32::MAX,
+            max_file_bytes: NonZeroUsize::MAX,
+            max_lines: NonZeroUsize::MAX,
+        });
+        let mut guarded = Vec::new();
+        let mut result = builtins::install(&mut engine);
+        for part in parts {
+            let guard = guard(part.text, part.module, first_body(&guarded));
+            let name = part.text.source().usual_name().to_owned();
+            let text = guard.text.clone();
+            guarded.push(guard);
+            result = result.and_then(|()| engine.add_policy(name, text).map(|_| ()));
+        }
+        let program = Self {
+            engine,
+            parts: guarded,
+        };
+        let mut program = match result {
+            Ok(()) => program,
+            Err(error) => return Err(program.refuse(parts, &error)),
+        };
+        // The rest of compiling is done before the first evaluation.
+        budget::start(0);
+        let result = program.engine.eval_query("true".to_owned(), false);
+        budget::finish();
+        match result {
+            Ok(_) => Ok(program),
+            Err(error) => Err(program.refuse(parts, &error)),
+        }
+    }
+
+    fn refuse(&self, parts: &[Part<'_>], error: &Error) -> Vec<Diagnostic> {
+        let (at, message) = explain(error);
+        let found = at.as_ref().and_then(|at| {
+            let same = |part: &&Part<'_>| part.text.source().usual_name() == at.file;
+            parts.iter().find(same)
+        });
+        let Some(part) = found.or(parts.last()) else {
+            return Vec::new();
+        };
+        let span = at.and_then(|at| self.span(part.text, &at));
+        let mut problems = Problems::new(part.text);
+        problems.report(
+            Code::PolicySyntax,
+            span.unwrap_or_default(),
+            "here",
+            message,
+        );
+        problems.finish()
+    }
+
+    /// The place that an error names, in the text as it was.
+    fn span(&self, text: &Text, at: &At) -> Option<Span> {
+        let name = text.source().usual_name();
+        let same = |part: &&Guarded| part.source.usual_name() == name;
+        let part = self.parts.iter().find(same)?;
+        let line = part.text.split('\n').nth(at.line.checked_sub(1)?)?;
+        let start = line.as_ptr() as usize - part.text.as_ptr() as usize;
+        let offset = part.original(start + byte_of_column(line, at.column));
+        let offset = text.as_str().floor_char_boundary(offset);
+        let known = part.places.get(&(offset as u32)).copied();
+        Some(known.unwrap_or(Span::new(offset, offset)))
+    }
+
+    /// Evaluate a query with an input, which has so many bytes.
+    pub(super) fn evaluate(
+        &self,
+        texts: &[&Text],
+        query: &str,
+        (input, bytes): (Value, usize),
+    ) -> Evaluated {
+        let mut engine = self.engine.clone();
+        engine.set_input(input);
+        budget::start(bytes);
+        let result = engine.eval_query(query.to_owned(), false);
+        let meter = budget::finish();
+        let result = match (meter.spent(), result) {
+            (Some(why), _) => Err(PolicyError {
+                kind: PolicyErrorKind::Budget,
+                detail: why.to_owned(),
+                place: None,
+            }),
+            (None, Ok(results)) => {
+                let mut results = results.result.into_iter();
+                let first = results.next().and_then(|mut first| first.expressions.pop());
+                Ok(first.map_or(Value::Undefined, |first| first.value))
+            }
+            (None, Err(error)) => {
+                let (at, detail) = explain(&error);
+                let place = at.and_then(|at| {
+                    let same = |text: &&&Text| text.source().usual_name() == at.file;
+                    let text = texts.iter().find(same)?;
+                    Some(text.place(self.span(text, &at)?))
+                });
+                Err(PolicyError {
+                    kind: PolicyErrorKind::Runtime,
+                    detail,
+                    place,
+                })
+            }
+        };
+        Evaluated {
+            result,
+            held: meter.held,
+        }
+    }
+
+    /// Ask which candidates are allowed.
+    pub(super) fn ask(&self, text: &Text, module: &Module, input: &str) -> Ruling {
+        let failed = |kind, detail: String| Ruling {
+            answer: Err(PolicyError {
+                kind,
+                detail,
+                place: None,
+            }),
+            lines: Vec::new(),
+        };
+        if input.len() > INPUT_LIMIT {
+            let detail = format!("its input has more than {INPUT_LIMIT} bytes");
+            return failed(PolicyErrorKind::Budget, detail);
+        }
+        let bytes = input.len();
+        let Ok(input) = Value::from_json_str(input) else {
+            return failed(PolicyErrorKind::Runtime, "its input is not JSON".to_owned());
+        };
+        let has = |name: &str| {
+            module.package == ["switchboard"]
+                && module.rules.iter().any(|rule| rule.name[0] == name)
+        };
+        if !has(TOOLS) {
+            let detail = format!("it has no rule `data.switchboard.{TOOLS}`");
+            return failed(PolicyErrorKind::Undefined, detail);
+        }
+        // In arrays, so that what is undefined leaves the other alone.
+        let reasons = if has(REASONS) {
+            format!("[x | x := data.switchboard.{REASONS}]")
+        } else {
+            "[]".to_owned()
+        };
+        let query = format!("[[x | x := data.switchboard.{TOOLS}], {reasons}]");
+        let evaluated = self.evaluate(&[text], &query, (input, bytes));
+        let lines = self.lines(text, &evaluated.held);
+        Ruling {
+            answer: evaluated.result.and_then(|value| answer(&value)),
+            lines,
+        }
+    }
+
+    /// The lines of the definitions that held.
+    fn lines(&self, text: &Text, held: &BTreeSet<u32>) -> Vec<u32> {
+        let mut lines = BTreeSet::new();
+        if let Some(part) = self.parts.first() {
+            for (at, (_, span)) in part.bodies.iter().enumerate() {
+                if held.contains(&(at as u32)) {
+                    let place: Place = text.place(*span);
+                    lines.extend(place.start.line..=place.end.line);
+                }
+            }
+        }
+        lines.into_iter().collect()
+    }
+}
+
+const TOOLS: &str = "allowed_tools";
+const REASONS: &str = "deny_reasons";
+
+/// How many bodies there are so far.
+fn first_body(guarded: &[Guarded]) -> usize {
+    guarded.iter().map(|part| part.bodies.len()).sum()
+}
+
+fn answer(value: &Value) -> Result<Allowed, PolicyError> {
+    let fail = |kind, detail: String| {
+        Err(PolicyError {
+            kind,
+            detail,
+            place: None,
+        })
+    };
+    let first = |at: usize| match &value[at] {
+        Value::Array(found) => found.first().cloned(),
+        _ => None,
+    };
+    let tools = match first(0) {
+        Some(Value::Set(tools)) => tools,
+        Some(other) => {
+            let detail = format!("`{TOOLS}` has to be a set, and is {}", kind(&other));
+            return fail(PolicyErrorKind::Type, detail);
+        }
+        None => {
+            let detail = format!("it leaves `{TOOLS}` undefined");
+            return fail(PolicyErrorKind::Undefined, detail);
+        }
+    };
+    let mut allowed = Allowed::default();
+    for id in tools.iter() {
+        let Value::String(id) = id else {
+            let detail = format!("`{TOOLS}` has to hold strings, and holds {}", kind(id));
+            return fail(PolicyErrorKind::Type, detail);
+        };
+        allowed.tools.insert(id.to_string());
+    }
+    if let Some(Value::Object(reasons)) = first(1) {
+        for (id, reason) in reasons.iter() {
+            if let (Value::String(id), Value::String(reason)) = (id, reason) {
+                allowed.reasons.insert(id.to_string(), reason.to_string());
+            }
+        }
+    }
+    Ok(allowed)
+}
+
+/// A place as the evaluator names it.
+struct At {
+    file: String,
+    line: usize,
+    column: usize,
+}
+
+/// How much of what the evaluator says is passed on, in characters.
+const DETAIL_LIMIT: usize = 200;
+
+/// What an error of the evaluator says, and where.
+fn explain(error: &Error) -> (Option<At>, String) {
+    let text = error.to_string();
+    let at = text.rfind("--> ").and_then(|start| {
+        let line = text[start + 4..].lines().next()?;
+        let mut parts = line.trim().rsplitn(3, ':');
+        let column = parts.next()?.parse().ok()?;
+        let line = parts.next()?.parse().ok()?;
+        let file = parts.next()?.to_owned();
+        Some(At { file, line, column })
+    });
+    let message = text.rsplit("error: ").next().unwrap_or(&text);
+    let message = message.lines().next().unwrap_or_default();
+    // What follows is the values at hand, which may be all of the input.
+    let message = [". Got `", " (path ["]
+        .iter()
+        .filter_map(|end| message.find(end))
+        .min()
+        .map_or(message, |end| &message[..end]);
+    let short: String = message.trim().chars().take(DETAIL_LIMIT).collect();
+    let short = short.trim_end_matches('.');
+    // Of some things it says no more than where they are.
+    let said = if short.is_empty() {
+        "the evaluator refuses it"
+    } else {
+        short
+    };
+    (at, said.to_owned())
+}
+
+/// The byte of a column as the evaluator counts them: a tab has four.
+fn byte_of_column(line: &str, column: usize) -> usize {
+    let mut at = 1;
+    for (byte, c) in line.char_indices() {
+        if at >= column {
+            return byte;
+        }
+        at += if c == '\t' { 4 } else { c.len_utf8() };
+    }
+    line.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::builtins::{BUILTINS, Cost};
+    use super::super::parse;
+    use super::{Part, Program};
+    use agent_text::Source;
+    use regorus::{Engine, Value};
+
+    /// What the evaluator makes of rules as they are, and with calls added.
+    fn both(rules: &str, input: &str) -> (Result<Value, String>, Result<Value, String>) {
+        let text = format!("package p\n{rules}\n");
+        let mut plain = Engine::new();
+        plain
+            .add_policy("policy.rego".to_owned(), text.clone())
+            .expect(rules);
+        plain.set_input(Value::from_json_str(input).expect("JSON"));
+        let query = "[x | x := data.p.out]";
+        let plain = plain.eval_query(query.to_owned(), false);
+        let plain = plain.map(|mut results| results.result.remove(0).expressions.remove(0).value);
+        let (text, module) = parse(Source::Policy, text.into_bytes(), &[])
+            .unwrap_or_else(|problems| panic!("{rules}: {problems:#?}"));
+        let part = Part {
+            text: &text,
+            module: &module,
+        };
+        let program =
+            Program::new(&[part]).unwrap_or_else(|problems| panic!("{rules}: {problems:#?}"));
+        let input = Value::from_json_str(input).expect("JSON");
+        let guarded = program.evaluate(&[&text], query, (input, 0)).result;
+        (
+            plain.map_err(|error| error.to_string()),
+            guarded.map_err(|error| error.detail),
+        )
+    }
+
+    #[test]
+    fn added_calls_change_no_value() {
+        let input = r#"{"a": [{"n": 1, "s": ["x", "y"]}, {"n": 2, "s": []}], "o": {"k": 1, "l": [2]}, "f": false, "t": "x-y-z"}"#;
+        let mut defined = 0;
+        let rules = [
+            "out := 1",
+            "out = 1",
+            "default out := 2\nout := 1 if input.nothing",
+            "out if input.f == false",
+            "out if not input.f",
+            "out if { x := input.f; x == false }",
+            "out contains x.n if some x in input.a",
+            "out contains n if { some i; n := input.a[i].n; i >= 0 }",
+            "out contains [i, n] if n := input.a[i].n",
+            "out[k] := v if some k, v in input.o",
+            "out[x.n] := [x.s, x] if some x in input.a",
+            "out[[k, v]] := 1 if some k, v in input.o",
+            "out[k][v] := 1 if some k, v in input.o",
+            "out.a[k].b[v] := 1 if some k, v in input.o",
+            "out[k] if some k, _ in input.o",
+            "out[i] contains s if some s in input.a[i].s",
+            "out.a.b := 1\nout.a.c := {\"d\": input.o}",
+            "out := x if { [x, _] := [input.o, 1] }",
+            "out := x if { [x, 1] = [input.o, 1] }",
+            "out := y if { y = [input.o, input.f] }",
+            "out := [x, y] if { [x, y] = input.a }",
+            "out := z if { x = input.f; z = [x, {\"a\": x}] }",
+            "out := x if { {\"k\": x, \"l\": _} = input.o }",
+            "out := x if x = input.o.k",
+            "out := i if input.a[i].n == 2",
+            "out := i if 2 == input.a[i].n",
+            "out := [i, j] if input.a[i].s[j] == \"y\"",
+            "out := [x | x := input.a[_].n]",
+            "out := [x | some x in input.a; x.n > 1]",
+            "out := {x | x := input.a[_].s}",
+            "out := {x.n: x | some x in input.a}",
+            "out := [[y | y := x.s[_]] | x := input.a[_]]",
+            "out := {1, 2} | {input.o.k, 3}",
+            "out := ({1, 2} & {2, 3}) - {input.o.k}",
+            "out := (1 + input.o.k) * 3 - 2 / 4 % 3",
+            "out := 1 + 2 * input.a[1].n",
+            "out := -input.o.k",
+            "out if \"x\" in input.a[_].s",
+            "out if 0, {\"n\": 1, \"s\": [\"x\", \"y\"]} in input.a",
+            "out if input.o in {input.o}",
+            "out := (2 in [1, input.a[1].n])",
+            "out if every x in input.a { x.n > 0 }",
+            "out if every i, x in input.a { x.n > i }",
+            "out if every x in input.a { every y in x.s { y != \"z\" } }",
+            "out := f(input.a[_].n)\nf(1) := \"one\"\nf(2) := \"one\"",
+            "out := f([1, 2], {\"a\": 3})\nf([x, y], {\"a\": z}) := x + y + z",
+            "out := f(3)\ndefault f(x) := 7\nf(x) := 8 if x == 2",
+            "out := 1 if { false } else := 2 if { input.f == true } else := [3, input.o]",
+            "out := 1 if false\nelse := 2",
+            "out if input.o == {\"k\": 1, \"l\": [2]}",
+            "out if { input.o.k == 1; input.o.l[0] == 2; not input.o.m }",
+            "out if {\n\tinput.o.k == 1 # comment\n\tinput.o.l[0] == 2 # another\n}",
+            "out if {\n\tsome x in input.a\n\tx.n ==\n\t\t2\n}",
+            "out := x if {\n\tx := [\n\t\tinput.o.k,\n\t\t2, # two\n\t]\n}",
+            "out := x if x := count(input.a) with input as {\"a\": [1, 2, 3]}",
+            "out := x if x := g with input.o.k as 5\ng := input.o.k",
+            "out := x if { x := f(1) with f as 7 }\nf(x) := x",
+            "out := {\"a\": {\"b\": input.o}, \"c\": [input.f, null, true, `raw \\n`]}",
+            "out := set()",
+            "out := {}",
+            "out := []",
+            "out := {1, \"a\", [1], {1}, {\"a\": 1}}",
+            "out := data.p.x[\"y\"]\nx := {\"y\": 1}",
+            "out := x[y]\nx := {\"k\": 1}\ny := \"k\"",
+            "import input.o as oo\nout := oo.k",
+            "import data.p.x as xx\nout := xx\nx := 4",
+            "import rego.v1\nout := 4",
+            "import future.keywords.in\nout if 1 in [1]",
+            "out := split(input.t, \"-\")",
+            "out := split(\"ab\", \"\")",
+            "out := concat(\",\", [\"a\", \"b\"])",
+            "out := concat(\",\", {\"b\", \"a\"})",
+            "out := concat(\",\", [])",
+            "out := replace(input.t, \"-\", \"--\")",
+            "out := replace(\"ab\", \"\", \"-\")",
+            "out := numbers.range(3, 1)",
+            "out := numbers.range(1, 3)",
+            "out := json.unmarshal(json.marshal(input))",
+            "out := [to_number(x) | some x in [\"1.5\", \"7\", null, true, 3]]",
+            "out := strings.any_prefix_match(input.t, [\"y\", \"x-\"])",
+            "out := strings.any_suffix_match([\"a\", \"b\"], \"b\")",
+            "out := sprintf(\"%s %d %v %5d|%-5s|\", [\"a\", 1, input.o, 2, \"b\"])",
+            "out := substring(input.t, 1, 3)",
+            "out := object.get(input.o, \"z\", [input.f])",
+            "out := object.get(input, [\"o\", \"l\", 0], 9)",
+            "out := sum([x.n | some x in input.a]) + max({1, 2}) + count(\"abc\")",
+            "out := union({{1}, {input.o.k, 5}})",
+            "out := sort([3, 1, input.o.k])",
+            "out := contains(input.t, \"y\")",
+            "out := type_name(input.f)",
+            "out := is_null(input.nothing)",
+            "out if is_string(input.t)\n",
+            "out := to_number(\"x\")",
+            "out := 1 / 0",
+            "out := f(1)\nf(x) := x\nf(x) := x + 1",
+            "out[\"a\"] := 1\nout[\"a\"] := 2",
+            "out := x if { some x in [1, 2] }",
+            "out := upper(1)",
+            "out := 12345678901234567890 * 98765432109876543210",
+            "out := 0.1 + 0.2",
+            "out := 1e3",
+            "out if 1 < 2\nout if \"a\" > 3",
+        ];
+        for rule in rules {
+            let (plain, guarded) = both(rule, input);
+            match (&plain, &guarded) {
+                (Ok(plain), Ok(guarded)) => {
+                    assert_eq!(plain, guarded, "{rule}");
+                    defined += usize::from(*plain != Value::new_array());
+                }
+                (Err(_), Err(_)) => {}
+                _ => panic!("{rule}: {plain:?}, {guarded:?}"),
+            }
+        }
+        assert!(defined > 80, "{defined} of {} are defined", rules.len());
+    }
+
+    #[test]
+    fn every_built_in_exists_once() {
+        assert!(BUILTINS.is_sorted_by(|a, b| a.name < b.name));
+        for builtin in BUILTINS {
+            let arguments = vec!["1"; usize::from(builtin.arguments)].join(", ");
+            let arguments = if builtin.name == "sprintf" {
+                "\"%d\", [1]".to_owned()
+            } else {
+                arguments
+            };
+            let (plain, guarded) = both(&format!("out := {}({arguments})", builtin.name), "{}");
+            let absent = |result: &Result<Value, String>| {
+                result
+                    .as_ref()
+                    .is_err_and(|error| error.contains("could not find function"))
+            };
+            let own = builtin.cost == Cost::Own && builtin.name.starts_with("regex");
+            assert_eq!(absent(&plain), own, "{}", builtin.name);
+            assert!(!absent(&guarded), "{}", builtin.name);
+        }
+    }
+}

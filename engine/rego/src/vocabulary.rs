@@ -1,0 +1,58 @@
+//! What can occur in the input of a policy \[4\].
+
+use super::Vocabulary;
+use agent_model::{
+    CapabilityVerb, Index, Load, Residency, Resource, Sensitivity, Tag, Tenant, ToolView,
+};
+use std::collections::BTreeSet;
+
+/// What is known of the input: what an index and the configuration of a tenant hold, where they
+/// are given, and what the specification allows.
+///
+/// Resources and constraints may be names of one's own, so that only those of an index and the
+/// known ones count, and only where there is an index.
+pub fn vocabulary(index: Option<&Index>, tenant: Option<&Tenant>) -> Vocabulary {
+    let mut known = Vocabulary::new();
+    let mut add = |path: &str, words: BTreeSet<String>| {
+        known.insert(path.to_owned(), words);
+    };
+    let all = |words: &mut dyn Iterator<Item = &str>| words.map(str::to_owned).collect();
+    let tool = |member: &str| format!("input.candidate_tools[_].{member}");
+    let verbs: BTreeSet<String> = all(&mut CapabilityVerb::names());
+    add("input.requirement.verb", verbs.clone());
+    add("input.requirement.load", all(&mut Load::names()));
+    add(&tool("capabilities[_].verb"), verbs);
+    add(&tool("residency[_]"), all(&mut Residency::names()));
+    add(&tool("maxSensitivity"), all(&mut Sensitivity::names()));
+    if let Some(tenant) = tenant {
+        add("input.user_tier", tenant.tiers.iter().cloned().collect());
+    }
+    let Some(index) = index else {
+        return known;
+    };
+    let servers = || index.servers();
+    let tools = || index.tools();
+    add(&tool("server"), all(&mut servers().map(|it| it.id())));
+    add(&tool("version"), all(&mut servers().map(|it| it.version())));
+    add(
+        &tool("publisher"),
+        all(&mut servers().map(|it| it.publisher())),
+    );
+    add(
+        &tool("class"),
+        all(&mut servers().filter_map(|it| it.class())),
+    );
+    add(&tool("tool"), all(&mut tools().map(ToolView::name)));
+    let resources = index
+        .pair_names()
+        .filter_map(|pair| pair.split_once(':').map(|(_, resource)| resource));
+    let known_resources = Resource::VOCABULARY.known.iter().copied();
+    let resources: BTreeSet<String> = all(&mut resources.chain(known_resources));
+    add("input.requirement.resource", resources.clone());
+    add(&tool("capabilities[_].resource"), resources);
+    let known_tags = Tag::VOCABULARY.known.iter().copied();
+    let tags: BTreeSet<String> = all(&mut index.tag_names().chain(known_tags));
+    add("input.requirement.constraints[_]", tags.clone());
+    add(&tool("capabilities[_].constraints[_]"), tags);
+    known
+}

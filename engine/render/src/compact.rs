@@ -1,0 +1,215 @@
+//! The compact explanation: what `agents.resolution.json` holds, by columns.
+//!
+//! The full form has an object for each requirement and server, which for 1,000 requirements and
+//! 100,000 servers would be more than 10 GB. But whether a server is rejected, and why, follows
+//! from little: its categories and scopes, the constraints it fails whatever is required of it,
+//! and the requirement. So that is what is written, each once, and [`expand`] puts it together.
+//!
+//! One line of JSON, keys sorted:
+//!
+//! | key | value |
+//! |---|---|
+//! | `agent`, `constraints`, `satisfied` | as in the full form |
+//! | `capabilities` | what the requirements of capabilities follow from; absent where there are none |
+//! | `categories` | the names of all categories; elsewhere they are numbers of this list |
+//! | `compactVersion` | 1, or 2 with `capabilities` |
+//! | `failures` | lists of reasons that don't depend on a requirement, as in the full form |
+//! | `requirements` | `category` (a name), `permissions` (names), and `selected`: null, or `hash` and the number of the `server` |
+//! | `scopes` | the names of all scopes that a requirement asks for |
+//! | `servers` | columns, ordered by id, then version: `categories` and `scopes` (lists of numbers), `failures` (a number), `id`, `signed`, `version` |
+//!
+//! Within `capabilities`:
+//!
+//! | key | value |
+//! |---|---|
+//! | `advertised` | the different lists of blocks that tools advertise; a block is the number of its pair and a list of numbers of tags |
+//! | `denials` | the reasons that a policy or the health of a server gives, as in the full form |
+//! | `pairs`, `tags` | the names of all pairs `verb:resource` and of all constraints |
+//! | `priorities` | a column of the servers |
+//! | `requirements` | `capability`, `load`; `denied`: pairs of a tool and a denial; and `selected`: null, or `definition`, `hash` and the number of the `tool` |
+//! | `tools` | columns, ordered by server, then name: `advertised` (a number), `name`, `server` (a number) |
+
+mod capabilities;
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use read::expand;
+
+use super::resolution::{write_agent, write_constraints, write_reason};
+use agent_decide::{Outcome, Rejection, Resolution, constraint_failures};
+use agent_model::{Gate, Name, ServerView};
+use agent_syntax::json::Writer;
+use agent_text::sort::sort_by;
+use rustc_hash::FxHashMap;
+
+/// The version of the format where no capability is required.
+const VERSION: u32 = 1;
+
+/// The version of the format where one is.
+const VERSION_WITH_CAPABILITIES: u32 = 2;
+
+/// The text of a compact explanation, ended by a newline.
+pub fn compact(resolution: &Resolution) -> String {
+    let manifest = resolution.manifest();
+    let index = resolution.index();
+    let scopes = AskedScopes::of(resolution);
+    let failures = Failures::of(resolution);
+    let servers = || index.by_name().iter().map(|rank| index.server(*rank));
+    // The place of each server in the columns.
+    let mut places = vec![0; index.len()];
+    for (place, rank) in index.by_name().iter().enumerate() {
+        places[*rank as usize] = place as u32;
+    }
+    let matching = Some(resolution.matching()).filter(|matching| !matching.is_empty());
+    let mut w = Writer::dense();
+    w.object(|w| {
+        w.key("agent").object(|w| write_agent(w, &manifest.agent));
+        if let Some(matching) = matching {
+            w.key("capabilities")
+                .object(|w| capabilities::write(w, matching, &places));
+        }
+        w.key("categories").strings(index.category_names());
+        w.key("compactVersion").number(match matching {
+            None => VERSION,
+            Some(_) => VERSION_WITH_CAPABILITIES,
+        });
+        w.key("constraints")
+            .object(|w| write_constraints(w, &manifest.constraints));
+        w.key("failures").array(|w| {
+            for reasons in &failures.lists {
+                w.array(|w| reasons.iter().for_each(|reason| write_reason(w, reason)));
+            }
+        });
+        w.key("requirements").array(|w| {
+            for (number, requirement) in manifest.requirements.iter().enumerate() {
+                w.object(|w| {
+                    w.key("category")
+                        .string(requirement.category.value.as_str());
+                    w.key("permissions")
+                        .strings(requirement.permissions.iter().map(|p| p.value.as_str()));
+                    w.key("selected");
+                    match (resolution.outcomes()[number], resolution.hash(number)) {
+                        (Outcome::Selected(rank), Some(hash)) => w.object(|w| {
+                            w.key("hash").string(&hash);
+                            w.key("server").number(places[rank as usize]);
+                        }),
+                        _ => w.null(),
+                    }
+                });
+            }
+        });
+        w.key("satisfied").bool(resolution.satisfied());
+        w.key("scopes").strings(scopes.names.iter().copied());
+        w.key("servers").object(|w| {
+            w.key("categories").array(|w| {
+                for server in servers() {
+                    w.numbers(server.category_numbers().iter().copied());
+                }
+            });
+            w.key("failures")
+                .array(|w| servers().for_each(|server| w.number(failures.number(server))));
+            w.key("id").strings(servers().map(ServerView::id));
+            w.key("scopes").array(|w| {
+                for server in servers() {
+                    let asked = server.scope_numbers().iter();
+                    w.numbers(asked.filter_map(|scope| scopes.numbers[*scope as usize]));
+                }
+            });
+            w.key("signed")
+                .array(|w| servers().for_each(|server| w.bool(server.gate().signed())));
+            w.key("version").strings(servers().map(ServerView::version));
+        });
+    });
+    w.finish()
+}
+
+/// The scopes of an index that a requirement asks for, and those that no server has.
+struct AskedScopes<'r> {
+    /// Sorted.
+    names: Vec<&'r str>,
+    /// For each scope of the index its number in `names`, if it is asked for.
+    numbers: Vec<Option<u32>>,
+}
+
+impl<'r> AskedScopes<'r> {
+    fn of(resolution: &'r Resolution) -> Self {
+        let mut names: Vec<_> = resolution
+            .manifest()
+            .requirements
+            .iter()
+            .flat_map(|requirement| &requirement.permissions)
+            .map(|permission| permission.value.as_str())
+            .collect();
+        sort_by(&mut names, Ord::cmp);
+        names.dedup();
+        let mut numbers = vec![None; resolution.index().scope_names().len()];
+        for (place, name) in names.iter().enumerate() {
+            if let Some(scope) = resolution.index().scope(name) {
+                numbers[scope as usize] = Some(place as u32);
+            }
+        }
+        Self { names, numbers }
+    }
+}
+
+/// The different ways in which servers fail the constraints.
+struct Failures<'r> {
+    /// The first is empty: nothing fails.
+    lists: Vec<Vec<Rejection<'r>>>,
+    /// The list of servers whose failures name no publisher, by gate.
+    by_gate: [u32; Gate::COUNT],
+    /// The list of unsigned servers where signatures are required.
+    by_publisher: FxHashMap<(Gate, &'r str), u32>,
+}
+
+impl<'r> Failures<'r> {
+    fn of(resolution: &'r Resolution) -> Self {
+        let constraints = resolution.constraints();
+        let mut failures = Self {
+            lists: vec![Vec::new()],
+            by_gate: [0; Gate::COUNT],
+            by_publisher: FxHashMap::default(),
+        };
+        let mut seen = [false; Gate::COUNT];
+        for server in resolution.index().servers() {
+            let gate = server.gate();
+            let names_publisher = constraints.require_signed() && !gate.signed();
+            let known = if names_publisher {
+                failures
+                    .by_publisher
+                    .contains_key(&(gate, server.publisher()))
+            } else {
+                std::mem::replace(&mut seen[gate.number()], true)
+            };
+            if known {
+                continue;
+            }
+            let list: Vec<_> = constraint_failures(constraints, gate, server.publisher()).collect();
+            let number = if list.is_empty() {
+                0
+            } else {
+                failures.lists.push(list);
+                failures.lists.len() as u32 - 1
+            };
+            if names_publisher {
+                failures
+                    .by_publisher
+                    .insert((gate, server.publisher()), number);
+            } else {
+                failures.by_gate[gate.number()] = number;
+            }
+        }
+        failures
+    }
+
+    fn number(&self, server: ServerView<'_>) -> u32 {
+        let gate = server.gate();
+        let by_publisher = if self.by_publisher.is_empty() {
+            None
+        } else {
+            self.by_publisher.get(&(gate, server.publisher()))
+        };
+        by_publisher.copied().unwrap_or(self.by_gate[gate.number()])
+    }
+}

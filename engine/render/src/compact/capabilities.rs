@@ -1,0 +1,149 @@
+//! The part of a compact explanation that is about capabilities.
+
+use crate::lock::write_capability;
+use crate::resolution::write_reason;
+use agent_decide::{Matching, hash};
+use agent_diagnostic::Code;
+use agent_lower::definition_digest;
+use agent_model::{Index, Rank, ToolNumber, ToolView};
+use agent_syntax::json::Writer;
+use rustc_hash::FxHashMap;
+
+/// The codes of the reasons that are written for each tool they are against, as they follow from
+/// a policy and from the health of servers. All others are put together again.
+pub(super) const DENIALS: [Code; 3] = [Code::PolicyDenied, Code::PolicyError, Code::HealthVeto];
+
+/// The members of `capabilities`. `places` has the place of each server in the columns by rank.
+pub(super) fn write(w: &mut Writer, matching: &Matching, places: &[u32]) {
+    let index = matching.index();
+    let advertised = AdvertisedLists::of(index);
+    let denials = Denials::of(matching);
+    w.key("advertised").array(|w| {
+        for tool in &advertised.first {
+            w.array(|w| {
+                for block in index.tool(*tool).advertised() {
+                    w.array(|w| {
+                        w.number(block.pair_number());
+                        w.numbers(block.tag_numbers().iter().copied());
+                    });
+                }
+            });
+        }
+    });
+    w.key("denials")
+        .array(|w| denials.reasons.iter().for_each(|reason| w.json(reason)));
+    w.key("pairs").strings(index.pair_names());
+    w.key("priorities").array(|w| {
+        for rank in index.by_name() {
+            let priority = matching.priority(index.server(*rank));
+            w.json(&priority.to_string());
+        }
+    });
+    w.key("requirements").array(|w| {
+        for (number, requirement) in matching.requirements().enumerate() {
+            w.object(|w| {
+                w.key("capability")
+                    .object(|w| write_capability(w, &requirement.capability));
+                w.key("denied").array(|w| {
+                    for (tool, denial) in &denials.by_requirement[number] {
+                        w.numbers([*tool, *denial]);
+                    }
+                });
+                w.key("load").string(requirement.load.as_str());
+                w.key("selected");
+                match matching.selected(number) {
+                    None => w.null(),
+                    Some(tool) => w.object(|w| {
+                        w.key("definition").string(&definition_digest(tool));
+                        w.key("hash").string(&hash(tool));
+                        w.key("tool").number(tool.number());
+                    }),
+                }
+            });
+        }
+    });
+    w.key("tags").strings(index.tag_names());
+    // The numbers of tools are their places in these columns.
+    w.key("tools").object(|w| {
+        w.key("advertised").numbers(advertised.numbers);
+        w.key("name").strings(index.tools().map(ToolView::name));
+        w.key("server").numbers(index.tools().map(|tool| {
+            let rank: Rank = tool.server().rank();
+            places[rank as usize]
+        }));
+    });
+}
+
+/// What tools advertise, each different list of blocks once.
+struct AdvertisedLists {
+    /// For each list the first tool that has it.
+    first: Vec<ToolNumber>,
+    /// For each tool the number of its list.
+    numbers: Vec<u32>,
+}
+
+impl AdvertisedLists {
+    fn of(index: &Index) -> Self {
+        let mut first = Vec::new();
+        let mut known: FxHashMap<Vec<(u32, &[u32])>, u32> = FxHashMap::default();
+        let numbers = index
+            .tools()
+            .map(|tool| {
+                let blocks = tool
+                    .advertised()
+                    .map(|block| (block.pair_number(), block.tag_numbers()));
+                *known.entry(blocks.collect()).or_insert_with(|| {
+                    first.push(tool.number());
+                    first.len() as u32 - 1
+                })
+            })
+            .collect();
+        Self { first, numbers }
+    }
+}
+
+/// What policy and health say against tools that nothing else is against.
+struct Denials {
+    /// As JSON, each once.
+    reasons: Vec<String>,
+    /// For each requirement the tools, in their order, and the number of the reason.
+    by_requirement: Vec<Vec<(ToolNumber, u32)>>,
+}
+
+impl Denials {
+    fn of(matching: &Matching) -> Self {
+        let index = matching.index();
+        let mut reasons = Vec::new();
+        let mut known: FxHashMap<String, u32> = FxHashMap::default();
+        let by_requirement = matching
+            .requirements()
+            .enumerate()
+            .map(|(number, requirement)| {
+                let pair = index.pair(&requirement.capability.pair());
+                let tools = pair.map_or(&[][..], |pair| index.with_pair(pair).ranks);
+                let mut denied = Vec::new();
+                for tool in tools {
+                    let failures = matching.failures(number, index.tool(*tool));
+                    if !DENIALS.iter().any(|code| failures.contains(*code)) {
+                        continue;
+                    }
+                    for reason in matching.reasons(number, index.tool(*tool)) {
+                        let mut w = Writer::dense();
+                        write_reason(&mut w, &reason);
+                        let text = w.finish();
+                        let denial = *known.entry(text).or_insert_with_key(|text| {
+                            reasons.push(text.trim_end().to_owned());
+                            reasons.len() as u32 - 1
+                        });
+                        denied.push((*tool, denial));
+                    }
+                }
+                denied
+            })
+            .collect();
+        Self {
+            reasons,
+            by_requirement,
+        }
+    }
+}

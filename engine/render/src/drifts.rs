@@ -1,0 +1,57 @@
+//! Named differences.
+
+use super::styled::{Part, Style, Styled};
+use agent_decide::Drift;
+use agent_explain::drift as sentence;
+use agent_syntax::json::Writer;
+
+/// A line for each drift; a widening is marked.
+pub fn drifts(drifts: &[Drift]) -> Vec<Part> {
+    let mut out = Styled::default();
+    for drift in drifts {
+        out.put(
+            if drift.widening() {
+                Style::Warning
+            } else {
+                Style::Code
+            },
+            drift.code.name(),
+        );
+        if let Some(about) = drift.category.as_ref().or(drift.capability.as_ref()) {
+            out.plain(" ").name(about);
+        }
+        out.plain(": ").plain(sentence(drift));
+        if drift.widening() {
+            out.put(Style::Warning, " (a widening)");
+        }
+        out.end();
+    }
+    out.finish()
+}
+
+/// As [`drifts`], as JSON that ends with a newline.
+pub fn drifts_json(drifts: &[Drift]) -> String {
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        w.key("drifts").array(|w| write_drifts(w, drifts));
+        w.key("fresh").bool(drifts.is_empty());
+    });
+    w.finish()
+}
+
+/// An element for each drift.
+pub(super) fn write_drifts(w: &mut Writer, drifts: &[Drift]) {
+    for drift in drifts {
+        w.object(|w| {
+            w.key("after").optional(drift.after.as_deref());
+            w.key("before").optional(drift.before.as_deref());
+            w.key("capability").optional(drift.capability.as_deref());
+            w.key("category").optional(drift.category.as_deref());
+            w.key("code").string(drift.code.name());
+            w.key("details")
+                .strings(drift.details.iter().map(String::as_str));
+            w.key("text").string(&sentence(drift));
+            w.key("widening").bool(drift.widening());
+        });
+    }
+}

@@ -1,0 +1,340 @@
+//! What an agent sees of tools, as MCP has it and for people \[4, 6\].
+
+use super::drifts::write_drifts;
+use super::styled::{Part, Style, Styled, count};
+use super::tools::write_ruling;
+use agent_decide::{Definition, DenialReason, Entry, Expanded, Exposed, NotExpanded, Services};
+use agent_diagnostic::Code;
+use agent_explain::{denial, over_budget};
+use agent_model::ServerView;
+use agent_syntax::json::{Reader, Writer, parse_value};
+use agent_syntax::{Node, Value, canonical_node};
+use agent_text::sort::sort_by;
+
+/// The keys of `_meta`, sorted. Their prefix is the domain that the pages of the repository's
+/// owner have, reversed: MCP wants that of names of one's own.
+mod meta {
+    pub(super) const KIND: &str = "io.github.agent-engine/kind";
+    pub(super) const SERVER: &str = "io.github.agent-engine/server";
+    pub(super) const TOKEN_ESTIMATE: &str = "io.github.agent-engine/token-estimate";
+}
+
+/// The result of MCP's `tools/list`, valid by its versions 2025-11-25 and 2026-07-28, as JSON that
+/// ends with a newline.
+pub fn exposed_json(exposed: &Exposed<'_>) -> String {
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        w.key("_meta").object(|w| {
+            w.key(meta::TOKEN_ESTIMATE).object(|w| {
+                write_tokens(w, "stubs", exposed.stub_tokens());
+                write_tokens(w, "tools", exposed.tool_tokens());
+                write_tokens(w, "total", exposed.tokens());
+            });
+        });
+        // What an agent sees depends on its lock, and may change with every call of a stub.
+        w.key("cacheScope").string("private");
+        w.key("resultType").string("complete");
+        w.key("tools").array(|w| {
+            for entry in &exposed.entries {
+                let kind = match entry {
+                    Entry::Tool(_) => "tool",
+                    Entry::Stub(_) => "stub",
+                };
+                write_tool(w, kind, entry.server(), entry.json(), entry.tokens());
+            }
+        });
+        w.key("ttlMs").number(0);
+    });
+    w.finish()
+}
+
+/// The definitions that an expansion adds, each as `tools/list` would have it, as JSON that ends
+/// with a newline.
+pub fn expanded_json(expanded: &Expanded<'_>) -> String {
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        w.key("server").object(|w| write_server(w, expanded.server));
+        w.key("tokenEstimate").object(|w| {
+            write_tokens(w, "budget", expanded.budget);
+            write_tokens(w, "needed", expanded.needed);
+            write_tokens(w, "used", expanded.used);
+        });
+        w.key("tools").array(|w| {
+            for Definition { tool, json, tokens } in &expanded.tools {
+                write_tool(w, "tool", tool.server(), json, *tokens);
+            }
+        });
+    });
+    w.finish()
+}
+
+/// Why nothing is expanded, as JSON that ends with a newline. `code` is `EXPANSION_DENIED`,
+/// `TOKEN_BUDGET_EXCEEDED`, or that of the first of the `drifts`.
+pub fn not_expanded_json(refused: &NotExpanded) -> String {
+    let mut w = Writer::pretty();
+    w.object(|w| match refused {
+        NotExpanded::Denied { denials, ruling } => {
+            w.key("code").string(Code::ExpansionDenied.name());
+            w.key("denied").array(|w| {
+                for one in denials.as_slice() {
+                    w.object(|w| {
+                        let (said, error) = match &one.reason {
+                            DenialReason::Policy { reason } => (reason.as_deref(), None),
+                            DenialReason::PolicyError { kind } => (None, Some(kind.name())),
+                            _ => (None, None),
+                        };
+                        w.key("id").string(&one.id);
+                        w.key("policyError").optional(error);
+                        w.key("policyReason").optional(said);
+                        w.key("reason").string(one.reason.name());
+                        w.key("text").string(&denial(&one.reason));
+                    });
+                }
+            });
+            w.key("policy");
+            write_ruling(w, ruling.as_deref());
+        }
+        NotExpanded::Drifted(drifts) => {
+            let drifts = drifts.as_slice();
+            w.key("code")
+                .optional(drifts.first().map(|drift| drift.code.name()));
+            w.key("drifts").array(|w| write_drifts(w, drifts));
+        }
+        NotExpanded::OverBudget {
+            needed,
+            used,
+            budget,
+        } => {
+            w.key("code").string(Code::TokenBudgetExceeded.name());
+            w.key("text").string(&over_budget(*needed, *used, *budget));
+            w.key("tokenEstimate").object(|w| {
+                match budget {
+                    Some(budget) => write_tokens(w, "budget", *budget),
+                    None => w.key("budget").null(),
+                }
+                write_tokens(w, "needed", *needed);
+                write_tokens(w, "used", *used);
+            });
+        }
+    });
+    w.finish()
+}
+
+/// The tools that a stub stands for, as JSON that ends with a newline.
+pub fn services_json(services: &Services<'_>) -> String {
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        w.key("server").object(|w| write_server(w, services.server));
+        w.key("tools").array(|w| {
+            for definition in &services.tools {
+                w.object(|w| {
+                    w.key("description").optional(first_line(definition));
+                    w.key("name").string(definition.tool.name());
+                    write_tokens(w, "tokenEstimate", definition.tokens);
+                });
+            }
+        });
+    });
+    w.finish()
+}
+
+/// The tools that an agent sees, a line for each.
+pub fn exposed(exposed: &Exposed<'_>) -> Vec<Part> {
+    let mut out = Styled::default();
+    out.put(Style::Heading, count(exposed.entries.len(), "tool"))
+        .plain(" exposed, ")
+        .put(Style::Heading, about(exposed.tokens()))
+        .plain(" by an estimate")
+        .end();
+    let rows: Vec<_> = exposed
+        .entries
+        .iter()
+        .map(|entry| {
+            let what = match entry {
+                Entry::Tool(_) => String::new(),
+                Entry::Stub(stub) => format!("for {} on demand", count(stub.tools.len(), "tool")),
+            };
+            (entry.name(), entry.tokens(), named(entry.server()), what)
+        })
+        .collect();
+    table(&mut out, &rows);
+    out.finish()
+}
+
+/// The tools that an expansion adds, a line for each.
+pub fn expanded(expanded: &Expanded<'_>) -> Vec<Part> {
+    let mut out = Styled::default();
+    let Expanded {
+        needed,
+        used,
+        budget,
+        ..
+    } = expanded;
+    out.put(Style::Accepted, "✓ ")
+        .put(Style::Heading, count(expanded.tools.len(), "tool"))
+        .plain(" of ")
+        .name(named(expanded.server))
+        .plain(" expanded: ")
+        .put(Style::Heading, about(*needed))
+        .plain(" by an estimate")
+        .dim(format!(
+            "  {used} used before, {} of {budget} now",
+            used.saturating_add(*needed)
+        ))
+        .end();
+    list(&mut out, &expanded.tools);
+    out.finish()
+}
+
+/// The tools that a stub stands for, a line for each.
+pub fn services(services: &Services<'_>) -> Vec<Part> {
+    let mut out = Styled::default();
+    let tokens = services.tools.iter().map(|one| one.tokens).sum();
+    out.put(Style::Heading, count(services.tools.len(), "tool"))
+        .plain(" on demand of ")
+        .name(named(services.server))
+        .plain(", ")
+        .put(Style::Heading, about(tokens))
+        .plain(" by an estimate")
+        .end();
+    list(&mut out, &services.tools);
+    out.finish()
+}
+
+/// `about 1 token`
+fn about(tokens: u64) -> String {
+    let plural = if tokens == 1 { "" } else { "s" };
+    format!("about {tokens} token{plural}")
+}
+
+fn named(server: ServerView<'_>) -> String {
+    format!("{} {}", server.id(), server.version())
+}
+
+fn first_line<'i>(definition: &Definition<'i>) -> Option<&'i str> {
+    let description = definition.tool.description()?;
+    Some(description.lines().next().unwrap_or_default())
+}
+
+fn list(out: &mut Styled, tools: &[Definition<'_>]) {
+    let row = |one: &Definition<'_>| {
+        let about = first_line(one).unwrap_or_default().to_owned();
+        (one.tool.name().to_owned(), one.tokens, about)
+    };
+    let rows: Vec<_> = tools.iter().map(row).collect();
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|(name, tokens, about)| (name.as_str(), *tokens, String::new(), about.clone()))
+        .collect();
+    table(out, &rows);
+}
+
+/// Lines of a name, tokens, a server and what else there is to say.
+fn table(out: &mut Styled, rows: &[(&str, u64, String, String)]) {
+    let name_width = rows.iter().map(|row| row.0.chars().count()).max();
+    let tokens_width = rows.iter().map(|row| row.1.to_string().len()).max();
+    let server_width = rows.iter().map(|row| row.2.chars().count()).max();
+    let [name_width, tokens_width, server_width] =
+        [name_width, tokens_width, server_width].map(Option::unwrap_or_default);
+    for (name, tokens, server, rest) in rows {
+        out.plain("  ")
+            .name(format!("{name:<name_width$}"))
+            .plain(format!("  ~{tokens:>tokens_width$}"));
+        if !server.is_empty() && rest.is_empty() {
+            out.plain(format!("  {server}"));
+        } else if !server.is_empty() {
+            out.plain(format!("  {server:<server_width$}"));
+        }
+        if !rest.is_empty() {
+            out.dim(format!("  {rest}"));
+        }
+        out.end();
+    }
+}
+
+/// A tool as `tools/list` has it, made of its definition.
+fn write_tool(w: &mut Writer, kind: &str, server: ServerView<'_>, definition: &str, tokens: u64) {
+    // The definition is the canonical form of an object.
+    let Ok(node) = parse_value(&mut Reader::new(definition)) else {
+        return;
+    };
+    let member = |key: &str| match &node.value {
+        Value::Mapping(entries) => entries.iter().find(|entry| entry.key == key),
+        _ => None,
+    };
+    w.object(|w| {
+        w.key("_meta").object(|w| {
+            w.key(meta::KIND).string(kind);
+            w.key(meta::SERVER).object(|w| write_server(w, server));
+            write_tokens(w, meta::TOKEN_ESTIMATE, tokens);
+        });
+        for key in [
+            "annotations",
+            "description",
+            "inputSchema",
+            "name",
+            "outputSchema",
+        ] {
+            match member(key) {
+                Some(entry) if key == "inputSchema" => {
+                    w.key(key);
+                    write_node(w, &entry.value, true);
+                }
+                Some(entry) => {
+                    w.key(key);
+                    write_node(w, &entry.value, false);
+                }
+                // MCP wants one.
+                None if key == "inputSchema" => {
+                    w.key(key).object(|w| w.key("type").string("object"));
+                }
+                None => {}
+            }
+        }
+    });
+}
+
+/// Write a value, keys sorted as in all files. What is to be a schema of arguments gets the `type`
+/// that MCP wants it to have, if it has none: arguments are always an object.
+fn write_node(w: &mut Writer, node: &Node<'_>, typed: bool) {
+    match &node.value {
+        Value::Sequence(items) => w.array(|w| {
+            for item in items {
+                write_node(w, item, false);
+            }
+        }),
+        Value::Mapping(entries) => w.object(|w| {
+            let mut members: Vec<_> = entries
+                .iter()
+                .map(|entry| (&*entry.key, Some(&entry.value)))
+                .collect();
+            if typed && !members.iter().any(|(key, _)| *key == "type") {
+                members.push(("type", None));
+            }
+            sort_by(&mut members, |a, b| a.0.cmp(b.0));
+            for (key, value) in members {
+                w.key(key);
+                match value {
+                    Some(value) => write_node(w, value, false),
+                    None => w.string("object"),
+                }
+            }
+        }),
+        _ => {
+            let mut scalar = String::new();
+            canonical_node(node, &mut scalar);
+            w.json(&scalar);
+        }
+    }
+}
+
+/// Which server it is.
+fn write_server(w: &mut Writer, server: ServerView<'_>) {
+    w.key("id").string(server.id());
+    w.key("version").string(server.version());
+}
+
+/// A number of tokens, which may be more than fits 32 bits.
+fn write_tokens(w: &mut Writer, key: &str, tokens: u64) {
+    w.key(key).json(&tokens.to_string());
+}

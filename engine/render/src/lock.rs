@@ -1,0 +1,68 @@
+//! `agents.lock` \[0, 3.1\].
+
+use super::resolution::write_agent;
+use agent_model::{Capability, Grant, Lock, Name, Scope, Selection, Tag};
+use agent_syntax::json::Writer;
+
+/// The text of a lock: JSON, keys sorted, no timestamp, ended by a newline.
+pub fn lock(lock: &Lock) -> String {
+    let mut w = Writer::pretty();
+    w.object(|w| {
+        w.key("agent").object(|w| write_agent(w, &lock.agent));
+        w.key("forbid")
+            .strings(lock.forbid.iter().map(|label| label.as_str()));
+        w.key("lockVersion").number(Lock::VERSION);
+        w.key("selections").array(|w| {
+            for selection in &lock.selections {
+                w.object(|w| write_selection(w, selection));
+            }
+        });
+    });
+    w.finish()
+}
+
+/// The digest of the RFC 8785 form of a lock.
+pub(super) fn lock_digest(it: &Lock) -> String {
+    agent_lower::digest(&agent_syntax::canonical(&lock(it)).unwrap_or_default())
+}
+
+fn write_selection(w: &mut Writer, selection: &Selection) {
+    let tool = match &selection.grant {
+        Grant::Category(category) => {
+            w.key("category").string(category.as_str());
+            None
+        }
+        Grant::Capability {
+            capability,
+            definition,
+            load,
+            tool,
+        } => {
+            w.key("capability")
+                .object(|w| write_capability(w, capability));
+            w.key("definition").string(definition);
+            Some((load, tool))
+        }
+    };
+    w.key("endpoint").string(selection.endpoint.as_str());
+    w.key("hash").string(&selection.hash);
+    w.key("id").string(selection.id.as_str());
+    w.key("integrity").string(&selection.integrity);
+    if let Some((load, _)) = tool {
+        w.key("load").string(load.as_str());
+    }
+    w.key("scopes")
+        .strings(selection.scopes.iter().map(Scope::as_str));
+    if let Some((_, tool)) = tool {
+        w.key("tool").string(tool.as_str());
+    }
+    w.key("version").string(selection.version.as_str());
+}
+
+/// The members of a capability.
+pub(super) fn write_capability(w: &mut Writer, capability: &Capability) {
+    w.key("constraints")
+        .strings(capability.constraints.iter().map(Tag::as_str));
+    w.key("resource").string(capability.resource.as_str());
+    w.key("verb").string(capability.verb.as_str());
+}

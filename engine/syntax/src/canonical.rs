@@ -1,0 +1,128 @@
+//! The canonical form of JSON (RFC 8785), of which digests are taken.
+
+use super::double::double;
+use super::json::{Reader, parse_value};
+use super::{Node, Value};
+use agent_text::sort::sort_by;
+
+/// The canonical form of a JSON text: no white space, keys sorted by UTF-16 code units, numbers
+/// as ECMAScript prints doubles. None if it is not JSON.
+pub fn canonical(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    canonical_node(&parse_value(&mut Reader::new(text)).ok()?, &mut out);
+    Some(out)
+}
+
+/// Write the canonical form of a value.
+pub fn canonical_node(node: &Node<'_>, out: &mut String) {
+    match &node.value {
+        Value::Null | Value::Refused => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        // A whole number of few digits is written as it is, and nearly every number is one.
+        Value::Number(number)
+            if number.len() <= 15 && number.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            out.push_str(number);
+        }
+        Value::Number(number) => out.push_str(ryu_js::Buffer::new().format(double(number))),
+        Value::String(string) | Value::Plain(string) => write_string(string, out),
+        Value::Sequence(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                canonical_node(item, out);
+            }
+            out.push(']');
+        }
+        Value::Mapping(entries) => {
+            let mut sorted: Vec<_> = entries.iter().collect();
+            sort_by(&mut sorted, |a, b| {
+                a.key.encode_utf16().cmp(b.key.encode_utf16())
+            });
+            out.push('{');
+            for (i, entry) in sorted.into_iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                write_string(&entry.key, out);
+                out.push(':');
+                canonical_node(&entry.value, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+/// Write a JSON string: as the canonical form and all files of the project have it, escaping
+/// nothing but quotes, backslashes and control characters below U+0020.
+pub fn write_string(string: &str, out: &mut String) {
+    out.push('"');
+    let mut rest = string;
+    while let Some(at) = rest
+        .bytes()
+        .position(|b| matches!(b, b'"' | b'\\' | 0..0x20))
+    {
+        out.push_str(&rest[..at]);
+        match rest.as_bytes()[at] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            0x08 => out.push_str("\\b"),
+            0x09 => out.push_str("\\t"),
+            0x0a => out.push_str("\\n"),
+            0x0c => out.push_str("\\f"),
+            0x0d => out.push_str("\\r"),
+            control => {
+                out.push_str("\\u00");
+                for digit in [control >> 4, control & 15] {
+                    out.push(char::from(b"0123456789abcdef"[digit as usize]));
+                }
+            }
+        }
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::canonical;
+
+    #[test]
+    fn the_example_of_rfc_8785() {
+        let text = r#"{
+            "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+            "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+            "literals": [null, true, false]
+        }"#;
+        assert_eq!(
+            canonical(text).as_deref(),
+            Some(
+                "{\"literals\":[null,true,false],\"numbers\":[333333333.3333333,1e+30,4.5,0.002,1e-27],\
+                 \"string\":\"€$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}"
+            )
+        );
+    }
+
+    #[test]
+    fn keys_are_sorted_by_utf16_units() {
+        // U+1F600 is D83D DE00 in UTF-16 and sorts before U+FB33, although its code point is larger.
+        let text = "{\"\u{fb33}\": 1, \"\u{1f600}\": 2, \"\u{80}\": 3, \"1\": 4}";
+        assert_eq!(
+            canonical(text).as_deref(),
+            Some("{\"1\":4,\"\u{80}\":3,\"\u{1f600}\":2,\"\u{fb33}\":1}")
+        );
+    }
+
+    #[test]
+    fn numbers_are_doubles() {
+        let text = "[-0, 123456789012345678901234567890, 1e-400, 0.1, 100, 1e21, 5e-324]";
+        assert_eq!(
+            canonical(text).as_deref(),
+            Some("[0,1.2345678901234568e+29,0,0.1,100,1e+21,5e-324]")
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! Finding the frontmatter of a manifest.
+
+use agent_diagnostic::{Code, Problems};
+use agent_text::Span;
+
+/// The parts of a manifest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frontmatter {
+    /// The opening `---`.
+    pub opening: Span,
+    /// What stands between the opening line and the closing one.
+    pub content: Span,
+}
+
+/// A frontmatter that names everything required, to be pasted.
+const SNIPPET: &str = "\
+---
+name: my-agent
+version: 1.0.0
+requires:
+  mcp:
+    - category: reporting
+      permissions: [read:reports]
+---";
+
+/// Find the block between a first line `---` and the next line `---` or `...`. A byte order mark
+/// before it is passed over, lines may end with CRLF, and white space after the marks is ignored.
+pub fn frontmatter(problems: &mut Problems<'_>) -> Option<Frontmatter> {
+    let text = problems.text().as_str();
+    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let mut lines = Lines { text, at: start };
+    let first = lines.next().unwrap_or(Span::new(start, start));
+    let opening = Span::new(start, start + first.of(text).trim_end().len());
+    if opening.of(text) != "---" {
+        problems
+            .report(
+                Code::FrontmatterMissing,
+                opening,
+                "the first line must be `---`",
+                "the manifest has no frontmatter",
+            )
+            .help(format!("begin the file with:\n{SNIPPET}"));
+        return None;
+    }
+    let content = lines.at;
+    for line in &mut lines {
+        if matches!(line.of(text).trim_end(), "---" | "...") {
+            return Some(Frontmatter {
+                opening,
+                content: Span::new(content, line.start as usize),
+            });
+        }
+    }
+    problems
+        .report(
+            Code::FrontmatterUnclosed,
+            opening,
+            "opened here",
+            "the frontmatter has no closing line `---`",
+        )
+        .help("add a line after the last field:\n---");
+    None
+}
+
+/// The lines of a text with their ends.
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        let rest = &self.text[self.at..];
+        if rest.is_empty() {
+            return None;
+        }
+        let start = self.at;
+        self.at += rest.find('\n').map_or(rest.len(), |end| end + 1);
+        Some(Span::new(start, self.at))
+    }
+}

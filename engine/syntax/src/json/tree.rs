@@ -1,0 +1,126 @@
+//! JSON texts as trees.
+
+use super::problem::Syntax;
+use super::reader::{FEW_KEYS, Kind, Reader};
+use super::report;
+use crate::{Entry, Node, Value};
+use agent_diagnostic::Problems;
+use agent_text::Span;
+use std::borrow::Cow;
+
+/// Read a JSON text. None if it can't be read, which is then among the problems, as is everything
+/// else that strict JSON forbids.
+pub fn parse<'t>(problems: &mut Problems<'t>) -> Option<Node<'t>> {
+    let mut reader = Reader::new(problems.text().as_str());
+    let read = value(&mut reader);
+    let read = match read {
+        Ok(node) => reader.finish(problems).map(|()| node),
+        Err(syntax) => {
+            reader.report_flaws(problems);
+            Err(syntax)
+        }
+    };
+    match read {
+        Ok(node) => Some(node),
+        Err(syntax) => {
+            report(*syntax, problems);
+            None
+        }
+    }
+}
+
+/// Read the next value of a reader as a tree. The recursion is bounded by the limit of depth.
+pub fn value<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Box<Syntax>> {
+    let mut growing = Growing {
+        reader,
+        items: Vec::new(),
+        entries: Vec::with_capacity(PENDING),
+    };
+    growing.node()
+}
+
+/// For so many entries there is room from the beginning: about a kilobyte.
+const PENDING: usize = 14;
+
+/// A tree while it is read.
+struct Growing<'r, 'a> {
+    reader: &'r mut Reader<'a>,
+    /// The items of all arrays that are open, and the entries of all objects: a list is made of
+    /// them when it is known how long it is.
+    items: Vec<Node<'a>>,
+    entries: Vec<Entry<'a>>,
+}
+
+impl<'a> Growing<'_, 'a> {
+    /// Read a value. In line, so that it is made where it will stand.
+    #[inline(always)]
+    fn node(&mut self) -> Result<Node<'a>, Box<Syntax>> {
+        let kind = self.reader.kind()?;
+        let start = self.reader.offset();
+        let value = match kind {
+            Kind::Null => {
+                self.reader.null()?;
+                Value::Null
+            }
+            Kind::Bool => Value::Bool(self.reader.bool()?),
+            Kind::Number => {
+                let span = self.reader.number()?.span;
+                Value::Number(self.reader.source(span))
+            }
+            Kind::String => Value::String(self.reader.string()?.value),
+            Kind::Array => Value::Sequence(self.items()?),
+            Kind::Object => Value::Mapping(self.entries()?),
+        };
+        Ok(Node {
+            value,
+            span: Span::new(start, self.reader.offset()),
+        })
+    }
+
+    fn items(&mut self) -> Result<Vec<Node<'a>>, Box<Syntax>> {
+        self.reader.enter_array()?;
+        let (begun, mut first) = (self.items.len(), true);
+        while self.reader.element(&mut first)? {
+            let item = self.node()?;
+            self.items.push(item);
+        }
+        Ok(split_off(&mut self.items, begun))
+    }
+
+    fn entries(&mut self) -> Result<Vec<Entry<'a>>, Box<Syntax>> {
+        self.reader.enter_object()?;
+        let (begun, mut first) = (self.entries.len(), true);
+        while let Some(key) = self.reader.key(&mut first)? {
+            let value = self.node()?;
+            self.entries.push(Entry {
+                key: key.value,
+                key_span: key.span,
+                value,
+            });
+        }
+        let entries = split_off(&mut self.entries, begun);
+        if may_repeat(&entries) {
+            let keys = entries
+                .iter()
+                .map(|it| (Cow::Borrowed(&*it.key), it.key_span));
+            self.reader.note_repeated(keys.collect());
+        }
+        Ok(entries)
+    }
+}
+
+/// Take a list from the end of another; the whole of it as it is.
+fn split_off<T>(list: &mut Vec<T>, begun: usize) -> Vec<T> {
+    if begun == 0 {
+        std::mem::take(list)
+    } else {
+        list.split_off(begun)
+    }
+}
+
+/// Whether a key may stand twice among those of some entries: told for the few of most objects.
+fn may_repeat(entries: &[Entry<'_>]) -> bool {
+    let repeated =
+        |(at, entry): (usize, &Entry<'_>)| entries[..at].iter().any(|other| other.key == entry.key);
+    entries.len() > FEW_KEYS || entries.iter().enumerate().any(repeated)
+}

@@ -1,0 +1,249 @@
+//! Writing JSON: keys sorted, strings escaped no more than needed.
+
+use crate::canonical::write_string;
+
+/// Writes one JSON value, either on one line or, as `serde_json` and Python's
+/// `json.dumps(indent=2)` do, with each element on a line of its own.
+#[derive(Debug)]
+pub struct Writer {
+    out: String,
+    pretty: bool,
+    depth: usize,
+    /// Nothing has been written since the last opening bracket.
+    fresh: bool,
+    /// A key has been written, and its value comes next.
+    keyed: bool,
+    /// The last key of each open object: keys have to come sorted.
+    #[cfg(debug_assertions)]
+    keys: Vec<String>,
+}
+
+impl Writer {
+    /// Begin a value with each element on a line of its own.
+    pub fn pretty() -> Self {
+        Self::new(true)
+    }
+
+    /// Begin a value on one line.
+    pub fn dense() -> Self {
+        Self::new(false)
+    }
+
+    fn new(pretty: bool) -> Self {
+        Self {
+            out: String::new(),
+            pretty,
+            depth: 0,
+            fresh: true,
+            keyed: false,
+            #[cfg(debug_assertions)]
+            keys: Vec::new(),
+        }
+    }
+
+    /// How many bytes have been written.
+    pub fn len(&self) -> usize {
+        self.out.len()
+    }
+
+    /// The text, ended by a newline.
+    pub fn finish(mut self) -> String {
+        debug_assert_eq!(self.depth, 0);
+        self.out.push('\n');
+        self.out
+    }
+
+    fn line(&mut self) {
+        const SPACES: &str = "\n                                ";
+        if self.pretty {
+            let shallow = (self.depth * 2).min(SPACES.len() - 1);
+            self.out.push_str(&SPACES[..=shallow]);
+            // Files of our own are not nested as deeply, but what is copied can be.
+            for _ in shallow / 2..self.depth {
+                self.out.push_str("  ");
+            }
+        }
+    }
+
+    /// Make room for a value.
+    fn value(&mut self) {
+        if self.keyed {
+            self.keyed = false;
+        } else if self.depth > 0 {
+            if !self.fresh {
+                self.out.push(',');
+            }
+            self.line();
+        }
+        self.fresh = false;
+    }
+
+    /// Begin a collection; each is to be closed.
+    pub fn open(&mut self, bracket: char) {
+        self.value();
+        self.out.push(bracket);
+        self.depth += 1;
+        self.fresh = true;
+        #[cfg(debug_assertions)]
+        if bracket == '{' {
+            self.keys.push(String::new());
+        }
+    }
+
+    /// End a collection.
+    pub fn close(&mut self, bracket: char) {
+        self.depth -= 1;
+        if !self.fresh {
+            self.line();
+        }
+        self.fresh = false;
+        self.out.push(bracket);
+        #[cfg(debug_assertions)]
+        if bracket == '}' {
+            self.keys.pop();
+        }
+    }
+
+    /// Write an object; `members` writes its keys and values.
+    pub fn object(&mut self, members: impl FnOnce(&mut Self)) {
+        self.open('{');
+        members(self);
+        self.close('}');
+    }
+
+    /// Write an array; `items` writes its items.
+    pub fn array(&mut self, items: impl FnOnce(&mut Self)) {
+        self.open('[');
+        items(self);
+        self.close(']');
+    }
+
+    /// Write the key of the value that comes next.
+    pub fn key(&mut self, key: &str) -> &mut Self {
+        #[cfg(debug_assertions)]
+        if let Some(last) = self.keys.last_mut() {
+            debug_assert!(
+                (last.is_empty() || &**last < key) && !self.keyed,
+                "{last} {key}"
+            );
+            key.clone_into(last);
+        }
+        self.value();
+        write_string(key, &mut self.out);
+        self.out.push_str(if self.pretty { ": " } else { ":" });
+        self.keyed = true;
+        self
+    }
+
+    /// Write a string.
+    pub fn string(&mut self, string: &str) {
+        self.value();
+        write_string(string, &mut self.out);
+    }
+
+    /// Write an array of strings.
+    pub fn strings<'s>(&mut self, strings: impl IntoIterator<Item = &'s str>) {
+        self.array(|w| strings.into_iter().for_each(|string| w.string(string)));
+    }
+
+    /// Write a string, or `null` for `None`.
+    pub fn optional(&mut self, string: Option<&str>) {
+        match string {
+            Some(string) => self.string(string),
+            None => self.null(),
+        }
+    }
+
+    /// Write a whole number.
+    pub fn number(&mut self, number: u32) {
+        self.value();
+        // By hand, for the millions of a compact explanation.
+        let mut digits = [0; 10];
+        let (mut at, mut rest) = (digits.len(), number);
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.out.extend(digits[at..].iter().map(|d| char::from(*d)));
+    }
+
+    /// Write an array of whole numbers.
+    pub fn numbers(&mut self, numbers: impl IntoIterator<Item = u32>) {
+        self.array(|w| numbers.into_iter().for_each(|number| w.number(number)));
+    }
+
+    /// Write a value that is JSON already, as it is.
+    pub fn json(&mut self, json: &str) {
+        self.value();
+        self.out.push_str(json);
+    }
+
+    /// Write a boolean.
+    pub fn bool(&mut self, value: bool) {
+        self.value();
+        self.out.push_str(if value { "true" } else { "false" });
+    }
+
+    /// Write `null`.
+    pub fn null(&mut self) {
+        self.value();
+        self.out.push_str("null");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Writer;
+
+    fn write(mut w: Writer) -> String {
+        w.object(|w| {
+            w.key("a").array(|_| ());
+            w.key("b").array(|w| {
+                w.number(0);
+                w.number(u32::MAX);
+                w.object(|_| ());
+                w.null();
+            });
+            w.key("c\n").string("\"é\u{1}\u{7f}\\");
+            w.key("d").bool(false);
+        });
+        w.finish()
+    }
+
+    #[test]
+    fn pretty_is_as_others_print_it() {
+        assert_eq!(
+            write(Writer::pretty()),
+            "{\n  \"a\": [],\n  \"b\": [\n    0,\n    4294967295,\n    {},\n    null\n  ],\n  \
+             \"c\\n\": \"\\\"é\\u0001\u{7f}\\\\\",\n  \"d\": false\n}\n"
+        );
+    }
+
+    #[test]
+    fn what_is_deep_is_indented_as_well() {
+        fn nest(w: &mut Writer, levels: usize) {
+            w.array(|w| match levels {
+                0 => w.null(),
+                _ => nest(w, levels - 1),
+            });
+        }
+        let mut w = Writer::pretty();
+        nest(&mut w, 30);
+        let text = w.finish();
+        for (depth, line) in text.lines().take(32).enumerate() {
+            assert_eq!(line.len() - line.trim_start().len(), depth * 2, "{line}");
+        }
+    }
+
+    #[test]
+    fn dense_has_no_space() {
+        assert_eq!(
+            write(Writer::dense()),
+            "{\"a\":[],\"b\":[0,4294967295,{},null],\"c\\n\":\"\\\"é\\u0001\u{7f}\\\\\",\"d\":false}\n"
+        );
+    }
+}

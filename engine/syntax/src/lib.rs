@@ -1,0 +1,17 @@
+//! Text to spanned trees. Nothing here knows what the texts mean.
+
+#![forbid(unsafe_code)]
+
+mod canonical;
+mod double;
+mod frontmatter;
+pub mod json;
+mod node;
+mod number;
+pub mod yaml;
+
+pub use canonical::canonical;
+pub use canonical::{canonical_node, write_string};
+pub use frontmatter::{Frontmatter, frontmatter};
+pub use node::{Entry, Node, Value};
+pub use number::Number;

@@ -1,0 +1,471 @@
+//! The subset of YAML that a frontmatter may use.
+//!
+//! Mappings, sequences, plain, quoted and block scalars, comments, in block and flow style.
+//! Whatever could make a reader see something else than a parser (anchors, aliases, tags, merge
+//! keys, further documents) is refused at its place.
+
+use super::node::{Entry, Node, Value};
+use agent_diagnostic::{Code, Problems};
+use agent_text::{Source, Span};
+use rustc_hash::FxHashMap;
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
+use std::borrow::Cow;
+
+/// How many mappings and sequences may stand inside each other.
+pub const DEPTH_LIMIT: usize = 64;
+
+/// What the text is called.
+fn noun(problems: &Problems<'_>) -> &'static str {
+    match problems.text().source() {
+        Source::Manifest => "the frontmatter",
+        _ => "the file",
+    }
+}
+
+/// Read the part `within` of a text as one YAML document. None if it can't be read, which is then
+/// among the problems, as is everything that the subset forbids.
+pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> {
+    let text = within.of(problems.text().as_str());
+    let what = noun(problems);
+    let control = text
+        .char_indices()
+        .find(|(_, c)| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}'));
+    if let Some((at, c)) = control {
+        let start = within.start as usize + at;
+        problems
+            .report(
+                Code::YamlSyntax,
+                Span::new(start, start + c.len_utf8()),
+                format!("U+{:04X}", u32::from(c)),
+                format!("{what} holds a control character"),
+            )
+            .help("remove the character");
+        return None;
+    }
+    let mut builder = Builder {
+        offsets: Offsets::new(text, within.start as usize),
+        within,
+        open: Vec::new(),
+        root: None,
+        problems,
+    };
+    for event in Parser::new_from_str(text) {
+        match event {
+            Ok((event, span)) => {
+                let span = builder.offsets.span(span.start, span.end);
+                builder.event(event, span)?;
+            }
+            Err(error) => {
+                let at = builder.offsets.offset(error.marker());
+                let width = text[at - within.start as usize..]
+                    .chars()
+                    .next()
+                    .map_or(0, char::len_utf8);
+                let span = Span::new(at, at + width);
+                // The parser reads ahead, and has a limit of its own.
+                if error.info() == "recursion limit exceeded" {
+                    builder.too_deep(span, "nested too deeply here");
+                    return None;
+                }
+                builder
+                    .problems
+                    .report(
+                        Code::YamlSyntax,
+                        span,
+                        error.info(),
+                        format!("{what} is not YAML"),
+                    )
+                    .help("indent with spaces, and put strings with `: `, ` #` or a leading `@`, `%`, `*`, `&`, `!` in quotes");
+                return None;
+            }
+        }
+    }
+    Some(builder.root.unwrap_or(Node {
+        value: Value::Null,
+        span: Span {
+            start: within.start,
+            end: within.start,
+        },
+    }))
+}
+
+/// A mapping or a sequence that is being read.
+enum Open<'t> {
+    Sequence {
+        start: u32,
+        items: Vec<Node<'t>>,
+    },
+    Mapping {
+        start: u32,
+        entries: Vec<Entry<'t>>,
+        /// The key whose value comes next.
+        key: Option<(Cow<'t, str>, Span)>,
+        /// Where each key stands. Looked up, never iterated.
+        seen: FxHashMap<Cow<'t, str>, Span>,
+        /// The last key or value, also of an entry that is not kept.
+        last: Option<Span>,
+    },
+}
+
+struct Builder<'t, 'p> {
+    offsets: Offsets<'t>,
+    within: Span,
+    open: Vec<Open<'t>>,
+    root: Option<Node<'t>>,
+    problems: &'p mut Problems<'t>,
+}
+
+impl<'t> Builder<'t, '_> {
+    /// Take the next event. None if there is no use in going on.
+    fn event(&mut self, event: Event<'t>, span: Span) -> Option<()> {
+        match event {
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            Event::DocumentStart(explicit) => {
+                // Directives stand in front of a document that begins with a mark.
+                let what = match self.root {
+                    Some(_) => "a second document",
+                    None if explicit => "a document mark",
+                    None => return Some(()),
+                };
+                self.unsupported(
+                    span,
+                    what,
+                    "keep one document, without marks and directives",
+                );
+                return None;
+            }
+            Event::Alias(_) => {
+                self.unsupported(span, "an alias", "write the value out");
+                self.put(Value::Refused, span);
+            }
+            Event::Scalar(value, style, anchor, tag) => {
+                let span = self.trim(span, style);
+                self.check_properties(anchor, tag.is_some(), span);
+                self.scalar(value, style, span);
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.check_properties(anchor, tag.is_some(), span);
+                self.enter(span, |start| Open::Sequence {
+                    start,
+                    items: Vec::new(),
+                })?;
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.check_properties(anchor, tag.is_some(), span);
+                self.enter(span, |start| Open::Mapping {
+                    start,
+                    entries: Vec::new(),
+                    key: None,
+                    seen: FxHashMap::default(),
+                    last: None,
+                })?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
+                Some(Open::Sequence { start, items }) => {
+                    let end = self.end(items.last().map(|item| item.span), span, start);
+                    self.put(Value::Sequence(items), Span { start, end });
+                }
+                Some(Open::Mapping {
+                    start,
+                    entries,
+                    last,
+                    ..
+                }) => {
+                    let end = self.end(last, span, start);
+                    self.put(Value::Mapping(entries), Span { start, end });
+                }
+                None => {}
+            },
+        }
+        Some(())
+    }
+
+    /// Where a collection ends: behind its bracket in flow style, behind its last item in block
+    /// style. The event of the end comes only with what follows.
+    fn end(&self, last: Option<Span>, event: Span, start: u32) -> u32 {
+        let text = self.problems.text().as_str();
+        let last_end = last.map_or(start, |last| last.end);
+        if !text[start as usize..].starts_with(['[', '{']) {
+            return last_end;
+        }
+        // Between the last item and the bracket stand indicators and comments alone.
+        let behind = last_end.max(start + 1) as usize;
+        let rest = text.get(behind..self.within.end as usize);
+        let bracket = rest.and_then(|rest| find_outside_comments(rest, &[']', '}']));
+        bracket.map_or(event.end, |at| (behind + at + 1) as u32)
+    }
+
+    /// A scalar without what the parser counts to it, which is all up to the next token: white
+    /// space, line ends and, behind quotes, comments.
+    fn trim(&self, span: Span, style: ScalarStyle) -> Span {
+        let text = span.of(self.problems.text().as_str());
+        let len = match style {
+            ScalarStyle::SingleQuoted => quoted_len(text, '\'', '\''),
+            ScalarStyle::DoubleQuoted => quoted_len(text, '"', '\\'),
+            _ => None,
+        };
+        let len = len.unwrap_or_else(|| text.trim_end().len());
+        Span::new(span.start as usize, span.start as usize + len)
+    }
+
+    fn unsupported(&mut self, span: Span, what: &str, help: &str) {
+        self.problems
+            .report(
+                Code::YamlUnsupported,
+                span,
+                format!("{what} is not allowed here"),
+                format!("{} uses {what}", noun(self.problems)),
+            )
+            .help(help);
+    }
+
+    fn too_deep(&mut self, span: Span, label: impl Into<String>) {
+        self.problems
+            .report(
+                Code::NestingTooDeep,
+                span,
+                label,
+                "mappings and sequences are nested too deeply",
+            )
+            .help(format!(
+                "at most {DEPTH_LIMIT} mappings and sequences may stand inside each other"
+            ));
+    }
+
+    fn check_properties(&mut self, anchor: usize, tagged: bool, span: Span) {
+        if anchor != 0 {
+            self.unsupported(span, "an anchor", "remove the `&` and its name");
+        }
+        if tagged {
+            self.unsupported(span, "a tag", "remove the `!` and its name");
+        }
+    }
+
+    fn enter(&mut self, span: Span, open: impl FnOnce(u32) -> Open<'t>) -> Option<()> {
+        if self.open.len() == DEPTH_LIMIT {
+            self.too_deep(span, format!("level {}", DEPTH_LIMIT + 1));
+            return None;
+        }
+        if let Some(Open::Mapping { key: None, .. }) = self.open.last() {
+            self.unsupported(
+                span,
+                "a mapping or sequence as a key",
+                "use a string as the key",
+            );
+            return None;
+        }
+        self.open.push(open(span.start));
+        Some(())
+    }
+
+    fn scalar(&mut self, value: Cow<'t, str>, style: ScalarStyle, span: Span) {
+        let plain = style == ScalarStyle::Plain;
+        if let Some(Open::Mapping {
+            key: key @ None, ..
+        }) = self.open.last_mut()
+        {
+            *key = Some((value.clone(), span));
+            if plain && value == "<<" {
+                self.unsupported(span, "a merge key", "write the fields out");
+            }
+            return;
+        }
+        let value = match value {
+            value if plain && value.is_empty() => Value::Null,
+            value if plain => Value::Plain(value),
+            value => Value::String(value),
+        };
+        self.put(value, span);
+    }
+
+    /// Put a finished value where it belongs.
+    fn put(&mut self, value: Value<'t>, span: Span) {
+        let node = Node { value, span };
+        match self.open.last_mut() {
+            None => self.root = Some(node),
+            Some(Open::Sequence { items, .. }) => items.push(node),
+            Some(Open::Mapping {
+                key,
+                entries,
+                seen,
+                last,
+                ..
+            }) => {
+                let Some((key, key_span)) = key.take() else {
+                    // An alias as a key: reported already.
+                    *key = Some((Cow::Borrowed(""), span));
+                    return;
+                };
+                // What has no value may be said to have it behind the bracket.
+                *last = Some(match node.value {
+                    Value::Null => key_span,
+                    _ => span,
+                });
+                if let Some(first) = seen.get(&key) {
+                    self.problems
+                        .report(
+                            Code::DuplicateKey,
+                            key_span,
+                            "again here",
+                            format!("the key `{key}` stands twice in one mapping"),
+                        )
+                        .also(*first, "first here")
+                        .help("keep one of the two");
+                    return;
+                }
+                seen.insert(key.clone(), key_span);
+                entries.push(Entry {
+                    key,
+                    key_span,
+                    value: node,
+                });
+            }
+        }
+        debug_assert!(span.end <= self.within.end);
+    }
+}
+
+/// The offset of the first of some indicators in what stands between two nodes: white space,
+/// indicators and comments.
+pub fn find_outside_comments(between: &str, indicators: &[char]) -> Option<usize> {
+    let mut comment = false;
+    between.find(|c: char| {
+        comment = match c {
+            '#' => true,
+            '\r' | '\n' => false,
+            _ => comment,
+        };
+        !comment && indicators.contains(&c)
+    })
+}
+
+/// How many bytes of a text are the string in quotes that it begins with, where what stands behind
+/// `escape` does not end it.
+fn quoted_len(text: &str, quote: char, escape: char) -> Option<usize> {
+    let mut chars = text.char_indices().skip(1).peekable();
+    while let Some((at, c)) = chars.next() {
+        // In single quotes a quote escapes another one, and alone it is the end.
+        let escaped = c == escape
+            && chars
+                .peek()
+                .is_some_and(|(_, next)| escape != quote || *next == quote);
+        if escaped {
+            chars.next();
+        } else if c == quote {
+            return Some(at + c.len_utf8());
+        }
+    }
+    None
+}
+
+/// Character offsets, which the parser counts in, to byte offsets of the whole text.
+struct Offsets<'t> {
+    text: &'t str,
+    base: usize,
+    /// The byte offset of each 64th character; empty where bytes and characters are the same.
+    marks: Vec<usize>,
+}
+
+impl<'t> Offsets<'t> {
+    const STRIDE: usize = 64;
+
+    fn new(text: &'t str, base: usize) -> Self {
+        let marks = if text.is_ascii() {
+            Vec::new()
+        } else {
+            text.char_indices()
+                .step_by(Self::STRIDE)
+                .map(|(at, _)| at)
+                .collect()
+        };
+        Self { text, base, marks }
+    }
+
+    fn offset(&self, marker: &Marker) -> usize {
+        let index = marker.index();
+        if self.marks.is_empty() {
+            return self.base + index.min(self.text.len());
+        }
+        let Some(&mark) = self.marks.get(index / Self::STRIDE) else {
+            return self.base + self.text.len();
+        };
+        self.text[mark..]
+            .char_indices()
+            .nth(index % Self::STRIDE)
+            .map_or(self.base + self.text.len(), |(at, _)| self.base + mark + at)
+    }
+
+    fn span(&self, start: Marker, end: Marker) -> Span {
+        let start = self.offset(&start);
+        Span::new(start, self.offset(&end).max(start))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_text::{Source, Text};
+
+    /// The source text of every key and value, in the order in which they stand.
+    fn sources(text: &str) -> Vec<String> {
+        fn collect(node: &Node<'_>, text: &str, out: &mut Vec<String>) {
+            out.push(node.span.of(text).to_owned());
+            match &node.value {
+                Value::Sequence(items) => items.iter().for_each(|item| collect(item, text, out)),
+                Value::Mapping(entries) => {
+                    for entry in entries {
+                        out.push(entry.key_span.of(text).to_owned());
+                        collect(&entry.value, text, out);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let text = Text::new(Source::Manifest, text.to_owned());
+        let mut problems = Problems::new(&text);
+        let within = Span::new(0, text.as_str().len());
+        let root = parse(within, &mut problems).expect("the tests are given YAML that can be read");
+        let mut out = Vec::new();
+        collect(&root, text.as_str(), &mut out);
+        out
+    }
+
+    #[test]
+    fn what_is_not_kept_is_passed_over_as_well() {
+        for (text, mapping) in [
+            ("a: {b: 1, b: \"# x\"}\nc: d\n", "{b: 1, b: \"# x\"}"),
+            ("a: {b: 1, b: [{c: d}]} # }\n", "{b: 1, b: [{c: d}]}"),
+            ("a: {b, b} # }\n", "{b, b}"),
+        ] {
+            assert_eq!(sources(text)[2], mapping);
+        }
+    }
+
+    #[test]
+    fn spans_hold_quotes_and_brackets_and_nothing_behind_them() {
+        let text = "a: \"\\\"'# \\\\\" # b\n'c''\" #' : 'd''' # e\nf: [ g , {h: i} # ]\n  ,\n  ] # j\nk: {l: {}  , m: n # }\n  } # o\np: q # r\n";
+        assert_eq!(
+            sources(text)[1..],
+            [
+                "a",
+                "\"\\\"'# \\\\\"",
+                "'c''\" #'",
+                "'d'''",
+                "f",
+                "[ g , {h: i} # ]\n  ,\n  ]",
+                "g",
+                "{h: i}",
+                "h",
+                "i",
+                "k",
+                "{l: {}  , m: n # }\n  }",
+                "l",
+                "{}",
+                "m",
+                "n",
+                "p",
+                "q",
+            ]
+        );
+    }
+}

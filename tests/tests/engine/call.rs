@@ -1,0 +1,210 @@
+//! What is said of one-call plans besides the verdict: which checks were made, and what would take a
+//! reason against a plan away. On the corpus, which has a case for each reason.
+
+use agent_api::decide::{CallContext, CallDenial, CallVerdict, authorize_call};
+use agent_api::explain::{CallCheck, CheckOutcome, apply, call_checks, call_denials, call_fixes};
+use agent_api::lower;
+use agent_api::model::{CallPlan, Index, Lock, ToolCatalogue};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a case is decided against.
+struct World {
+    index: Index,
+    lock: Option<Lock>,
+    catalogue: Option<ToolCatalogue>,
+}
+
+impl World {
+    fn context(&self) -> CallContext<'_> {
+        CallContext {
+            index: &self.index,
+            lock: self.lock.as_ref(),
+            catalogue: self.catalogue.as_ref(),
+        }
+    }
+}
+
+fn cases(verdict: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/call");
+    let entries = fs::read_dir(folder.join(verdict)).expect("the corpus");
+    let mut cases: Vec<_> = entries.map(|entry| entry.expect("a case").path()).collect();
+    cases.sort();
+    cases
+}
+
+/// None: one of the texts is refused.
+fn world(case: &Path) -> Option<(CallPlan, World)> {
+    let text = |name: &str| fs::read(case.join(name)).ok();
+    let lock = text("agents.lock").map(lower::lock).transpose().ok()?;
+    let catalogue = text("catalogue.json").map(lower::tool_catalogue);
+    let catalogue = catalogue.transpose().ok()?;
+    let plan = lower::call_plan(text("plan.json")?).ok()?.value;
+    let index = lower::index(text("mcp.index.json")?).ok()?.value;
+    Some((
+        plan,
+        World {
+            index,
+            lock: lock.map(|it| it.value),
+            catalogue: catalogue.map(|it| it.value),
+        },
+    ))
+}
+
+#[test]
+fn every_check_of_an_allowed_call_is_passed() {
+    let mut calls = 0;
+    for case in cases("accept") {
+        let (plan, world) = world(&case).expect("readable");
+        let verdict = authorize_call(&plan, world.context());
+        let checks = call_checks(&plan, &verdict);
+        match verdict {
+            CallVerdict::Allowed(_) => {
+                assert_eq!(checks.len(), CallCheck::ALL.len(), "{}", case.display());
+                for check in checks {
+                    assert_eq!(check.outcome, CheckOutcome::Passed, "{}", case.display());
+                    // A sentence, and what shows it.
+                    assert!(check.facts.len() > 1, "{}: {check:?}", case.display());
+                }
+                calls += 1;
+            }
+            _ => assert_eq!(checks, [], "{}", case.display()),
+        }
+    }
+    assert!(calls > 5, "{calls} calls");
+}
+
+#[test]
+fn a_check_is_failed_for_each_reason_and_none_is_passed_that_could_not_be_made() {
+    let mut unmade = 0;
+    for case in cases("reject") {
+        let Some((plan, world)) = world(&case) else {
+            continue;
+        };
+        let verdict = authorize_call(&plan, world.context());
+        let CallVerdict::Denied(denials) = &verdict else {
+            panic!("{}", case.display());
+        };
+        let denials = denials.as_slice();
+        let checks = call_checks(&plan, &verdict);
+        for (check, checked) in CallCheck::ALL.into_iter().zip(&checks) {
+            let failed = denials.iter().any(|it| CallCheck::of(it) == check);
+            let is_failed = checked.outcome == CheckOutcome::Failed;
+            assert_eq!(is_failed, failed, "{}", case.display());
+            unmade += usize::from(checked.outcome == CheckOutcome::NotMade);
+        }
+        let unmade = |check: CallCheck| {
+            let outcome = checks[check as usize].outcome;
+            assert_eq!(
+                outcome,
+                CheckOutcome::NotMade,
+                "{}: {check:?}",
+                case.display()
+            );
+        };
+        if denials.contains(&CallDenial::LockMissing) {
+            unmade(CallCheck::Permitted);
+            unmade(CallCheck::ReadOnly);
+        }
+        if checks[CallCheck::Listed as usize].outcome == CheckOutcome::Failed {
+            unmade(CallCheck::Unchanged);
+            unmade(CallCheck::Arguments);
+        }
+    }
+    assert!(unmade > 0);
+}
+
+/// The messages of all reasons against a plan.
+fn reasons(plan: &CallPlan, world: &World) -> Vec<String> {
+    let verdict = authorize_call(plan, world.context());
+    let denials = call_denials(plan, &verdict).into_iter();
+    denials.map(|denial| denial.message).collect()
+}
+
+#[test]
+fn every_suggested_change_takes_its_reason_away() {
+    let mut texts = Vec::new();
+    for case in cases("reject") {
+        let Some((plan, world)) = world(&case) else {
+            continue;
+        };
+        let verdict = authorize_call(&plan, world.context());
+        let CallVerdict::Denied(denials) = &verdict else {
+            panic!("{}", case.display());
+        };
+        let messages = reasons(&plan, &world);
+        for (denial, message) in denials.as_slice().iter().zip(&messages) {
+            for fix in call_fixes(&plan, denial) {
+                let changed = apply(plan.text.as_str(), &fix.edits);
+                let changed = lower::call_plan(changed.into_bytes());
+                let changed = changed
+                    .unwrap_or_else(|found| panic!("{fix:?}: {found:?}"))
+                    .value;
+                let left = reasons(&changed, &world);
+                assert!(!left.contains(message), "{}: {fix:?}", case.display());
+                texts.push(fix.text);
+            }
+        }
+    }
+    for begin in [
+        "name the server `",
+        "call the tool `",
+        "call the argument `",
+        "leave out the argument `",
+    ] {
+        assert!(texts.iter().any(|text| text.starts_with(begin)), "{begin}");
+    }
+}
+
+fn unknown_arguments(args: &str) -> Vec<(String, String)> {
+    let case = cases("reject").into_iter();
+    let mut case = case.filter(|case| case.ends_with("an-argument-misspelled"));
+    let (plan, world) = world(&case.next().expect("the case")).expect("readable");
+    let text = plan.text.as_str();
+    let at = text.find("\"args\"").expect("arguments") + "\"args\":".len();
+    let text = format!("{} {args} }}", &text[..at]);
+    let plan = lower::call_plan(text.clone().into_bytes());
+    let plan = plan.expect("a plan").value;
+    let verdict = authorize_call(&plan, world.context());
+    let CallVerdict::Denied(denials) = &verdict else {
+        return Vec::new();
+    };
+    let fixes = denials.as_slice().iter();
+    let fixes = fixes.flat_map(|denial| call_fixes(&plan, denial));
+    fixes
+        .map(|fix| {
+            let changed = apply(&text, &fix.edits);
+            let args = &changed[at + 1..changed.len() - 2];
+            (fix.text, args.to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn an_argument_is_renamed_only_where_none_has_that_name_and_left_out_whole() {
+    let fixes = |args| unknown_arguments(args);
+    let pairs = |expected: &[(&str, &str)]| -> Vec<(String, String)> {
+        let expected = expected.iter();
+        expected
+            .map(|(text, args)| ((*text).to_owned(), (*args).to_owned()))
+            .collect()
+    };
+    assert_eq!(
+        fixes(r#"{ "qury": "mars" }"#),
+        pairs(&[
+            ("call the argument `query`", r#"{ "query": "mars" }"#),
+            ("leave out the argument `qury`", "{  }"),
+        ])
+    );
+    assert_eq!(
+        fixes(r#"{ "query": "mars", "qury": "venus" }"#),
+        pairs(&[("leave out the argument `qury`", r#"{ "query": "mars" }"#)])
+    );
+    assert_eq!(
+        fixes("{\n  \"qury\": [1, {}],\n  \"query\": \"mars\"\n}"),
+        pairs(&[(
+            "leave out the argument `qury`",
+            "{\n  \"query\": \"mars\"\n}"
+        )])
+    );
+}

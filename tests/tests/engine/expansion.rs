@@ -1,0 +1,951 @@
+//! Lazy expansion \[4, 6\], a test for each rule.
+
+use agent_api::decide::{
+    Allowed, Circumstances, Definition, DenialReason, Entry, Expand, Expanded, Exposed, Holder,
+    NotExpanded, NotExposed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling, expand, exposed,
+    hash, services, token_estimate,
+};
+use agent_api::diagnostic::Code;
+use agent_api::explain::{not_expanded, not_exposed};
+use agent_api::lower::{self, Notation, definition, definition_digest, integrity};
+use agent_api::model::{
+    Agent, AgentName, AgentVersion, Capability, CapabilityVerb, Category, Context, Endpoint, Grant,
+    HealthStatus, Index, Load, Lock, Name, Resource, Selection, ServerId, ServerVersion, Tenant,
+    ToolName,
+};
+use agent_api::render::{self, Part};
+use agent_api::syntax::canonical;
+use agent_api::text::Source;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+/// A server of an index: id, version, and tools as `"name": {members}`; each tool gets the
+/// capability `search:internet`.
+fn server(id: &str, version: &str, tools: &[(&str, &str)]) -> String {
+    let tools: Vec<_> = tools
+        .iter()
+        .map(|(name, members)| {
+            let comma = if members.is_empty() { "" } else { "," };
+            format!(
+                r#""{name}":{{{members}{comma}"x-summit-capabilities":[{{"verb":"search","resource":"internet"}}]}}"#
+            )
+        })
+        .collect();
+    format!(
+        r#"{{"id":"{id}","version":"{version}","categories":["web"],"scopes":["read:web"],
+        "endpoint":"https://x.example/{version}","trust":{{"signed":true,"publisher":"P"}},
+        "data":{{"residency":"eu-only","maxSensitivity":"internal"}},
+        "capabilities":{{"tools":{{{}}}}}}}"#,
+        tools.join(",")
+    )
+}
+
+fn index(servers: &[String]) -> Index {
+    let text = format!("{{\"servers\":[{}]}}", servers.join(","));
+    lower::index(text.into_bytes()).expect("an index").value
+}
+
+const ESSENTIAL: Load = Load::Essential;
+const ON_DEMAND: Load = Load::OnDemand;
+
+/// A lock of tools: id, version, tool, when it is shown.
+fn lock(index: &Index, tools: &[(&str, &str, &str, Load)]) -> Lock {
+    let mut selections: Vec<_> = tools
+        .iter()
+        .map(|(id, version, name, load)| {
+            let server = index
+                .versions(id)
+                .find(|server| server.version() == *version)
+                .expect("a server");
+            let tool = server.tool(name).expect("a tool");
+            Selection {
+                grant: Grant::Capability {
+                    capability: Capability {
+                        verb: CapabilityVerb::Search,
+                        resource: Resource::new("internet").expect("a resource"),
+                        constraints: Vec::new(),
+                    },
+                    definition: definition_digest(tool),
+                    load: *load,
+                    tool: ToolName::new(*name).expect("a name"),
+                },
+                scopes: Vec::new(),
+                id: ServerId::new(*id).expect("an id"),
+                version: ServerVersion::new(*version).expect("a version"),
+                endpoint: Endpoint::new(server.endpoint()).expect("an endpoint"),
+                hash: hash(tool),
+                integrity: integrity(server),
+            }
+        })
+        .collect();
+    selections.sort_by(|a, b| a.order().cmp(&b.order()));
+    Lock {
+        agent: Agent {
+            name: AgentName::new("a").expect("a name"),
+            version: AgentVersion::new("1").expect("a version"),
+        },
+        forbid: Vec::new(),
+        selections,
+    }
+}
+
+fn names(exposed: &Exposed<'_>) -> Vec<String> {
+    let entries = exposed.entries.iter();
+    entries.map(|entry| entry.name().to_owned()).collect()
+}
+
+fn expanded_names(expanded: &Expanded<'_>) -> Vec<String> {
+    let tools = expanded.tools.iter();
+    tools.map(|one| one.tool.name().to_owned()).collect()
+}
+
+fn text(parts: &[Part]) -> String {
+    parts.iter().map(|part| part.text.as_str()).collect()
+}
+
+/// The world of most tests: `aws` with three tools, `brave` with one.
+fn world() -> Index {
+    index(&[
+        server(
+            "aws",
+            "2",
+            &[
+                (
+                    "s3_list",
+                    r#""description":"Lists buckets.\nAll of them.","inputSchema":{"type":"object"}"#,
+                ),
+                ("s3_put", ""),
+                ("ec2_run", r#""description":"Runs.""#),
+            ],
+        ),
+        server(
+            "brave",
+            "1",
+            &[(
+                "search_web",
+                r#""description":"Search.","inputSchema":{"type":"object"}"#,
+            )],
+        ),
+    ])
+}
+
+fn world_lock(index: &Index) -> Lock {
+    lock(
+        index,
+        &[
+            ("aws", "2", "s3_list", ON_DEMAND),
+            ("aws", "2", "s3_put", ON_DEMAND),
+            ("aws", "2", "ec2_run", ESSENTIAL),
+            ("brave", "1", "search_web", ESSENTIAL),
+        ],
+    )
+}
+
+fn tools(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Expand with all the budget there can be, and nothing used.
+fn ask<'i>(
+    lock: &Lock,
+    index: &'i Index,
+    circumstances: &Circumstances,
+    server: &str,
+    names: &[&str],
+) -> Result<Expanded<'i>, NotExpanded> {
+    let asked = Expand {
+        server,
+        tools: &tools(names),
+        used: 0,
+        budget: Some(u64::MAX),
+    };
+    expand(lock, index, circumstances, asked)
+}
+
+/// The denials of a refusal: id and reason.
+fn denials(refused: Result<Expanded<'_>, NotExpanded>) -> Vec<(String, DenialReason)> {
+    match refused {
+        Err(NotExpanded::Denied { denials, .. }) => denials
+            .into_vec()
+            .into_iter()
+            .map(|denial| (denial.id, denial.reason))
+            .collect(),
+        other => panic!("not denied: {other:?}"),
+    }
+}
+
+/// A policy with a fixed answer, which keeps what it was asked.
+#[derive(Debug)]
+struct Fake {
+    answer: Result<Allowed, PolicyError>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl PolicyEngine for Fake {
+    fn ask(&self, input: &str) -> Ruling {
+        self.asked.lock().expect("a list").push(input.to_owned());
+        Ruling {
+            answer: self.answer.clone(),
+            lines: vec![7],
+        }
+    }
+}
+
+fn policy(answer: Result<Allowed, PolicyError>) -> (Arc<Fake>, Circumstances) {
+    let fake = Arc::new(Fake {
+        answer,
+        asked: Mutex::default(),
+    });
+    let circumstances = Circumstances {
+        policy: Some(fake.clone()),
+        ..Circumstances::default()
+    };
+    (fake, circumstances)
+}
+
+fn allowing(ids: &[&str]) -> Allowed {
+    Allowed {
+        tools: ids.iter().map(|id| (*id).to_owned()).collect(),
+        reasons: BTreeMap::new(),
+    }
+}
+
+fn tenant(fields: &str) -> Arc<Tenant> {
+    let text = format!(r#"{{"version":"v0.1","tenants":[{{"id":"acme"{fields}}}]}}"#);
+    let read = lower::tenant(text.into_bytes(), Notation::Json, None);
+    Arc::new(read.expect("a tenant").value)
+}
+
+// What is exposed
+
+#[test]
+fn essential_tools_are_exposed_and_a_stub_for_each_server_with_others() {
+    let index = world();
+    let exposed = exposed(&world_lock(&index), &index).expect("exposed");
+    assert_eq!(names(&exposed), ["aws_helper", "ec2_run", "search_web"]);
+    let [Entry::Stub(stub), Entry::Tool(ec2), Entry::Tool(_)] = &exposed.entries[..] else {
+        panic!("{exposed:?}");
+    };
+    let behind: Vec<_> = stub.tools.iter().map(|tool| tool.name()).collect();
+    assert_eq!(behind, ["s3_list", "s3_put"]);
+    assert_eq!(ec2.json, definition(ec2.tool));
+}
+
+#[test]
+fn a_tool_selected_twice_is_exposed_once_and_essential_beats_on_demand() {
+    let index = world();
+    let lock = lock(
+        &index,
+        &[
+            ("aws", "2", "s3_list", ON_DEMAND),
+            ("aws", "2", "s3_list", ESSENTIAL),
+            ("aws", "2", "s3_list", ESSENTIAL),
+        ],
+    );
+    let exposed = exposed(&lock, &index).expect("exposed");
+    assert_eq!(names(&exposed), ["s3_list"]);
+    assert_eq!(
+        denials(ask(
+            &lock,
+            &index,
+            &Circumstances::default(),
+            "aws",
+            &["s3_list"]
+        )),
+        [("aws@2/s3_list".to_owned(), DenialReason::Essential)]
+    );
+}
+
+#[test]
+fn a_selection_for_a_category_exposes_nothing_and_lets_nothing_be_expanded() {
+    let index = world();
+    let mut lock = lock(&index, &[("aws", "2", "s3_list", ON_DEMAND)]);
+    lock.selections[0].grant = Grant::Category(Category::new("web").expect("a category"));
+    let shown = exposed(&lock, &index).expect("exposed");
+    assert!(shown.entries.is_empty());
+    assert_eq!(shown.tokens(), 0);
+    assert_eq!(
+        denials(ask(
+            &lock,
+            &index,
+            &Circumstances::default(),
+            "aws",
+            &["s3_list"]
+        )),
+        [("aws/s3_list".to_owned(), DenialReason::NotLocked)]
+    );
+}
+
+#[test]
+fn the_name_of_a_stub_is_made_of_the_id() {
+    for (id, name) in [
+        ("aws", "aws_helper"),
+        ("a.b/c d", "a_b_c_d_helper"),
+        ("A-z_09", "A-z_09_helper"),
+        ("bücher😀", "b_cher__helper"),
+    ] {
+        assert_eq!(lower::stub_name(id), name);
+    }
+    let long = "é".repeat(56) + "xyz";
+    assert_eq!(
+        lower::stub_name(&long),
+        "_".repeat(56) + "x_helper",
+        "57 characters, not bytes"
+    );
+    assert_eq!(lower::stub_name(&"x".repeat(57)).len(), 64);
+    assert_eq!(
+        lower::stub_name(&"x".repeat(56)),
+        "x".repeat(56) + "_helper"
+    );
+}
+
+/// The names in collision and how many have each, and the diagnostics.
+fn collisions(lock: &Lock, index: &Index) -> (Vec<(String, usize)>, Vec<String>) {
+    let Err(refused) = exposed(lock, index) else {
+        panic!("exposed");
+    };
+    let diagnostics = not_exposed(&refused);
+    for diagnostic in &diagnostics {
+        assert_eq!(diagnostic.code, Code::StubCollision);
+        assert!(diagnostic.labels.len() > 1 && !diagnostic.help.is_empty());
+        for label in &diagnostic.labels {
+            assert_eq!(label.place.source, Source::Index);
+            assert!(label.place.span.end > label.place.span.start);
+        }
+    }
+    let NotExposed::Collisions(found) = refused else {
+        panic!("{refused:?}");
+    };
+    let found = found.as_slice().iter();
+    let found = found.map(|one| (one.name.clone(), one.holders.len()));
+    let messages = diagnostics.into_iter().map(|one| one.message);
+    (found.collect(), messages.collect())
+}
+
+#[test]
+fn stubs_of_ids_that_differ_in_replaced_characters_collide() {
+    let index = index(&[
+        server("a.b", "1", &[("x", "")]),
+        server("a/b", "1", &[("y", "")]),
+    ]);
+    let both = [("a.b", "1", "x", ON_DEMAND), ("a/b", "1", "y", ON_DEMAND)];
+    let (found, messages) = collisions(&lock(&index, &both), &index);
+    assert_eq!(found, [("a_b_helper".to_owned(), 2)]);
+    assert_eq!(
+        messages,
+        ["the name `a_b_helper` would be that of the stub of `a.b 1` and of the stub of `a/b 1`"]
+    );
+    // Only one of them has a stub.
+    let one = [("a.b", "1", "x", ON_DEMAND), ("a/b", "1", "y", ESSENTIAL)];
+    assert_eq!(
+        names(&exposed(&lock(&index, &one), &index).expect("exposed")),
+        ["a_b_helper", "y"]
+    );
+}
+
+#[test]
+fn stubs_of_ids_that_differ_behind_the_cut_collide() {
+    let (a, b) = ("x".repeat(57) + "a", "x".repeat(57) + "b");
+    let index = index(&[server(&a, "1", &[("x", "")]), server(&b, "1", &[("y", "")])]);
+    let both = [(&*a, "1", "x", ON_DEMAND), (&*b, "1", "y", ON_DEMAND)];
+    let (found, _) = collisions(&lock(&index, &both), &index);
+    assert_eq!(found, [("x".repeat(57) + "_helper", 2)]);
+}
+
+#[test]
+fn stubs_of_two_versions_collide_and_an_expansion_needs_the_version() {
+    let index = index(&[
+        server("a", "1", &[("x", "")]),
+        server("a", "2", &[("y", ""), ("z", "")]),
+    ]);
+    let both = lock(
+        &index,
+        &[("a", "1", "x", ON_DEMAND), ("a", "2", "y", ON_DEMAND)],
+    );
+    assert_eq!(collisions(&both, &index).0, [("a_helper".to_owned(), 2)]);
+    let all = Circumstances::default();
+    let versions = vec!["1".to_owned(), "2".to_owned()];
+    assert_eq!(
+        denials(ask(&both, &index, &all, "a", &["x"])),
+        [("a/x".to_owned(), DenialReason::Ambiguous { versions })]
+    );
+    let named = ask(&both, &index, &all, "a@2", &["y"]).expect("expanded");
+    assert_eq!(named.server.version(), "2");
+    // Where one version only has tools on demand, the id is enough.
+    let one = lock(
+        &index,
+        &[("a", "1", "x", ESSENTIAL), ("a", "2", "y", ON_DEMAND)],
+    );
+    assert!(exposed(&one, &index).is_ok());
+    assert!(ask(&one, &index, &all, "a", &["y"]).is_ok());
+    // What is in the index and not in the lock is none to choose from.
+    assert_eq!(
+        denials(ask(&one, &index, &all, "a@3", &["y"])),
+        [("a@3/y".to_owned(), DenialReason::NotLocked)]
+    );
+}
+
+#[test]
+fn a_stub_and_a_tool_collide() {
+    let index = index(&[
+        server("aws", "1", &[("list", "")]),
+        server("z", "1", &[("aws_helper", "")]),
+    ]);
+    for load in [ESSENTIAL, ON_DEMAND] {
+        let both = [
+            ("aws", "1", "list", ON_DEMAND),
+            ("z", "1", "aws_helper", load),
+        ];
+        let (found, messages) = collisions(&lock(&index, &both), &index);
+        assert_eq!(found, [("aws_helper".to_owned(), 2)]);
+        assert!(messages[0].contains("the stub of `aws 1` and of a tool"));
+    }
+}
+
+#[test]
+fn tools_of_one_name_from_two_servers_collide_whenever_they_are_exposed() {
+    let index = index(&[
+        server("a", "1", &[("find", "")]),
+        server("b", "1", &[("find", "")]),
+        server("c", "1", &[("find", "")]),
+    ]);
+    for (first, second) in [
+        (ESSENTIAL, ESSENTIAL),
+        (ESSENTIAL, ON_DEMAND),
+        (ON_DEMAND, ON_DEMAND),
+    ] {
+        let both = [("a", "1", "find", first), ("b", "1", "find", second)];
+        let (found, _) = collisions(&lock(&index, &both), &index);
+        assert_eq!(found, [("find".to_owned(), 2)]);
+    }
+    let three = ["a", "b", "c"].map(|id| (id, "1", "find", ESSENTIAL));
+    let lock = lock(&index, &three);
+    assert_eq!(collisions(&lock, &index).0, [("find".to_owned(), 3)]);
+    let Err(NotExposed::Collisions(found)) = exposed(&lock, &index) else {
+        panic!("exposed");
+    };
+    let ids = found.as_slice()[0]
+        .holders
+        .iter()
+        .map(|holder| match holder {
+            Holder::Stub(server) => server.id(),
+            Holder::Tool(tool, _) => tool.server().id(),
+        });
+    assert_eq!(ids.collect::<Vec<_>>(), ["a", "b", "c"]);
+}
+
+/// The codes for which a lock is refused against an index, which are the same everywhere.
+fn drift_codes(lock: &Lock, index: &Index) -> Vec<Code> {
+    let Err(refused @ NotExposed::Drifted(_)) = exposed(lock, index) else {
+        panic!("not drifted");
+    };
+    let diagnostics = not_exposed(&refused);
+    let expansion = ask(lock, index, &Circumstances::default(), "aws", &["s3_list"]);
+    let expansion = expansion.expect_err("refused");
+    assert!(matches!(expansion, NotExpanded::Drifted(_)));
+    assert_eq!(not_expanded(&expansion), diagnostics);
+    let listed = services(lock, index, "aws").expect_err("refused");
+    assert_eq!(listed, expansion);
+    diagnostics.iter().map(|one| one.code).collect()
+}
+
+#[test]
+fn nothing_is_exposed_or_expanded_of_a_lock_that_does_not_hold() {
+    let before = world();
+    let lock = lock(&before, &[("aws", "2", "s3_list", ON_DEMAND)]);
+    let changed = index(&[server(
+        "aws",
+        "2",
+        &[("s3_list", r#""description":"Evil.""#)],
+    )]);
+    assert_eq!(
+        drift_codes(&lock, &changed),
+        [Code::DefinitionChanged, Code::IntegrityChanged]
+    );
+    let without_tool = index(&[server("aws", "2", &[("other", "")])]);
+    assert_eq!(
+        drift_codes(&lock, &without_tool),
+        [Code::ToolChanged, Code::IntegrityChanged]
+    );
+    let without_server = index(&[server("aws", "3", &[("s3_list", "")])]);
+    assert_eq!(drift_codes(&lock, &without_server), [Code::ServerRemoved]);
+}
+
+// Tokens
+
+#[test]
+fn the_estimate_is_a_quarter_of_the_bytes_rounded_up() {
+    for (text, tokens) in [
+        ("", 0),
+        ("a", 1),
+        ("abcd", 1),
+        ("abcde", 2),
+        ("éé", 1),
+        ("ééa", 2),
+    ] {
+        assert_eq!(token_estimate(text), tokens, "{text}");
+    }
+}
+
+#[test]
+fn the_total_counts_stubs_and_definitions_as_they_stand_in_the_index() {
+    let index = world();
+    let exposed = exposed(&world_lock(&index), &index).expect("exposed");
+    // {"description":"Runs.","name":"ec2_run"} and the one of `search_web`, without what MCP adds.
+    let ec2 = r#"{"description":"Runs.","name":"ec2_run"}"#;
+    let web = r#"{"description":"Search.","inputSchema":{"type":"object"},"name":"search_web"}"#;
+    let tools = ec2.len().div_ceil(4) + web.len().div_ceil(4);
+    assert_eq!(exposed.tool_tokens(), tools as u64);
+    let Entry::Stub(stub) = &exposed.entries[0] else {
+        panic!("no stub");
+    };
+    assert_eq!(stub.tokens, token_estimate(&stub.json));
+    assert!(stub.tokens > 50);
+    assert_eq!(exposed.stub_tokens(), stub.tokens);
+    assert_eq!(exposed.tokens(), tools as u64 + stub.tokens);
+}
+
+#[test]
+fn the_definition_of_a_stub_is_canonical() {
+    let index = index(&[server("ü \\\"x", "1", &[("x", "")])]);
+    let server = index.server(0);
+    let json = lower::stub_definition(server);
+    assert_eq!(canonical(&json).as_deref(), Some(&*json));
+}
+
+// Expansion
+
+#[test]
+fn an_expansion_gives_definitions_by_name_without_duplicates() {
+    let index = world();
+    let lock = world_lock(&index);
+    let all = Circumstances::default();
+    let found =
+        ask(&lock, &index, &all, "aws", &["s3_put", "s3_list", "s3_put"]).expect("expanded");
+    assert_eq!(expanded_names(&found), ["s3_list", "s3_put"]);
+    let sum = found
+        .tools
+        .iter()
+        .map(|Definition { json, .. }| token_estimate(json));
+    assert_eq!(found.needed, sum.sum::<u64>());
+    let again = ask(&lock, &index, &all, "aws@2", &["s3_list", "s3_put"]).expect("expanded");
+    assert_eq!(render::expanded_json(&again), render::expanded_json(&found));
+}
+
+#[test]
+fn only_what_is_locked_on_demand_of_that_server_is_expanded_and_all_or_nothing() {
+    let index = world();
+    let lock = world_lock(&index);
+    let all = Circumstances::default();
+    let asked = ["s3_list", "ec2_run", "search_web", "no\u{e9}"];
+    let not = |name: &str| (format!("aws@2/{name}"), DenialReason::NotLocked);
+    assert_eq!(
+        denials(ask(&lock, &index, &all, "aws", &asked)),
+        [
+            ("aws@2/ec2_run".to_owned(), DenialReason::Essential),
+            not("noé"),
+            not("search_web"),
+        ]
+    );
+    assert_eq!(
+        denials(ask(&lock, &index, &all, "gcp", &["s3_list"])),
+        [("gcp/s3_list".to_owned(), DenialReason::NotLocked)]
+    );
+    // The name of a stub is no server.
+    assert_eq!(
+        denials(ask(&lock, &index, &all, "aws_helper", &["s3_list"])),
+        [("aws_helper/s3_list".to_owned(), DenialReason::NotLocked)]
+    );
+}
+
+#[test]
+fn an_expansion_of_no_tool_is_denied() {
+    let index = world();
+    let lock = world_lock(&index);
+    let refused = ask(&lock, &index, &Circumstances::default(), "aws", &[]);
+    assert_eq!(
+        denials(refused),
+        [("aws".to_owned(), DenialReason::Nothing)]
+    );
+}
+
+#[test]
+fn the_policy_is_asked_once_about_all_tools_without_a_requirement() {
+    let index = world();
+    let (fake, mut circumstances) = policy(Ok(allowing(&["aws@2/s3_list", "aws@2/s3_put"])));
+    let task =
+        r#"{"task_id":"t","required_capabilities":[{"verb":"search","resource":"internet"}]}"#;
+    let task = lower::task(task.as_bytes().to_vec(), Notation::Json);
+    circumstances.task = Some(Arc::new(task.expect("a task").value));
+    circumstances.tenant = Some(tenant(r#","tier":"gold","policy":"p.rego""#));
+    circumstances.context = Some(Arc::new(Context {
+        json: "{\"hour\":3}".to_owned(),
+    }));
+    let lock = world_lock(&index);
+    ask(&lock, &index, &circumstances, "aws", &["s3_put", "s3_list"]).expect("expanded");
+    let asked = fake.asked.lock().expect("a list");
+    let [input] = &asked[..] else {
+        panic!("{asked:?}");
+    };
+    for part in [
+        r#""requirement":null"#,
+        r#""task":{"id":"t"}"#,
+        r#""user_tier":"gold""#,
+        r#""context":{"hour":3}"#,
+    ] {
+        assert!(input.contains(part), "{input}");
+    }
+    let ids: Vec<_> = input.match_indices("\"id\":\"aws@2/").collect();
+    assert_eq!(ids.len(), 2, "{input}");
+    let (list, put) = (input.find("aws@2/s3_list"), input.find("aws@2/s3_put"));
+    assert!(list < put, "{input}");
+}
+
+#[test]
+fn one_tool_that_the_policy_denies_denies_all_with_its_reason() {
+    let index = world();
+    let mut allowed = allowing(&["aws@2/s3_list"]);
+    let reason = "No S3 write access during business hours";
+    allowed
+        .reasons
+        .insert("aws@2/s3_put".to_owned(), reason.to_owned());
+    let (_, circumstances) = policy(Ok(allowed));
+    let lock = world_lock(&index);
+    let refused = ask(&lock, &index, &circumstances, "aws", &["s3_put", "s3_list"]);
+    let diagnostics = not_expanded(refused.as_ref().expect_err("denied"));
+    assert_eq!(diagnostics.len(), 1);
+    assert_eq!(diagnostics[0].code, Code::ExpansionDenied);
+    assert_eq!(
+        diagnostics[0].message,
+        format!("`aws@2/s3_put` is denied by the policy: {reason}")
+    );
+    let policy = DenialReason::Policy {
+        reason: Some(reason.to_owned()),
+    };
+    assert_eq!(denials(refused), [("aws@2/s3_put".to_owned(), policy)]);
+    assert!(ask(&lock, &index, &circumstances, "aws", &["s3_list"]).is_ok());
+}
+
+#[test]
+fn a_policy_without_an_answer_denies_every_tool() {
+    let index = world();
+    let lock = world_lock(&index);
+    let kind = PolicyErrorKind::Budget;
+    let (_, circumstances) = policy(Err(PolicyError {
+        kind,
+        detail: "too long".to_owned(),
+        place: None,
+    }));
+    let refused = ask(&lock, &index, &circumstances, "aws", &["s3_put", "s3_list"]);
+    let diagnostics = not_expanded(refused.as_ref().expect_err("denied"));
+    assert!(diagnostics[0].message.ends_with("too long"));
+    let error = |id: &str| (id.to_owned(), DenialReason::PolicyError { kind });
+    assert_eq!(
+        denials(refused),
+        [error("aws@2/s3_list"), error("aws@2/s3_put")]
+    );
+    // A policy that the tenant names and nobody gave.
+    let named = Circumstances {
+        tenant: Some(tenant(r#","policy":"p.rego""#)),
+        ..Circumstances::default()
+    };
+    let kind = PolicyErrorKind::Undefined;
+    assert_eq!(
+        denials(ask(&lock, &index, &named, "aws", &["s3_list"])),
+        [(
+            "aws@2/s3_list".to_owned(),
+            DenialReason::PolicyError { kind }
+        )]
+    );
+}
+
+#[test]
+fn health_is_not_asked() {
+    let index = world();
+    let lock = world_lock(&index);
+    let read = lower::health(b"{\"aws\":\"UNHEALTHY\"}".to_vec(), Notation::Json);
+    let health = read.expect("a snapshot").value;
+    assert_eq!(health.status("aws"), Some(HealthStatus::Unhealthy));
+    let circumstances = Circumstances {
+        health: Some(Arc::new(health)),
+        ..Circumstances::default()
+    };
+    assert!(ask(&lock, &index, &circumstances, "aws", &["s3_list"]).is_ok());
+}
+
+/// Whether one tool may be expanded, and what it needs.
+fn budgeted(used: u64, budget: Option<u64>, circumstances: &Circumstances) -> (bool, u64) {
+    let index = world();
+    let asked = Expand {
+        server: "aws",
+        tools: &tools(&["s3_list"]),
+        used,
+        budget,
+    };
+    match expand(&world_lock(&index), &index, circumstances, asked) {
+        Ok(expanded) => {
+            assert!(expanded.used + expanded.needed <= expanded.budget);
+            (true, expanded.needed)
+        }
+        Err(refused) => {
+            let diagnostics = not_expanded(&refused);
+            assert_eq!(diagnostics.len(), 1);
+            assert_eq!(diagnostics[0].code, Code::TokenBudgetExceeded);
+            let NotExpanded::OverBudget {
+                needed,
+                used: told,
+                budget: told_budget,
+            } = refused
+            else {
+                panic!("{refused:?}");
+            };
+            let of_tenant = circumstances.tenant.as_ref().and_then(|t| t.token_budget);
+            assert_eq!((told, told_budget), (used, budget.or(of_tenant)));
+            (false, needed)
+        }
+    }
+}
+
+#[test]
+fn a_budget_may_be_reached_and_not_passed() {
+    let all = Circumstances::default();
+    let (_, needed) = budgeted(0, Some(u64::MAX), &all);
+    assert_eq!(budgeted(100, Some(100 + needed), &all), (true, needed));
+    assert_eq!(budgeted(100, Some(99 + needed), &all), (false, needed));
+    assert_eq!(budgeted(101, Some(100 + needed), &all), (false, needed));
+    assert_eq!(budgeted(0, Some(0), &all), (false, needed));
+}
+
+#[test]
+fn a_sum_that_no_number_holds_passes_every_budget() {
+    let all = Circumstances::default();
+    let (_, needed) = budgeted(0, Some(u64::MAX), &all);
+    assert!(!budgeted(u64::MAX, Some(u64::MAX), &all).0);
+    assert!(!budgeted(u64::MAX - needed + 1, Some(u64::MAX), &all).0);
+    assert!(budgeted(u64::MAX - needed, Some(u64::MAX), &all).0);
+}
+
+#[test]
+fn the_budget_is_that_given_or_the_tenants_and_without_one_it_is_refused() {
+    let all = Circumstances::default();
+    let (_, needed) = budgeted(0, None, &all);
+    assert!(!budgeted(0, None, &all).0);
+    let with = |budget: u64| Circumstances {
+        tenant: Some(tenant(&format!(",\"token_budget\":{budget}"))),
+        ..Circumstances::default()
+    };
+    assert!(budgeted(0, None, &with(needed)).0);
+    assert!(!budgeted(0, None, &with(needed - 1)).0);
+    assert!(budgeted(0, Some(needed), &with(0)).0);
+    assert!(!budgeted(0, Some(0), &with(needed)).0);
+}
+
+#[test]
+fn what_is_locked_is_checked_first_then_drift_then_policy_then_budget() {
+    let index_before = world();
+    let lock = world_lock(&index_before);
+    let drifted = index(&[]);
+    let (fake, circumstances) = policy(Ok(allowing(&[])));
+    let try_with = |index, name: &str| {
+        let asked = Expand {
+            server: "aws",
+            tools: &tools(&[name]),
+            used: 0,
+            budget: None,
+        };
+        expand(&lock, index, &circumstances, asked).expect_err("refused")
+    };
+    let asked = || fake.asked.lock().expect("a list").len();
+    assert!(matches!(
+        try_with(&drifted, "none"),
+        NotExpanded::Denied { ruling: None, .. }
+    ));
+    assert!(matches!(
+        try_with(&drifted, "s3_list"),
+        NotExpanded::Drifted(_)
+    ));
+    assert_eq!(asked(), 0, "what can't be expanded is no question");
+    assert!(matches!(
+        try_with(&index_before, "s3_list"),
+        NotExpanded::Denied {
+            ruling: Some(_),
+            ..
+        }
+    ));
+    assert_eq!(asked(), 1);
+    let (_, allowed) = policy(Ok(allowing(&["aws@2/s3_list"])));
+    assert!(!budgeted(0, None, &allowed).0);
+}
+
+// list_services
+
+#[test]
+fn services_are_the_tools_on_demand_and_no_others() {
+    let index = world();
+    let lock = world_lock(&index);
+    for server in ["aws", "aws@2"] {
+        let found = services(&lock, &index, server).expect("services");
+        let names: Vec<_> = found.tools.iter().map(|one| one.tool.name()).collect();
+        assert_eq!(names, ["s3_list", "s3_put"]);
+    }
+    let found = services(&lock, &index, "aws").expect("services");
+    let tokens = found.tools[0].tokens;
+    let json = render::services_json(&found);
+    assert!(
+        json.contains(&format!(
+            "\"description\": \"Lists buckets.\",\n      \"name\": \"s3_list\",\n      \"tokenEstimate\": {tokens}\n"
+        )),
+        "{json}"
+    );
+    assert!(json.contains("\"description\": null"), "{json}");
+    for server in ["brave", "gcp", "aws@1"] {
+        let refused = services(&lock, &index, server).expect_err("refused");
+        assert_eq!(not_expanded(&refused)[0].code, Code::ExpansionDenied);
+    }
+}
+
+// Views
+
+/// What a test for JSON looks at: no tool of another definition, all that MCP wants.
+#[test]
+fn the_list_is_a_result_of_tools_list() {
+    let index = index(&[
+        server("a", "1", &[("bare", "")]),
+        server(
+            "b",
+            "1",
+            &[(
+                "full",
+                r#""annotations":{"readOnlyHint":true},"inputSchema":{"z":[1.50,null],"properties":{}},"outputSchema":{"type":"object"}"#,
+            )],
+        ),
+    ]);
+    let lock = lock(
+        &index,
+        &[("a", "1", "bare", ESSENTIAL), ("b", "1", "full", ESSENTIAL)],
+    );
+    let exposed = exposed(&lock, &index).expect("exposed");
+    let bare = token_estimate(r#"{"name":"bare"}"#);
+    let full = token_estimate(
+        r#"{"annotations":{"readOnlyHint":true},"inputSchema":{"properties":{},"z":[1.5,null]},"name":"full","outputSchema":{"type":"object"}}"#,
+    );
+    let own = |server: &str, tokens: u64| {
+        format!(
+            r#""_meta":{{"io.github.agent-engine/kind":"tool","io.github.agent-engine/server":{{"id":"{server}","version":"1"}},"io.github.agent-engine/token-estimate":{tokens}}}"#
+        )
+    };
+    let expected = format!(
+        r#"{{"_meta":{{"io.github.agent-engine/token-estimate":{{"stubs":0,"tools":{total},"total":{total}}}}},"cacheScope":"private","resultType":"complete","tools":[{{{},"inputSchema":{{"type":"object"}},"name":"bare"}},{{{},"annotations":{{"readOnlyHint":true}},"inputSchema":{{"properties":{{}},"type":"object","z":[1.5,null]}},"name":"full","outputSchema":{{"type":"object"}}}}],"ttlMs":0}}"#,
+        own("a", bare),
+        own("b", full),
+        total = bare + full,
+    );
+    let json = render::exposed_json(&exposed);
+    assert_eq!(canonical(&json), Some(expected));
+    assert!(json.ends_with("}\n"));
+}
+
+#[test]
+fn definitions_as_deep_as_an_index_may_be_are_written() {
+    let depth = 110;
+    let deep = format!(
+        r#""inputSchema":{{"type":"object","x":{}{}}}"#,
+        "[".repeat(depth),
+        "]".repeat(depth)
+    );
+    let index = index(&[server("a", "1", &[("deep", &deep)])]);
+    let lock = lock(&index, &[("a", "1", "deep", ESSENTIAL)]);
+    let json = render::exposed_json(&exposed(&lock, &index).expect("exposed"));
+    let dense: String = json.split_whitespace().collect();
+    assert!(dense.contains(&"[".repeat(depth)));
+}
+
+#[test]
+fn keys_of_every_script_are_written() {
+    // U+1F600 comes before U+FB33 in the canonical form, and behind it in our files.
+    let members = "\"inputSchema\":{\"type\":\"object\",\"\u{fb33}\":1,\"\u{1f600}\":2,\"\":3}";
+    let index = index(&[server("a", "1", &[("ü😀", members)])]);
+    let lock = lock(&index, &[("a", "1", "ü😀", ESSENTIAL)]);
+    let json = render::exposed_json(&exposed(&lock, &index).expect("exposed"));
+    assert!(json.find('\u{fb33}') < json.find('\u{1f600}'), "{json}");
+    assert!(json.contains("\"name\": \"ü😀\""), "{json}");
+}
+
+#[test]
+fn refusals_are_written_with_their_code() {
+    let index = world();
+    let lock = world_lock(&index);
+    let mut allowed = allowing(&["aws@2/s3_list"]);
+    allowed
+        .reasons
+        .insert("aws@2/s3_put".to_owned(), "no".to_owned());
+    let (_, circumstances) = policy(Ok(allowed));
+    let json = |circumstances: &Circumstances, name: &str| {
+        let asked = Expand {
+            server: "aws",
+            tools: &tools(&[name]),
+            used: 5,
+            budget: None,
+        };
+        let refused = expand(&lock, &index, circumstances, asked).expect_err("refused");
+        canonical(&render::not_expanded_json(&refused)).expect("JSON")
+    };
+    assert_eq!(
+        json(&circumstances, "s3_put"),
+        r#"{"code":"EXPANSION_DENIED","denied":[{"id":"aws@2/s3_put","policyError":null,"policyReason":"no","reason":"policy","text":"is denied by the policy: no"}],"policy":{"error":null,"lines":[7]}}"#
+    );
+    assert_eq!(
+        json(&Circumstances::default(), "ec2_run"),
+        r#"{"code":"EXPANSION_DENIED","denied":[{"id":"aws@2/ec2_run","policyError":null,"policyReason":null,"reason":"essential","text":"is locked as `essential`, so that it is exposed already"}],"policy":null}"#
+    );
+    assert_eq!(
+        json(&Circumstances::default(), "s3_put"),
+        r#"{"code":"TOKEN_BUDGET_EXCEEDED","text":"about 5 tokens are needed and 5 used, by an estimate, and there is no budget","tokenEstimate":{"budget":null,"needed":5,"used":5}}"#
+    );
+    let drifted = services(&lock, &self::index(&[]), "aws").expect_err("refused");
+    let json = render::not_expanded_json(&drifted);
+    assert!(json.starts_with("{\n  \"code\": \"SERVER_REMOVED\",\n  \"drifts\": ["));
+}
+
+#[test]
+fn people_get_a_line_for_each_tool_and_the_word_estimate() {
+    let index = world();
+    let lock = world_lock(&index);
+    let shown = exposed(&lock, &index).expect("exposed");
+    let stub = shown.stub_tokens();
+    assert_eq!(
+        text(&render::exposed(&shown)),
+        format!(
+            "3 tools exposed, about {} tokens by an estimate\n  \
+             aws_helper  ~{stub}  aws 2    for 2 tools on demand\n  \
+             ec2_run     ~ 10  aws 2\n  \
+             search_web  ~ 20  brave 1\n",
+            shown.tokens()
+        )
+    );
+    let found = ask(
+        &lock,
+        &index,
+        &Circumstances::default(),
+        "aws",
+        &["s3_put", "s3_list"],
+    );
+    let found = found.expect("expanded");
+    assert_eq!(
+        text(&render::expanded(&Expanded {
+            used: 100,
+            budget: 200,
+            ..found
+        })),
+        "✓ 2 tools of aws 2 expanded: about 29 tokens by an estimate  100 used before, 129 of 200 \
+         now\n  s3_list  ~24  Lists buckets.\n  s3_put   ~ 5\n"
+    );
+    let found = services(&lock, &index, "aws").expect("services");
+    assert_eq!(
+        text(&render::services(&found)),
+        "2 tools on demand of aws 2, about 29 tokens by an estimate\n  s3_list  ~24  Lists \
+         buckets.\n  s3_put   ~ 5\n"
+    );
+    let distinct: BTreeSet<_> = names(&shown).into_iter().collect();
+    assert_eq!(distinct.len(), shown.entries.len());
+}

@@ -1,0 +1,1032 @@
+//! Small documents of each form into an index.
+
+use agent_api::diagnostic::{Code, Diagnostic, Severity};
+use agent_api::import::{Imported, Overlay, import};
+use agent_api::lower::{self, Checked, Notation};
+use agent_api::text::Source;
+
+/// What an overlay has to say of a server besides its names.
+const REST: &str = "    categories: [reporting]
+    scopes: [read:reports]
+    data: { residency: any, maxSensitivity: public }
+    trust: { signed: false, publisher: Acme }
+";
+
+fn yaml(text: impl Into<String>) -> Option<Overlay> {
+    let bytes = text.into().into_bytes();
+    let notation = Notation::default();
+    Some(Overlay { bytes, notation })
+}
+
+/// An overlay about one server, with more lines about it.
+fn about(key: &str, more: &str) -> Option<Overlay> {
+    yaml(format!(
+        "version: v0.1\nservers:\n  {key}:\n{REST}{}",
+        indented(more)
+    ))
+}
+
+fn indented(lines: &str) -> String {
+    lines.lines().map(|line| format!("    {line}\n")).collect()
+}
+
+fn run(document: &str, overlay: Option<Overlay>, existing: Option<&str>) -> Checked<Imported> {
+    import(
+        document.as_bytes().to_vec(),
+        overlay,
+        existing.map(|text| text.as_bytes().to_vec()),
+    )
+    .unwrap_or_else(|problems| panic!("{problems:#?}"))
+}
+
+fn refuse(document: &str, overlay: Option<Overlay>, existing: Option<&str>) -> Vec<Diagnostic> {
+    let existing = existing.map(|text| text.as_bytes().to_vec());
+    match import(document.as_bytes().to_vec(), overlay, existing) {
+        Ok(imported) => panic!("{}", imported.value.index),
+        Err(problems) => problems,
+    }
+}
+
+/// The codes, each with where it is and the text that it points at.
+fn places<'t>(
+    problems: &[Diagnostic],
+    texts: &[(Source, &'t str)],
+) -> Vec<(Code, Source, &'t str)> {
+    let place = |problem: &Diagnostic| {
+        let place = problem.labels[0].place;
+        let text = texts.iter().find(|(source, _)| *source == place.source);
+        (
+            problem.code,
+            place.source,
+            text.map_or("", |(_, text)| place.span.of(text)),
+        )
+    };
+    problems.iter().map(place).collect()
+}
+
+const SERVER_JSON: &str = r#"{
+  "$schema": "https://schemas.example/2025-12-11/server.schema.json",
+  "name": "com.acme/reports",
+  "description": "Reports",
+  "version": "1.2.0",
+  "packages": [
+    {
+      "registryType": "npm",
+      "identifier": "@acme/reports",
+      "version": "1.2.0",
+      "transport": { "type": "stdio" },
+      "environmentVariables": [{ "name": "KEY", "isSecret": true, "value": "sk-abcdefgh12345678" }]
+    }
+  ]
+}"#;
+
+const OLDER: &str = r#"{
+  "name": "com.acme/reports",
+  "version": "1.2.0",
+  "status": "active",
+  "packages": [
+    {
+      "registry_type": "npm",
+      "identifier": "@acme/reports",
+      "version": "1.2.0",
+      "environment_variables": []
+    }
+  ]
+}"#;
+
+const INDEX: &str = r#"{
+  "servers": [
+    {
+      "categories": [
+        "reporting"
+      ],
+      "data": {
+        "maxSensitivity": "public",
+        "residency": "any"
+      },
+      "endpoint": "pkg:npm/%40acme/reports@1.2.0",
+      "id": "com.acme/reports",
+      "scopes": [
+        "read:reports"
+      ],
+      "trust": {
+        "publisher": "Acme",
+        "signed": false
+      },
+      "version": "1.2.0"
+    }
+  ]
+}
+"#;
+
+#[test]
+fn a_server_json_of_either_schema_and_in_any_envelope_is_an_entry() {
+    let envelope = format!("{{\"server\": {SERVER_JSON}, \"_meta\": {{\"a\": 1}}}}");
+    let list = format!("{{\"servers\": [{{\"server\": {OLDER}}}], \"metadata\": {{}}}}");
+    for document in [SERVER_JSON, OLDER, &envelope, &list] {
+        let imported = run(document, about("com.acme/reports", ""), None);
+        assert_eq!(imported.value.index, INDEX);
+        assert_eq!(imported.value.added, ["com.acme/reports@1.2.0"]);
+        assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
+    }
+}
+
+#[test]
+fn imported_again_it_is_unchanged_and_keeps_the_form() {
+    let again = run(SERVER_JSON, None, Some(INDEX));
+    assert_eq!(again.value.index, INDEX);
+    assert_eq!(again.value.unchanged, ["com.acme/reports@1.2.0"]);
+
+    let list = "[\n  {\"id\": \"b\", \"version\": \"1\", \"endpoint\": \"e\", \"categories\": [],
+        \"scopes\": [], \"x\": [1.50, 1e2, {\"z\": {}, \"a\": \"\\u00e9\"}],
+        \"data\": {\"residency\": [\"any\"], \"maxSensitivity\": \"public\"},
+        \"trust\": {\"signed\": true, \"publisher\": \"B\"}}]";
+    let first = run(SERVER_JSON, about("com.acme/reports", "id: a"), Some(list));
+    let index = first.value.index;
+    assert!(
+        index.starts_with("[\n  {\n    \"categories\": ["),
+        "{index}"
+    );
+    assert!(
+        index.contains("\"x\": [\n      1.50,\n      1e2,\n      {\n        \"a\": \"é\",\n        \"z\": {}\n      }\n    ]"),
+        "{index}"
+    );
+    assert_eq!(first.value.added, ["a@1.2.0"]);
+    let again = run(
+        SERVER_JSON,
+        about("com.acme/reports", "id: a"),
+        Some(&index),
+    );
+    assert_eq!(again.value.index, index);
+    assert_eq!(again.value.unchanged, ["a@1.2.0"]);
+}
+
+#[test]
+fn servers_are_sorted_by_id_and_version_and_what_stands_beside_them_stays() {
+    let entry = |id: &str, version: &str| {
+        INDEX[INDEX.find("    {").unwrap()..INDEX.rfind("  ]").unwrap()]
+            .replace("com.acme/reports", id)
+            .replace(
+                "\"version\": \"1.2.0\"",
+                &format!("\"version\": \"{version}\""),
+            )
+    };
+    let existing = format!(
+        "{{\"zone\": {{\"b\": 1, \"a\": 2}}, \"servers\": [{}, {}, {}], \"at\": 1.0}}",
+        entry("z", "1"),
+        entry("b", "2"),
+        entry("b", "10"),
+    );
+    let imported = run(
+        SERVER_JSON,
+        about("com.acme/reports", "id: c"),
+        Some(&existing),
+    );
+    let index = &imported.value.index;
+    let order: Vec<_> = index
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("      \"id\": ")
+                .or(line.strip_prefix("      \"version\": "))
+        })
+        .collect();
+    assert_eq!(
+        order,
+        [
+            "\"b\",",
+            "\"10\"",
+            "\"b\",",
+            "\"2\"",
+            "\"c\",",
+            "\"1.2.0\"",
+            "\"z\",",
+            "\"1\""
+        ]
+    );
+    assert!(
+        index.starts_with("{\n  \"at\": 1.0,\n  \"servers\": ["),
+        "{index}"
+    );
+    assert!(
+        index.ends_with("],\n  \"zone\": {\n    \"a\": 2,\n    \"b\": 1\n  }\n}\n"),
+        "{index}"
+    );
+}
+
+#[test]
+fn fields_that_are_given_win_and_others_stay() {
+    let existing = INDEX
+        .replace("\"signed\": false", "\"since\": 2.50, \"signed\": true")
+        .replace(
+            "\"endpoint\": \"pkg:npm/%40acme/reports@1.2.0\"",
+            "\"endpoint\": \"old\", \"note\": null",
+        );
+    let overlay = yaml(
+        "servers: {com.acme/reports: {class: local, policy: {rateLimitPerMin: 60}, data: {residency: [eu-only]}}}",
+    );
+    let imported = run(SERVER_JSON, overlay, Some(&existing));
+    let index = &imported.value.index;
+    assert_eq!(imported.value.changed, ["com.acme/reports@1.2.0"]);
+    for kept in [
+        "\"class\": \"local\"",
+        "\"endpoint\": \"pkg:npm/%40acme/reports@1.2.0\"",
+        "\"maxSensitivity\": \"public\"",
+        "\"note\": null",
+        "\"rateLimitPerMin\": 60\n",
+        "\"residency\": [\n          \"eu-only\"\n        ]",
+        "\"signed\": true",
+        "\"since\": 2.50",
+    ] {
+        assert!(index.contains(kept), "{kept} in {index}");
+    }
+}
+
+#[test]
+fn defaults_give_way_to_everything() {
+    let overlay = yaml(
+        "version: v0.1
+defaults:
+  categories: [other]
+  scopes: []
+  data: { residency: us-only, maxSensitivity: internal }
+  trust: { signed: true, publisher: Default }
+servers:
+  com.acme/reports:
+    scopes: [write:reports]
+",
+    );
+    let fresh = run(SERVER_JSON, overlay.clone(), None).value.index;
+    assert!(fresh.contains("\"publisher\": \"Default\""), "{fresh}");
+    assert!(fresh.contains("write:reports"), "{fresh}");
+    let over = run(SERVER_JSON, overlay, Some(INDEX)).value.index;
+    assert_eq!(over, INDEX.replace("read:reports", "write:reports"));
+}
+
+#[test]
+fn everything_that_is_missing_is_named_at_once_with_what_to_paste() {
+    let problems = refuse(r#"{"name": "com.acme/reports", "remotes": []}"#, None, None);
+    let document = r#"{"name": "com.acme/reports", "remotes": []}"#;
+    let found = places(&problems, &[(Source::Import, document)]);
+    assert_eq!(
+        found,
+        [(Code::MissingField, Source::Import, "\"com.acme/reports\""); 8]
+    );
+    let all: Vec<_> = problems.iter().map(|problem| &*problem.help[0]).collect();
+    assert_eq!(
+        all[4],
+        "add to the overlay:\nversion: v0.1\nservers:\n  com.acme/reports:\n    data:\n      residency: \"any\""
+    );
+    // What is pasted together is an overlay that leaves nothing to be said.
+    let mut overlay = "version: v0.1\nservers:\n  com.acme/reports:\n".to_owned();
+    let (mut parent, mut last) = ("", "");
+    for help in &all {
+        let lines: Vec<_> = help.lines().skip(4).collect();
+        if let [group, field] = lines[..] {
+            if parent != group {
+                parent = group;
+                overlay.push_str(&format!("{group}\n"));
+            }
+            last = field;
+        } else if let [field] = lines[..] {
+            last = field;
+        }
+        overlay.push_str(&format!("{last}\n"));
+    }
+    let imported = run(document, yaml(overlay), None);
+    assert!(imported.warnings.is_empty());
+    assert_eq!(imported.value.added, ["com.acme/reports@1.0.0"]);
+}
+
+#[test]
+fn what_is_missing_is_missed_in_the_overlay_where_it_speaks_of_the_server() {
+    let overlay = "{\"servers\": {\"com.acme/reports\": {\"categories\": [], \"scopes\": []}}}";
+    let problems = refuse(SERVER_JSON, yaml(overlay), None);
+    let found = places(&problems, &[(Source::Overlay, overlay)]);
+    assert_eq!(
+        found,
+        [(Code::MissingField, Source::Overlay, "\"com.acme/reports\""); 4]
+    );
+    assert_eq!(
+        problems[2].help[0],
+        "add to the overlay:\n\"servers\": { \"com.acme/reports\": { \"trust\": { \"signed\": false } } }"
+    );
+}
+
+#[test]
+fn placeholders_are_no_values() {
+    let document = SERVER_JSON.replace("1.2.0", "${VERSION}");
+    let problems = refuse(&document, about("com.acme/reports", ""), None);
+    assert_eq!(
+        places(&problems, &[(Source::Import, &document)]),
+        [
+            (Code::ImportValue, Source::Import, "\"${VERSION}\""),
+            (Code::ImportValue, Source::Import, "\"@acme/reports\""),
+        ]
+    );
+    let overlay = about(
+        "com.acme/reports",
+        "version: 1.2.0\nendpoint: stdio:reports",
+    );
+    let imported = run(&document, overlay, None).value;
+    assert_eq!(imported.added, ["com.acme/reports@1.2.0"]);
+    let overlay =
+        "servers: {com.acme/reports: {version: \"{v}\", endpoint: \"https://a@b.example\"}}";
+    let problems = refuse(&document, yaml(overlay), Some(INDEX));
+    let found = places(&problems, &[(Source::Overlay, overlay)]);
+    assert!(
+        found.contains(&(Code::ImportValue, Source::Overlay, "\"{v}\"")),
+        "{found:?}"
+    );
+    assert!(
+        found.contains(&(
+            Code::ImportValue,
+            Source::Overlay,
+            "\"https://a@b.example\""
+        )),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn of_several_ways_to_reach_a_server_none_is_guessed() {
+    let document = SERVER_JSON.replace(
+        "\"packages\"",
+        "\"remotes\": [{\"type\": \"sse\", \"url\": \"https://mcp.acme.example/\"}], \"packages\"",
+    );
+    let problems = refuse(&document, about("com.acme/reports", ""), None);
+    assert_eq!(problems.len(), 1, "{problems:#?}");
+    assert_eq!(problems[0].code, Code::ImportValue);
+    assert!(problems[0].help[0].ends_with("    endpoint: \"https://mcp.acme.example/\""));
+    assert!(problems[0].help[1].ends_with("    endpoint: \"pkg:npm/%40acme/reports@1.2.0\""));
+    // One URL for two transports is one.
+    let document = r#"{"name": "r", "version": "1", "remotes": [
+        {"type": "sse", "url": "https://mcp.acme.example/"},
+        {"type": "streamable-http", "url": "https://mcp.acme.example/"}]}"#;
+    let index = run(document, about("r", ""), None).value.index;
+    assert!(index.contains("\"endpoint\": \"https://mcp.acme.example/\""));
+}
+
+const CLIENT: &str = r#"{
+  "inputs": [{ "type": "promptString", "id": "key", "password": true }],
+  "mcpServers": {
+    "reports": {
+      "type": "http",
+      "url": "https://mcp.acme.example/reports",
+      "headers": { "Authorization": "Bearer sk-hunter2-0123456789" }
+    },
+    "local": {
+      "command": "npx",
+      "args": ["-y", "@acme/local@1.0.0", "--key=sk-hunter2-0123456789"],
+      "env": { "API_KEY": "sk-hunter2-0123456789" }
+    }
+  }
+}"#;
+
+#[test]
+fn the_configuration_of_a_client_gives_urls_and_no_secrets() {
+    let overlay = yaml(format!(
+        "servers:\n  reports:\n    version: 1\n{REST}  local:\n    version: 1.0.0\n    endpoint: pkg:npm/%40acme/local@1.0.0\n{REST}"
+    ));
+    for document in [CLIENT.to_owned(), CLIENT.replace("mcpServers", "servers")] {
+        let imported = run(&document, overlay.clone(), None).value;
+        assert_eq!(imported.added, ["local@1.0.0", "reports@1"]);
+        assert!(
+            imported
+                .index
+                .contains("\"https://mcp.acme.example/reports\"")
+        );
+        assert!(!imported.index.contains("hunter2") && !imported.index.contains("KEY"));
+    }
+    let secret = CLIENT.replace("/reports\"", "/reports?key=sk-hunter2-0123456789\"");
+    let broken = CLIENT.replace(
+        "\"sk-hunter2-0123456789\" }\n    }",
+        "\"sk-hunter2-0123456789\", }\n    }",
+    );
+    let user = CLIENT.replace("https://mcp", "https://hunter2:hunter2@mcp");
+    let path = CLIENT.replace("example/reports", "example/sk-hunter2-0123456789");
+    for document in [CLIENT, &secret, &broken, &user, &path] {
+        let problems = refuse(document, None, None);
+        let said = format!("{problems:?}");
+        assert!(!said.contains("hunter2"), "{said}");
+        assert!(
+            problems.iter().all(|problem| !problem.help.is_empty()),
+            "{problems:#?}"
+        );
+    }
+    assert_eq!(refuse(&broken, None, None)[0].code, Code::JsonSyntax);
+    // A URL that may hold a secret is not taken, and that is all that is wrong.
+    for document in [&secret, &user, &path] {
+        let problems = refuse(document, overlay.clone(), None);
+        assert_eq!(problems.len(), 1, "{problems:#?}");
+        assert_eq!(problems[0].code, Code::ImportValue);
+        assert!(!Source::Import.may_be_shown());
+        let given = yaml(format!(
+            "servers:\n  reports:\n    version: 1\n    endpoint: https://mcp.acme.example/\n{REST}  local:\n    version: 1\n    endpoint: e\n{REST}"
+        ));
+        let index = run(document, given, None).value.index;
+        assert!(!index.contains("hunter2"), "{index}");
+    }
+}
+
+#[test]
+fn an_editor_s_file_with_comments_is_refused_with_what_to_do() {
+    for document in ["{ // servers\n  \"servers\": {} }", "{ \"servers\": {}, }"] {
+        let problems = refuse(document, None, None);
+        assert_eq!(problems[0].code, Code::JsonSyntax);
+        assert!(
+            problems[0].help[1].contains("comments or trailing commas"),
+            "{problems:?}"
+        );
+    }
+}
+
+const CAPTURE: &str = r#"{
+  "package": "com.acme/reports",
+  "version": "1.2.0",
+  "command": ["node", "--token=sk-hunter2-0123456789"],
+  "2025-06-18": { "tools/list": { "tools": [{ "name": "old" }] } },
+  "2025-11-25": {
+    "initialize": {
+      "protocolVersion": "2025-11-25",
+      "capabilities": { "tools": { "listChanged": true } },
+      "serverInfo": { "name": "reports", "version": "0.1" }
+    },
+    "tools/list": {
+      "tools": [
+        {
+          "name": "search",
+          "title": "Search",
+          "description": "Searches \u00e9",
+          "inputSchema": { "type": "object", "properties": { "b": { "default": 1.50 }, "a": {} } },
+          "annotations": { "readOnlyHint": true }
+        },
+        { "name": "count", "inputSchema": { "type": "object" } }
+      ]
+    }
+  },
+  "2026-07-28": { "discover": { "error": { "code": -32601 } } }
+}"#;
+
+const CAPTURED: &str = "version: v0.1
+servers:
+  com.acme/reports:
+    tools:
+      search:
+        x-summit-capabilities:
+          - { verb: search, resource: codebase, constraints: [readonly] }
+      count:
+        x-summit-capabilities: []
+";
+
+#[test]
+fn a_capture_merges_its_tools_into_the_entry() {
+    let imported = run(CAPTURE, yaml(CAPTURED), Some(INDEX));
+    assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
+    assert_eq!(imported.value.changed, ["com.acme/reports@1.2.0"]);
+    let tools = r#"{
+      "capabilities": {
+        "tools": {
+          "count": {
+            "inputSchema": {
+              "type": "object"
+            },
+            "x-summit-capabilities": []
+          },
+          "listChanged": true,
+          "search": {
+            "annotations": {
+              "readOnlyHint": true
+            },
+            "description": "Searches é",
+            "inputSchema": {
+              "properties": {
+                "a": {},
+                "b": {
+                  "default": 1.50
+                }
+              },
+              "type": "object"
+            },
+            "x-summit-capabilities": [
+              {
+                "constraints": [
+                  "readonly"
+                ],
+                "resource": "codebase",
+                "verb": "search"
+              }
+            ]
+          }
+        }
+      },
+      "categories": ["#;
+    let index = imported.value.index;
+    assert_eq!(
+        index,
+        INDEX.replacen("{\n      \"categories\": [", tools, 1)
+    );
+    // Neither order nor repetition matters.
+    let both = run(SERVER_JSON, None, Some(&index)).value.index;
+    assert_eq!(both, index);
+    assert_eq!(run(CAPTURE, None, Some(&index)).value.index, index);
+    assert_eq!(
+        run(CAPTURE, yaml(CAPTURED), Some(&index)).value.index,
+        index
+    );
+    let first = about(
+        "com.acme/reports",
+        "endpoint: pkg:npm/%40acme/reports@1.2.0",
+    );
+    let first = run(CAPTURE, first, None);
+    assert_eq!(first.warnings.len(), 2);
+    assert!(
+        first
+            .warnings
+            .iter()
+            .all(|w| w.code == Code::ImportNoCapability)
+    );
+    let then = run(SERVER_JSON, yaml(CAPTURED), Some(&first.value.index));
+    assert_eq!(then.value.index, index);
+}
+
+#[test]
+fn messages_may_stand_in_their_envelopes() {
+    let plain = r#"{
+      "initialize": { "jsonrpc": "2.0", "id": 1, "result": { "serverInfo": { "name": "r", "version": "2" } } },
+      "tools/list": { "jsonrpc": "2.0", "id": 2, "result": { "tools": [{ "name": "t", "inputSchema": {} }] } }
+    }"#;
+    let imported = run(plain, about("r", "endpoint: e"), None);
+    assert_eq!(imported.value.added, ["r@2"]);
+    assert_eq!(imported.warnings.len(), 1);
+    let warning = &imported.warnings[0];
+    assert_eq!(warning.code, Code::ImportNoCapability);
+    assert_eq!(warning.severity(), Severity::Warning);
+    assert_eq!(warning.labels[0].place.span.of(plain), "\"t\"");
+    assert_eq!(
+        warning.help[0],
+        "add to the overlay:\nservers:\n  r:\n    tools:\n      t:\n        x-summit-capabilities: [{ \"verb\": \"read\", \"resource\": \"x-reports\", \"constraints\": [\"readonly\"] }]"
+    );
+    for (from, to) in [
+        ("\"tools\": [{", "\"nextCursor\": \"x\", \"tools\": [{"),
+        (
+            "\"result\": { \"tools\"",
+            "\"error\": {}, \"x\": { \"tools\"",
+        ),
+    ] {
+        let document = plain.replacen(from, to, 1);
+        let problems = refuse(&document, about("r", "endpoint: e"), None);
+        assert!(
+            problems.iter().any(|p| p.code == Code::ImportFormat),
+            "{problems:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_tool_that_is_gone_is_removed_with_a_warning() {
+    let index = run(CAPTURE, yaml(CAPTURED), Some(INDEX)).value.index;
+    let fewer = CAPTURE.replace(r#","name": "count""#, "").replace(
+        ",\n        { \"name\": \"count\", \"inputSchema\": { \"type\": \"object\" } }",
+        "",
+    );
+    let imported = run(&fewer, None, Some(&index));
+    assert_eq!(
+        places(&imported.warnings, &[(Source::Index, &index)]),
+        [(Code::ImportToolRemoved, Source::Index, "\"count\"")]
+    );
+    assert!(!imported.value.index.contains("count"));
+    assert!(imported.value.index.contains("\"verb\": \"search\""));
+}
+
+#[test]
+fn the_definition_of_a_tool_is_that_of_the_capture_and_the_rest_stays() {
+    let index = run(CAPTURE, yaml(CAPTURED), Some(INDEX)).value.index;
+    let own = index.replace(
+        "\"count\": {",
+        "\"count\": {\n\"description\": \"by hand\", \"outputSchema\": {}, \"x-note\": 1.0,",
+    );
+    let imported = run(CAPTURE, None, Some(&own)).value;
+    let kept = index.replace(
+        "\"x-summit-capabilities\": []",
+        "\"x-note\": 1.0,\n            \"x-summit-capabilities\": []",
+    );
+    assert_eq!(imported.index, kept);
+}
+
+#[test]
+fn names_that_are_no_ids_are_given_another_one() {
+    let document = CAPTURE.replace("\"package\": \"com", "\"package\": \"@com");
+    let problems = refuse(&document, yaml("version: v0.1\n"), Some(INDEX));
+    let bad = problems
+        .iter()
+        .find(|p| p.code == Code::ImportValue)
+        .expect("a bad id");
+    assert_eq!(
+        bad.help[0],
+        "add to the overlay:\nservers:\n  \"@com.acme/reports\":\n    id: \"com.acme/reports\""
+    );
+    for key in ["\"@com.acme/reports\"", "reports"] {
+        let overlay = format!("servers: {{ {key}: {{ id: com.acme/reports }} }}");
+        let imported = run(&document, yaml(overlay), Some(INDEX)).value;
+        assert_eq!(imported.changed, ["com.acme/reports@1.2.0"]);
+    }
+}
+
+#[test]
+fn parts_of_an_overlay_are_found_by_name_id_and_version() {
+    let overlay = format!(
+        "servers:
+  com.acme/reports: {{ id: r, version: 3 }}
+  r:
+{REST}    class: free
+  r@3: {{ class: local, id: other }}
+"
+    );
+    let imported = run(SERVER_JSON, yaml(overlay.clone()), None);
+    assert_eq!(imported.value.added, ["r@3"]);
+    assert!(imported.value.index.contains("\"class\": \"local\""));
+    assert_eq!(
+        places(&imported.warnings, &[(Source::Overlay, &overlay)]),
+        [(Code::ImportUnused, Source::Overlay, "other")]
+    );
+}
+
+#[test]
+fn what_of_an_overlay_has_no_effect_is_warned_of() {
+    let overlay = format!(
+        "version: v0.1
+server: {{}}
+servers:
+  com.acme/report: {{}}
+  com.acme/reports:
+    categoris: []
+    data: {{ residency: any, maxSensitivity: public, x: 1 }}
+    tools:
+      serach: {{ x-summit-capabilities: [], y: 1 }}
+{}",
+        REST.replace("    data: { residency: any, maxSensitivity: public }\n", "")
+    );
+    let imported = run(CAPTURE, yaml(overlay.clone()), Some(INDEX));
+    let found = places(&imported.warnings, &[(Source::Overlay, &overlay)]);
+    let found: Vec<_> = found
+        .into_iter()
+        .filter(|(_, source, _)| *source == Source::Overlay)
+        .map(|(code, _, text)| (code, text))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (Code::UnknownKey, "server"),
+            (Code::ImportUnused, "com.acme/report"),
+            (Code::UnknownKey, "categoris"),
+            (Code::UnknownKey, "x"),
+            (Code::ImportUnused, "serach"),
+            (Code::UnknownKey, "y"),
+        ]
+    );
+    let helps: Vec<_> = imported.warnings.iter().flat_map(|w| &w.help).collect();
+    for meant in ["servers", "com.acme/reports", "categories", "search"] {
+        let help = format!("did you mean `{meant}`?");
+        assert!(helps.contains(&&help), "{help} in {helps:?}");
+    }
+    let early = run(SERVER_JSON, yaml(CAPTURED), Some(INDEX));
+    assert_eq!(
+        places(&early.warnings, &[(Source::Overlay, CAPTURED)]),
+        [(Code::ImportUnused, Source::Overlay, "tools")]
+    );
+}
+
+#[test]
+fn what_the_loader_refuses_is_refused_where_it_was_written() {
+    let overlay = "servers:
+  com.acme/reports:
+    categories: [ok, \"a\\tb\"]
+    scopes: [\"a,b\"]
+    data: { residency: [any, mars-only], maxSensitivity: publik }
+    trust: { signed: maybe, publisher: \"\" }
+    policy: { rateLimitPerMin: many }
+    endpoint: a|b
+";
+    let problems = refuse(SERVER_JSON, yaml(overlay), None);
+    assert_eq!(
+        places(&problems, &[(Source::Overlay, overlay)]),
+        [
+            (Code::InvalidName, Source::Overlay, "\"a\\tb\""),
+            (Code::InvalidName, Source::Overlay, "\"a,b\""),
+            (Code::UnknownValue, Source::Overlay, "mars-only"),
+            (Code::UnknownValue, Source::Overlay, "publik"),
+            (Code::WrongType, Source::Overlay, "maybe"),
+            (Code::EmptyValue, Source::Overlay, "\"\""),
+            (Code::WrongType, Source::Overlay, "many"),
+            (Code::InvalidName, Source::Overlay, "a|b"),
+        ]
+    );
+    let overlay = "servers: { com.acme/reports: { data: 1, trust: [], scopes: , version: [] } }";
+    let problems = refuse(SERVER_JSON, yaml(overlay), Some(INDEX));
+    let found = places(&problems, &[(Source::Overlay, overlay)]);
+    for wrong in ["1", "[]"] {
+        assert!(
+            found.contains(&(Code::WrongType, Source::Overlay, wrong)),
+            "{found:?}"
+        );
+    }
+    let document = SERVER_JSON.replace(
+        "\"version\": \"1.2.0\",\n  \"pack",
+        "\"version\": \"1|2\",\n  \"pack",
+    );
+    let problems = refuse(&document, about("com.acme/reports", ""), None);
+    assert_eq!(
+        places(&problems, &[(Source::Import, &document)]),
+        [(Code::InvalidName, Source::Import, "\"1|2\"")]
+    );
+}
+
+#[test]
+fn what_a_tool_can_t_be_said_to_do_is_refused_in_the_overlay() {
+    let overlay = "---
+servers:
+  com.acme/reports:
+    tools:
+      search:
+        x-summit-capabilities:
+          - { verb: serach, resource: codebase, constraints: [readonly] }
+          - { verb: search, resource: internets, constraints: [readonli, x-own] }
+          - { verb: search }
+          - { verb: [read], resource: x-crm, constraints: readonly }
+      count:
+        x-summit-capabilities: { verb: read, resource: fs }
+";
+    let problems = refuse(CAPTURE, yaml(overlay), Some(INDEX));
+    assert_eq!(
+        places(&problems, &[(Source::Overlay, overlay)]),
+        [
+            (Code::UnknownValue, Source::Overlay, "serach"),
+            (Code::UnknownValue, Source::Overlay, "internets"),
+            (Code::UnknownValue, Source::Overlay, "readonli"),
+            (Code::MissingField, Source::Overlay, "{"),
+            (Code::WrongType, Source::Overlay, "[read]"),
+            (Code::WrongType, Source::Overlay, "readonly"),
+            (
+                Code::WrongType,
+                Source::Overlay,
+                "{ verb: read, resource: fs }"
+            ),
+        ]
+    );
+    for (problem, meant) in problems.iter().zip(["search", "internet", "readonly"]) {
+        let help = format!("did you mean `{meant}`?");
+        assert!(problem.help.contains(&help), "{problem:#?}");
+    }
+    // What the capture has wrong is refused in the capture.
+    let document = CAPTURE.replace(
+        "\"description\": \"Searches \\u00e9\"",
+        "\"description\": 7",
+    );
+    let problems = refuse(&document, None, Some(INDEX));
+    let wrong: Vec<_> = places(&problems, &[(Source::Import, &document)])
+        .into_iter()
+        .filter(|(code, ..)| *code == Code::WrongType)
+        .collect();
+    assert_eq!(wrong, [(Code::WrongType, Source::Import, "7")]);
+}
+
+#[test]
+fn one_server_twice_in_a_document_is_refused_at_both_places() {
+    let document = format!("{{\"servers\": [{SERVER_JSON}, {{\"server\": {OLDER}}}]}}");
+    for existing in [None, Some(INDEX)] {
+        let problems = refuse(&document, about("com.acme/reports", ""), existing);
+        assert_eq!(problems.len(), 1, "{problems:#?}");
+        assert_eq!(problems[0].code, Code::DuplicateServer);
+        let places: Vec<_> = problems[0].labels.iter().map(|l| l.place).collect();
+        assert_eq!(places.len(), 2);
+        for place in &places {
+            assert_eq!(place.source, Source::Import);
+            assert_eq!(place.span.of(&document), "\"com.acme/reports\"");
+        }
+        assert_ne!(places[0], places[1]);
+    }
+}
+
+#[test]
+fn an_id_that_looks_like_another_is_warned_of_where_both_stand() {
+    let document = SERVER_JSON.replace("com.acme", "c\u{43e}m.acme");
+    let imported = run(&document, about("c\u{43e}m.acme/reports", ""), Some(INDEX));
+    let warning = &imported.warnings[0];
+    assert_eq!(warning.code, Code::LookalikeId);
+    let texts = [(Source::Index, INDEX), (Source::Import, &*document)];
+    for label in &warning.labels {
+        let (_, text) = texts
+            .iter()
+            .find(|(s, _)| *s == label.place.source)
+            .expect("a text");
+        let text = label.place.span.of(text);
+        assert!(
+            text.starts_with("\"c") && text.ends_with("m.acme/reports\""),
+            "{text}"
+        );
+    }
+    assert_ne!(
+        warning.labels[0].place.source,
+        warning.labels[1].place.source
+    );
+}
+
+#[test]
+fn documents_of_no_form_or_of_two_are_refused() {
+    for (document, code) in [
+        ("{}", Code::ImportFormat),
+        ("[]", Code::ImportFormat),
+        ("\"x\"", Code::ImportFormat),
+        (INDEX, Code::ImportFormat),
+        (
+            r#"{"name": "x", "version": "1", "description": "a package.json"}"#,
+            Code::ImportFormat,
+        ),
+        (
+            r#"{"mcpServers": {}, "tools/list": {"tools": []}}"#,
+            Code::ImportFormat,
+        ),
+        (r#"{"mcpServers": {}, "servers": {}}"#, Code::ImportFormat),
+        (
+            r#"{"tools/list": {"tools": []}, "2025-11-25": {"tools/list": {"tools": []}}}"#,
+            Code::ImportFormat,
+        ),
+        (r#"{"tools/list": {"tools": []}}"#, Code::MissingField),
+        (r#"{"server": {}}"#, Code::MissingField),
+        (r#"{"mcpServers": {"a": 1}}"#, Code::WrongType),
+        ("", Code::JsonSyntax),
+        ("{\"mcpServers\": {}} {}", Code::JsonSyntax),
+    ] {
+        let problems = refuse(document, None, None);
+        assert_eq!(problems[0].code, code, "{document}: {problems:#?}");
+        assert!(problems.iter().any(|p| !p.help.is_empty()) || code == Code::WrongType);
+    }
+    let none = run(r#"{"mcpServers": {}}"#, None, None).value;
+    assert_eq!(none.index, "{\n  \"servers\": []\n}\n");
+}
+
+#[test]
+fn an_index_that_is_not_valid_is_not_written_to() {
+    let problems = refuse(SERVER_JSON, about("com.acme/reports", ""), Some("[{}]"));
+    assert!(
+        problems
+            .iter()
+            .all(|p| p.labels[0].place.source == Source::Index)
+    );
+    assert!(lower::index(b"[{}]".to_vec()).is_err());
+}
+
+#[test]
+fn an_overlay_is_json_by_its_name_or_its_beginning() {
+    let json = r#"{"servers": {"com.acme/reports": {"categories": [], "scopes": [],
+        "data": {"residency": "any", "maxSensitivity": "public"},
+        "trust": {"signed": true, "publisher": "1"}, "policy": {"rateLimitPerMin": 1.0}}}}"#;
+    let index = run(SERVER_JSON, yaml(json), None).value.index;
+    assert!(index.contains("\"rateLimitPerMin\": 1.0"));
+    let overlay = about("com.acme/reports", "").map(|o| Overlay {
+        notation: Notation::of_file("o.json"),
+        ..o
+    });
+    assert_eq!(refuse(SERVER_JSON, overlay, None)[0].code, Code::JsonSyntax);
+    let unread = refuse(SERVER_JSON, yaml("a: &b c"), None);
+    assert!(
+        unread
+            .iter()
+            .any(|p| p.message == "the file uses an anchor")
+    );
+}
+
+#[test]
+fn damaged_inputs_are_answered_without_a_panic_and_what_is_accepted_is_an_index() {
+    let overlay = format!(
+        "servers:\n  reports:\n    version: 1\n{REST}  local:\n    version: 1.0.0\n    endpoint: e\n{REST}  com.acme/reports:\n{REST}    tools: {{ search: {{ x-summit-capabilities: [] }} }}\n"
+    );
+    let mut accepted = 0;
+    for document in [SERVER_JSON, OLDER, CLIENT, CAPTURE] {
+        let inputs = [document, &*overlay, INDEX];
+        for (place, input) in inputs.iter().enumerate() {
+            // Each byte away, each doubled, each another one, in turn.
+            for at in 0..input.len() {
+                let (before, rest) = (&input[..at], &input[at + 1..]);
+                let damaged = match at % 4 {
+                    0 => format!("{before}{rest}"),
+                    1 => format!("{before}{0}{0}{rest}", &input[at..=at]),
+                    2 => format!("{before}\"{rest}"),
+                    _ => format!("{before}]{rest}"),
+                };
+                let mut texts = inputs.map(str::to_owned);
+                texts[place] = damaged;
+                let [document, overlay, index] = texts;
+                let existing = Some(index.into_bytes());
+                let imported = import(document.clone().into_bytes(), yaml(&*overlay), existing);
+                if let Ok(imported) = imported {
+                    accepted += 1;
+                    let index = imported.value.index;
+                    let again = run(&document, yaml(overlay), Some(&index)).value;
+                    assert_eq!(again.index, index);
+                }
+            }
+        }
+    }
+    assert!(accepted > 100, "{accepted}");
+}
+
+#[test]
+fn hostile_inputs_end() {
+    // As deep as a document may be is deeper than an index may be.
+    let deep = |levels: usize| {
+        let schema = format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+        format!(
+            "{{\"package\": \"r\", \"version\": \"1\", \"tools/list\": {{\"tools\": [{{\"name\": \"t\", \"inputSchema\": {{\"x\": {schema}}}}}]}}}}"
+        )
+    };
+    let overlay = || about("r", "endpoint: e");
+    run(&deep(110), overlay(), None);
+    for (levels, code) in [(123, Code::NestingTooDeep), (200, Code::NestingTooDeep)] {
+        let problems = refuse(&deep(levels), overlay(), None);
+        assert!(problems.iter().any(|p| p.code == code), "{problems:#?}");
+    }
+    let twice = deep(2).replace("\"x\":", "\"x\": 1, \"\": 2, \"\": 3, \"x\":");
+    let problems = refuse(&twice, overlay(), None);
+    assert_eq!(problems.len(), 2 + 1, "{problems:#?}");
+    assert_eq!(problems[1].code, Code::DuplicateKey);
+    let remotes: Vec<_> = (0..100_000)
+        .map(|n| format!("{{\"url\": \"https://a{n}.example\"}}"))
+        .collect();
+    let remotes = format!(
+        "{{\"name\": \"r\", \"version\": \"1\", \"remotes\": [{}]}}",
+        remotes.join(",")
+    );
+    assert_eq!(refuse(&remotes, about("r", ""), None)[0].help.len(), 8);
+    let tools: Vec<_> = (0..20_000)
+        .map(|n| format!("{{\"name\": \"tool_{n}\"}}"))
+        .collect();
+    let tools = format!(
+        "{{\"package\": \"r\", \"version\": \"1\", \"tools/list\": {{\"tools\": [{}]}}}}",
+        tools.join(",")
+    );
+    let others: String = (0..20_000)
+        .map(|n| format!("      tool-{n}: {{}}\n"))
+        .collect();
+    let others = yaml(format!(
+        "servers:\n  r:\n    endpoint: e\n{REST}    tools:\n{others}"
+    ));
+    assert_eq!(run(&tools, others, None).warnings.len(), 2_000);
+    // Indented, few bytes are many.
+    let ones = vec!["0"; 2_500_000].join(",");
+    let problems = refuse(
+        &deep(100).replace("[1]", &format!("[{ones}]")),
+        overlay(),
+        None,
+    );
+    assert_eq!(
+        problems[0].code,
+        Code::InputTooLarge,
+        "{:#?}",
+        &problems[..1]
+    );
+    let large = " ".repeat((16 << 20) + 1);
+    assert_eq!(refuse(&large, None, None)[0].code, Code::InputTooLarge);
+    assert_eq!(
+        refuse(SERVER_JSON, yaml(large), None)[0].code,
+        Code::InputTooLarge
+    );
+    let many: Vec<_> = (0..20_000)
+        .map(|n| format!("\"s{n}\": {{\"command\": \"x\"}}"))
+        .collect();
+    let many = format!("{{\"mcpServers\": {{{}}}}}", many.join(","));
+    let problems = refuse(&many, None, None);
+    assert!(
+        (1_000..4_000).contains(&problems.len()),
+        "{}",
+        problems.len()
+    );
+    let unused: String = (0..20_000).map(|n| format!("  s{n}x: {{}}\n")).collect();
+    let problems = refuse(&many, yaml(format!("servers:\n{unused}")), None);
+    assert!(
+        (1_000..4_000).contains(&problems.len()),
+        "{}",
+        problems.len()
+    );
+}
+
+#[test]
+fn the_example_of_the_documentation_is_what_is_written() {
+    let page = include_str!("../../../docs/reference/index-import.md");
+    let blocks: Vec<_> = page
+        .split("\n```")
+        .filter_map(|part| part.strip_prefix("json\n").or(part.strip_prefix("yaml\n")))
+        .map(|block| format!("{block}\n"))
+        .collect();
+    let [document, overlay, index, another] = &blocks[..] else {
+        panic!("{} blocks", blocks.len());
+    };
+    let imported = run(document, yaml(overlay), None);
+    assert!(imported.warnings.is_empty(), "{:?}", imported.warnings);
+    assert_eq!(&imported.value.index, index);
+    // The other overlay is one as well: only that its servers are not here is said of it.
+    let imported = run("{\"mcpServers\": {}}", yaml(another), Some(index));
+    assert_eq!(&imported.value.index, index);
+    let codes: Vec<_> = imported.warnings.iter().map(|w| w.code).collect();
+    assert_eq!(codes, [Code::ImportUnused]);
+}

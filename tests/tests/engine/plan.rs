@@ -1,0 +1,12 @@
+//! Sequential plans: what may run, and why not.
+
+mod checks;
+mod corpus;
+mod fixes;
+mod hostile;
+mod mova;
+mod properties;
+mod reports;
+mod run;
+mod servers;
+mod worlds;

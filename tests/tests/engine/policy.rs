@@ -1,0 +1,671 @@
+//! Policies from outside: the examples, what a ruling is, and policies that mean harm.
+use agent_api::decide::{PolicyEngine, Ruling};
+use agent_api::diagnostic::Diagnostic;
+use agent_api::policy::{Policy, TestVerdict, Vocabulary, dead_rules, read, test, unused_rules};
+use agent_api::text::Place;
+use std::fs;
+use std::path::PathBuf;
+
+fn example(name: &str) -> Vec<u8> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join("../examples/policies").join(name);
+    fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn policy(text: impl Into<Vec<u8>>) -> Policy {
+    match read(text.into()) {
+        Ok(checked) => checked.value,
+        Err(problems) => panic!("{problems:#?}"),
+    }
+}
+
+/// A policy with a package, asked.
+fn ask(rules: &str, input: &str) -> Ruling {
+    policy(format!("package switchboard\n{rules}")).ask(input)
+}
+
+/// The name of the error of a policy, or the ids it allows.
+fn verdict(ruling: &Ruling) -> String {
+    match &ruling.answer {
+        Ok(allowed) => allowed.tools.iter().cloned().collect::<Vec<_>>().join(" "),
+        Err(error) => error.kind.name().to_owned(),
+    }
+}
+
+#[test]
+fn an_example_allows_and_gives_reasons() {
+    let policy = policy(example("no-external-network.rego"));
+    let ruling = policy.ask(
+        r#"{"candidate_tools": [{"id": "a", "capabilities": [{"resource": "internet"}]},
+            {"id": "b", "capabilities": [{"resource": "aws"}]}]}"#,
+    );
+    let allowed = ruling.answer.expect("an answer");
+    assert_eq!(allowed.tools.into_iter().collect::<Vec<_>>(), ["b"]);
+    let reasons: Vec<_> = allowed.reasons.into_iter().collect();
+    let reason = "a reaches the internet, which this tenant forbids";
+    assert_eq!(reasons, [("a".to_owned(), reason.to_owned())]);
+    assert_eq!(
+        ruling.lines,
+        [4, 5, 6, 7, 9, 10, 11, 12, 13, 15, 16, 17, 18]
+    );
+}
+
+/// Found by fuzzing: of this the evaluator says a place and nothing else.
+#[test]
+fn what_does_not_compile_is_said_in_words() {
+    let text = "package switchboard_test\n\nimport data# No tool.switch tb";
+    let problems = read(text.into()).expect_err("it does not compile");
+    assert!(!problems.is_empty());
+    for problem in problems {
+        assert!(!problem.message.is_empty(), "{problem:#?}");
+    }
+}
+
+#[test]
+fn an_answer_is_a_set_of_strings() {
+    for (rules, expected) in [
+        ("allowed_tools := {\"a\", \"b\"}", "a b"),
+        ("allowed_tools contains \"a\" if input.x == 1", ""),
+        ("allowed_tools := {\"a\"} if input.x == 1", "undefined"),
+        ("allowed := {\"a\"}", "undefined"),
+        ("allowed_tools := [\"a\"]", "type"),
+        ("allowed_tools := {\"a\", 1}", "type"),
+        ("allowed_tools := true", "type"),
+        ("allowed_tools(x) := {x}", "undefined"),
+        ("allowed_tools := {x | x := to_number(\"x\")}", "runtime"),
+        (
+            "allowed_tools := {1} if input.x\nallowed_tools := {2}",
+            "type",
+        ),
+        (
+            "allowed_tools := {\"1\"}\nallowed_tools := {\"2\"}",
+            "runtime",
+        ),
+    ] {
+        assert_eq!(verdict(&ask(rules, "{}")), expected, "{rules}");
+    }
+    assert_eq!(verdict(&ask("allowed_tools := {\"a\"}", "{")), "runtime");
+}
+
+#[test]
+fn what_harms_ends_by_the_budget() {
+    let doubling = |first: &str, next: &str| {
+        let mut rules = format!("x0 := {first}\n");
+        for i in 0..24 {
+            rules += &format!("x{} := {}\n", i + 1, next.replace('x', &format!("x{i}")));
+        }
+        rules + "allowed_tools := {\"a\"} if x24 == x23\n"
+    };
+    let functions = |first: &str, body: &str| {
+        let mut rules = format!("f0(x) := {body}\n");
+        for i in 0..24 {
+            rules += &format!("f{}(x) := f{i}(f{i}(x))\n", i + 1);
+        }
+        rules + &format!("allowed_tools := {{\"a\"}} if f24({first}) == f24({first})\n")
+    };
+    let range = "xs := numbers.range(1, 100000)\n";
+    for rules in [
+        "allowed_tools := {x | some x in numbers.range(1, 100000000)}".to_owned(),
+        format!("{range}allowed_tools := {{z | some x in xs; some y in xs; z := [x, y]}}"),
+        format!("{range}allowed_tools := {{\"a\"}} if {{ some x in xs; some y in xs; x + y < 0 }}"),
+        format!("{range}allowed_tools := {{\"a\" | some x in xs; xs == numbers.range(1, 100000)}}"),
+        format!("{range}allowed_tools := {{\"a\" | some x in xs; x + 1000000 in xs}}"),
+        format!("{range}allowed_tools := {{\"a\" | some x in xs; count({{y | some y in xs}} | {{x}}) == 0}}"),
+        doubling("\"aaaaaaaaaaaaaaaa\"", "concat(\"\", [x, x])"),
+        doubling("\"aaaaaaaaaaaaaaaa\"", "replace(x, \"a\", x)"),
+        doubling("\"aaaaaaaaaaaaaaaa\"", "sprintf(\"%s%s\", [x, x])"),
+        doubling("[1]", "array.concat(x, x)"),
+        doubling("[1]", "[x, x]"),
+        doubling("{1}", "{x, [x]}"),
+        doubling("[1]", "[x | some _ in [1, 2, 3, 4]]"),
+        doubling("{\"a\": 1}", "{\"a\": x, \"b\": x}"),
+        doubling("9", "x * x"),
+        doubling("\"a\"", "json.marshal([x, x])"),
+        functions("1", "[x, x]"),
+        functions("1", "[x]"),
+        functions("9", "x * x"),
+        functions("9", "x + 1"),
+        functions("\"ab\"", "concat(x, [x, x])"),
+        (0..24).fold("p0[1] := 1\n".to_owned(), |rules, i| {
+            rules + &format!("p{}[[k, k]] := 1 if some k, _ in p{i}\n", i + 1)
+        }) + "allowed_tools := {\"a\"} if p24",
+        "y if { x = [1]; z = [x, x]; w = [z, z]; w == w }\nallowed_tools := {\"a\"} if { some i in numbers.range(1, 1000000); y }".to_owned(),
+        "allowed_tools := {\"a\" | some i in numbers.range(1, 5000); regex.match(sprintf(\"(\\\\w{20}){2}%d\", [i]), \"aaa\")}".to_owned(),
+        format!("allowed_tools := {{\"a\"}} if {{ some i in numbers.range(1, 5000); regex.match(\"(a*)*b{{500}}\", \"{}\") }}", "a".repeat(10_000)),
+        "s := split(concat(\"\", [\"a\" | some _ in numbers.range(1, 500000)]), \"\")\nallowed_tools := {\"a\" | some x in s; some y in s; x != y}".to_owned(),
+        "allowed_tools := {\"a\" | every x in numbers.range(1, 900000) { every y in numbers.range(1, 900) { y > 0 } }}".to_owned(),
+    ] {
+        let started = std::time::Instant::now();
+        let ruling = ask(&rules, "{}");
+        let taken = started.elapsed();
+        let head: String = rules.chars().take(150).collect();
+        assert_eq!(verdict(&ruling), "budget", "{head}: {ruling:?}");
+        assert!(taken.as_secs() < 10, "{head}: {taken:?}");
+    }
+}
+
+#[test]
+fn the_tests_of_the_examples_pass() {
+    for (name, expected) in [
+        ("no-external-network", 3),
+        ("tier", 3),
+        ("business-hours", 4),
+    ] {
+        let policy = example(&format!("{name}.rego"));
+        let tests = example(&format!("{name}_test.rego"));
+        let outcomes = test(policy, tests).unwrap_or_else(|problems| panic!("{problems:#?}"));
+        assert_eq!(outcomes.len(), expected, "{name}");
+        for outcome in outcomes {
+            assert_eq!(outcome.verdict, TestVerdict::Passed, "{name}: {outcome:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_test_fails_is_skipped_or_can_not_be_evaluated() {
+    let policy = b"package switchboard\nallowed_tools := {input.x}\n";
+    let tests = b"package switchboard_test\nimport data.switchboard\n\
+        test_good if switchboard.allowed_tools == {1} with input as {\"x\": 1}\n\
+        test_bad if switchboard.allowed_tools == {1} with input as {\"x\": 2}\n\
+        test_undefined if switchboard.allowed_tools == {1}\n\
+        todo_test_later if false\n\
+        test_error if to_number(\"x\") == 1\n\
+        test_endless if { some x in numbers.range(1, 100000); some y in numbers.range(1, 100000); x > y + 100000 }\n";
+    let outcomes = test(policy.to_vec(), tests.to_vec()).expect("outcomes");
+    let found: Vec<_> = outcomes
+        .iter()
+        .map(|outcome| (&*outcome.name, outcome.verdict.name(), &*outcome.detail))
+        .collect();
+    let expected = [
+        ("test_good", "passed", ""),
+        ("test_bad", "failed", "it does not hold"),
+        ("test_undefined", "failed", "it does not hold"),
+        ("todo_test_later", "skipped", "it is still to do"),
+        (
+            "test_error",
+            "failed",
+            "it can't be evaluated (runtime): `to_number` takes a number as a string, and this is none",
+        ),
+        (
+            "test_endless",
+            "failed",
+            "it can't be evaluated (budget): it takes too many steps",
+        ),
+    ];
+    assert_eq!(found, expected);
+    let cause = outcomes[4].cause.expect("a place");
+    assert_eq!((cause.start.line, cause.start.column), (7, 15));
+    let problem = outcomes[1].problem.as_ref().expect("a problem");
+    assert_eq!(problem.code.name(), "POLICY_TEST_FAILED");
+    assert_eq!(problem.labels[0].place.start.line, 4);
+}
+
+/// The places and messages of diagnostics.
+fn said(problems: &[Diagnostic]) -> Vec<String> {
+    problems
+        .iter()
+        .map(|problem| {
+            let start = problem.labels[0].place.start;
+            let help = problem.help.first().map(|help| format!(" ({help})"));
+            let help = help.unwrap_or_default();
+            format!("{}:{} {}{help}", start.line, start.column, problem.message)
+        })
+        .collect()
+}
+
+#[test]
+fn comparisons_with_what_never_occurs_are_found_through_names() {
+    let known: Vocabulary = [
+        ("input.user_tier", vec!["free", "gold"]),
+        ("input.requirement.verb", vec!["read", "write"]),
+        ("input.candidate_tools[_].publisher", vec!["acme", "other"]),
+        ("input.candidate_tools[_].class", vec![]),
+        (
+            "input.candidate_tools[_].capabilities[_].constraints[_]",
+            vec!["pii_safe"],
+        ),
+    ]
+    .into_iter()
+    .map(|(path, values)| {
+        let values = values.into_iter().map(str::to_owned).collect();
+        (path.to_owned(), values)
+    })
+    .collect();
+    let dead = |rules: &str| {
+        let policy = policy(format!("package switchboard\n{rules}\n"));
+        said(&dead_rules(&policy, &known))
+    };
+    let publisher =
+        "`input.candidate_tools[_].publisher` is never \"acne\" (did you mean \"acme\"?)";
+    for (rules, expected) in [
+        (
+            "a if input.user_tier == \"golt\"",
+            "2:25 `input.user_tier` is never \"golt\" (did you mean \"gold\"?)",
+        ),
+        (
+            "a if \"golt\" != input[\"user_tier\"]",
+            "2:6 `input.user_tier` is never \"golt\" (did you mean \"gold\"?)",
+        ),
+        (
+            "a if input.user_tier = \"golt\"",
+            "2:24 `input.user_tier` is never \"golt\" (did you mean \"gold\"?)",
+        ),
+        (
+            "a if input.requirement.verb in {\"write\", \"wriet\"}",
+            "2:42 `input.requirement.verb` is never \"wriet\" (did you mean \"write\"?)",
+        ),
+        (
+            "a contains t if { some t in input.candidate_tools; t.publisher == \"acne\" }",
+            &format!("2:67 {publisher}"),
+        ),
+        (
+            "a if { t := input.candidate_tools[_]; t.publisher == \"acne\" }",
+            &format!("2:54 {publisher}"),
+        ),
+        (
+            "a if { some i; t := input.candidate_tools[i]; p := t.publisher; p == \"acne\" }",
+            &format!("2:70 {publisher}"),
+        ),
+        (
+            "a if { ts := input.candidate_tools; every t in ts { t.publisher == \"acne\" } }",
+            &format!("2:68 {publisher}"),
+        ),
+        (
+            "a := [t | some t in input.candidate_tools; t.publisher == \"acne\"]",
+            &format!("2:59 {publisher}"),
+        ),
+        (
+            "f(t) if t.publisher == \"acne\"\na contains t if { some t in input.candidate_tools; f(t) }",
+            &format!("2:24 {publisher}"),
+        ),
+        (
+            "ts := input.candidate_tools\na if ts[0].publisher == \"acne\"",
+            &format!("3:25 {publisher}"),
+        ),
+        (
+            "a if { some t in input.candidate_tools; some c in t.capabilities; \"pii_save\" in c.constraints }",
+            "2:67 `input.candidate_tools[_].capabilities[_].constraints[_]` is never \"pii_save\" (did you mean \"pii_safe\"?)",
+        ),
+    ] {
+        assert_eq!(dead(rules), [expected], "{rules}");
+    }
+    for silent in [
+        "a if input.user_tier == \"gold\"",
+        "a if input.user_tier == input.x",
+        "a if input.other == \"golt\"",
+        "a if { some t in input.candidate_tools; t.class == \"golt\" }",
+        "a if { some t in input.candidate_tools; t.name == \"acne\" }",
+        "a if { some t in input.others; t.publisher == \"acne\" }",
+        // Two meanings of one name.
+        "a if { x := [t | some t in input.candidate_tools]; y := [t | some t in [{\"publisher\": \"acne\"}]; t.publisher == \"acne\"]; x == y }",
+        "f(t) if t.publisher == \"acne\"\na if f({\"publisher\": \"acne\"})\nb contains t if { some t in input.candidate_tools; f(t) }",
+        "a if { input.user_tier == \"golt\" } \nb if a with input as {\"user_tier\": \"golt\"}",
+        "a if startswith(input.user_tier, \"golt\")",
+        "a := \"golt\" if input.user_tier",
+    ] {
+        assert_eq!(dead(silent), [""; 0], "{silent}");
+    }
+}
+
+#[test]
+fn rules_that_held_for_nothing_are_named_with_what_they_read() {
+    let policy = policy(example("tier.rego"));
+    let input = |tier: &str, class: &str| {
+        format!(
+            r#"{{"user_tier": "{tier}", "candidate_tools": [{{"id": "a", "class": "{class}"}}]}}"#
+        )
+    };
+    let gold = policy.ask(&input("gold", "paid"));
+    assert_eq!(
+        said(&unused_rules(&policy, [&gold])),
+        [
+            "9:1 the rule `deny_reasons` held for nothing here; it reads `input.candidate_tools[_].id`",
+            "14:1 the rule `too_expensive` held for nothing here; it reads `input.candidate_tools[_].class`, `input.user_tier`",
+        ]
+    );
+    let free = policy.ask(&input("free", "paid"));
+    assert_eq!(said(&unused_rules(&policy, [&gold, &free])), [""; 0]);
+    assert_eq!(
+        said(&unused_rules(&policy, [&free])),
+        [
+            "4:1 the rule `allowed_tools` held for nothing here; it reads `input.candidate_tools[_].id`"
+        ]
+    );
+    let failed = policy.ask("{");
+    assert_eq!(said(&unused_rules(&policy, [&failed])), [""; 0]);
+}
+
+/// Run on a thread with a small stack, which a module of wasm has as well.
+fn on_a_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(run);
+    thread.expect("a thread").join().expect("no overflow")
+}
+
+#[test]
+fn what_is_nested_too_deeply_is_refused_and_overflows_no_stack() {
+    let deep = |open: &str, close: &str, times: usize| {
+        format!(
+            "package switchboard\na := {}1{}\n",
+            open.repeat(times),
+            close.repeat(times)
+        )
+    };
+    for text in [
+        deep("(", ")", 100_000),
+        deep("[", "]", 100_000),
+        deep("{", "}", 100_000),
+        deep("{\"a\": ", "}", 100_000),
+        deep("[1 | x := ", "]", 50_000),
+        deep("[", "", 100_000),
+        deep("-", "", 100_000),
+        deep("1 + ", "", 100_000),
+        deep("1 - ", "", 100_000),
+        deep("1 * ", "", 100_000),
+        deep("1 == ", "", 100_000),
+        deep("1 in ", "", 100_000),
+        deep("f(", ")", 100_000),
+        deep("", ".a", 100_000),
+        deep("input", "[0]", 50_000),
+        deep("(1, ", "", 100_000),
+        deep("[{\"a\": (", ")}]", 13),
+        format!(
+            "package switchboard\na if {{ {} }}",
+            "every x in [1] {".repeat(50_000)
+        ),
+        format!(
+            "package switchboard\na if not {}true",
+            "not ".repeat(100_000)
+        ),
+        format!("package a{}\n", ".a".repeat(100_000)),
+        format!(
+            "package switchboard\na := [{}]",
+            "[[[[[[[[1]]]]]]]], ".repeat(20_000)
+        ),
+        format!(
+            "package switchboard\na if {{ {} }}",
+            "true; ".repeat(100_000)
+        ),
+    ] {
+        let head: String = text.chars().take(60).collect();
+        let started = std::time::Instant::now();
+        let problems =
+            on_a_small_stack(move || read(text.into_bytes()).map(|_| ())).expect_err(&head);
+        assert!(started.elapsed().as_secs() < 10, "{head}");
+        assert_eq!(problems[0].code.name(), "POLICY_SYNTAX", "{head}");
+    }
+}
+
+#[test]
+fn what_is_just_not_too_deep_is_evaluated_on_a_small_stack() {
+    let nested = |open: &str, close: &str, times: usize| {
+        format!("{}1{}", open.repeat(times), close.repeat(times))
+    };
+    let mut chain = "x0 := 1\n".to_owned();
+    let mut functions = "f0(x) := x\n".to_owned();
+    let mut loops = "x0 := {1}\n".to_owned();
+    for i in 1..=80 {
+        chain += &format!("x{i} := x{}\n", i - 1);
+        functions += &format!("f{i}(x) := f{}(x)\n", i - 1);
+        loops += &format!("x{i} := {{x | some x in x{}}}\n", i - 1);
+    }
+    let some: String = (0..120).map(|i| format!("some x{i} in [1]; ")).collect();
+    let every = |times: usize| {
+        format!(
+            "{}true{}",
+            "every x in [1] { ".repeat(times),
+            " }".repeat(times)
+        )
+    };
+    let compr = |times: usize| format!("{}1{}", "[x | x := ".repeat(times), "]".repeat(times));
+    let sum = format!("1{}", " + 1".repeat(62));
+    let first = |text: &str, count: usize| -> String {
+        text.lines().take(count + 1).collect::<Vec<_>>().join("\n")
+    };
+    let mut cases = vec![
+        format!("y := {}", nested("[", "]", 12)),
+        format!("y := {}", nested("(", ")", 12)),
+        format!("y := {}", nested("{\"a\": ", "}", 11)),
+        format!("y := {}", compr(11)),
+        format!("y := {sum}"),
+        format!("y if {{ {} }}", every(10)),
+        format!("y if {{ {some} true }}"),
+    ];
+    for (text, last) in [(&chain, "x"), (&functions, "f"), (&loops, "x")] {
+        let accepted = (1..=80)
+            .rev()
+            .find(|count| read(format!("package a\n{}", first(text, *count)).into_bytes()).is_ok())
+            .expect("some");
+        assert!(accepted > 20, "{last}: {accepted} levels");
+        let call = if last == "f" { "(1)" } else { "" };
+        cases.push(format!(
+            "{}\ny := {last}{}{call}",
+            first(text, accepted - 3),
+            accepted - 3
+        ));
+    }
+    for rules in cases {
+        let head: String = rules.chars().take(60).collect();
+        let text = format!("{rules}\nallowed_tools := {{\"a\"}} if y\n");
+        let ruling = on_a_small_stack(move || ask(&text, "{}"));
+        assert_eq!(verdict(&ruling), "a", "{head}: {ruling:?}");
+    }
+}
+
+#[test]
+fn a_ruling_depends_on_neither_threads_nor_what_was_asked_before() {
+    let heavy = policy(
+        "package switchboard\nallowed_tools := {x | some x in numbers.range(1, 100000); x < input.least}\n",
+    );
+    let policy = policy(example("tier.rego"));
+    let input = r#"{"user_tier": "free", "candidate_tools": [{"id": "a", "class": "paid"}, {"id": "b", "class": null}]}"#;
+    let first = policy.ask(input);
+    assert_eq!(verdict(&first), "b");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    assert_eq!(policy.ask(input), first);
+                    assert_eq!(verdict(&heavy.ask("{\"least\": 0}")), "");
+                }
+            });
+        }
+    });
+    // What fits the budget fits it on every thread.
+    let counting = self::policy(
+        "package switchboard\nallowed_tools := {\"a\"} if { every x in numbers.range(1, input.n) { x > 0 } }\n",
+    );
+    let fits = |n: u64| verdict(&counting.ask(&format!("{{\"n\": {n}}}"))) == "a";
+    let (mut low, mut high) = (1, 4_000_000);
+    while high - low > 100_000 {
+        let middle = (low + high) / 2;
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    assert!(low > 1, "something fits");
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| assert!(fits(low) && !fits(high)));
+        }
+    });
+}
+
+#[test]
+fn a_large_policy_is_read_soon_or_refused() {
+    let rules = |rule: &str, times: usize| -> String {
+        let rules = (0..times).map(|i| rule.replace("NUMBER", &i.to_string()) + "\n");
+        format!("package switchboard\n{}", rules.collect::<String>())
+    };
+    let long = "true; ".repeat(490) + "true";
+    for text in [
+        rules(
+            "allowed_tools contains \"NUMBER\" if input.x == NUMBER",
+            18_000,
+        ),
+        rules("xNUMBER := NUMBER", 40_000),
+        rules("f(NUMBER) := NUMBER", 40_000),
+        rules(&format!("xNUMBER if {{ {long} }}"), 300),
+        rules(
+            &format!(
+                "xNUMBER if {{ {} }}",
+                (0..240)
+                    .map(|i| format!("z{i} := 1; y{i} := z{i}\n"))
+                    .collect::<String>()
+            ),
+            100,
+        ),
+        rules("xNUMBER if data.switchboard.a[_]", 30_000),
+        format!("package switchboard\nx := [{}]", "1, ".repeat(80_000)),
+        format!("package switchboard\nx := {{{}}}", "[1], ".repeat(80_000)),
+        format!("package switchboard\nx := \"{}\"", "a".repeat(1_000_000)),
+        format!("package switchboard\n{}", "# comment\n".repeat(90_000)),
+        format!("package switchboard\n{}", "\n".repeat(1_000_000)),
+    ] {
+        let head: String = text.chars().take(80).collect();
+        let started = std::time::Instant::now();
+        let read = read(text.into_bytes());
+        let taken = started.elapsed();
+        assert!(read.is_ok(), "{head}");
+        assert!(taken.as_secs() < 20, "{head}: {taken:?}");
+    }
+    let rules = "x if true\n".repeat(agent_api::policy::TOKEN_LIMIT / 3);
+    let many = read(format!("package switchboard\n{rules}").into_bytes()).expect_err("too many");
+    assert!(many[0].message.contains("400,000"), "{many:?}");
+    let large = read(vec![b'#'; (16 << 20) + 1]).expect_err("too large");
+    assert_eq!(large[0].code.name(), "INPUT_TOO_LARGE");
+    let bytes = read(b"package a\xff".to_vec()).expect_err("not UTF-8");
+    assert_eq!(bytes[0].code.name(), "INVALID_UTF8");
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    for (rules, expected) in [
+        (
+            "allowed_tools := {x | y := 1}",
+            "runtime 2:19..20 var x is unsafe",
+        ),
+        (
+            "allowed_tools := {\"a\"} if\tstartswith(null, \"é\")",
+            "runtime 2:38..42 `startswith` expects string argument",
+        ),
+        (
+            "allowed_tools := {\"a\"}\nallowed_tools := {\"b\"}",
+            "runtime 3:1..1 rule conflicts with rule at policy.rego:2:1",
+        ),
+        (
+            "a := \"é\" if { [1] == [input]; true }\nallowed_tools := {[input] == [2], 1 + null}",
+            "runtime 3:39..43 `add` expects numeric argument",
+        ),
+        (
+            "f(x) := x\nf(x) := x + 1\nallowed_tools := {f(1)}",
+            "runtime 4:19..23 functions must not produce multiple outputs for same inputs",
+        ),
+        (
+            "allowed_tools := {\"a\"}\nallowed_tools contains \"b\"",
+            "3:1..14 the rule `allowed_tools` is defined in two ways",
+        ),
+        (
+            "allowed_tools contains x if y == 1",
+            "2:29..30 use of undefined variable `y` is unsafe",
+        ),
+        (
+            "a := time.now_ns()",
+            "2:6..17 there is no function `time.now_ns` (there is no clock: take the time from `input.context`)",
+        ),
+        (
+            "a := startwith(1, 2)",
+            "2:6..15 there is no function `startwith` (did you mean `startswith`?)",
+        ),
+        (
+            "a := startswith(1)",
+            "2:6..16 `startswith` takes 2 arguments",
+        ),
+        (
+            "f(x) := x\na := g(1)",
+            "3:6..7 there is no function `g` (did you mean `f`?)",
+        ),
+        (
+            "f(x) := g(x)\ng(x) := f(x)",
+            "3:1..2 the rule `g` depends on itself (Rego knows no recursion; a path with a variable in it asks for all rules below)",
+        ),
+        (
+            "a := data.switchboard[x]",
+            "2:1..2 the rule `a` depends on itself (Rego knows no recursion; a path with a variable in it asks for all rules below)",
+        ),
+        (
+            "a := b\nb := 1 if true with input as a",
+            "3:1..2 the rule `b` depends on itself (Rego knows no recursion; a path with a variable in it asks for all rules below)",
+        ),
+        (
+            "a := __pay(1)",
+            "2:6..11 names that start with `__` are the engine's own",
+        ),
+        (
+            "a := sprintf(input.x, [1])",
+            "2:14..21 the format of `sprintf` has to be written out where it is used (use `concat` to join what is only known later)",
+        ),
+        (
+            "a := sprintf(\"%-1000000d\", [1])",
+            "2:14..26 `sprintf` pads to at most 64 characters",
+        ),
+        (
+            "a { true }",
+            "2:3..4 `if` or `:=` is expected, and `{` is found (since Rego v1 a rule reads `name if { … }` or `name := value`)",
+        ),
+        (
+            "a := 1 +",
+            "3:1..1 a value is expected, and the end of the policy is found",
+        ),
+        (
+            "a := \"x",
+            "2:6..7 the string has no closing quote on its line",
+        ),
+    ] {
+        let text = format!("package switchboard\n{rules}\n");
+        let at = |place: Place| {
+            let (start, end) = (place.start, place.end);
+            format!("{}:{}..{}", start.line, start.column, end.column)
+        };
+        let found = match read(text.into_bytes()) {
+            Ok(policy) => {
+                let error = policy.value.ask("{\"long\": 1}").answer.expect_err(rules);
+                let place = error.place.expect(rules);
+                format!("{} {} {}", error.kind.name(), at(place), error.detail)
+            }
+            Err(problems) => {
+                assert_eq!(problems[0].code.name(), "POLICY_SYNTAX");
+                let help = problems[0].help.first();
+                let help = help.map(|help| format!(" ({help})")).unwrap_or_default();
+                let place = problems[0].labels[0].place;
+                format!("{} {}{help}", at(place), problems[0].message)
+            }
+        };
+        assert_eq!(found, expected, "{rules}");
+    }
+}
+
+#[test]
+fn many_candidates_are_within_the_budget() {
+    let tool = |i: usize| {
+        format!(
+            r#"{{"id": "server-{i}@1.0.0/search", "server": "server-{i}", "version": "1.0.0", "tool": "search",
+                "description": "Searches", "capabilities": [{{"verb": "search", "resource": "internet", "constraints": []}}],
+                "class": "paid", "publisher": "acme", "signed": true, "residency": ["eu"], "maxSensitivity": "internal"}}"#
+        )
+    };
+    let tools: Vec<_> = (0..50_000).map(tool).collect();
+    let input = format!(
+        r#"{{"user_tier": "gold", "candidate_tools": [{}]}}"#,
+        tools.join(",")
+    );
+    for (name, allowed) in [("no-external-network", 0), ("tier", 50_000)] {
+        let ruling = policy(example(&format!("{name}.rego"))).ask(&input);
+        let found = ruling.answer.expect(name);
+        assert_eq!(found.tools.len(), allowed, "{name}");
+    }
+    let large = " ".repeat((32 << 20) + 1);
+    let ruling = policy(example("tier.rego")).ask(&large);
+    assert_eq!(verdict(&ruling), "budget");
+}

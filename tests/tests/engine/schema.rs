@@ -1,0 +1,50 @@
+//! JSON Schema from outside: the suite that all implementations share, schemas that mean harm, and
+//! the verdicts of another implementation.
+
+// How many cases passed, and how long it took, is for documentation.
+#![allow(clippy::print_stdout)]
+
+mod hostile;
+mod other;
+mod suite;
+mod words;
+
+use agent_api::syntax::Node;
+use agent_api::syntax::json::{Reader, parse_value};
+use agent_json_schema::{Budget, Documents, Draft, OverBudget, Refused, Schema, Violation};
+
+/// A JSON text as a tree.
+fn tree(text: &str) -> Node<'_> {
+    parse_value(&mut Reader::new(text)).unwrap_or_else(|e| panic!("{e:?}: {text:.200}"))
+}
+
+/// Why there is no verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Failure {
+    Refused(Refused),
+    OverBudget(OverBudget),
+}
+
+/// What is wrong with an instance, and how many steps that took.
+type Outcome = (Result<Vec<Violation>, Failure>, u64);
+
+fn check_trees(draft: Draft, schema: &Node<'_>, instance: &Node<'_>) -> Outcome {
+    let (documents, mut budget) = (Documents::new(), Budget::new());
+    let found = match Schema::compile(schema, &documents, draft, &mut budget) {
+        Ok(schema) => schema
+            .check(instance, &mut budget)
+            .map_err(Failure::OverBudget),
+        Err(Refused::OverBudget(over)) => Err(Failure::OverBudget(over)),
+        Err(refused) => Err(Failure::Refused(refused)),
+    };
+    (found, budget.spent())
+}
+
+fn check_by(draft: Draft, schema: &str, instance: &str) -> Outcome {
+    check_trees(draft, &tree(schema), &tree(instance))
+}
+
+/// What is wrong with an instance, by draft 2020-12.
+fn check(schema: &str, instance: &str) -> Result<Vec<Violation>, Failure> {
+    check_by(Draft::Draft202012, schema, instance).0
+}
