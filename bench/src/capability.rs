@@ -4,9 +4,10 @@ use crate::parse;
 use crate::table::Table;
 use crate::timing::{shortest, shortest_from};
 use crate::world::World;
-use agent_api::decide::{Circumstances, Matching, PolicyEngine};
-use agent_api::model::{Index, Manifest};
-use agent_api::{lower, policy};
+use agent_decide::{Circumstances, Matching, PolicyEngine};
+use agent_lower as lower;
+use agent_model::{Index, Manifest};
+use agent_rego as policy;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -3,9 +3,10 @@
 use crate::table::Table;
 use crate::timing::{shortest, shortest_from};
 use crate::world::World;
-use agent_api::decide::Resolution;
-use agent_api::model::{Index, Manifest};
-use agent_api::{lower, render};
+use agent_decide::Resolution;
+use agent_lower as lower;
+use agent_model::{Index, Manifest};
+use agent_render as render;
 use std::sync::Arc;
 
 pub(crate) fn measure(world: &World, table: &mut Table) {

@@ -11,7 +11,7 @@ use crate::inputs::{Index, Manifest};
 use crate::resolver::Resolution;
 use agent_api::lower::{self, Checked};
 use agent_api::model::{self, Name};
-use agent_api::{decide, diagnostic, explain, render};
+use agent_api::{self as api, decide, diagnostic, explain, render};
 use std::sync::Arc;
 
 /// A task and its warnings.
@@ -49,29 +49,13 @@ impl Guest for Component {
     ) -> Result<capability::Resolution, Vec<Diagnostic>> {
         let manifest = &manifest.get::<Manifest>().value;
         let circumstances = &circumstances.get::<Circumstances>().0;
-        consistent(Some(manifest), circumstances)?;
-        let resolution = decide::Resolution::under(
+        let resolution = api::resolve(
             Arc::clone(manifest),
             Arc::clone(&index.get::<Index>().value),
             circumstances.clone(),
         );
+        let resolution = resolution.map_err(all)?;
         Ok(capability::Resolution::new(Resolution(resolution)))
-    }
-}
-
-/// That a manifest forbids nothing that the task requires.
-fn consistent(
-    manifest: Option<&Arc<model::Manifest>>,
-    circumstances: &decide::Circumstances,
-) -> Result<(), Vec<Diagnostic>> {
-    let problems = manifest
-        .zip(circumstances.task.as_ref())
-        .map(|(manifest, task)| lower::contradictions(manifest, task))
-        .unwrap_or_default();
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(all(problems))
     }
 }
 
@@ -165,12 +149,12 @@ impl GuestMatching for Matching {
     ) -> Result<capability::Matching, Vec<Diagnostic>> {
         let manifest = manifest.as_ref().map(|it| &it.get::<Manifest>().value);
         let circumstances = &circumstances.get::<Circumstances>().0;
-        consistent(manifest, circumstances)?;
-        let matching = decide::Matching::new(
+        let matching = api::match_tools(
             manifest.cloned(),
             Arc::clone(&index.get::<Index>().value),
             circumstances.clone(),
         );
+        let matching = matching.map_err(all)?;
         Ok(capability::Matching::new(Self(Arc::new(matching))))
     }
 

@@ -45,6 +45,7 @@ same! {
         MovaPolicyDenied MovaValidationFailed
     }
     problems::Severity = diagnostic::Severity { Error Warning Note }
+    problems::Applicability = diagnostic::Applicability { Safe Unsafe Display }
     text::Source = diagnostic::Source {
         Manifest Index Lock Explanation Task Tenant Health Context Policy PolicyTest
         Import Overlay Plan Catalogue Summary Payload Request ToolPool Profile StepInput StepOutput
@@ -81,26 +82,6 @@ pub(crate) fn page<T>(
     items.skip(offset as usize).take(limit as usize)
 }
 
-impl From<text::Position> for diagnostic::Position {
-    fn from(position: text::Position) -> Self {
-        Self {
-            line: position.line,
-            column: position.column,
-            utf16_column: position.utf16_column,
-        }
-    }
-}
-
-impl From<diagnostic::Position> for text::Position {
-    fn from(position: diagnostic::Position) -> Self {
-        Self {
-            line: position.line,
-            column: position.column,
-            utf16_column: position.utf16_column,
-        }
-    }
-}
-
 impl From<text::Place> for diagnostic::Place {
     fn from(place: text::Place) -> Self {
         Self {
@@ -129,32 +110,52 @@ impl From<diagnostic::Place> for text::Place {
     }
 }
 
-impl From<problems::Label> for diagnostic::Label {
-    fn from(label: problems::Label) -> Self {
-        Self {
-            place: label.place.into(),
-            text: label.text,
+/// Records that have the same members here and there: what is listed alone is of the same type.
+macro_rules! alike {
+    ($($ours:path = $theirs:path {
+        $($same:ident),*; $($member:ident),*; $($list:ident),*
+    })*) => {$(
+        impl From<$ours> for $theirs {
+            fn from(value: $ours) -> Self {
+                Self {
+                    $($same: value.$same,)*
+                    $($member: value.$member.into(),)*
+                    $($list: all(value.$list),)*
+                }
+            }
         }
-    }
+
+        impl From<$theirs> for $ours {
+            fn from(value: $theirs) -> Self {
+                Self {
+                    $($same: value.$same,)*
+                    $($member: value.$member.into(),)*
+                    $($list: all(value.$list),)*
+                }
+            }
+        }
+    )*};
 }
 
-impl From<diagnostic::Label> for problems::Label {
-    fn from(label: diagnostic::Label) -> Self {
-        Self {
-            place: label.place.into(),
-            text: label.text,
-        }
-    }
+alike! {
+    text::Position = diagnostic::Position { line, column, utf16_column; ; }
+    problems::Label = diagnostic::Label { pointer, text; place; }
+    problems::Edit = diagnostic::Edit { replacement; place; }
+    problems::Fix = diagnostic::Fix { title; applicability; edits }
 }
 
 impl From<problems::Diagnostic> for diagnostic::Diagnostic {
     fn from(problem: problems::Diagnostic) -> Self {
         Self {
             code: problem.code.into(),
+            reason: problem.reason.map(Into::into),
+            rule: problem.rule.clone(),
             severity: problem.severity().into(),
+            step: problem.step.map(|step| step as u32),
             message: problem.message,
             labels: all(problem.labels),
-            help: problem.help,
+            notes: problem.notes,
+            fixes: all(problem.fixes),
         }
     }
 }
@@ -163,9 +164,13 @@ impl From<diagnostic::Diagnostic> for problems::Diagnostic {
     fn from(problem: diagnostic::Diagnostic) -> Self {
         Self {
             code: problem.code.into(),
+            reason: problem.reason.map(Into::into),
+            rule: problem.rule,
+            step: problem.step.map(|step| step as usize),
             message: problem.message,
             labels: all(problem.labels),
-            help: problem.help,
+            notes: problem.notes,
+            fixes: all(problem.fixes),
         }
     }
 }

@@ -8,14 +8,13 @@ use crate::capability::Circumstances;
 use crate::convert::all;
 use crate::inputs::Index;
 use crate::lockfile::Lock;
-use agent_api::decide::{self, Expand};
-use agent_api::{explain, render};
+use agent_api::decide::Expand;
+use agent_api::{self as api, render};
 
 impl Guest for Component {
     fn expose(lock: LockBorrow<'_>, index: IndexBorrow<'_>) -> Result<Exposed, Vec<Diagnostic>> {
         let (lock, index) = (&lock.get::<Lock>().0, &index.get::<Index>().value);
-        let exposed =
-            decide::exposed(lock, index).map_err(|refused| all(explain::not_exposed(&refused)))?;
+        let exposed = api::expose(lock, index).map_err(all)?;
         Ok(Exposed {
             tools_list: render::exposed_json(&exposed),
             text: all(render::exposed(&exposed)),
@@ -30,7 +29,7 @@ impl Guest for Component {
         server: String,
     ) -> Result<Answer, Refusal> {
         let (lock, index) = (&lock.get::<Lock>().0, &index.get::<Index>().value);
-        let services = decide::services(lock, index, &server).map_err(|it| refusal(&it))?;
+        let services = api::services(lock, index, &server)?;
         Ok(Answer {
             json: render::services_json(&services),
             text: all(render::services(&services)),
@@ -54,8 +53,7 @@ impl Guest for Component {
             budget,
         };
         let circumstances = &circumstances.get::<Circumstances>().0;
-        let expanded =
-            decide::expand(lock, index, circumstances, asked).map_err(|it| refusal(&it))?;
+        let expanded = api::expand(lock, index, circumstances, asked)?;
         Ok(Answer {
             json: render::expanded_json(&expanded),
             text: all(render::expanded(&expanded)),
@@ -63,9 +61,11 @@ impl Guest for Component {
     }
 }
 
-fn refusal(refused: &decide::NotExpanded) -> Refusal {
-    Refusal {
-        json: render::not_expanded_json(refused),
-        diagnostics: all(explain::not_expanded(refused)),
+impl From<api::Refusal> for Refusal {
+    fn from(refused: api::Refusal) -> Self {
+        Self {
+            json: refused.json,
+            diagnostics: all(refused.diagnostics),
+        }
     }
 }

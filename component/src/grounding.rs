@@ -6,26 +6,27 @@ use crate::bindings::exports::agent::engine::grounding::{
 };
 use crate::convert::all;
 use agent_api::lower::Checked;
-use agent_api::{decide, explain, lower, render};
+use agent_api::{GroundingAnswer, decide, explain, lower};
 use std::ops::Range;
 
 impl Guest for Component {
     fn ground(summary: Vec<u8>, payload: Vec<u8>) -> Result<Grounding, Vec<Diagnostic>> {
         let Checked { value, warnings } = lower::summarised(summary, payload).map_err(all)?;
         let (summary, payload) = &value;
-        let decided = decide::ground(summary, payload);
+        let answer = GroundingAnswer::new(summary, payload);
+        let decided = answer.grounding();
         let items = decided.items().map(|(claim, verdict)| Item {
             claim: claim.claim.value.clone(),
             evidence: claim.evidence.value.clone(),
             place: summary.text.place(claim.evidence.span).into(),
-            verdict: answer(&decided, verdict),
+            verdict: self::answer(decided, verdict),
         });
         Ok(Grounding {
             grounded: decided.grounded(),
             items: items.collect(),
-            json: render::grounding_json(&decided),
-            text: all(render::grounding(&decided)),
-            diagnostics: all(warnings.into_iter().chain(explain::ungrounded(&decided))),
+            json: answer.json(),
+            text: all(answer.text()),
+            diagnostics: all(warnings.into_iter().chain(answer.diagnostics())),
         })
     }
 }

@@ -3,7 +3,7 @@
 use crate::Component;
 use crate::bindings::exports::agent::engine::importer::{Diagnostic, Guest, Imported, Overlay};
 use crate::convert::all;
-use agent_api::import;
+use agent_api::documents::{self, import};
 
 impl Guest for Component {
     fn merge(
@@ -11,12 +11,12 @@ impl Guest for Component {
         overlay: Option<Overlay>,
         existing: Option<Vec<u8>>,
     ) -> Result<Imported, Vec<Diagnostic>> {
-        let overlay = overlay.map(|overlay| import::Overlay {
+        let overlay = overlay.map(|overlay| documents::Overlay {
             bytes: overlay.text,
             notation: overlay.notation.into(),
         });
-        let checked = import::import(document, overlay, existing).map_err(all)?;
-        let import::Imported {
+        let checked = import(document, overlay, existing).map_err(all)?;
+        let documents::Imported {
             index,
             added,
             changed,

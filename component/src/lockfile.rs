@@ -6,7 +6,7 @@ use crate::bindings::exports::agent::engine::lockfile::{
 };
 use crate::convert::all;
 use crate::inputs::Index;
-use agent_api::{decide, lower, model, render};
+use agent_api::{compare, lower, model, render, verify};
 
 /// A lock.
 pub(crate) struct Lock(pub(crate) model::Lock);
@@ -16,7 +16,7 @@ impl Guest for Component {
 
     fn compare(older: Option<LockBorrow<'_>>, newer: LockBorrow<'_>) -> Vec<Drift> {
         let older = older.as_ref().map(|lock| &lock.get::<Lock>().0);
-        all(decide::compare(older, &newer.get::<Lock>().0).drifts())
+        all(compare(older, &newer.get::<Lock>().0).drifts())
     }
 }
 
@@ -35,6 +35,6 @@ impl GuestLock for Lock {
     }
 
     fn verify(&self, index: IndexBorrow<'_>) -> Vec<Drift> {
-        all(decide::verify(&self.0, &index.get::<Index>().value).drifts())
+        all(verify(&self.0, &index.get::<Index>().value).drifts())
     }
 }

@@ -2,19 +2,18 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::plan::{
-    self, AuthorizedStep, CallAnswer, CallPlanBorrow, CallResult, CallVerdict, CoreBorrow,
-    Diagnostic, Edit, Finding, Fix, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan,
+    self, AuthorizedStep, CallAnswer, CallOutcome, CallPlanBorrow, CallResult, CallVerdict,
+    CoreBorrow, Diagnostic, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan,
     GuestPlanRules, GuestToolCatalogue, IndexBorrow, Limits, LockBorrow, PlanAnswer,
-    PlanRulesBorrow, PlanVerdict, Problem, ServerUse, Settled, StepOutput, ToolCatalogueBorrow,
+    PlanRulesBorrow, PlanVerdict, Problem, ServerUse, StepOutput, ToolCatalogueBorrow,
 };
 use crate::convert::all;
 use crate::inputs::Index;
 use crate::lockfile::Lock;
 use crate::schemas::Core;
 use agent_api::decide::{self, CallContext, PlanContext};
-use agent_api::diagnostic::{self, Code};
-use agent_api::text::Text;
-use agent_api::{explain, lower, model, render};
+use agent_api::diagnostic::Code;
+use agent_api::{self as api, lower, model};
 use std::sync::Arc;
 
 /// A one-call plan.
@@ -60,20 +59,20 @@ impl Guest for Component {
             lock: lock.as_ref().map(|lock| &lock.get::<Lock>().0),
             catalogue: catalogue.as_ref().map(|it| &it.get::<ToolCatalogue>().0),
         };
-        let verdict = decide::authorize_call(plan, context);
+        let answer = api::CallAnswer::new(plan, context);
         CallAnswer {
-            json: render::call_verdict_json(&verdict),
-            text: all(render::call_verdict(&verdict)),
-            verdict: match &verdict {
+            json: answer.json(),
+            text: all(answer.text()),
+            verdict: match answer.verdict() {
                 decide::CallVerdict::Allowed(call) => {
-                    CallVerdict::Allowed(plan::AuthorizedCall::new(AuthorizedCall::from(call)))
+                    let json = answer.authorized().unwrap_or_default();
+                    let call = AuthorizedCall::new(call, json);
+                    CallVerdict::Allowed(plan::AuthorizedCall::new(call))
                 }
                 decide::CallVerdict::NeedsMoreInfo(answer) => {
                     CallVerdict::NeedsMoreInfo((*answer).to_owned())
                 }
-                decide::CallVerdict::Denied(_) => {
-                    CallVerdict::Denied(all(explain::call_denials(plan, &verdict)))
-                }
+                decide::CallVerdict::Denied(_) => CallVerdict::Denied(all(answer.diagnostics())),
             },
         }
     }
@@ -95,41 +94,23 @@ impl Guest for Component {
             lock: lock.as_ref().map(|it| &it.get::<Lock>().0),
             catalogue: catalogue.as_ref().map(|it| &it.get::<ToolCatalogue>().0),
         };
-        let answer = decide::authorize_plan(&plan, rules, context);
-        let mut findings = explain::plan_findings(&plan, rules, context, &answer);
-        let fixes = explain::plan_fixes(&plan, rules, context, &answer, &findings);
-        let report = render::PlanReport {
-            plan: &plan,
-            rules,
-            context,
-            answer: &answer,
-            findings: &findings,
-            fixes: &fixes,
-        };
-        let (json, text) = (
-            render::validation_report(&report),
-            all(render::plan_answer(&report)),
-        );
-        explain::tell_fixes(&mut findings, &fixes);
+        let answer = api::PlanAnswer::new(&plan, rules, context);
+        let (report, text, found) = (answer.report(), answer.text(), answer.diagnostics());
         PlanAnswer {
-            report: json,
-            text,
-            verdict: match answer.authorized {
+            report,
+            text: all(text),
+            verdict: match answer.into_authorized() {
                 Some(plan) => PlanVerdict::Allowed(plan::AuthorizedPlan::new(AuthorizedPlan(plan))),
-                None => {
-                    let found = findings.into_iter().zip(fixes);
-                    let found = found.map(|(found, fix)| finding(&plan.text, rules, found, fix));
-                    PlanVerdict::Denied(found.collect())
-                }
+                None => PlanVerdict::Denied(all(found)),
             },
         }
     }
 }
 
-impl From<&decide::AuthorizedCall<'_>> for AuthorizedCall {
-    fn from(call: &decide::AuthorizedCall<'_>) -> Self {
+impl AuthorizedCall {
+    fn new(call: &decide::AuthorizedCall<'_>, json: String) -> Self {
         Self {
-            json: render::authorized_call(call),
+            json,
             server: call.server().id().to_owned(),
             version: call.server().version().to_owned(),
             endpoint: call.server().endpoint().to_owned(),
@@ -188,12 +169,12 @@ impl GuestAuthorizedCall for AuthorizedCall {
         self.needs_approval
     }
 
-    fn settle(&self, payload: Vec<u8>, summary: Option<Vec<u8>>) -> Settled {
+    fn complete(&self, payload: Vec<u8>, summary: Option<Vec<u8>>) -> CallOutcome {
         let schema = self.output_schema.as_deref();
-        let (result, problems) = explain::settled(schema, payload, summary);
-        Settled {
+        let (result, problems) = api::complete(schema, payload, summary);
+        CallOutcome {
             result: result.into(),
-            problems: problems.into_iter().map(problem).collect(),
+            problems: all(problems),
         }
     }
 }
@@ -210,21 +191,17 @@ impl GuestPlanRules for PlanRules {
     }
 
     fn decide_input(&self, query: String) -> Vec<Problem> {
-        let denials = decide::decide_query(&query, &self.0.profile).err();
-        let denials = denials.into_iter().flatten();
-        denials
-            .map(|denial| problem((Code::InputDenied, explain::query_denial(&denial))))
-            .collect()
+        all(api::plan::check_query(&self.0, &query))
     }
 }
 
 impl GuestAuthorizedPlan for AuthorizedPlan {
     fn json(&self) -> String {
-        render::authorized_plan(&self.0)
+        api::plan::authorized(&self.0).0
     }
 
     fn digest(&self) -> String {
-        lower::digest(&self.json())
+        api::plan::authorized(&self.0).1
     }
 
     fn steps(&self) -> Vec<AuthorizedStep> {
@@ -250,16 +227,15 @@ impl GuestAuthorizedPlan for AuthorizedPlan {
     fn resolve_input(&self, step: u32, outputs: Vec<StepOutput>) -> Result<String, Problem> {
         let outputs = outputs.iter().map(|it| (it.step as usize, &*it.output));
         let outputs: Vec<_> = outputs.collect();
-        let resolved = self.0.resolve_input(step as usize, &outputs);
-        resolved.map_err(|denial| problem(explain::run_denial(&denial)))
+        api::plan::resolve_input(&self.0, step as usize, &outputs).map_err(Into::into)
     }
 
     fn check_input(&self, step: u32, input: String) -> Vec<Problem> {
-        problems(&self.0.check_input(step as usize, &input))
+        all(api::plan::check_input(&self.0, step as usize, &input))
     }
 
     fn check_output(&self, step: u32, output: String) -> Vec<Problem> {
-        problems(&self.0.check_output(step as usize, &output))
+        all(api::plan::check_output(&self.0, step as usize, &output))
     }
 
     fn authorize_destination(
@@ -268,24 +244,17 @@ impl GuestAuthorizedPlan for AuthorizedPlan {
         url: String,
         addresses: Vec<String>,
     ) -> Result<Vec<String>, Vec<Problem>> {
-        let addresses = explain::addresses(&addresses).map_err(|told| vec![problem(told)])?;
-        match self.0.destination(step as usize, &url, &addresses) {
-            Ok(allowed) => Ok(allowed.iter().map(ToString::to_string).collect()),
-            Err(denials) => Err(problems(&denials)),
+        api::plan::authorize_destination(&self.0, step as usize, &url, &addresses).map_err(all)
+    }
+}
+
+impl From<(Code, String)> for Problem {
+    fn from((code, message): (Code, String)) -> Self {
+        Self {
+            code: code.into(),
+            message,
         }
     }
-}
-
-fn problem((code, message): (Code, String)) -> Problem {
-    Problem {
-        code: code.into(),
-        message,
-    }
-}
-
-fn problems(denials: &[decide::RunDenial<'_>]) -> Vec<Problem> {
-    let told = denials.iter().map(explain::run_denial);
-    told.map(problem).collect()
 }
 
 impl From<decide::CallResult> for CallResult {
@@ -318,34 +287,6 @@ impl From<&decide::ServerUse> for ServerUse {
             version: server.version.clone(),
             endpoint: server.endpoint.clone(),
             tool: server.tool.clone(),
-        }
-    }
-}
-
-fn finding(
-    plan: &Text,
-    rules: &decide::PlanRules,
-    finding: diagnostic::Finding,
-    fix: Option<diagnostic::Fix>,
-) -> Finding {
-    Finding {
-        diagnostic: finding.diagnostic.into(),
-        reason: finding.reason.map(Into::into),
-        pointer: finding.pointer,
-        rule: finding.rule,
-        step: finding.step.map(|step| step as u32),
-        fix: fix.map(|fix| Fix {
-            widens: fix.widens(),
-            edits: all(explain::fix_edits(plan, rules, &fix)),
-        }),
-    }
-}
-
-impl From<explain::Edit> for Edit {
-    fn from(edit: explain::Edit) -> Self {
-        Self {
-            place: edit.place.into(),
-            replacement: edit.replacement,
         }
     }
 }

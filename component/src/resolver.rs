@@ -98,9 +98,9 @@ impl GuestResolution for Resolution {
             .map(|server| Rejected {
                 id: server.id().to_owned(),
                 version: server.version().to_owned(),
-                reasons: match self.0.assess(number, server) {
-                    decide::Assessment::Rejected(reasons) => all(reasons.as_slice()),
-                    decide::Assessment::Eligible => Vec::new(),
+                reasons: match self.0.near(number, server) {
+                    Some(near) => all(near.reasons.as_slice()),
+                    None => Vec::new(),
                 },
             })
             .collect()

@@ -2,7 +2,8 @@
 //! accepted or refused with places.
 #![no_main]
 
-use agent_api::lower::{self, Notation};
+use agent_lower as lower;
+use agent_lower::{Notation};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

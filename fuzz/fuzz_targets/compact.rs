@@ -1,7 +1,7 @@
 //! The compact explanation: whatever it is, it is expanded to JSON or refused with places.
 #![no_main]
 
-use agent_api::render;
+use agent_render as render;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

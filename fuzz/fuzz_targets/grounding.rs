@@ -1,7 +1,10 @@
 //! A summary, a line `=====`, a payload: what is found stands there, and it is found twice.
 #![no_main]
 
-use agent_api::{decide, explain, lower, render};
+use agent_decide as decide;
+use agent_explain as explain;
+use agent_lower as lower;
+use agent_render as render;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -2,8 +2,9 @@
 //! has the same bytes.
 #![no_main]
 
-use agent_api::import::{Overlay, import};
-use agent_api::lower::{self, Notation};
+use agent_import::{Overlay, import};
+use agent_lower as lower;
+use agent_lower::{Notation};
 use libfuzzer_sys::fuzz_target;
 
 const BETWEEN: &[u8] = b"\n=====\n";

@@ -2,7 +2,8 @@
 //! accepted if the other reader refuses it as JSON.
 #![no_main]
 
-use agent_api::{lower, render};
+use agent_lower as lower;
+use agent_render as render;
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeSet;
 

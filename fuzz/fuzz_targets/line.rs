@@ -1,8 +1,10 @@
 //! The whole line: a manifest and an index, `=====` on a line between them, to every output.
 #![no_main]
 
-use agent_api::decide::{LockState, Resolution, compare, verify};
-use agent_api::{explain, lower, render};
+use agent_decide::{LockState, Resolution, compare, verify};
+use agent_explain as explain;
+use agent_lower as lower;
+use agent_render as render;
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! `agents.lock`: what is accepted is written as it was read, and does not differ from itself.
 #![no_main]
 
-use agent_api::decide::{LockState, compare};
-use agent_api::{lower, render};
+use agent_decide::{LockState, compare};
+use agent_lower as lower;
+use agent_render as render;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,7 +1,7 @@
 //! `agents.md`: whatever it is, it is accepted or refused with places.
 #![no_main]
 
-use agent_api::lower;
+use agent_lower as lower;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -2,9 +2,10 @@
 //! fail, and each fix verified.
 #![no_main]
 
-use agent_api::decide::{Circumstances, Matching};
-use agent_api::lower::{self, Notation};
-use agent_api::render;
+use agent_decide::{Circumstances, Matching};
+use agent_lower as lower;
+use agent_lower::{Notation};
+use agent_render as render;
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 

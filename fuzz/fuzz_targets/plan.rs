@@ -1,8 +1,8 @@
 //! A one-call plan, or a catalogue, by the first byte: accepted or refused with places.
 #![no_main]
 
-use agent_api::lower;
-use agent_api::model::Planned;
+use agent_lower as lower;
+use agent_model::Planned;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

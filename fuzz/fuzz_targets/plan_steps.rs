@@ -3,15 +3,16 @@
 //! that are in the texts and fixes that do what they say.
 #![no_main]
 
-use agent_api::decide::{PlanContext, PlanRules, authorize_plan};
-use agent_api::diagnostic::{Finding, Fix, Problems};
-use agent_api::explain::{apply, fix_edits, plan_findings, plan_fixes};
-use agent_api::lower::{self, Examined, Lowered};
-use agent_api::model::{Index, Lock, Plan, Request};
-use agent_api::render::{PlanReport, authorized_plan, validation_report};
-use agent_api::schema::Library;
-use agent_api::syntax::canonical;
-use agent_api::text::{Source, Text};
+use agent_decide::{PlanContext, PlanRules, authorize_plan};
+use agent_diagnostic::{Finding, Fix, Problems};
+use agent_explain::{apply, fix_edits, plan_findings, plan_fixes};
+use agent_lower as lower;
+use agent_lower::{Examined, Lowered};
+use agent_model::{Index, Lock, Plan, Request};
+use agent_render::{PlanReport, authorized_plan, validation_report};
+use agent_json_schema::Library;
+use agent_syntax::canonical;
+use agent_text::{Source, Text};
 use libfuzzer_sys::fuzz_target;
 use std::sync::{Arc, LazyLock};
 

@@ -2,8 +2,8 @@
 //! same.
 #![no_main]
 
-use agent_api::decide::PolicyEngine;
-use agent_api::policy;
+use agent_decide::PolicyEngine;
+use agent_rego as policy;
 use libfuzzer_sys::fuzz_target;
 
 const INPUT: &str = r#"{"candidate_tools":[{"capabilities":[{"constraints":["readonly"],"resource":"internet","verb":"search"}],"class":"paid","description":null,"id":"a@1/t","maxSensitivity":"public","publisher":"A","residency":["any"],"server":"a","signed":true,"tool":"t","version":"1"}],"context":{"hour":10,"weekday":"monday"},"requirement":{"constraints":[],"load":"essential","resource":"internet","verb":"search"},"task":{"id":"t"},"tenant_policy":null,"user_tier":"gold"}"#;

@@ -2,8 +2,8 @@
 //! in the text.
 #![no_main]
 
-use agent_api::schema::{Budget, Documents, Draft, Refused, STEP_LIMIT, Schema};
-use agent_api::syntax::json::{Reader, parse_value};
+use agent_json_schema::{Budget, Documents, Draft, Refused, STEP_LIMIT, Schema};
+use agent_syntax::json::{Reader, parse_value};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

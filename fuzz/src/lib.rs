@@ -2,9 +2,9 @@
 
 pub mod reference;
 
-use agent_api::diagnostic::{Diagnostic, Problems, Severity};
-use agent_api::lower::Lowered;
-use agent_api::render::{Format, report};
+use agent_diagnostic::{Diagnostic, Problems, Severity};
+use agent_lower::Lowered;
+use agent_render::{Format, report};
 
 /// What is between the texts of an input.
 const BETWEEN: &str = "\n=====\n";

@@ -1,8 +1,8 @@
 //! `serde_json` as the reference of the strict reader.
 
-use agent_api::diagnostic::{Code, Problems};
-use agent_api::syntax::{Node, Value, json};
-use agent_api::text::{Source, Text};
+use agent_diagnostic::{Code, Problems};
+use agent_syntax::{Node, Value, json};
+use agent_text::{Source, Text};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeSet;
 use std::fmt;

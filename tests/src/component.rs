@@ -15,7 +15,6 @@ use bindings::exports::agent::engine::lockfile::Drift;
 use bindings::exports::agent::engine::plan::{CallVerdict, PlanVerdict};
 use bindings::exports::agent::engine::view::{Part, ReportFormat};
 use bindings::{Engine, EnginePre};
-use std::fmt::Write as _;
 use wasmtime::Store;
 use wasmtime::component::{Linker, ResourceAny};
 
@@ -344,26 +343,14 @@ impl Instance {
         );
         let mut answers = Answers::from([("report.json".to_owned(), answer.report)]);
         add_parts(&mut answers, "verdict", &answer.text);
-        let mut edits = String::new();
         let found = match answer.verdict {
             PlanVerdict::Allowed(plan) => {
                 let json = call!(self, agent_engine_plan.authorized_plan, call_json(plan));
                 answers.insert("authorized.json".to_owned(), json);
                 Vec::new()
             }
-            PlanVerdict::Denied(findings) => {
-                for fix in findings.iter().filter_map(|it| it.fix.as_ref()) {
-                    let _ = writeln!(edits, "widens: {}", fix.widens);
-                    for edit in &fix.edits {
-                        let span = edit.place.span;
-                        let _ =
-                            writeln!(edits, "{} {} {:?}", span.start, span.end, edit.replacement);
-                    }
-                }
-                findings.into_iter().map(|it| it.diagnostic).collect()
-            }
+            PlanVerdict::Denied(found) => found,
         };
-        answers.insert("edits".to_owned(), edits);
         answers.extend(self.reports(&found));
         answers
     }

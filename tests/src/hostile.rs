@@ -1,9 +1,10 @@
 //! Inputs that no file in a repository should hold: bytes that git, editors or reviewers would
 //! mangle, and inputs of many megabytes. Made in code, each with what is expected of it.
 
-use agent_api::diagnostic::{Code, Diagnostic, Severity};
-use agent_api::lower::{self, Notation};
-use agent_api::render;
+use agent_diagnostic::{Code, Diagnostic, Severity};
+use agent_lower as lower;
+use agent_lower::Notation;
+use agent_render as render;
 
 /// An input and what is expected of it.
 pub struct Hostile {

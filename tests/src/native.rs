@@ -2,16 +2,21 @@
 
 use crate::inputs::{Given, Inputs, tool_subjects};
 use crate::plan::PlanInputs;
-use agent_api::decide::{
+use agent_api::{CallAnswer, GroundingAnswer, PlanAnswer};
+use agent_decide::{
     CallContext, Circumstances, LockState, Matching, PlanContext, PlanRules, PolicyEngine,
     Resolution, compare, verify,
 };
-use agent_api::diagnostic::Diagnostic;
-use agent_api::lower::{Lowered, Notation};
-use agent_api::model::{Index, Lock, Manifest, Name};
-use agent_api::render::{self, Format, Part};
-use agent_api::text::Place;
-use agent_api::{decide, explain, import, lower, policy};
+use agent_diagnostic::Diagnostic;
+use agent_explain as explain;
+use agent_import as import;
+use agent_lower as lower;
+use agent_lower::{Lowered, Notation};
+use agent_model::{Index, Lock, Manifest, Name};
+use agent_rego as policy;
+use agent_render as render;
+use agent_render::{Format, Part};
+use agent_text::Place;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -203,8 +208,8 @@ pub fn policy_tests(rego: &[u8], tests: &[u8]) -> Answers {
 pub fn exposed(lock: &[u8], index: &[u8]) -> Answers {
     let lock = lower::lock(lock.to_vec()).expect("the lock is valid").value;
     let index = lower::index(index.to_vec()).expect("the index is valid");
-    match decide::exposed(&lock, &index.value) {
-        Err(refused) => reports(&explain::not_exposed(&refused)),
+    match agent_api::expose(&lock, &index.value) {
+        Err(found) => reports(&found),
         Ok(exposed) => {
             let json = render::exposed_json(&exposed);
             let mut answers = Answers::from([("tools.json".to_owned(), json)]);
@@ -237,11 +242,10 @@ pub fn called(plan: &[u8], index: &[u8], lock: Option<&[u8]>, catalogue: Option<
             .as_ref()
             .and_then(|it| Some(&it.as_ref().ok()?.value)),
     };
-    let verdict = decide::authorize_call(&plan, context);
-    let mut answers = reports(&explain::call_denials(&plan, &verdict));
-    let json = render::call_verdict_json(&verdict);
-    answers.insert("verdict.json".to_owned(), json);
-    add_parts(&mut answers, "verdict", &render::call_verdict(&verdict));
+    let answer = CallAnswer::new(&plan, context);
+    let mut answers = reports(&answer.diagnostics());
+    answers.insert("verdict.json".to_owned(), answer.json());
+    add_parts(&mut answers, "verdict", &answer.text());
     answers
 }
 
@@ -271,34 +275,16 @@ pub fn planned(inputs: &PlanInputs) -> Answers {
         lock: lock.as_ref(),
         catalogue: catalogue.as_ref(),
     };
-    let answer = decide::authorize_plan(&plan, &rules, context);
-    let mut findings = explain::plan_findings(&plan, &rules, context, &answer);
-    let fixes = explain::plan_fixes(&plan, &rules, context, &answer, &findings);
-    let report = render::PlanReport {
-        plan: &plan,
-        rules: &rules,
-        context,
-        answer: &answer,
-        findings: &findings,
-        fixes: &fixes,
-    };
-    let mut parts = Answers::from([("report.json".to_owned(), render::validation_report(&report))]);
-    add_parts(&mut parts, "verdict", &render::plan_answer(&report));
-    explain::tell_fixes(&mut findings, &fixes);
-    let found: Vec<_> = findings.iter().map(|it| it.diagnostic.clone()).collect();
+    let answer = PlanAnswer::new(&plan, &rules, context);
+    let found = answer.diagnostics();
+    let mut parts = Answers::from([("report.json".to_owned(), answer.report())]);
+    add_parts(&mut parts, "verdict", &answer.text());
     add_reports(&mut parts, &found);
-    let mut edits = String::new();
-    for fix in fixes.iter().flatten() {
-        let _ = writeln!(edits, "widens: {}", fix.widens());
-        for edit in explain::fix_edits(&plan.text, &rules, fix) {
-            let span = edit.place.span;
-            let _ = writeln!(edits, "{} {} {:?}", span.start, span.end, edit.replacement);
-        }
-    }
-    parts.insert("edits".to_owned(), edits);
-    if let Some(plan) = &answer.authorized {
-        parts.insert("authorized.json".to_owned(), render::authorized_plan(plan));
-    }
+    parts.extend(
+        answer
+            .authorized()
+            .map(|json| ("authorized.json".to_owned(), json)),
+    );
     parts
 }
 
@@ -326,12 +312,10 @@ pub fn grounded(summary: &[u8], payload: &[u8]) -> Answers {
         Err(found) => reports(&found),
         Ok(read) => {
             let (summary, payload) = read.value;
-            let decided = decide::ground(&summary, &payload);
-            let failed = explain::ungrounded(&decided);
-            let mut answers = reports(&[read.warnings, failed].concat());
-            let json = render::grounding_json(&decided);
-            answers.insert("grounding.json".to_owned(), json);
-            add_parts(&mut answers, "grounding", &render::grounding(&decided));
+            let answer = GroundingAnswer::new(&summary, &payload);
+            let mut answers = reports(&[read.warnings, answer.diagnostics()].concat());
+            answers.insert("grounding.json".to_owned(), answer.json());
+            add_parts(&mut answers, "grounding", &answer.text());
             answers
         }
     }
@@ -451,11 +435,16 @@ pub fn index_diagnostics(index: &[u8]) -> Vec<String> {
 
 fn line(diagnostic: &Diagnostic) -> String {
     let mut line = format!(
-        "{} {} {:?} {:?}",
+        "{} {} {:?} {:?} {:?}",
         diagnostic.severity().name(),
         diagnostic.code.name(),
         diagnostic.message,
-        diagnostic.help
+        diagnostic.notes,
+        diagnostic
+            .fixes
+            .iter()
+            .map(|it| &it.title)
+            .collect::<Vec<_>>()
     );
     for label in &diagnostic.labels {
         let Place {

@@ -1,7 +1,7 @@
 //! The cases of sequential plans: what a case does not have of its own is that of `base`.
 
 use crate::corpus::{Case, cases, corpus};
-use agent_api::diagnostic::Code;
+use agent_diagnostic::Code;
 use std::fs;
 
 /// Everything that a sequential plan is decided by.

@@ -1,6 +1,6 @@
 //! Policies that are plain functions of the document they are asked with.
 
-use agent_api::decide::{Allowed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling};
+use agent_decide::{Allowed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Value;

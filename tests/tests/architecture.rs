@@ -1,6 +1,6 @@
 //! The invariants of the house that are about what is absent, read off the sources.
 
-use agent_api::diagnostic::Code;
+use agent_diagnostic::Code;
 use agent_tests::corpus::Failures;
 use agent_tests::plan::contract_case;
 use agent_tests::root;

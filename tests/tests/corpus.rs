@@ -15,11 +15,14 @@
 //! A SARIF document lists every rule, so that whole ones are in `views` only; elsewhere its
 //! results are kept, which is the part that depends on the case.
 
-use agent_api::decide::PolicyEngine;
-use agent_api::diagnostic::{Code, Diagnostic};
-use agent_api::lower::Notation;
-use agent_api::render::{self, Format};
-use agent_api::{explain, lower, policy};
+use agent_decide::PolicyEngine;
+use agent_diagnostic::{Code, Diagnostic};
+use agent_explain as explain;
+use agent_lower as lower;
+use agent_lower::Notation;
+use agent_rego as policy;
+use agent_render as render;
+use agent_render::Format;
 use agent_tests::corpus::{Case, Failures, answer, cases};
 use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native::{self, Answers};

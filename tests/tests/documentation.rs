@@ -1,6 +1,6 @@
 //! What the documentation shows does what the documentation says.
 
-use agent_api::diagnostic::Code;
+use agent_diagnostic::Code;
 use agent_tests::corpus::Failures;
 use agent_tests::files::{File as _, Resolution};
 use agent_tests::inputs::{Given, Inputs};
@@ -157,7 +157,7 @@ fn groundings_in_the_reference_are_answered_as_it_says() {
     let [(_, summary)] = &blocks(&page, "Summary")[..] else {
         panic!("the page has a summary");
     };
-    let read = agent_api::lower::summary(summary.clone().into_bytes());
+    let read = agent_lower::summary(summary.clone().into_bytes());
     assert!(read.expect("a summary").warnings.is_empty());
     let [(_, summary), (_, payload), (_, shown)] = &blocks(&page, "Output")[..] else {
         panic!("the page has an answer");

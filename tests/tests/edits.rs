@@ -1,17 +1,18 @@
 //! What an editor asks of the engine: which checks fail, what would be under other constraints,
 //! where values stand, and the edits that make a rejected server eligible.
 
-use agent_api::decide::{Assessment, Change, Counterfactual, Failures, Resolution};
-use agent_api::diagnostic::Code;
-use agent_api::explain::{Edit, apply, edits, offered_at};
-use agent_api::lower;
-use agent_api::model::{Constraints as EngineConstraints, Manifest, ServerView};
-use agent_api::render;
-use agent_api::text::{LineIndex, Place, Source, Span, Text};
+use agent_decide::{Assessment, Change, Counterfactual, Failures, Resolution};
+use agent_diagnostic::Code;
+use agent_diagnostic::Edit;
+use agent_explain::{apply, edits, offered_at};
+use agent_lower as lower;
+use agent_model::{Constraints as EngineConstraints, Manifest, ServerView};
+use agent_render as render;
 use agent_tests::corpus::{Failures as Failed, cases};
 use agent_tests::native;
 use agent_tests::text::Style;
 use agent_tests::world::{Constraints, World, crowds, styles, worlds};
+use agent_text::{LineIndex, Place, Source, Span, Text};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseResult};
 
@@ -831,7 +832,7 @@ fn there_are_no_edits_that_would_not_do() {
             .collect(),
         widening: true,
     };
-    let high = Change::LowerSensitivity(agent_api::model::Sensitivity::PiiHigh);
+    let high = Change::LowerSensitivity(agent_model::Sensitivity::PiiHigh);
     assert_eq!(edits(&resolution, 0, server, &level(high)), None);
 
     // Constraints that were supposed stand nowhere, so that nobody can relax them in the text.

@@ -1,6 +1,6 @@
 //! Difficult and hostile inputs: each has a defined answer at a defined place.
 
-use agent_api::diagnostic::Problems;
+use agent_diagnostic::Problems;
 use agent_tests::corpus::Failures;
 use agent_tests::files::{File as _, Match};
 use agent_tests::hostile::{Hostile, INDEX, Kind, MANIFEST, cases, replaced};
@@ -133,7 +133,7 @@ fn a_byte_order_mark_shifts_offsets_and_no_column() {
 #[test]
 fn no_more_problems_are_reported_than_anyone_reads() {
     let servers = "1,".repeat(Problems::LIMIT + 1);
-    let found = agent_api::lower::index(format!("[{servers}1]").into_bytes());
+    let found = agent_lower::index(format!("[{servers}1]").into_bytes());
     assert_eq!(
         found.expect_err("no server is a number").len(),
         Problems::LIMIT
@@ -155,7 +155,7 @@ fn errors_that_are_no_longer_listed_still_refuse_the_input() {
         &format!("---\nconstraints:\n{}", warnings.replace("    ", "  ")),
     );
     let text = text.replacen("name: a", "name: ''", 1);
-    let found = agent_api::lower::manifest(text.into_bytes());
+    let found = agent_lower::manifest(text.into_bytes());
     assert_eq!(found.expect_err("the name is empty").len(), Problems::LIMIT);
 }
 
@@ -183,12 +183,12 @@ fn large_lock(categories: usize, times: usize, hash: &str) -> Vec<u8> {
 fn large_locks_are_compared_in_time() {
     for (categories, times) in [(50_000, 1), (1, 50_000)] {
         let read = |hash| {
-            let lock = agent_api::lower::lock(large_lock(categories, times, hash));
+            let lock = agent_lower::lock(large_lock(categories, times, hash));
             lock.expect("the lock is valid").value
         };
         let (older, newer) = (read("0"), read("1"));
         let start = Instant::now();
-        let drifts = agent_api::decide::compare(Some(&older), &newer);
+        let drifts = agent_decide::compare(Some(&older), &newer);
         assert_eq!(drifts.drifts().len(), categories * times);
         assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
     }

@@ -1,8 +1,9 @@
 //! Documents of real servers into an index. For where the data comes from see `build.rs`.
 
-use agent_api::diagnostic::Code;
-use agent_api::import::{Imported, Overlay, import};
-use agent_api::lower::{self, Checked, Notation};
+use agent_diagnostic::Code;
+use agent_import::{Imported, Overlay, import};
+use agent_lower as lower;
+use agent_lower::{Checked, Notation};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::fs;
@@ -166,7 +167,7 @@ fn real_documents_alone_are_refused_with_all_that_is_missing() {
         let missing = problems.iter().filter(|p| p.code == Code::MissingField);
         assert!(missing.count() >= 6, "{name}: {problems:#?}");
         for problem in &problems {
-            assert!(!problem.help.is_empty(), "{name}: {problem:?}");
+            assert!(!problem.fixes.is_empty(), "{name}: {problem:?}");
         }
         let values = problems.iter().filter(|p| p.code == Code::ImportValue);
         let expected = match &*name {

@@ -4,11 +4,11 @@
 //! makes sense of these texts; only what it says about them as JSON is looked at, and both have to
 //! say the same. For where the data comes from see `build.rs`.
 
-use agent_api::diagnostic::{Code, Diagnostic};
-use agent_api::lower;
-use agent_api::text::Span;
+use agent_diagnostic::{Code, Diagnostic};
+use agent_lower as lower;
 use agent_tests::corpus::Failures;
 use agent_tests::world::{styles, worlds};
+use agent_text::Span;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;

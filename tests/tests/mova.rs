@@ -1,9 +1,9 @@
 //! The schemas of plans and of MOVA's core: what they accept and refuse, and that MOVA's own say the
 //! same, save for the one defect that `schemas/mova/README.md` describes.
 
-use agent_api::schema::{Budget, Documents, Draft, Schema};
-use agent_api::syntax::Node;
-use agent_api::syntax::json::{Reader, parse_value};
+use agent_json_schema::{Budget, Documents, Draft, Schema};
+use agent_syntax::Node;
+use agent_syntax::json::{Reader, parse_value};
 use agent_tests::corpus::Failures;
 use agent_tests::root;
 use serde_json::Value;

@@ -1,8 +1,7 @@
 //! The component gives the same bytes as the engine: on the whole corpus, on generated worlds, and
 //! on hostile inputs; and its typed functions say what its texts say.
 
-use agent_api::diagnostic::Code;
-use agent_api::text::LineIndex;
+use agent_diagnostic::Code;
 use agent_tests::component::{Component, Instance};
 use agent_tests::corpus::{Case, Failures, cases};
 use agent_tests::difference::difference;
@@ -14,6 +13,7 @@ use agent_tests::plan::{PlanInputs, contract_case, plan_cases};
 use agent_tests::root;
 use agent_tests::text::Style;
 use agent_tests::world::{World, crowds, styles, tool_crowds, tool_worlds, worlds};
+use agent_text::LineIndex;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, TestRunner};

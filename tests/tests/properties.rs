@@ -3,12 +3,12 @@
 //! `PROPTEST_CASES` says how many for each property, 256 if it doesn't. A world that fails is
 //! printed as the two texts to be pasted into a new case of the corpus.
 
-use agent_api::decide::{
+use agent_decide::{
     Change, Counterfactual, LockState, Near, Resolution as Decided, compare, verify,
 };
-use agent_api::lower;
-use agent_api::model::{Grant, Lock as EngineLock, Sensitivity};
-use agent_api::render;
+use agent_lower as lower;
+use agent_model::{Grant, Lock as EngineLock, Sensitivity};
+use agent_render as render;
 use agent_tests::difference::difference;
 use agent_tests::files::{self, File as _, Reason};
 use agent_tests::text::Style;

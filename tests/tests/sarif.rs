@@ -1,13 +1,13 @@
 //! SARIF, judged by what the project did not write: the types of `serde-sarif` and the JSON Schema
 //! of the standard, which that crate carries.
 
-use agent_api::diagnostic::{Code, Diagnostic, Label};
-use agent_api::render::{File, Format, report};
-use agent_api::text::{Place, Source, Span, Text};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix};
+use agent_render::{File, Format, report};
 use agent_tests::corpus::{Failures, cases};
 use agent_tests::hostile;
 use agent_tests::native;
-use serde_json::Value;
+use agent_text::{Place, Source, Span, Text};
+use serde_json::{Value, json};
 use serde_sarif::sarif::Sarif;
 use std::path::PathBuf;
 use std::process::Command;
@@ -213,15 +213,49 @@ fn region_of(place: &Value) -> Value {
 fn pointing(source: Source) -> Diagnostic {
     let text = Text::new(source, "a\nbc\n".to_owned());
     let place: Place = text.place(Span::new(2, 3));
-    Diagnostic {
-        code: Code::UnknownKey,
-        message: "100% odd: a,b\r\nc".to_owned(),
-        labels: vec![Label {
+    Diagnostic::new(Code::UnknownKey, "100% odd: a,b\r\nc").label(place, "")
+}
+
+#[test]
+fn every_view_has_the_fixes_of_a_diagnostic() {
+    let mut diagnostic = pointing(Source::Index).help("think");
+    let place = diagnostic.labels[0].place;
+    diagnostic.reason = Some(Code::WrongType);
+    diagnostic.rule = Some("a rule".to_owned());
+    diagnostic.notes.push("a fact".to_owned());
+    diagnostic.fixes.push(Fix {
+        title: "write `d`".to_owned(),
+        applicability: Applicability::Safe,
+        edits: vec![Edit {
             place,
-            text: String::new(),
+            replacement: "d".to_owned(),
         }],
-        help: Vec::new(),
-    }
+    });
+    let json = report(Format::Json, &[diagnostic.clone()], &[]);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let json = &json["diagnostics"][0];
+    assert_eq!(json["help"], json!(["think", "write `d`"]));
+    assert_eq!(json["notes"], json!(["a fact"]));
+    assert_eq!(json["reason"], "WRONG_TYPE");
+    assert_eq!(json["rule"], "a rule");
+    let fixes = json["fixes"].as_array().expect("fixes");
+    assert_eq!(fixes.len(), 1, "only what can be applied: {fixes:?}");
+    assert_eq!(fixes[0]["applicability"], "safe");
+    assert_eq!(fixes[0]["edits"][0]["place"]["offset"], 2);
+    assert_eq!(fixes[0]["edits"][0]["replacement"], "d");
+
+    let sarif = report(Format::Sarif, &[diagnostic.clone()], &[]);
+    let sarif: Sarif = serde_json::from_str(&sarif).expect("SARIF");
+    let result = &sarif.runs[0].results.as_ref().expect("results")[0];
+    let fix = &result.fixes.as_ref().expect("fixes")[0];
+    let replacement = &fix.artifact_changes[0].replacements[0];
+    assert_eq!(replacement.deleted_region.byte_offset, Some(2));
+    let inserted = replacement.inserted_content.as_ref().expect("a text");
+    assert_eq!(inserted.text.as_deref(), Some("d"));
+
+    let github = report(Format::Github, &[diagnostic], &[]);
+    let told = "reason: WRONG_TYPE%0Arule: a rule%0Anote: a fact%0Ahelp: think%0Ahelp: write `d`";
+    assert!(github.contains(told), "{github}");
 }
 
 #[test]

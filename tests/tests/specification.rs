@@ -359,12 +359,15 @@ fn an_explanation_that_is_too_large_is_refused_and_the_compact_one_is_given() {
         ..Style::default()
     };
     let resolution = native::resolution(&one.manifest(style), &one.index(style));
-    let refused = agent_api::render::resolution(&resolution).expect_err("it is too large");
+    let refused = agent_render::resolution(&resolution).expect_err("it is too large");
     assert_eq!(refused.code.name(), "EXPLANATION_TOO_LARGE");
-    assert!(refused.help[0].contains("--explain=compact"), "{refused:?}");
-    let compact = agent_api::render::compact(&resolution);
+    assert!(
+        refused.fixes[0].title.contains("--explain=compact"),
+        "{refused:?}"
+    );
+    let compact = agent_render::compact(&resolution);
     assert!(compact.len() < 1 << 20, "{}", compact.len());
-    let refused = agent_api::render::expand(compact.into_bytes()).expect_err("it is too large");
+    let refused = agent_render::expand(compact.into_bytes()).expect_err("it is too large");
     assert_eq!(refused[0].code.name(), "EXPLANATION_TOO_LARGE");
 }
 

@@ -3,12 +3,13 @@
 //!
 //! For where the schemas come from see `build.rs`.
 
-use agent_api::decide::{
+use agent_decide::{
     Circumstances, Expand, LockState, Matching, NotExposed, expand, exposed, verify,
 };
-use agent_api::lower::{self, Notation};
-use agent_api::model::{Agent, AgentName, AgentVersion, Index, Load, Lock, Name};
-use agent_api::render::{expanded_json, exposed_json};
+use agent_lower as lower;
+use agent_lower::Notation;
+use agent_model::{Agent, AgentName, AgentVersion, Index, Load, Lock, Name};
+use agent_render::{expanded_json, exposed_json};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;

@@ -1,13 +1,13 @@
 //! The engine as a library.
 
 use crate::contender::{PLAN_SCHEMA, STEP_SCHEMA, run};
-use agent_api::decide::{PlanContext, PlanRules, Resolution, authorize_plan};
-use agent_api::diagnostic::Problems;
-use agent_api::explain::plan_findings;
-use agent_api::lower;
-use agent_api::schema::{Budget, Documents, Draft, Schema};
-use agent_api::syntax::{Node, json};
-use agent_api::text::{Source, Text};
+use agent_decide::{PlanContext, PlanRules, Resolution, authorize_plan};
+use agent_diagnostic::Problems;
+use agent_explain::plan_findings;
+use agent_json_schema::{Budget, Documents, Draft, Schema};
+use agent_lower as lower;
+use agent_syntax::{Node, json};
+use agent_text::{Source, Text};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;

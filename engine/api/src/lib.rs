@@ -1,39 +1,87 @@
-//! The engine of `agent`: what may an AI agent use and do, and why.
+//! The questions that the engine answers.
 //!
-//! A pure library. It reads no clock, no file, no environment and no randomness, and the same
-//! inputs give the same bytes wherever it runs. Data flows one way, and each layer imports only
-//! the layers before it:
+//! Each question has one recipe, and it is here: inputs, decision with its trace, diagnostics with
+//! their fixes, and what the renderings need. Callers (the component, the browser's worker, tests,
+//! benchmarks) add nothing to an answer, and can't: the functions that decide are not exported.
 //!
-//! | layer | holds |
+//! | question | answered by |
 //! |---|---|
-//! | [`text`] | sources, spans, positions |
-//! | [`diagnostic`] | problems, and the one catalogue of their codes |
-//! | [`syntax`] | text to spanned trees: frontmatter, YAML, JSON |
-//! | `schema` | JSON Schema: values checked within a budget; only with the feature `plan` |
-//! | [`model`] | the domain, in which illegal states can't be written |
-//! | [`lower`] | syntax to model: all validation, all problems at once |
-//! | [`decide`] | assessment, resolution, counterfactuals, drift, expansion, grounding |
-//! | `policy` | policies in Rego; only with the feature of that name |
-//! | [`explain`] | what any view may know of a decision |
-//! | [`render`] | the files and the views |
-//! | [`import`] | documents of others to the index |
+//! | what does each requirement get? | [`resolve`], [`match_tools`] |
+//! | which tools does the agent see? | [`expose`], [`services`], [`expand`] |
+//! | may a plan run? | [`PlanAnswer`], and [`plan`] for its run |
+//! | may a call be made, and what did it end with? | [`CallAnswer`], [`complete`] |
+//! | does a summary quote its payload? | [`GroundingAnswer`] |
+//! | what differs between locks, or from the index? | [`compare`], [`verify`] |
 //!
-//! The numbers in brackets in the documentation, such as \[0, 2.1\], name a specification and
+//! The engine reads no clock, no file, no environment and no randomness: the same inputs give the
+//! same bytes on every host. The numbers in brackets, such as \[0, 2.1\], name a specification and
 //! its section.
 
 #![forbid(unsafe_code)]
 
-pub use agent_decide as decide;
+mod call;
+mod expansion;
+mod grounding;
+pub mod plan;
+mod resolution;
+
+pub use agent_decide::{compare, verify};
+pub use agent_import::import;
+pub use agent_render::VERSION;
+pub use call::{CallAnswer, complete};
+pub use expansion::{Refusal, expand, expose, services};
+pub use grounding::GroundingAnswer;
+pub use plan::PlanAnswer;
+pub use resolution::{match_tools, resolve};
+
 pub use agent_diagnostic as diagnostic;
-pub use agent_explain as explain;
-pub use agent_import as import;
-pub use agent_json_schema as schema;
-pub use agent_lower as lower;
+pub use agent_import as documents;
 pub use agent_model as model;
-#[cfg(feature = "policy")]
-pub use agent_rego as policy;
 pub use agent_render as render;
-pub use agent_syntax as syntax;
 pub use agent_text as text;
 
-pub use agent_render::VERSION;
+/// Reads inputs, and digests what was read.
+pub mod lower {
+    pub use agent_lower::{
+        Checked, Examined, Lowered, Notation, call_plan, context, contradictions, definition,
+        definition_digest, digest, health, index, integrity, lock, manifest, payload, plan,
+        request, summarised, summary, task, tenant, tool_catalogue,
+    };
+}
+
+/// The values of decisions.
+pub mod decide {
+    pub use agent_decide::{
+        AuthorizedCall, AuthorizedPlan, CallContext, CallResult, CallVerdict, CapabilityFunnel,
+        Change, Circumstances, Counterfactual, Difference, Drift, Expand, Expanded, Exposed,
+        Failures, Funnel, Grounding, LockState, Matching, Near, NearTool, NotExpanded, Outcome,
+        PlanContext, PlanRules, PolicyEngine, PolicyError, PolicyErrorKind, Preference,
+        QueryDenial, Quote, Reason, Rejection, Resolution, Ruling, RunDenial, ServerUse, Services,
+        StepCheck, TieBreak, Verdict, hash, token_estimate,
+    };
+}
+
+/// The words for decisions.
+pub mod explain {
+    pub use agent_explain::{
+        Check, CheckFact, CheckState, Checked, Citation, ServerVerdict, Story, Subject, ToolStory,
+        ToolVerdict, Verdict, apply, change, check_name, cite, denial, detailed, did_you_mean,
+        drift, drift_diagnostic, edits, fix, fix_words, lost, nearest_schemas, nonconformities,
+        offered_at, outranked, over_budget, policy_error, reason, requote, story, subject,
+        tool_story, ungrounded_code, ungrounded_reason, unmatched, unsatisfied,
+    };
+}
+
+/// The schemas of the project.
+pub mod schema {
+    pub use agent_json_schema::{Described, Library};
+}
+
+/// Policies in Rego.
+#[cfg(feature = "policy")]
+pub mod policy {
+    pub use agent_rego::{
+        Policy, TestOutcome, TestVerdict, Vocabulary, dead_rules, read, test, unused_rules,
+        vocabulary,
+    };
+}

@@ -4,6 +4,7 @@
 //! it; nothing forbids it; it only reads; it is as it was locked; its arguments are what it takes.
 
 use super::locked_tool::{LockedTool, Target};
+use super::trace::{CheckOutcome, SkipCause};
 use agent_json_schema::{self, ArgumentProblem, Budget, Unusable};
 use agent_lower::{hint, input_schema, output_schema};
 use agent_model::{
@@ -138,6 +139,81 @@ pub enum CallVerdict<'a> {
     NeedsMoreInfo(&'a str),
     /// It may not be made, for every one of these reasons.
     Denied(NonEmpty<CallDenial<'a>>),
+}
+
+/// A check of a planned call, in the order in which they are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallCheck {
+    /// The server lists the tool.
+    Listed,
+    /// The lock has the tool, and the index the locked entry.
+    Locked,
+    /// No label of the lock forbids the tool.
+    Permitted,
+    /// The tool only reads.
+    ReadOnly,
+    /// The tool's definition is the locked one.
+    Unchanged,
+    /// The tool takes the arguments.
+    Arguments,
+}
+
+impl CallCheck {
+    /// Every check.
+    pub const ALL: [Self; 6] = [
+        Self::Listed,
+        Self::Locked,
+        Self::Permitted,
+        Self::ReadOnly,
+        Self::Unchanged,
+        Self::Arguments,
+    ];
+
+    /// The checks without which it has nothing to look at.
+    fn needs(self) -> &'static [Self] {
+        match self {
+            Self::Listed | Self::Locked => &[],
+            Self::Permitted | Self::ReadOnly => &[Self::Locked],
+            Self::Unchanged => &[Self::Listed, Self::Locked],
+            Self::Arguments => &[Self::Listed],
+        }
+    }
+}
+
+impl CallDenial<'_> {
+    /// Returns the check that this reason fails.
+    pub fn check(&self) -> CallCheck {
+        match self {
+            Self::UnknownServer { .. } | Self::UnknownTool { .. } => CallCheck::Listed,
+            Self::LockMissing | Self::NotLocked | Self::EntryChanged { .. } => CallCheck::Locked,
+            Self::Forbidden { .. } => CallCheck::Permitted,
+            Self::NotReadonly(_) => CallCheck::ReadOnly,
+            Self::DefinitionChanged { .. } => CallCheck::Unchanged,
+            Self::Arguments(_) | Self::Output(_) => CallCheck::Arguments,
+        }
+    }
+}
+
+impl CallVerdict<'_> {
+    /// Returns the record of the checks, in the order of [`CallCheck::ALL`]. It is empty if no call
+    /// is planned.
+    pub fn checks(&self) -> Vec<(CallCheck, CheckOutcome<CallCheck>)> {
+        let denials = match self {
+            Self::Allowed(_) => &[][..],
+            Self::NeedsMoreInfo(_) => return Vec::new(),
+            Self::Denied(denials) => denials.as_slice(),
+        };
+        let failed = |check: CallCheck| denials.iter().any(|it| it.check() == check);
+        let outcome = |check: CallCheck| {
+            let needed = check.needs().iter().find(|it| failed(**it));
+            match needed {
+                _ if failed(check) => CheckOutcome::Failed,
+                Some(needed) => CheckOutcome::Skipped(SkipCause::Failed(*needed)),
+                None => CheckOutcome::Passed,
+            }
+        };
+        CallCheck::ALL.map(|check| (check, outcome(check))).into()
+    }
 }
 
 /// Decide whether the call of a plan may be made.

@@ -4,6 +4,8 @@
 
 mod assess;
 mod call;
+mod call_outcome;
+mod checks;
 mod counterfactual;
 mod drift;
 mod expansion;
@@ -15,11 +17,15 @@ mod matching;
 mod plan;
 mod resolve;
 mod ruling;
-mod settle;
+mod trace;
 
 pub use assess::constraint_failures;
 pub use assess::{Assessment, Offer, Rejection, assess};
-pub use call::{AuthorizedCall, CallContext, CallDenial, CallVerdict, MayWrite, authorize_call};
+pub use call::{
+    AuthorizedCall, CallCheck, CallContext, CallDenial, CallVerdict, MayWrite, authorize_call,
+};
+pub use call_outcome::{CallOutcome, CallResult, complete_call};
+pub use checks::{Check, Comparison};
 pub use counterfactual::{Change, Counterfactual, counterfactuals};
 pub use drift::{Drift, LockState, compare, verify};
 pub use expansion::{
@@ -32,10 +38,11 @@ pub use grounding::{
 };
 pub use matching::{CapabilityFunnel, Circumstances, Matching, NearTool, Preference, hash};
 pub use plan::{
-    AuthorizedPlan, AuthorizedStep, Between, CantBe, Decided, Deferred, DestinationDenial,
-    InputDenial, PlanAnswer, PlanContext, PlanDenial, PlanReason, PlanRules, QueryDenial, Referred,
-    RunCheck, RunDenial, ServerUse, Stated, authorize_destination, authorize_plan, decide_query,
+    AuthorizedPlan, AuthorizedStep, Between, CantBe, Compared, Decided, Deferred,
+    DestinationDenial, InputDenial, PlanAnswer, PlanContext, PlanDenial, PlanReason, PlanRules,
+    QueryDenial, Referred, RunCheck, RunDenial, ServerUse, Stated, StepCheck, StepRecord,
+    authorize_destination, authorize_plan, decide_query,
 };
 pub use resolve::{Funnel, Near, Outcome, Resolution, TieBreak};
 pub use ruling::{Allowed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling};
-pub use settle::{CallResult, check_payload};
+pub use trace::{CheckOutcome, SkipCause};

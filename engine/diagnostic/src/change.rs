@@ -1,42 +1,48 @@
-//! Changes of JSON documents.
+//! Changes of JSON documents, before they are edits of texts.
 
 use agent_text::Source;
 
 /// One change of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Of which document.
+    /// The document.
     pub source: Source,
-    /// To what, as a JSON pointer into the document as it is. Of what is added behind the last item
-    /// of a list, the last token is `-`.
+    /// A JSON pointer into the document as it is. The last token `-` is the place behind the last
+    /// item of a list.
     pub pointer: String,
-    /// What is done.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// Whether more is permitted afterwards than before.
+    /// Whether the agent may do more afterwards than before.
     pub widens: bool,
 }
 
-/// What is done to a part of a document.
+/// The kind of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// This JSON is put there, where nothing is.
+    /// This JSON is added where nothing is.
     Add(String),
-    /// It is removed.
+    /// The value is removed.
     Remove,
-    /// This JSON takes its place.
+    /// This JSON replaces the value.
     Replace(String),
 }
 
-/// Changes that make a problem go away.
+/// Changes to be made together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fix {
-    /// All of them, to be made together.
+pub struct ChangeSet {
+    /// All of them.
     pub changes: Vec<Change>,
 }
 
-impl Fix {
-    /// Whether more is permitted afterwards than before.
+impl ChangeSet {
+    /// Returns whether the agent may do more afterwards than before.
     pub fn widens(&self) -> bool {
         self.changes.iter().any(|change| change.widens)
+    }
+
+    /// Returns whether a value is removed.
+    pub fn removes(&self) -> bool {
+        let mut kinds = self.changes.iter().map(|change| &change.kind);
+        kinds.any(|kind| *kind == ChangeKind::Remove)
     }
 }

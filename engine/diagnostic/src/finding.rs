@@ -1,37 +1,29 @@
-//! Problems of the documents of a plan: with what validation reports say of them beside the
-//! words.
+//! Problems of the documents of a plan, with the changes that may mend them.
 
 use super::{Change, Code, Diagnostic, Label, Problems};
 use agent_text::{Likeness, Span, Text};
 use std::collections::BTreeSet;
 
-/// A problem with a document of a plan. Its code is a stable one \[3\].
+/// A problem of a plan, on its way to being one that is shown: its fixes are proposals, which are
+/// verified by deciding again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The words. The first label is where it stands, the first help what would make it go away.
+    /// The problem.
     pub diagnostic: Diagnostic,
-    /// The code that says it more exactly, if there is one.
-    pub reason: Option<Code>,
-    /// Where it stands, as a JSON pointer. Of what is missing: that of what it is missing in.
-    pub pointer: String,
-    /// What decided: a rule of the profile, a keyword of a schema, or a rule of the project.
-    pub rule: String,
-    /// The number of the step that it is about, if it is about one.
-    pub step: Option<usize>,
-    /// Which of the denials of the answer it tells; none if a document is wrong by itself.
+    /// The number of the denial that it words; none for a document that is wrong by itself.
     pub denial: Option<usize>,
-    /// What may make go away what is wrong with a document by itself, each a list of changes.
+    /// Changes that may mend a document that is wrong by itself, each list a proposal.
     pub proposals: Vec<Vec<Change>>,
 }
 
-/// The findings of one document, as many as are worth reading.
+/// The findings of one document, up to [`Problems::LIMIT`].
 #[derive(Debug)]
 pub struct Findings<'t> {
     text: &'t Text,
     found: Vec<Finding>,
-    /// What they are about.
+    /// The pointers of all findings.
     pointers: BTreeSet<String>,
-    /// Whether the one that was to be added last was, and was not one too many.
+    /// Whether the last finding was added. Past the limit it was not.
     added: bool,
     likeness: Likeness,
 }
@@ -94,23 +86,14 @@ impl<'t> Findings<'t> {
             return;
         }
         self.pointers.insert(pointer.to_owned());
-        self.found.push(Finding {
-            diagnostic: Diagnostic {
-                code: Code::MovaValidationFailed,
-                message,
-                labels: vec![Label {
-                    place: self.text.place(span),
-                    text: label.to_owned(),
-                }],
-                help: vec![help.to_owned()],
-            },
-            reason,
-            pointer: pointer.to_owned(),
-            rule: rule.to_owned(),
-            step: None,
-            denial: None,
-            proposals: Vec::new(),
+        let mut diagnostic = Diagnostic::new(Code::MovaValidationFailed, message).help(help);
+        diagnostic.reason = reason;
+        diagnostic.rule = Some(rule.to_owned());
+        diagnostic.labels.push(Label {
+            pointer: Some(pointer.to_owned()),
+            ..Label::new(self.text.place(span), label)
         });
+        self.found.push(diagnostic.into());
     }
 
     /// Propose changes by which the finding that was added last may go away.
@@ -124,10 +107,7 @@ impl<'t> Findings<'t> {
     pub fn also(&mut self, span: Span, label: &str) {
         let place = self.text.place(span);
         if let Some(last) = self.last() {
-            last.diagnostic.labels.push(Label {
-                place,
-                text: label.to_owned(),
-            });
+            last.diagnostic.labels.push(Label::new(place, label));
         }
     }
 
@@ -141,22 +121,23 @@ impl<'t> Findings<'t> {
     }
 }
 
-impl Finding {
-    /// What makes a text unreadable, as a finding about the whole document.
-    pub fn unreadable(diagnostic: Diagnostic) -> Self {
-        let reason = Some(diagnostic.code);
+impl From<Diagnostic> for Finding {
+    fn from(diagnostic: Diagnostic) -> Self {
         Self {
-            diagnostic: Diagnostic {
-                code: Code::MovaValidationFailed,
-                ..diagnostic
-            },
-            reason,
-            pointer: String::new(),
-            rule: "strict JSON: one value, and nothing around it".to_owned(),
-            step: None,
+            diagnostic,
             denial: None,
             proposals: Vec::new(),
         }
+    }
+}
+
+impl Finding {
+    /// Makes a finding about the whole document of the reason why its text can't be read.
+    pub fn unreadable(mut diagnostic: Diagnostic) -> Self {
+        diagnostic.reason = Some(diagnostic.code);
+        diagnostic.code = Code::MovaValidationFailed;
+        diagnostic.rule = Some("strict JSON: one value, and nothing around it".to_owned());
+        diagnostic.into()
     }
 }
 

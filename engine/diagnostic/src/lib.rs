@@ -5,11 +5,13 @@
 mod change;
 mod code;
 mod finding;
+mod fix;
 mod problems;
 
-pub use change::{Change, ChangeKind, Fix};
+pub use change::{Change, ChangeKind, ChangeSet};
 pub use code::Code;
 pub use finding::{Finding, Findings};
+pub use fix::{Applicability, Edit, Fix};
 pub use problems::{Problems, Report};
 
 use agent_text::Place;
@@ -36,31 +38,92 @@ impl Severity {
     }
 }
 
-/// A place, and what is to be said about it there.
+/// A place, and a few words about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The characters that the words are about.
     pub place: Place,
+    /// The JSON pointer of the value there, in documents that are JSON. A missing member has the
+    /// pointer of the object that lacks it.
+    pub pointer: Option<String>,
     /// A few words, without a final stop.
     pub text: String,
 }
 
-/// One problem.
+impl Label {
+    /// A label without a pointer.
+    pub fn new(place: Place, text: impl Into<String>) -> Self {
+        Self {
+            place,
+            pointer: None,
+            text: text.into(),
+        }
+    }
+}
+
+/// One problem: the only form of one, from the layer that finds it to the view that shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What kind of problem; its severity follows from it.
+    /// The kind of problem. The severity follows from it.
     pub code: Code,
+    /// The exact reason, where `code` is one of the coarse stable codes of \[3\].
+    pub reason: Option<Code>,
+    /// The rule that decided: of a profile, a keyword of a schema, or a rule of the project.
+    pub rule: Option<String>,
+    /// The number of the step of a plan that the problem is about, from 0.
+    pub step: Option<usize>,
     /// One sentence that names the offending value, without a final stop.
     pub message: String,
-    /// The first is where the problem is, the others are what it is in conflict with.
+    /// The first label is the problem's own place, the others are what it conflicts with.
     pub labels: Vec<Label>,
-    /// What to do, most useful first. A help of several lines is a snippet to be pasted.
-    pub help: Vec<String>,
+    /// Facts that help to understand the problem.
+    pub notes: Vec<String>,
+    /// Ways to mend the problem, most useful first.
+    pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
-    /// How much it weighs.
+    /// A problem without labels, notes and fixes.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            reason: None,
+            rule: None,
+            step: None,
+            message: message.into(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            fixes: Vec::new(),
+        }
+    }
+
+    /// Adds a label.
+    #[must_use]
+    pub fn label(mut self, place: Place, text: impl Into<String>) -> Self {
+        self.labels.push(Label::new(place, text));
+        self
+    }
+
+    /// Adds an instruction that a person has to carry out.
+    #[must_use]
+    pub fn help(mut self, title: impl Into<String>) -> Self {
+        self.fixes.push(Fix::display(title));
+        self
+    }
+
+    /// Returns the weight of the problem.
     pub fn severity(&self) -> Severity {
         self.code.severity()
+    }
+
+    /// Returns the problem's own place.
+    pub fn place(&self) -> Option<&Place> {
+        self.labels.first().map(|label| &label.place)
+    }
+
+    /// Returns the JSON pointer of the problem's own place, `""` if it has none.
+    pub fn pointer(&self) -> &str {
+        let pointer = self.labels.first().and_then(|it| it.pointer.as_deref());
+        pointer.unwrap_or_default()
     }
 }

@@ -1,6 +1,6 @@
 //! Where the problems of one input are collected.
 
-use super::{Code, Diagnostic, Label, Severity};
+use super::{Code, Diagnostic, Fix, Label, Severity};
 use agent_text::sort::sort_by_key;
 use agent_text::{Span, Text};
 
@@ -49,30 +49,22 @@ impl<'t> Problems<'t> {
         if self.found.len() >= Self::LIMIT {
             return Report(None);
         }
-        self.found.push(Diagnostic {
-            code,
-            message: message.into(),
-            labels: vec![Label {
-                place: self.text.place(span),
-                text: label.into(),
-            }],
-            help: Vec::new(),
-        });
+        let place = self.text.place(span);
+        self.found
+            .push(Diagnostic::new(code, message).label(place, label));
         Report(self.found.last_mut().map(|last| (last, self.text)))
     }
 
     /// Say what to do about every problem of a code that was found so far.
     pub fn help(&mut self, code: Code, help: &str) {
         for problem in self.found.iter_mut().filter(|found| found.code == code) {
-            problem.help.push(help.to_owned());
+            problem.fixes.push(Fix::display(help));
         }
     }
 
     /// All problems, ordered by place.
     pub fn finish(mut self) -> Vec<Diagnostic> {
-        sort_by_key(&mut self.found, |problem| {
-            problem.labels.first().map(|label| label.place)
-        });
+        sort_by_key(&mut self.found, |problem| problem.place().copied());
         self.found
     }
 }
@@ -84,10 +76,7 @@ impl Report<'_, '_> {
     /// Point at another place of the same text.
     pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
         if let Some((diagnostic, text)) = &mut self.0 {
-            diagnostic.labels.push(Label {
-                place: text.place(span),
-                text: label.into(),
-            });
+            diagnostic.labels.push(Label::new(text.place(span), label));
         }
         self
     }
@@ -95,7 +84,7 @@ impl Report<'_, '_> {
     /// Say what to do.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         if let Some((diagnostic, _)) = &mut self.0 {
-            diagnostic.help.push(help.into());
+            diagnostic.fixes.push(Fix::display(help));
         }
         self
     }

@@ -1,8 +1,9 @@
 //! The words for a call that may not be made.
 
+use super::call_fixes;
 use super::wording::quoted;
 use agent_decide::{CallDenial, CallVerdict, MayWrite};
-use agent_diagnostic::{Code, Diagnostic, Label};
+use agent_diagnostic::{Code, Diagnostic};
 use agent_json_schema::{ArgumentProblem, Unusable};
 use agent_model::{CallPlan, Name, Planned};
 use agent_text::{Span, Text};
@@ -19,8 +20,15 @@ pub fn call_denials(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Diagnosti
         tool: (call.tool.value.as_str(), call.tool.span),
         arguments: "args",
     };
-    let denials = denials.as_slice().iter();
-    denials.map(|denial| call_denial(&place, denial)).collect()
+    let denials = denials.as_slice().iter().map(|denial| {
+        let mut diagnostic = call_denial(&place, denial);
+        let fixes = call_fixes(plan, denial);
+        if !fixes.is_empty() {
+            diagnostic.fixes = fixes;
+        }
+        diagnostic
+    });
+    denials.collect()
 }
 
 /// Where the call of a tool stands in a plan.
@@ -45,14 +53,11 @@ pub(super) fn call_denial(place: &CallPlace<'_>, denial: &CallDenial<'_>) -> Dia
         arguments,
     } = *place;
     let named = format!("`{tool}` of `{server}`");
-    let at = |code: Code, span: Span, label: &str, message: String, help: String| Diagnostic {
-        code,
-        message,
-        labels: vec![Label {
-            place: text.place(span),
-            text: label.to_owned(),
-        }],
-        help: vec![help],
+    let at = |code: Code, span: Span, label: &str, message: String, help: String| {
+        let place = text.place(span);
+        Diagnostic::new(code, message)
+            .label(place, label)
+            .help(help)
     };
     let usual = |code: Code| code.help().to_owned();
     let meant = |nearest: &[&str], code: Code| match nearest {

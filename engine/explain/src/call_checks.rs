@@ -1,115 +1,57 @@
 //! The checks that a planned call was put to.
 
-use super::checks::{CheckFact, CheckOutcome, Checked, NOT_MADE};
+use super::checks::{CheckFact, Checked, skipped};
 use super::wording::quoted;
-use agent_decide::{AuthorizedCall, CallDenial, CallVerdict};
+use agent_decide::{AuthorizedCall, CallCheck, CallVerdict, CheckOutcome};
 use agent_lower::integrity;
 use agent_model::{CallPlan, Name, Planned, ToolView};
 
-/// A check of a planned call, in the order in which they are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallCheck {
-    /// Its server lists the tool.
-    Listed,
-    /// The lock has it, and the index what was locked.
-    Locked,
-    /// No label of the lock forbids it.
-    Permitted,
-    /// It only reads.
-    ReadOnly,
-    /// It is defined as it was locked.
-    Unchanged,
-    /// It takes the arguments.
-    Arguments,
+fn name(check: CallCheck) -> &'static str {
+    match check {
+        CallCheck::Listed => "catalogue",
+        CallCheck::Locked => "lock",
+        CallCheck::Permitted => "labels",
+        CallCheck::ReadOnly => "read-only",
+        CallCheck::Unchanged => "definition",
+        CallCheck::Arguments => "arguments",
+    }
 }
 
-impl CallCheck {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Listed,
-        Self::Locked,
-        Self::Permitted,
-        Self::ReadOnly,
-        Self::Unchanged,
-        Self::Arguments,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Listed => "catalogue",
-            Self::Locked => "lock",
-            Self::Permitted => "labels",
-            Self::ReadOnly => "read-only",
-            Self::Unchanged => "definition",
-            Self::Arguments => "arguments",
-        }
-    }
-
-    /// What holds if it is passed.
-    fn passed(self) -> &'static str {
-        match self {
-            Self::Listed => "The server lists the tool.",
-            Self::Locked => "The lock has it, and the index what was locked.",
-            Self::Permitted => "No label of the lock forbids it.",
-            Self::ReadOnly => "It only reads, by all that it advertises and says of itself.",
-            Self::Unchanged => "It is defined as it was locked.",
-            Self::Arguments => {
-                "Its input schema takes the arguments, and its output schema can be used."
-            }
-        }
-    }
-
-    /// The one that was failed for this reason.
-    pub fn of(denial: &CallDenial<'_>) -> Self {
-        match denial {
-            CallDenial::UnknownServer { .. } | CallDenial::UnknownTool { .. } => Self::Listed,
-            CallDenial::LockMissing | CallDenial::NotLocked | CallDenial::EntryChanged { .. } => {
-                Self::Locked
-            }
-            CallDenial::Forbidden { .. } => Self::Permitted,
-            CallDenial::NotReadonly(_) => Self::ReadOnly,
-            CallDenial::DefinitionChanged { .. } => Self::Unchanged,
-            CallDenial::Arguments(_) | CallDenial::Output(_) => Self::Arguments,
-        }
-    }
-
-    /// Those without which it has nothing to look at.
-    fn needs(self) -> &'static [Self] {
-        match self {
-            Self::Listed | Self::Locked => &[],
-            Self::Permitted | Self::ReadOnly => &[Self::Locked],
-            Self::Unchanged => &[Self::Listed, Self::Locked],
-            Self::Arguments => &[Self::Listed],
+/// Returns the sentence that a passed check stands for.
+fn passed(check: CallCheck) -> &'static str {
+    match check {
+        CallCheck::Listed => "The server lists the tool.",
+        CallCheck::Locked => "The lock has the tool, and the index has the locked entry.",
+        CallCheck::Permitted => "No label of the lock forbids the tool.",
+        CallCheck::ReadOnly => "The tool only reads, by its capabilities and its annotations.",
+        CallCheck::Unchanged => "The tool's definition is the locked one.",
+        CallCheck::Arguments => {
+            "The input schema accepts the arguments, and the output schema can be used."
         }
     }
 }
 
-/// The checks of a call, in the order of [`CallCheck::ALL`]. None: no call is planned.
+/// Returns the checks of a call in words, in the order of [`CallCheck::ALL`]. There are none if no
+/// call is planned.
 pub fn call_checks(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Checked> {
-    let (denials, authorized) = match verdict {
-        CallVerdict::Allowed(call) => (&[][..], Some(call)),
-        CallVerdict::NeedsMoreInfo(_) => return Vec::new(),
-        CallVerdict::Denied(denials) => (denials.as_slice(), None),
+    let authorized = match verdict {
+        CallVerdict::Allowed(call) => Some(call),
+        _ => None,
     };
-    let failed = |check: CallCheck| denials.iter().any(|it| CallCheck::of(it) == check);
-    let checked = |check: CallCheck| {
-        let unmade = check.needs().iter().any(|it| failed(*it));
-        let (outcome, facts) = if failed(check) {
-            (CheckOutcome::Failed, Vec::new())
-        } else if unmade {
-            (CheckOutcome::NotMade, vec![CheckFact::said(NOT_MADE)])
-        } else {
-            let mut facts = vec![CheckFact::said(check.passed())];
-            facts.extend(authorized.iter().flat_map(|it| shown(plan, check, it)));
-            (CheckOutcome::Passed, facts)
+    let checks = verdict.checks().into_iter();
+    let checks = checks.map(|(check, outcome)| {
+        let facts = match outcome {
+            CheckOutcome::Failed | CheckOutcome::Deferred => Vec::new(),
+            CheckOutcome::Skipped(cause) => vec![skipped(cause, name)],
+            CheckOutcome::Passed => {
+                let mut facts = vec![CheckFact::new(passed(check))];
+                facts.extend(authorized.iter().flat_map(|it| shown(plan, check, it)));
+                facts
+            }
         };
-        Checked {
-            name: check.name(),
-            outcome,
-            facts,
-        }
-    };
-    CallCheck::ALL.into_iter().map(checked).collect()
+        Checked::new(name(check), outcome, facts)
+    });
+    checks.collect()
 }
 
 /// What shows that a check is passed.
@@ -128,13 +70,13 @@ fn shown(plan: &CallPlan, check: CallCheck, call: &AuthorizedCall<'_>) -> Vec<Ch
             let text = format!("`{id} {version}`: {}", integrity(server));
             vec![CheckFact::at(text, server.place())]
         }
-        CallCheck::Permitted if labels.is_empty() => vec![CheckFact::said("It has none.")],
+        CallCheck::Permitted if labels.is_empty() => vec![CheckFact::new("It has none.")],
         CallCheck::Permitted => {
             let labels = quoted(labels.iter().map(|label| label.as_str()));
-            vec![CheckFact::said(format!("It forbids {labels}."))]
+            vec![CheckFact::new(format!("It forbids {labels}."))]
         }
         CallCheck::ReadOnly => tool.into_iter().flat_map(advertised).map(of_tool).collect(),
-        CallCheck::Unchanged => vec![CheckFact::said(call.definition())],
+        CallCheck::Unchanged => vec![CheckFact::new(call.definition())],
         CallCheck::Arguments => match &plan.planned {
             Planned::Call(planned) => {
                 let place = plan.text.place(planned.args);

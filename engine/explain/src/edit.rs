@@ -6,22 +6,14 @@ mod document;
 mod entry;
 mod frontmatter;
 
-pub use call::{CallFix, call_fixes};
+pub use call::call_fixes;
 
 pub(super) use document::patches as document_patches;
 
 use agent_decide::{Assessment, Change, Counterfactual, Offer, Resolution, assess};
+use agent_diagnostic::Edit;
 use agent_model::ServerView;
-use agent_text::{Place, Span};
-
-/// A part of an input, and what is to stand in its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
-    /// What is replaced; nothing where something is added.
-    pub place: Place,
-    /// What replaces it; nothing where something is removed.
-    pub replacement: String,
-}
+use agent_text::Span;
 
 /// The edits of the manifest or of the index that carry out a counterfactual, as its author would
 /// make them: ordered by place, without overlaps, in the formatting of what stands around them,

@@ -31,12 +31,12 @@ fn name_collision(collision: &Collision<'_>) -> Diagnostic {
         .collect();
     let labels = collision.holders.iter().zip(&holders);
     let labels = labels
-        .map(|(holder, text)| Label {
-            place: match holder {
+        .map(|(holder, text)| {
+            let place = match holder {
                 Holder::Stub(server) => server.place_of_id(),
                 Holder::Tool(tool, _) => tool.place(),
-            },
-            text: text.clone(),
+            };
+            Label::new(place, text)
         })
         .collect();
     let of_stub = |holder: &Holder<'_>| matches!(holder, Holder::Stub(_));
@@ -45,16 +45,14 @@ fn name_collision(collision: &Collision<'_>) -> Diagnostic {
     } else {
         "Have other tools selected: an agent calls a tool by its name alone."
     };
-    Diagnostic {
-        code: Code::StubCollision,
-        message: format!(
-            "the name `{}` would be that of {}",
-            collision.name,
-            holders.join(" and of ")
-        ),
-        labels,
-        help: vec![help.to_owned()],
-    }
+    let message = format!(
+        "the name `{}` would be that of {}",
+        collision.name,
+        holders.join(" and of ")
+    );
+    let mut diagnostic = Diagnostic::new(Code::StubCollision, message).help(help);
+    diagnostic.labels = labels;
+    diagnostic
 }
 
 /// Why a tool may not be expanded, as the predicate of a sentence about it.
@@ -101,19 +99,10 @@ pub fn over_budget(needed: u64, used: u64, budget: Option<u64>) -> String {
 pub fn not_expanded(refused: &NotExpanded) -> Vec<Diagnostic> {
     let lock = Text::new(Source::Lock, String::new()).place(Span::default());
     let diagnostic = |code: Code, message: String, failed_at: Option<Place>, help: String| {
-        let at_lock = Label {
-            place: lock,
-            text: String::new(),
-        };
-        let at_policy = failed_at.map(|place| Label {
-            place,
-            text: "the policy fails here".to_owned(),
-        });
-        Diagnostic {
-            code,
-            message,
-            labels: [at_lock].into_iter().chain(at_policy).collect(),
-            help: vec![help],
+        let diagnostic = Diagnostic::new(code, message).label(lock, "").help(help);
+        match failed_at {
+            Some(place) => diagnostic.label(place, "the policy fails here"),
+            None => diagnostic,
         }
     };
     match refused {

@@ -1,8 +1,7 @@
 //! The words for evidence that is none.
 
-use super::Edit;
 use agent_decide::{Difference, EVIDENCE_MIN, Grounding, Quote, Reason, Verdict};
-use agent_diagnostic::{Code, Diagnostic, Label};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix};
 use agent_model::Claim;
 use agent_syntax::write_string;
 use agent_text::Place;
@@ -121,47 +120,47 @@ fn failure(
         let leaf = grounding.payload.leaf(quote.leaf);
         leaf.place(&quote.part)
     };
-    let label = |place: Place, text: &str| Label {
-        place,
-        text: text.to_owned(),
-    };
     let code = ungrounded_code(reason);
-    let mut labels = vec![label(
-        grounding.summary.text.place(claim.evidence.span),
-        match code {
-            Code::EvidenceTooShort => "too short",
-            _ => "not in the payload",
+    let message = format!(
+        "the evidence {} {}",
+        shown(&claim.evidence.value),
+        ungrounded_reason(grounding, reason)
+    );
+    let label = match code {
+        Code::EvidenceTooShort => "too short",
+        _ => "not in the payload",
+    };
+    let at = grounding.summary.text.place(claim.evidence.span);
+    let mut diagnostic = Diagnostic::new(code, message).label(at, label);
+    diagnostic = match (reason, nearest) {
+        (Reason::Name(name), _) => diagnostic.label(*name, "a name"),
+        (Reason::AcrossLeaves([left, right]), _) => diagnostic
+            .label(place(left), "the one part")
+            .label(place(right), "the other part"),
+        (_, Some(quote)) => diagnostic.label(place(quote), "nearest"),
+        _ => diagnostic,
+    };
+    let Some(quote) = nearest else {
+        return diagnostic.help(code.help());
+    };
+    let near = cite(grounding, quote);
+    let mut title = format!(
+        "quote the nearest text, at `{}`:\n\"evidence\": ",
+        near.pointer
+    );
+    write_string(near.text, &mut title);
+    diagnostic.fixes.push(Fix {
+        title,
+        // A quotation that was only written otherwise says the same.
+        applicability: match reason {
+            Reason::Altered(_) => Applicability::Safe,
+            _ => Applicability::Display,
         },
-    )];
-    match reason {
-        Reason::Name(name) => labels.push(label(*name, "a name")),
-        Reason::AcrossLeaves([left, right]) => {
-            labels.push(label(place(left), "the one part"));
-            labels.push(label(place(right), "the other part"));
-        }
-        _ => labels.extend(nearest.map(|quote| label(place(quote), "nearest"))),
-    }
-    let mut help = Vec::new();
-    match nearest {
-        Some(quote) => {
-            let near = cite(grounding, quote);
-            let mut snippet = format!("nearest is, at `{}`:\n\"evidence\": ", near.pointer);
-            write_string(near.text, &mut snippet);
-            help.push(snippet);
-            help.extend(unseen(reason, &claim.evidence.value, near.text));
-        }
-        None => help.push(code.help().to_owned()),
-    }
-    Diagnostic {
-        code,
-        message: format!(
-            "the evidence {} {}",
-            shown(&claim.evidence.value),
-            ungrounded_reason(grounding, reason)
-        ),
-        labels,
-        help,
-    }
+        edits: vec![requote(grounding, claim, quote)],
+    });
+    let unseen = unseen(reason, &claim.evidence.value, near.text);
+    diagnostic.notes.extend(unseen);
+    diagnostic
 }
 
 /// The first character in which two texts differ, if that may not be seen.

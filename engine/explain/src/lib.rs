@@ -4,6 +4,7 @@
 
 mod call;
 mod call_checks;
+mod call_outcome;
 mod checks;
 mod definition;
 mod edit;
@@ -14,7 +15,6 @@ mod plan;
 mod plan_checks;
 mod plan_fix;
 mod plan_proposal;
-mod settled;
 mod story;
 mod tool_story;
 mod unsatisfied;
@@ -22,11 +22,11 @@ mod verdict;
 mod wording;
 
 pub use call::call_denials;
-pub use call_checks::{CallCheck, call_checks};
-pub use checks::{CheckFact, CheckOutcome, Checked};
+pub use call_checks::call_checks;
+pub use call_outcome::call_problems;
+pub use checks::{CheckFact, CheckState, Checked};
 pub use definition::detailed;
-pub use edit::{CallFix, call_fixes};
-pub use edit::{Edit, apply, edits};
+pub use edit::{apply, call_fixes, edits};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
 pub use grounding::{Citation, cite, requote, ungrounded, ungrounded_code, ungrounded_reason};
 pub use offer::offered_at;
@@ -34,12 +34,11 @@ pub use plan::{
     addresses, deferred, destination, nearest_schemas, nonconformities, plan_findings,
     query_denial, run_denial,
 };
-pub use plan_checks::{StepCheck, plan_checks};
+pub use plan_checks::plan_checks;
 pub use plan_fix::{
-    FIX_BYTES, FIX_CHANGES, FIX_LIMIT, fix_edits, fix_words, plan_fixes, tell_fixes,
+    FIX_BYTES, FIX_CHANGES, FIX_LIMIT, fix_edits, fix_words, plan_diagnostics, plan_fixes,
 };
 pub use plan_proposal::plan_proposals;
-pub use settled::settled;
 pub use story::{Check, Story, Subject, did_you_mean, story, subject};
 pub use tool_story::{ToolStory, tool_story};
 pub use unsatisfied::{unmatched, unsatisfied};

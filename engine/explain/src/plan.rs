@@ -31,11 +31,9 @@ pub fn plan_findings(
             .flat_map(|it| it.findings.iter().cloned()),
     );
     for finding in &examined.findings {
-        let step = step_of(&finding.pointer);
-        found.push(Finding {
-            step,
-            ..finding.clone()
-        });
+        let mut finding = finding.clone();
+        finding.diagnostic.step = step_of(finding.diagnostic.pointer());
+        found.push(finding);
     }
     found.extend(rules.pool.findings.iter().cloned());
     found.extend(rules.profile.findings.iter().cloned());
@@ -61,24 +59,8 @@ pub fn plan_findings(
             }
         }
     }
-    for finding in &mut found {
-        // Views that have no place for the rule and the reason tell them as well.
-        let told = finding
-            .diagnostic
-            .help
-            .iter()
-            .any(|help| help.contains(&finding.rule));
-        if !told {
-            let rule = format!("the rule is: {}", finding.rule);
-            finding.diagnostic.help.push(rule);
-        }
-        if let Some(reason) = finding.reason {
-            let exactly = format!("more exactly, it is {}", reason.name());
-            finding.diagnostic.help.push(exactly);
-        }
-    }
     sort_by_key(&mut found, |finding| {
-        let place = finding.diagnostic.labels.first().map(|label| label.place);
+        let place = finding.diagnostic.place().copied();
         (place.map(|place| document_rank(place.source)), place)
     });
     found
@@ -89,9 +71,10 @@ pub fn plan_findings(
 const TOLD_BYTES: usize = 4 << 20;
 
 fn bytes_told(finding: &Finding) -> usize {
-    let Diagnostic { message, help, .. } = &finding.diagnostic;
-    let help = help.iter().map(String::len).sum::<usize>();
-    finding.rule.len() + finding.pointer.len() + message.len() + help
+    let diagnostic = &finding.diagnostic;
+    let titles = diagnostic.fixes.iter().map(|fix| fix.title.len());
+    let rule = diagnostic.rule.as_deref().unwrap_or_default();
+    rule.len() + diagnostic.pointer().len() + diagnostic.message.len() + titles.sum::<usize>()
 }
 
 /// The order of documents in a report: as they are read.
@@ -207,9 +190,10 @@ pub fn nonconformities(
 ) -> Option<Vec<Diagnostic>> {
     library.text(schema)?;
     let found = conformity(schema, document, library).into_iter();
-    let exact = found.map(|finding| Diagnostic {
-        code: finding.reason.unwrap_or(finding.diagnostic.code),
-        ..finding.diagnostic
+    let exact = found.map(|finding| {
+        let mut diagnostic = finding.diagnostic;
+        diagnostic.code = diagnostic.reason.take().unwrap_or(diagnostic.code);
+        diagnostic
     });
     Some(exact.collect())
 }
@@ -293,10 +277,7 @@ impl Words<'_> {
             }
             _ => return None,
         };
-        Some(Label {
-            place: self.rules.profile.text.place(span),
-            text: text.to_owned(),
-        })
+        Some(Label::new(self.rules.profile.text.place(span), text))
     }
 
     /// What is about the plan as a whole, and the document that it is told of.
@@ -523,29 +504,25 @@ impl Words<'_> {
             label: "not by the lock",
             message: diagnostic.message,
             rule: "a tool of an MCP server is as it was locked".to_owned(),
-            help: diagnostic.help.first().cloned().unwrap_or_default(),
+            help: diagnostic
+                .fixes
+                .first()
+                .map_or_else(String::new, |fix| fix.title.clone()),
         })
     }
 }
 
 fn finding(text: &Text, said: Said, step: Option<usize>) -> Finding {
-    Finding {
-        diagnostic: Diagnostic {
-            code: said.code,
-            message: said.message,
-            labels: vec![Label {
-                place: text.place(said.span),
-                text: said.label.to_owned(),
-            }],
-            help: vec![said.help],
-        },
-        reason: said.reason,
-        pointer: said.pointer,
-        rule: said.rule,
-        step,
-        denial: None,
-        proposals: Vec::new(),
-    }
+    let label = Label {
+        pointer: Some(said.pointer),
+        ..Label::new(text.place(said.span), said.label)
+    };
+    let mut diagnostic = Diagnostic::new(said.code, said.message).help(said.help);
+    diagnostic.labels.push(label);
+    diagnostic.reason = said.reason;
+    diagnostic.rule = Some(said.rule);
+    diagnostic.step = step;
+    diagnostic.into()
 }
 
 fn other_document(stated: &Stated<'_>) -> Said {

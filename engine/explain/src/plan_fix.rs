@@ -4,11 +4,13 @@
 //! its own problem is gone after it and no other one has come, by itself and together with what
 //! is proposed for the problems before it, so that all of them together lead to a yes.
 
-use super::edit::{Edit, apply, document_patches};
+use super::edit::{apply, document_patches};
 use super::plan::plan_findings;
 use super::plan_proposal::plan_proposals;
 use agent_decide::{PlanAnswer, PlanContext, PlanRules, authorize_plan};
-use agent_diagnostic::{Change, ChangeKind, Code, Finding, Fix};
+use agent_diagnostic::{
+    Applicability, Change, ChangeKind, ChangeSet, Code, Diagnostic, Edit, Finding, Fix,
+};
 use agent_json_schema::child;
 use agent_lower::{self, Examined};
 use agent_model::Plan;
@@ -36,7 +38,7 @@ pub fn plan_fixes(
     context: PlanContext<'_>,
     answer: &PlanAnswer<'_>,
     findings: &[Finding],
-) -> Vec<Option<Fix>> {
+) -> Vec<Option<ChangeSet>> {
     let mut search = Search {
         plan,
         rules,
@@ -49,15 +51,15 @@ pub fn plan_fixes(
     // What takes more than its budget would do so again and again.
     let costly = findings
         .iter()
-        .any(|finding| finding.reason == Some(Code::SchemaBudget));
+        .any(|finding| finding.diagnostic.reason == Some(Code::SchemaBudget));
     if costly {
         return findings.iter().map(|_| None).collect();
     }
     let mut chosen: Vec<Change> = Vec::new();
     let mut now = before.clone();
-    let mut fixes: Vec<Option<Fix>> = Vec::new();
+    let mut fixes: Vec<Option<ChangeSet>> = Vec::new();
     // What was chosen, with the problems that there are after it alone.
-    let mut alone_after: Vec<(Fix, Vec<Key>)> = Vec::new();
+    let mut alone_after: Vec<(ChangeSet, Vec<Key>)> = Vec::new();
     for (number, finding) in findings.iter().enumerate() {
         let key = &before[number];
         if number >= FIX_LIMIT {
@@ -79,7 +81,7 @@ pub fn plan_fixes(
             let after = search.after(&together)?;
             let gone = count(&now, key) == 0 || count(&after, key) < count(&now, key);
             let changes = (gone && within(&after, &now)).then_some(proposal)?;
-            Some((Fix { changes }, alone, together, after))
+            Some((ChangeSet { changes }, alone, together, after))
         });
         if let Some((fix, alone, together, after)) = fix {
             chosen = together;
@@ -96,27 +98,42 @@ pub fn plan_fixes(
     fixes
 }
 
-/// Say of every finding what would make it go away, or that nothing was found that would.
-pub fn tell_fixes(findings: &mut [Finding], fixes: &[Option<Fix>]) {
-    for (finding, fix) in findings.iter_mut().zip(fixes) {
-        finding.diagnostic.help.push(match fix {
-            None => "no change of the plan, the pool or the profile was found by which this alone \
-                     would go away"
-                .to_owned(),
-            Some(fix) => {
-                let widens = if fix.widens() {
-                    ", which permits more than before"
-                } else {
-                    ""
+/// Returns findings as they are shown: each verified fix goes before what else helps.
+pub fn plan_diagnostics(
+    plan: &Text,
+    rules: &PlanRules,
+    findings: Vec<Finding>,
+    fixes: &[Option<ChangeSet>],
+) -> Vec<Diagnostic> {
+    let fixed = findings.into_iter().zip(fixes).map(|(finding, changes)| {
+        let mut diagnostic = finding.diagnostic;
+        match changes {
+            None => diagnostic.notes.push("no automatic fix".to_owned()),
+            Some(changes) => {
+                let fix = Fix {
+                    title: fix_words(changes),
+                    applicability: applicability(changes),
+                    edits: fix_edits(plan, rules, changes),
                 };
-                format!("a change that would do{widens}: {}", fix_words(fix))
+                diagnostic.fixes.insert(0, fix);
             }
-        });
+        }
+        diagnostic
+    });
+    fixed.collect()
+}
+
+/// A change of the pool or the profile concerns every plan, so a person has to ask for it.
+fn applicability(changes: &ChangeSet) -> Applicability {
+    let of_plan = |change: &Change| change.source == Source::Plan;
+    match changes.changes.iter().all(of_plan) && !changes.removes() && !changes.widens() {
+        true => Applicability::Safe,
+        false => Applicability::Unsafe,
     }
 }
 
 /// What carries out a fix: an instruction.
-pub fn fix_words(fix: &Fix) -> String {
+pub fn fix_words(fix: &ChangeSet) -> String {
     let changes: Vec<_> = fix.changes.iter().map(in_words).collect();
     changes.join("; ")
 }
@@ -130,7 +147,7 @@ fn in_words(change: &Change) -> String {
     let pointer = &change.pointer;
     match &change.kind {
         ChangeKind::Remove => format!("remove `{pointer}` of {document}"),
-        ChangeKind::Replace(value) => format!("let `{pointer}` of {document} be `{value}`"),
+        ChangeKind::Replace(value) => format!("set `{pointer}` of {document} to `{value}`"),
         ChangeKind::Add(value) => match pointer.strip_suffix("/-") {
             Some(list) => format!("add `{value}` to `{list}` of {document}"),
             None => format!("add `{pointer}` to {document}: `{value}`"),
@@ -139,7 +156,7 @@ fn in_words(change: &Change) -> String {
 }
 
 /// What carries out a fix: the edits of each document, ordered by document and place.
-pub fn fix_edits(plan: &Text, rules: &PlanRules, fix: &Fix) -> Vec<Edit> {
+pub fn fix_edits(plan: &Text, rules: &PlanRules, fix: &ChangeSet) -> Vec<Edit> {
     let texts = [plan, &rules.pool.text, &rules.profile.text];
     let edits = texts.into_iter().filter_map(|text| {
         let changes: Vec<_> = of(&fix.changes, text.source());
@@ -244,14 +261,11 @@ impl Search<'_, '_> {
 fn keys(findings: &[Finding], plan: &str) -> Vec<Key> {
     let root = parse_value(&mut Reader::new(plan)).ok();
     let keys = findings.iter().map(|finding| {
-        let source = finding
-            .diagnostic
-            .labels
-            .first()
-            .map(|label| label.place.source);
+        let diagnostic = &finding.diagnostic;
+        let source = diagnostic.place().map(|place| place.source);
         let of_plan = source == Some(Source::Plan);
-        let in_step = finding
-            .pointer
+        let in_step = diagnostic
+            .pointer()
             .strip_prefix("/plan/steps/")
             .filter(|_| of_plan);
         let (number, rest) = match in_step {
@@ -259,15 +273,15 @@ fn keys(findings: &[Finding], plan: &str) -> Vec<Key> {
                 let end = rest.find('/').unwrap_or(rest.len());
                 (rest[..end].parse().ok(), &rest[end..])
             }
-            None => (finding.step, &*finding.pointer),
+            None => (diagnostic.step, diagnostic.pointer()),
         };
         let step = root.as_ref().zip(number);
         Key {
-            code: finding.diagnostic.code.name(),
-            reason: finding.reason.map(Code::name),
+            code: diagnostic.code.name(),
+            reason: diagnostic.reason.map(Code::name),
             step: step.map_or_else(String::new, |(root, number)| step_name(root, number)),
             pointer: rest.to_owned(),
-            rule: finding.rule.clone(),
+            rule: diagnostic.rule.clone().unwrap_or_default(),
         }
     });
     keys.collect()

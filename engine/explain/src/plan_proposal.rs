@@ -31,14 +31,19 @@ pub fn plan_proposals(
             Some(number) => {
                 if let Some(step) = plan.steps.get(number) {
                     let at = format!("/plan/steps/{number}");
-                    let pointer = &finding.pointer;
+                    let pointer = finding.diagnostic.pointer();
                     narrowing(&denial.reason, &at, pointer, step, rules, &mut found);
                     found.extend(without_step(text, number));
                     widening(&denial.reason, step, rules, &mut found);
                 }
             }
         },
-        _ => found.extend(finding.step.and_then(|step| without_step(text, step))),
+        _ => found.extend(
+            finding
+                .diagnostic
+                .step
+                .and_then(|step| without_step(text, step)),
+        ),
     }
     found
 }

@@ -1,23 +1,23 @@
 //! The whole story of one server and one requirement.
 
 use super::verdict::{ServerVerdict, Verdict};
-use agent_decide::{Failures, Resolution, TieBreak};
+use agent_decide::{CheckOutcome, Comparison, Rejection, Resolution, TieBreak};
 use agent_diagnostic::Code;
-use agent_model::{Constraints, Gate, Index, Manifest, Name, Residency, ServerView, ToolView};
+use agent_model::{Constraints, Index, Name, Residency, ServerView, ToolView};
 use agent_text::{Place, Span, nearest};
 
-/// One check, and the values that were compared.
+/// One check in words: the values that were compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// The code that a failure has.
+    /// The code of a failure.
     pub code: Code,
-    /// What is asked for. None: nothing is.
+    /// The required value; none if nothing is required.
     pub required: Option<String>,
-    /// What the server offers.
+    /// The value of the candidate.
     pub offered: String,
     /// Whether it was passed.
     pub passed: bool,
-    /// Where it is asked for, in the manifest.
+    /// The place of the required value, or of the status in a snapshot of health.
     pub asked_at: Option<Place>,
 }
 
@@ -58,81 +58,98 @@ pub fn story<'r>(
     }
 }
 
-/// The checks of data and trust, which are the same for servers and tools.
-pub(super) fn constraint_checks(
-    constraints: &Constraints,
-    manifest: Option<&Manifest>,
-    failed: Failures,
-    gate: Gate,
-) -> [Check; 3] {
-    let check = |code: Code, required: Option<String>, offered: String, span: Option<Span>| Check {
-        code,
-        required,
-        offered,
-        passed: !failed.contains(code),
-        asked_at: span.and_then(|span| Some(manifest?.text.place(span))),
+/// Returns the checks of a record that were made, in words. `place` locates the required value.
+pub(super) fn in_words(
+    record: Vec<agent_decide::Check<'_>>,
+    place: impl Fn(&agent_decide::Check<'_>) -> Option<Place>,
+) -> Vec<Check> {
+    let made = |check: &agent_decide::Check<'_>| match check.outcome {
+        CheckOutcome::Passed => Some(true),
+        CheckOutcome::Failed => Some(false),
+        CheckOutcome::Deferred | CheckOutcome::Skipped(_) => None,
     };
-    let residencies: Vec<_> = gate.residency().iter().map(Residency::as_str).collect();
-    [
-        check(
-            Code::ResidencyMismatch,
-            constraints.residency().map(|r| r.as_str().to_owned()),
-            residencies.join(", "),
-            constraints.residency.map(|constraint| constraint.span),
+    let record = record.iter().filter_map(|check| {
+        let (required, offered) = values(&check.compared);
+        Some(Check {
+            code: check.code,
+            required,
+            offered,
+            passed: made(check)?,
+            asked_at: place(check),
+        })
+    });
+    record.collect()
+}
+
+/// The required value and that of the candidate.
+fn values(compared: &Comparison<'_>) -> (Option<String>, String) {
+    let list = |names: &[&str]| names.join(", ");
+    let required = |names: &[&str]| (!names.is_empty()).then(|| list(names));
+    match compared {
+        Comparison::Category(category, offered) => (Some((*category).to_owned()), list(offered)),
+        Comparison::Scopes(scopes, offered) => (required(scopes), list(offered)),
+        Comparison::Residency(required, offered) => {
+            let offered: Vec<_> = offered.iter().map(Residency::as_str).collect();
+            (required.map(|it| it.as_str().to_owned()), list(&offered))
+        }
+        Comparison::Sensitivity(required, offered) => (
+            required.map(|it| it.as_str().to_owned()),
+            offered.as_str().to_owned(),
         ),
-        check(
-            Code::SensitivityExceeded,
-            constraints.sensitivity().map(|s| s.as_str().to_owned()),
-            gate.max_sensitivity().as_str().to_owned(),
-            constraints.sensitivity.map(|constraint| constraint.span),
+        Comparison::Signature(required, signed) => (
+            required.then(|| "signed".to_owned()),
+            if *signed { "signed" } else { "unsigned" }.to_owned(),
         ),
-        check(
-            Code::UnsignedNotAllowed,
-            constraints.require_signed().then(|| "signed".to_owned()),
-            if gate.signed() { "signed" } else { "unsigned" }.to_owned(),
-            constraints.require_signed.map(|constraint| constraint.span),
+        Comparison::Capability(pair, offered) => (Some(pair.clone()), list(offered)),
+        Comparison::Constraints(tags, blocks) => {
+            let blocks: Vec<_> = blocks.iter().map(|tags| list(tags)).collect();
+            (required(tags), blocks.join("; or "))
+        }
+        Comparison::Action(forbids, tool, _) => (
+            forbids.then(|| "not forbidden".to_owned()),
+            (*tool).to_owned(),
         ),
-    ]
+        Comparison::Policy(answer) => {
+            let answer = match answer {
+                Some(Rejection::PolicyError { reason }) => reason.name().to_owned(),
+                Some(Rejection::PolicyDenied {
+                    reason: Some(reason),
+                }) => format!("denied: {reason}"),
+                Some(_) => "denied".to_owned(),
+                None => "allowed".to_owned(),
+            };
+            (Some("allowed".to_owned()), answer)
+        }
+        Comparison::Health(status) => (
+            Some("HEALTHY or PROBATION".to_owned()),
+            status
+                .map_or("unknown", |status| status.as_str())
+                .to_owned(),
+        ),
+    }
+}
+
+/// The place of a required constraint of data or trust.
+pub(super) fn constraint_span(constraints: &Constraints, code: Code) -> Option<Span> {
+    match code {
+        Code::ResidencyMismatch => constraints.residency.map(|it| it.span),
+        Code::SensitivityExceeded => constraints.sensitivity.map(|it| it.span),
+        Code::UnsignedNotAllowed => constraints.require_signed.map(|it| it.span),
+        _ => None,
+    }
 }
 
 fn checks(resolution: &Resolution, number: usize, server: ServerView<'_>) -> Vec<Check> {
     let manifest = resolution.manifest();
     let requirement = &manifest.requirements[number];
-    let failed = resolution.failures(number, server);
-    let check = |code: Code, required: Option<String>, offered: String, span| Check {
-        code,
-        required,
-        offered,
-        passed: !failed.contains(code),
-        asked_at: Option::map(span, |span| manifest.text.place(span)),
-    };
-    let list = |names: Vec<&str>| names.join(", ");
-    let permissions: Vec<_> = requirement
-        .permissions
-        .iter()
-        .map(|permission| permission.value.as_str())
-        .collect();
-    let own = [
-        check(
-            Code::MissingCategory,
-            Some(requirement.category.value.to_string()),
-            list(server.categories().collect()),
-            Some(requirement.category.span),
-        ),
-        check(
-            Code::MissingScope,
-            (!permissions.is_empty()).then(|| list(permissions)),
-            list(server.scopes().collect()),
-            requirement.permissions.first().map(|first| first.span),
-        ),
-    ];
-    let of_constraints = constraint_checks(
-        resolution.constraints(),
-        Some(manifest),
-        failed,
-        server.gate(),
-    );
-    own.into_iter().chain(of_constraints).collect()
+    in_words(resolution.checks(number, server), |check| {
+        let span = match check.code {
+            Code::MissingCategory => Some(requirement.category.span),
+            Code::MissingScope => requirement.permissions.first().map(|first| first.span),
+            code => constraint_span(resolution.constraints(), code),
+        };
+        span.map(|span| manifest.text.place(span))
+    })
 }
 
 /// What somebody asks about.

@@ -4,7 +4,6 @@ use super::wording::{fix, policy_error, quoted, reason};
 use agent_decide::{Matching, Outcome, Rejection, Resolution};
 use agent_diagnostic::{Code, Diagnostic, Label};
 use agent_model::Name;
-use agent_text::Span;
 
 /// One error for each requirement without a server: where it stands, which constraints the
 /// nearest server fails, and what would make it eligible.
@@ -30,73 +29,66 @@ pub fn unmatched(matching: &Matching) -> Vec<Diagnostic> {
 fn unmatched_one(matching: &Matching, number: usize) -> Diagnostic {
     let requirement = matching.requirement(number);
     let capability = &requirement.capability;
-    let mut labels = vec![Label {
-        place: matching.place(number, requirement.verb_span),
-        text: "no tool is eligible".to_owned(),
-    }];
-    let mut help = Vec::new();
+    let place = matching.place(number, requirement.verb_span);
+    let message = format!("no tool is eligible for `{capability}`");
+    let mut diagnostic =
+        Diagnostic::new(Code::Unsatisfied, message).label(place, "no tool is eligible");
     if let Some(error) = matching
         .ruling(number)
         .and_then(|ruling| ruling.answer.as_ref().err())
     {
-        help.push(format!(
+        diagnostic.notes.push(format!(
             "the policy gave no answer: {}: {}",
             policy_error(error.kind),
             error.detail
         ));
-        labels.extend(error.place.map(|place| Label {
-            place,
-            text: "the policy fails here".to_owned(),
-        }));
+        let place = error.place;
+        let label = place.map(|place| Label::new(place, "the policy fails here"));
+        diagnostic.labels.extend(label);
     } else if let Some(near) = matching.nearest(number, 1).first() {
         for reason in near.reasons.as_slice() {
             let Rejection::ConstraintUnmet { missing } = reason else {
                 continue;
             };
             let unmet = requirement.constraints.iter();
-            labels.extend(
-                unmet
-                    .filter(|tag| missing.contains(&tag.value.as_str()))
-                    .map(|tag| Label {
-                        place: matching.place(number, tag.span),
-                        text: "the nearest tool does not promise this".to_owned(),
-                    }),
-            );
+            let unmet = unmet.filter(|tag| missing.contains(&tag.value.as_str()));
+            diagnostic.labels.extend(unmet.map(|tag| {
+                let place = matching.place(number, tag.span);
+                Label::new(place, "the nearest tool does not promise this")
+            }));
         }
         let server = near.tool.server();
         let (id, version, tool) = (server.id(), server.version(), near.tool.name());
         if near.fixes.is_empty() {
             let reasons: Vec<_> = near.reasons.as_slice().iter().map(reason).collect();
             let reasons = reasons.join(" and ");
-            help.push(format!(
-                "nearest is `{id} {version}` `{tool}`, which {reasons}"
-            ));
+            let note = format!("nearest is `{id} {version}` `{tool}`, which {reasons}");
+            diagnostic.notes.push(note);
         }
         for (counterfactual, lead) in near.fixes.iter().zip(["nearest is", "or, with"]) {
             let fix = fix(counterfactual);
-            help.push(format!("{lead} `{id} {version}` `{tool}`: {fix}"));
+            diagnostic = diagnostic.help(format!("{lead} `{id} {version}` `{tool}`: {fix}"));
         }
     } else {
-        help.push("the index has no tools".to_owned());
+        diagnostic.notes.push("the index has no tools".to_owned());
     }
-    Diagnostic {
-        code: Code::Unsatisfied,
-        message: format!("no tool is eligible for `{capability}`"),
-        labels,
-        help,
-    }
+    diagnostic
 }
 
 fn diagnostic(resolution: &Resolution, number: usize) -> Diagnostic {
     let manifest = resolution.manifest();
     let requirement = &manifest.requirements[number];
     let category = requirement.category.value.as_str();
-    let label = |span: Span, text: &str| Label {
-        place: manifest.text.place(span),
-        text: text.to_owned(),
+    let with = if requirement.permissions.is_empty() {
+        String::new()
+    } else {
+        let scopes = requirement.permissions.iter().map(|p| p.value.as_str());
+        format!(" with {}", quoted(scopes))
     };
-    let mut labels = vec![label(requirement.category.span, "no server is eligible")];
-    let mut help = Vec::new();
+    let message = format!("no server is eligible for `{category}`{with}");
+    let place = manifest.text.place(requirement.category.span);
+    let mut diagnostic =
+        Diagnostic::new(Code::Unsatisfied, message).label(place, "no server is eligible");
     if let Some(near) = resolution.nearest(number, 1).first() {
         let constraints = resolution.constraints();
         for reason in near.reasons.as_slice() {
@@ -106,26 +98,17 @@ fn diagnostic(resolution: &Resolution, number: usize) -> Diagnostic {
                 Rejection::UnsignedNotAllowed { .. } => constraints.require_signed.map(|c| c.span),
                 _ => None,
             };
-            labels.extend(span.map(|span| label(span, "the nearest server fails this")));
+            diagnostic.labels.extend(span.map(|span| {
+                Label::new(manifest.text.place(span), "the nearest server fails this")
+            }));
         }
         let (id, version) = (near.server.id(), near.server.version());
         for (counterfactual, lead) in near.fixes.iter().zip(["nearest is", "or, with"]) {
             let fix = fix(counterfactual);
-            help.push(format!("{lead} `{id} {version}`: {fix}"));
+            diagnostic = diagnostic.help(format!("{lead} `{id} {version}`: {fix}"));
         }
     } else {
-        help.push("the index has no servers".to_owned());
+        diagnostic.notes.push("the index has no servers".to_owned());
     }
-    let with = if requirement.permissions.is_empty() {
-        String::new()
-    } else {
-        let scopes = requirement.permissions.iter().map(|p| p.value.as_str());
-        format!(" with {}", quoted(scopes))
-    };
-    Diagnostic {
-        code: Code::Unsatisfied,
-        message: format!("no server is eligible for `{category}`{with}"),
-        labels,
-        help,
-    }
+    diagnostic
 }

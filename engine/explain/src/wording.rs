@@ -3,7 +3,7 @@
 use agent_decide::{
     Change, Counterfactual, Drift, PolicyErrorKind, Preference, Rejection, TieBreak,
 };
-use agent_diagnostic::{Code, Diagnostic, Label};
+use agent_diagnostic::{Code, Diagnostic};
 use agent_model::Residency;
 use agent_text::{Source, Span, Text};
 
@@ -214,19 +214,16 @@ pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
     } else {
         ""
     };
-    Diagnostic {
-        code: drift.code,
-        message: format!("{about}{}{widening}", self::drift(drift)),
-        labels: vec![Label {
-            place: Text::new(Source::Lock, String::new()).place(Span::default()),
-            text: String::new(),
-        }],
-        help: vec![match drift.code {
-            Code::MissingCategory
-            | Code::MissingScope
-            | Code::MissingCapability
-            | Code::ConstraintUnmet => Code::LockInvalid.help().to_owned(),
-            code => code.help().to_owned(),
-        }],
-    }
+    let help = match drift.code {
+        Code::MissingCategory
+        | Code::MissingScope
+        | Code::MissingCapability
+        | Code::ConstraintUnmet => Code::LockInvalid.help(),
+        code => code.help(),
+    };
+    let message = format!("{about}{}{widening}", self::drift(drift));
+    let lock = Text::new(Source::Lock, String::new()).place(Span::default());
+    Diagnostic::new(drift.code, message)
+        .label(lock, "")
+        .help(help)
 }

@@ -4,7 +4,7 @@
 
 use super::fields::{Object, name, text};
 use super::{Checked, Lowered, PLAN_LIMIT, decode};
-use agent_diagnostic::{Code, Diagnostic, Problems};
+use agent_diagnostic::{Code, Diagnostic, Fix, Problems};
 use agent_model::{CallPlan, Planned, PlannedCall};
 use agent_syntax::{Node, Value, json};
 use agent_text::{Source, Span};
@@ -30,7 +30,7 @@ pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
         }),
         _ => {
             if let Some(shape) = found.iter_mut().find(|it| it.code == Code::PlanShape) {
-                shape.help.push(SHAPES.to_owned());
+                shape.fixes.push(Fix::display(SHAPES));
             }
             Err(found)
         }

@@ -1,7 +1,7 @@
 //! Requirements of capabilities, in manifests and in tasks \[4, 4\].
 
 use super::fields::{Object, choice, list, word};
-use agent_diagnostic::{Code, Diagnostic, Label, Problems};
+use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_model::{
     Capability, CapabilityRequirement, CapabilityVerb, ForbidLabel, Load, Manifest, Name, Resource,
     Tag, Task,
@@ -150,21 +150,10 @@ pub fn contradictions(manifest: &Manifest, task: &Task) -> Vec<Diagnostic> {
         .iter()
         .filter_map(|requirement| {
             let (label, span) = forbidden(requirement, &manifest.constraints.forbid)?;
-            Some(Diagnostic {
-                code: Code::ForbiddenAction,
-                message: contradiction(requirement),
-                labels: vec![
-                    Label {
-                        place: task.text.place(span),
-                        text: "required here".to_owned(),
-                    },
-                    Label {
-                        place: manifest.text.place(label.span),
-                        text: "forbidden here".to_owned(),
-                    },
-                ],
-                help: vec![CONTRADICTION.to_owned()],
-            })
+            let problem = Diagnostic::new(Code::ForbiddenAction, contradiction(requirement))
+                .label(task.text.place(span), "required here")
+                .label(manifest.text.place(label.span), "forbidden here");
+            Some(problem.help(CONTRADICTION))
         })
         .collect()
 }

@@ -52,9 +52,7 @@ pub(super) fn examine<T>(
     }
     let value = lower(&root, &mut findings);
     let mut findings = findings.finish();
-    agent_text::sort::sort_by_key(&mut findings, |finding| {
-        finding.diagnostic.labels.first().map(|label| label.place)
-    });
+    agent_text::sort::sort_by_key(&mut findings, |finding| finding.diagnostic.place().copied());
     Examined {
         text,
         value,

@@ -78,6 +78,7 @@ fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
         }
         steps.push(PlanStep {
             span: node.span,
+            title: member(node, "title").and_then(string).map(str::to_owned),
             id,
             connector: spanned(node, "connector_id")?,
             tool: spanned(node, "tool_id")?,

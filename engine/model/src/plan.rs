@@ -34,6 +34,8 @@ pub struct Plan {
 pub struct PlanStep {
     /// The object that it stands in.
     pub span: Span,
+    /// `title`, for people: it decides nothing.
+    pub title: Option<String>,
     /// `step_id`; no other step has it.
     pub id: Spanned<String>,
     /// `connector_id`

@@ -112,10 +112,10 @@ impl TestOutcome {
         let message = format!("the test `{}` failed: {detail}", self.name);
         problems.report(Code::PolicyTestFailed, span, "failed", message);
         self.problem = problems.finish().pop().map(|mut problem| {
-            problem.labels.extend(self.cause.map(|place| {
-                let text = "this is why".to_owned();
-                agent_diagnostic::Label { place, text }
-            }));
+            problem.labels.extend(
+                self.cause
+                    .map(|place| agent_diagnostic::Label::new(place, "this is why")),
+            );
             problem
         });
         self.verdict = TestVerdict::Failed;

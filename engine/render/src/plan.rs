@@ -2,8 +2,8 @@
 
 use super::lock::lock_digest;
 use super::styled::{Part, Style, Styled};
-use agent_decide::{AuthorizedPlan, PlanAnswer, PlanContext, PlanRules};
-use agent_diagnostic::{Change, ChangeKind, Finding, Fix};
+use agent_decide::{AuthorizedPlan, PlanAnswer, PlanContext, PlanRules, RunCheck};
+use agent_diagnostic::{Change, ChangeKind, ChangeSet, Finding};
 use agent_explain::deferred;
 use agent_lower::{Examined, digest};
 use agent_model::{Input, Plan};
@@ -28,7 +28,7 @@ pub struct PlanReport<'a> {
     /// Everything that speaks against the plan.
     pub findings: &'a [Finding],
     /// What would make each of those go away, if it was looked for; else nothing.
-    pub fixes: &'a [Option<Fix>],
+    pub fixes: &'a [Option<ChangeSet>],
 }
 
 impl PlanReport<'_> {
@@ -88,7 +88,7 @@ pub fn validation_report(report: &PlanReport<'_>) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {
         w.key("at_run_time").array(|w| {
-            for waiting in &report.answer.deferred {
+            for waiting in report.answer.deferred() {
                 let Some(step) = report.step_id(waiting.step) else {
                     continue;
                 };
@@ -143,9 +143,10 @@ pub fn validation_report(report: &PlanReport<'_>) -> String {
     w.finish()
 }
 
-fn problem(w: &mut Writer, report: &PlanReport<'_>, finding: &Finding, fix: Option<&Fix>) {
-    let place = finding.diagnostic.labels.first().map(|label| label.place);
-    let help = finding.diagnostic.help.first();
+fn problem(w: &mut Writer, report: &PlanReport<'_>, finding: &Finding, fix: Option<&ChangeSet>) {
+    let diagnostic = &finding.diagnostic;
+    let place = diagnostic.place();
+    let help = diagnostic.fixes.first();
     w.object(|w| {
         if let Some(fix) = fix {
             w.key("changes").array(|w| {
@@ -154,22 +155,23 @@ fn problem(w: &mut Writer, report: &PlanReport<'_>, finding: &Finding, fix: Opti
                 }
             });
         }
-        w.key("code").string(finding.diagnostic.code.name());
+        w.key("code").string(diagnostic.code.name());
         w.key("column")
             .number(place.map_or(1, |place| place.start.column));
         w.key("document")
             .string(place.map_or("plan", |place| document(place.source)));
         w.key("help")
-            .string(help.map_or(finding.diagnostic.code.help(), |help| help));
+            .string(help.map_or(diagnostic.code.help(), |help| &help.title));
         w.key("line")
             .number(place.map_or(1, |place| place.start.line));
-        w.key("message").string(&finding.diagnostic.message);
-        w.key("pointer").string(&finding.pointer);
-        if let Some(reason) = finding.reason {
+        w.key("message").string(&diagnostic.message);
+        w.key("pointer").string(diagnostic.pointer());
+        if let Some(reason) = diagnostic.reason {
             w.key("reason").string(reason.name());
         }
-        w.key("rule").string(&finding.rule);
-        if let Some(step) = finding.step.and_then(|step| report.step_id(step)) {
+        w.key("rule")
+            .string(diagnostic.rule.as_deref().unwrap_or_default());
+        if let Some(step) = diagnostic.step.and_then(|step| report.step_id(step)) {
             w.key("step_id").string(step);
         }
     });
@@ -312,7 +314,9 @@ fn steps(out: &mut Styled, report: &PlanReport<'_>) {
     };
     for (number, step) in plan.steps.iter().enumerate() {
         let findings = report.findings.iter();
-        let against = findings.filter(|it| it.step == Some(number)).count();
+        let against = findings
+            .filter(|it| it.diagnostic.step == Some(number))
+            .count();
         out.plain("  ");
         if against == 0 {
             out.put(Style::Accepted, "✓ ");
@@ -329,11 +333,8 @@ fn steps(out: &mut Styled, report: &PlanReport<'_>) {
             out.put(Style::Warning, "  a human has to approve of it first");
         }
         out.end();
-        let waiting = report.answer.deferred.iter();
-        let waiting: Vec<_> = waiting
-            .filter(|it| it.step == number)
-            .map(|it| it.check.name())
-            .collect();
+        let waiting = report.answer.deferred_of(number).into_iter();
+        let waiting: Vec<_> = waiting.map(RunCheck::name).collect();
         if against == 0 && !waiting.is_empty() {
             out.dim(format!("      once it runs: {}", waiting.join(", ")))
                 .end();

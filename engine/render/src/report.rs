@@ -1,7 +1,7 @@
 //! Diagnostics for machines: JSON, SARIF, GitHub.
 
 use crate::VERSION;
-use agent_diagnostic::{Code, Diagnostic, Label, Severity};
+use agent_diagnostic::{Code, Diagnostic, Edit, Fix, Label, Severity};
 use agent_syntax::json::Writer;
 use agent_text::{Place, Source};
 
@@ -60,18 +60,33 @@ fn json(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
             for diagnostic in diagnostics {
                 w.object(|w| {
                     w.key("code").string(diagnostic.code.name());
-                    w.key("help")
-                        .strings(diagnostic.help.iter().map(String::as_str));
+                    w.key("fixes").array(|w| {
+                        for fix in edited(diagnostic) {
+                            w.object(|w| json_fix(w, fix, files));
+                        }
+                    });
+                    w.key("help").strings(titles(diagnostic));
                     w.key("labels").array(|w| {
                         for label in &diagnostic.labels {
                             w.object(|w| {
                                 w.key("path").string(files.path(label.place.source));
                                 w.key("place").object(|w| write_place(w, &label.place));
+                                if let Some(pointer) = &label.pointer {
+                                    w.key("pointer").string(pointer);
+                                }
                                 w.key("text").string(&label.text);
                             });
                         }
                     });
                     w.key("message").string(&diagnostic.message);
+                    w.key("notes")
+                        .strings(diagnostic.notes.iter().map(String::as_str));
+                    if let Some(reason) = diagnostic.reason {
+                        w.key("reason").string(reason.name());
+                    }
+                    if let Some(rule) = &diagnostic.rule {
+                        w.key("rule").string(rule);
+                    }
                     w.key("severity").string(diagnostic.severity().name());
                 });
             }
@@ -82,6 +97,50 @@ fn json(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
         w.key("valid").bool(valid);
     });
     w.finish()
+}
+
+/// The titles of all fixes.
+fn titles(diagnostic: &Diagnostic) -> impl Iterator<Item = &str> {
+    diagnostic.fixes.iter().map(|fix| &*fix.title)
+}
+
+/// The fixes that a program can carry out.
+fn edited(diagnostic: &Diagnostic) -> impl Iterator<Item = &Fix> {
+    let fixes = diagnostic.fixes.iter();
+    fixes.filter(|fix| !fix.edits.is_empty())
+}
+
+/// The message of a view that has one text for each diagnostic.
+fn whole_message(diagnostic: &Diagnostic) -> String {
+    let mut message = diagnostic.message.clone();
+    let mut add = |kind: &str, text: &str| {
+        for part in ["\n", kind, ": ", text] {
+            message.push_str(part);
+        }
+    };
+    if let Some(reason) = diagnostic.reason {
+        add("reason", reason.name());
+    }
+    if let Some(rule) = &diagnostic.rule {
+        add("rule", rule);
+    }
+    diagnostic.notes.iter().for_each(|note| add("note", note));
+    titles(diagnostic).for_each(|title| add("help", title));
+    message
+}
+
+fn json_fix(w: &mut Writer, fix: &Fix, files: Files<'_>) {
+    w.key("applicability").string(fix.applicability.name());
+    w.key("edits").array(|w| {
+        for edit in &fix.edits {
+            w.object(|w| {
+                w.key("path").string(files.path(edit.place.source));
+                w.key("place").object(|w| write_place(w, &edit.place));
+                w.key("replacement").string(&edit.replacement);
+            });
+        }
+    });
+    w.key("title").string(&fix.title);
 }
 
 /// The members of a place: lines and columns from 1, columns in code points, offsets in bytes.
@@ -175,11 +234,6 @@ fn sarif_rule(w: &mut Writer, code: Code) {
 
 fn sarif_result(w: &mut Writer, diagnostic: &Diagnostic, files: Files<'_>) {
     let rule = Code::ALL.iter().position(|code| *code == diagnostic.code);
-    let mut message = diagnostic.message.clone();
-    for help in &diagnostic.help {
-        message.push_str("\nhelp: ");
-        message.push_str(help);
-    }
     let location = |w: &mut Writer, label: &Label, id: Option<u32>| {
         w.object(|w| {
             if let Some(id) = id {
@@ -192,24 +246,23 @@ fn sarif_result(w: &mut Writer, diagnostic: &Diagnostic, files: Files<'_>) {
             w.key("physicalLocation").object(|w| {
                 w.key("artifactLocation")
                     .object(|w| w.key("uri").string(&uri(files.path(label.place.source))));
-                w.key("region").object(|w| {
-                    let Place { start, end, .. } = label.place;
-                    w.key("byteLength")
-                        .number(label.place.span.end - label.place.span.start);
-                    w.key("byteOffset").number(label.place.span.start);
-                    w.key("endColumn").number(end.column);
-                    w.key("endLine").number(end.line);
-                    w.key("startColumn").number(start.column);
-                    w.key("startLine").number(start.line);
-                });
+                w.key("region").object(|w| region(w, &label.place));
             });
         });
     };
+    if edited(diagnostic).next().is_some() {
+        w.key("fixes").array(|w| {
+            for fix in edited(diagnostic) {
+                w.object(|w| sarif_fix(w, fix, files));
+            }
+        });
+    }
     w.key("level").string(diagnostic.severity().name());
     if let Some(first) = diagnostic.labels.first() {
         w.key("locations").array(|w| location(w, first, None));
     }
-    w.key("message").object(|w| w.key("text").string(&message));
+    w.key("message")
+        .object(|w| w.key("text").string(&whole_message(diagnostic)));
     if diagnostic.labels.len() > 1 {
         w.key("relatedLocations").array(|w| {
             for (id, label) in (1..).zip(&diagnostic.labels[1..]) {
@@ -221,6 +274,41 @@ fn sarif_result(w: &mut Writer, diagnostic: &Diagnostic, files: Files<'_>) {
     if let Some(rule) = rule {
         w.key("ruleIndex").number(rule as u32);
     }
+}
+
+/// SARIF 2.1.0, 3.55: the edits of each document together.
+fn sarif_fix(w: &mut Writer, fix: &Fix, files: Files<'_>) {
+    let of_one_document = |a: &Edit, b: &Edit| a.place.source == b.place.source;
+    w.key("artifactChanges").array(|w| {
+        for edits in fix.edits.chunk_by(of_one_document) {
+            w.object(|w| {
+                w.key("artifactLocation")
+                    .object(|w| w.key("uri").string(&uri(files.path(edits[0].place.source))));
+                w.key("replacements").array(|w| {
+                    for edit in edits {
+                        w.object(|w| {
+                            w.key("deletedRegion").object(|w| region(w, &edit.place));
+                            w.key("insertedContent")
+                                .object(|w| w.key("text").string(&edit.replacement));
+                        });
+                    }
+                });
+            });
+        }
+    });
+    w.key("description")
+        .object(|w| w.key("text").string(&fix.title));
+}
+
+fn region(w: &mut Writer, place: &Place) {
+    let Place { start, end, .. } = place;
+    w.key("byteLength")
+        .number(place.span.end - place.span.start);
+    w.key("byteOffset").number(place.span.start);
+    w.key("endColumn").number(end.column);
+    w.key("endLine").number(end.line);
+    w.key("startColumn").number(start.column);
+    w.key("startLine").number(start.line);
 }
 
 /// A path as a relative URI reference: what must not stand in one is percent-encoded.
@@ -269,13 +357,8 @@ fn github(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
             }
         }
         property("title", diagnostic.code.name());
-        let mut message = diagnostic.message.clone();
-        for help in &diagnostic.help {
-            message.push_str("\nhelp: ");
-            message.push_str(help);
-        }
         out.push_str("::");
-        out.push_str(&escape_data(&message));
+        out.push_str(&escape_data(&whole_message(diagnostic)));
         out.push('\n');
     }
     out

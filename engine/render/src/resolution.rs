@@ -130,14 +130,10 @@ where
 
 /// What is said instead of an explanation that would pass its limit.
 pub(super) fn too_large() -> Diagnostic {
-    Diagnostic {
-        code: Code::ExplanationTooLarge,
-        message: format!("the full explanation would pass {} MiB", FULL_LIMIT >> 20),
-        labels: Vec::new(),
-        help: vec![
-            "`agent resolve --explain=compact` holds the same in a fraction of the size".to_owned(),
-        ],
-    }
+    let message = format!("the full explanation would pass {} MiB", FULL_LIMIT >> 20);
+    Diagnostic::new(Code::ExplanationTooLarge, message).help(
+        "use `agent resolve --explain=compact`, which writes the same in a fraction of the size",
+    )
 }
 
 fn write_requirement<'e, R>(w: &mut Writer, requirement: Requirement<'e, R>)

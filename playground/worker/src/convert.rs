@@ -45,6 +45,14 @@ pub(crate) fn diagnostics(found: Vec<diagnostic::Diagnostic>) -> Vec<shown::Diag
     found.into_iter().map(diagnostic).collect()
 }
 
+pub(crate) fn labels(labels: impl Iterator<Item = diagnostic::Label>) -> Vec<shown::Label> {
+    let labels = labels.map(|label| shown::Label {
+        place: place(&label.place),
+        text: label.text,
+    });
+    labels.collect()
+}
+
 fn diagnostic(found: diagnostic::Diagnostic) -> shown::Diagnostic {
     shown::Diagnostic {
         code: found.code.name().to_owned(),
@@ -54,15 +62,13 @@ fn diagnostic(found: diagnostic::Diagnostic) -> shown::Diagnostic {
             diagnostic::Severity::Note => shown::Severity::Note,
         },
         message: found.message,
-        labels: found
-            .labels
+        labels: labels(found.labels.into_iter()),
+        help: found
+            .fixes
             .into_iter()
-            .map(|label| shown::Label {
-                place: place(&label.place),
-                text: label.text,
-            })
+            .map(|fix| fix.title)
+            .chain(found.notes)
             .collect(),
-        help: found.help,
     }
 }
 
@@ -193,7 +199,7 @@ pub(crate) fn reasons(reasons: &[Rejection<'_>]) -> Vec<shown::Reason> {
         .collect()
 }
 
-pub(crate) fn edit(edit: explain::Edit) -> shown::Edit {
+pub(crate) fn edit(edit: diagnostic::Edit) -> shown::Edit {
     shown::Edit {
         place: place(&edit.place),
         replacement: edit.replacement,

@@ -2,7 +2,8 @@
 
 use crate::convert;
 use agent_api::decide::Matching;
-use agent_api::explain::{self, Edit};
+use agent_api::diagnostic::Edit;
+use agent_api::explain;
 use agent_api::lower::{self, Notation};
 use agent_api::model::{Health, HealthStatus, ServerView};
 use agent_api::text::{Source, Span, Text};

@@ -5,6 +5,7 @@ use agent_api::decide::{Circumstances, PolicyEngine, Resolution};
 use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::{self, Lowered, Notation};
 use agent_api::model::{Context, Health, Index, Lock, Manifest, Task, Tenant};
+use agent_api::resolve;
 use agent_protocol as shown;
 use std::sync::Arc;
 
@@ -164,6 +165,6 @@ impl Inputs {
     pub(crate) fn resolve(&self) -> Option<Resolution> {
         let manifest = Arc::clone(self.manifest.value.as_ref()?);
         let index = Arc::clone(self.index.value.as_ref()?);
-        Some(Resolution::under(manifest, index, self.circumstances()?))
+        resolve(manifest, index, self.circumstances()?).ok()
     }
 }

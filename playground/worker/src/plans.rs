@@ -8,7 +8,8 @@ mod steps;
 use crate::convert;
 use crate::inputs::Read;
 use agent_api::decide::PlanRules;
-use agent_api::explain::{CheckOutcome, Checked};
+use agent_api::diagnostic;
+use agent_api::explain::{CheckState, Checked};
 use agent_api::lower::{self, Examined};
 use agent_api::model::{CallPlan, Index, Lock, Payload, Plan, Request, Summary, ToolCatalogue};
 use agent_protocol::Source;
@@ -109,10 +110,10 @@ fn check(checked: Checked) -> Check {
     Check {
         name: checked.name.to_owned(),
         outcome: match checked.outcome {
-            CheckOutcome::Passed => Outcome::Passed,
-            CheckOutcome::Failed => Outcome::Failed,
-            CheckOutcome::AtRunTime => Outcome::AtRunTime,
-            CheckOutcome::NotMade => Outcome::NotMade,
+            CheckState::Passed => Outcome::Passed,
+            CheckState::Failed => Outcome::Failed,
+            CheckState::Deferred => Outcome::AtRunTime,
+            CheckState::Skipped => Outcome::NotMade,
         },
         facts: facts
             .map(|fact| Fact {
@@ -121,6 +122,25 @@ fn check(checked: Checked) -> Check {
             })
             .collect(),
     }
+}
+
+/// A fix that was verified and can be applied.
+fn fix(fix: diagnostic::Fix) -> agent_protocol::Fix {
+    agent_protocol::Fix {
+        text: fix.title,
+        widening: fix.applicability == diagnostic::Applicability::Unsafe,
+        edits: Some(fix.edits.into_iter().map(convert::edit).collect()),
+    }
+}
+
+/// The fixes that can be applied, and what else helps: titles of the others, and notes.
+fn split_fixes(found: &mut diagnostic::Diagnostic) -> (Vec<agent_protocol::Fix>, Vec<String>) {
+    let (edited, others): (Vec<_>, Vec<_>) = std::mem::take(&mut found.fixes)
+        .into_iter()
+        .partition(|fix| !fix.edits.is_empty());
+    let notes = std::mem::take(&mut found.notes).into_iter();
+    let help = others.into_iter().map(|fix| fix.title).chain(notes);
+    (edited.into_iter().map(fix).collect(), help.collect())
 }
 
 /// What has to happen before a call is made.

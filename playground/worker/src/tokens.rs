@@ -1,8 +1,8 @@
 //! What the definitions of tools cost of a context window.
 
-use agent_api::decide::{Resolution, exposed};
+use agent_api::decide::Resolution;
 use agent_api::diagnostic::Diagnostic;
-use agent_api::explain;
+use agent_api::expose;
 use agent_api::model::Lock;
 use agent_protocol as shown;
 
@@ -19,13 +19,10 @@ pub(crate) fn tokens(
     let tenant = matching.circumstances().tenant.as_ref();
     let budget = tenant.and_then(|tenant| tenant.token_budget);
     let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    let exposed = exposed(lock, resolution.index());
-    Some(match &exposed {
-        Ok(exposed) => Ok(shown::Tokens {
-            tools: number(exposed.tool_tokens()),
-            stubs: number(exposed.stub_tokens()),
-            budget: budget.map(number),
-        }),
-        Err(refused) => Err(explain::not_exposed(refused)),
-    })
+    let exposed = expose(lock, resolution.index());
+    Some(exposed.map(|exposed| shown::Tokens {
+        tools: number(exposed.tool_tokens()),
+        stubs: number(exposed.stub_tokens()),
+        budget: budget.map(number),
+    }))
 }

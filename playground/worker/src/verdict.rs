@@ -9,7 +9,7 @@ use agent_api::decide::{
 use agent_api::diagnostic::Code;
 use agent_api::model::Name as _;
 use agent_api::text::{Source, Span, Text};
-use agent_api::{explain, lower, render};
+use agent_api::{compare, explain, lower, render, verify};
 use agent_protocol as shown;
 
 /// How many rejected servers are told of for a requirement without a server.
@@ -71,12 +71,12 @@ pub(crate) fn verdict(inputs: &Inputs, resolution: Option<&Resolution>) -> shown
             .map(|existing| shown::LockVerdict {
                 changes: lock
                     .as_ref()
-                    .map(|lock| drifts(decide::compare(Some(existing), lock))),
+                    .map(|lock| drifts(compare(Some(existing), lock))),
                 verify: inputs
                     .index
                     .value
                     .as_deref()
-                    .map(|index| drifts(decide::verify(existing, index))),
+                    .map(|index| drifts(verify(existing, index))),
             }),
         lock: lock.as_ref().map(render::lock),
     }

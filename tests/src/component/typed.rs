@@ -608,11 +608,16 @@ pub(super) fn place(place: &Place) -> Value {
 /// Everything about a diagnostic; `crate::native` has the same for the engine.
 fn line(diagnostic: &Diagnostic) -> String {
     let mut line = format!(
-        "{} {} {:?} {:?}",
+        "{} {} {:?} {:?} {:?}",
         lower_case(&diagnostic.severity),
         case(diagnostic.code),
         diagnostic.message,
-        diagnostic.help
+        diagnostic.notes,
+        diagnostic
+            .fixes
+            .iter()
+            .map(|it| &it.title)
+            .collect::<Vec<_>>()
     );
     for label in &diagnostic.labels {
         let Place { span, start, end } = &label.place;

@@ -1,10 +1,10 @@
 //! What is said of one-call plans besides the verdict: which checks were made, and what would take a
 //! reason against a plan away. On the corpus, which has a case for each reason.
 
-use agent_api::decide::{CallContext, CallDenial, CallVerdict, authorize_call};
-use agent_api::explain::{CallCheck, CheckOutcome, apply, call_checks, call_denials, call_fixes};
-use agent_api::lower;
-use agent_api::model::{CallPlan, Index, Lock, ToolCatalogue};
+use agent_decide::{CallCheck, CallContext, CallDenial, CallVerdict, authorize_call};
+use agent_explain::{CheckState, apply, call_checks, call_denials, call_fixes};
+use agent_lower as lower;
+use agent_model::{CallPlan, Index, Lock, ToolCatalogue};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,7 @@ fn every_check_of_an_allowed_call_is_passed() {
             CallVerdict::Allowed(_) => {
                 assert_eq!(checks.len(), CallCheck::ALL.len(), "{}", case.display());
                 for check in checks {
-                    assert_eq!(check.outcome, CheckOutcome::Passed, "{}", case.display());
+                    assert_eq!(check.outcome, CheckState::Passed, "{}", case.display());
                     // A sentence, and what shows it.
                     assert!(check.facts.len() > 1, "{}: {check:?}", case.display());
                 }
@@ -88,16 +88,16 @@ fn a_check_is_failed_for_each_reason_and_none_is_passed_that_could_not_be_made()
         let denials = denials.as_slice();
         let checks = call_checks(&plan, &verdict);
         for (check, checked) in CallCheck::ALL.into_iter().zip(&checks) {
-            let failed = denials.iter().any(|it| CallCheck::of(it) == check);
-            let is_failed = checked.outcome == CheckOutcome::Failed;
+            let failed = denials.iter().any(|it| it.check() == check);
+            let is_failed = checked.outcome == CheckState::Failed;
             assert_eq!(is_failed, failed, "{}", case.display());
-            unmade += usize::from(checked.outcome == CheckOutcome::NotMade);
+            unmade += usize::from(checked.outcome == CheckState::Skipped);
         }
         let unmade = |check: CallCheck| {
             let outcome = checks[check as usize].outcome;
             assert_eq!(
                 outcome,
-                CheckOutcome::NotMade,
+                CheckState::Skipped,
                 "{}: {check:?}",
                 case.display()
             );
@@ -106,7 +106,7 @@ fn a_check_is_failed_for_each_reason_and_none_is_passed_that_could_not_be_made()
             unmade(CallCheck::Permitted);
             unmade(CallCheck::ReadOnly);
         }
-        if checks[CallCheck::Listed as usize].outcome == CheckOutcome::Failed {
+        if checks[CallCheck::Listed as usize].outcome == CheckState::Failed {
             unmade(CallCheck::Unchanged);
             unmade(CallCheck::Arguments);
         }
@@ -142,7 +142,7 @@ fn every_suggested_change_takes_its_reason_away() {
                     .value;
                 let left = reasons(&changed, &world);
                 assert!(!left.contains(message), "{}: {fix:?}", case.display());
-                texts.push(fix.text);
+                texts.push(fix.title);
             }
         }
     }
@@ -175,7 +175,7 @@ fn unknown_arguments(args: &str) -> Vec<(String, String)> {
         .map(|fix| {
             let changed = apply(&text, &fix.edits);
             let args = &changed[at + 1..changed.len() - 2];
-            (fix.text, args.to_owned())
+            (fix.title, args.to_owned())
         })
         .collect()
 }

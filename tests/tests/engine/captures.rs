@@ -7,13 +7,11 @@
 
 mod calls;
 
-use agent_api::decide::{
-    CallContext, CallDenial, CallVerdict, MayWrite, Resolution, authorize_call,
-};
-use agent_api::lower;
-use agent_api::model::{Index, Lock};
-use agent_api::schema::{ArgumentProblem, Budget, arguments};
-use agent_api::text::Span;
+use agent_decide::{CallContext, CallDenial, CallVerdict, MayWrite, Resolution, authorize_call};
+use agent_json_schema::{ArgumentProblem, Budget, arguments};
+use agent_lower as lower;
+use agent_model::{Index, Lock};
+use agent_text::Span;
 use calls::{Call, Expected, calls};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,21 +1,23 @@
 //! Lazy expansion \[4, 6\], a test for each rule.
 
-use agent_api::decide::{
+use agent_decide::{
     Allowed, Circumstances, Definition, DenialReason, Entry, Expand, Expanded, Exposed, Holder,
     NotExpanded, NotExposed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling, expand, exposed,
     hash, services, token_estimate,
 };
-use agent_api::diagnostic::Code;
-use agent_api::explain::{not_expanded, not_exposed};
-use agent_api::lower::{self, Notation, definition, definition_digest, integrity};
-use agent_api::model::{
+use agent_diagnostic::Code;
+use agent_explain::{not_expanded, not_exposed};
+use agent_lower as lower;
+use agent_lower::{Notation, definition, definition_digest, integrity};
+use agent_model::{
     Agent, AgentName, AgentVersion, Capability, CapabilityVerb, Category, Context, Endpoint, Grant,
     HealthStatus, Index, Load, Lock, Name, Resource, Selection, ServerId, ServerVersion, Tenant,
     ToolName,
 };
-use agent_api::render::{self, Part};
-use agent_api::syntax::canonical;
-use agent_api::text::Source;
+use agent_render as render;
+use agent_render::Part;
+use agent_syntax::canonical;
+use agent_text::Source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
@@ -307,7 +309,7 @@ fn collisions(lock: &Lock, index: &Index) -> (Vec<(String, usize)>, Vec<String>)
     let diagnostics = not_exposed(&refused);
     for diagnostic in &diagnostics {
         assert_eq!(diagnostic.code, Code::StubCollision);
-        assert!(diagnostic.labels.len() > 1 && !diagnostic.help.is_empty());
+        assert!(diagnostic.labels.len() > 1 && !diagnostic.fixes.is_empty());
         for label in &diagnostic.labels {
             assert_eq!(label.place.source, Source::Index);
             assert!(label.place.span.end > label.place.span.start);

@@ -1,11 +1,12 @@
 //! Grounding \[1\], a test for each rule.
 
-use agent_api::decide::{self, Difference, Grounding, Reason, Verdict};
-use agent_api::diagnostic::{Code, Diagnostic};
-use agent_api::explain::{apply, cite, requote, ungrounded};
-use agent_api::lower::{ITEM_LIMIT, PAYLOAD_LIMIT, SUMMARY_LIMIT, payload, summarised, summary};
-use agent_api::render::{grounding, grounding_json};
-use agent_api::text::Source;
+use agent_decide as decide;
+use agent_decide::{Difference, Grounding, Reason, Verdict};
+use agent_diagnostic::{Code, Diagnostic};
+use agent_explain::{apply, cite, requote, ungrounded};
+use agent_lower::{ITEM_LIMIT, PAYLOAD_LIMIT, SUMMARY_LIMIT, payload, summarised, summary};
+use agent_render::{grounding, grounding_json};
+use agent_text::Source;
 
 /// What is said of some evidence.
 #[derive(Debug, PartialEq, Eq)]
@@ -317,7 +318,7 @@ fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
 }
 
 fn refused(summary: &str) -> Vec<&'static str> {
-    let found = agent_api::lower::summary(summary.as_bytes().to_vec());
+    let found = agent_lower::summary(summary.as_bytes().to_vec());
     codes(&found.expect_err("it is refused"))
 }
 
@@ -351,8 +352,8 @@ fn a_summary_is_a_list_of_claims_with_evidence() {
     let typo = r#"{"item": 1, "items": [{"claim": "c", "evidence": "e", "evidense": 1}]}"#;
     let read = summary(typo.as_bytes().to_vec()).expect("it is accepted");
     assert_eq!(codes(&read.warnings), ["UNKNOWN_KEY", "UNKNOWN_KEY"]);
-    assert_eq!(read.warnings[0].help[0], "did you mean `items`?");
-    assert_eq!(read.warnings[1].help[0], "did you mean `evidence`?");
+    assert_eq!(read.warnings[0].fixes[0].title, "did you mean `items`?");
+    assert_eq!(read.warnings[1].fixes[0].title, "did you mean `evidence`?");
 }
 
 #[test]
@@ -419,13 +420,17 @@ fn a_failure_points_into_both_texts() {
             (2, 16)
         );
         assert_eq!((nearest.place.end.line, nearest.place.end.column), (2, 33));
-        let snippet = "nearest is, at `/text`:\n\"evidence\": \"delivery was late\"";
-        assert_eq!(one.help, [snippet]);
+        let [fix] = &one.fixes[..] else {
+            panic!("{one:?}");
+        };
+        let snippet = "quote the nearest text, at `/text`:\n\"evidence\": \"delivery was late\"";
+        assert_eq!(fix.title, snippet);
+        assert_eq!(fix.edits[0].replacement, "\"delivery was late\"");
     });
     with("deliv\u{435}ry was late", payload, |grounding| {
         let found = ungrounded(grounding);
         assert_eq!(
-            found[0].help[1],
+            found[0].notes[0],
             "the evidence has U+0435 first where the payload has U+0065"
         );
     });

@@ -1,9 +1,10 @@
 //! Small documents of each form into an index.
 
-use agent_api::diagnostic::{Code, Diagnostic, Severity};
-use agent_api::import::{Imported, Overlay, import};
-use agent_api::lower::{self, Checked, Notation};
-use agent_api::text::Source;
+use agent_diagnostic::{Code, Diagnostic, Severity};
+use agent_import::{Imported, Overlay, import};
+use agent_lower as lower;
+use agent_lower::{Checked, Notation};
+use agent_text::Source;
 
 /// What an overlay has to say of a server besides its names.
 const REST: &str = "    categories: [reporting]
@@ -271,7 +272,10 @@ fn everything_that_is_missing_is_named_at_once_with_what_to_paste() {
         found,
         [(Code::MissingField, Source::Import, "\"com.acme/reports\""); 8]
     );
-    let all: Vec<_> = problems.iter().map(|problem| &*problem.help[0]).collect();
+    let all: Vec<_> = problems
+        .iter()
+        .map(|problem| &*problem.fixes[0].title)
+        .collect();
     assert_eq!(
         all[4],
         "add to the overlay:\nversion: v0.1\nservers:\n  com.acme/reports:\n    data:\n      residency: \"any\""
@@ -307,7 +311,7 @@ fn what_is_missing_is_missed_in_the_overlay_where_it_speaks_of_the_server() {
         [(Code::MissingField, Source::Overlay, "\"com.acme/reports\""); 4]
     );
     assert_eq!(
-        problems[2].help[0],
+        problems[2].fixes[0].title,
         "add to the overlay:\n\"servers\": { \"com.acme/reports\": { \"trust\": { \"signed\": false } } }"
     );
 }
@@ -356,8 +360,16 @@ fn of_several_ways_to_reach_a_server_none_is_guessed() {
     let problems = refuse(&document, about("com.acme/reports", ""), None);
     assert_eq!(problems.len(), 1, "{problems:#?}");
     assert_eq!(problems[0].code, Code::ImportValue);
-    assert!(problems[0].help[0].ends_with("    endpoint: \"https://mcp.acme.example/\""));
-    assert!(problems[0].help[1].ends_with("    endpoint: \"pkg:npm/%40acme/reports@1.2.0\""));
+    assert!(
+        problems[0].fixes[0]
+            .title
+            .ends_with("    endpoint: \"https://mcp.acme.example/\"")
+    );
+    assert!(
+        problems[0].fixes[1]
+            .title
+            .ends_with("    endpoint: \"pkg:npm/%40acme/reports@1.2.0\"")
+    );
     // One URL for two transports is one.
     let document = r#"{"name": "r", "version": "1", "remotes": [
         {"type": "sse", "url": "https://mcp.acme.example/"},
@@ -409,7 +421,7 @@ fn the_configuration_of_a_client_gives_urls_and_no_secrets() {
         let said = format!("{problems:?}");
         assert!(!said.contains("hunter2"), "{said}");
         assert!(
-            problems.iter().all(|problem| !problem.help.is_empty()),
+            problems.iter().all(|problem| !problem.fixes.is_empty()),
             "{problems:#?}"
         );
     }
@@ -434,7 +446,9 @@ fn an_editor_s_file_with_comments_is_refused_with_what_to_do() {
         let problems = refuse(document, None, None);
         assert_eq!(problems[0].code, Code::JsonSyntax);
         assert!(
-            problems[0].help[1].contains("comments or trailing commas"),
+            problems[0].fixes[1]
+                .title
+                .contains("comments or trailing commas"),
             "{problems:?}"
         );
     }
@@ -563,7 +577,7 @@ fn messages_may_stand_in_their_envelopes() {
     assert_eq!(warning.severity(), Severity::Warning);
     assert_eq!(warning.labels[0].place.span.of(plain), "\"t\"");
     assert_eq!(
-        warning.help[0],
+        warning.fixes[0].title,
         "add to the overlay:\nservers:\n  r:\n    tools:\n      t:\n        x-summit-capabilities: [{ \"verb\": \"read\", \"resource\": \"x-reports\", \"constraints\": [\"readonly\"] }]"
     );
     for (from, to) in [
@@ -622,7 +636,7 @@ fn names_that_are_no_ids_are_given_another_one() {
         .find(|p| p.code == Code::ImportValue)
         .expect("a bad id");
     assert_eq!(
-        bad.help[0],
+        bad.fixes[0].title,
         "add to the overlay:\nservers:\n  \"@com.acme/reports\":\n    id: \"com.acme/reports\""
     );
     for key in ["\"@com.acme/reports\"", "reports"] {
@@ -684,7 +698,11 @@ servers:
             (Code::UnknownKey, "y"),
         ]
     );
-    let helps: Vec<_> = imported.warnings.iter().flat_map(|w| &w.help).collect();
+    let helps: Vec<_> = imported
+        .warnings
+        .iter()
+        .flat_map(|w| w.fixes.iter().map(|fix| &fix.title))
+        .collect();
     for meant in ["servers", "com.acme/reports", "categories", "search"] {
         let help = format!("did you mean `{meant}`?");
         assert!(helps.contains(&&help), "{help} in {helps:?}");
@@ -775,7 +793,10 @@ servers:
     );
     for (problem, meant) in problems.iter().zip(["search", "internet", "readonly"]) {
         let help = format!("did you mean `{meant}`?");
-        assert!(problem.help.contains(&help), "{problem:#?}");
+        assert!(
+            problem.fixes.iter().any(|fix| fix.title == help),
+            "{problem:#?}"
+        );
     }
     // What the capture has wrong is refused in the capture.
     let document = CAPTURE.replace(
@@ -859,7 +880,7 @@ fn documents_of_no_form_or_of_two_are_refused() {
     ] {
         let problems = refuse(document, None, None);
         assert_eq!(problems[0].code, code, "{document}: {problems:#?}");
-        assert!(problems.iter().any(|p| !p.help.is_empty()) || code == Code::WrongType);
+        assert!(problems.iter().any(|p| !p.fixes.is_empty()) || code == Code::WrongType);
     }
     let none = run(r#"{"mcpServers": {}}"#, None, None).value;
     assert_eq!(none.index, "{\n  \"servers\": []\n}\n");
@@ -957,7 +978,7 @@ fn hostile_inputs_end() {
         "{{\"name\": \"r\", \"version\": \"1\", \"remotes\": [{}]}}",
         remotes.join(",")
     );
-    assert_eq!(refuse(&remotes, about("r", ""), None)[0].help.len(), 8);
+    assert_eq!(refuse(&remotes, about("r", ""), None)[0].fixes.len(), 8);
     let tools: Vec<_> = (0..20_000)
         .map(|n| format!("{{\"name\": \"tool_{n}\"}}"))
         .collect();

@@ -1,8 +1,8 @@
 //! Policies from outside: the examples, what a ruling is, and policies that mean harm.
-use agent_api::decide::{PolicyEngine, Ruling};
-use agent_api::diagnostic::Diagnostic;
-use agent_api::policy::{Policy, TestVerdict, Vocabulary, dead_rules, read, test, unused_rules};
-use agent_api::text::Place;
+use agent_decide::{PolicyEngine, Ruling};
+use agent_diagnostic::Diagnostic;
+use agent_rego::{Policy, TestVerdict, Vocabulary, dead_rules, read, test, unused_rules};
+use agent_text::Place;
 use std::fs;
 use std::path::PathBuf;
 
@@ -206,7 +206,7 @@ fn said(problems: &[Diagnostic]) -> Vec<String> {
         .iter()
         .map(|problem| {
             let start = problem.labels[0].place.start;
-            let help = problem.help.first().map(|help| format!(" ({help})"));
+            let help = problem.fixes.first().map(|fix| format!(" ({})", fix.title));
             let help = help.unwrap_or_default();
             format!("{}:{} {}{help}", start.line, start.column, problem.message)
         })
@@ -530,7 +530,7 @@ fn a_large_policy_is_read_soon_or_refused() {
         assert!(read.is_ok(), "{head}");
         assert!(taken.as_secs() < 20, "{head}: {taken:?}");
     }
-    let rules = "x if true\n".repeat(agent_api::policy::TOKEN_LIMIT / 3);
+    let rules = "x if true\n".repeat(agent_rego::TOKEN_LIMIT / 3);
     let many = read(format!("package switchboard\n{rules}").into_bytes()).expect_err("too many");
     assert!(many[0].message.contains("400,000"), "{many:?}");
     let large = read(vec![b'#'; (16 << 20) + 1]).expect_err("too large");
@@ -636,7 +636,7 @@ fn errors_say_what_and_where() {
             }
             Err(problems) => {
                 assert_eq!(problems[0].code.name(), "POLICY_SYNTAX");
-                let help = problems[0].help.first();
+                let help = problems[0].fixes.first().map(|fix| &fix.title);
                 let help = help.map(|help| format!(" ({help})")).unwrap_or_default();
                 let place = problems[0].labels[0].place;
                 format!("{} {}{help}", at(place), problems[0].message)

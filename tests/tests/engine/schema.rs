@@ -9,9 +9,9 @@ mod other;
 mod suite;
 mod words;
 
-use agent_api::syntax::Node;
-use agent_api::syntax::json::{Reader, parse_value};
 use agent_json_schema::{Budget, Documents, Draft, OverBudget, Refused, Schema, Violation};
+use agent_syntax::Node;
+use agent_syntax::json::{Reader, parse_value};
 
 /// A JSON text as a tree.
 fn tree(text: &str) -> Node<'_> {

@@ -1,13 +1,13 @@
 //! What holds of capabilities, tools and circumstances.
 
 use super::{config, read, same, texts};
-use agent_api::decide::{
+use agent_decide::{
     Change, Counterfactual, LockState, Matching, PolicyEngine, Resolution as Decided, compare,
     verify,
 };
-use agent_api::lower;
-use agent_api::model::{Grant, Load, Name, ToolView};
-use agent_api::render;
+use agent_lower as lower;
+use agent_model::{Grant, Load, Name, ToolView};
+use agent_render as render;
 use agent_tests::files::{EligibleTool, File as _, Match, Preference, ToolRequirement};
 use agent_tests::policy::{Fake, Rule, policies};
 use agent_tests::text::{Style, Tree};

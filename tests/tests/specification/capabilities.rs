@@ -1,6 +1,6 @@
 //! The clauses of specification 4, by name, with what was settled about them.
 
-use agent_api::decide::PolicyEngine;
+use agent_decide::PolicyEngine;
 use agent_tests::difference::difference;
 use agent_tests::files::{File as _, Match, Preference, Reason, ToolRequirement};
 use agent_tests::inputs::{Given, Inputs};
@@ -50,7 +50,7 @@ const SEARCH: &str = "task_id: t\nrequired_capabilities:\n  - {verb: search, res
 
 fn matched(inputs: &Inputs, policy: Option<Arc<dyn PolicyEngine>>) -> Match {
     let read = native::read(inputs, policy).unwrap_or_else(|found| panic!("{found:#?}"));
-    let text = agent_api::render::matching(&read.matching()).expect("small enough");
+    let text = agent_render::matching(&read.matching()).expect("small enough");
     Match::read(&text).expect("its type")
 }
 
@@ -135,7 +135,7 @@ fn clauses_2_2_and_2_3_resources_and_constraints_are_listed_or_of_ones_own() {
         let found = native::read(&inputs, None).expect_err("it is misspelt");
         assert_eq!(found[0].code.name(), "UNKNOWN_VALUE");
         assert!(
-            found[0].help.iter().any(|help| help.contains(meant)),
+            found[0].fixes.iter().any(|fix| fix.title.contains(meant)),
             "{found:#?}"
         );
     }
@@ -340,13 +340,13 @@ fn clause_5_steps_are_taken_in_their_order() {
 struct DenyC(std::sync::Mutex<Vec<String>>);
 
 impl PolicyEngine for DenyC {
-    fn ask(&self, input: &str) -> agent_api::decide::Ruling {
+    fn ask(&self, input: &str) -> agent_decide::Ruling {
         self.0.lock().expect("no panic").push(input.to_owned());
         let input: Value = serde_json::from_str(input).expect("JSON");
         let ids = input["candidate_tools"].as_array().expect("a list").iter();
         let ids = ids.map(|it| it["id"].as_str().expect("a string").to_owned());
-        agent_api::decide::Ruling {
-            answer: Ok(agent_api::decide::Allowed {
+        agent_decide::Ruling {
+            answer: Ok(agent_decide::Allowed {
                 tools: ids.filter(|id| !id.starts_with('c')).collect(),
                 ..Default::default()
             }),

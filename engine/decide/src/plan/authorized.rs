@@ -65,6 +65,10 @@ impl AuthorizedStep {
         self.server.as_deref()
     }
 
+    pub(super) fn server_use(&self) -> Option<&Arc<ServerUse>> {
+        self.server.as_ref()
+    }
+
     /// Whether a human has to approve of it first.
     pub fn needs_approval(&self) -> bool {
         self.server.as_ref().is_some_and(|it| it.needs_approval)

@@ -80,7 +80,7 @@ impl<'a> Decision<'a> {
         else {
             return;
         };
-        self.wait_for_input(number, taker.binding);
+        self.wait_for_input(taker.binding);
         // By one that can't be used no input would be taken later either.
         if let Some(tool) = taker.tool.filter(|tool| tool.listed) {
             let problems = agent_json_schema::unusable(tool.input.as_deref(), &mut self.budget);

@@ -108,11 +108,11 @@ impl<'a> Decision<'a> {
     }
 
     /// What of an input has to wait until it is there.
-    pub(super) fn wait_for_input(&mut self, number: usize, binding: &Binding) {
-        self.defer(number, RunCheck::InputFrom);
-        self.defer(number, RunCheck::Input);
+    pub(super) fn wait_for_input(&mut self, binding: &Binding) {
+        self.open.defer(RunCheck::InputFrom);
+        self.open.defer(RunCheck::Input);
         if matches!(binding.driver, Driver::Http { .. }) {
-            self.defer(number, RunCheck::Destination);
+            self.open.defer(RunCheck::Destination);
         }
     }
 }

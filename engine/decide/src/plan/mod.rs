@@ -25,6 +25,7 @@ mod query;
 mod references;
 mod schemas;
 mod server;
+mod trace;
 
 pub(super) use authorized::output_denials;
 pub use authorized::{AuthorizedPlan, AuthorizedStep, Decided, RunDenial, ServerUse};
@@ -33,9 +34,10 @@ pub use flow::CantBe;
 pub use input::InputDenial;
 pub use query::{QueryDenial, decide_query};
 pub use references::{Between, Referred, Stated};
+pub use trace::{Compared, StepCheck, StepRecord};
 
 use super::CallDenial;
-use agent_diagnostic::Problems;
+use agent_diagnostic::{Finding, Problems};
 use agent_json_schema::{Budget, JsonText, Library};
 use agent_lower::{self, Examined, digest};
 use agent_model::{
@@ -46,8 +48,9 @@ use agent_text::Span;
 use input::Taker;
 use profile::RulesByTool;
 use server::KnownTool;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
+use trace::Open;
 
 /// How many near names are told.
 const NEAR: usize = 3;
@@ -275,14 +278,47 @@ pub struct PlanAnswer<'a> {
     /// Why it may not run, by what the documents say together. What is wrong with a document by
     /// itself is told by its findings.
     pub denials: Vec<PlanDenial<'a>>,
-    /// What can't be checked yet, in the order of the steps.
-    pub deferred: Vec<Deferred>,
+    /// The record of each step: its checks in their order. A plan that can't be read has none.
+    pub steps: Vec<Vec<StepRecord<'a>>>,
     /// The steps that a human has to approve of.
     pub approvals: Vec<usize>,
     /// How much of its budget it took.
     pub spent: u64,
     /// What may run: there if and only if nothing is against it.
     pub authorized: Option<AuthorizedPlan>,
+}
+
+impl PlanAnswer<'_> {
+    /// Returns the checks that wait for the run, in the order of the steps.
+    pub fn deferred(&self) -> impl Iterator<Item = Deferred> {
+        (0..self.steps.len()).flat_map(|step| {
+            let checks = self.deferred_of(step).into_iter();
+            checks.map(move |check| Deferred { step, check })
+        })
+    }
+
+    /// Returns the checks of a step that wait for the run.
+    pub fn deferred_of(&self, step: usize) -> Vec<RunCheck> {
+        let records = self.steps.get(step).into_iter().flatten();
+        let mut checks: Vec<_> = records.flat_map(|it| it.deferred.iter().copied()).collect();
+        checks.sort_unstable();
+        checks
+    }
+
+    /// Returns the check that a problem of the plan fails.
+    pub fn failed_check(&self, finding: &Finding) -> Option<StepCheck> {
+        match finding.denial {
+            Some(number) => self.denials.get(number)?.reason.check(),
+            None => input_of(finding).map(|_| StepCheck::Input),
+        }
+    }
+}
+
+/// The number of the step whose input a problem of the plan's text is about.
+fn input_of(finding: &Finding) -> Option<usize> {
+    let rest = finding.diagnostic.pointer().strip_prefix("/plan/steps/")?;
+    let (number, member) = rest.split_once('/')?;
+    member.starts_with("input").then(|| number.parse().ok())?
 }
 
 /// Decide whether a plan may run.
@@ -296,8 +332,10 @@ pub fn authorize_plan<'a>(
         rules,
         context,
         budget: Budget::new(),
+        refused_inputs: plan.findings.iter().filter_map(input_of).collect(),
         denials: Vec::new(),
-        deferred: Vec::new(),
+        open: Open::default(),
+        trace: Vec::new(),
         steps: Vec::new(),
         tools: BTreeMap::new(),
     };
@@ -306,7 +344,7 @@ pub fn authorize_plan<'a>(
     }
     let Decision {
         denials,
-        deferred,
+        trace,
         steps,
         budget,
         ..
@@ -327,7 +365,7 @@ pub fn authorize_plan<'a>(
     });
     PlanAnswer {
         denials,
-        deferred,
+        steps: trace,
         approvals,
         spent: budget.spent(),
         authorized,
@@ -341,8 +379,12 @@ struct Decision<'a> {
     context: PlanContext<'a>,
     /// One for all schemas: a plan ends within it, however many steps it has.
     budget: Budget,
+    /// The steps whose input the plan's own text has wrong.
+    refused_inputs: BTreeSet<usize>,
     denials: Vec<PlanDenial<'a>>,
-    deferred: Vec<Deferred>,
+    /// The outcomes of the step that is being checked.
+    open: Open,
+    trace: Vec<Vec<StepRecord<'a>>>,
     steps: Vec<AuthorizedStep>,
     /// The tools of servers that steps have called, by server, version and tool.
     tools: BTreeMap<(&'a str, Option<&'a str>, &'a str), KnownTool<'a>>,
@@ -351,16 +393,15 @@ struct Decision<'a> {
 impl<'a> Decision<'a> {
     /// Past [`Problems::LIMIT`] nothing is added: nobody reads more.
     fn deny(&mut self, step: impl Into<Option<usize>>, reason: PlanReason<'a>) {
+        if let Some(check) = reason.check() {
+            self.open.fail(check);
+        }
         if self.denials.len() < Problems::LIMIT {
             self.denials.push(PlanDenial {
                 step: step.into(),
                 reason,
             });
         }
-    }
-
-    fn defer(&mut self, step: usize, check: RunCheck) {
-        self.deferred.push(Deferred { step, check });
     }
 
     fn plan(&mut self, plan: &'a Plan) {
@@ -376,16 +417,32 @@ impl<'a> Decision<'a> {
 
     fn step(&mut self, plan: &'a Plan, number: usize, step: &'a PlanStep) {
         let rules = self.rules;
+        self.open = Open::default();
+        if self.refused_inputs.contains(&number) {
+            self.open.fail(StepCheck::Input);
+        }
         if rules.profile.value.is_some() {
             self.allowed(number, step);
         }
         let pool = rules.pool.value.as_ref();
         let binding = pool.and_then(|pool| self.binding(number, step, pool));
-        let (Some(pool), Some(binding)) = (pool, binding) else {
-            self.steps
-                .push(AuthorizedStep::new(0, None, Arc::default()));
-            return;
+        let authorized = match pool.zip(binding) {
+            Some((pool, binding)) => self.bound(plan, number, pool, binding),
+            None => AuthorizedStep::new(0, None, Arc::default()),
         };
+        self.trace.push(self.record(step, binding, &authorized));
+        self.steps.push(authorized);
+    }
+
+    /// Makes the checks that need the binding of a step.
+    fn bound(
+        &mut self,
+        plan: &'a Plan,
+        number: usize,
+        pool: &'a ToolPool,
+        binding: &'a Binding,
+    ) -> AuthorizedStep {
+        let (rules, step) = (self.rules, &plan.steps[number]);
         if let Some(profile) = &rules.profile.value {
             self.limits(number, binding, profile);
         }
@@ -405,12 +462,11 @@ impl<'a> Decision<'a> {
             binding.driver,
             Driver::Http { .. } | Driver::McpProxy { .. }
         ) {
-            self.defer(number, RunCheck::Addresses);
+            self.open.defer(RunCheck::Addresses);
         }
-        self.defer(number, RunCheck::Output);
+        self.open.defer(RunCheck::Output);
         let place = pool.binding_place(&binding.connector, &binding.tool);
-        self.steps
-            .push(AuthorizedStep::new(place.unwrap_or_default(), server, tool));
+        AuthorizedStep::new(place.unwrap_or_default(), server, tool)
     }
 
     /// What the tool of a step is bound to.

@@ -2,38 +2,36 @@
 
 use super::{Edit, Patch, document_patches};
 use agent_decide::CallDenial;
-use agent_diagnostic::{Change, ChangeKind};
+use agent_diagnostic::{Applicability, Change, ChangeKind, Fix};
 use agent_json_schema::{ArgumentProblem, child, token};
 use agent_model::{CallPlan, Planned, PlannedCall};
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Node, write_string};
 use agent_text::{Source, Span};
 
-/// A change of a plan by which a reason against it is gone. Others may be left, or come.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallFix {
-    /// What it does: an instruction.
-    pub text: String,
-    /// Edits of the plan: ordered by place, without overlaps.
-    pub edits: Vec<Edit>,
-}
-
-/// The changes of a one-call plan by which this reason would be gone, the likeliest first: names that
-/// are spelled nearly so, and arguments that are left out. None of them lets a plan do more than it
-/// may: what is called is decided again.
-pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<CallFix> {
+/// Returns the fixes of a one-call plan that remove one denial, the likeliest first: names of
+/// similar spelling, and arguments that are left out. Other denials may stay or appear. The fixed
+/// plan is decided again, so no fix lets the agent do more than it may.
+pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<Fix> {
     let Planned::Call(call) = &plan.planned else {
         return Vec::new();
     };
-    let fix = |text: String, patches: Vec<Patch>| CallFix {
-        text,
+    let fix = |title: String, applicability, patches: Vec<Patch>| Fix {
+        title,
+        applicability,
         edits: edits(plan, patches),
     };
     let names = |nearest: &[&str], span: Span, what: &str| {
-        let nearest = nearest.iter();
-        nearest
-            .map(|name| fix(format!("{what} `{name}`"), vec![named(span, name)]))
-            .collect()
+        // Of several names a person has to choose one.
+        let applicability = match nearest.len() {
+            1 => Applicability::Safe,
+            _ => Applicability::Display,
+        };
+        let fixes = nearest.iter().map(|name| {
+            let patches = vec![named(span, name)];
+            fix(format!("{what} `{name}`"), applicability, patches)
+        });
+        fixes.collect()
     };
     match denial {
         CallDenial::UnknownServer { nearest } => {
@@ -49,11 +47,11 @@ pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<CallFix> {
             let meant = nearest.as_deref().filter(|meant| !args.have(meant));
             let renamed = meant.map(|meant| {
                 let text = format!("call the argument `{meant}`");
-                fix(text, vec![named(*span, meant)])
+                fix(text, Applicability::Safe, vec![named(*span, meant)])
             });
             let left_out = args.without(name).map(|patches| {
                 let text = format!("leave out the argument `{name}`");
-                fix(text, patches)
+                fix(text, Applicability::Unsafe, patches)
             });
             renamed.into_iter().chain(left_out).collect()
         }

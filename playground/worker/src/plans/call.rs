@@ -1,14 +1,14 @@
 //! Whether the one call of a plan may be made, as it is shown.
 
-use super::{Session, check, obligations, shown};
+use super::{Session, check, obligations, shown, split_fixes};
 use crate::convert;
-use agent_api::decide::{AuthorizedCall, CallContext, CallVerdict, authorize_call};
-use agent_api::explain::{self, CallCheck};
+use agent_api::CallAnswer;
+use agent_api::decide::{CallContext, CallVerdict};
+use agent_api::lower;
 use agent_api::model::{CallPlan, Name as _, Planned, PlannedCall};
 use agent_api::text::Span;
-use agent_api::{lower, render};
 use agent_protocol::plans::{Against, Authorized, Decision, Problem, Step, Verdict};
-use agent_protocol::{Diagnostic, Fix, Place, Source};
+use agent_protocol::{Diagnostic, Place, Source};
 
 pub(super) fn decision(session: &Session) -> Decision {
     let mut found = [
@@ -41,26 +41,29 @@ pub(super) fn decision(session: &Session) -> Decision {
         lock: session.lock.value.as_deref(),
         catalogue: session.catalogue.value.as_deref(),
     };
-    let verdict = authorize_call(plan, context);
+    let answer = CallAnswer::new(plan, context);
     let steps = match &plan.planned {
-        Planned::Call(call) => vec![step(plan, call, &verdict)],
+        Planned::Call(call) => vec![step(plan, call, &answer)],
         Planned::NeedsMoreInfo { .. } => Vec::new(),
     };
-    let authorized = match &verdict {
-        CallVerdict::Allowed(call) => Some(call),
-        _ => None,
-    };
+    let against = answer.decided_against().into_iter();
     Decision {
-        problems: problems(plan, &verdict),
+        problems: problems(&answer),
         steps,
-        authorized: authorized.map(|call| Authorized {
-            digest: lower::digest(&render::authorized_call(call)),
-            json: render::call_verdict_json(&verdict),
+        authorized: answer.authorized().map(|json| Authorized {
+            digest: lower::digest(&json),
+            json: answer.json(),
         }),
-        against: authorized.map(against).unwrap_or_default(),
-        verdict: match verdict {
+        against: against
+            .map(|(document, digest)| Against {
+                document: document.to_owned(),
+                name: None,
+                digest,
+            })
+            .collect(),
+        verdict: match answer.verdict() {
             CallVerdict::Allowed(_) => Verdict::Allowed,
-            CallVerdict::NeedsMoreInfo(answer) => Verdict::Asks(answer.to_owned()),
+            CallVerdict::NeedsMoreInfo(answer) => Verdict::Asks((*answer).to_owned()),
             CallVerdict::Denied(_) => Verdict::Denied,
         },
         ..undecided
@@ -83,20 +86,17 @@ fn of_call(mut found: Diagnostic) -> Diagnostic {
     found
 }
 
-fn step(plan: &CallPlan, call: &PlannedCall, verdict: &CallVerdict<'_>) -> Step {
+fn step(plan: &CallPlan, call: &PlannedCall, answer: &CallAnswer<'_>) -> Step {
     let spans = [call.server.span, call.tool.span, call.args];
     let whole = spans.into_iter().reduce(|a, b| Span {
         start: a.start.min(b.start),
         end: a.end.max(b.end),
     });
-    let needs_approval = match verdict {
+    let needs_approval = match answer.verdict() {
         CallVerdict::Allowed(call) => call.needs_approval(),
         _ => false,
     };
-    let mut checks: Vec<_> = explain::call_checks(plan, verdict)
-        .into_iter()
-        .map(check)
-        .collect();
+    let mut checks: Vec<_> = answer.checks().into_iter().map(check).collect();
     for fact in checks.iter_mut().flat_map(|check| &mut check.facts) {
         fact.place = fact.place.map(place);
     }
@@ -114,58 +114,25 @@ fn step(plan: &CallPlan, call: &PlannedCall, verdict: &CallVerdict<'_>) -> Step 
     }
 }
 
-fn problems(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Problem> {
-    let CallVerdict::Denied(denials) = verdict else {
-        return Vec::new();
-    };
-    let found = explain::call_denials(plan, verdict);
-    let found = convert::diagnostics(found).into_iter().map(of_call);
-    let denials = denials.as_slice().iter().zip(found);
-    denials
-        .filter_map(|(denial, found)| {
-            let fixes = explain::call_fixes(plan, denial).into_iter();
-            Some(Problem {
-                code: None,
-                reason: Some(found.code),
-                message: found.message,
-                place: found.labels.first()?.place,
-                pointer: None,
-                rule: None,
-                also: Vec::new(),
-                help: found.help,
-                step: Some(0),
-                check: Some(CallCheck::of(denial) as u32),
-                fixes: fixes
-                    .map(|fix| Fix {
-                        text: fix.text,
-                        widening: false,
-                        edits: Some(fix.edits.into_iter().map(edit).collect()),
-                    })
-                    .collect(),
-            })
+fn problems(answer: &CallAnswer<'_>) -> Vec<Problem> {
+    let found = answer.diagnostics().into_iter().zip(answer.failed_checks());
+    let problems = found.filter_map(|(mut found, check)| {
+        let (mut fixes, help) = split_fixes(&mut found);
+        let edits = fixes.iter_mut().flat_map(|fix| &mut fix.edits).flatten();
+        edits.for_each(|edit| edit.place = place(edit.place));
+        Some(Problem {
+            code: None,
+            reason: Some(found.code.name().to_owned()),
+            place: place(convert::place(found.place()?)),
+            message: found.message,
+            pointer: None,
+            rule: None,
+            also: Vec::new(),
+            help,
+            step: Some(0),
+            check: u32::try_from(check).ok(),
+            fixes,
         })
-        .collect()
-}
-
-fn edit(edit: explain::Edit) -> agent_protocol::Edit {
-    let edit = convert::edit(edit);
-    agent_protocol::Edit {
-        place: place(edit.place),
-        ..edit
-    }
-}
-
-fn against(call: &AuthorizedCall<'_>) -> Vec<Against> {
-    let documents = [
-        ("lock", lower::digest(&render::lock(call.lock()))),
-        ("entry of the index", lower::integrity(call.server())),
-        ("definition of the tool", call.definition().to_owned()),
-    ];
-    documents
-        .map(|(document, digest)| Against {
-            document: document.to_owned(),
-            name: None,
-            digest,
-        })
-        .into()
+    });
+    problems.collect()
 }

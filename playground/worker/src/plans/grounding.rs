@@ -1,11 +1,11 @@
 //! Whether a summary says what a payload says, as it is shown.
 
 use super::difference::pieces;
-use super::{Session, shown};
+use super::{Session, shown, split_fixes};
 use crate::convert;
 use agent_api::decide::{self, Reason};
-use agent_api::explain;
 use agent_api::model;
+use agent_api::{GroundingAnswer, explain};
 use agent_protocol::plans::{Claim, Evidence, Grounding, Near, Quote};
 
 pub(super) fn grounding(session: &Session) -> Grounding {
@@ -18,29 +18,28 @@ pub(super) fn grounding(session: &Session) -> Grounding {
     let (Some(summary), Some(payload)) = (&session.summary.value, &session.payload.value) else {
         return undecided;
     };
-    let decided = decide::ground(summary, payload);
-    let mut failures = explain::ungrounded(&decided).into_iter();
+    let answer = GroundingAnswer::new(summary, payload);
+    let decided = answer.grounding();
+    let mut failures = answer.diagnostics().into_iter();
     let claims = decided.items().map(|(claim, verdict)| Claim {
         claim: shown(&claim.claim.value),
         evidence: shown(&claim.evidence.value),
         place: convert::place(&summary.text.place(claim.evidence.span)),
         verdict: match verdict {
             decide::Verdict::Grounded { first, count } => Evidence::Found {
-                first: quote(&decided, first),
+                first: quote(decided, first),
                 count: u32::try_from(*count).unwrap_or(u32::MAX),
             },
             decide::Verdict::Ungrounded { reason, nearest } => {
-                let mut help = failures.next().map_or_else(Vec::new, |found| found.help);
-                if nearest.is_some() && !help.is_empty() {
-                    // The first one is what is nearest, which is shown by itself.
-                    help.remove(0);
-                }
+                // The fix with edits is the nearest text, which is shown by itself.
+                let found = failures.next();
+                let help = found.map_or_else(Vec::new, |mut it| split_fixes(&mut it).1);
                 Evidence::Missed {
                     code: explain::ungrounded_code(reason).name().to_owned(),
-                    text: explain::ungrounded_reason(&decided, reason),
+                    text: explain::ungrounded_reason(decided, reason),
                     help,
-                    parts: parts(&decided, reason),
-                    near: nearest.as_ref().map(|found| near(&decided, claim, found)),
+                    parts: parts(decided, reason),
+                    near: nearest.as_ref().map(|found| near(decided, claim, found)),
                 }
             }
         },

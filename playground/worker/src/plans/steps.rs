@@ -1,16 +1,12 @@
 //! Whether a plan of several steps may run, as it is shown.
 
-use super::{Session, check, obligations, shown};
+use super::{Session, check, obligations, shown, split_fixes};
 use crate::convert;
-use agent_api::decide::{PlanContext, authorize_plan};
-use agent_api::diagnostic::{Finding, Fix};
-use agent_api::explain::{self, StepCheck};
-use agent_api::lower::Examined;
+use agent_api::PlanAnswer;
+use agent_api::decide::PlanContext;
+use agent_api::diagnostic::Diagnostic;
+use agent_api::lower::{self, Examined};
 use agent_api::model::{Input, Plan, PlanStep};
-use agent_api::syntax::Value;
-use agent_api::syntax::json::{Reader, parse_value};
-use agent_api::{lower, render};
-use agent_protocol as shown_as;
 use agent_protocol::plans::{Against, Authorized, Decision, InputFrom, Problem, Step, Verdict};
 
 pub(super) fn decision(session: &Session) -> Decision {
@@ -36,35 +32,20 @@ pub(super) fn decision(session: &Session) -> Decision {
         lock: session.lock.value.as_deref(),
         catalogue: session.catalogue.value.as_deref(),
     };
-    let answer = authorize_plan(plan, rules, context);
-    let mut findings = explain::plan_findings(plan, rules, context, &answer);
-    let fixes = explain::plan_fixes(plan, rules, context, &answer, &findings);
-    let checks = explain::plan_checks(plan, rules, context, &answer, &findings);
-    let report = render::PlanReport {
-        plan,
-        rules,
-        context,
-        answer: &answer,
-        findings: &findings,
-        fixes: &fixes,
-    };
-    let (json, against) = (render::validation_report(&report), report.decided_against());
-    explain::tell_fixes(&mut findings, &fixes);
-    let problems = findings.into_iter().zip(&fixes).filter_map(|(found, fix)| {
-        let step = found.step.filter(|step| *step < checks.len());
-        let of_step = step.map(|step| &checks[step]);
-        let failed = StepCheck::of(&answer, &found);
+    let answer = PlanAnswer::new(plan, rules, context);
+    let checks = answer.steps();
+    let found = answer.diagnostics().into_iter().zip(answer.failed_checks());
+    let problems = found.filter_map(|(found, failed)| {
+        let of_step = found.step.and_then(|step| checks.get(step));
         let at = of_step.and_then(|it| it.iter().position(|(check, _)| Some(*check) == failed));
-        let edits = fix
-            .as_ref()
-            .map(|fix| explain::fix_edits(&plan.text, rules, fix));
-        problem(found, (step, at), fix.as_ref().zip(edits))
+        problem(found, of_step.is_some(), at)
     });
     let problems = problems.collect();
+    let decision = answer.decision();
     let steps = plan.value.iter().flat_map(|plan| &plan.steps);
     let steps = steps.zip(checks).enumerate();
     Decision {
-        verdict: match answer.authorized {
+        verdict: match decision.authorized {
             Some(_) => Verdict::Allowed,
             None => Verdict::Denied,
         },
@@ -76,18 +57,16 @@ pub(super) fn decision(session: &Session) -> Decision {
                     .into_iter()
                     .map(|(_, checked)| check(checked))
                     .collect(),
-                obligations: obligations(answer.approvals.contains(&number)),
+                obligations: obligations(decision.approvals.contains(&number)),
                 ..self::step(session, plan, step)
             })
             .collect(),
-        authorized: answer.authorized.as_ref().map(|authorized| {
-            let json = render::authorized_plan(authorized);
-            Authorized {
-                digest: lower::digest(&json),
-                json,
-            }
+        authorized: answer.authorized().map(|json| Authorized {
+            digest: lower::digest(&json),
+            json,
         }),
-        against: against
+        against: answer
+            .decided_against()
             .into_iter()
             .map(|(document, name, digest)| Against {
                 document: document.to_owned(),
@@ -95,7 +74,7 @@ pub(super) fn decision(session: &Session) -> Decision {
                 digest,
             })
             .collect(),
-        report: Some(json),
+        report: Some(answer.report()),
         ..undecided
     }
 }
@@ -129,7 +108,7 @@ fn step(session: &Session, plan: &Examined<Plan>, step: &PlanStep) -> Step {
     };
     Step {
         id: Some(step.id.value.clone()),
-        title: title(step.span.of(text)),
+        title: step.title.as_deref().map(shown),
         connector: step.connector.value.clone(),
         tool: step.tool.value.clone(),
         driver: binding.map(|binding| binding.driver.kind().to_owned()),
@@ -141,54 +120,24 @@ fn step(session: &Session, plan: &Examined<Plan>, step: &PlanStep) -> Step {
     }
 }
 
-/// What a step is called for people; nothing is decided by it.
-fn title(step: &str) -> Option<String> {
-    let root = parse_value(&mut Reader::new(step)).ok()?;
-    let Value::Mapping(entries) = root.value else {
-        return None;
-    };
-    let mut entries = entries.into_iter();
-    match entries.find(|entry| entry.key == "title")?.value.value {
-        Value::String(title) => Some(shown(&title)),
-        _ => None,
-    }
-}
-
-fn problem(
-    found: Finding,
-    (step, check): (Option<usize>, Option<usize>),
-    fix: Option<(&Fix, Vec<explain::Edit>)>,
-) -> Option<Problem> {
+fn problem(mut found: Diagnostic, of_step: bool, check: Option<usize>) -> Option<Problem> {
     let number = |number: Option<usize>| number.and_then(|it| u32::try_from(it).ok());
-    let mut told = convert::diagnostics(vec![found.diagnostic]).pop()?;
-    // What is shown by itself.
-    let rule = format!("the rule is: {}", found.rule);
-    let reason = found.reason.map(|code| code.name());
-    let exactly = reason.map(|name| format!("more exactly, it is {name}"));
-    told.help
-        .retain(|help| *help != rule && Some(help) != exactly.as_ref());
-    if fix.is_some() {
-        told.help.pop();
-    }
-    let mut labels = told.labels.into_iter();
+    let (fixes, help) = split_fixes(&mut found);
+    let mut labels = found
+        .labels
+        .iter()
+        .map(|label| convert::place(&label.place));
     Some(Problem {
-        code: Some(told.code),
-        reason: reason.map(str::to_owned),
-        message: told.message,
-        place: labels.next()?.place,
-        pointer: Some(found.pointer),
-        rule: Some(found.rule),
-        also: labels.collect(),
-        help: told.help,
-        step: number(step),
+        code: Some(found.code.name().to_owned()),
+        reason: found.reason.map(|code| code.name().to_owned()),
+        place: labels.next()?,
+        pointer: Some(found.pointer().to_owned()),
+        rule: found.rule.clone(),
+        step: number(found.step.filter(|_| of_step)),
         check: number(check),
-        fixes: fix
-            .map(|(fix, edits)| shown_as::Fix {
-                text: explain::fix_words(fix),
-                widening: fix.widens(),
-                edits: Some(edits.into_iter().map(convert::edit).collect()),
-            })
-            .into_iter()
-            .collect(),
+        also: convert::labels(found.labels.into_iter().skip(1)),
+        message: found.message,
+        help,
+        fixes,
     })
 }

@@ -2,8 +2,8 @@
 //! made.
 
 use super::corpus::{Case, cases};
-use agent_api::decide::{RunCheck, authorize_plan};
-use agent_api::explain::{CheckOutcome, Checked, StepCheck, deferred, plan_checks, plan_findings};
+use agent_decide::{RunCheck, StepCheck, authorize_plan};
+use agent_explain::{CheckState, Checked, deferred, plan_checks, plan_findings};
 use std::path::Path;
 
 /// The checks of each step, and by which step and check the findings are told.
@@ -15,15 +15,16 @@ type Checks = (
 fn checks(case: &Case) -> Checks {
     let answer = authorize_plan(&case.plan, &case.rules, case.context());
     let findings = plan_findings(&case.plan, &case.rules, case.context(), &answer);
-    let checks = plan_checks(&case.plan, &case.rules, case.context(), &answer, &findings);
+    let checks = plan_checks(&case.plan, &case.rules, &answer);
     let told = findings.iter().map(|finding| {
-        let check = StepCheck::of(&answer, finding);
-        (finding.step, check, finding.pointer.clone())
+        let diagnostic = &finding.diagnostic;
+        let check = answer.failed_check(finding);
+        (diagnostic.step, check, diagnostic.pointer().to_owned())
     });
     (checks, told.collect())
 }
 
-fn outcome(step: &[(StepCheck, Checked)], check: StepCheck) -> Option<CheckOutcome> {
+fn outcome(step: &[(StepCheck, Checked)], check: StepCheck) -> Option<CheckState> {
     let found = step.iter().find(|(each, _)| *each == check);
     found.map(|(_, checked)| checked.outcome)
 }
@@ -51,21 +52,21 @@ fn every_check_of_a_plan_that_may_run_is_passed_or_waits() {
             for (check, checked) in step {
                 assert!(!checked.facts.is_empty(), "{}: {check:?}", folder.display());
                 match checked.outcome {
-                    CheckOutcome::Passed => {
+                    CheckState::Passed => {
                         passed += 1;
                         // That a host may be reached is passed before its addresses are known.
                         let addresses = deferred(RunCheck::Addresses);
                         let told = checked.facts.iter().find(|fact| fact.text == addresses);
                         said.extend(told.map(|fact| fact.text.clone()));
                     }
-                    CheckOutcome::AtRunTime => {
+                    CheckState::Deferred => {
                         said.extend(checked.facts.iter().map(|fact| fact.text.clone()));
                     }
                     other => panic!("{}: {check:?} {other:?}", folder.display()),
                 }
             }
             waiting += said.len();
-            let of_step = answer.deferred.iter().filter(|it| it.step == number);
+            let of_step = answer.deferred().filter(|it| it.step == number);
             let mut expected: Vec<_> = of_step.map(|it| deferred(it.check).to_owned()).collect();
             said.sort();
             expected.sort();
@@ -86,7 +87,7 @@ fn a_check_is_failed_by_each_finding_of_its_own_and_by_nothing_else() {
                 let told = |(of, is, _): &(Option<usize>, Option<StepCheck>, String)| {
                     (*of, *is) == (Some(number), Some(*check))
                 };
-                let is_failed = checked.outcome == CheckOutcome::Failed;
+                let is_failed = checked.outcome == CheckState::Failed;
                 let of_it = findings.iter().any(told);
                 assert_eq!(is_failed, of_it, "{}: {check:?}", folder.display());
                 failed[*check as usize] += usize::from(is_failed);
@@ -135,10 +136,7 @@ fn what_had_nothing_to_look_at_was_not_made() {
         let (steps, _) = checks(&case);
         let unmade = |step: &[(StepCheck, Checked)], check: StepCheck, folder: &Path| {
             let found = outcome(step, check);
-            let ok = matches!(
-                found,
-                None | Some(CheckOutcome::NotMade | CheckOutcome::Failed)
-            );
+            let ok = matches!(found, None | Some(CheckState::Skipped | CheckState::Failed));
             assert!(ok, "{}: {check:?} {found:?}", folder.display());
         };
         for step in &steps {
@@ -151,7 +149,7 @@ fn what_had_nothing_to_look_at_was_not_made() {
                 unmade(step, StepCheck::Pool, &folder);
                 seen[1] += 1;
             }
-            if outcome(step, StepCheck::Pool) != Some(CheckOutcome::Passed) {
+            if outcome(step, StepCheck::Pool) != Some(CheckState::Passed) {
                 let others = [
                     StepCheck::Lock,
                     StepCheck::Destination,
@@ -178,7 +176,7 @@ fn what_is_compared_stands_where_it_says() {
     let facts = |check: StepCheck| {
         let found = steps[0].iter().find(|(each, _)| *each == check);
         let facts = found.into_iter().flat_map(|(_, checked)| &checked.facts);
-        let text = |fact: &agent_api::explain::CheckFact| {
+        let text = |fact: &agent_explain::CheckFact| {
             let place = fact.place?;
             let text = [
                 &case.plan.text,

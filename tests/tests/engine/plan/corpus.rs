@@ -1,12 +1,13 @@
 //! The corpus of sequential plans. What is expected of each case was written by hand, from the
 //! specifications.
 
-use agent_api::decide::{PlanContext, PlanRules, authorize_plan};
-use agent_api::explain::{plan_findings, plan_fixes};
-use agent_api::lower::{self, Examined, Lowered};
-use agent_api::model::{Index, Lock, Plan, Request, ToolCatalogue};
-use agent_api::render::{PlanReport, authorized_plan, validation_report};
-use agent_api::text::Source;
+use agent_decide::{PlanContext, PlanRules, authorize_plan};
+use agent_explain::{plan_findings, plan_fixes};
+use agent_lower as lower;
+use agent_lower::{Examined, Lowered};
+use agent_model::{Index, Lock, Plan, Request, ToolCatalogue};
+use agent_render::{PlanReport, authorized_plan, validation_report};
+use agent_text::Source;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -77,11 +78,11 @@ impl Case {
         assert_eq!(answer.authorized.is_some(), findings.is_empty());
         let approvals = answer.approvals.iter();
         let approvals = approvals.map(|it| format!("approval {}", step(*it)));
-        let deferred = answer.deferred.iter();
+        let deferred = answer.deferred();
         let deferred =
             deferred.map(|it| format!("at_run_time {} {}", it.check.name(), step(it.step)));
         let problems = findings.iter().map(|finding| {
-            let pointer = match &*finding.pointer {
+            let pointer = match finding.diagnostic.pointer() {
                 "" => "-",
                 pointer => pointer,
             };

@@ -1,11 +1,11 @@
 //! What would make the problems of a plan go away.
 
 use super::corpus::{Case, cases};
-use agent_api::decide::{PlanRules, authorize_plan};
-use agent_api::diagnostic::{Change, Finding, Fix};
-use agent_api::explain::{Edit, apply, fix_edits, plan_findings, plan_fixes, plan_proposals};
-use agent_api::lower;
-use agent_api::text::{Source, Text};
+use agent_decide::{PlanRules, authorize_plan};
+use agent_diagnostic::{Change, ChangeSet, Edit, Finding};
+use agent_explain::{apply, fix_edits, plan_findings, plan_fixes, plan_proposals};
+use agent_lower as lower;
+use agent_text::{Source, Text};
 use std::sync::Arc;
 
 impl Case {
@@ -15,7 +15,7 @@ impl Case {
     }
 
     /// Every finding with what was proposed for it, and what was found to do.
-    fn fixes(&self) -> Vec<(Vec<Vec<Change>>, Finding, Option<Fix>)> {
+    fn fixes(&self) -> Vec<(Vec<Vec<Change>>, Finding, Option<ChangeSet>)> {
         let answer = authorize_plan(&self.plan, &self.rules, self.context());
         let findings = plan_findings(&self.plan, &self.rules, self.context(), &answer);
         let fixes = plan_fixes(&self.plan, &self.rules, self.context(), &answer, &findings);
@@ -29,8 +29,8 @@ impl Case {
     }
 
     /// The case after the edits of fixes, which are made as an editor makes them.
-    fn after(self, fixes: &[&Fix]) -> Self {
-        let all = Fix {
+    fn after(self, fixes: &[&ChangeSet]) -> Self {
+        let all = ChangeSet {
             changes: fixes.iter().flat_map(|fix| fix.changes.clone()).collect(),
         };
         let edits = fix_edits(&self.plan.text, &self.rules, &all);

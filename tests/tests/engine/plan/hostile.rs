@@ -1,13 +1,14 @@
 //! Documents that mean harm: each is decided, soon, and in few words.
 
 use super::corpus::{Case, base, sound};
-use agent_api::decide::{
+use agent_decide::{
     AuthorizedPlan, PlanReason, PlanRules, QueryDenial, authorize_plan, decide_query,
 };
-use agent_api::explain::{plan_findings, plan_fixes};
-use agent_api::lower::{self, PLAN_LIMIT};
-use agent_api::render::{PlanReport, validation_report};
-use agent_api::schema::{Library, OverBudget};
+use agent_explain::{plan_findings, plan_fixes};
+use agent_json_schema::{Library, OverBudget};
+use agent_lower as lower;
+use agent_lower::PLAN_LIMIT;
+use agent_render::{PlanReport, validation_report};
 use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -179,7 +180,11 @@ fn run_case(name: &str, case: Case) -> Codes {
     assert_eq!(answer.authorized.is_some(), findings.is_empty());
     let mut codes = Codes::new();
     for finding in &findings {
-        let code = finding.reason.unwrap_or(finding.diagnostic.code).name();
+        let code = finding
+            .diagnostic
+            .reason
+            .unwrap_or(finding.diagnostic.code)
+            .name();
         match codes.iter_mut().find(|(known, _)| known == code) {
             Some((_, count)) => *count += 1,
             None => codes.push((code.to_owned(), 1)),

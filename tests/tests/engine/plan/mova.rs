@@ -1,11 +1,11 @@
 //! The corpus over MOVA's own core, which is no part of the repository.
 
 use super::corpus::{Case, cases};
-use agent_api::decide::{PlanRules, authorize_plan};
-use agent_api::diagnostic::{Code, Finding};
-use agent_api::explain::plan_findings;
-use agent_api::schema::Library;
-use agent_api::text::Place;
+use agent_decide::{PlanRules, authorize_plan};
+use agent_diagnostic::{Code, Finding};
+use agent_explain::plan_findings;
+use agent_json_schema::Library;
+use agent_text::Place;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -45,10 +45,13 @@ impl From<Finding> for Wordless {
         Self {
             places: labels.map(|label| label.place).collect(),
             code: finding.diagnostic.code,
-            reason: finding.reason,
-            pointer: finding.pointer,
-            step: finding.step,
-            rule: finding.rule.split('#').next().map(str::to_owned),
+            reason: finding.diagnostic.reason,
+            pointer: finding.diagnostic.pointer().to_owned(),
+            step: finding.diagnostic.step,
+            rule: finding
+                .diagnostic
+                .rule
+                .and_then(|rule| rule.split('#').next().map(str::to_owned)),
         }
     }
 }

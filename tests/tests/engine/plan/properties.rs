@@ -3,7 +3,7 @@
 use super::corpus::{Case, Outcome};
 use super::worlds::{Maker, World, list, pick, take};
 use crate::random::Random;
-use agent_api::lower;
+use agent_lower as lower;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

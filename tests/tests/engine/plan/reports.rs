@@ -3,9 +3,9 @@
 
 use super::corpus::{Case, Outcome, cases, sound};
 use super::worlds::Maker;
-use agent_api::decide::{CallContext, CallVerdict, PlanRules, Resolution, authorize_call};
-use agent_api::lower;
-use agent_api::schema::Library;
+use agent_decide::{CallContext, CallVerdict, PlanRules, Resolution, authorize_call};
+use agent_json_schema::Library;
+use agent_lower as lower;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};

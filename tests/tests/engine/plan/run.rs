@@ -1,14 +1,14 @@
 //! What is decided while a plan runs, and before there is one.
 
 use super::corpus::{Case, root};
-use agent_api::decide::{
+use agent_decide::{
     AuthorizedPlan, CallResult, DestinationDenial, InputDenial, QueryDenial, RunDenial,
     authorize_plan, decide_query,
 };
-use agent_api::diagnostic::Code;
-use agent_api::explain::{run_denial, settled};
-use agent_api::lower;
-use agent_api::schema::Library;
+use agent_diagnostic::Code;
+use agent_explain::run_denial;
+use agent_json_schema::Library;
+use agent_lower as lower;
 use std::net::IpAddr;
 
 /// What a case of the corpus may do.
@@ -219,24 +219,24 @@ fn a_query_is_decided_by_the_profile() {
 fn a_request_ends_in_one_of_five_ways() {
     let schema =
         r#"{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}"#;
-    let settle = |schema: Option<&str>, payload: &str, summary: Option<&str>| {
+    let complete = |schema: Option<&str>, payload: &str, summary: Option<&str>| {
         let summary = summary.map(|text| text.as_bytes().to_vec());
-        let (result, problems) = settled(schema, payload.as_bytes().to_vec(), summary);
+        let (result, problems) = agent_api::complete(schema, payload.as_bytes().to_vec(), summary);
         (result, problems.first().map(|(code, _)| *code))
     };
     let good = r#"{"content": [{"type": "text", "text": "seven visitors"}], "structuredContent": {"n": 7}}"#;
     assert_eq!(
-        settle(Some(schema), good, None),
+        complete(Some(schema), good, None),
         (CallResult::ToolResult, None)
     );
     let proved = r#"{"items": [{"claim": "7", "evidence": "seven visitors"}]}"#;
     assert_eq!(
-        settle(Some(schema), good, Some(proved)),
+        complete(Some(schema), good, Some(proved)),
         (CallResult::ToolResultWithSummary, None)
     );
     let claimed = r#"{"items": [{"claim": "8", "evidence": "eight visitors"}]}"#;
     assert_eq!(
-        settle(Some(schema), good, Some(claimed)),
+        complete(Some(schema), good, Some(claimed)),
         (CallResult::ToolResult, Some(Code::Ungrounded))
     );
     for payload in [
@@ -245,13 +245,13 @@ fn a_request_ends_in_one_of_five_ways() {
         r#"{"content": []}"#,
     ] {
         assert_eq!(
-            settle(Some(schema), payload, Some(proved)),
+            complete(Some(schema), payload, Some(proved)),
             (CallResult::Error, Some(Code::MovaOutputInvalid)),
             "{payload}"
         );
     }
     assert_eq!(
-        settle(None, "{} and more", None),
+        complete(None, "{} and more", None),
         (CallResult::Error, Some(Code::MovaValidationFailed))
     );
 }

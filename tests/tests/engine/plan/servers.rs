@@ -1,9 +1,9 @@
 //! Steps that call tools of MCP servers: what their definitions have to be before anything is called.
 
 use super::corpus::{Case, sound};
-use agent_api::decide::{PlanRules, Resolution};
-use agent_api::lower;
-use agent_api::model::{Index, Lock};
+use agent_decide::{PlanRules, Resolution};
+use agent_lower as lower;
+use agent_model::{Index, Lock};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

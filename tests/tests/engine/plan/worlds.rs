@@ -3,8 +3,8 @@
 
 use super::corpus::{Case, base, cases, sound};
 use crate::random::Random;
-use agent_api::decide::PlanRules;
-use agent_api::lower;
+use agent_decide::PlanRules;
+use agent_lower as lower;
 use serde_json::{Value, json};
 use std::fmt;
 use std::fs;

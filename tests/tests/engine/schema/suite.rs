@@ -1,8 +1,9 @@
 //! JSON-Schema-Test-Suite, of which every mandatory case has to pass.
 
 use super::tree;
-use agent_api::syntax::{self, Node};
 use agent_json_schema::{Budget, Documents, Draft, Schema};
+use agent_syntax as syntax;
+use agent_syntax::Node;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,0 +1,175 @@
+//! May a plan of several steps run, and why not \[3\]?
+
+use crate::decide::{AuthorizedPlan, PlanContext, PlanRules, QueryDenial, RunDenial, StepCheck};
+use agent_decide::{PlanAnswer as Decision, authorize_plan, decide_query};
+use agent_diagnostic::{ChangeSet, Code, Diagnostic, Finding};
+use agent_explain::{
+    Checked, addresses, plan_checks, plan_diagnostics, plan_findings, plan_fixes, query_denial,
+    run_denial,
+};
+use agent_lower::{Examined, digest};
+use agent_model::Plan;
+use agent_render::{Part, PlanReport, authorized_plan, plan_answer, validation_report};
+use std::sync::Arc;
+
+/// The answer to a plan: the decision with its trace, the diagnostics with their fixes, and all that
+/// the views need.
+#[derive(Debug)]
+pub struct PlanAnswer<'a> {
+    plan: &'a Examined<Plan>,
+    rules: &'a PlanRules,
+    context: PlanContext<'a>,
+    decision: Decision<'a>,
+    findings: Vec<Finding>,
+    fixes: Vec<Option<ChangeSet>>,
+}
+
+impl<'a> PlanAnswer<'a> {
+    /// Decides on a plan, words every problem, and looks for fixes.
+    pub fn new(
+        plan: &'a Arc<Examined<Plan>>,
+        rules: &'a Arc<PlanRules>,
+        context: PlanContext<'a>,
+    ) -> Self {
+        let decision = authorize_plan(plan, rules, context);
+        let findings = plan_findings(plan, rules, context, &decision);
+        let fixes = plan_fixes(plan, rules, context, &decision, &findings);
+        Self {
+            plan,
+            rules,
+            context,
+            decision,
+            findings,
+            fixes,
+        }
+    }
+
+    /// Returns the decision and its trace.
+    pub fn decision(&self) -> &Decision<'a> {
+        &self.decision
+    }
+
+    /// Returns the authorized plan, if the plan may run.
+    pub fn into_authorized(self) -> Option<AuthorizedPlan> {
+        self.decision.authorized
+    }
+
+    /// Returns every problem with its fixes, ordered by document and place. There is none if and only
+    /// if the plan may run.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        plan_diagnostics(
+            &self.plan.text,
+            self.rules,
+            self.findings.clone(),
+            &self.fixes,
+        )
+    }
+
+    /// Returns the check that each diagnostic fails; none for one that is about no check.
+    pub fn failed_checks(&self) -> impl Iterator<Item = Option<StepCheck>> {
+        let findings = self.findings.iter();
+        findings.map(|finding| self.decision.failed_check(finding))
+    }
+
+    /// Returns the changes that each diagnostic's first fix makes, if one was found.
+    pub fn changes(&self) -> &[Option<ChangeSet>] {
+        &self.fixes
+    }
+
+    /// Returns the checks of each step in words.
+    pub fn steps(&self) -> Vec<Vec<(StepCheck, Checked)>> {
+        plan_checks(self.plan, self.rules, &self.decision)
+    }
+
+    /// Returns `ds.mova_agent_validation_report_v1` as JSON that ends with a newline.
+    pub fn report(&self) -> String {
+        validation_report(&self.as_report())
+    }
+
+    /// Returns the answer for people.
+    pub fn text(&self) -> Vec<Part> {
+        plan_answer(&self.as_report())
+    }
+
+    /// Returns the documents that were decided against: kind, name and digest.
+    pub fn decided_against(&self) -> Vec<(&'static str, Option<String>, String)> {
+        self.as_report().decided_against()
+    }
+
+    /// Returns the RFC 8785 form of the authorized plan.
+    pub fn authorized(&self) -> Option<String> {
+        self.decision.authorized.as_ref().map(authorized_plan)
+    }
+
+    fn as_report(&self) -> PlanReport<'_> {
+        PlanReport {
+            plan: self.plan,
+            rules: self.rules,
+            context: self.context,
+            answer: &self.decision,
+            findings: &self.findings,
+            fixes: &self.fixes,
+        }
+    }
+}
+
+/// A reason why a run ends: the stable code, and a sentence.
+pub type RunProblem = (Code, String);
+
+/// Decides whether a query may be planned for \[1, step 2\].
+pub fn check_query(rules: &PlanRules, query: &str) -> Vec<RunProblem> {
+    let denials = decide_query(query, &rules.profile).err();
+    let word = |denial: QueryDenial<'_>| (Code::InputDenied, query_denial(&denial));
+    denials.into_iter().flatten().map(word).collect()
+}
+
+/// The JSON of an authorized plan and its digest.
+pub fn authorized(plan: &AuthorizedPlan) -> (String, String) {
+    let json = authorized_plan(plan);
+    let digest = digest(&json);
+    (json, digest)
+}
+
+/// Resolves the input of a step from the outputs of earlier ones.
+///
+/// # Errors
+/// The reason why the run ends here.
+pub fn resolve_input(
+    plan: &AuthorizedPlan,
+    step: usize,
+    outputs: &[(usize, &str)],
+) -> Result<String, RunProblem> {
+    let resolved = plan.resolve_input(step, outputs);
+    resolved.map_err(|denial| run_denial(&denial))
+}
+
+/// Decides whether a step takes an input.
+pub fn check_input(plan: &AuthorizedPlan, step: usize, input: &str) -> Vec<RunProblem> {
+    in_words(&plan.check_input(step, input))
+}
+
+/// Decides whether the output of a step is accepted.
+pub fn check_output(plan: &AuthorizedPlan, step: usize, output: &str) -> Vec<RunProblem> {
+    in_words(&plan.check_output(step, output))
+}
+
+/// Decides which of the addresses of a URL's host a step may connect to.
+///
+/// # Errors
+/// Every reason why it may connect to none.
+pub fn authorize_destination(
+    plan: &AuthorizedPlan,
+    step: usize,
+    url: &str,
+    texts: &[String],
+) -> Result<Vec<String>, Vec<RunProblem>> {
+    let addresses = addresses(texts).map_err(|problem| vec![problem])?;
+    match plan.destination(step, url, &addresses) {
+        Ok(allowed) => Ok(allowed.iter().map(ToString::to_string).collect()),
+        Err(denials) => Err(in_words(&denials)),
+    }
+}
+
+fn in_words(denials: &[RunDenial<'_>]) -> Vec<RunProblem> {
+    denials.iter().map(run_denial).collect()
+}
