@@ -503,14 +503,6 @@ impl Instance {
         }
     }
 
-    /// As [`crate::native::expand`].
-    pub fn expand(&mut self, compact: &[u8]) -> Answers {
-        match call!(self, agent_engine_explanation, call_expand(compact)) {
-            Ok(full) => Answers::from([("agents.resolution.json".to_owned(), full)]),
-            Err(diagnostics) => self.reports(&diagnostics),
-        }
-    }
-
     /// As [`crate::native::drift`].
     pub fn drift(&mut self, older: Option<&[u8]>, newer: &[u8]) -> Answers {
         let older = older.map(|older| self.lock(older).expect("the lock is valid"));
@@ -576,16 +568,7 @@ impl Instance {
             full.expect("small enough"),
         );
         let compact = call!(self, agent_engine_explanation, call_compact(it));
-        let expanded = call!(
-            self,
-            agent_engine_explanation,
-            call_expand(compact.as_bytes())
-        );
         answers.insert("agents.resolution.compact.json".to_owned(), compact);
-        answers.insert(
-            "expanded.json".to_owned(),
-            expanded.expect("it was just written"),
-        );
         let json = call!(self, agent_engine_view, call_summary_json(it));
         answers.insert("summary.json".to_owned(), json);
         add_parts(

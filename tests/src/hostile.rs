@@ -3,7 +3,6 @@
 
 use agent_api::diagnostic::{Code, Diagnostic, Severity};
 use agent_api::lower::{self, Notation};
-use agent_api::render;
 
 /// An input and what is expected of it.
 pub struct Hostile {
@@ -26,8 +25,6 @@ pub enum Kind {
     Index,
     /// `agents.lock`
     Lock,
-    /// A compact explanation.
-    Explanation,
     /// A task.
     Task,
     /// The configuration of a tenant.
@@ -65,7 +62,6 @@ impl Hostile {
             Kind::Manifest => of(lower::manifest(bytes)),
             Kind::Index => of(lower::index(bytes)),
             Kind::Lock => of(lower::lock(bytes)),
-            Kind::Explanation => render::expand(bytes).err().unwrap_or_default(),
             Kind::Task => of(lower::task(bytes, Notation::ByContent)),
             Kind::Tenant => of(lower::tenant(bytes, Notation::ByContent, None)),
             Kind::Health => of(lower::health(bytes, Notation::ByContent)),
@@ -1000,13 +996,12 @@ fn names() -> Vec<Hostile> {
 }
 
 fn limits() -> Vec<Hostile> {
-    use Code::{InputTooLarge, JsonSyntax};
-    use Kind::{Explanation, Index, Lock, Manifest};
+    use Code::InputTooLarge;
+    use Kind::{Index, Lock, Manifest};
     // As documented, and not as the engine has them.
     const MANIFEST_LIMIT: usize = 16 << 20;
     const LOCK_LIMIT: usize = 16 << 20;
     const INDEX_LIMIT: usize = 512 << 20;
-    const COMPACT_LIMIT: usize = 512 << 20;
     vec![
         case(
             Manifest,
@@ -1044,18 +1039,6 @@ fn limits() -> Vec<Hostile> {
             || padded(LOCK, b' ', "", LOCK_LIMIT + 1),
             &[(InputTooLarge, 1, 1)],
         ),
-        case(
-            Explanation,
-            "as large as may be",
-            || vec![0; COMPACT_LIMIT],
-            &[(JsonSyntax, 1, 1)],
-        ),
-        case(
-            Explanation,
-            "a byte too large",
-            || vec![0; COMPACT_LIMIT + 1],
-            &[(InputTooLarge, 1, 1)],
-        ),
     ]
 }
 
@@ -1063,7 +1046,7 @@ fn locks() -> Vec<Hostile> {
     use Code::{
         DuplicateKey, InvalidUtf8, JsonSyntax, LockVersion, NestingTooDeep, NumberOutOfRange,
     };
-    use Kind::{Explanation, Lock};
+    use Kind::Lock;
     let lock = |name, old: &'static str, new: &'static [u8], expected: &[Place]| {
         case(Lock, name, || replaced(LOCK, old, new), expected)
     };
@@ -1126,12 +1109,6 @@ fn locks() -> Vec<Hostile> {
             "100,000 open brackets",
             || repeated("", "[", 100_000, ""),
             &[(NestingTooDeep, 1, 129)],
-        ),
-        case(
-            Explanation,
-            "100,000 open brackets",
-            || repeated("{\"agent\":", "[", 100_000, ""),
-            &[(NestingTooDeep, 1, 137)],
         ),
     ]
 }

@@ -412,15 +412,6 @@ pub fn validate_lock(lock: &[u8]) -> Answers {
     answers
 }
 
-/// All that is answered to a compact explanation.
-#[must_use]
-pub fn expand(compact: &[u8]) -> Answers {
-    match render::expand(compact.to_vec()) {
-        Ok(full) => Answers::from([("agents.resolution.json".to_owned(), full)]),
-        Err(diagnostics) => reports(&diagnostics),
-    }
-}
-
 /// How a lock differs from another one. Both have to be locks.
 #[must_use]
 pub fn drift(older: Option<&[u8]>, newer: &[u8]) -> Answers {
@@ -527,10 +518,10 @@ fn add_resolution(answers: &mut Answers, resolution: &Resolution) {
     }
     let full = render::resolution(resolution).expect("small enough");
     add("agents.resolution.json", full);
-    let compact = render::compact(resolution);
-    let expanded = render::expand(compact.clone().into_bytes()).expect("it was just written");
-    add("agents.resolution.compact.json", compact);
-    add("expanded.json", expanded);
+    add(
+        "agents.resolution.compact.json",
+        render::compact(resolution),
+    );
     add("summary.json", render::summary_json(resolution));
     add_parts(answers, "summary", &render::summary(resolution));
 

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `resolve` | `agents.md`, `mcp.index.json`, circumstances | lock, resolution, summary, and the diagnostics where there are any |
 //! | `match` | a task, `mcp.index.json`, circumstances, and perhaps `agents.md` | what `agent match` says |
-//! | `validate` | one of `agents.md`, `mcp.index.json`, `agents.lock`, `compact.json`, a task, a tenant, a snapshot of health | its diagnostics |
+//! | `validate` | one of `agents.md`, `mcp.index.json`, `agents.lock`, a task, a tenant, a snapshot of health | its diagnostics |
 //! | `drift` | `newer.lock` and perhaps `older.lock`; or `agents.lock` and `mcp.index.json` | the named differences |
 //! | `ground` | `summary.json`, `payload.json` | what `agent ground` says |
 //! | `views` | `agents.md`, `mcp.index.json` | every view whole |
@@ -24,7 +24,7 @@ use agent_tests::corpus::{Case, Failures, answer, cases};
 use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native::{self, Answers};
 use agent_tests::plan::{self, PlanInputs, plan_cases};
-use agent_tests::{hostile, root};
+use agent_tests::{compact, hostile, root};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,7 +35,7 @@ const INDEX: &str = "mcp.index.json";
 const LOCK: &str = "agents.lock";
 const PLAN: &str = "plan.json";
 const CATALOGUE: &str = "catalogue.json";
-const COMPACT: &str = "compact.json";
+const COMPACT: &str = "agents.resolution.compact.json";
 const POLICY: &str = "policy.rego";
 const TENANT_ID: &str = "tenant-id.txt";
 const MATCH: &str = "match.json";
@@ -180,7 +180,8 @@ fn corpus_of_resolutions() {
             expected.push((DIAGNOSTICS, answer(&answers, DIAGNOSTICS)));
             expected.push(("sarif-results.json", &results));
         }
-        if answers.get("expanded.json") != answers.get(RESOLUTION) {
+        let expanded = answers.get(COMPACT).map(|text| compact::expand(text));
+        if expanded.as_ref() != answers.get(RESOLUTION) {
             failures.add(&case.name(), "the compact form holds something else");
         }
         case.check(&INPUTS, &expected, &mut failures);
@@ -321,8 +322,6 @@ fn corpus_of_views() {
             // The parts of the texts tell of colours only.
             .filter(|(file, _)| !file.ends_with(".styled") || file.starts_with("summary"))
             .filter(|(file, _)| !file.starts_with("did you mean"))
-            // The same as `agents.resolution.json`, which a property says.
-            .filter(|(file, _)| *file != "expanded.json")
             .map(|(file, text)| (&**file, &**text))
             .collect();
         case.check(&INPUTS, &expected, &mut failures);
@@ -480,7 +479,6 @@ fn validated(case: &Case) -> (&'static str, Answers) {
         MANIFEST,
         INDEX,
         LOCK,
-        COMPACT,
         "task.yaml",
         "task.json",
         "tenant.yaml",
@@ -497,12 +495,6 @@ fn validated(case: &Case) -> (&'static str, Answers) {
         MANIFEST => native::validate_manifest(&bytes),
         INDEX => native::validate_index(&bytes),
         LOCK => native::validate_lock(&bytes),
-        COMPACT => {
-            let mut answers = native::expand(&bytes);
-            let valid = || "{\n  \"diagnostics\": [],\n  \"valid\": true\n}\n".to_owned();
-            answers.entry(DIAGNOSTICS.to_owned()).or_insert_with(valid);
-            answers
-        }
         _ => {
             let notation = Notation::of_file(input);
             let found = match input.split_once('.').map(|(name, _)| name) {

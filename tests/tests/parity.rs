@@ -116,15 +116,6 @@ fn component_and_engine_agree_on_the_whole_corpus() {
                 let native = native::drift(older.as_deref(), &newer);
                 check("drift", native, instance.drift(older.as_deref(), &newer));
             }
-            for compact in ["compact.json", "agents.resolution.compact.json"] {
-                if let Some(compact) = file(compact) {
-                    check(
-                        "expand",
-                        native::expand(&compact),
-                        instance.expand(&compact),
-                    );
-                }
-            }
         }
     }
     assert!(views > 1_000, "{views} views");
@@ -337,7 +328,6 @@ fn component_and_engine_agree_on_hostile_inputs() {
                 instance.validate_index(&bytes),
             ),
             Kind::Lock => (validated_lock(&bytes), instance.validate_lock(&bytes)),
-            Kind::Explanation => (native::expand(&bytes), instance.expand(&bytes)),
             Kind::Task | Kind::Tenant | Kind::Health => {
                 let given = Some(Given::text(bytes));
                 let mut inputs = Inputs {

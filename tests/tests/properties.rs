@@ -9,6 +9,7 @@ use agent_api::decide::{
 use agent_api::lower;
 use agent_api::model::{Grant, Lock as EngineLock, Sensitivity};
 use agent_api::render;
+use agent_tests::compact::expand;
 use agent_tests::difference::difference;
 use agent_tests::files::{self, File as _, Reason};
 use agent_tests::text::Style;
@@ -287,7 +288,7 @@ proptest! {
     #[test]
     fn a_compact_explanation_expands_to_the_full_one(world in any_worlds()) {
         let decided = decide(&world);
-        let expanded = render::expand(render::compact(&decided).into_bytes()).expect("just written");
+        let expanded = expand(&render::compact(&decided));
         same("expanded", &full_text(&decided), &expanded, &world)?;
     }
 
@@ -384,7 +385,7 @@ proptest! {
         let decided = decide(&world);
         decides_as_the_oracle(&world, &decided)?;
         views_count(&world, &decided)?;
-        let expanded = render::expand(render::compact(&decided).into_bytes()).expect("just written");
+        let expanded = expand(&render::compact(&decided));
         same("expanded", &full_text(&decided), &expanded, &world)?;
     }
 }
