@@ -1,6 +1,6 @@
 //! All that the engine answers, called as a library.
 
-use crate::inputs::{Given, Inputs, tool_subjects};
+use crate::inputs::{Given, Inputs, subjects};
 use crate::plan::PlanInputs;
 use agent_api::decide::{
     CallContext, Circumstances, LockState, Matching, PlanContext, PlanRules, PolicyEngine,
@@ -8,7 +8,7 @@ use agent_api::decide::{
 };
 use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::{Lowered, Notation};
-use agent_api::model::{Index, Lock, Manifest, Name};
+use agent_api::model::{Index, Lock, Manifest};
 use agent_api::render::{self, Format, Part};
 use agent_api::text::Place;
 use agent_api::{decide, explain, import, lower, policy};
@@ -525,8 +525,7 @@ fn add_resolution(answers: &mut Answers, resolution: &Resolution) {
     add("summary.json", render::summary_json(resolution));
     add_parts(answers, "summary", &render::summary(resolution));
 
-    let tools = tool_subjects(&answers["agents.resolution.json"]);
-    for subject in subjects(resolution).into_iter().chain(tools) {
+    for subject in subjects(&answers["agents.resolution.json"]) {
         if let Some(parts) = render::why(resolution, &subject, &[]) {
             add_parts(answers, &format!("why {subject}"), &parts);
         }
@@ -538,26 +537,6 @@ fn add_resolution(answers: &mut Answers, resolution: &Resolution) {
             }
         };
     }
-}
-
-/// What there is to ask about: each category and each server, and what is spelled nearly so.
-fn subjects(resolution: &Resolution) -> Vec<String> {
-    let requirements = &resolution.manifest().requirements;
-    let categories = requirements
-        .iter()
-        .map(|r| r.category.value.as_str().to_owned());
-    let servers = resolution.index().servers();
-    let servers = servers.flat_map(|server| {
-        let id = server.id().to_owned();
-        [format!("{id}@{}", server.version()), format!("{id}s"), id]
-    });
-    let mut subjects: Vec<_> = categories
-        .chain(servers)
-        .chain(["nothing".to_owned()])
-        .collect();
-    subjects.sort();
-    subjects.dedup();
-    subjects
 }
 
 fn drifts(state: &LockState) -> Answers {
