@@ -67,7 +67,7 @@ const ELSEWHERE: [(Code, &str, &str); 19] = [
     // An explanation of more than 256 MiB.
     (
         Code::ExplanationTooLarge,
-        "tests/tests/specification.rs",
+        "tests/tests/engine/specification.rs",
         "ExplanationTooLarge",
     ),
     (

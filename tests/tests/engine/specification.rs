@@ -7,7 +7,6 @@ use agent_tests::native;
 use agent_tests::text::{Space, Style, Tree};
 use agent_tests::world::{Constraints, RESIDENCIES, Requirement, SENSITIVITIES, Server, World};
 
-#[path = "specification/capabilities.rs"]
 mod capabilities;
 
 fn server(id: &str) -> Server {

@@ -21,7 +21,6 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, FileFailurePersistence, TestCaseResult, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};
 
-#[path = "properties/tools.rs"]
 mod tools;
 
 fn config() -> Config {
