@@ -1,5 +1,6 @@
 //! Requirements of capabilities, against an index whose weight is its tools.
 
+use crate::native::{load, read_manifest};
 use crate::parse;
 use crate::table::Table;
 use crate::timing::{shortest, shortest_from};
@@ -25,7 +26,7 @@ pub(crate) fn measure(world: &World) -> Table {
         memory::peak_of_loading(&world.index) as f64 / 1e6,
         world.index.len() as f64 / 1e6,
     ));
-    let manifest = parse_manifest(world);
+    let manifest = read_manifest(world.manifest.clone());
     let bytes = || world.index.clone();
     table.add("native: load the index", shortest_from(bytes, load));
     let whole = shortest_from(bytes, |bytes| decide(&manifest, &load(bytes), None));
@@ -48,7 +49,7 @@ pub(crate) fn measure(world: &World) -> Table {
 /// Measure a world that is small enough for the whole of it to be decided by a policy.
 pub(crate) fn compare(world: &World) -> Table {
     let mut table = parse::table(world);
-    let manifest = parse_manifest(world);
+    let manifest = read_manifest(world.manifest.clone());
     let index = load(world.index.clone());
     let matching = decide(&manifest, &index, None);
     let (whole, selected) = whole_as_a_policy(world, &manifest);
@@ -62,15 +63,6 @@ pub(crate) fn compare(world: &World) -> Table {
     table.add(WHOLE, whole);
     table.compare("warm match ÷ the whole in Rego", WARM, WHOLE, 0.01);
     table
-}
-
-fn parse_manifest(world: &World) -> Arc<Manifest> {
-    let manifest = lower::manifest(world.manifest.clone());
-    Arc::new(manifest.expect("the manifest is valid").value)
-}
-
-fn load(bytes: Vec<u8>) -> Arc<Index> {
-    Arc::new(lower::index(bytes).expect("the index is valid").value)
 }
 
 fn decide(

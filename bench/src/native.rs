@@ -14,11 +14,14 @@ pub(crate) fn measure(world: &World, table: &mut Table) {
     table.add("native: load the index", shortest_from(index, load));
     let bytes = || (world.manifest.clone(), world.index.clone());
     let to_lock = shortest_from(bytes, |(manifest, index)| {
-        lock(&Resolution::new(parse(manifest), load(index)))
+        lock(&Resolution::new(read_manifest(manifest), load(index)))
     });
     table.add_target("native: bytes → lock", to_lock, 1.2);
 
-    let (manifest, index) = (parse(world.manifest.clone()), load(world.index.clone()));
+    let (manifest, index) = (
+        read_manifest(world.manifest.clone()),
+        load(world.index.clone()),
+    );
     let resolve = || Resolution::new(Arc::clone(&manifest), Arc::clone(&index));
     let resolution = resolve();
     assert!(resolution.satisfied());
@@ -32,12 +35,12 @@ pub(crate) fn measure(world: &World, table: &mut Table) {
     table.add("native: summary", shortest(|| render::summary(&resolution)));
 }
 
-fn parse(bytes: Vec<u8>) -> Arc<Manifest> {
+pub(crate) fn read_manifest(bytes: Vec<u8>) -> Arc<Manifest> {
     let manifest = lower::manifest(bytes);
     Arc::new(manifest.expect("the manifest is valid").value)
 }
 
-fn load(bytes: Vec<u8>) -> Arc<Index> {
+pub(crate) fn load(bytes: Vec<u8>) -> Arc<Index> {
     let index = lower::index(bytes);
     Arc::new(index.expect("the index is valid").value)
 }

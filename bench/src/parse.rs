@@ -1,5 +1,10 @@
 //! The unit: what it costs to read the index into the types that one would write for it.
 
+#![expect(
+    dead_code,
+    reason = "the fields are read, and that is what is measured"
+)]
+
 use crate::table::Table;
 use crate::timing::shortest;
 use crate::world::World;
@@ -13,7 +18,6 @@ struct Index {
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "it is read, and that is what is measured")]
 struct Server {
     id: String,
     version: String,
@@ -28,14 +32,12 @@ struct Server {
 }
 
 #[derive(Deserialize, Default)]
-#[expect(dead_code, reason = "as above")]
 struct Capabilities {
     tools: BTreeMap<String, Tool>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "as above")]
 struct Tool {
     description: String,
     // Passed over, as the engine does it.
@@ -46,7 +48,6 @@ struct Tool {
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "as above")]
 struct Block {
     verb: String,
     resource: String,
@@ -55,7 +56,6 @@ struct Block {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "as above")]
 struct Data {
     residency: OneOrMany,
     max_sensitivity: String,
@@ -63,14 +63,12 @@ struct Data {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "as above")]
 enum OneOrMany {
     One(String),
     Many(Vec<String>),
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "as above")]
 struct Trust {
     signed: bool,
     publisher: String,
@@ -78,7 +76,6 @@ struct Trust {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "as above")]
 struct Policy {
     rate_limit_per_min: Option<f64>,
 }

@@ -2,11 +2,11 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::capability::{
-    self, Diagnostic, EligibleTool, Guest, GuestCircumstances, GuestHealth, GuestMatching,
-    GuestTask, GuestTenant, HealthBorrow, IndexBorrow, ManifestBorrow, NearTool, Notation,
-    RejectedTool, Requirement, ResolutionBorrow, TaskBorrow, TenantBorrow, ToolFunnel, ToolOutcome,
+    self, Diagnostic, Guest, GuestCircumstances, GuestHealth, GuestMatching, GuestTask,
+    GuestTenant, HealthBorrow, IndexBorrow, ManifestBorrow, Notation, Requirement,
+    ResolutionBorrow, TaskBorrow, TenantBorrow, ToolOutcome,
 };
-use crate::convert::{all, page, strings};
+use crate::convert::{all, strings};
 use crate::inputs::{Index, Manifest};
 use crate::resolver::Resolution;
 use agent_api::lower::{self, Checked};
@@ -68,10 +68,6 @@ impl GuestTask for Task {
         }))
     }
 
-    fn id(&self) -> String {
-        self.value.id.to_string()
-    }
-
     fn warnings(&self) -> Vec<Diagnostic> {
         all(self.warnings.iter().cloned())
     }
@@ -91,19 +87,11 @@ impl GuestTenant for Tenant {
         }))
     }
 
-    fn id(&self) -> String {
-        self.value.id.to_string()
-    }
-
     fn policy(&self) -> Option<String> {
         self.value
             .policy
             .as_ref()
             .map(|policy| policy.value.clone())
-    }
-
-    fn token_budget(&self) -> Option<u64> {
-        self.value.token_budget
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {
@@ -130,14 +118,6 @@ impl GuestCircumstances for Circumstances {
             health: health.map(|health| Arc::clone(&health.get::<Health>().0)),
             ..decide::Circumstances::default()
         })
-    }
-}
-
-impl Matching {
-    /// The number of a requirement, if there is one of that number.
-    fn number(&self, requirement: u32) -> Option<usize> {
-        let number = requirement as usize;
-        (number < self.0.len()).then_some(number)
     }
 }
 
@@ -196,43 +176,5 @@ impl GuestMatching for Matching {
 
     fn explanation(&self) -> Result<String, Diagnostic> {
         render::matching(&self.0).map_err(Into::into)
-    }
-
-    fn funnel(&self, requirement: u32) -> Option<ToolFunnel> {
-        let number = self.number(requirement)?;
-        Some(self.0.funnel(number).into())
-    }
-
-    fn eligible(&self, requirement: u32, offset: u32, limit: u32) -> Vec<EligibleTool> {
-        let selected = self
-            .number(requirement)
-            .and_then(|number| self.0.selected(number).map(|tool| (number, tool)));
-        let Some((number, selected)) = selected else {
-            return Vec::new();
-        };
-        page(self.0.eligible(number).skip(1), offset, limit)
-            .map(|tool| EligibleTool {
-                tool: tool.into(),
-                lost_on: self.0.preference(selected, tool).into(),
-            })
-            .collect()
-    }
-
-    fn rejections(&self, requirement: u32, offset: u32, limit: u32) -> Vec<RejectedTool> {
-        let Some(number) = self.number(requirement) else {
-            return Vec::new();
-        };
-        page(self.0.rejected(number), offset, limit)
-            .map(|tool| RejectedTool {
-                tool: tool.into(),
-                reasons: all(&self.0.reasons(number, tool)),
-            })
-            .collect()
-    }
-
-    fn nearest(&self, requirement: u32, limit: u32) -> Vec<NearTool> {
-        self.number(requirement)
-            .map(|number| all(self.0.nearest(number, limit as usize)))
-            .unwrap_or_default()
     }
 }

@@ -1,6 +1,6 @@
 //! Values of the engine to values of the contract, and back where they come back.
 
-use crate::bindings::exports::agent::engine::{diagnostic, inputs, lockfile, resolver};
+use crate::bindings::exports::agent::engine::{diagnostic, lockfile, resolver};
 use agent_api::decide;
 use agent_api::diagnostic as problems;
 use agent_api::model::{self, Name};
@@ -51,16 +51,7 @@ same! {
         Import Overlay Plan Catalogue Summary Payload Request ToolPool Profile StepInput StepOutput
         Document
     }
-    model::Sensitivity = inputs::Sensitivity {
-        Public Internal Confidential PiiLow PiiModerate PiiHigh
-    }
-    model::Residency = inputs::Residency { Any EuOnly UsOnly }
-    decide::TieBreak = resolver::TieBreak { Signed Id Version }
-    decide::PolicyErrorKind = resolver::PolicyFailure { Budget Runtime Type Undefined }
     model::Load = resolver::Load { Essential OnDemand }
-    model::HealthStatus = resolver::HealthStatus {
-        Healthy Probation Quarantine Starting Unhealthy
-    }
 }
 
 /// Convert each element.
@@ -71,15 +62,6 @@ pub(crate) fn all<A, B: From<A>>(items: impl IntoIterator<Item = A>) -> Vec<B> {
 /// Own each name.
 pub(crate) fn strings<'s>(names: impl IntoIterator<Item = &'s str>) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
-}
-
-/// A page of a list.
-pub(crate) fn page<T>(
-    items: impl Iterator<Item = T>,
-    offset: u32,
-    limit: u32,
-) -> impl Iterator<Item = T> {
-    items.skip(offset as usize).take(limit as usize)
 }
 
 impl From<text::Place> for diagnostic::Place {
@@ -175,35 +157,6 @@ impl From<diagnostic::Diagnostic> for problems::Diagnostic {
     }
 }
 
-impl From<model::ServerView<'_>> for inputs::Server {
-    fn from(server: model::ServerView<'_>) -> Self {
-        let gate = server.gate();
-        Self {
-            id: server.id().to_owned(),
-            version: server.version().to_owned(),
-            endpoint: server.endpoint().to_owned(),
-            categories: strings(server.categories()),
-            scopes: strings(server.scopes()),
-            residency: all(gate.residency().iter()),
-            max_sensitivity: gate.max_sensitivity().into(),
-            signed: gate.signed(),
-            publisher: server.publisher().to_owned(),
-            place: server.place().into(),
-        }
-    }
-}
-
-impl From<&model::Constraints> for inputs::Constraints {
-    fn from(constraints: &model::Constraints) -> Self {
-        Self {
-            forbid: strings(constraints.forbid.iter().map(|label| label.value.as_str())),
-            require_signed: constraints.require_signed(),
-            residency: constraints.residency().map(Into::into),
-            sensitivity: constraints.sensitivity().map(Into::into),
-        }
-    }
-}
-
 impl From<&model::Selection> for resolver::Selection {
     fn from(selection: &model::Selection) -> Self {
         Self {
@@ -234,101 +187,6 @@ impl From<&model::Grant> for resolver::Grant {
                 load: (*load).into(),
                 tool: tool.to_string(),
             }),
-        }
-    }
-}
-
-impl From<&decide::Rejection<'_>> for resolver::Rejection {
-    fn from(reason: &decide::Rejection<'_>) -> Self {
-        match reason {
-            decide::Rejection::MissingCategory { offered } => {
-                Self::MissingCategory(strings(offered.iter().copied()))
-            }
-            decide::Rejection::MissingScope { missing } => {
-                Self::MissingScope(strings(missing.iter().copied()))
-            }
-            decide::Rejection::ResidencyMismatch { required, offered } => {
-                Self::ResidencyMismatch(resolver::ResidencyMismatch {
-                    required: (*required).into(),
-                    offered: all(offered.iter()),
-                })
-            }
-            decide::Rejection::SensitivityExceeded { required, offered } => {
-                Self::SensitivityExceeded(resolver::SensitivityExceeded {
-                    required: (*required).into(),
-                    offered: (*offered).into(),
-                })
-            }
-            decide::Rejection::UnsignedNotAllowed { publisher } => {
-                Self::UnsignedNotAllowed((*publisher).to_owned())
-            }
-            decide::Rejection::MissingCapability { offered } => {
-                Self::MissingCapability(strings(offered.iter().copied()))
-            }
-            decide::Rejection::ConstraintUnmet { missing } => {
-                Self::ConstraintUnmet(strings(missing.iter().copied()))
-            }
-            decide::Rejection::ForbiddenAction { label } => {
-                Self::ForbiddenAction((*label).to_owned())
-            }
-            decide::Rejection::PolicyDenied { reason } => {
-                Self::PolicyDenied(reason.map(str::to_owned))
-            }
-            decide::Rejection::PolicyError { reason } => Self::PolicyError((*reason).into()),
-            decide::Rejection::HealthVeto { status } => Self::HealthVeto(status.map(Into::into)),
-        }
-    }
-}
-
-impl From<decide::Change<'_>> for resolver::Change {
-    fn from(change: decide::Change<'_>) -> Self {
-        match change {
-            decide::Change::AddCategory(category) => Self::AddCategory(category.to_owned()),
-            decide::Change::AddScope(scope) => Self::AddScope(scope.to_owned()),
-            decide::Change::AddResidency(residency) => Self::AddResidency(residency.into()),
-            decide::Change::RaiseSensitivity(level) => Self::RaiseSensitivity(level.into()),
-            decide::Change::Sign => Self::Sign,
-            decide::Change::DropResidency => Self::DropResidency,
-            decide::Change::LowerSensitivity(level) => Self::LowerSensitivity(level.into()),
-            decide::Change::AllowUnsigned => Self::AllowUnsigned,
-            decide::Change::Advertise(capability) => Self::Advertise(capability.to_string()),
-            decide::Change::AddConstraint(tag) => Self::AddConstraint(tag.to_owned()),
-            decide::Change::Recover => Self::Recover,
-            decide::Change::DropConstraint(tag) => Self::DropConstraint(tag.to_owned()),
-            decide::Change::AllowAction(label) => Self::AllowAction(label.to_owned()),
-        }
-    }
-}
-
-impl From<decide::Counterfactual<'_>> for resolver::Counterfactual {
-    fn from(counterfactual: decide::Counterfactual<'_>) -> Self {
-        Self {
-            changes: all(counterfactual.changes),
-            widening: counterfactual.widening,
-        }
-    }
-}
-
-impl From<decide::Near<'_>> for resolver::Near {
-    fn from(near: decide::Near<'_>) -> Self {
-        Self {
-            id: near.server.id().to_owned(),
-            version: near.server.version().to_owned(),
-            reasons: all(near.reasons.as_slice()),
-            fixes: all(near.fixes),
-        }
-    }
-}
-
-impl From<decide::Funnel> for resolver::Funnel {
-    fn from(funnel: decide::Funnel) -> Self {
-        Self {
-            all: funnel.all,
-            category: funnel.category,
-            scopes: funnel.scopes,
-            residency: funnel.residency,
-            sensitivity: funnel.sensitivity,
-            signature: funnel.signature,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::explanation::{
-    Diagnostic, Drift, Guest, Origin, ResolutionBorrow,
+    Drift, Guest, Origin, ResolutionBorrow,
 };
 use crate::convert::all;
 use crate::inputs::Index;
@@ -13,10 +13,6 @@ use agent_api::{explain, model, render};
 impl Guest for Component {
     fn compact(resolution: ResolutionBorrow<'_>) -> String {
         render::compact(&resolution.get::<Resolution>().0)
-    }
-
-    fn expand(compact: Vec<u8>) -> Result<String, Vec<Diagnostic>> {
-        render::expand(compact).map_err(all)
     }
 
     fn detailed(drifts: Vec<Drift>, older: Origin<'_>, newer: Origin<'_>) -> Vec<Drift> {

@@ -2,12 +2,12 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::inputs::{
-    self, Constraints, Diagnostic, Guest, GuestIndex, GuestManifest, Requirement, Server,
+    self, Diagnostic, Guest, GuestIndex, GuestManifest,
 };
-use crate::convert::{all, page, strings};
+use crate::convert::all;
 use agent_api::diagnostic;
 use agent_api::lower::{self, Checked};
-use agent_api::model::{self, Name};
+use agent_api::model;
 use std::sync::Arc;
 
 /// A manifest and its warnings.
@@ -36,30 +36,6 @@ impl GuestManifest for Manifest {
         }))
     }
 
-    fn name(&self) -> String {
-        self.value.agent.name.to_string()
-    }
-
-    fn version(&self) -> String {
-        self.value.agent.version.to_string()
-    }
-
-    fn constraints(&self) -> Constraints {
-        (&self.value.constraints).into()
-    }
-
-    fn requirements(&self) -> Vec<Requirement> {
-        self.value
-            .requirements
-            .iter()
-            .map(|requirement| Requirement {
-                category: requirement.category.value.to_string(),
-                permissions: strings(requirement.permissions.iter().map(|p| p.value.as_str())),
-                place: self.value.text.place(requirement.span).into(),
-            })
-            .collect()
-    }
-
     fn warnings(&self) -> Vec<Diagnostic> {
         all(self.warnings.iter().cloned())
     }
@@ -72,15 +48,6 @@ impl GuestIndex for Index {
             value: Arc::new(value),
             warnings,
         }))
-    }
-
-    fn len(&self) -> u32 {
-        self.value.len() as u32
-    }
-
-    fn servers(&self, offset: u32, limit: u32) -> Vec<Server> {
-        let ranks = page(self.value.by_name().iter(), offset, limit);
-        all(ranks.map(|rank| self.value.server(*rank)))
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {

@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::view::{
-    Category, Diagnostic, Drift, File, Guest, IndexBorrow, MatchingBorrow, Part, ReportFormat,
+    Diagnostic, Drift, File, Guest, IndexBorrow, MatchingBorrow, Part, ReportFormat,
     ResolutionBorrow,
 };
 use crate::capability::Matching;
@@ -16,17 +16,6 @@ impl Guest for Component {
         let diagnostics: Vec<_> = all(diagnostics);
         let files: Vec<_> = all(files);
         render::report(format.into(), &diagnostics, &files)
-    }
-
-    fn categories(index: IndexBorrow<'_>) -> Vec<Category> {
-        let index = &index.get::<Index>().value;
-        (0..)
-            .zip(index.category_names())
-            .map(|(number, name)| Category {
-                name: name.to_owned(),
-                servers: all(index.servers_of(number)),
-            })
-            .collect()
     }
 
     fn discover(index: IndexBorrow<'_>) -> Vec<Part> {

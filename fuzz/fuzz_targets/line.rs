@@ -25,12 +25,8 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let resolution = Resolution::new(Arc::new(manifest), Arc::new(index));
 
-    let full = render::resolution(&resolution).expect("small enough");
-    let compact = render::compact(&resolution);
-    assert_eq!(
-        render::expand(compact.into_bytes()).expect("just written"),
-        full
-    );
+    render::resolution(&resolution).expect("small enough");
+    render::compact(&resolution);
     assert_eq!(resolution.lock().is_some(), resolution.satisfied());
     assert_eq!(
         explain::unsatisfied(&resolution).is_empty(),

@@ -3,9 +3,7 @@
 mod grounded;
 mod typed;
 
-pub use typed::Typed;
-
-use crate::inputs::{Given, Inputs, tool_subjects};
+use crate::inputs::{Given, Inputs, subjects};
 use crate::native::Answers;
 use crate::plan::PlanInputs;
 use agent_pack::{Toolchain, Workspace};
@@ -126,7 +124,7 @@ impl Instance {
                     call_diagnostics(resolution)
                 ));
                 self.add_reports(&mut answers, &diagnostics);
-                self.add_resolution(&mut answers, index, resolution);
+                self.add_resolution(&mut answers, resolution);
             }
             (manifest, index) => {
                 let found = [found(manifest), found(index)].concat();
@@ -165,7 +163,7 @@ impl Instance {
                 call_diagnostics(resolution)
             ));
             self.add_reports(&mut answers, &diagnostics);
-            self.add_resolution(&mut answers, index, resolution);
+            self.add_resolution(&mut answers, resolution);
             let matching = call!(
                 self,
                 agent_engine_capability.matching,
@@ -490,14 +488,6 @@ impl Instance {
         }
     }
 
-    /// As [`crate::native::expand`].
-    pub fn expand(&mut self, compact: &[u8]) -> Answers {
-        match call!(self, agent_engine_explanation, call_expand(compact)) {
-            Ok(full) => Answers::from([("agents.resolution.json".to_owned(), full)]),
-            Err(diagnostics) => self.reports(&diagnostics),
-        }
-    }
-
     /// As [`crate::native::drift`].
     pub fn drift(&mut self, older: Option<&[u8]>, newer: &[u8]) -> Answers {
         let older = older.map(|older| self.lock(older).expect("the lock is valid"));
@@ -553,7 +543,7 @@ impl Instance {
         }
     }
 
-    fn add_resolution(&mut self, answers: &mut Answers, index: ResourceAny, it: ResourceAny) {
+    fn add_resolution(&mut self, answers: &mut Answers, it: ResourceAny) {
         if let Some(lock) = call!(self, agent_engine_resolver.resolution, call_lock(it)) {
             answers.insert("agents.lock".to_owned(), lock);
         }
@@ -563,16 +553,7 @@ impl Instance {
             full.expect("small enough"),
         );
         let compact = call!(self, agent_engine_explanation, call_compact(it));
-        let expanded = call!(
-            self,
-            agent_engine_explanation,
-            call_expand(compact.as_bytes())
-        );
         answers.insert("agents.resolution.compact.json".to_owned(), compact);
-        answers.insert(
-            "expanded.json".to_owned(),
-            expanded.expect("it was just written"),
-        );
         let json = call!(self, agent_engine_view, call_summary_json(it));
         answers.insert("summary.json".to_owned(), json);
         add_parts(
@@ -581,8 +562,7 @@ impl Instance {
             &call!(self, agent_engine_view, call_summary(it)),
         );
 
-        let tools = tool_subjects(&answers["agents.resolution.json"]);
-        for subject in self.subjects(index, it).into_iter().chain(tools) {
+        for subject in subjects(&answers["agents.resolution.json"]) {
             if let Some(parts) = call!(self, agent_engine_view, call_why(it, &subject, &[])) {
                 add_parts(answers, &format!("why {subject}"), &parts);
             }
@@ -594,32 +574,6 @@ impl Instance {
                 }
             };
         }
-    }
-
-    /// As in [`crate::native`].
-    fn subjects(&mut self, index: ResourceAny, resolution: ResourceAny) -> Vec<String> {
-        let outcomes = call!(
-            self,
-            agent_engine_resolver.resolution,
-            call_outcomes(resolution)
-        );
-        let servers = call!(
-            self,
-            agent_engine_inputs.index,
-            call_servers(index, 0, u32::MAX)
-        );
-        let categories = outcomes.into_iter().map(|outcome| outcome.category);
-        let servers = servers.into_iter().flat_map(|server| {
-            let id = server.id;
-            [format!("{id}@{}", server.version), format!("{id}s"), id]
-        });
-        let mut subjects: Vec<_> = categories
-            .chain(servers)
-            .chain(["nothing".to_owned()])
-            .collect();
-        subjects.sort();
-        subjects.dedup();
-        subjects
     }
 
     fn drifts(&mut self, drifts: &[Drift]) -> Answers {

@@ -1,5 +1,9 @@
 //! The texts that are given together.
 
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::slice;
+
 /// A manifest, an index and circumstances. Any of them may be invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inputs {
@@ -58,39 +62,40 @@ impl Inputs {
     }
 }
 
-/// What there is to ask about in the tools of an explanation: the capabilities, and a few tools.
+/// Returns the subjects of an explanation: each category, capability and server, a few tools, and
+/// words that are spelled nearly so.
 ///
 /// # Panics
-/// If it is none.
+/// If it is no explanation.
 #[must_use]
-pub fn tool_subjects(resolution: &str) -> Vec<String> {
-    let resolution: serde_json::Value = serde_json::from_str(resolution).expect("an explanation");
-    let mut subjects = std::collections::BTreeSet::new();
+pub fn subjects(resolution: &str) -> BTreeSet<String> {
+    let resolution: Value = serde_json::from_str(resolution).expect("an explanation");
+    let mut subjects = BTreeSet::from(["nothing".to_owned()]);
     for requirement in resolution["requirements"].as_array().into_iter().flatten() {
+        subjects.extend(requirement["category"].as_str().map(str::to_owned));
         let capability = &requirement["capability"];
-        let (Some(verb), Some(resource)) =
+        if let (Some(verb), Some(resource)) =
             (capability["verb"].as_str(), capability["resource"].as_str())
-        else {
-            continue;
-        };
-        subjects.insert(format!("{verb}:{resource}"));
-        subjects.insert(format!("{verb}:{resource}s"));
-        let tools = ["rejected", "eligible"].map(|key| requirement[key].as_array());
-        let tools = tools
-            .into_iter()
-            .flatten()
-            .flat_map(|list| list.iter().take(2));
-        for tool in tools.chain([&requirement["selected"]]) {
-            let (Some(id), Some(version), Some(name)) = (
-                tool["id"].as_str(),
-                tool["version"].as_str(),
-                tool["tool"].as_str(),
-            ) else {
-                continue;
-            };
-            subjects.insert(format!("{id}@{version}/{name}"));
-            subjects.insert(format!("{id}/{name}"));
+        {
+            subjects.insert(format!("{verb}:{resource}"));
+            subjects.insert(format!("{verb}:{resource}s"));
+        }
+        let lists = ["rejected", "eligible"].map(|key| requirement[key].as_array());
+        let lists = lists.into_iter().flatten().map(Vec::as_slice);
+        for candidates in lists.chain([slice::from_ref(&requirement["selected"])]) {
+            for (number, candidate) in candidates.iter().enumerate() {
+                let [id, version, tool] =
+                    ["id", "version", "tool"].map(|key| candidate[key].as_str());
+                let (Some(id), Some(version)) = (id, version) else {
+                    continue;
+                };
+                subjects.extend([format!("{id}@{version}"), format!("{id}s"), id.to_owned()]);
+                if let Some(tool) = tool.filter(|_| number < 2) {
+                    subjects.insert(format!("{id}@{version}/{tool}"));
+                    subjects.insert(format!("{id}/{tool}"));
+                }
+            }
         }
     }
-    subjects.into_iter().collect()
+    subjects
 }

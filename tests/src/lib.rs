@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`compact`] | a reader of compact explanations |
 //! | [`corpus`] | cases in files beside what is expected of them |
 //! | [`hostile`] | inputs that no file in a repository can hold, with what is expected of them |
 //! | [`inputs`] | the texts that are given together |
@@ -16,6 +17,7 @@
 //! | [`digest`] | the digest of an entry, made without the engine |
 //! | [`difference`] | what differs, to be printed |
 
+pub mod compact;
 pub mod component;
 pub mod corpus;
 pub mod difference;

@@ -1,6 +1,6 @@
 //! All that the engine answers, called as a library.
 
-use crate::inputs::{Given, Inputs, tool_subjects};
+use crate::inputs::{Given, Inputs, subjects};
 use crate::plan::PlanInputs;
 use agent_api::{CallAnswer, GroundingAnswer, PlanAnswer};
 use agent_decide::{
@@ -12,7 +12,7 @@ use agent_explain as explain;
 use agent_import as import;
 use agent_lower as lower;
 use agent_lower::{Lowered, Notation};
-use agent_model::{Index, Lock, Manifest, Name};
+use agent_model::{Index, Lock, Manifest};
 use agent_rego as policy;
 use agent_render as render;
 use agent_render::{Format, Part};
@@ -396,15 +396,6 @@ pub fn validate_lock(lock: &[u8]) -> Answers {
     answers
 }
 
-/// All that is answered to a compact explanation.
-#[must_use]
-pub fn expand(compact: &[u8]) -> Answers {
-    match render::expand(compact.to_vec()) {
-        Ok(full) => Answers::from([("agents.resolution.json".to_owned(), full)]),
-        Err(diagnostics) => reports(&diagnostics),
-    }
-}
-
 /// How a lock differs from another one. Both have to be locks.
 #[must_use]
 pub fn drift(older: Option<&[u8]>, newer: &[u8]) -> Answers {
@@ -516,15 +507,14 @@ fn add_resolution(answers: &mut Answers, resolution: &Resolution) {
     }
     let full = render::resolution(resolution).expect("small enough");
     add("agents.resolution.json", full);
-    let compact = render::compact(resolution);
-    let expanded = render::expand(compact.clone().into_bytes()).expect("it was just written");
-    add("agents.resolution.compact.json", compact);
-    add("expanded.json", expanded);
+    add(
+        "agents.resolution.compact.json",
+        render::compact(resolution),
+    );
     add("summary.json", render::summary_json(resolution));
     add_parts(answers, "summary", &render::summary(resolution));
 
-    let tools = tool_subjects(&answers["agents.resolution.json"]);
-    for subject in subjects(resolution).into_iter().chain(tools) {
+    for subject in subjects(&answers["agents.resolution.json"]) {
         if let Some(parts) = render::why(resolution, &subject, &[]) {
             add_parts(answers, &format!("why {subject}"), &parts);
         }
@@ -536,26 +526,6 @@ fn add_resolution(answers: &mut Answers, resolution: &Resolution) {
             }
         };
     }
-}
-
-/// What there is to ask about: each category and each server, and what is spelled nearly so.
-fn subjects(resolution: &Resolution) -> Vec<String> {
-    let requirements = &resolution.manifest().requirements;
-    let categories = requirements
-        .iter()
-        .map(|r| r.category.value.as_str().to_owned());
-    let servers = resolution.index().servers();
-    let servers = servers.flat_map(|server| {
-        let id = server.id().to_owned();
-        [format!("{id}@{}", server.version()), format!("{id}s"), id]
-    });
-    let mut subjects: Vec<_> = categories
-        .chain(servers)
-        .chain(["nothing".to_owned()])
-        .collect();
-    subjects.sort();
-    subjects.dedup();
-    subjects
 }
 
 fn drifts(state: &LockState) -> Answers {

@@ -20,6 +20,11 @@ pub(crate) fn remove(folder: &Path) -> Result<()> {
 
 /// Reads all files.
 pub(crate) fn read_all(folder: &Path) -> Result<Files> {
+    read_all_but(folder, &[])
+}
+
+/// Reads all files but those and the folders of these names.
+pub(crate) fn read_all_but(folder: &Path, left_out: &[&str]) -> Result<Files> {
     let mut files = Files::new();
     let mut waiting = vec![(folder.to_owned(), String::new())];
     while let Some((folder, prefix)) = waiting.pop() {
@@ -28,6 +33,9 @@ pub(crate) fn read_all(folder: &Path) -> Result<Files> {
         for entry in entries {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if left_out.contains(&&*name) {
+                continue;
+            }
             let name = format!("{prefix}{name}");
             if path.is_dir() {
                 waiting.push((path, name + "/"));
@@ -45,7 +53,11 @@ pub(crate) fn write_all(folder: &Path, files: &Files) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("{} can't be made", folder.display()))?;
     for name in read_all(folder)?.keys() {
         if !files.contains_key(name) {
-            fs::remove_file(folder.join(name))?;
+            let stale = folder.join(name);
+            fs::remove_file(&stale)?;
+            // And the folders that are empty without it.
+            let mut within = stale.ancestors().skip(1).take_while(|it| *it != folder);
+            while within.next().is_some_and(|it| fs::remove_dir(it).is_ok()) {}
         }
     }
     for (name, bytes) in files {
@@ -56,7 +68,7 @@ pub(crate) fn write_all(folder: &Path, files: &Files) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Files, read_all, write_all};
+    use super::{Files, read_all, read_all_but, write_all};
 
     #[test]
     fn a_folder_reads_back_as_it_was_written_without_what_was_there_before() {
@@ -67,9 +79,12 @@ mod tests {
                 .map(|name| ((*name).to_owned(), name.as_bytes().to_vec()))
                 .collect()
         };
-        for names in [&["a", "b/c", "b/d/e"][..], &["a", "b/d/f"]] {
+        for names in [&["a", "b/c", "b/d/e/f"][..], &["a", "b/d/f"]] {
             write_all(folder.path(), &files(names)).unwrap();
             assert_eq!(read_all(folder.path()).unwrap(), files(names));
         }
+        assert!(!folder.path().join("b/d/e").exists());
+        let without = read_all_but(folder.path(), &["d"]).unwrap();
+        assert_eq!(without, files(&["a"]));
     }
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cargo::cargo;
-use crate::{process, status};
+use crate::{folder, process, status, toolchain};
 
 /// For each target, in seconds.
 const DURATION: u32 = 60;
@@ -50,24 +50,16 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The names of the targets, in order.
+/// Returns the names of the targets.
 fn targets(folder: &Path) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    let entries = fs::read_dir(folder).with_context(|| format!("{}", folder.display()))?;
-    for entry in entries {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "rs") {
-            let name = path.file_stem().unwrap_or_default();
-            names.push(name.to_string_lossy().into_owned());
-        }
-    }
-    names.sort();
-    Ok(names)
+    let files = folder::read_all(folder)?;
+    let names = files.keys().filter_map(|name| name.strip_suffix(".rs"));
+    Ok(names.map(str::to_owned).collect())
 }
 
 /// Builds all targets and returns the folder they are in.
 fn build(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
-    let host = host()?;
+    let host = toolchain::host("rustc")?;
     let target_dir = folder.join("target");
     let mut command = cargo(workspace);
     command
@@ -85,14 +77,6 @@ fn build(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
         .arg(&target_dir);
     process::run(&mut command)?;
     Ok(target_dir.join(host).join("release"))
-}
-
-fn host() -> Result<String> {
-    let version = process::output(Command::new("rustc").arg("-vV"))?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    Ok(host
-        .context("rustc does not say for which machine it is")?
-        .to_owned())
 }
 
 fn run(folder: &Path, program: &Path, target: &str, seconds: u32) -> Result<()> {

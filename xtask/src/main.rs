@@ -36,82 +36,21 @@ use anyhow::{Result, bail};
 use std::env;
 use std::process::ExitCode;
 
-struct Command {
-    name: &'static str,
-    /// What may stand after the name, as the help shows it.
-    arguments: &'static str,
-    about: &'static str,
-    run: fn(&Workspace, &[&str]) -> Result<()>,
-}
-
-const COMMANDS: [Command; 11] = [
-    Command {
-        name: "setup",
-        arguments: "",
-        about: "find, build or install what the builds and the tests need",
-        run: setup::command,
-    },
-    Command {
-        name: "build",
-        arguments: "[--release]",
-        about: "build the component and the programs",
-        run: build::command,
-    },
-    Command {
-        name: "demo",
-        arguments: "",
-        about: "build everything and resolve examples/hello-agent",
-        run: demo::command,
-    },
-    Command {
-        name: "test",
-        arguments: "[WORDS]",
-        about: "run every test, or the parts with one of WORDS in their name",
-        run: test::command,
-    },
-    Command {
-        name: "lint",
-        arguments: "",
-        about: "check format, lints, documentation and tidiness",
-        run: lint::command,
-    },
-    Command {
-        name: "bless",
-        arguments: "",
-        about: "accept what the corpus tests produce now as what is expected",
-        run: bless::command,
-    },
-    Command {
-        name: "component",
-        arguments: "",
-        about: "build the component and print its file, size and digest",
-        run: component::command,
-    },
-    Command {
-        name: "dist",
-        arguments: "",
-        about: "build what is released into target/dist",
-        run: dist::command,
-    },
-    Command {
-        name: "playground",
-        arguments: "[--dist]",
-        about: "serve the playground, or build it into target/dist",
-        run: playground::command,
-    },
-    Command {
-        name: "bench",
-        arguments: "[ARGUMENTS]",
-        about: "measure, and compare with the baselines",
-        run: bench::command,
-    },
-    Command {
-        name: "fuzz",
-        arguments: "[SECONDS]",
-        about: "run each fuzz target for a minute, or for SECONDS",
-        run: fuzz::command,
-    },
-];
+/// What `cargo xtask help` prints.
+const HELP: &str = "\
+Commands:
+  cargo xtask setup                find, build or install what the builds and the tests need
+  cargo xtask build [--release]    build the component and the programs
+  cargo xtask demo                 build everything and resolve examples/hello-agent
+  cargo xtask test [WORDS]         run every test, or the parts with one of WORDS in their name
+  cargo xtask lint                 check format, lints, documentation and tidiness
+  cargo xtask bless                accept what the corpus tests produce now as what is expected
+  cargo xtask component            build the component and print its file, size and digest
+  cargo xtask dist                 build what is released into target/dist
+  cargo xtask playground [--dist]  serve the playground, or build it into target/dist
+  cargo xtask bench [ARGUMENTS]    measure, and compare with the baselines
+  cargo xtask fuzz [SECONDS]       run each fuzz target for a minute, or for SECONDS
+";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -127,24 +66,27 @@ fn main() -> ExitCode {
 
 fn dispatch(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let [name, rest @ ..] = arguments else {
-        bail!("which command?\n\n{}", help());
+        bail!("which command?\n\n{HELP}");
     };
-    if matches!(*name, "help" | "-h" | "--help") {
-        print!("{}", help());
-        return Ok(());
-    }
-    match COMMANDS.iter().find(|command| command.name == *name) {
-        Some(command) => (command.run)(workspace, rest),
-        None => bail!("there is no command `{name}`\n\n{}", help()),
-    }
-}
-
-fn help() -> String {
-    let lines = COMMANDS.iter().map(|command| {
-        let usage = format!("{} {}", command.name, command.arguments);
-        format!("  cargo xtask {usage:<20} {}\n", command.about)
-    });
-    lines.collect()
+    let command = match *name {
+        "help" | "-h" | "--help" => {
+            print!("{HELP}");
+            return Ok(());
+        }
+        "setup" => setup::command,
+        "build" => build::command,
+        "demo" => demo::command,
+        "test" => test::command,
+        "lint" => lint::command,
+        "bless" => bless::command,
+        "component" => component::command,
+        "dist" => dist::command,
+        "playground" => playground::command,
+        "bench" => bench::command,
+        "fuzz" => fuzz::command,
+        _ => bail!("there is no command `{name}`\n\n{HELP}"),
+    };
+    command(workspace, rest)
 }
 
 /// For commands that take no arguments.

@@ -13,8 +13,9 @@ mod rustup;
 
 use agent_pack::{TARGET, Toolchain, Workspace};
 use anyhow::{Result, bail};
+use std::process::Command;
 
-use crate::status;
+use crate::{process, status};
 
 /// Finds the toolchain for wasm, or provides one, and records it for the builds.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<Toolchain> {
@@ -36,6 +37,12 @@ pub(crate) fn ensure(workspace: &Workspace) -> Result<Toolchain> {
         format_args!("{TARGET}: {}, {}", toolchain.source, toolchain.version),
     );
     Ok(toolchain)
+}
+
+/// Returns the target triple of the machine that a rustc runs on.
+pub(crate) fn host(rustc: &str) -> Result<String> {
+    let triple = process::output(Command::new(rustc).args(["--print", "host-tuple"]))?;
+    Ok(triple.trim_end().to_owned())
 }
 
 /// The toolchain of an earlier set-up, if it is still good.

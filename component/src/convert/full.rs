@@ -1,12 +1,10 @@
 //! What the world `engine` has besides.
 
-use super::all;
 use crate::bindings::exports::agent::engine::{capability, grounding, lockfile, policy, view};
 use agent_api::policy as rego;
 use agent_api::{decide, lower, model, render};
 
 same! {
-    decide::Preference = capability::Preference { Priority Id Version Tool }
     model::CapabilityVerb = capability::Verb { Execute Notify Read Reason Search Write }
     lower::Notation = capability::Notation { ByContent Json }
     render::Format = view::ReportFormat { Json Sarif Github }
@@ -41,43 +39,6 @@ impl From<rego::TestOutcome> for policy::TestOutcome {
             detail: outcome.detail,
             problem: outcome.problem.map(Into::into),
             place: outcome.place.into(),
-        }
-    }
-}
-
-impl From<model::ToolView<'_>> for capability::Tool {
-    fn from(tool: model::ToolView<'_>) -> Self {
-        Self {
-            id: tool.server().id().to_owned(),
-            version: tool.server().version().to_owned(),
-            tool: tool.name().to_owned(),
-        }
-    }
-}
-
-impl From<decide::NearTool<'_>> for capability::NearTool {
-    fn from(near: decide::NearTool<'_>) -> Self {
-        Self {
-            tool: near.tool.into(),
-            reasons: all(near.reasons.as_slice()),
-            fixes: all(near.fixes),
-        }
-    }
-}
-
-impl From<decide::CapabilityFunnel> for capability::ToolFunnel {
-    fn from(funnel: decide::CapabilityFunnel) -> Self {
-        Self {
-            servers: funnel.servers,
-            tools: funnel.tools,
-            capability: funnel.capability,
-            constraints: funnel.constraints,
-            residency: funnel.residency,
-            sensitivity: funnel.sensitivity,
-            signature: funnel.signature,
-            action: funnel.action,
-            policy: funnel.policy,
-            health: funnel.health,
         }
     }
 }

@@ -68,11 +68,6 @@ impl PolicyErrorKind {
             Self::Undefined => "undefined",
         }
     }
-
-    /// The kind that has this word in files.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
 }
 
 /// What a policy says of the tools that it was asked about.

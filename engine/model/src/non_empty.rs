@@ -19,9 +19,4 @@ impl<T> NonEmpty<T> {
     pub fn as_slice(&self) -> &[T] {
         &self.0
     }
-
-    /// The elements.
-    pub fn into_vec(self) -> Vec<T> {
-        self.0
-    }
 }

@@ -3,7 +3,7 @@
 //! The full form has an object for each requirement and server, which for 1,000 requirements and
 //! 100,000 servers would be more than 10 GB. But whether a server is rejected, and why, follows
 //! from little: its categories and scopes, the constraints it fails whatever is required of it,
-//! and the requirement. So that is what is written, each once, and [`expand`] puts it together.
+//! and the requirement. So that is what is written, each once.
 //!
 //! One line of JSON, keys sorted:
 //!
@@ -30,11 +30,6 @@
 //! | `tools` | columns, ordered by server, then name: `advertised` (a number), `name`, `server` (a number) |
 
 mod capabilities;
-mod read;
-#[cfg(test)]
-mod tests;
-
-pub use read::expand;
 
 use super::resolution::{write_agent, write_constraints, write_reason};
 use agent_decide::{Outcome, Rejection, Resolution, constraint_failures};

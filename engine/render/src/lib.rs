@@ -21,7 +21,7 @@ mod tools;
 mod why;
 
 pub use call::{authorized_call, call_verdict, call_verdict_json};
-pub use compact::{compact, expand};
+pub use compact::compact;
 pub use discover::{discover, discover_json};
 pub use drifts::{drifts, drifts_json};
 pub use expansion::{

@@ -16,116 +16,40 @@ pub const FULL_LIMIT: usize = 256 << 20;
 /// [`Code::ExplanationTooLarge`] if it would pass [`FULL_LIMIT`].
 pub fn resolution(resolution: &Resolution) -> Result<String, Diagnostic> {
     let manifest = resolution.manifest();
-    let hashes: Vec<_> = (0..manifest.requirements.len())
-        .map(|number| resolution.hash(number))
-        .collect();
-    let requirements = manifest
-        .requirements
-        .iter()
-        .enumerate()
-        .map(|(number, requirement)| {
-            let selected = resolution.selected(number);
-            Requirement {
-                category: requirement.category.value.as_str(),
-                permissions: requirement
-                    .permissions
-                    .iter()
-                    .map(|permission| permission.value.as_str())
-                    .collect(),
-                selected: selected
-                    .zip(hashes[number].as_deref())
-                    .map(|(server, hash)| Selected {
-                        id: server.id(),
-                        version: server.version(),
-                        hash,
-                    }),
-                eligible: eligible(resolution, number, selected),
-                rejected: resolution.rejected(number).map(move |server| {
-                    let reasons = match resolution.assess(number, server) {
-                        Assessment::Rejected(reasons) => reasons.into_vec(),
-                        Assessment::Eligible => Vec::new(),
-                    };
-                    (server.id(), server.version(), reasons)
-                }),
-            }
-        });
-    write(
-        &manifest.agent,
-        &manifest.constraints,
-        requirements,
-        |w| write_requirements(w, resolution.matching()),
-        resolution.satisfied(),
-    )
-}
-
-/// The eligible servers that were not selected, ordered by id, then version.
-fn eligible<'r>(
-    resolution: &'r Resolution,
-    requirement: usize,
-    selected: Option<ServerView<'r>>,
-) -> Vec<(&'r str, &'r str, TieBreak)> {
-    let Some(selected) = selected else {
-        return Vec::new();
-    };
-    let mut eligible: Vec<_> = resolution
-        .eligible(requirement)
-        .filter(|server| server.rank() != selected.rank())
-        .map(|server| {
-            let lost_on = TieBreak::between(selected, server);
-            (server.id(), server.version(), lost_on)
-        })
-        .collect();
-    sort_by_key(&mut eligible, |(id, version, _)| (*id, *version));
-    eligible
-}
-
-/// A requirement as the file has it. Servers are ordered by id, then version.
-pub(super) struct Requirement<'e, R> {
-    pub(super) category: &'e str,
-    pub(super) permissions: Vec<&'e str>,
-    pub(super) selected: Option<Selected<'e>>,
-    pub(super) eligible: Vec<(&'e str, &'e str, TieBreak)>,
-    pub(super) rejected: R,
-}
-
-pub(super) struct Selected<'e> {
-    pub(super) id: &'e str,
-    pub(super) version: &'e str,
-    pub(super) hash: &'e str,
-}
-
-/// Write the file, from a resolution or from its compact form. `capabilities` writes the
-/// requirements of capabilities behind the others.
-pub(super) fn write<'e, R>(
-    agent: &Agent,
-    constraints: &Constraints,
-    requirements: impl Iterator<Item = Requirement<'e, R>>,
-    capabilities: impl FnOnce(&mut Writer),
-    satisfied: bool,
-) -> Result<String, Diagnostic>
-where
-    R: Iterator<Item = (&'e str, &'e str, Vec<Rejection<'e>>)>,
-{
     let mut w = Writer::pretty();
     w.object(|w| {
-        w.key("agent").object(|w| write_agent(w, agent));
+        w.key("agent").object(|w| write_agent(w, &manifest.agent));
         w.key("constraints")
-            .object(|w| write_constraints(w, constraints));
+            .object(|w| write_constraints(w, &manifest.constraints));
         w.key("requirements").array(|w| {
-            for requirement in requirements {
-                w.object(|w| write_requirement(w, requirement));
+            for number in 0..manifest.requirements.len() {
+                w.object(|w| write_requirement(w, resolution, number));
                 if w.len() > FULL_LIMIT {
                     return;
                 }
             }
-            capabilities(w);
+            write_requirements(w, resolution.matching());
         });
-        w.key("satisfied").bool(satisfied);
+        w.key("satisfied").bool(resolution.satisfied());
     });
     if w.len() >= FULL_LIMIT {
         return Err(too_large());
     }
     Ok(w.finish())
+}
+
+/// Returns the eligible servers that were not selected, ordered by id, then version.
+fn eligible<'r>(
+    resolution: &'r Resolution,
+    requirement: usize,
+    selected: ServerView<'r>,
+) -> Vec<ServerView<'r>> {
+    let mut eligible: Vec<_> = resolution
+        .eligible(requirement)
+        .filter(|server| server.rank() != selected.rank())
+        .collect();
+    sort_by_key(&mut eligible, |server| (server.id(), server.version()));
+    eligible
 }
 
 /// What is said instead of an explanation that would pass its limit.
@@ -136,28 +60,35 @@ pub(super) fn too_large() -> Diagnostic {
     )
 }
 
-fn write_requirement<'e, R>(w: &mut Writer, requirement: Requirement<'e, R>)
-where
-    R: Iterator<Item = (&'e str, &'e str, Vec<Rejection<'e>>)>,
-{
-    w.key("category").string(requirement.category);
+fn write_requirement(w: &mut Writer, resolution: &Resolution, number: usize) {
+    let requirement = &resolution.manifest().requirements[number];
+    let selected = resolution.selected(number);
+    w.key("category")
+        .string(requirement.category.value.as_str());
     w.key("eligible").array(|w| {
-        for (id, version, lost_on) in requirement.eligible {
+        let Some(selected) = selected else { return };
+        for server in eligible(resolution, number, selected) {
             w.object(|w| {
-                w.key("id").string(id);
-                w.key("lostOn").string(lost_on.name());
-                w.key("version").string(version);
+                w.key("id").string(server.id());
+                w.key("lostOn")
+                    .string(TieBreak::between(selected, server).name());
+                w.key("version").string(server.version());
             });
         }
     });
-    w.key("permissions").strings(requirement.permissions);
+    w.key("permissions")
+        .strings(requirement.permissions.iter().map(|p| p.value.as_str()));
     w.key("rejected").array(|w| {
-        for (id, version, reasons) in requirement.rejected {
+        for server in resolution.rejected(number) {
             w.object(|w| {
-                w.key("id").string(id);
-                w.key("reasons")
-                    .array(|w| reasons.iter().for_each(|reason| write_reason(w, reason)));
-                w.key("version").string(version);
+                w.key("id").string(server.id());
+                w.key("reasons").array(|w| {
+                    if let Assessment::Rejected(reasons) = resolution.assess(number, server) {
+                        let reasons = reasons.as_slice();
+                        reasons.iter().for_each(|reason| write_reason(w, reason));
+                    }
+                });
+                w.key("version").string(server.version());
             });
             if w.len() > FULL_LIMIT {
                 return;
@@ -165,13 +96,13 @@ where
         }
     });
     w.key("selected");
-    match requirement.selected {
-        None => w.null(),
-        Some(selected) => w.object(|w| {
-            w.key("hash").string(selected.hash);
-            w.key("id").string(selected.id);
-            w.key("version").string(selected.version);
+    match (selected, resolution.hash(number)) {
+        (Some(selected), Some(hash)) => w.object(|w| {
+            w.key("hash").string(&hash);
+            w.key("id").string(selected.id());
+            w.key("version").string(selected.version());
         }),
+        _ => w.null(),
     }
 }
 

@@ -168,9 +168,9 @@ fn ask<'i>(
 fn denials(refused: Result<Expanded<'_>, NotExpanded>) -> Vec<(String, DenialReason)> {
     match refused {
         Err(NotExpanded::Denied { denials, .. }) => denials
-            .into_vec()
-            .into_iter()
-            .map(|denial| (denial.id, denial.reason))
+            .as_slice()
+            .iter()
+            .map(|denial| (denial.id.clone(), denial.reason.clone()))
             .collect(),
         other => panic!("not denied: {other:?}"),
     }

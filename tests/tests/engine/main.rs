@@ -1,11 +1,27 @@
-//! What a layer of the engine does, beyond what shows in a whole answer.
+//! What the engine decides, writes and refuses: as a whole, and what a layer of it does beyond what
+//! shows in a whole answer.
 
+mod architecture;
 mod call;
 mod captures;
+mod compact;
+mod corpus;
+mod documentation;
+mod documents;
+mod edits;
 mod expansion;
 mod grounding;
+mod hostile;
 mod import;
+mod json_test_suite;
+mod mova;
 mod plan;
 mod policy;
+mod properties;
 mod random;
+mod sarif;
 mod schema;
+mod schemas;
+mod specification;
+mod summaries;
+mod tool_list;

@@ -4,9 +4,8 @@
 //! that passed.
 
 use agent_pack::{Aim, TARGET, Toolchain, Workspace, reproducible, write_if_changed};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use serde_json::{Value, json};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -127,15 +126,9 @@ fn capabilities(chromium: &Chromium, profile: &Path) -> Value {
 /// The files of tests in a folder. Named one by one: versions of Node.js differ in what they make
 /// of a folder.
 fn test_files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let is_test = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.ends_with(".test.js") || name.ends_with(".test.mjs")
-    };
-    let entries = fs::read_dir(folder).with_context(|| format!("{}", folder.display()))?;
-    let paths = entries.map(|entry| Ok(entry?.path()));
-    let mut files: Vec<_> = paths.collect::<Result<_>>()?;
-    files.retain(is_test);
-    files.sort();
+    let is_test = |name: &String| name.ends_with(".test.js") || name.ends_with(".test.mjs");
+    let names = folder::read_all(folder)?.into_keys().filter(is_test);
+    let files: Vec<_> = names.map(|name| folder.join(name)).collect();
     if files.is_empty() {
         bail!("there are no tests in {}", folder.display());
     }

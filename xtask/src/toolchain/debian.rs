@@ -46,7 +46,7 @@ pub(super) fn provide(workspace: &Workspace) -> Result<Toolchain> {
         // Beside and then renamed: an interrupted build leaves nothing that looks finished.
         let unfinished = workspace.tools().join("wasm-sysroot.unfinished");
         folder::remove(&unfinished)?;
-        build(&unfinished, host(&compiler)?)
+        build(&unfinished, &super::host(RUSTC)?)
             .context("the standard library for wasm can't be built from Debian's sources")?;
         fs::write(unfinished.join("stamp"), &stamp)?;
         folder::remove(&sysroot)?;
@@ -61,14 +61,6 @@ pub(super) fn provide(workspace: &Workspace) -> Result<Toolchain> {
         CARGO.into(),
         sysroot.join("bin"),
     )?)
-}
-
-/// The `host:` line of `rustc -vV`.
-fn host(compiler: &str) -> Result<&str> {
-    let host = compiler
-        .lines()
-        .find_map(|line| line.strip_prefix("host: "));
-    host.with_context(|| format!("{RUSTC} does not say for which machine it is"))
 }
 
 fn build(sysroot: &Path, host: &str) -> Result<()> {
@@ -163,17 +155,10 @@ fn wrapper(program: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{host, wrapper};
+    use super::wrapper;
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
     use std::process::Command;
-
-    #[test]
-    fn the_host_is_read_from_the_version() {
-        let version = "rustc 1.96.0 (ac68faa20)\nbinary: rustc\nhost: aarch64-unknown-linux-gnu\n";
-        assert_eq!(host(version).unwrap(), "aarch64-unknown-linux-gnu");
-        assert!(host("rustc 1.96.0").is_err());
-    }
 
     /// Runs a wrapper around `echo` instead of a compiler.
     fn arguments_passed_on(arguments: &[&str]) -> String {

@@ -10,8 +10,8 @@ use agent_syntax::json::Writer;
 use rustc_hash::FxHashMap;
 
 /// The codes of the reasons that are written for each tool they are against, as they follow from
-/// a policy and from the health of servers. All others are put together again.
-pub(super) const DENIALS: [Code; 3] = [Code::PolicyDenied, Code::PolicyError, Code::HealthVeto];
+/// a policy and from the health of servers. All others follow from the rest.
+const DENIALS: [Code; 3] = [Code::PolicyDenied, Code::PolicyError, Code::HealthVeto];
 
 /// The members of `capabilities`. `places` has the place of each server in the columns by rank.
 pub(super) fn write(w: &mut Writer, matching: &Matching, places: &[u32]) {

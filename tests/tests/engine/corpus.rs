@@ -1,0 +1,571 @@
+//! The cases in `tests/corpus`: what is expected stands beside the inputs.
+//!
+//! | area | inputs | expected |
+//! |---|---|---|
+//! | `resolve` | `agents.md`, `mcp.index.json`, circumstances | lock, resolution, summary, and the diagnostics where there are any |
+//! | `match` | a task, `mcp.index.json`, circumstances, and perhaps `agents.md` | what `agent match` says |
+//! | `validate` | one of `agents.md`, `mcp.index.json`, `agents.lock`, a task, a tenant, a snapshot of health | its diagnostics |
+//! | `drift` | `newer.lock` and perhaps `older.lock`; or `agents.lock` and `mcp.index.json` | the named differences |
+//! | `ground` | `summary.json`, `payload.json` | what `agent ground` says |
+//! | `views` | `agents.md`, `mcp.index.json` | every view whole |
+//!
+//! Circumstances, each of which may be absent: `task`, `tenant`, `health` and `context`, as `.yaml`
+//! or as `.json`; `tenant-id.txt`; and `policy.rego`.
+//!
+//! A SARIF document lists every rule, so that whole ones are in `views` only; elsewhere its
+//! results are kept, which is the part that depends on the case.
+
+use agent_decide::PolicyEngine;
+use agent_diagnostic::{Code, Diagnostic};
+use agent_explain as explain;
+use agent_lower as lower;
+use agent_lower::Notation;
+use agent_rego as policy;
+use agent_render as render;
+use agent_render::Format;
+use agent_tests::corpus::{Case, Failures, answer, cases};
+use agent_tests::inputs::{Given, Inputs};
+use agent_tests::native::{self, Answers};
+use agent_tests::plan::{self, PlanInputs, plan_cases};
+use agent_tests::{compact, hostile, root};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::Arc;
+
+const MANIFEST: &str = "agents.md";
+const INDEX: &str = "mcp.index.json";
+const LOCK: &str = "agents.lock";
+const PLAN: &str = "plan.json";
+const CATALOGUE: &str = "catalogue.json";
+const COMPACT: &str = "agents.resolution.compact.json";
+const POLICY: &str = "policy.rego";
+const TENANT_ID: &str = "tenant-id.txt";
+const MATCH: &str = "match.json";
+const RESOLUTION: &str = "agents.resolution.json";
+const SUMMARY: &str = "summary.json";
+const PAYLOAD: &str = "payload.json";
+const GROUNDING: &str = "grounding.json";
+const DIAGNOSTICS: &str = "diagnostics.json";
+
+/// Every file that is an input of a decision.
+const INPUTS: [&str; 12] = [
+    MANIFEST,
+    INDEX,
+    "task.yaml",
+    "task.json",
+    "tenant.yaml",
+    "tenant.json",
+    TENANT_ID,
+    "health.yaml",
+    "health.json",
+    "context.yaml",
+    "context.json",
+    POLICY,
+];
+
+/// The codes of which a case here would say less than the tests that have them, and what those
+/// tests name.
+const ELSEWHERE: [(Code, &str, &str); 19] = [
+    // An explanation of more than 256 MiB.
+    (
+        Code::ExplanationTooLarge,
+        "tests/tests/engine/specification.rs",
+        "ExplanationTooLarge",
+    ),
+    (
+        Code::InputDenied,
+        "tests/tests/engine/plan/run.rs",
+        "a_query_is_decided_by_the_profile",
+    ),
+    (
+        Code::MovaOutputInvalid,
+        "tests/tests/engine/plan/run.rs",
+        "MovaOutputInvalid",
+    ),
+    (
+        Code::MovaDestinationDenied,
+        "tests/corpus/plan/reject/another-host/expected.txt",
+        "",
+    ),
+    (
+        Code::MovaLimitExceeded,
+        "tests/corpus/plan/reject/a-step-too-many/expected.txt",
+        "",
+    ),
+    (
+        Code::MovaPolicyDenied,
+        "tests/corpus/plan/reject/a-tool-that-looks-alike/expected.txt",
+        "",
+    ),
+    (
+        Code::MovaValidationFailed,
+        "tests/corpus/plan/reject/a-loop/expected.txt",
+        "",
+    ),
+    (
+        Code::PolicySyntax,
+        "tests/tests/engine/policy.rs",
+        "PolicySyntax",
+    ),
+    (
+        Code::PolicyDeadRule,
+        "tests/tests/engine/policy.rs",
+        "dead_rules",
+    ),
+    (
+        Code::PolicyRuleUnused,
+        "tests/tests/engine/policy.rs",
+        "unused_rules",
+    ),
+    (
+        Code::PolicyTestFailed,
+        "tests/tests/engine/policy.rs",
+        "PolicyTestFailed",
+    ),
+    (
+        Code::StubCollision,
+        "tests/tests/engine/expansion.rs",
+        "StubCollision",
+    ),
+    (
+        Code::ExpansionDenied,
+        "tests/tests/engine/expansion.rs",
+        "ExpansionDenied",
+    ),
+    (
+        Code::TokenBudgetExceeded,
+        "tests/tests/engine/expansion.rs",
+        "TokenBudgetExceeded",
+    ),
+    (
+        Code::ImportFormat,
+        "tests/tests/engine/import.rs",
+        "ImportFormat",
+    ),
+    (
+        Code::ImportNoCapability,
+        "tests/tests/engine/import.rs",
+        "ImportNoCapability",
+    ),
+    (
+        Code::ImportToolRemoved,
+        "tests/tests/engine/import.rs",
+        "ImportToolRemoved",
+    ),
+    (
+        Code::ImportUnused,
+        "tests/tests/engine/import.rs",
+        "ImportUnused",
+    ),
+    (
+        Code::ImportValue,
+        "tests/tests/engine/import.rs",
+        "ImportValue",
+    ),
+];
+
+#[test]
+fn corpus_of_resolutions() {
+    let mut failures = Failures::default();
+    for case in cases("resolve") {
+        let answers = resolved(&case);
+        let locked = answers.contains_key(LOCK);
+        if locked != case.accepted() {
+            failures.add(&case.name(), format!("a lock: {locked}"));
+        }
+        let mut expected = Vec::new();
+        for file in [LOCK, RESOLUTION, "summary.txt"] {
+            expected.extend(answers.get(file).map(|text| (file, &**text)));
+        }
+        let results = sarif_results(&answers);
+        if results != "[]\n" {
+            expected.push((DIAGNOSTICS, answer(&answers, DIAGNOSTICS)));
+            expected.push(("sarif-results.json", &results));
+        }
+        let expanded = answers.get(COMPACT).map(|text| compact::expand(text));
+        if expanded.as_ref() != answers.get(RESOLUTION) {
+            failures.add(&case.name(), "the compact form holds something else");
+        }
+        case.check(&INPUTS, &expected, &mut failures);
+    }
+    failures.finish();
+}
+
+#[test]
+fn corpus_of_matches() {
+    let mut failures = Failures::default();
+    for case in cases("match") {
+        let answers = matched(&case);
+        let satisfied = answers
+            .get(MATCH)
+            .is_some_and(|text| text.contains("\n  \"satisfied\": true,\n"));
+        if satisfied != case.accepted() {
+            failures.add(&case.name(), format!("satisfied: {satisfied}"));
+        }
+        let expected = answers.iter().map(|(file, text)| (&**file, &**text));
+        let expected: Vec<_> = expected.collect();
+        case.check(&INPUTS, &expected, &mut failures);
+    }
+    failures.finish();
+}
+
+#[test]
+fn corpus_of_calls() {
+    let mut failures = Failures::default();
+    for case in cases("call") {
+        let answers = called(&case);
+        let denied = answer(&answers, DIAGNOSTICS).ends_with("\"valid\": false\n}\n");
+        if denied == case.accepted() {
+            failures.add(&case.name(), format!("denied: {denied}"));
+        }
+        let inputs = [PLAN, INDEX, LOCK, CATALOGUE];
+        let expected = [DIAGNOSTICS, "verdict.json", "verdict.txt"];
+        let expected: Vec<_> = expected
+            .iter()
+            .filter_map(|file| Some((*file, answers.get(*file)?.as_str())))
+            // What is refused is told by the diagnostics.
+            .filter(|(file, _)| (*file == DIAGNOSTICS) == denied)
+            .collect();
+        case.check(&inputs, &expected, &mut failures);
+    }
+    failures.finish();
+}
+
+/// A one-call plan, decided against what stands beside it.
+fn called(case: &Case) -> Answers {
+    let input = |name| case.input(name);
+    native::called(
+        &input(PLAN).expect("a plan"),
+        &input(INDEX).expect("an index"),
+        input(LOCK).as_deref(),
+        input(CATALOGUE).as_deref(),
+    )
+}
+
+#[test]
+fn corpus_of_sequential_plans() {
+    let mut failures = Failures::default();
+    for case in plan_cases() {
+        let answers = native::planned(&PlanInputs::of(&case));
+        if answers.contains_key("authorized.json") != case.accepted() {
+            failures.add(&case.name(), "the other verdict");
+        }
+        let mut expected = Vec::new();
+        for file in ["report.json", "verdict.txt"] {
+            expected.push((file, answer(&answers, file)));
+        }
+        if !case.accepted() {
+            expected.push((DIAGNOSTICS, answer(&answers, DIAGNOSTICS)));
+        }
+        case.check(&plan::FILES, &expected, &mut failures);
+    }
+    failures.finish();
+}
+
+#[test]
+fn corpus_of_validations() {
+    let mut failures = Failures::default();
+    for case in cases("validate") {
+        let (input, answers) = validated(&case);
+        let diagnostics = answer(&answers, DIAGNOSTICS);
+        let valid = diagnostics.ends_with("\"valid\": true\n}\n");
+        if valid != case.accepted() {
+            failures.add(&case.name(), format!("valid: {valid}\n{diagnostics}"));
+        }
+        let inputs = [input, TENANT_ID];
+        case.check(&inputs, &[(DIAGNOSTICS, diagnostics)], &mut failures);
+    }
+    failures.finish();
+}
+
+#[test]
+fn corpus_of_drifts() {
+    let mut failures = Failures::default();
+    for case in cases("drift") {
+        let (inputs, answers) = drifted(&case);
+        let expected = ["drifts.json", "drifts.txt"].map(|file| (file, answer(&answers, file)));
+        case.check(&inputs, &expected, &mut failures);
+    }
+    failures.finish();
+}
+
+#[test]
+fn corpus_of_groundings() {
+    let mut failures = Failures::default();
+    for case in cases("ground") {
+        let answers = grounded(&case);
+        let yes = answers
+            .get(GROUNDING)
+            .is_some_and(|text| text.starts_with("{\n  \"grounded\": true,\n"));
+        if yes != case.accepted() {
+            failures.add(&case.name(), format!("grounded: {yes}"));
+        }
+        let mut expected = Vec::new();
+        for file in [GROUNDING, "grounding.txt"] {
+            expected.extend(answers.get(file).map(|text| (file, &**text)));
+        }
+        if sarif_results(&answers) != "[]\n" {
+            expected.push((DIAGNOSTICS, answer(&answers, DIAGNOSTICS)));
+        }
+        case.check(&[SUMMARY, PAYLOAD], &expected, &mut failures);
+    }
+    failures.finish();
+}
+
+#[test]
+fn corpus_of_views() {
+    let mut failures = Failures::default();
+    for case in cases("views") {
+        let answers = resolved(&case);
+        let expected: Vec<_> = answers
+            .iter()
+            // What somebody may ask about, and nobody can name a file so.
+            .filter(|(file, _)| !file.starts_with("why ") || is_plain(file))
+            // The parts of the texts tell of colours only.
+            .filter(|(file, _)| !file.ends_with(".styled") || file.starts_with("summary"))
+            .filter(|(file, _)| !file.starts_with("did you mean"))
+            .map(|(file, text)| (&**file, &**text))
+            .collect();
+        case.check(&INPUTS, &expected, &mut failures);
+    }
+    failures.finish();
+}
+
+/// Every code is the answer to some case, in a file or made in code, and has a page.
+#[test]
+fn corpus_has_a_case_and_the_documentation_a_page_for_each_code() {
+    let mut answered = BTreeSet::new();
+    for area in ["resolve", "match", "call", "validate", "drift", "ground"] {
+        for case in cases(area) {
+            let answers = match area {
+                "resolve" => resolved(&case),
+                "match" => matched(&case),
+                "call" => called(&case),
+                "validate" => validated(&case).1,
+                "ground" => grounded(&case),
+                _ => drifted(&case).1,
+            };
+            for file in [DIAGNOSTICS, RESOLUTION, MATCH, "drifts.json"] {
+                if let Some(text) = answers.get(file) {
+                    collect_codes(&serde_json::from_str(text).expect("JSON"), &mut answered);
+                }
+            }
+        }
+    }
+    // `hostile.rs` tests that these are given, and where.
+    let hostile = hostile::cases();
+    let hostile = hostile.iter().flat_map(|case| &case.expected);
+    answered.extend(hostile.map(|(code, _, _)| code.name().to_owned()));
+    let mut failures = Failures::default();
+    for (code, file, name) in ELSEWHERE {
+        let text = fs::read_to_string(root().join(file)).unwrap_or_default();
+        let told = !name.is_empty() && text.contains(name);
+        if !told && !text.contains(code.name()) {
+            failures.add(code.name(), format!("nothing in {file}"));
+        }
+        answered.insert(code.name().to_owned());
+    }
+    for code in Code::ALL {
+        if !answered.remove(code.name()) {
+            failures.add(code.name(), "no case has this code");
+        }
+        let page = root().join(format!("docs/reference/codes/{}.md", code.page()));
+        let text = fs::read_to_string(&page).unwrap_or_default();
+        if text.lines().next() != Some(&*format!("# {}", code.name())) {
+            failures.add(code.name(), format!("no page {}", page.display()));
+        }
+    }
+    for code in answered {
+        failures.add(&code, "a code that is not in the catalogue");
+    }
+    failures.finish();
+}
+
+#[test]
+fn the_example_is_a_case_as_it_stands() {
+    let case = cases("views")
+        .into_iter()
+        .find(|case| case.name() == "views/hello-agent");
+    let case = case.expect("views/hello-agent");
+    for file in [MANIFEST, INDEX] {
+        let example = root().join("examples/hello-agent").join(file);
+        let example = fs::read(&example).expect("an example");
+        assert!(
+            given(&case, file) == example,
+            "{file} of the example and of the case differ"
+        );
+    }
+}
+
+fn given(case: &Case, file: &str) -> Vec<u8> {
+    case.input(file)
+        .unwrap_or_else(|| panic!("{} has no {file}", case.name()))
+}
+
+fn resolved(case: &Case) -> Answers {
+    let circumstances = &INPUTS[2..];
+    if case
+        .files()
+        .iter()
+        .any(|file| circumstances.contains(&&**file))
+    {
+        let mut answers = native::under(&inputs(case));
+        answers.retain(|file, _| !file.starts_with("match."));
+        return answers;
+    }
+    native::resolve(&given(case, MANIFEST), &given(case, INDEX))
+}
+
+/// All that a case gives.
+fn inputs(case: &Case) -> Inputs {
+    let notated = |name: &str| {
+        let [yaml, json] = ["yaml", "json"].map(|end| case.input(&format!("{name}.{end}")));
+        assert!(
+            yaml.is_none() || json.is_none(),
+            "{}: two {name}s",
+            case.name()
+        );
+        let json_given = json.is_some();
+        yaml.or(json).map(|bytes| Given {
+            bytes,
+            json: json_given,
+        })
+    };
+    Inputs {
+        manifest: case.input(MANIFEST),
+        index: case.input(INDEX).unwrap_or_default(),
+        task: notated("task"),
+        tenant: notated("tenant"),
+        tenant_id: tenant_id(case),
+        health: notated("health"),
+        context: notated("context"),
+    }
+}
+
+fn tenant_id(case: &Case) -> Option<String> {
+    let id = String::from_utf8(case.input(TENANT_ID)?).expect("UTF-8");
+    Some(id.trim_end().to_owned())
+}
+
+/// What `agent match` says: the answer, and the diagnostics where there are any.
+fn matched(case: &Case) -> Answers {
+    let policy = case.input(POLICY).map(|bytes| {
+        let read = policy::read(bytes).expect("the policy is valid");
+        Arc::new(read.value) as Arc<dyn PolicyEngine>
+    });
+    let mut answers = Answers::new();
+    let diagnostics = match native::read(&inputs(case), policy) {
+        Err(found) => found,
+        Ok(read) => {
+            let matching = read.matching();
+            let text = render::matching(&matching).expect("small enough");
+            answers.insert(MATCH.to_owned(), text);
+            let parts = render::match_summary(&matching);
+            let text = parts.iter().map(|part| &*part.text).collect();
+            answers.insert("match.txt".to_owned(), text);
+            let mut diagnostics = read.warnings;
+            diagnostics.extend(explain::unmatched(&matching));
+            diagnostics
+        }
+    };
+    if !diagnostics.is_empty() {
+        let report = render::report(Format::Json, &diagnostics, &[]);
+        answers.insert(DIAGNOSTICS.to_owned(), report);
+    }
+    answers
+}
+
+/// The one input of a case, and what is said about it.
+fn validated(case: &Case) -> (&'static str, Answers) {
+    let mut inputs = [
+        MANIFEST,
+        INDEX,
+        LOCK,
+        "task.yaml",
+        "task.json",
+        "tenant.yaml",
+        "tenant.json",
+        "health.yaml",
+        "health.json",
+    ]
+    .into_iter()
+    .filter_map(|file| Some((file, case.input(file)?)));
+    let (Some((input, bytes)), None) = (inputs.next(), inputs.next()) else {
+        panic!("{} has not one input", case.name());
+    };
+    let answers = match input {
+        MANIFEST => native::validate_manifest(&bytes),
+        INDEX => native::validate_index(&bytes),
+        LOCK => native::validate_lock(&bytes),
+        _ => {
+            let notation = Notation::of_file(input);
+            let found = match input.split_once('.').map(|(name, _)| name) {
+                Some("task") => found(lower::task(bytes, notation)),
+                Some("tenant") => {
+                    let id = tenant_id(case);
+                    found(lower::tenant(bytes, notation, id.as_deref()))
+                }
+                _ => found(lower::health(bytes, notation)),
+            };
+            let report = render::report(Format::Json, &found, &[]);
+            Answers::from([(DIAGNOSTICS.to_owned(), report)])
+        }
+    };
+    (input, answers)
+}
+
+fn grounded(case: &Case) -> Answers {
+    native::grounded(&given(case, SUMMARY), &given(case, PAYLOAD))
+}
+
+fn found<T>(lowered: lower::Lowered<T>) -> Vec<Diagnostic> {
+    match lowered {
+        Ok(checked) => checked.warnings,
+        Err(found) => found,
+    }
+}
+
+/// The inputs of a case, and the differences that it is about.
+fn drifted(case: &Case) -> ([&'static str; 2], Answers) {
+    match case.input("newer.lock") {
+        Some(newer) => {
+            let answers = native::drift(case.input("older.lock").as_deref(), &newer);
+            (["older.lock", "newer.lock"], answers)
+        }
+        None => {
+            let answers = native::verified(&given(case, LOCK), &given(case, INDEX));
+            ([LOCK, INDEX], answers)
+        }
+    }
+}
+
+/// The results of the SARIF document, without the rules.
+fn sarif_results(answers: &Answers) -> String {
+    let sarif: Value = serde_json::from_str(answer(answers, "diagnostics.sarif")).expect("JSON");
+    format!("{:#}\n", sarif["runs"][0]["results"])
+}
+
+fn collect_codes(value: &Value, codes: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            codes.extend(
+                members
+                    .get("code")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned),
+            );
+            members
+                .values()
+                .for_each(|value| collect_codes(value, codes));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_codes(item, codes)),
+        _ => {}
+    }
+}
+
+/// Whether a name is one that every file system takes.
+fn is_plain(name: &str) -> bool {
+    name.chars()
+        .all(|c| c.is_ascii_alphanumeric() || " .-_@".contains(c))
+}
