@@ -1,48 +1,30 @@
-//! All that the component answers, called under wasmtime.
+//! Everything that the component answers, in the shape of the answers of `agent_tests::native`.
 
 mod grounded;
 mod typed;
 
 pub use typed::Typed;
 
-use crate::inputs::{Given, Inputs, tool_subjects};
-use crate::native::Answers;
-use crate::plan::PlanInputs;
-use agent_pack::{Toolchain, Workspace};
-use bindings::exports::agent::engine::capability::Notation;
-use bindings::exports::agent::engine::diagnostic::Diagnostic;
-use bindings::exports::agent::engine::lockfile::Drift;
-use bindings::exports::agent::engine::plan::{CallVerdict, PlanVerdict};
-use bindings::exports::agent::engine::view::{Part, ReportFormat};
-use bindings::{Engine, EnginePre};
+use agent_host::contract::capability::Notation;
+use agent_host::contract::diagnostic::Diagnostic;
+use agent_host::contract::importer::Overlay;
+use agent_host::contract::lockfile::Drift;
+use agent_host::contract::plan::{CallVerdict, PlanVerdict};
+use agent_host::contract::view::{Part, ReportFormat};
+use agent_host::{Engine, ResourceAny};
+use agent_tests::inputs::{Given, Inputs, tool_subjects};
+use agent_tests::native::Answers;
+use agent_tests::plan::PlanInputs;
 use std::fmt::Write as _;
-use wasmtime::Store;
-use wasmtime::component::{Linker, ResourceAny};
-
-/// The types of the contract, generated from `wit/engine`.
-#[allow(
-    missing_docs,
-    unreachable_pub,
-    unused_qualifications,
-    clippy::all,
-    reason = "generated"
-)]
-mod bindings {
-    wasmtime::component::bindgen!({ path: "../wit/engine", world: "engine" });
-}
-
-/// More than any call here needs: the limits of the host are its own affair.
-const FUEL: u64 = u64::MAX / 2;
 
 /// The component, ready to be instantiated.
 pub struct Component {
-    instances: EnginePre<()>,
+    engine: Engine,
 }
 
 /// A running component.
 pub struct Instance {
-    store: Store<()>,
-    engine: Engine,
+    engine: agent_host::Instance,
 }
 
 type Refused = Vec<Diagnostic>;
@@ -55,54 +37,44 @@ struct Read {
     warnings: Vec<Diagnostic>,
 }
 
-/// Call a function of an interface of this instance.
+/// Calls a function of an interface of this instance.
 macro_rules! call {
     ($self:ident, $interface:ident $(. $resource:ident)? , $function:ident($($argument:expr),*)) => {
-        $self.engine.$interface()$(.$resource())?.$function(&mut $self.store $(, $argument)*)
+        $self
+            .engine
+            .call(|engine, store| engine.$interface()$(.$resource())?.$function(store $(, $argument)*))
             .expect(stringify!($function))
     };
 }
 pub(crate) use call;
 
 impl Component {
-    /// Pack the component of this workspace, as every build does, and compile it.
+    /// Loads the component of this workspace, which the host library embeds. The library refuses one
+    /// that imports anything.
     ///
     /// # Panics
-    /// With one sentence if the project was not set up.
+    /// If wasmtime does not support this machine.
     #[must_use]
     pub fn of_this_workspace() -> Self {
-        let workspace = Workspace::of_this_build();
-        let packed = Toolchain::find(&workspace).and_then(|toolchain| {
-            let target = workspace.component_target_dir();
-            agent_pack::pack(&workspace, &toolchain, &target, agent_pack::World::Engine)
-        });
-        let packed = packed.unwrap_or_else(|error| panic!("{error}"));
-        let engine = agent_aot::engine().expect("wasmtime supports this machine");
-        let component = wasmtime::component::Component::from_binary(&engine, packed.bytes());
-        // An empty linker: a component that imports anything is refused here.
-        let instances = component
-            .and_then(|component| Linker::new(&engine).instantiate_pre(&component))
-            .and_then(EnginePre::new);
         Self {
-            instances: instances.expect("the component is of the world of wit/engine"),
+            engine: Engine::embedded().expect("the component is of the world of wit/engine"),
         }
     }
 
-    /// A fresh instance.
+    /// Creates a fresh instance.
+    ///
+    /// # Panics
+    /// If the system refuses its addresses.
     #[must_use]
     pub fn instance(&self) -> Instance {
-        let mut store = Store::new(self.instances.engine(), ());
-        store.set_fuel(FUEL).expect("fuel is used");
-        let engine = self.instances.instantiate(&mut store);
         Instance {
-            store,
-            engine: engine.expect("nothing is imported"),
+            engine: self.engine.instantiate().expect("nothing is imported"),
         }
     }
 }
 
 impl Instance {
-    /// As [`crate::native::resolve`].
+    /// As [`agent_tests::native::resolve`].
     pub fn resolve(&mut self, manifest: &[u8], index: &[u8]) -> Answers {
         let mut answers = Answers::new();
         let manifest = self.manifest(manifest);
@@ -137,7 +109,7 @@ impl Instance {
         answers
     }
 
-    /// As [`crate::native::under`].
+    /// As [`agent_tests::native::under`].
     pub fn under(&mut self, inputs: &Inputs) -> Answers {
         let read = match self.read(inputs) {
             Ok(read) => read,
@@ -370,7 +342,7 @@ impl Instance {
 
     /// An index with a document in it, or why there is none.
     pub fn imported(&mut self, document: &[u8], overlay: &[u8]) -> Answers {
-        let overlay = bindings::exports::agent::engine::importer::Overlay {
+        let overlay = Overlay {
             text: overlay.to_vec(),
             notation: Notation::ByContent,
         };
@@ -479,19 +451,19 @@ impl Instance {
         Ok((health, Vec::new()))
     }
 
-    /// As [`crate::native::validate_manifest`].
+    /// As [`agent_tests::native::validate_manifest`].
     pub fn validate_manifest(&mut self, manifest: &[u8]) -> Answers {
         let read = self.manifest(manifest);
         self.reports(&found(read))
     }
 
-    /// As [`crate::native::validate_index`].
+    /// As [`agent_tests::native::validate_index`].
     pub fn validate_index(&mut self, index: &[u8]) -> Answers {
         let read = self.index(index);
         self.reports(&found(read))
     }
 
-    /// As [`crate::native::validate_lock`].
+    /// As [`agent_tests::native::validate_lock`].
     pub fn validate_lock(&mut self, lock: &[u8]) -> Answers {
         match self.lock(lock) {
             Ok(lock) => {
@@ -503,7 +475,7 @@ impl Instance {
         }
     }
 
-    /// As [`crate::native::expand`].
+    /// As [`agent_tests::native::expand`].
     pub fn expand(&mut self, compact: &[u8]) -> Answers {
         match call!(self, agent_engine_explanation, call_expand(compact)) {
             Ok(full) => Answers::from([("agents.resolution.json".to_owned(), full)]),
@@ -511,7 +483,7 @@ impl Instance {
         }
     }
 
-    /// As [`crate::native::drift`].
+    /// As [`agent_tests::native::drift`].
     pub fn drift(&mut self, older: Option<&[u8]>, newer: &[u8]) -> Answers {
         let older = older.map(|older| self.lock(older).expect("the lock is valid"));
         let newer = self.lock(newer).expect("the lock is valid");
@@ -519,7 +491,7 @@ impl Instance {
         self.drifts(&drifts)
     }
 
-    /// As [`crate::native::verified`].
+    /// As [`agent_tests::native::verified`].
     pub fn verified(&mut self, lock: &[u8], index: &[u8]) -> Answers {
         let lock = self.lock(lock).expect("the lock is valid");
         let (index, _) = self.index(index).expect("the index is valid");
@@ -609,7 +581,7 @@ impl Instance {
         }
     }
 
-    /// As in [`crate::native`].
+    /// As in [`agent_tests::native`].
     fn subjects(&mut self, index: ResourceAny, resolution: ResourceAny) -> Vec<String> {
         let outcomes = call!(
             self,

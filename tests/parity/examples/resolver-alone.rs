@@ -3,37 +3,25 @@
 //! `resolver-alone COMPONENT`: over the corpus and generated worlds, with and without tools. Ends
 //! with 1 at the first difference. `cargo xtask test` runs it.
 
+use agent_host::contract::{inputs, resolver};
 use agent_tests::corpus::cases;
 use agent_tests::native::{self, Answers};
 use agent_tests::world::{crowds, styles, tool_worlds, worlds};
-use bindings::{ResolverOnly, ResolverOnlyPre};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use std::env;
 use std::io::{Write as _, stdout};
-use wasmtime::component::{Component, Linker};
+use wasmtime::component::{Component, InstancePre, Linker};
 use wasmtime::{Result, Store};
-
-/// The types of the contract, generated from `wit/engine`.
-#[allow(
-    missing_docs,
-    unreachable_pub,
-    unused_qualifications,
-    clippy::all,
-    reason = "generated"
-)]
-mod bindings {
-    wasmtime::component::bindgen!({ path: "../wit/engine", world: "resolver-only" });
-}
 
 fn main() -> Result<()> {
     let path = env::args().nth(1).expect("the path of the component");
     let engine = agent_aot::engine()?;
     let component = Component::from_file(&engine, path)?;
-    // An empty linker: a component that imports anything is refused here.
-    let instances = ResolverOnlyPre::new(Linker::new(&engine).instantiate_pre(&component)?)?;
+    // An empty linker refuses a component that imports anything.
+    let instances = Linker::new(&engine).instantiate_pre(&component)?;
     let mut compared = 0;
-    for (name, manifest, index) in inputs() {
+    for (name, manifest, index) in cases_and_worlds() {
         let answers = native::resolve(&manifest, &index);
         let expected = ["agents.lock", "agents.resolution.json"].map(|name| answers.get(name));
         let found = answer(&instances, &manifest, &index)?;
@@ -57,7 +45,7 @@ fn refused(answers: &Answers) -> bool {
     !answers.contains_key("agents.resolution.json")
 }
 
-fn inputs() -> impl Iterator<Item = (String, Vec<u8>, Vec<u8>)> {
+fn cases_and_worlds() -> impl Iterator<Item = (String, Vec<u8>, Vec<u8>)> {
     let corpus = ["resolve", "validate", "views", "drift"]
         .into_iter()
         .flat_map(cases)
@@ -87,20 +75,21 @@ fn inputs() -> impl Iterator<Item = (String, Vec<u8>, Vec<u8>)> {
 
 /// The lock, if there is one, and the explanation. None: an input has errors.
 fn answer(
-    instances: &ResolverOnlyPre<()>,
+    instances: &InstancePre<()>,
     manifest: &[u8],
     index: &[u8],
 ) -> Result<Option<[Option<String>; 2]>> {
-    let mut store = Store::new(instances.engine(), ());
+    let mut store = Store::new(instances.component().engine(), ());
     store.set_fuel(u64::MAX / 2)?;
-    let engine: ResolverOnly = instances.instantiate(&mut store)?;
-    let inputs = engine.agent_engine_inputs();
+    let instance = instances.instantiate(&mut store)?;
+    let inputs = inputs::GuestIndices::new(instances)?.load(&mut store, &instance)?;
+    let resolver = resolver::GuestIndices::new(instances)?.load(&mut store, &instance)?;
     let manifest = inputs.manifest().call_parse(&mut store, manifest)?;
     let index = inputs.index().call_load(&mut store, index)?;
     let (Ok(manifest), Ok(index)) = (manifest, index) else {
         return Ok(None);
     };
-    let resolutions = engine.agent_engine_resolver().resolution();
+    let resolutions = resolver.resolution();
     let resolution = resolutions.call_constructor(&mut store, manifest, index)?;
     let lock = resolutions.call_lock(&mut store, resolution)?;
     let explanation = resolutions.call_explanation(&mut store, resolution)?;

@@ -1,18 +1,18 @@
 //! What the typed functions of the contract say, put together to the files that it has to agree
 //! with.
 
-use super::bindings::exports::agent::engine::capability::{Preference, Verb};
-use super::bindings::exports::agent::engine::diagnostic::{Code, Diagnostic, Place};
-use super::bindings::exports::agent::engine::inputs::{Residency, Sensitivity, Server};
-use super::bindings::exports::agent::engine::resolver::{
+use super::{Instance, call};
+use agent_host::ResourceAny;
+use agent_host::contract::capability::{Preference, Verb};
+use agent_host::contract::diagnostic::{Code, Diagnostic, Place};
+use agent_host::contract::inputs::{Residency, Sensitivity, Server};
+use agent_host::contract::resolver::{
     Change, Grant, HealthStatus, Load, Near, PolicyFailure, Rejection, Selection, TieBreak, Verdict,
 };
-use super::{Instance, call};
-use crate::files;
-use crate::inputs::{Given, Inputs};
+use agent_tests::files;
+use agent_tests::inputs::{Given, Inputs};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use wasmtime::component::ResourceAny;
 
 /// How many entries are asked for at a time: few, so that pages have to be put together.
 const PAGE: u32 = 3;
@@ -605,7 +605,7 @@ pub(super) fn place(place: &Place) -> Value {
     })
 }
 
-/// Everything about a diagnostic; `crate::native` has the same for the engine.
+/// Everything about a diagnostic; `agent_tests::native` has the same for the engine.
 fn line(diagnostic: &Diagnostic) -> String {
     let mut line = format!(
         "{} {} {:?} {:?}",

@@ -3,7 +3,7 @@
 
 use agent_api::diagnostic::Code;
 use agent_api::text::LineIndex;
-use agent_tests::component::{Component, Instance};
+use agent_parity::{Component, Instance};
 use agent_tests::corpus::{Case, Failures, cases};
 use agent_tests::difference::difference;
 use agent_tests::files::{Answer, File as _, Lock, Locked, Match, Resolution};

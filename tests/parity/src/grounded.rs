@@ -1,10 +1,8 @@
 //! What the typed interface `grounding` says, put together to the JSON that it has to agree with.
 
-use super::bindings::exports::agent::engine::grounding::{
-    Difference, Extent, Quote, Reason, Verdict,
-};
 use super::typed::place;
 use super::{Instance, call};
+use agent_host::contract::grounding::{Difference, Extent, Quote, Reason, Verdict};
 use serde_json::{Value, json};
 
 impl Instance {
