@@ -34,7 +34,7 @@ impl Instance {
         })
     }
 
-    /// Calls a function of the contract within the limits of one call. [`call!`] is shorter.
+    /// Calls a function of the contract within the limits of one call. [`call!`](crate::call) is shorter.
     ///
     /// The engine's refusals are values of `T`.
     ///
