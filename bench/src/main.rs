@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let quick = asked("--quick");
     let workspace = Workspace::of_this_build();
-    let component = component::Component::of(&workspace)?;
+    let code = component::MachineCode::compile()?;
     let mut tables = vec![];
     for (servers, requirements) in [(10_000, 100), (100_000, 1_000)] {
         if asked("--capabilities") || quick && servers > 10_000 {
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let world = World::generate(servers, requirements);
         let mut table = parse::table(&world);
         native::measure(&world, &mut table);
-        component.measure(&world, &mut table)?;
+        component::measure(&code, &world, &mut table)?;
         process::measure(&workspace, &world, &mut table)?;
         println!("{table}");
         tables.push(table);

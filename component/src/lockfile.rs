@@ -2,17 +2,25 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::lockfile::{
-    self, Diagnostic, Drift, Guest, GuestLock, IndexBorrow, LockBorrow, Selection,
+    self, Diagnostic, Drift, Guest, GuestLock, IndexBorrow, LockBorrow, Selection, UnreadableLock,
 };
 use crate::convert::all;
 use crate::inputs::Index;
-use agent_api::{compare, lower, model, render, verify};
+use agent_api::{self as api, compare, lower, model, render, verify};
 
 /// A lock.
 pub(crate) struct Lock(pub(crate) model::Lock);
 
 impl Guest for Component {
     type Lock = Lock;
+
+    fn unreadable(text: Vec<u8>) -> UnreadableLock {
+        match api::unreadable_lock(text) {
+            api::UnreadableLock::Foreign => UnreadableLock::Foreign,
+            api::UnreadableLock::Later => UnreadableLock::Later,
+            api::UnreadableLock::Damaged => UnreadableLock::Damaged,
+        }
+    }
 
     fn compare(older: Option<LockBorrow<'_>>, newer: LockBorrow<'_>) -> Vec<Drift> {
         let older = older.as_ref().map(|lock| &lock.get::<Lock>().0);

@@ -11,14 +11,12 @@
 //! | [`oracle`] | the rules of the resolver, written a second time to be read |
 //! | [`files`] | the types of the files, of which the JSON Schemas are made |
 //! | [`native`] | all that the engine answers |
-//! | [`component`] | all that the component answers |
 //! | [`plan`] | the cases of sequential plans |
 //! | [`text`] | trees, written in any spelling that must not matter |
 //! | [`digest`] | the digest of an entry, made without the engine |
 //! | [`difference`] | what differs, to be printed |
 
 pub mod compact;
-pub mod component;
 pub mod corpus;
 pub mod difference;
 pub mod digest;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::{cargo, component, status};
 
-/// The package in `host-cli`.
+/// The package of the programs.
 const PACKAGE: &str = "agent-cli";
 
 /// Its program.

@@ -26,7 +26,7 @@ const FEATURES: [&str; 4] = [
 const COMPARE: [&str; 5] = [
     "--quiet",
     "--package",
-    "agent-tests",
+    "agent-parity",
     "--example",
     "resolver-alone",
 ];

@@ -1,7 +1,7 @@
 //! Builds the engine's component and refuses it when it imports anything.
 //!
-//! A library and not a program, so that every build takes the same way: `host-cli/build.rs`
-//! embeds what it returns, `cargo xtask component` prints it, `cargo xtask dist` ships it.
+//! A library and not a program, so that every build takes the same way: `host-cli/host/build.rs`
+//! embeds the component, `cargo xtask component` prints it, and `cargo xtask dist` ships it.
 //!
 //! ```text
 //! agent-component ── cargo, wasm32-unknown-unknown ──▶ module     (module.rs)

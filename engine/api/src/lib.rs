@@ -22,6 +22,7 @@
 mod call;
 mod expansion;
 mod grounding;
+mod lock;
 pub mod plan;
 mod resolution;
 
@@ -31,6 +32,7 @@ pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};
 pub use expansion::{Refusal, expand, expose, services};
 pub use grounding::GroundingAnswer;
+pub use lock::{UnreadableLock, unreadable_lock};
 pub use plan::PlanAnswer;
 pub use resolution::{match_tools, resolve};
 

@@ -21,7 +21,7 @@ fn ways() -> [String; 6] {
         "build --package agent-cli".to_owned(),
         "test --no-run".to_owned(),
         format!("test --no-run {}", all_but_playground().join(" ")),
-        "test --no-run --package agent-tests".to_owned(),
+        "test --no-run --package agent-parity".to_owned(),
     ]
 }
 

@@ -1,0 +1,665 @@
+//! The command line.
+
+use crate::version;
+use agent_host::input::Input;
+use anstyle::{AnsiColor, Effects};
+use clap::builder::{PathBufValueParser, Styles, TypedValueParser};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+/// The colours of `--help` and of wrong usage.
+const HELP: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().effects(Effects::BOLD))
+    .usage(AnsiColor::Green.on_default().effects(Effects::BOLD))
+    .literal(AnsiColor::Cyan.on_default().effects(Effects::BOLD))
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// The lock, where none is named.
+pub(crate) const LOCK: &str = "agents.lock";
+
+/// The index, where none is named.
+pub(crate) const INDEX: &str = "mcp.index.json";
+
+/// Locks and explains what an AI agent may use and do.
+///
+/// `agent` resolves what a manifest, agents.md, requires against an index of MCP servers,
+/// mcp.index.json, and writes the answer to agents.lock: the same inputs give the same bytes,
+/// everywhere. For every server it can say why it was accepted or rejected, and what would change
+/// that.
+#[derive(Debug, Parser)]
+#[command(
+    name = "agent",
+    version,
+    long_version = version::long(),
+    styles = HELP,
+    max_term_width = 100,
+    after_long_help = "\
+Exit codes:
+  0  The answer is yes
+  1  The answer is no: invalid input, an unsatisfied requirement, a drift
+  2  It could not be answered: wrong usage, an unreadable file, a limit of the engine"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Validate(Validate),
+    Discover(Discover),
+    Resolve(Resolve),
+    Match(Match),
+    Tools(Tools),
+    Expand(Expand),
+    Ground(Ground),
+    Why(Why),
+    Diff(Diff),
+    Verify(Verify),
+    #[command(subcommand)]
+    Plan(Plan),
+    #[command(subcommand)]
+    Schema(Schema),
+    #[command(subcommand)]
+    Policy(Policy),
+    #[command(subcommand)]
+    Index(Index),
+    Explain(Explain),
+    Completions(Completions),
+    Man(Man),
+}
+
+/// Options of every command.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// When to use colours
+    ///
+    /// `auto` uses them on a terminal, and honours NO_COLOR and CLICOLOR_FORCE.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+
+    /// Print no warnings and no summary
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+
+    /// Say what is read and run
+    #[arg(long, short, global = true, conflicts_with = "quiet", action = ArgAction::SetTrue)]
+    pub(crate) verbose: bool,
+
+    /// Run this engine instead of the one in this program
+    ///
+    /// A WebAssembly component of the world `agent:engine/engine`. It is compiled once and kept in
+    /// the user's cache directory.
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) engine: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+/// The option of every command that prints an answer.
+#[derive(Args, Debug)]
+pub(crate) struct Output {
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people: the answer on standard output, problems on standard error
+    Text,
+    /// The answer or, if an input is invalid, the problems
+    Json,
+    /// The problems as SARIF 2.1.0
+    Sarif,
+    /// The problems as workflow commands of GitHub Actions
+    Github,
+}
+
+/// The manifest, as a positional argument.
+#[derive(Args, Debug)]
+pub(crate) struct ManifestArgument {
+    /// The manifest, or `-` for standard input [default: agents.md, else AGENTS.md]
+    #[arg(value_name = "MANIFEST", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: Option<Input>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct IndexOption {
+    /// The index of MCP servers, or `-` for standard input
+    #[arg(long, value_name = "FILE", default_value = INDEX, value_hint = ValueHint::FilePath)]
+    pub(crate) index: Input,
+}
+
+/// What requirements of capabilities are decided under.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Circumstances")]
+pub(crate) struct Circumstances {
+    /// The configuration of the tenant: priorities, tier, policy, token budget (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tenant: Option<Input>,
+
+    /// The tenant, where the configuration has several
+    #[arg(long, value_name = "ID", requires = "tenant")]
+    pub(crate) tenant_id: Option<String>,
+
+    /// The policy in Rego, in place of the one that the tenant names
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: Option<Input>,
+
+    /// What the policy gets to see as `input.context`, such as the time (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) policy_context: Option<Input>,
+
+    /// How the servers do; one that is not in it counts as unhealthy (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) health: Option<Input>,
+}
+
+/// What drifts are told in more detail with.
+#[derive(Args, Debug)]
+pub(crate) struct Before {
+    /// The index that the older lock was made from: with it, what changed in a tool's definition is
+    /// named
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) old_index: Option<Input>,
+}
+
+/// The task, where it may be absent.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Circumstances")]
+pub(crate) struct TaskOption {
+    /// A task, whose required capabilities come behind those of the manifest (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) task: Option<Input>,
+}
+
+/// Check the manifest and the index
+///
+/// Reports all problems of both. The index is checked if there is one.
+#[derive(Args, Debug)]
+pub(crate) struct Validate {
+    #[command(flatten)]
+    pub(crate) manifest: ManifestArgument,
+
+    /// The index of MCP servers, or `-` for standard input [default: mcp.index.json, if it is
+    /// there]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) index: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// List the servers by category
+#[derive(Args, Debug)]
+pub(crate) struct Discover {
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Decide which servers the agent gets, and write agents.lock
+///
+/// If a requirement has no server, an existing lock stays as it is.
+#[derive(Args, Debug)]
+pub(crate) struct Resolve {
+    #[command(flatten)]
+    pub(crate) manifest: ManifestArgument,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    /// The lock to write; the explanation is written beside it
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = LOCK,
+        value_hint = ValueHint::FilePath,
+        value_parser = PathBufValueParser::new().try_map(file_to_write)
+    )]
+    pub(crate) lock: PathBuf,
+
+    /// Write why each server was selected or rejected, also if resolution fails
+    ///
+    /// The full form is agents.resolution.json. The compact form, which says the same in a fraction
+    /// of the size, is agents.resolution.compact.json.
+    #[arg(
+        long,
+        value_name = "FORM",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "full"
+    )]
+    pub(crate) explain: Option<Explanation>,
+
+    /// Write no lock, and fail if it would change
+    #[arg(long)]
+    pub(crate) locked: bool,
+
+    /// Write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) before: Before,
+
+    #[command(flatten)]
+    pub(crate) task: TaskOption,
+
+    #[command(flatten)]
+    pub(crate) circumstances: Circumstances,
+}
+
+/// Decide which tools a task gets, for the capabilities it requires
+///
+/// Writes nothing. With a manifest, its constraints hold and its own capabilities are required as
+/// well.
+#[derive(Args, Debug)]
+pub(crate) struct Match {
+    /// The task, or `-` for standard input (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) task: Input,
+
+    /// The manifest whose constraints hold
+    #[arg(value_name = "MANIFEST", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) circumstances: Circumstances,
+}
+
+/// Refuses `-`, which everywhere else stands for a standard stream.
+fn file_to_write(path: PathBuf) -> Result<PathBuf, &'static str> {
+    if path.as_os_str() == "-" {
+        return Err("it is written to a file");
+    }
+    Ok(path)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Explanation {
+    Full,
+    Compact,
+}
+
+/// List the tools that the agent sees, as MCP's tools/list has them
+///
+/// Essential tools with their full definition, and one stub for all other tools of a server. The
+/// tokens are an estimate: the bytes of a definition in RFC 8785 form, divided by four.
+#[derive(Args, Debug)]
+pub(crate) struct Tools {
+    /// The lock, or `-` for standard input
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Expand tools that are locked as on demand, or list them
+///
+/// What the agent gets when it calls a stub. All or nothing: the policy has to allow every tool, and
+/// their definitions have to fit into the token budget.
+#[derive(Args, Debug)]
+pub(crate) struct Expand {
+    /// The server, as ID or ID@VERSION
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: String,
+
+    /// The tools [default: list those that there are]
+    #[arg(value_name = "TOOL")]
+    pub(crate) tools: Vec<String>,
+
+    /// How many tokens are used already [default: those of `agent tools`]
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) used: Option<u64>,
+
+    /// How many tokens may be used [default: `token_budget` of the tenant]
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) budget: Option<u64>,
+
+    /// The lock, or `-` for standard input
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) task: TaskOption,
+
+    #[command(flatten)]
+    pub(crate) circumstances: Circumstances,
+}
+
+/// Check that a summary says what a payload says
+///
+/// A summary is a list of claims, each with evidence: a text that the payload, which is what a tool
+/// returned, has character for character. For evidence that is not there, says why, and what is
+/// nearest to it.
+#[derive(Args, Debug)]
+pub(crate) struct Ground {
+    /// The summary, or `-` for standard input (JSON)
+    #[arg(value_name = "SUMMARY", value_hint = ValueHint::FilePath)]
+    pub(crate) summary: Input,
+
+    /// What was summed up, or `-` for standard input (JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) payload: Input,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Work with policies in Rego
+#[derive(Debug, Subcommand)]
+pub(crate) enum Policy {
+    Check(PolicyCheck),
+}
+
+/// Compile a policy, look for what it says in vain, and run its tests
+///
+/// The tests are the rules named `test_...` of the file beside the policy whose name ends in
+/// `_test.rego`.
+#[derive(Args, Debug)]
+pub(crate) struct PolicyCheck {
+    /// The policy, or `-` for standard input
+    #[arg(value_name = "POLICY", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: Input,
+
+    /// The tests [default: the file beside the policy, if it is there]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) test: Option<Input>,
+
+    /// The index whose values the policy is compared with [default: mcp.index.json, if it is there]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) index: Option<Input>,
+
+    /// The configuration of the tenant whose tier the policy is compared with
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tenant: Option<Input>,
+
+    /// The tenant, where the configuration has several
+    #[arg(long, value_name = "ID", requires = "tenant")]
+    pub(crate) tenant_id: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Work with the index of MCP servers
+#[derive(Debug, Subcommand)]
+pub(crate) enum Index {
+    Import(IndexImport),
+}
+
+/// Import servers into the index
+///
+/// Reads a registry's server.json, a captured `initialize` and `tools/list`, or the configuration
+/// of an MCP client (.mcp.json, .vscode/mcp.json). What these do not hold comes from an overlay;
+/// what is still missing is reported and never guessed, and nothing is written then. Imported again,
+/// the index stays as it is.
+#[derive(Args, Debug)]
+pub(crate) struct IndexImport {
+    /// The documents, each merged into the index after the one before it
+    #[arg(value_name = "DOCUMENT", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) documents: Vec<Input>,
+
+    /// What the documents do not hold: categories, scopes, residency, capabilities (YAML or JSON)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) overlay: Option<Input>,
+
+    /// The index to write; one that is there is merged with
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = INDEX,
+        value_hint = ValueHint::FilePath,
+        value_parser = PathBufValueParser::new().try_map(file_to_write)
+    )]
+    pub(crate) index: PathBuf,
+
+    /// Write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Say whether plans may be carried out
+#[derive(Debug, Subcommand)]
+pub(crate) enum Plan {
+    Check(PlanCheck),
+}
+
+/// Say whether a plan may be carried out, and why not
+///
+/// A plan is a list of steps, each a call of one tool of the pool (`env.mova_agent_plan_v1`). Every step
+/// has to be allowed by the profile, within its caps, at the destinations of its tool and by its
+/// schemas; a tool of an MCP server has to be in the lock. With `--call` it is a one-call plan: what a
+/// planner answered, one JSON object, of a tool that only reads. Nothing is carried out.
+#[derive(Args, Debug)]
+pub(crate) struct PlanCheck {
+    /// The plan, or `-` for standard input
+    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub(crate) plan: Input,
+
+    /// It is a one-call plan
+    #[arg(long, conflicts_with_all = ["tool_pool", "profile", "request", "mova"])]
+    pub(crate) call: bool,
+
+    /// The tools that plans may name (`ds.mova_agent_tool_pool_v1`)
+    #[arg(long, value_name = "FILE", required_unless_present = "call", value_hint = ValueHint::FilePath)]
+    pub(crate) tool_pool: Option<Input>,
+
+    /// What they may be used for, and how much (`ds.instruction_profile_core_v1` with `caps`)
+    #[arg(long, value_name = "FILE", required_unless_present = "call", value_hint = ValueHint::FilePath)]
+    pub(crate) profile: Option<Input>,
+
+    /// What the plan answers, so that they are compared (`env.mova_agent_request_v1`)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) request: Option<Input>,
+
+    /// The lock, or `-` for standard input; without one no tool of an MCP server may be called
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    /// The tools that servers have at the moment: by the id of each, the result of `tools/list`
+    /// (JSON) [default: those of the index]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) catalog: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) mova: MovaOption,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct MovaOption {
+    /// A copy of MOVA whose core schemas take the place of the project's own equivalents
+    /// [default: `vendor/MOVA` if it is there]
+    #[arg(id = "mova", long = "mova", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// Print the JSON Schemas of the project, or check a document against one
+#[derive(Debug, Subcommand)]
+pub(crate) enum Schema {
+    List(SchemaList),
+    Show(SchemaShow),
+    Check(SchemaCheck),
+}
+
+/// List the schemas
+#[derive(Args, Debug)]
+pub(crate) struct SchemaList {
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Print a schema
+#[derive(Args, Debug)]
+pub(crate) struct SchemaShow {
+    /// Its name, such as `env.mova_agent_plan_v1`
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Check a document against a schema
+#[derive(Args, Debug)]
+pub(crate) struct SchemaCheck {
+    /// The schema by its name, such as `env.mova_agent_plan_v1`
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+
+    /// The document, or `-` for standard input (JSON)
+    #[arg(value_name = "DOCUMENT", value_hint = ValueHint::FilePath)]
+    pub(crate) document: Input,
+
+    #[command(flatten)]
+    pub(crate) mova: MovaOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Tell the whole story of a server, a tool, a category or a capability
+///
+/// For each requirement: whether the server or the tool is selected, eligible or rejected, all reasons, and the
+/// smallest change that would make it eligible.
+#[derive(Args, Debug)]
+pub(crate) struct Why {
+    /// A server, as ID or ID@VERSION; a tool, as that with /TOOL behind it; a category; or a
+    /// capability, as VERB:RESOURCE
+    #[arg(value_name = "SUBJECT")]
+    pub(crate) subject: String,
+
+    #[command(flatten)]
+    pub(crate) manifest: ManifestArgument,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) task: TaskOption,
+
+    #[command(flatten)]
+    pub(crate) circumstances: Circumstances,
+}
+
+/// Show what differs between two locks, or between a lock and what would be resolved now
+///
+/// Fails if anything does.
+#[derive(Args, Debug)]
+pub(crate) struct Diff {
+    /// The older lock [default: agents.lock]
+    #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
+    pub(crate) old: Option<Input>,
+
+    /// The newer lock [default: what would be resolved now]
+    #[arg(value_name = "NEW", value_hint = ValueHint::FilePath, conflicts_with_all = ["manifest", "index", "task", "tenant", "policy", "policy_context", "health"])]
+    pub(crate) new: Option<Input>,
+
+    /// The manifest to resolve, or `-` for standard input [default: agents.md, else AGENTS.md]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) manifest: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) before: Before,
+
+    #[command(flatten)]
+    pub(crate) task: TaskOption,
+
+    #[command(flatten)]
+    pub(crate) circumstances: Circumstances,
+}
+
+/// Check that the index still has what was locked
+///
+/// Compares the hash and the integrity of every selection, and what it grants with what the server
+/// offers.
+#[derive(Args, Debug)]
+pub(crate) struct Verify {
+    /// The lock, or `-` for standard input
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) before: Before,
+}
+
+/// Print the page of a code, or list all codes
+#[derive(Args, Debug)]
+pub(crate) struct Explain {
+    /// A code, such as MISSING_SCOPE
+    #[arg(value_name = "CODE")]
+    pub(crate) code: Option<String>,
+}
+
+/// Print a completion script for a shell
+#[derive(Args, Debug)]
+pub(crate) struct Completions {
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+/// Print a manual page
+///
+/// View it with `agent man | man -l -`.
+#[derive(Args, Debug)]
+pub(crate) struct Man {
+    /// The page of this command, such as `policy check` [default: that of the whole program]
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}

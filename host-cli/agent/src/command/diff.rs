@@ -1,0 +1,59 @@
+//! `agent diff`: the differences between two locks, or between a lock and one resolved now.
+
+use super::Answer;
+use super::session::{NewLock, Session};
+use crate::args::{Diff, LOCK};
+use agent_host::contract::explanation::Origin;
+use agent_host::input::Input;
+use agent_host::{Failure, call};
+
+pub(super) fn run(args: &Diff, mut session: Session) -> Result<Answer, Failure> {
+    let older = match &args.old {
+        Some(old) => match session.lock(old)? {
+            Some(lock) => Some(lock),
+            None => return session.refuse(),
+        },
+        None => match session.existing_lock(&Input::from(LOCK))? {
+            None => None,
+            Some(existing) => match existing.lock {
+                Ok(lock) => Some(lock),
+                Err(problems) => return session.refuse_for(problems),
+            },
+        },
+    };
+    let newer = match &args.new {
+        Some(new) => session.lock(new)?.map(|lock| (lock, None)),
+        None => resolved_now(args, &mut session)?.map(|newer| (newer.lock, Some(newer))),
+    };
+    let Some((lock, newer)) = newer else {
+        return session.refuse();
+    };
+    let mut drifts = call!(session.engine, lockfile.call_compare(older, lock))?;
+    if let (Some(older), Some(newer)) = (older, newer) {
+        let old_index = args.before.old_index.as_ref();
+        let Some(detailed) = session.detailed(drifts, old_index, older, newer)? else {
+            return session.refuse();
+        };
+        drifts = detailed;
+    }
+    if drifts.is_empty() {
+        session.note("no differences");
+    }
+    session.show_drifts(&drifts)
+}
+
+/// Returns the lock that `agent resolve` would write, with its index, or `None` if it would write
+/// none. The findings say why.
+fn resolved_now(args: &Diff, session: &mut Session) -> Result<Option<Origin>, Failure> {
+    let Some((resolution, index)) = session.resolution(
+        args.manifest.as_ref(),
+        &args.index.index,
+        &args.task,
+        &args.circumstances,
+    )?
+    else {
+        return Ok(None);
+    };
+    let new = session.new_lock(resolution)?;
+    Ok(new.map(|NewLock { lock, .. }| Origin { lock, index }))
+}

@@ -1,0 +1,52 @@
+//! `agent expand`: the answer of a stub.
+
+use super::Answer;
+use super::session::Session;
+use crate::args::{Expand, Format};
+use agent_host::contract::expansion::Refusal;
+use agent_host::{Failure, call};
+
+pub(super) fn run(args: &Expand, mut session: Session) -> Result<Answer, Failure> {
+    let lock = session.lock(&args.lock)?;
+    let index = session.index(&args.index.index)?;
+    let circumstances = session.circumstances(args.task.task.as_ref(), &args.circumstances)?;
+    let (Some(lock), Some(index), Some(circumstances)) = (lock, index, circumstances) else {
+        return session.refuse();
+    };
+    let answer = if args.tools.is_empty() {
+        call!(
+            session.engine,
+            expansion.call_services(lock, index, &args.server)
+        )?
+    } else {
+        let used = match args.used {
+            Some(used) => used,
+            None => match session.expose(lock, index)? {
+                Ok(exposed) => exposed.tokens,
+                Err(problems) => return session.refuse_for(problems),
+            },
+        };
+        let (server, tools) = (&args.server, &args.tools);
+        call!(
+            session.engine,
+            expansion.call_expand(lock, index, circumstances, server, tools, used, args.budget)
+        )?
+    };
+    match answer {
+        Ok(answer) => {
+            session.show(|_| Ok(answer.text), |_| Ok(answer.json))?;
+            Ok(Answer::Yes)
+        }
+        Err(refusal) => refuse(args, &mut session, refusal),
+    }
+}
+
+/// Answers no: programs get the ids, reasons and numbers.
+fn refuse(args: &Expand, session: &mut Session, refusal: Refusal) -> Result<Answer, Failure> {
+    session.add(refusal.diagnostics);
+    if args.output.format == Format::Json {
+        session.show(|_| Ok(Vec::new()), |_| Ok(refusal.json))?;
+        return Ok(Answer::No);
+    }
+    session.refuse()
+}

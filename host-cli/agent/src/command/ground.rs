@@ -1,0 +1,15 @@
+//! `agent ground`: compare a summary with its payload.
+
+use super::Answer;
+use super::session::Session;
+use crate::args::Ground;
+use agent_host::Failure;
+
+pub(super) fn run(args: &Ground, mut session: Session) -> Result<Answer, Failure> {
+    let Some(grounding) = session.ground(&args.summary, &args.payload)? else {
+        return session.refuse();
+    };
+    session.add(grounding.diagnostics);
+    session.show(|_| Ok(grounding.text), |_| Ok(grounding.json))?;
+    Ok(Answer::yes_if(grounding.grounded))
+}

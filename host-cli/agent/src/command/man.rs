@@ -1,0 +1,25 @@
+//! `agent man`: manual pages.
+
+use super::Answer;
+use crate::args::{Arguments, Man};
+use agent_host::{Failure, output};
+use clap::CommandFactory;
+
+pub(super) fn run(args: &Man) -> Result<Answer, Failure> {
+    let mut program = Arguments::command();
+    // Gives the commands their full names and the global options.
+    program.build();
+    let mut command = program;
+    for name in &args.command {
+        command = command
+            .find_subcommand(name)
+            .cloned()
+            .ok_or_else(|| Failure::new(format_args!("there is no command `{name}`")))?;
+    }
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command)
+        .render(&mut page)
+        .map_err(|error| Failure::internal(format_args!("the page can't be rendered: {error}")))?;
+    output::print_text(&String::from_utf8_lossy(&page))?;
+    Ok(Answer::Yes)
+}

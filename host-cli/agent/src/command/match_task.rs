@@ -1,0 +1,41 @@
+//! `agent match`: decide which tools a task gets.
+
+use super::Answer;
+use super::session::Session;
+use crate::args::{Format, Match};
+use agent_host::{Failure, call};
+
+pub(super) fn run(args: &Match, mut session: Session) -> Result<Answer, Failure> {
+    let manifest = session.optional(args.manifest.as_ref(), |session, input| {
+        session.manifest(Some(input))
+    })?;
+    let index = session.index(&args.index.index)?;
+    let circumstances = session.circumstances(Some(&args.task), &args.circumstances)?;
+    let (Some(manifest), Some(index), Some(circumstances)) = (manifest, index, circumstances)
+    else {
+        return session.refuse();
+    };
+    let Some(it) = session.matching(manifest, index, circumstances)? else {
+        return session.refuse();
+    };
+    let unmatched = call!(session.engine, capability.matching.call_diagnostics(it))?;
+    session.add(unmatched);
+    // Programs get the file that `resolve --explain` writes of an agent.
+    let explanation = match args.output.format {
+        Format::Json => match call!(session.engine, capability.matching.call_explanation(it))? {
+            Ok(text) => text,
+            Err(too_large) => {
+                session.add([too_large]);
+                session.report()?;
+                return Ok(Answer::None);
+            }
+        },
+        Format::Text | Format::Sarif | Format::Github => String::new(),
+    };
+    session.show(
+        |engine| call!(engine, view.call_match_summary(it)),
+        |_| Ok(explanation),
+    )?;
+    let satisfied = call!(session.engine, capability.matching.call_satisfied(it))?;
+    Ok(Answer::yes_if(satisfied))
+}

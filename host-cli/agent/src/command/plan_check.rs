@@ -1,0 +1,90 @@
+//! `agent plan check`: whether a plan may run.
+
+use super::Answer;
+use super::session::Session;
+use crate::args::{INDEX, LOCK, PlanCheck};
+use agent_host::contract::lockfile::Lock;
+use agent_host::contract::plan::{CallVerdict, PlanVerdict};
+use agent_host::input::Input;
+use agent_host::{Failure, call};
+
+pub(super) fn run(args: &PlanCheck, session: Session) -> Result<Answer, Failure> {
+    match (&args.tool_pool, &args.profile) {
+        (Some(tool_pool), Some(profile)) => steps(args, tool_pool, profile, session),
+        _ => call(args, session),
+    }
+}
+
+/// A sequential plan.
+fn steps(
+    args: &PlanCheck,
+    tool_pool: &Input,
+    profile: &Input,
+    mut session: Session,
+) -> Result<Answer, Failure> {
+    let core = session.core(&args.mova)?;
+    let rules = session.plan_rules(tool_pool, profile, core)?;
+    let index = if is_absent(&args.index.index, INDEX) {
+        Some(None)
+    } else {
+        session.index(&args.index.index)?.map(Some)
+    };
+    let lock = lock(args, &mut session)?;
+    let catalogue = session.optional(args.catalog.as_ref(), Session::tool_catalogue)?;
+    let (Some(index), Some(lock), Some(catalogue)) = (index, lock, catalogue) else {
+        return session.refuse();
+    };
+    let answer = session.authorize_plan(
+        (&args.plan, args.request.as_ref()),
+        rules,
+        index,
+        lock,
+        catalogue,
+    )?;
+    let allowed = match answer.verdict {
+        PlanVerdict::Allowed(_) => true,
+        PlanVerdict::Denied(found) => {
+            session.add(found);
+            false
+        }
+    };
+    session.show(|_| Ok(answer.text), |_| Ok(answer.report))?;
+    Ok(Answer::yes_if(allowed))
+}
+
+/// Reads the lock, if there is one.
+fn lock(args: &PlanCheck, session: &mut Session) -> Result<Option<Option<Lock>>, Failure> {
+    if is_absent(&args.lock, LOCK) {
+        return Ok(Some(None));
+    }
+    Ok(session.lock(&args.lock)?.map(Some))
+}
+
+/// Returns whether a file is missing that no option names. A missing file that an option names is
+/// an error.
+fn is_absent(input: &Input, usual: &str) -> bool {
+    input.to_string() == usual && input.is_missing()
+}
+
+/// A one-call plan.
+fn call(args: &PlanCheck, mut session: Session) -> Result<Answer, Failure> {
+    let plan = session.call_plan(&args.plan)?;
+    let index = session.index(&args.index.index)?;
+    let lock = lock(args, &mut session)?;
+    let catalogue = session.optional(args.catalog.as_ref(), Session::tool_catalogue)?;
+    let (Some(plan), Some(index), Some(lock), Some(catalogue)) = (plan, index, lock, catalogue)
+    else {
+        return session.refuse();
+    };
+    let answer = call!(
+        session.engine,
+        plan.call_authorize_call(plan, index, lock, catalogue)
+    )?;
+    match answer.verdict {
+        CallVerdict::Denied(reasons) => session.refuse_for(reasons),
+        CallVerdict::Allowed(_) | CallVerdict::NeedsMoreInfo(_) => {
+            session.show(|_| Ok(answer.text), |_| Ok(answer.json))?;
+            Ok(Answer::Yes)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `agent policy check`: compile a policy, look for dead rules, run its tests.
+
+use super::Answer;
+use super::session::Session;
+use crate::args::{INDEX, PolicyCheck};
+use agent_host::Failure;
+use agent_host::contract::diagnostic::Severity;
+use agent_host::contract::policy::TestVerdict;
+use agent_host::input::Input;
+
+pub(super) fn run(args: &PolicyCheck, mut session: Session) -> Result<Answer, Failure> {
+    let usual = Some(Input::from(INDEX)).filter(|index| !index.is_missing());
+    let index = session.optional(args.index.as_ref().or(usual.as_ref()), Session::index)?;
+    let tenant = session.optional(args.tenant.as_ref(), |session, input| {
+        session.tenant(input, args.tenant_id.as_deref())
+    })?;
+    let policy = session.policy(&args.policy)?;
+    let (Some(index), Some(tenant), Some((policy, text))) = (index, tenant, policy) else {
+        return session.refuse();
+    };
+    let dead = session.dead_rules(policy, index, tenant)?;
+    session.add(dead);
+    let tests = match &args.test {
+        Some(tests) => Some(tests.clone()),
+        None => beside(&args.policy),
+    };
+    let mut counts = [0; 3];
+    if let Some(tests) = &tests {
+        let Some(outcomes) = session.policy_tests(&text, tests)? else {
+            return session.refuse();
+        };
+        for outcome in outcomes {
+            counts[match outcome.verdict {
+                TestVerdict::Passed => 0,
+                TestVerdict::Failed => 1,
+                TestVerdict::Skipped => 2,
+            }] += 1;
+            session.add(outcome.problem);
+        }
+    }
+    session.report()?;
+    let [passed, failed, skipped] = counts;
+    let of_tests = match &tests {
+        None => "no tests".to_owned(),
+        Some(tests) => {
+            format!("{tests}: {passed} passed, {failed} failed, {skipped} skipped")
+        }
+    };
+    session.note(format_args!("checked {}; {of_tests}", args.policy));
+    let errors = session.findings().count(Severity::Error);
+    Ok(Answer::yes_if(errors == 0))
+}
+
+/// Returns the tests beside a policy: `policy_test.rego` beside `policy.rego`.
+fn beside(policy: &Input) -> Option<Input> {
+    let Input::File(path) = policy else {
+        return None;
+    };
+    let mut name = path.file_stem()?.to_owned();
+    name.push("_test.rego");
+    Some(Input::File(path.with_file_name(name))).filter(|tests| !tests.is_missing())
+}

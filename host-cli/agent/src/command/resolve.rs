@@ -1,0 +1,235 @@
+//! `agent resolve`: decide which servers the agent gets, and write the lock.
+
+use super::Answer;
+use super::session::{NewLock, Session};
+use crate::args::{Explanation, Resolve};
+use agent_host::atomic_write::StagedFile;
+use agent_host::contract::explanation::Origin;
+use agent_host::contract::inputs::Index;
+use agent_host::contract::lockfile::{Drift, Lock, UnreadableLock};
+use agent_host::contract::resolver::Resolution;
+use agent_host::input::Input;
+use agent_host::{Failure, call};
+use std::path::PathBuf;
+
+/// The full explanation, beside the lock.
+const EXPLANATION: &str = "agents.resolution.json";
+
+/// The compact explanation, beside the lock.
+const COMPACT_EXPLANATION: &str = "agents.resolution.compact.json";
+
+/// A file to write.
+struct NewFile {
+    path: PathBuf,
+    text: String,
+}
+
+pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failure> {
+    let manifest = args.manifest.manifest.as_ref();
+    let Some((resolution, index)) =
+        session.resolution(manifest, &args.index.index, &args.task, &args.circumstances)?
+    else {
+        return session.refuse();
+    };
+    let new = session.new_lock(resolution)?;
+    let mut files = Vec::new();
+    if let Some(form) = args.explain {
+        let text = match form {
+            Explanation::Full => call!(
+                session.engine,
+                resolver.resolution.call_explanation(resolution)
+            )?,
+            Explanation::Compact => {
+                Ok(call!(session.engine, explanation.call_compact(resolution))?)
+            }
+        };
+        match text {
+            Ok(text) => files.push(NewFile {
+                path: explanation_path(args, form),
+                text,
+            }),
+            Err(too_large) => {
+                session.add([too_large]);
+                session.report()?;
+                return Ok(Answer::None);
+            }
+        }
+    }
+    let Some(new) = new else {
+        write(args, &files)?;
+        show_summary(&mut session, resolution)?;
+        announce(args, &mut session, &files);
+        return Ok(Answer::No);
+    };
+    let Some(before) = Before::writing(&new, args, &mut session)? else {
+        return session.refuse();
+    };
+    if args.locked && !before.drifts.is_empty() {
+        write(args, &files)?;
+        let Some(drifts) = before.detailed(&new, index, args, &mut session)? else {
+            return session.refuse();
+        };
+        return session.show_drifts(&drifts);
+    }
+    if before.state != State::Same && !args.locked {
+        // Last, so that there never is a lock whose explanation is still the one before.
+        files.push(NewFile {
+            path: args.lock.clone(),
+            text: new.text,
+        });
+    }
+    write(args, &files)?;
+    show_summary(&mut session, resolution)?;
+    let lock = args.lock.display();
+    match before.state {
+        State::Missing => {}
+        State::Same => session.note(format_args!("{lock} is up to date")),
+        State::Other => session.note_drifts(&before.drifts)?,
+        State::Damaged => session.note(format_args!("{lock} was damaged")),
+    }
+    announce(args, &mut session, &files);
+    Ok(Answer::Yes)
+}
+
+fn explanation_path(args: &Resolve, form: Explanation) -> PathBuf {
+    args.lock.with_file_name(match form {
+        Explanation::Full => EXPLANATION,
+        Explanation::Compact => COMPACT_EXPLANATION,
+    })
+}
+
+/// The file at the path of the lock, before the lock is written.
+struct Before {
+    state: State,
+    /// The differences to the new lock, or that there is no lock.
+    drifts: Vec<Drift>,
+    /// The existing lock, if it can be read.
+    lock: Option<Lock>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Missing,
+    /// A lock of the same bytes.
+    Same,
+    /// A lock that says something else, or the same in other bytes.
+    Other,
+    /// A lock that can no longer be read.
+    Damaged,
+}
+
+impl Before {
+    /// Reads the existing file. Returns `None` if it must stay as it is; the findings say why.
+    fn writing(
+        new: &NewLock,
+        args: &Resolve,
+        session: &mut Session,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(existing) = session.existing_lock(&Input::File(args.lock.clone()))? else {
+            return Ok(Some(Self {
+                state: State::Missing,
+                drifts: compare(None, new, session)?,
+                lock: None,
+            }));
+        };
+        match existing.lock {
+            Ok(lock) => Ok(Some(Self {
+                state: if existing.text == new.text.as_bytes() {
+                    State::Same
+                } else {
+                    State::Other
+                },
+                drifts: compare(Some(lock), new, session)?,
+                lock: Some(lock),
+            })),
+            Err(mut problems) => match unreadable(&existing.text, session)? {
+                UnreadableLock::Damaged if !args.locked => {
+                    session.warn(problems)?;
+                    Ok(Some(Self {
+                        state: State::Damaged,
+                        drifts: Vec::new(),
+                        lock: None,
+                    }))
+                }
+                kind => {
+                    if kind == UnreadableLock::Foreign {
+                        for problem in &mut problems {
+                            let note = "this file is not a lock, and stays as it is";
+                            problem.notes.push(note.to_owned());
+                        }
+                    }
+                    session.add(problems);
+                    Ok(None)
+                }
+            },
+        }
+    }
+
+    /// Returns the drifts in detail, or `None` if the engine refuses the older index.
+    fn detailed(
+        self,
+        new: &NewLock,
+        index: Index,
+        args: &Resolve,
+        session: &mut Session,
+    ) -> Result<Option<Vec<Drift>>, Failure> {
+        match self.lock {
+            None => Ok(Some(self.drifts)),
+            Some(lock) => {
+                let old_index = args.before.old_index.as_ref();
+                let newer = Origin {
+                    lock: new.lock,
+                    index,
+                };
+                session.detailed(self.drifts, old_index, lock, newer)
+            }
+        }
+    }
+}
+
+fn compare(
+    older: Option<Lock>,
+    newer: &NewLock,
+    session: &mut Session,
+) -> Result<Vec<Drift>, Failure> {
+    call!(session.engine, lockfile.call_compare(older, newer.lock))
+}
+
+/// Asks what a file is that can't be read as a lock.
+fn unreadable(text: &[u8], session: &mut Session) -> Result<UnreadableLock, Failure> {
+    call!(session.engine, lockfile.call_unreadable(text))
+}
+
+/// Writes all files, or none if the content of one of them can't be written.
+fn write(args: &Resolve, files: &[NewFile]) -> Result<(), Failure> {
+    if args.dry_run {
+        return Ok(());
+    }
+    let staged = files
+        .iter()
+        .map(|file| StagedFile::new(&file.path, &file.text))
+        .collect::<Result<Vec<_>, _>>()?;
+    staged.into_iter().try_for_each(StagedFile::commit)
+}
+
+fn show_summary(session: &mut Session, resolution: Resolution) -> Result<(), Failure> {
+    let quiet = session.quiet;
+    session.show(
+        |engine| {
+            if quiet {
+                Ok(Vec::new())
+            } else {
+                call!(engine, view.call_summary(resolution))
+            }
+        },
+        |engine| call!(engine, view.call_summary_json(resolution)),
+    )
+}
+
+/// Reports the files that were written.
+fn announce(args: &Resolve, session: &mut Session, files: &[NewFile]) {
+    let done = if args.dry_run { "would write" } else { "wrote" };
+    for file in files {
+        session.note(format_args!("{done} {}", file.path.display()));
+    }
+}

@@ -1,0 +1,48 @@
+//! `agent schema`: the JSON Schemas of the project.
+
+use super::session::Session;
+use super::{Answer, did_you_mean};
+use crate::args::{SchemaCheck, SchemaShow};
+use agent_host::contract::view::{Part, Style};
+use agent_host::{Failure, call};
+
+pub(super) fn list(mut session: Session) -> Result<Answer, Failure> {
+    let listing = call!(session.engine, schemas.call_list_all())?;
+    session.show(|_| Ok(listing.text), |_| Ok(listing.json))?;
+    Ok(Answer::Yes)
+}
+
+pub(super) fn show(args: &SchemaShow, mut session: Session) -> Result<Answer, Failure> {
+    let Some(text) = call!(session.engine, schemas.call_show(&args.name))? else {
+        return Err(unknown(&args.name, &mut session)?);
+    };
+    let part = Part {
+        style: Style::Plain,
+        text: text.clone(),
+    };
+    session.show(|_| Ok(vec![part]), |_| Ok(text))?;
+    Ok(Answer::Yes)
+}
+
+pub(super) fn check(args: &SchemaCheck, mut session: Session) -> Result<Answer, Failure> {
+    let core = session.core(&args.mova)?;
+    let Some(problems) = session.schema_problems(&args.name, &args.document, core)? else {
+        return Err(unknown(&args.name, &mut session)?);
+    };
+    let valid = problems.is_empty();
+    session.add(problems);
+    session.report()?;
+    if valid {
+        session.note(format_args!("{} fits {}", args.document, args.name));
+    }
+    Ok(Answer::yes_if(valid))
+}
+
+fn unknown(name: &str, session: &mut Session) -> Result<Failure, Failure> {
+    let failure = Failure::new(format_args!("there is no schema `{name}`"));
+    let nearest = call!(session.engine, schemas.call_nearest(name))?;
+    Ok(match &nearest[..] {
+        [] => failure.help("`agent schema list` has their names"),
+        names => failure.help(did_you_mean(names)),
+    })
+}

@@ -1,0 +1,141 @@
+//! Answering, in the format of the options.
+
+use super::Session;
+use crate::args::Format;
+use crate::command::Answer;
+use agent_host::contract::diagnostic::{Diagnostic, Severity};
+use agent_host::contract::lockfile::Drift;
+use agent_host::contract::view::{Part, ReportFormat};
+use agent_host::diagnostics::Findings;
+use agent_host::{Failure, Instance, call, output};
+use std::fmt::Display;
+
+impl Session {
+    pub(crate) fn add(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
+        self.findings.add(problems);
+    }
+
+    pub(crate) fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// Prints a view in the words of the engine, and then the findings.
+    pub(crate) fn show(
+        &mut self,
+        text: impl FnOnce(&mut Instance) -> Result<Vec<Part>, Failure>,
+        json: impl FnOnce(&mut Instance) -> Result<String, Failure>,
+    ) -> Result<(), Failure> {
+        match self.format {
+            Format::Text => {
+                let parts = text(&mut self.engine)?;
+                output::print_parts(&parts)?;
+                self.is_answered = !parts.is_empty();
+                self.draw(|_| true)
+            }
+            Format::Json => {
+                output::print_data(&json(&mut self.engine)?)?;
+                self.draw(|severity| severity == Severity::Warning)
+            }
+            Format::Sarif | Format::Github => self.report(),
+        }
+    }
+
+    /// Prints the findings, which are the whole answer.
+    pub(crate) fn report(&mut self) -> Result<(), Failure> {
+        let format = match self.format {
+            Format::Text => return self.draw(|_| true),
+            Format::Json => ReportFormat::Json,
+            Format::Sarif => ReportFormat::Sarif,
+            Format::Github => ReportFormat::Github,
+        };
+        let files = self.findings.files();
+        let report = call!(
+            self.engine,
+            view.call_report(format, self.findings.diagnostics(), &files)
+        )?;
+        output::print_data(&report)
+    }
+
+    /// Prints a line on standard error, unless the options ask for data or for quiet.
+    pub(crate) fn note(&mut self, line: impl Display) {
+        if self.format == Format::Text && !self.quiet {
+            self.set_apart();
+            output::note(line);
+        }
+    }
+
+    /// As [`Self::note`], in the words of the engine.
+    pub(crate) fn note_drifts(&mut self, drifts: &[Drift]) -> Result<(), Failure> {
+        if self.format == Format::Text && !self.quiet {
+            let parts = call!(self.engine, view.call_drifts(drifts))?;
+            self.set_apart();
+            output::note_parts(&parts);
+        }
+        Ok(())
+    }
+
+    /// Answers no to invalid input, whose problems are among the findings.
+    pub(crate) fn refuse(&mut self) -> Result<Answer, Failure> {
+        self.report()?;
+        Ok(Answer::No)
+    }
+
+    /// Answers no to invalid input because of these problems.
+    pub(crate) fn refuse_for(&mut self, problems: Vec<Diagnostic>) -> Result<Answer, Failure> {
+        self.findings.add(problems);
+        self.refuse()
+    }
+
+    /// Prints named differences. The answer is yes if there are none.
+    pub(crate) fn show_drifts(&mut self, drifts: &[Drift]) -> Result<Answer, Failure> {
+        if matches!(self.format, Format::Sarif | Format::Github) {
+            let diagnostics = call!(self.engine, view.call_drift_diagnostics(drifts))?;
+            self.add(diagnostics);
+        }
+        self.show(
+            |engine| call!(engine, view.call_drifts(drifts)),
+            |engine| call!(engine, view.call_drifts_json(drifts)),
+        )?;
+        Ok(Answer::yes_if(drifts.is_empty()))
+    }
+
+    /// Warns of problems in an input that the answer does not depend on.
+    pub(crate) fn warn(&mut self, mut problems: Vec<Diagnostic>) -> Result<(), Failure> {
+        if !self.quiet {
+            problems
+                .iter_mut()
+                .for_each(|problem| problem.severity = Severity::Warning);
+            let catalogue = self.engine.catalogue()?;
+            output::note_drawn(&self.findings.draw(&problems, catalogue));
+        }
+        Ok(())
+    }
+
+    /// Draws the findings of the severities that are shown on standard error.
+    fn draw(&mut self, is_shown: impl Fn(Severity) -> bool) -> Result<(), Failure> {
+        let shown: Vec<_> = self
+            .findings
+            .diagnostics()
+            .iter()
+            .filter(|it| is_shown(it.severity))
+            .filter(|it| match it.severity {
+                Severity::Error => true,
+                Severity::Warning => !self.quiet,
+                Severity::Note => self.verbose,
+            })
+            .collect();
+        if !shown.is_empty() {
+            let catalogue = self.engine.catalogue()?;
+            let drawn = self.findings.draw(shown, catalogue);
+            self.set_apart();
+            output::note_drawn(&drawn);
+        }
+        Ok(())
+    }
+
+    fn set_apart(&mut self) {
+        if std::mem::take(&mut self.is_answered) {
+            output::set_apart();
+        }
+    }
+}

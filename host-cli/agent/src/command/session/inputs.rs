@@ -1,0 +1,519 @@
+//! Reading the inputs of a command.
+
+use super::Session;
+use crate::args::{self, TaskOption};
+use agent_host::contract::capability::{Circumstances, Health, Matching, Notation, Task, Tenant};
+use agent_host::contract::diagnostic::{Diagnostic, Source};
+use agent_host::contract::expansion::Exposed;
+use agent_host::contract::explanation::Origin;
+use agent_host::contract::grounding::Grounding;
+use agent_host::contract::importer::{Imported, Overlay};
+use agent_host::contract::inputs::{Index, Manifest};
+use agent_host::contract::lockfile::{Drift, Lock};
+use agent_host::contract::plan::{CallPlan, PlanAnswer, PlanRules, ToolCatalogue};
+use agent_host::contract::policy::{Context, Policy, TestOutcome};
+use agent_host::contract::resolver::Resolution;
+use agent_host::contract::schemas::Core;
+use agent_host::diagnostics::Document;
+use agent_host::input::{INDEX_MAX, Input, TEXT_MAX, read_schemas};
+use agent_host::output::{self, Progress};
+use agent_host::{Failure, Instance, call};
+use std::path::{Path, PathBuf};
+
+/// The names of the manifest, where none is given. The first that exists is read.
+const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
+
+/// The folder in which a copy of MOVA is looked for.
+const MOVA: &str = "vendor/MOVA";
+
+/// The result of a check: a value, or the problems for which the engine refuses it.
+type Checked<T> = Result<T, Vec<Diagnostic>>;
+
+/// The file at the path of the lock.
+pub(crate) struct Existing {
+    pub(crate) text: Vec<u8>,
+    pub(crate) lock: Checked<Lock>,
+}
+
+/// The lock that a resolution gives.
+pub(crate) struct NewLock {
+    pub(crate) lock: Lock,
+    pub(crate) text: String,
+}
+
+/// Reading inputs. `None` stands for an input that the engine refuses; the findings say why.
+impl Session {
+    pub(crate) fn manifest(&mut self, input: Option<&Input>) -> Result<Option<Manifest>, Failure> {
+        let input = match input {
+            Some(input) => input.clone(),
+            None => usual_manifest()?,
+        };
+        let manifest = self.checked(Source::Manifest, &input, TEXT_MAX, |engine, text| {
+            call!(engine, inputs.manifest.call_parse(text))
+        })?;
+        if let Some(it) = manifest {
+            let warnings = call!(self.engine, inputs.manifest.call_warnings(it))?;
+            self.add(warnings);
+        }
+        Ok(manifest)
+    }
+
+    pub(crate) fn index(&mut self, input: &Input) -> Result<Option<Index>, Failure> {
+        let _progress = Progress::of(format!("loading {input}"));
+        let index = self.checked(Source::Index, input, INDEX_MAX, |engine, text| {
+            call!(engine, inputs.index.call_load(text))
+        })?;
+        if let Some(it) = index {
+            let warnings = call!(self.engine, inputs.index.call_warnings(it))?;
+            self.add(warnings);
+        }
+        Ok(index)
+    }
+
+    /// Resolves the manifest against the index, under the circumstances.
+    pub(crate) fn resolution(
+        &mut self,
+        manifest: Option<&Input>,
+        index: &Input,
+        task: &TaskOption,
+        circumstances: &args::Circumstances,
+    ) -> Result<Option<(Resolution, Index)>, Failure> {
+        let manifest = self.manifest(manifest)?;
+        let index = self.index(index)?;
+        let circumstances = self.circumstances(task.task.as_ref(), circumstances)?;
+        let (Some(manifest), Some(index), Some(circumstances)) = (manifest, index, circumstances)
+        else {
+            return Ok(None);
+        };
+        let _progress = Progress::of("resolving".to_owned());
+        let resolved = call!(
+            self.engine,
+            capability.call_resolve(manifest, index, circumstances)
+        )?;
+        let Some(resolution) = self.accept(resolved) else {
+            return Ok(None);
+        };
+        let matching = call!(
+            self.engine,
+            capability.matching.call_of_resolution(resolution)
+        )?;
+        self.look_at_policy(index, matching)?;
+        Ok(Some((resolution, index)))
+    }
+
+    /// Adds what changed in definitions to the drifts, if the older index is given.
+    pub(crate) fn detailed(
+        &mut self,
+        drifts: Vec<Drift>,
+        old_index: Option<&Input>,
+        older: Lock,
+        newer: Origin,
+    ) -> Result<Option<Vec<Drift>>, Failure> {
+        let Some(input) = old_index else {
+            return Ok(Some(drifts));
+        };
+        let text = self.read(input, INDEX_MAX)?;
+        match call!(self.engine, inputs.index.call_load(&text))? {
+            Ok(index) => {
+                let older = Origin { lock: older, index };
+                let detailed = call!(
+                    self.engine,
+                    explanation.call_detailed(&drifts, older, newer)
+                )?;
+                Ok(Some(detailed))
+            }
+            Err(problems) => {
+                // They are about this file, not the one that `--index` names.
+                self.remember(Source::Index, input, text);
+                self.add(problems);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Matches a task against the index.
+    pub(crate) fn matching(
+        &mut self,
+        manifest: Option<Manifest>,
+        index: Index,
+        circumstances: Circumstances,
+    ) -> Result<Option<Matching>, Failure> {
+        let _progress = Progress::of("matching".to_owned());
+        let decided = call!(
+            self.engine,
+            capability
+                .matching
+                .call_decide(manifest, index, circumstances)
+        )?;
+        let Some(matching) = self.accept(decided) else {
+            return Ok(None);
+        };
+        self.look_at_policy(index, matching)?;
+        Ok(Some(matching))
+    }
+
+    /// Reads the task and every other circumstance that is given.
+    pub(crate) fn circumstances(
+        &mut self,
+        task: Option<&Input>,
+        args: &args::Circumstances,
+    ) -> Result<Option<Circumstances>, Failure> {
+        let task = self.optional(task, Self::task)?;
+        let tenant = self.optional(args.tenant.as_ref(), |session, input| {
+            session.tenant(input, args.tenant_id.as_deref())
+        })?;
+        let health = self.optional(args.health.as_ref(), Self::health)?;
+        let named = match (&args.policy, &args.tenant, tenant) {
+            (Some(policy), ..) => Some(policy.clone()),
+            (None, Some(Input::File(path)), Some(Some(it))) => {
+                let policy = call!(self.engine, capability.tenant.call_policy(it))?;
+                policy.map(|policy| Input::File(path.with_file_name(policy)))
+            }
+            _ => None,
+        };
+        let policy = self.optional(named.as_ref(), Self::policy)?;
+        let context = self.optional(args.policy_context.as_ref(), Self::context)?;
+        let (Some(task), Some(tenant), Some(health), Some(policy), Some(context)) =
+            (task, tenant, health, policy, context)
+        else {
+            return Ok(None);
+        };
+        let ungoverned = call!(
+            self.engine,
+            capability
+                .circumstances
+                .call_constructor(task, tenant, health)
+        )?;
+        let Some((policy, _)) = policy else {
+            return Ok(Some(ungoverned));
+        };
+        let governed = call!(
+            self.engine,
+            policy.policy.call_govern(policy, ungoverned, context)
+        )?;
+        self.policy = Some((policy, tenant));
+        Ok(Some(governed))
+    }
+
+    /// Adds the rules of the policy that have no effect, in general and in a decision.
+    fn look_at_policy(&mut self, index: Index, matching: Matching) -> Result<(), Failure> {
+        if let Some((policy, tenant)) = self.policy.take() {
+            let dead = self.dead_rules(policy, Some(index), tenant)?;
+            let unused = call!(
+                self.engine,
+                policy.policy.call_unused_rules(policy, matching)
+            )?;
+            self.add(dead.into_iter().chain(unused));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn dead_rules(
+        &mut self,
+        policy: Policy,
+        index: Option<Index>,
+        tenant: Option<Tenant>,
+    ) -> Result<Vec<Diagnostic>, Failure> {
+        call!(
+            self.engine,
+            policy.policy.call_dead_rules(policy, index, tenant)
+        )
+    }
+
+    /// Returns the tools that an agent sees.
+    pub(crate) fn expose(&mut self, lock: Lock, index: Index) -> Result<Checked<Exposed>, Failure> {
+        call!(self.engine, expansion.call_expose(lock, index))
+    }
+
+    /// Reads a policy, and returns its text too.
+    pub(crate) fn policy(&mut self, input: &Input) -> Result<Option<(Policy, Vec<u8>)>, Failure> {
+        let text = self.text(Source::Policy, input, TEXT_MAX)?;
+        let parsed = call!(self.engine, policy.policy.call_parse(&text))?;
+        Ok(self.accept(parsed).map(|policy| (policy, text)))
+    }
+
+    fn context(&mut self, input: &Input) -> Result<Option<Context>, Failure> {
+        let notation = notation(input);
+        self.checked(Source::Context, input, TEXT_MAX, |engine, text| {
+            call!(engine, policy.context.call_parse(text, notation))
+        })
+    }
+
+    /// Runs the tests of a policy.
+    pub(crate) fn policy_tests(
+        &mut self,
+        policy: &[u8],
+        input: &Input,
+    ) -> Result<Option<Vec<TestOutcome>>, Failure> {
+        self.checked(Source::PolicyTest, input, TEXT_MAX, |engine, text| {
+            call!(engine, policy.call_test(policy, text))
+        })
+    }
+
+    pub(crate) fn overlay(&mut self, input: &Input) -> Result<Overlay, Failure> {
+        Ok(Overlay {
+            text: self.text(Source::Overlay, input, TEXT_MAX)?,
+            notation: notation(input),
+        })
+    }
+
+    /// Merges a document into an index.
+    pub(crate) fn import(
+        &mut self,
+        document: &Input,
+        overlay: Option<&Overlay>,
+        index: Option<&[u8]>,
+    ) -> Result<Option<Imported>, Failure> {
+        self.checked(Source::Import, document, TEXT_MAX, |engine, text| {
+            call!(engine, importer.call_merge(text, overlay, index))
+        })
+    }
+
+    /// Compares a summary with its payload.
+    pub(crate) fn ground(
+        &mut self,
+        summary: &Input,
+        payload: &Input,
+    ) -> Result<Option<Grounding>, Failure> {
+        let summary = self.text(Source::Summary, summary, TEXT_MAX)?;
+        self.checked(Source::Payload, payload, TEXT_MAX, |engine, payload| {
+            call!(engine, grounding.call_ground(&summary, payload))
+        })
+    }
+
+    /// Reads an input that need not be given. The outer `None` stands for one that is refused.
+    pub(crate) fn optional<T>(
+        &mut self,
+        input: Option<&Input>,
+        read: impl FnOnce(&mut Self, &Input) -> Result<Option<T>, Failure>,
+    ) -> Result<Option<Option<T>>, Failure> {
+        match input {
+            None => Ok(Some(None)),
+            Some(input) => Ok(read(self, input)?.map(Some)),
+        }
+    }
+
+    fn task(&mut self, input: &Input) -> Result<Option<Task>, Failure> {
+        let notation = notation(input);
+        let task = self.checked(Source::Task, input, TEXT_MAX, |engine, text| {
+            call!(engine, capability.task.call_parse(text, notation))
+        })?;
+        if let Some(it) = task {
+            let warnings = call!(self.engine, capability.task.call_warnings(it))?;
+            self.add(warnings);
+        }
+        Ok(task)
+    }
+
+    pub(crate) fn tenant(
+        &mut self,
+        input: &Input,
+        id: Option<&str>,
+    ) -> Result<Option<Tenant>, Failure> {
+        let notation = notation(input);
+        let tenant = self.checked(Source::Tenant, input, TEXT_MAX, |engine, text| {
+            call!(engine, capability.tenant.call_parse(text, notation, id))
+        })?;
+        if let Some(it) = tenant {
+            let warnings = call!(self.engine, capability.tenant.call_warnings(it))?;
+            self.add(warnings);
+        }
+        Ok(tenant)
+    }
+
+    fn health(&mut self, input: &Input) -> Result<Option<Health>, Failure> {
+        let notation = notation(input);
+        self.checked(Source::Health, input, TEXT_MAX, |engine, text| {
+            call!(engine, capability.health.call_parse(text, notation))
+        })
+    }
+
+    pub(crate) fn lock(&mut self, input: &Input) -> Result<Option<Lock>, Failure> {
+        self.checked(Source::Lock, input, TEXT_MAX, |engine, text| {
+            call!(engine, lockfile.lock.call_parse(text))
+        })
+    }
+
+    pub(crate) fn call_plan(&mut self, input: &Input) -> Result<Option<CallPlan>, Failure> {
+        self.checked(Source::Plan, input, TEXT_MAX, |engine, text| {
+            call!(engine, plan.call_plan.call_parse(text))
+        })
+    }
+
+    pub(crate) fn tool_catalogue(
+        &mut self,
+        input: &Input,
+    ) -> Result<Option<ToolCatalogue>, Failure> {
+        self.checked(Source::Catalogue, input, INDEX_MAX, |engine, text| {
+            call!(engine, plan.tool_catalogue.call_parse(text))
+        })
+    }
+
+    /// Reads MOVA's core, if there is a copy that takes the place of the project's own equivalents.
+    pub(crate) fn core(&mut self, option: &args::MovaOption) -> Result<Option<Core>, Failure> {
+        let folder = match &option.folder {
+            Some(folder) => folder.clone(),
+            None if Path::new(MOVA).is_dir() => PathBuf::from(MOVA),
+            None => return Ok(None),
+        };
+        let schemas = read_schemas(&folder)?;
+        let core = call!(self.engine, schemas.core.call_parse(&schemas))?;
+        core.map(Some).map_err(|errors| {
+            Failure::new(format_args!(
+                "`{}` has not the core of MOVA: {}",
+                folder.display(),
+                errors.join("; ")
+            ))
+            .help("give the folder of a copy of MOVA 4.1.1, which has them in `schemas`")
+        })
+    }
+
+    /// Reads the tool pool and the profile. Their problems are reported with the plan.
+    pub(crate) fn plan_rules(
+        &mut self,
+        tool_pool: &Input,
+        profile: &Input,
+        core: Option<Core>,
+    ) -> Result<PlanRules, Failure> {
+        let tool_pool = self.text(Source::ToolPool, tool_pool, TEXT_MAX)?;
+        let profile = self.text(Source::Profile, profile, TEXT_MAX)?;
+        call!(
+            self.engine,
+            plan.plan_rules.call_parse(&tool_pool, &profile, core)
+        )
+    }
+
+    /// Asks whether a sequential plan may run, which may answer a request.
+    pub(crate) fn authorize_plan(
+        &mut self,
+        (plan, request): (&Input, Option<&Input>),
+        rules: PlanRules,
+        index: Option<Index>,
+        lock: Option<Lock>,
+        catalogue: Option<ToolCatalogue>,
+    ) -> Result<PlanAnswer, Failure> {
+        let plan = self.text(Source::Plan, plan, TEXT_MAX)?;
+        let request = match request {
+            None => None,
+            Some(input) => Some(self.text(Source::Request, input, TEXT_MAX)?),
+        };
+        let request = request.as_deref();
+        call!(
+            self.engine,
+            plan.call_authorize_plan(&plan, rules, request, index, lock, catalogue)
+        )
+    }
+
+    /// Returns the problems of a document under a schema, or `None` if there is no such schema.
+    pub(crate) fn schema_problems(
+        &mut self,
+        schema: &str,
+        document: &Input,
+        core: Option<Core>,
+    ) -> Result<Option<Vec<Diagnostic>>, Failure> {
+        let text = self.text(Source::Document, document, TEXT_MAX)?;
+        call!(self.engine, schemas.call_check(schema, &text, core))
+    }
+
+    /// Reads the lock if it exists. Its problems are not among the findings yet.
+    pub(crate) fn existing_lock(&mut self, input: &Input) -> Result<Option<Existing>, Failure> {
+        if input.is_missing() {
+            return Ok(None);
+        }
+        let text = self.text(Source::Lock, input, TEXT_MAX)?;
+        let lock = call!(self.engine, lockfile.lock.call_parse(&text))?;
+        Ok(Some(Existing { text, lock }))
+    }
+
+    /// Returns the lock of a resolution, or `None` if a requirement has no server. The findings say
+    /// which.
+    pub(crate) fn new_lock(&mut self, it: Resolution) -> Result<Option<NewLock>, Failure> {
+        let unsatisfied = call!(self.engine, resolver.resolution.call_diagnostics(it))?;
+        self.add(unsatisfied);
+        let Some(text) = call!(self.engine, resolver.resolution.call_lock(it))? else {
+            return Ok(None);
+        };
+        let parsed = call!(self.engine, lockfile.lock.call_parse(text.as_bytes()))?;
+        match parsed {
+            Ok(lock) => Ok(Some(NewLock { lock, text })),
+            Err(_) => Err(Failure::internal(
+                "the engine refuses a lock that it has written",
+            )),
+        }
+    }
+
+    /// Reads an input and has the engine check it.
+    fn checked<T>(
+        &mut self,
+        source: Source,
+        input: &Input,
+        limit: u64,
+        check: impl FnOnce(&mut Instance, &[u8]) -> Result<Checked<T>, Failure>,
+    ) -> Result<Option<T>, Failure> {
+        let text = self.read(input, limit)?;
+        let checked = check(&mut self.engine, &text)?;
+        self.remember(source, input, text);
+        Ok(self.accept(checked))
+    }
+
+    /// Reads an input that diagnostics may point into, and returns its text.
+    pub(crate) fn text(
+        &mut self,
+        source: Source,
+        input: &Input,
+        limit: u64,
+    ) -> Result<Vec<u8>, Failure> {
+        let text = self.read(input, limit)?;
+        self.remember(source, input, text.clone());
+        Ok(text)
+    }
+
+    fn read(&mut self, input: &Input, limit: u64) -> Result<Vec<u8>, Failure> {
+        if *input == Input::Stdin && std::mem::replace(&mut self.stdin_is_read, true) {
+            return Err(Failure::new("standard input can be read only once")
+                .help("give `-` for one input, and the path of a file for every other"));
+        }
+        let text = input.read(limit)?;
+        if self.verbose {
+            output::note(format_args!("read {} bytes of {input}", text.len()));
+        }
+        Ok(text)
+    }
+
+    fn remember(&mut self, source: Source, input: &Input, text: Vec<u8>) {
+        self.findings.add_document(Document {
+            source,
+            name: input.to_string(),
+            text,
+        });
+    }
+
+    fn accept<T>(&mut self, checked: Checked<T>) -> Option<T> {
+        checked.map_err(|problems| self.add(problems)).ok()
+    }
+}
+
+/// Returns the notation in which a file of this name is read.
+fn notation(input: &Input) -> Notation {
+    let is_json = match input {
+        Input::File(path) => path.as_os_str().as_encoded_bytes().ends_with(b".json"),
+        Input::Stdin => false,
+    };
+    if is_json {
+        Notation::Json
+    } else {
+        Notation::ByContent
+    }
+}
+
+/// Returns the manifest in the working folder.
+fn usual_manifest() -> Result<Input, Failure> {
+    MANIFESTS
+        .iter()
+        .map(|&name| Input::from(name))
+        .find(|input| !input.is_missing())
+        .ok_or_else(|| {
+            Failure::new("there is no `agents.md` in this folder")
+                .help("name the manifest: `agent validate path/to/agents.md`")
+        })
+}

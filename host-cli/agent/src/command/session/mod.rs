@@ -1,0 +1,61 @@
+//! What the commands that ask the engine share: an instance, its inputs, and how to answer.
+
+mod answers;
+mod inputs;
+
+pub(super) use inputs::NewLock;
+
+use crate::args::{Format, Global, Output};
+use agent_host::contract::capability::Tenant;
+use agent_host::contract::policy::Policy;
+use agent_host::diagnostics::Findings;
+use agent_host::output::{self, Progress};
+use agent_host::{COMPONENT_SHA256, Engine, Failure, Instance};
+
+/// One run of a command.
+pub(super) struct Session {
+    pub(super) engine: Instance,
+    pub(super) quiet: bool,
+    verbose: bool,
+    format: Format,
+    findings: Findings,
+    /// Whether standard output ends with an answer for people.
+    is_answered: bool,
+    /// The policy of the circumstances and their tenant, until the policy has been looked at.
+    policy: Option<(Policy, Option<Tenant>)>,
+    /// Whether standard input has been read. There is no second one.
+    stdin_is_read: bool,
+}
+
+impl Session {
+    pub(super) fn open(global: &Global, output: &Output) -> Result<Self, Failure> {
+        Ok(Self {
+            engine: engine(global)?,
+            quiet: global.quiet,
+            verbose: global.verbose,
+            format: output.format,
+            findings: Findings::default(),
+            is_answered: false,
+            policy: None,
+            stdin_is_read: false,
+        })
+    }
+}
+
+/// Returns an instance of the engine that the options select.
+pub(super) fn engine(global: &Global) -> Result<Instance, Failure> {
+    if global.verbose {
+        match &global.engine {
+            None => output::note(format_args!("engine sha256:{COMPONENT_SHA256}")),
+            Some(path) => output::note(format_args!("engine {}", path.display())),
+        }
+    }
+    match &global.engine {
+        None => Engine::embedded(),
+        Some(path) => {
+            let _progress = Progress::of(format!("compiling {}", path.display()));
+            Engine::from_file(path)
+        }
+    }?
+    .instantiate()
+}

@@ -1,0 +1,44 @@
+//! `agent why`: the explanation of a server, a tool, a category or a capability.
+
+use super::Answer;
+use super::session::Session;
+use crate::args::Why;
+use agent_host::contract::resolver::Resolution;
+use agent_host::{Failure, Instance, call};
+
+pub(super) fn run(args: &Why, mut session: Session) -> Result<Answer, Failure> {
+    let subject = args.subject.as_str();
+    let manifest = args.manifest.manifest.as_ref();
+    let Some((it, _)) =
+        session.resolution(manifest, &args.index.index, &args.task, &args.circumstances)?
+    else {
+        return session.refuse();
+    };
+    let files = session.findings().files();
+    session.show(
+        |engine| {
+            call!(engine, view.call_why(it, subject, &files))?
+                .map_or_else(|| Err(unknown(engine, it, subject)?), Ok)
+        },
+        |engine| {
+            call!(engine, view.call_why_json(it, subject))?
+                .map_or_else(|| Err(unknown(engine, it, subject)?), Ok)
+        },
+    )?;
+    Ok(Answer::Yes)
+}
+
+fn unknown(
+    engine: &mut Instance,
+    resolution: Resolution,
+    subject: &str,
+) -> Result<Failure, Failure> {
+    let failure = Failure::new(format_args!(
+        "there is no server, tool, category or capability `{subject}`"
+    ));
+    let alike = call!(engine, view.call_did_you_mean(resolution, subject))?;
+    Ok(match alike.as_slice() {
+        [] => failure.help("`agent discover` lists them all"),
+        alike => failure.help(super::did_you_mean(alike)),
+    })
+}

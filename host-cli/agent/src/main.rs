@@ -1,0 +1,52 @@
+//! `agent`: locks and explains what an AI agent may use and do.
+//!
+//! The program turns its arguments into a command, and the command into calls of `agent-host`. It
+//! decides nothing: every yes and no, and the words for it, come out of the engine, a WebAssembly
+//! component that sees only its inputs. Messages of the program itself are about files, limits and
+//! wrong usage.
+
+mod args;
+mod command;
+mod pages;
+mod version;
+
+use agent_host::{Failure, diagnostics, output};
+use args::{Arguments, Color};
+use clap::Parser;
+use command::Answer;
+use std::panic::{self, PanicHookInfo};
+use std::process::{self, ExitCode};
+
+/// The exit code if there is no answer. clap uses the same for wrong usage.
+const UNANSWERED: u8 = 2;
+
+fn main() -> ExitCode {
+    panic::set_hook(Box::new(end_in_panic));
+    let arguments = Arguments::parse();
+    choose_colors(arguments.global.color);
+    match command::run(&arguments) {
+        Ok(Answer::Yes) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::FAILURE,
+        Ok(Answer::None) => UNANSWERED.into(),
+        Err(failure) => {
+            output::note_drawn(&diagnostics::draw_failure(&failure));
+            UNANSWERED.into()
+        }
+    }
+}
+
+fn choose_colors(color: Color) {
+    match color {
+        Color::Auto => anstream::ColorChoice::Auto,
+        Color::Always => anstream::ColorChoice::Always,
+        Color::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
+}
+
+/// Reports a panic as a defect, which must look neither like a no nor like the end of a signal.
+fn end_in_panic(panic: &PanicHookInfo<'_>) {
+    let failure = Failure::internal(panic);
+    output::note_drawn(&diagnostics::draw_failure(&failure));
+    process::exit(UNANSWERED.into());
+}

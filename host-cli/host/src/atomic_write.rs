@@ -1,0 +1,111 @@
+//! Replacing files whole.
+//!
+//! Whatever happens, a reader finds the old content or the new content, never a part of either. The
+//! new content is written to a temporary file in the same folder, synced to disk, and renamed. A run
+//! that is killed may leave a temporary file behind, whose name starts with a dot and ends in
+//! `.tmp`. Nothing ever reads it, and it may be deleted.
+
+use crate::failure::Failure;
+use crate::input;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile};
+
+/// A file whose new content is on disk, but not yet in its place. Dropped, it leaves no trace.
+pub struct StagedFile {
+    /// The path as the user knows it.
+    path: PathBuf,
+    target: PathBuf,
+    content: NamedTempFile,
+}
+
+impl StagedFile {
+    /// Writes the new content of `path` beside it.
+    ///
+    /// A symbolic link is followed: the file it leads to is replaced. An existing file keeps its
+    /// permissions.
+    ///
+    /// # Errors
+    ///
+    /// When the content can't be written, or `path` leads to a file that must not be written to.
+    pub fn new(path: &Path, content: &str) -> Result<Self, Failure> {
+        Self::write(path, content).map_err(|error| unwritable(path, &error))
+    }
+
+    fn write(path: &Path, text: &str) -> io::Result<Self> {
+        let (target, permissions) = existing(path)?;
+        let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+        let mut prefix = OsString::from(".");
+        prefix.push(name);
+        prefix.push(".");
+        let mut builder = Builder::new();
+        builder.prefix(&prefix).suffix(".tmp");
+        #[cfg(unix)]
+        {
+            // The permissions of any new file, before the user's mask is applied.
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(Permissions::from_mode(0o666));
+        }
+        let mut content = builder.tempfile_in(folder(&target))?;
+        content.write_all(text.as_bytes())?;
+        if let Some(permissions) = permissions {
+            content.as_file().set_permissions(permissions)?;
+        }
+        content.as_file().sync_all()?;
+        Ok(Self {
+            path: path.to_owned(),
+            target,
+            content,
+        })
+    }
+
+    /// Puts the new content in its place.
+    ///
+    /// # Errors
+    ///
+    /// When the file can't be renamed. The old content is then still in its place.
+    pub fn commit(self) -> Result<(), Failure> {
+        self.content
+            .persist(&self.target)
+            .map_err(|error| unwritable(&self.path, &error.error))?;
+        // The new content is there now. It survives a power failure once the folder is synced,
+        // which not every file system can do.
+        let _ = File::open(folder(&self.target)).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+/// The file that `path` leads to, and its permissions if it exists.
+fn existing(path: &Path) -> io::Result<(PathBuf, Option<Permissions>)> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((path.to_owned(), None)),
+        Err(error) => Err(error),
+        Ok(_) => {
+            let target = fs::canonicalize(path)?;
+            let metadata = fs::metadata(&target)?;
+            if !metadata.is_file() {
+                return Err(io::Error::other("it is not a regular file"));
+            }
+            // A file that must not be written to must not be replaced either.
+            OpenOptions::new().write(true).open(&target)?;
+            Ok((target, Some(metadata.permissions())))
+        }
+    }
+}
+
+fn folder(file: &Path) -> &Path {
+    match file.parent() {
+        Some(parent) if parent != "" => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format_args!(
+        "can't write `{}`: {}",
+        path.display(),
+        input::reason(error)
+    ))
+}

@@ -1,0 +1,93 @@
+//! The problems that the engine finds in inputs, and drawing them for people.
+
+mod draw;
+mod excerpt;
+
+pub use draw::failure as draw_failure;
+
+use crate::contract::catalogue::CodeEntry;
+use crate::contract::diagnostic::{Diagnostic, Severity, Source};
+use crate::contract::view::File;
+
+/// An input, kept because diagnostics show pieces of it.
+pub struct Document {
+    /// The input that diagnostics mean by it.
+    pub source: Source,
+    /// The name under which it was given.
+    pub name: String,
+    /// The bytes as they were given.
+    pub text: Vec<u8>,
+}
+
+impl Document {
+    /// Returns whether its lines may be shown. A document of others may hold their secrets.
+    fn may_be_shown(&self) -> bool {
+        self.source != Source::Import
+    }
+}
+
+/// The problems in the inputs of a command, in the order of the report.
+#[derive(Default)]
+pub struct Findings {
+    documents: Vec<Document>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Findings {
+    /// Adds an input that diagnostics may point into. It replaces one of the same source.
+    pub fn add_document(&mut self, document: Document) {
+        self.documents
+            .retain(|known| known.source != document.source);
+        self.documents.push(document);
+    }
+
+    /// Adds problems to the end of the report.
+    pub fn add(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
+        self.diagnostics.extend(diagnostics);
+    }
+
+    /// Returns all problems.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// Returns the number of problems of a severity.
+    #[must_use]
+    pub fn count(&self, severity: Severity) -> usize {
+        self.diagnostics
+            .iter()
+            .filter(|it| it.severity == severity)
+            .count()
+    }
+
+    /// Returns the name of each input.
+    #[must_use]
+    pub fn files(&self) -> Vec<File> {
+        self.documents
+            .iter()
+            .map(|document| File {
+                source: document.source,
+                path: document.name.clone(),
+            })
+            .collect()
+    }
+
+    /// Draws diagnostics about these inputs, with a blank line after each.
+    pub fn draw<'a>(
+        &self,
+        diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+        catalogue: &[CodeEntry],
+    ) -> String {
+        diagnostics
+            .into_iter()
+            .map(|diagnostic| {
+                let name = |code| {
+                    let entry = catalogue.iter().find(|entry| entry.code == code);
+                    entry.map_or("", |entry| &*entry.name)
+                };
+                draw::diagnostic(diagnostic, name, &self.documents) + "\n"
+            })
+            .collect()
+    }
+}

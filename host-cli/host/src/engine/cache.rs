@@ -1,0 +1,216 @@
+//! Compiled engines, kept between runs in the user's cache directory.
+//!
+//! The cache only ever saves time. Whatever is wrong with it, the engine is compiled instead.
+
+use sha2::{Digest, Sha256};
+use std::ffi::OsString;
+use std::hash::{Hash, Hasher};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+use wasmtime::component::Component;
+use wasmtime::{Engine, Result};
+
+/// The bytes of the digest in front of an entry's machine code.
+const DIGEST_BYTES: usize = 32;
+
+/// Compiles a component, or loads the code that an earlier run has compiled.
+pub(super) fn compile(engine: &Engine, wasm: &[u8]) -> Result<Component> {
+    compile_within(user_cache(), engine, wasm)
+}
+
+fn compile_within(cache: Option<PathBuf>, engine: &Engine, wasm: &[u8]) -> Result<Component> {
+    let Some(directory) = cache.and_then(directory) else {
+        return Component::from_binary(engine, wasm);
+    };
+    let entry = directory.join(entry_name(engine, wasm));
+    if let Some(component) = load(engine, &entry) {
+        return Ok(component);
+    }
+    let component = Component::from_binary(engine, wasm)?;
+    // Without an entry the next run compiles again, which is all that can happen.
+    let _ = component.serialize().map(|code| store(&entry, &code));
+    Ok(component)
+}
+
+fn load(engine: &Engine, entry: &Path) -> Option<Component> {
+    let bytes = fs::read(entry).ok()?;
+    let (digest, code) = bytes.split_at_checked(DIGEST_BYTES)?;
+    if Sha256::digest(code).as_slice() != digest {
+        return None;
+    }
+    #[expect(
+        unsafe_code,
+        reason = "loading machine code can't be checked by the compiler"
+    )]
+    // SAFETY: `deserialize` requires bytes that wasmtime's own compilation has written and nobody
+    // has changed since. `directory` makes sure that only this user can write to it, and the digest
+    // shows that the file is whole. wasmtime itself refuses code of another version or configuration.
+    unsafe { Component::deserialize(engine, code) }.ok()
+}
+
+fn store(entry: &Path, code: &[u8]) -> io::Result<()> {
+    let directory = entry.parent().expect("an entry is in the cache directory");
+    let mut file = tempfile::NamedTempFile::new_in(directory)?;
+    file.write_all(&Sha256::digest(code))?;
+    file.write_all(code)?;
+    file.persist(entry)?;
+    Ok(())
+}
+
+/// Names an entry after everything that its content depends on: the component, and wasmtime with
+/// its version and configuration.
+fn entry_name(engine: &Engine, wasm: &[u8]) -> String {
+    let mut key = Key(Sha256::new_with_prefix(wasm));
+    engine.precompile_compatibility_hash().hash(&mut key);
+    let digest = key.0.finalize();
+    digest
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<String>()
+        + ".cwasm"
+}
+
+/// A SHA-256 of values that implement [`Hash`].
+struct Key(Sha256);
+
+impl Hasher for Key {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        unreachable!("the key is the whole digest")
+    }
+}
+
+/// Returns the directory of the cache, created if need be, or `None` if others can write to it:
+/// the program executes what is in it.
+fn directory(cache: PathBuf) -> Option<PathBuf> {
+    let directory = cache.join("agent").join("engines");
+    create_private(&directory).ok()?;
+    is_private(&directory).then_some(directory)
+}
+
+fn user_cache() -> Option<PathBuf> {
+    let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+    if cfg!(windows) {
+        return env::var_os("LOCALAPPDATA").and_then(absolute);
+    }
+    env::var_os("XDG_CACHE_HOME")
+        .and_then(absolute)
+        .or_else(|| {
+            let home = env::home_dir()?;
+            Some(home.join(if cfg!(target_vendor = "apple") {
+                "Library/Caches"
+            } else {
+                ".cache"
+            }))
+        })
+}
+
+#[cfg(unix)]
+fn create_private(directory: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
+}
+
+#[cfg(unix)]
+fn is_private(directory: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    // The owner of a file that this user creates is this user.
+    let own = tempfile::tempfile_in(directory).and_then(|file| file.metadata());
+    match (own, fs::metadata(directory)) {
+        (Ok(own), Ok(directory)) => {
+            directory.uid() == own.uid() && directory.mode() & WRITABLE_BY_OTHERS == 0
+        }
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn create_private(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)
+}
+
+/// Windows gives application data to its user alone, by default.
+#[cfg(not(unix))]
+fn is_private(_directory: &Path) -> bool {
+    true
+}
+
+// The program is made to fail by permissions that other systems do not have.
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+    use tempfile::TempDir;
+
+    /// The smallest component.
+    const WASM: &[u8] = b"\0asm\x0d\0\x01\0";
+
+    fn compile(cache: &TempDir) {
+        let engine = agent_aot::engine().unwrap();
+        compile_within(Some(cache.path().to_owned()), &engine, WASM).unwrap();
+    }
+
+    fn entries(cache: &TempDir) -> Vec<PathBuf> {
+        let entries = fs::read_dir(cache.path().join("agent/engines")).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    #[test]
+    fn a_component_is_compiled_once() {
+        let cache = tempfile::tempdir().unwrap();
+        compile(&cache);
+        let [entry] = &entries(&cache)[..] else {
+            panic!("{:?}", entries(&cache));
+        };
+        let engine = agent_aot::engine().unwrap();
+        assert!(load(&engine, entry).is_some());
+        // An entry that is not replaced keeps its permissions.
+        fs::set_permissions(entry, Permissions::from_mode(0o400)).unwrap();
+        compile(&cache);
+        assert_eq!(
+            fs::metadata(entry).unwrap().permissions().mode() & 0o777,
+            0o400
+        );
+        assert_eq!(entries(&cache).len(), 1);
+    }
+
+    #[test]
+    fn a_damaged_entry_is_replaced() {
+        let cache = tempfile::tempdir().unwrap();
+        compile(&cache);
+        let entry = entries(&cache).remove(0);
+        let whole = fs::read(&entry).unwrap();
+        for damaged in [&b""[..], b"\x7fELF", &whole[..whole.len() / 2]] {
+            fs::write(&entry, damaged).unwrap();
+            compile(&cache);
+            assert_eq!(fs::read(&entry).unwrap(), whole);
+        }
+    }
+
+    #[test]
+    fn a_cache_that_others_can_write_to_is_not_used() {
+        let cache = tempfile::tempdir().unwrap();
+        let directory = cache.path().join("agent/engines");
+        fs::create_dir_all(&directory).unwrap();
+        fs::set_permissions(&directory, Permissions::from_mode(0o777)).unwrap();
+        compile(&cache);
+        assert!(entries(&cache).is_empty());
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_made_is_not_used() {
+        let cache = tempfile::tempdir().unwrap();
+        fs::write(cache.path().join("agent"), "a file").unwrap();
+        compile(&cache);
+        assert!(cache.path().join("agent").is_file());
+    }
+}

@@ -1,0 +1,149 @@
+//! Calls into one instance of the component.
+
+use super::limits::{LimitReached, Limits};
+use crate::bindings::{self, EnginePre};
+use crate::contract::catalogue::CodeEntry;
+use crate::failure::Failure;
+use wasmtime::{Store, Trap};
+
+/// A running engine. Its resources, such as a parsed index, live as long as it does.
+pub struct Instance {
+    store: Store<Limits>,
+    exports: bindings::Engine,
+    has_failed: bool,
+    /// The catalogue of codes, after it was asked for.
+    catalogue: Option<Vec<CodeEntry>>,
+}
+
+impl Instance {
+    pub(super) fn new(component: &EnginePre<Limits>, limits: Limits) -> Result<Self, Failure> {
+        let mut store = Store::new(component.engine(), limits);
+        store.limiter(|limits| limits);
+        // Answers are copied out of the engine's memory. More than that is never copied.
+        store.set_hostcall_fuel(limits.memory);
+        let exports = refuel(&mut store)
+            .and_then(|()| component.instantiate(&mut store))
+            .map_err(|error| {
+                limit_reached(&error, limits).unwrap_or_else(|| not_started(&error))
+            })?;
+        Ok(Self {
+            store,
+            exports,
+            has_failed: false,
+            catalogue: None,
+        })
+    }
+
+    /// Calls a function of the contract within the limits of one call. [`call!`](crate::call) is shorter.
+    ///
+    /// The engine's refusals are values of `T`.
+    ///
+    /// # Errors
+    ///
+    /// When the call reaches a limit or traps, and on every call after that.
+    pub fn call<T>(
+        &mut self,
+        function: impl FnOnce(&bindings::Engine, &mut Store<Limits>) -> wasmtime::Result<T>,
+    ) -> Result<T, Failure> {
+        if self.has_failed {
+            // A trap leaves the engine's memory as it was in the middle of the call.
+            return Err(Failure::internal(
+                "the engine was called again after a failure",
+            ));
+        }
+        let limits = *self.store.data();
+        let answer =
+            refuel(&mut self.store).and_then(|()| function(&self.exports, &mut self.store));
+        answer.map_err(|error| {
+            self.has_failed = true;
+            limit_reached(&error, limits).unwrap_or_else(|| stopped(&error))
+        })
+    }
+
+    /// Returns the catalogue of codes. The component is asked for it once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Instance::call`].
+    pub fn catalogue(&mut self) -> Result<&[CodeEntry], Failure> {
+        let catalogue = match self.catalogue.take() {
+            Some(catalogue) => catalogue,
+            None => self.call(|engine, store| engine.agent_engine_catalogue().call_codes(store))?,
+        };
+        Ok(self.catalogue.insert(catalogue))
+    }
+}
+
+/// Calls a function of the contract: `call!(instance, interface.resource.call_function(arguments))`.
+///
+/// The names are those of [`contract`](crate::contract) and of the methods in it; a function of the
+/// interface itself has no resource. The result is that of [`Instance::call`](crate::Instance::call).
+#[macro_export]
+#[rustfmt::skip]
+macro_rules! call {
+    (@capability $engine:ident) => { $engine.agent_engine_capability() };
+    (@catalogue $engine:ident) => { $engine.agent_engine_catalogue() };
+    (@diagnostic $engine:ident) => { $engine.agent_engine_diagnostic() };
+    (@expansion $engine:ident) => { $engine.agent_engine_expansion() };
+    (@explanation $engine:ident) => { $engine.agent_engine_explanation() };
+    (@grounding $engine:ident) => { $engine.agent_engine_grounding() };
+    (@importer $engine:ident) => { $engine.agent_engine_importer() };
+    (@inputs $engine:ident) => { $engine.agent_engine_inputs() };
+    (@lockfile $engine:ident) => { $engine.agent_engine_lockfile() };
+    (@plan $engine:ident) => { $engine.agent_engine_plan() };
+    (@policy $engine:ident) => { $engine.agent_engine_policy() };
+    (@resolver $engine:ident) => { $engine.agent_engine_resolver() };
+    (@schemas $engine:ident) => { $engine.agent_engine_schemas() };
+    (@view $engine:ident) => { $engine.agent_engine_view() };
+    ($instance:expr, $interface:ident.$function:ident($($argument:expr),* $(,)?)) => {
+        $instance.call(|engine, store| {
+            $crate::call!(@$interface engine).$function(store $(, $argument)*)
+        })
+    };
+    ($instance:expr, $interface:ident.$resource:ident.$function:ident($($argument:expr),* $(,)?)) => {
+        $instance.call(|engine, store| {
+            $crate::call!(@$interface engine).$resource().$function(store $(, $argument)*)
+        })
+    };
+}
+
+/// Gives a call its whole budget, whatever the calls before it have left.
+fn refuel(store: &mut Store<Limits>) -> wasmtime::Result<()> {
+    store.set_fuel(store.data().fuel_per_call)
+}
+
+fn limit_reached(error: &wasmtime::Error, limits: Limits) -> Option<Failure> {
+    let limit = match error.downcast_ref::<Trap>() {
+        Some(Trap::OutOfFuel) => LimitReached::Fuel(limits.fuel_per_call),
+        _ => *error.downcast_ref::<LimitReached>()?,
+    };
+    Some(Failure::new(limit).help("smaller inputs need less"))
+}
+
+/// The engine never stops by itself, whatever it is given.
+fn stopped(error: &wasmtime::Error) -> Failure {
+    Failure::internal(format_args!("the engine stopped: {error:#}"))
+}
+
+fn not_started(error: &wasmtime::Error) -> Failure {
+    Failure::new(format_args!("the engine can't be started: {error:#}")).help(format_args!(
+        "it sets aside {} GiB of addresses, which is not memory in use;\na limit such as that of \
+         `ulimit -v` has to leave room for them",
+        agent_aot::MEMORY_RESERVATION >> 30
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trap_is_a_defect_to_be_reported() {
+        let Failure { message, help } = stopped(&Trap::UnreachableCodeReached.into());
+        assert!(
+            message.starts_with("internal error: the engine stopped: wasm trap"),
+            "{message}"
+        );
+        assert!(help.is_some_and(|help| help.contains("please report it")));
+    }
+}

@@ -1,0 +1,146 @@
+//! The engine: the component that makes every decision, and wasmtime that runs it.
+
+mod cache;
+mod embedded;
+mod instance;
+mod limits;
+
+pub use embedded::{COMPONENT, COMPONENT_SHA256};
+pub use instance::Instance;
+pub use limits::Limits;
+/// The version of the wasmtime that runs the component.
+pub use wasmtime_environ::VERSION as WASMTIME_VERSION;
+
+use crate::bindings::EnginePre;
+use crate::failure::Failure;
+use crate::input;
+use std::path::Path;
+use wasmtime::component::{Component, Linker};
+
+/// The first bytes of every WebAssembly file.
+const WASM_MAGIC: &[u8] = b"\0asm";
+
+/// An engine that is ready to be instantiated.
+pub struct Engine {
+    component: EnginePre<Limits>,
+    limits: Limits,
+}
+
+impl Engine {
+    /// Returns the engine that this crate embeds, which is loaded once for the whole process.
+    ///
+    /// # Errors
+    ///
+    /// When wasmtime does not support this machine.
+    pub fn embedded() -> Result<Self, Failure> {
+        embedded::component()
+            .and_then(|component| Self::new(&component))
+            .map_err(|error| {
+                Failure::internal(format_args!("the engine can't be loaded: {error:#}"))
+            })
+    }
+
+    /// Compiles another component of the same world, or takes it from the user's cache.
+    ///
+    /// # Errors
+    ///
+    /// When the file can't be read, or is not a component of the world `agent:engine/engine`.
+    pub fn from_file(path: &Path) -> Result<Self, Failure> {
+        let refuse = |reason: String| {
+            Failure::new(format_args!(
+                "`{}` is not an engine: {reason}",
+                path.display()
+            ))
+            .help("an engine is a WebAssembly component of the world `agent:engine/engine`")
+        };
+        let wasm = input::read_engine(path)?;
+        if !wasm.starts_with(WASM_MAGIC) {
+            return Err(refuse("it is not WebAssembly".to_owned()));
+        }
+        agent_aot::engine()
+            .and_then(|wasmtime| cache::compile(&wasmtime, &wasm))
+            .and_then(|component| Self::new(&component))
+            .map_err(|error| refuse(format!("{error:#}")))
+    }
+
+    fn new(component: &Component) -> wasmtime::Result<Self> {
+        // An empty linker refuses a component that imports anything.
+        let linker = Linker::new(component.engine());
+        let component = EnginePre::new(linker.instantiate_pre(component)?)?;
+        Ok(Self {
+            component,
+            limits: Limits::STANDARD,
+        })
+    }
+
+    /// Creates a fresh instance, which remembers nothing of any other.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses the addresses that an instance sets aside.
+    pub fn instantiate(&self) -> Result<Instance, Failure> {
+        Instance::new(&self.component, self.limits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limited(limits: Limits) -> Instance {
+        let engine = Engine {
+            limits,
+            ..Engine::embedded().unwrap()
+        };
+        engine.instantiate().unwrap()
+    }
+
+    fn failure_of(instance: &mut Instance) -> String {
+        let answer = instance.catalogue();
+        answer.expect_err("the call fails").message
+    }
+
+    #[test]
+    fn a_call_ends_when_its_fuel_is_used_up() {
+        let mut instance = limited(Limits {
+            fuel_per_call: 100_000,
+            ..Limits::STANDARD
+        });
+        assert_eq!(
+            failure_of(&mut instance),
+            "the engine has used up the 100000 units of fuel of a call"
+        );
+        assert_eq!(
+            failure_of(&mut instance),
+            "internal error: the engine was called again after a failure"
+        );
+    }
+
+    #[test]
+    fn a_call_ends_when_its_memory_is_used_up() {
+        let engine = Engine {
+            limits: Limits {
+                memory: 1 << 20,
+                ..Limits::STANDARD
+            },
+            ..Engine::embedded().unwrap()
+        };
+        let answer = engine
+            .instantiate()
+            .and_then(|mut instance| instance.catalogue().map(<[_]>::len));
+        assert_eq!(
+            answer.expect_err("the limit is reached").message,
+            "the engine has run out of memory, of which it may use 1 MiB"
+        );
+    }
+
+    #[test]
+    fn engines_of_one_process_run_beside_each_other() {
+        let engines = [Engine::embedded().unwrap(), Engine::embedded().unwrap()];
+        let [mut first, mut second] = engines.each_ref().map(|it| it.instantiate().unwrap());
+        let codes = second.catalogue().unwrap().len();
+        drop(second);
+        drop(engines);
+        assert_eq!(first.catalogue().unwrap().len(), codes);
+    }
+}

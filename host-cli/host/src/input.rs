@@ -1,0 +1,158 @@
+//! Reading input files, up to their limits.
+
+use crate::contract::schemas::NamedText;
+use crate::failure::Failure;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Maximum number of bytes of a manifest, a lock or any other input but an index.
+pub const TEXT_MAX: u64 = 16 << 20;
+
+/// Maximum number of bytes of an index.
+pub const INDEX_MAX: u64 = 512 << 20;
+
+/// Maximum number of bytes of a schema of MOVA.
+const SCHEMA_MAX: u64 = 1 << 20;
+
+/// Maximum number of bytes of a component given by `--engine`.
+const ENGINE_MAX: u64 = 64 << 20;
+
+/// The place an input is read from. Command lines spell standard input `-`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+impl From<OsString> for Input {
+    fn from(argument: OsString) -> Self {
+        if argument == "-" {
+            Self::Stdin
+        } else {
+            Self::File(argument.into())
+        }
+    }
+}
+
+impl From<&str> for Input {
+    fn from(argument: &str) -> Self {
+        OsString::from(argument).into()
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(out),
+            Self::Stdin => out.write_str("<stdin>"),
+        }
+    }
+}
+
+impl Input {
+    /// Reads the whole input, or one byte more than `limit`.
+    ///
+    /// The byte more lets the engine find that the input is too large, and an endless input comes
+    /// to an end.
+    ///
+    /// # Errors
+    ///
+    /// When the input can't be read, or is neither a regular file nor standard input.
+    pub fn read(&self, limit: u64) -> Result<Vec<u8>, Failure> {
+        match self {
+            Self::File(path) => read_file(path, limit),
+            Self::Stdin => read_up_to(io::stdin().lock(), limit, 0),
+        }
+        .map_err(|error| self.unreadable(&error))
+    }
+
+    /// Returns whether there is no such file. A link that leads nowhere is there, and a mistake.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        match self {
+            Self::File(path) => fs::symlink_metadata(path)
+                .is_err_and(|error| error.kind() == io::ErrorKind::NotFound),
+            Self::Stdin => false,
+        }
+    }
+
+    fn unreadable(&self, error: &io::Error) -> Failure {
+        Failure::new(format_args!("can't read `{self}`: {}", reason(error)))
+    }
+}
+
+/// Reads the schemas of a folder, or of the folder `schemas` in it, each by its name.
+///
+/// # Errors
+///
+/// When the folder or one of its schemas can't be read.
+pub fn read_schemas(folder: &Path) -> Result<Vec<NamedText>, Failure> {
+    const SUFFIX: &str = ".schema.json";
+    let within = folder.join("schemas");
+    let folder = if within.is_dir() { &within } else { folder };
+    let unreadable = |error: io::Error| {
+        let path = folder.display();
+        Failure::new(format_args!("can't read `{path}`: {}", reason(&error)))
+    };
+    let mut schemas = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if let Some(name) = name.and_then(|name| name.strip_suffix(SUFFIX)) {
+            schemas.push(NamedText {
+                name: name.to_owned(),
+                text: Input::File(path.clone()).read(SCHEMA_MAX)?,
+            });
+        }
+    }
+    Ok(schemas)
+}
+
+/// Reads a component that takes the place of the embedded one.
+pub(crate) fn read_engine(path: &Path) -> Result<Vec<u8>, Failure> {
+    let input = Input::File(path.to_owned());
+    let wasm = input.read(ENGINE_MAX)?;
+    if wasm.len() as u64 > ENGINE_MAX {
+        return Err(Failure::new(format_args!(
+            "`{input}` is not an engine: it is larger than {} MiB",
+            ENGINE_MAX >> 20
+        )));
+    }
+    Ok(wasm)
+}
+
+fn read_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    // Before the file is opened: opening a named pipe would wait for somebody to write to it.
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !metadata.is_file() {
+        return Err(io::Error::other(
+            "it is not a regular file; `-` reads standard input",
+        ));
+    }
+    read_up_to(File::open(path)?, limit, metadata.len())
+}
+
+fn read_up_to(source: impl Read, limit: u64, expected: u64) -> io::Result<Vec<u8>> {
+    let expected = usize::try_from(expected.min(limit)).unwrap_or(0);
+    // One byte more, so that the buffer need not grow to find the end.
+    let mut bytes = Vec::with_capacity(expected + 1);
+    source.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns the message of the system without its error number.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_lowercase(),
+        None => text,
+    }
+}

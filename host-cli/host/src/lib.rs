@@ -1,0 +1,40 @@
+//! The library under every host program: it runs the engine, reads inputs, writes files and draws
+//! diagnostics.
+//!
+//! Nothing in this crate decides. Every yes and no, and the words for it, come out of the engine, a
+//! WebAssembly component that imports nothing and is embedded here.
+//!
+//! | item | holds |
+//! |---|---|
+//! | [`Engine`], [`Instance`], [`call!`] | the component, its instances within their [`Limits`], and calls into them |
+//! | [`contract`] | the types of the contract, generated from `wit/engine` |
+//! | [`Failure`] | why a question could not be answered |
+//! | [`input`] | reading files and standard input up to their limits |
+//! | [`atomic_write`] | replacing files whole |
+//! | [`diagnostics`] | the problems of a command's inputs, and drawing them with their lines |
+//! | [`output`] | standard output, standard error, colours and progress |
+//!
+//! # Example
+//!
+//! ```
+//! use agent_host::{Engine, call};
+//!
+//! let mut engine = Engine::embedded()?.instantiate()?;
+//! let manifest = call!(engine, inputs.manifest.call_parse(b"no frontmatter"))?;
+//! let problems = manifest.expect_err("a manifest starts with its frontmatter");
+//! assert_eq!(problems.len(), 1);
+//! # Ok::<(), agent_host::Failure>(())
+//! ```
+
+pub mod atomic_write;
+pub mod bindings;
+pub mod diagnostics;
+mod engine;
+mod failure;
+pub mod input;
+pub mod output;
+
+pub use bindings::exports::agent::engine as contract;
+pub use engine::{COMPONENT, COMPONENT_SHA256, Engine, Instance, Limits, WASMTIME_VERSION};
+pub use failure::Failure;
+pub use wasmtime::component::ResourceAny;

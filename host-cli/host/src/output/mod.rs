@@ -1,0 +1,92 @@
+//! Standard output and standard error. Nothing else prints.
+
+mod progress;
+mod style;
+mod visible;
+
+pub use progress::Progress;
+pub use visible::visible;
+pub(crate) use visible::visible_char;
+
+use crate::contract::view::Part;
+use crate::failure::Failure;
+use crate::input;
+use std::fmt::{Display, Write as _};
+use std::io::{self, IsTerminal, Write};
+
+/// Prints a text that the engine has written for people on standard output.
+///
+/// # Errors
+///
+/// When it can't be written. A reader that has gone away is no error, here and below.
+pub fn print_parts(parts: &[Part]) -> Result<(), Failure> {
+    written(anstream::stdout().write_all(styled(parts).as_bytes()))
+}
+
+/// Prints a text that the engine has written for people on standard error.
+pub fn note_parts(parts: &[Part]) {
+    note_drawn(&styled(parts));
+}
+
+/// Prints a text that the program contains, such as a page of its documentation, on standard output.
+///
+/// # Errors
+///
+/// When it can't be written.
+pub fn print_text(text: &str) -> Result<(), Failure> {
+    written(io::stdout().write_all(text.as_bytes()))
+}
+
+/// Prints data that is meant for programs on standard output. A terminal gets it without control
+/// characters, everything else byte for byte.
+///
+/// # Errors
+///
+/// When it can't be written.
+pub fn print_data(data: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    written(if stdout.is_terminal() {
+        stdout.write_all(visible(data).as_bytes())
+    } else {
+        stdout.write_all(data.as_bytes())
+    })
+}
+
+/// Separates the lines that follow on standard error from an answer on standard output, if a
+/// terminal shows both.
+pub fn set_apart() {
+    if io::stdout().is_terminal() && io::stderr().is_terminal() {
+        note_drawn("\n");
+    }
+}
+
+/// Prints a line on standard error.
+pub fn note(line: impl Display) {
+    note_drawn(&format!("{}\n", visible(&line.to_string())));
+}
+
+/// Prints a drawn text, with its styles, on standard error.
+pub fn note_drawn(text: &str) {
+    // There is nowhere to report to if it can't be written.
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+fn styled(parts: &[Part]) -> String {
+    let mut text = String::new();
+    for part in parts {
+        let style = style::of(part.style);
+        write!(text, "{style}{}{style:#}", visible(&part.text)).expect("a string takes everything");
+    }
+    text
+}
+
+/// Turns every error into a failure, except for a reader that has gone away: it has seen enough.
+fn written(result: io::Result<()>) -> Result<(), Failure> {
+    match result.and_then(|()| io::stdout().flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(format_args!(
+            "can't write to standard output: {}",
+            input::reason(&error)
+        ))),
+        _ => Ok(()),
+    }
+}

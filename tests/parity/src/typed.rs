@@ -1,0 +1,270 @@
+//! What the typed functions of the contract say, put together to the files that it has to agree
+//! with.
+
+use super::{Instance, call};
+use agent_host::contract::capability::Verb;
+use agent_host::contract::diagnostic::{Code, Diagnostic, Place};
+use agent_host::contract::resolver::{Grant, Load, Selection};
+use agent_tests::files;
+use agent_tests::inputs::{Given, Inputs};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+impl Instance {
+    /// Returns what `summary.json` says of satisfaction and selections, put together from
+    /// `satisfied` and `outcomes`; and the selections. Both inputs have to be valid.
+    pub fn typed(&mut self, manifest: &[u8], index: &[u8]) -> (Value, Vec<files::Locked>) {
+        let (manifest, _) = self.manifest(manifest).expect("the manifest is valid");
+        let (index, _) = self.index(index).expect("the index is valid");
+        let it = call!(
+            self,
+            agent_engine_resolver.resolution,
+            call_constructor(manifest, index)
+        );
+        let outcomes = call!(self, agent_engine_resolver.resolution, call_outcomes(it));
+        let requirements = outcomes.iter().map(|outcome| {
+            json!({
+                "category": outcome.category,
+                "permissions": outcome.permissions,
+                "place": place(&outcome.place),
+                "selected": outcome.selected.as_ref().map(|selected| json!({
+                    "endpoint": selected.endpoint,
+                    "hash": selected.hash,
+                    "id": selected.id,
+                    "integrity": selected.integrity,
+                    "version": selected.version,
+                })),
+            })
+        });
+        let all = json!({
+            "requirements": requirements.collect::<Vec<_>>(),
+            "satisfied": call!(self, agent_engine_resolver.resolution, call_satisfied(it)),
+        });
+        let selections = outcomes.into_iter().filter_map(|it| it.selected);
+        (all, selections.map(selection).collect())
+    }
+
+    /// The selections of a lock.
+    pub fn typed_lock(&mut self, lock: &[u8]) -> Vec<files::Locked> {
+        let lock = self.lock(lock).expect("the lock is valid");
+        let selections = call!(self, agent_engine_lockfile.lock, call_selections(lock));
+        selections.into_iter().map(selection).collect()
+    }
+
+    /// Everything about each diagnostic of a manifest, in a line.
+    pub fn manifest_diagnostics(&mut self, manifest: &[u8]) -> Vec<String> {
+        let read = self.manifest(manifest);
+        super::found(read).iter().map(line).collect()
+    }
+
+    /// Everything about each diagnostic of an index, in a line.
+    pub fn index_diagnostics(&mut self, index: &[u8]) -> Vec<String> {
+        let read = self.index(index);
+        super::found(read).iter().map(line).collect()
+    }
+
+    /// The line, the column and the column in UTF-16 of an offset.
+    pub fn position_at(&mut self, text: &str, offset: u32) -> (u32, u32, u32) {
+        let at = call!(
+            self,
+            agent_engine_diagnostic,
+            call_position_at(text, offset)
+        );
+        (at.line, at.column, at.utf16_column)
+    }
+
+    /// Returns what `match.json` and `summary.json` say of satisfaction and selected tools, put
+    /// together from `satisfied` and `outcomes`; and the selections.
+    ///
+    /// # Panics
+    /// If an input is not valid.
+    pub fn typed_tools(&mut self, inputs: &Inputs) -> (Value, Vec<files::Locked>) {
+        let read = self.read(inputs).expect("the inputs are valid");
+        let matching = self.decide(read.manifest, read.index, read.circumstances);
+        let it = matching.expect("nothing required is forbidden");
+        let outcomes = call!(self, agent_engine_capability.matching, call_outcomes(it));
+        let satisfied = call!(self, agent_engine_capability.matching, call_satisfied(it));
+        let mut requirements = Vec::new();
+        let mut selections = Vec::new();
+        for outcome in outcomes {
+            let asked = outcome.requirement;
+            let selected = outcome.selected.map(selection);
+            requirements.push(json!({
+                "capability": files::Capability {
+                    constraints: asked.constraints,
+                    resource: asked.resource,
+                    verb: verb(asked.verb),
+                },
+                "load": load(asked.load),
+                "needsApproval": outcome.needs_approval,
+                "place": place(&asked.place),
+                "selected": selected.as_ref().map(|locked| {
+                    let files::Locked::Capability(it) = locked else {
+                        panic!("a category of a capability");
+                    };
+                    files::SelectedTool {
+                        definition: it.definition.clone(),
+                        hash: it.hash.clone(),
+                        id: it.id.clone(),
+                        tool: it.tool.clone(),
+                        version: it.version.clone(),
+                    }
+                }),
+            }));
+            selections.extend(selected);
+        }
+        let all = json!({ "requirements": requirements, "satisfied": satisfied });
+        (all, selections)
+    }
+
+    /// Everything about each diagnostic of a task, in a line.
+    pub fn task_diagnostics(&mut self, task: &Given) -> Vec<String> {
+        let read = self.task(task);
+        super::found(read).iter().map(line).collect()
+    }
+
+    /// Everything about each diagnostic of the configuration of a tenant, in a line.
+    pub fn tenant_diagnostics(&mut self, tenant: &Given) -> Vec<String> {
+        let read = self.tenant(tenant, None);
+        super::found(read).iter().map(line).collect()
+    }
+
+    /// Everything about each diagnostic of a snapshot of health, in a line.
+    pub fn health_diagnostics(&mut self, health: &Given) -> Vec<String> {
+        let read = self.health(health);
+        super::found(read).iter().map(line).collect()
+    }
+
+    /// The catalogue: name, case in the contract, severity, title and help of each code.
+    pub fn catalogue(&mut self) -> Vec<[String; 5]> {
+        let entries = call!(self, agent_engine_catalogue, call_codes());
+        let entries = entries.into_iter().map(|entry| {
+            let severity = lower_case(&entry.severity);
+            [
+                entry.name,
+                case(entry.code),
+                severity,
+                entry.title,
+                entry.help,
+            ]
+        });
+        entries.collect()
+    }
+}
+
+pub(super) fn place(place: &Place) -> Value {
+    json!({
+        "column": place.start.column,
+        "endColumn": place.end.column,
+        "endLine": place.end.line,
+        "endOffset": place.span.end,
+        "line": place.start.line,
+        "offset": place.span.start,
+        "source": lower_case(&place.span.source),
+    })
+}
+
+/// Everything about a diagnostic; `agent_tests::native` has the same for the engine.
+fn line(diagnostic: &Diagnostic) -> String {
+    let mut line = format!(
+        "{} {} {:?} {:?} {:?}",
+        lower_case(&diagnostic.severity),
+        case(diagnostic.code),
+        diagnostic.message,
+        diagnostic.notes,
+        diagnostic
+            .fixes
+            .iter()
+            .map(|it| &it.title)
+            .collect::<Vec<_>>()
+    );
+    for label in &diagnostic.labels {
+        let Place { span, start, end } = &label.place;
+        let _ = write!(
+            line,
+            " {} {}-{} {}:{}:{}-{}:{}:{} {:?}",
+            lower_case(&span.source),
+            span.start,
+            span.end,
+            start.line,
+            start.column,
+            start.utf16_column,
+            end.line,
+            end.column,
+            end.utf16_column,
+            label.text
+        );
+    }
+    line
+}
+
+/// A case of an enumeration: `Severity::Error` as `error`.
+fn lower_case(case: &impl std::fmt::Debug) -> String {
+    let case = format!("{case:?}");
+    case.rsplit("::").next().unwrap_or_default().to_lowercase()
+}
+
+fn selection(selection: Selection) -> files::Locked {
+    match selection.grant {
+        Grant::Category(category) => files::Locked::Category(files::Selection {
+            category,
+            endpoint: selection.endpoint,
+            hash: selection.hash,
+            id: selection.id,
+            integrity: selection.integrity,
+            scopes: selection.scopes,
+            version: selection.version,
+        }),
+        Grant::Capability(grant) => {
+            let (verb, resource) = grant.pair.split_once(':').expect("a pair");
+            files::Locked::Capability(files::ToolSelection {
+                capability: files::Capability {
+                    constraints: grant.constraints,
+                    resource: resource.to_owned(),
+                    verb: verb.to_owned(),
+                },
+                definition: grant.definition,
+                endpoint: selection.endpoint,
+                hash: selection.hash,
+                id: selection.id,
+                integrity: selection.integrity,
+                load: load(grant.load),
+                scopes: selection.scopes,
+                tool: grant.tool,
+                version: selection.version,
+            })
+        }
+    }
+}
+
+fn load(load: Load) -> files::Load {
+    match load {
+        Load::Essential => files::Load::Essential,
+        Load::OnDemand => files::Load::OnDemand,
+    }
+}
+
+fn verb(verb: Verb) -> String {
+    match verb {
+        Verb::Execute => "execute",
+        Verb::Notify => "notify",
+        Verb::Read => "read",
+        Verb::Reason => "reason",
+        Verb::Search => "search",
+        Verb::Write => "write",
+    }
+    .to_owned()
+}
+
+/// The case of a code as the contract spells it, in upper case with underscores.
+fn case(code: Code) -> String {
+    let name = format!("{code:?}");
+    let mut out = String::new();
+    for (i, c) in name.trim_start_matches("Code::").chars().enumerate() {
+        if i > 0 && c.is_uppercase() {
+            out.push('_');
+        }
+        out.extend(c.to_uppercase());
+    }
+    out
+}
