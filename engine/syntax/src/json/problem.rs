@@ -7,7 +7,6 @@ use agent_text::Span;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Syntax {
     /// [`Code::JsonSyntax`] or [`Code::NestingTooDeep`].
-    /// [`Code::JsonSyntax`] or [`Code::NestingTooDeep`].
     pub code: Code,
     /// The place of the problem.
     pub span: Span,
