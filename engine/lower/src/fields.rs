@@ -86,12 +86,11 @@ pub(crate) fn bad_name(
                 .help("write a name");
         }
         NameError::Control(_) | NameError::Reserved(_) | NameError::Unknown => {
-            let reserved: Vec<_> = rule.reserved.iter().map(|c| format!("`{c}`")).collect();
-            let also = if reserved.is_empty() {
-                String::new()
-            } else {
-                format!(" and {}", reserved.join(" and "))
-            };
+            let reserved = rule.reserved.iter().map(|c| format!("`{c}`"));
+            let forbidden: Vec<_> = ["control characters".to_owned()]
+                .into_iter()
+                .chain(reserved)
+                .collect();
             problems
                 .report(
                     Code::InvalidName,
@@ -100,8 +99,9 @@ pub(crate) fn bad_name(
                     format!("{text:?} can't be {}: {error}", one(rule.noun)),
                 )
                 .help(format!(
-                    "write {} without control characters{also}",
-                    one(rule.noun)
+                    "write {} without {}",
+                    one(rule.noun),
+                    forbidden.join(", ")
                 ));
         }
     }
@@ -408,17 +408,15 @@ pub fn integer(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
     };
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        problems
-            .report(
-                Code::WrongType,
-                node.span,
-                "not a whole number",
-                format!(
-                    "{} must be a whole number; {text:?} is not one",
-                    field(path)
-                ),
-            )
-            .help("write digits only, such as `1000`");
+        problems.report(
+            Code::WrongType,
+            node.span,
+            "not a whole number",
+            format!(
+                "{} must be a whole number; {text:?} is not one",
+                field(path)
+            ),
+        );
         return None;
     }
     let value = text.parse().ok();
