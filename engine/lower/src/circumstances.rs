@@ -2,7 +2,7 @@
 //! Each is YAML or JSON \[4\].
 
 use super::capability::{self, EXAMPLE};
-use super::fields::{Object, choice, integer, list, name, quoted, text, wrong_type};
+use super::fields::{Object, choice, integer, list, name, one_of, text, wrong_type};
 use super::{CIRCUMSTANCE_LIMIT, Checked, Lowered, decode};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
@@ -339,7 +339,7 @@ fn refuse_choice(tenants: &[NewTenant], id: Option<&str>, span: Span, problems: 
     }
     if !ids.is_empty() {
         let some = &ids[..ids.len().min(10)];
-        report.help(format!("select one of {}", quoted(some, ", ")));
+        report.help(format!("select {}", one_of(some)));
     }
 }
 

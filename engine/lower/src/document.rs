@@ -247,7 +247,7 @@ pub(super) fn again(
         rule,
         "repeated here",
         format!("{what} appears twice"),
-        "rename or remove one of the two",
+        "remove or rename one of the two",
     );
     findings.also(first, "first here");
 }

@@ -86,11 +86,12 @@ pub(crate) fn bad_name(
                 .help("write a name");
         }
         NameError::Control(_) | NameError::Reserved(_) | NameError::Unknown => {
-            let reserved = rule.reserved.iter().map(|c| format!("`{c}`"));
-            let forbidden: Vec<_> = ["control characters".to_owned()]
-                .into_iter()
-                .chain(reserved)
-                .collect();
+            let reserved: Vec<_> = rule.reserved.iter().map(|c| format!("`{c}`")).collect();
+            let forbidden = match &reserved[..] {
+                [] => String::new(),
+                [only] => format!(" and {only}"),
+                [others @ .., last] => format!(", {} and {last}", others.join(", ")),
+            };
             problems
                 .report(
                     Code::InvalidName,
@@ -99,9 +100,8 @@ pub(crate) fn bad_name(
                     format!("{text:?} can't be {}: {error}", one(rule.noun)),
                 )
                 .help(format!(
-                    "write {} without {}",
-                    one(rule.noun),
-                    forbidden.join(", ")
+                    "write {} without control characters{forbidden}",
+                    one(rule.noun)
                 ));
         }
     }
@@ -157,8 +157,8 @@ pub(crate) fn quoted(words: &[&str], between: &str) -> String {
     words.join(between)
 }
 
-/// Lists the words that may be used.
-fn one_of(words: &[&str]) -> String {
+/// Lists the words to choose from.
+pub(crate) fn one_of(words: &[&str]) -> String {
     match words {
         [only] => format!("`{only}`"),
         _ => format!("one of {}", quoted(words, ", ")),
