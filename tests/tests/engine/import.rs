@@ -434,7 +434,7 @@ fn an_editor_s_file_with_comments_is_refused_with_what_to_do() {
         let problems = refuse(document, None, None);
         assert_eq!(problems[0].code, Code::JsonSyntax);
         assert!(
-            problems[0].help[1].contains("comments or trailing commas"),
+            problems[0].help[1].contains("comments and trailing commas"),
             "{problems:?}"
         );
     }
