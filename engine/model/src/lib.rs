@@ -1,4 +1,4 @@
-//! The domain model. Every value of these types is valid; [`agent_lower`] makes them from texts.
+//! The domain model. Every value of these types is valid; `agent_lower` makes them from texts.
 
 #![forbid(unsafe_code)]
 
