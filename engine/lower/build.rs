@@ -1,14 +1,18 @@
-//! Writes the table of what characters look like (UTS #39) in a form that a small component can
-//! carry.
+//! Writes the table of lookalike characters (UTS #39) in a form compact enough for a small component.
 //!
-//! For each range of characters of one prototype, in order: how many characters lie between it
-//! and the range before, how many it has after its first, how many characters the prototype has,
-//! how far its first character is from that of the range before, and how far each other one is
-//! from the last such one. Each of these is a column of its own, with its length in bytes in
-//! front, because what is alike then stands together. A column consists of runs: twice the length
-//! in front of as many numbers, one more in front of the number that is repeated so often. Numbers
-//! have seven bits a byte, lowest first; a distance is doubled, with the lowest bit for backwards.
-//! Hangul syllables are left out: they decompose into letters that nothing else looks like.
+//! The table has one record for each range of characters with the same prototype, in order:
+//!
+//! 1. the number of characters between this range and the one before;
+//! 2. the number of its characters after the first;
+//! 3. the number of characters of its prototype;
+//! 4. the distance from the previous prototype's first character to its own;
+//! 5. for each further character, the distance from the last such character.
+//!
+//! Each of these is a column of its own, preceded by its length in bytes, because similar numbers
+//! compress best side by side. A column consists of runs. An even number announces half as many
+//! single numbers. An odd number announces half as many repetitions (rounded down) of one number.
+//! Numbers have seven bits a byte, lowest first. A distance is doubled, and its lowest bit means
+//! backwards. Hangul syllables are left out: they decompose into letters without lookalikes.
 
 use std::env;
 use std::path::Path;
@@ -76,7 +80,7 @@ fn distance(from: u32, to: u32) -> u32 {
     from.abs_diff(to) << 1 | u32::from(to < from)
 }
 
-/// Shorter repetitions are cheaper as they are.
+/// Minimum length of a run; shorter repetitions take less space as single numbers.
 const WORTH_A_RUN: usize = 3;
 
 fn runs(numbers: &[u32]) -> Vec<u8> {

@@ -1,17 +1,17 @@
 //! A captured exchange of `initialize` and `tools/list`.
 
-use super::described::{Described, Told, Tool, Tools};
+use super::described::{Described, FieldValue, Tool, Tools};
 use super::document::member;
-use super::registry::told_version;
+use super::registry::version_value;
 use agent_diagnostic::{Code, Problems};
 use agent_lower::fields::{Object, list, text};
 use agent_syntax::{Entry, Node, Value};
 use agent_text::Span;
 
-/// What the index holds of a tool.
+/// The fields of a tool that the index keeps.
 pub(super) const FIELDS: [&str; 4] = ["annotations", "description", "inputSchema", "outputSchema"];
 
-/// The newest protocol version under which tools were listed: its member, and what it holds.
+/// Returns the newest protocol version that lists tools: its member, and the messages in it.
 pub(super) fn newest<'a>(entries: &'a [Entry<'a>]) -> Option<(&'a Entry<'a>, &'a [Entry<'a>])> {
     let versions = entries.iter().filter_map(|entry| match &entry.value.value {
         Value::Mapping(inner) if is_date(&entry.key) => {
@@ -22,7 +22,7 @@ pub(super) fn newest<'a>(entries: &'a [Entry<'a>]) -> Option<(&'a Entry<'a>, &'a
     versions.max_by(|a, b| a.0.key.cmp(&b.0.key))
 }
 
-/// Whether a key is a protocol version: `2025-11-25`.
+/// Returns whether a key is a protocol version, such as `2025-11-25`.
 fn is_date(key: &str) -> bool {
     key.len() == 10
         && key.bytes().enumerate().all(|(i, b)| match i {
@@ -31,7 +31,7 @@ fn is_date(key: &str) -> bool {
         })
 }
 
-/// The result of a message, which may stand in its JSON-RPC envelope.
+/// Returns the result of a message, with or without its JSON-RPC envelope.
 fn result<'a>(entry: &'a Entry<'a>) -> &'a Node<'a> {
     match &entry.value.value {
         Value::Mapping(entries) => {
@@ -41,7 +41,7 @@ fn result<'a>(entry: &'a Entry<'a>) -> &'a Node<'a> {
     }
 }
 
-/// The server of a capture. None if it has no name.
+/// Reads the server of a capture. Returns `None` if it has no name.
 pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Option<Described<'a>> {
     let Value::Mapping(entries) = &root.value else {
         return None;
@@ -55,9 +55,9 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
                     Code::ImportFormat,
                     version.key_span,
                     "by protocol version",
-                    "the capture has messages by protocol version and without",
+                    "the capture has messages both by protocol version and without one",
                 )
-                .help("keep one of the two");
+                .help("remove one of the two");
             return None;
         }
         None => entries,
@@ -66,7 +66,7 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
     let handshake = handshake.map(result);
     let info = handshake.and_then(|node| at(node, &["serverInfo"]));
 
-    // What was installed, then what the server calls itself.
+    // The installed package comes before the server's own name.
     let package = member(entries, "package");
     let named = info.and_then(|info| at(&info.value, &["name"]));
     let mut names = Vec::new();
@@ -81,9 +81,9 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
                 Code::MissingField,
                 Span::new(start, start + 1),
                 "`serverInfo.name` is missing here",
-                "the capture does not say of which server it is",
+                "the capture does not name its server",
             )
-            .help("add the answer to `initialize`, or the name of what was run:\n\"package\": \"reports\"");
+            .help("add the response to `initialize`, or the name of the package:\n\"package\": \"reports\"");
         return None;
     }
     let version = match package {
@@ -91,10 +91,10 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
         None => info.and_then(|info| at(&info.value, &["version"])),
     };
     let version = match version {
-        None => Told::Nothing,
+        None => FieldValue::Absent,
         Some(entry) => match text(&entry.value, "version", problems) {
-            None => Told::Refused,
-            Some(version) => told_version(version, entry.value.span),
+            None => FieldValue::Invalid,
+            Some(version) => version_value(version, entry.value.span),
         },
     };
     let list_changed = handshake
@@ -110,12 +110,12 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
     Some(Described {
         names,
         version,
-        endpoint: Told::Nothing,
+        endpoint: FieldValue::Absent,
         tools,
     })
 }
 
-/// A member of members.
+/// Returns the member at a path.
 fn at<'a>(node: &'a Node<'a>, path: &[&str]) -> Option<&'a Entry<'a>> {
     let (first, rest) = path.split_first()?;
     let Value::Mapping(entries) = &node.value else {
@@ -131,7 +131,7 @@ fn at<'a>(node: &'a Node<'a>, path: &[&str]) -> Option<&'a Entry<'a>> {
 
 type ByName<'a> = std::collections::BTreeMap<&'a str, Tool<'a>>;
 
-/// The tools of an answer to `tools/list`.
+/// Reads the tools of a response to `tools/list`.
 fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName<'a>> {
     let answer = Object::of(result(entry), "tools/list", entry.key_span, problems)?;
     if let Some(error) = answer.optional("error") {
@@ -142,7 +142,7 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName
                 "an error",
                 "the server answered `tools/list` with an error",
             )
-            .help("capture an answer with tools in it");
+            .help("capture a response that contains tools");
         return None;
     }
     if let Some(cursor) = answer.optional("nextCursor")
@@ -152,10 +152,10 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName
             .report(
                 Code::ImportFormat,
                 cursor.key_span,
-                "there are more",
-                "the capture has only the first of the pages of tools",
+                "more pages exist",
+                "the capture contains only the first page of tools",
             )
-            .help("put the tools of all pages into one list, and remove the cursor");
+            .help("collect the tools of all pages in one list, and remove the cursor");
     }
     let tools = answer.required("tools", "add the list of tools:\n\"tools\": []", problems)?;
     let mut found = ByName::new();
@@ -169,9 +169,11 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName
         let Some(tool) = Object::of(item, path, open, problems) else {
             continue;
         };
-        let Some(entry) =
-            tool.required("name", "a tool has a name:\n\"name\": \"search\"", problems)
-        else {
+        let Some(entry) = tool.required(
+            "name",
+            "add the name of the tool:\n\"name\": \"search\"",
+            problems,
+        ) else {
             continue;
         };
         let Some(name) = text(&entry.value, &tool.path("name"), problems) else {
@@ -182,10 +184,10 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName
                 .report(
                     Code::InvalidName,
                     entry.value.span,
-                    "no name of a tool",
+                    "not a tool name",
                     format!("{name:?} can't be the name of a tool in an index"),
                 )
-                .help("a tool's name is not empty, and holds no `/` and no control character");
+                .help("use a name that is not empty and contains no `/` and no control character");
             continue;
         }
         let read = Tool {
@@ -198,11 +200,11 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName
                 .report(
                     Code::ImportValue,
                     read.name,
-                    "again here",
-                    format!("the capture has two tools `{name}`"),
+                    "repeated here",
+                    format!("the capture contains two tools `{name}`"),
                 )
                 .also(first.name, "first here")
-                .help("keep one of the two");
+                .help("remove or rename one of the two");
             continue;
         }
         found.insert(name, read);

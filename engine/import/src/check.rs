@@ -1,10 +1,10 @@
-//! The loader's problems with the result, taken back to where its values come from.
+//! Mapping of the loader's problems back to the origins of the values.
 
 use super::part::{Mark, Origin};
 use agent_diagnostic::Diagnostic;
 use agent_text::{Place, Span};
 
-/// The problems, at the places from which the faulty values come.
+/// Moves the problems of the result to the origins of the faulty values.
 pub(super) fn taken_back(
     mut problems: Vec<Diagnostic>,
     index: &str,
@@ -19,9 +19,9 @@ pub(super) fn taken_back(
     problems
 }
 
-/// Where the innermost part comes from that holds a span.
+/// Returns the origin of the innermost part that contains a span.
 fn origin(span: Span, index: &str, marks: &[Mark]) -> Option<Origin> {
-    // The last mark that starts before the span is in the part that is looked for, or is it.
+    // The last mark that starts before the span is the wanted part or inside it.
     let after = marks.partition_point(|mark| mark.written.start <= span.start);
     let mut number = after.checked_sub(1)?;
     while marks[number].written.end < span.end {
@@ -34,7 +34,7 @@ fn origin(span: Span, index: &str, marks: &[Mark]) -> Option<Origin> {
     let Mark {
         written, origin, ..
     } = marks[number];
-    // What a bracket alone is blamed for is blamed on the beginning of the whole.
+    // A problem at an opening bracket moves to the beginning of its origin.
     let text = written.of(index);
     let space = text.len() - text.trim_start_matches([',', ' ', '\n']).len();
     let starts = written.start as usize + space == span.start as usize;

@@ -1,8 +1,8 @@
 //! The configuration of an MCP client: `mcpServers`, or `servers` of an editor.
 //!
-//! Only URLs are read. Environments, headers and arguments are where such files have secrets.
+//! Only URLs are read, because environments, headers and arguments may contain secrets.
 
-use super::described::{Described, Told, Unusable};
+use super::described::{Described, FieldValue, Unusable};
 use super::document::member;
 use super::endpoint::check_url;
 use agent_diagnostic::Problems;
@@ -10,7 +10,7 @@ use agent_lower::fields::{Object, text};
 use agent_syntax::{Entry, Value};
 use std::borrow::Cow;
 
-/// The servers of a configuration.
+/// Reads the servers of a configuration.
 pub(super) fn servers<'a>(
     servers: &'a Entry<'a>,
     problems: &mut Problems<'_>,
@@ -36,25 +36,26 @@ fn server<'a>(
     };
     let command = member(entries, "command");
     let endpoint = match (server.optional("url"), command) {
-        (None, None) => Told::Nothing,
-        (None, Some(command)) => Told::Unusable(Unusable {
+        (None, None) => FieldValue::Absent,
+        (None, Some(command)) => FieldValue::Unusable(Unusable {
             span: command.key_span,
             label: "started by a command".to_owned(),
-            message: "a command is no endpoint: name what it runs, such as a package URL"
+            message: "the server has a command instead of an endpoint: name the package that the \
+                      command runs"
                 .to_owned(),
             choices: vec!["pkg:npm/%40acme/reports@1.0.0".to_owned()],
         }),
-        (Some(url), Some(_)) => Told::Unusable(Unusable {
+        (Some(url), Some(_)) => FieldValue::Unusable(Unusable {
             span: url.key_span,
             label: "beside a command".to_owned(),
-            message: "the server has a URL and a command, and one is to be chosen".to_owned(),
+            message: "the server has both a URL and a command: choose one".to_owned(),
             choices: Vec::new(),
         }),
         (Some(url), None) => match text(&url.value, &server.path("url"), problems) {
-            None => Told::Refused,
+            None => FieldValue::Invalid,
             Some(value) => match check_url(value) {
-                Ok(()) => Told::Value(Cow::Borrowed(value), url.value.span),
-                Err(refusal) => Told::Unusable(Unusable {
+                Ok(()) => FieldValue::Value(Cow::Borrowed(value), url.value.span),
+                Err(refusal) => FieldValue::Unusable(Unusable {
                     span: url.value.span,
                     label: refusal.label().to_owned(),
                     message: refusal.message("the URL of the server"),
@@ -65,7 +66,7 @@ fn server<'a>(
     };
     Some(Described {
         names: vec![(&entry.key, entry.key_span)],
-        version: Told::Nothing,
+        version: FieldValue::Absent,
         endpoint,
         tools: None,
     })

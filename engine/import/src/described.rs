@@ -1,4 +1,4 @@
-//! What a document tells of a server, whatever its form.
+//! A document's data about a server, independent of its form.
 
 use agent_syntax::{Entry, Node};
 use agent_text::Span;
@@ -8,46 +8,46 @@ use std::collections::BTreeMap;
 /// A server of a document.
 #[derive(Debug)]
 pub(super) struct Described<'a> {
-    /// What the document calls it, with where. Never empty; the first is the usual id.
+    /// The document's names for it, with their places. Never empty; the first is the default id.
     pub(super) names: Vec<(&'a str, Span)>,
     /// Its version.
-    pub(super) version: Told<'a>,
-    /// Where it is reached.
-    pub(super) endpoint: Told<'a>,
-    /// Its tools, if the document tells of them. They are all that it has.
+    pub(super) version: FieldValue<'a>,
+    /// Its endpoint.
+    pub(super) endpoint: FieldValue<'a>,
+    /// All of its tools, if the document lists them.
     pub(super) tools: Option<Tools<'a>>,
 }
 
 impl<'a> Described<'a> {
-    /// What the document calls it in the first place, and where.
+    /// Returns the document's first name for the server, with its place.
     pub(super) fn name(&self) -> (&'a str, Span) {
         self.names.first().copied().unwrap_or_default()
     }
 }
 
-/// What a document tells of a field.
+/// A document's value of a field.
 #[derive(Debug)]
-pub(super) enum Told<'a> {
-    /// Nothing.
-    Nothing,
-    /// What can't be read, which is among the problems already.
-    Refused,
-    /// A value, and where it stands or what it is made of.
+pub(super) enum FieldValue<'a> {
+    /// The document has no value.
+    Absent,
+    /// The document has a value of the wrong type, which has been reported.
+    Invalid,
+    /// A value, with the place that it comes from.
     Value(Cow<'a, str>, Span),
-    /// Something that can't be taken. It is a problem only if nobody else gives a value.
+    /// A value that can't be used. It is a problem only if nothing else sets the field.
     Unusable(Unusable),
 }
 
-/// Something that can't be taken.
+/// A value that can't be used.
 #[derive(Debug)]
 pub(super) struct Unusable {
-    /// Where it stands.
+    /// The place of the value.
     pub(super) span: Span,
-    /// What it is, in a few words.
+    /// The label at the value.
     pub(super) label: String,
-    /// Why it can't be taken, in one sentence.
+    /// The message.
     pub(super) message: String,
-    /// Values that can be meant, in JSON: to be chosen from.
+    /// Possible values to choose from, in JSON.
     pub(super) choices: Vec<String>,
 }
 
@@ -56,17 +56,17 @@ pub(super) struct Unusable {
 pub(super) struct Tools<'a> {
     /// `listChanged` of MCP's handshake.
     pub(super) list_changed: Option<&'a Entry<'a>>,
-    /// By name.
+    /// The tools by name.
     pub(super) tools: BTreeMap<&'a str, Tool<'a>>,
 }
 
 /// A tool.
 #[derive(Debug)]
 pub(super) struct Tool<'a> {
-    /// Where its name stands.
+    /// The place of its name.
     pub(super) name: Span,
-    /// The whole.
+    /// The whole definition.
     pub(super) node: &'a Node<'a>,
-    /// What the index holds of it.
+    /// The fields that the index keeps.
     pub(super) fields: Vec<&'a Entry<'a>>,
 }

@@ -1,4 +1,4 @@
-//! Which form a document has.
+//! Detection of a document's form.
 
 use super::described::Described;
 use super::{capture, client, registry};
@@ -7,27 +7,27 @@ use agent_lower::fields::describe;
 use agent_syntax::{Entry, Node, Value, json};
 use agent_text::Span;
 
-/// The forms, as they are named where none fits.
-const FORMS: &str = "a document is one of
+/// The help for a document of an unknown form.
+const FORMS: &str = "import one of
 - a registry's server.json: { \"name\": …, \"version\": …, \"packages\": […], \"remotes\": […] }
-- the same as a registry answers it: { \"server\": {…} } or { \"servers\": [{ \"server\": {…} }] }
-- a capture: { \"initialize\": {…}, \"tools/list\": { \"tools\": […] } }, or such by protocol version
+- a registry's response: { \"server\": {…} } or { \"servers\": [{ \"server\": {…} }] }
+- a capture: { \"initialize\": {…}, \"tools/list\": { \"tools\": […] } }, or one by protocol version
 - the configuration of a client: { \"mcpServers\": {…} } or { \"servers\": {…} }";
 
-/// Read a document as JSON. None if it is none, which is then among the problems.
+/// Parses a document as JSON. Reports a problem and returns `None` if that fails.
 pub(super) fn parse<'t>(problems: &mut Problems<'t>) -> Option<Node<'t>> {
     let root = json::parse(problems);
     if root.is_none() {
         problems.help(
             Code::JsonSyntax,
-            "a document is strict JSON: an editor's file with comments or trailing commas is to be \
-             imported from a copy without them",
+            "import strict JSON: copy an editor's file, and remove comments and trailing commas \
+             from the copy",
         );
     }
     root
 }
 
-/// A form that a document can have.
+/// A form of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Server,
@@ -42,15 +42,14 @@ impl Form {
     fn name(self) -> &'static str {
         match self {
             Self::Server => "a server.json",
-            Self::Answer | Self::Answers => "an answer of a registry",
+            Self::Answer | Self::Answers => "a response of a registry",
             Self::Capture => "a capture",
             Self::McpServers | Self::Servers => "the configuration of a client",
         }
     }
 }
 
-/// Read what a document tells of its servers. None if it has no form that is known; what can't
-/// be read in it is among the problems.
+/// Reads the servers of a document. Reports problems, and returns `None` if the form is unknown.
 pub(super) fn read<'a>(
     root: &'a Node<'a>,
     problems: &mut Problems<'_>,
@@ -63,7 +62,7 @@ pub(super) fn read<'a>(
                 Code::ImportFormat,
                 open,
                 format!("this is {}", describe(&root.value)),
-                "the document is no object",
+                "the document is not an object",
             )
             .help(FORMS);
         return None;
@@ -82,12 +81,12 @@ pub(super) fn read<'a>(
             let report = problems.report(
                 Code::ImportFormat,
                 open,
-                "of no form that is known",
-                "the document is of none of the forms that can be imported",
+                "unknown form",
+                "the document has no form that can be imported",
             );
             let report = report.help(FORMS);
             if index {
-                report.help("an index is not imported: it is what a document is imported into");
+                report.help("import a document into an index, not the index itself");
             }
             None
         }
@@ -96,22 +95,22 @@ pub(super) fn read<'a>(
                 .report(
                     Code::ImportFormat,
                     at.key_span,
-                    format!("as in {}", other.name()),
-                    format!("the document could be {} and {}", one.name(), other.name()),
+                    format!("a member of {}", other.name()),
+                    format!("the document could be {} or {}", one.name(), other.name()),
                 )
-                .also(found[0].1.key_span, format!("as in {}", one.name()))
-                .help("import the two one by one, each in a document of its own");
+                .also(found[0].1.key_span, format!("a member of {}", one.name()))
+                .help("split the document, and import the two separately");
             None
         }
     }
 }
 
-/// The value of a key.
+/// Returns the member of a key.
 pub(super) fn member<'a>(entries: &'a [Entry<'a>], key: &str) -> Option<&'a Entry<'a>> {
     entries.iter().find(|entry| entry.key == key)
 }
 
-/// The forms that a document has, each with the member by which it is known.
+/// Returns the forms that fit a document, each with the member that identifies it.
 fn forms<'a>(entries: &'a [Entry<'a>]) -> Vec<(Form, &'a Entry<'a>)> {
     let find = |key: &str, fits: fn(&Value<'_>) -> bool| {
         member(entries, key).filter(|entry| fits(&entry.value.value))
@@ -128,7 +127,7 @@ fn forms<'a>(entries: &'a [Entry<'a>]) -> Vec<(Form, &'a Entry<'a>)> {
         packages.filter(|_| named)
     });
     let answers = |value: &Value<'_>| match value {
-        // Entries of an index have an id, those of a registry a server or a name.
+        // Entries of an index have an id; those of a registry have a server or a name.
         Value::Sequence(items) => items.iter().all(|item| match &item.value {
             Value::Mapping(entries) => {
                 member(entries, "id").is_none()

@@ -1,6 +1,6 @@
-//! What may become an endpoint: a URL that holds no secret, or the name of a package.
+//! Endpoints: a URL without secrets, or the URL of a package.
 
-/// Why a text is taken for no value.
+/// The reason why a text can't be used as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
     Placeholder,
@@ -14,38 +14,38 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// What it is, in a few words. The text itself is not among them: it may be a secret.
+    /// Returns the label. It omits the text itself, which may be a secret.
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Placeholder => "a placeholder",
-            Self::NoUrl => "no http or https URL",
-            Self::UserInfo => "with user info",
-            Self::Query => "with a query or a fragment",
-            Self::Credential => "with what looks like a credential",
-            Self::NoVersion => "of no fixed version",
-            Self::Registry => "of a registry that is not known",
-            Self::Identifier => "not a package of its registry",
+            Self::NoUrl => "not an http or https URL",
+            Self::UserInfo => "contains user info",
+            Self::Query => "contains a query or a fragment",
+            Self::Credential => "contains a likely credential",
+            Self::NoVersion => "without a fixed version",
+            Self::Registry => "an unknown registry",
+            Self::Identifier => "invalid in its registry",
         }
     }
 
-    /// The same in a sentence about a field.
+    /// Returns the message about a field.
     pub(super) fn message(self, what: &str) -> String {
         match self {
-            Self::Placeholder => format!("{what} is a placeholder and no value"),
-            Self::NoUrl => format!("{what} is no http or https URL"),
-            Self::UserInfo => format!("{what} holds user info, which is a secret"),
+            Self::Placeholder => format!("{what} is a placeholder instead of a value"),
+            Self::NoUrl => format!("{what} is not an http or https URL"),
+            Self::UserInfo => format!("{what} contains user info, which is a secret"),
             Self::Query => {
-                format!("{what} has a query or a fragment, which may hold a secret")
+                format!("{what} contains a query or a fragment, which may be a secret")
             }
-            Self::Credential => format!("{what} holds what looks like a credential"),
-            Self::NoVersion => format!("{what} has no version by which it could be told apart"),
+            Self::Credential => format!("{what} contains a likely credential"),
+            Self::NoVersion => format!("{what} has no fixed version to identify it"),
             Self::Registry => format!("{what} is of a registry without a known package URL"),
-            Self::Identifier => format!("{what} has an identifier that its registry can't have"),
+            Self::Identifier => format!("{what} has an identifier that is invalid in its registry"),
         }
     }
 }
 
-/// Whether a text is to be filled in: `${VERSION}`, `{host}`, `<token>`, `$NAME`.
+/// Returns whether a text contains a placeholder: `${VERSION}`, `{host}`, `<token>`, `$NAME`.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let filled = |rest: &str| {
         rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '(' | '{'))
@@ -53,7 +53,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     text.contains(['{', '}', '<', '>']) || text.split('$').skip(1).any(filled)
 }
 
-/// What begins the credentials of well-known services.
+/// The prefixes of credentials of well-known services.
 const PREFIXES: [&str; 14] = [
     "sk-",
     "sk_",
@@ -71,8 +71,8 @@ const PREFIXES: [&str; 14] = [
     "AIza",
 ];
 
-/// Whether a part of a text looks like a credential: a well-known beginning, or a run of 20 or
-/// more letters and digits with both among them.
+/// Returns whether a part of a text looks like a credential. It has a well-known prefix, or is a
+/// run of at least 20 letters and digits, with both among them.
 pub(super) fn has_credential(text: &str) -> bool {
     let separated = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     text.split(separated).any(|word| {
@@ -86,21 +86,21 @@ pub(super) fn has_credential(text: &str) -> bool {
     })
 }
 
-/// Whether a URL holds user info.
+/// Returns whether a URL contains user info.
 pub(super) fn has_user_info(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once(':') else {
         return false;
     };
-    // Browsers take any number of slashes in either direction.
+    // Browsers accept any number of slashes in either direction.
     let behind = rest.trim_start_matches(['/', '\\', '\t', '\n', '\r']);
     let authority = behind.split(['/', '\\', '?', '#']).next().unwrap_or(behind);
-    // A package URL has its version behind an `@`, and other names may begin with one.
+    // A package URL has its version after an `@`, and other names may begin with one.
     let user = authority.find('@');
     !scheme.eq_ignore_ascii_case("pkg")
         && user.is_some_and(|at| at > 0 || behind.len() < rest.len())
 }
 
-/// Check a URL of a document.
+/// Checks a URL of a document.
 pub(super) fn check_url(url: &str) -> Result<(), Refusal> {
     let scheme_end = ["https://", "http://"].into_iter().find_map(|scheme| {
         let start = url.get(..scheme.len())?;
@@ -130,7 +130,7 @@ pub(super) fn check_url(url: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A package as a registry's document names it.
+/// A package of a registry's document.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Package<'a> {
     pub(super) registry: &'a str,
@@ -141,7 +141,7 @@ pub(super) struct Package<'a> {
 }
 
 impl Package<'_> {
-    /// Its package URL (purl), which is the same for the same package wherever it is run.
+    /// Returns the package URL (purl), which does not depend on the transport.
     pub(super) fn purl(self) -> Result<String, Refusal> {
         let all = [
             Some(self.identifier),
@@ -199,7 +199,7 @@ impl Package<'_> {
         }
     }
 
-    /// With the registry that the document names, if it names one.
+    /// Adds the registry to a package URL, if the document names one.
     fn based(self, purl: String) -> String {
         match self.base_url {
             Some(base) => format!("{purl}?repository_url={}", encode(base, "/:")),
@@ -207,13 +207,13 @@ impl Package<'_> {
         }
     }
 
-    /// An image: `registry/namespace/name:tag`, or with a digest behind an `@`.
+    /// Returns the package URL of an image: `registry/namespace/name:tag`, or with `@` and a digest.
     fn image(self, version: Option<&str>) -> Result<String, Refusal> {
         let (image, digest) = match self.identifier.split_once('@') {
             Some((image, digest)) => (image, Some(digest)),
             None => (self.identifier, None),
         };
-        // A colon before the last slash is that of a port.
+        // A colon before the last slash precedes a port.
         let name_at = image.rfind('/').map_or(0, |at| at + 1);
         let (image, tag) = match image[name_at..].find(':') {
             Some(at) => (&image[..name_at + at], Some(&image[name_at + at + 1..])),
@@ -245,7 +245,7 @@ impl Package<'_> {
         Ok(purl)
     }
 
-    /// A bundle, of which the identifier is the URL from which it is loaded.
+    /// Returns the package URL of a bundle, whose identifier is its download URL.
     fn bundle(self, version: Option<&str>) -> Result<String, Refusal> {
         check_url(self.identifier)?;
         let file = self.identifier.rsplit('/').next().unwrap_or_default();
@@ -268,7 +268,7 @@ fn has_space(text: &str) -> bool {
     text.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
-/// Percent-encode all but unreserved characters and those that are `kept`.
+/// Percent-encodes all but unreserved characters and those in `kept`.
 fn encode(text: &str, kept: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -1,7 +1,7 @@
-//! The entry that a document, an overlay and the existing index make together.
+//! The merge of a document, an overlay and the existing index into an entry.
 
 use super::capture::FIELDS;
-use super::described::{Described, Told, Tools, Unusable};
+use super::described::{Described, FieldValue, Tools, Unusable};
 use super::endpoint::{Refusal, has_user_info, is_placeholder};
 use super::existing::Before;
 use super::field::{Field, Scalars};
@@ -15,7 +15,7 @@ use agent_text::nearest;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// An entry of the new index that a document has a part in.
+/// An entry of the new index that the document sets or changes.
 pub(super) struct New<'a> {
     id: &'a str,
     version: &'a str,
@@ -24,18 +24,18 @@ pub(super) struct New<'a> {
 }
 
 impl New<'_> {
-    /// By what it is sorted.
+    /// Returns the sort key of the entry: id and version.
     pub(super) fn name(&self) -> (&str, &str) {
         (self.id, self.version)
     }
 }
 
-/// Makes entries.
+/// The maker of entries.
 pub(super) struct Entries<'s, 'a> {
     settings: &'s Settings<'a>,
     /// Whether the overlay is JSON.
     json: bool,
-    /// Whether there is an overlay already.
+    /// Whether an overlay exists.
     overlaid: bool,
 }
 
@@ -48,8 +48,8 @@ impl<'s, 'a> Entries<'s, 'a> {
         }
     }
 
-    /// The entry of a server, which is as it was before save for what is said of it. What is
-    /// missing in it is reported, and something stands in for it.
+    /// Makes the entry of a server: the existing one with the document's and the overlay's values.
+    /// Reports missing values, and puts stand-ins in their places.
     pub(super) fn make(
         &self,
         server: &'a Described<'a>,
@@ -61,8 +61,7 @@ impl<'s, 'a> Entries<'s, 'a> {
             Some(before) => Object::of(before.node(), before.base()),
             None => Object::default(),
         };
-        // What is wrong with the entry as a whole, such as that there is another one, is wrong
-        // with the document.
+        // A problem of the whole entry, such as a duplicate, is reported at the document's name.
         entry.origin = Some(Origin::import(server.name().1));
         for field in Field::ALL {
             let Some((at, part)) = self.field(field, server, target, &entry, notes) else {
@@ -82,7 +81,7 @@ impl<'s, 'a> Entries<'s, 'a> {
         }
     }
 
-    /// What a field becomes. None if it stays as it is.
+    /// Returns the new value of a field, or `None` if it stays unchanged.
     fn field(
         &self,
         field: Field,
@@ -107,30 +106,30 @@ impl<'s, 'a> Entries<'s, 'a> {
             return Some((None, stand_in));
         }
         let name = server.name();
-        let told = match field {
+        let document_value = match field {
             Field::Id => match ServerId::RULE.check(name.0) {
                 Ok(()) => return Some((None, stand_in)),
                 Err(_) => {
                     let unusable = bad_id(name.0, name.1);
                     self.refuse(field, &unusable, server, target, notes);
-                    // Not refused again by the loader.
+                    // The stand-in prevents a second report by the loader.
                     return Some((None, Part::StandIn(field.example())));
                 }
             },
             Field::Version => &server.version,
             Field::Endpoint => &server.endpoint,
-            _ => &Told::Nothing,
+            _ => &FieldValue::Absent,
         };
-        if let Told::Value(value, span) = told {
+        if let FieldValue::Value(value, span) = document_value {
             let part = Part::Text(Cow::Borrowed(&**value), Origin::import(*span));
             return Some((None, part));
         }
         if entry.has(field) {
             return None;
         }
-        match (told, self.settings.fallback(field)) {
-            (Told::Refused, _) => Some((None, stand_in)),
-            (Told::Unusable(unusable), _) => {
+        match (document_value, self.settings.fallback(field)) {
+            (FieldValue::Invalid, _) => Some((None, stand_in)),
+            (FieldValue::Unusable(unusable), _) => {
                 self.refuse(field, unusable, server, target, notes);
                 Some((None, stand_in))
             }
@@ -144,7 +143,10 @@ impl<'s, 'a> Entries<'s, 'a> {
                         Code::MissingField,
                         at,
                         format!("`{what}` is missing here"),
-                        format!("nothing gives `{what}` of the server `{}`", name.0),
+                        format!(
+                            "neither the document nor the overlay sets `{what}` of the server `{}`",
+                            name.0
+                        ),
                     )
                     .help(self.snippet(key, &path(field), field.example()));
                 Some((None, stand_in))
@@ -152,7 +154,7 @@ impl<'s, 'a> Entries<'s, 'a> {
         }
     }
 
-    /// Report what can't be taken and is given by nobody else.
+    /// Reports a value that can't be used and that nothing else sets.
     fn refuse(
         &self,
         field: Field,
@@ -176,7 +178,7 @@ impl<'s, 'a> Entries<'s, 'a> {
         }
     }
 
-    /// Under which key the overlay speaks of a server, and where something of it is missed.
+    /// Returns the overlay's key for a server, and the place at which missing values are reported.
     fn addressed<'n>(&self, server: &Described<'n>, target: &Target) -> (&'n str, Origin)
     where
         'a: 'n,
@@ -187,7 +189,7 @@ impl<'s, 'a> Entries<'s, 'a> {
         }
     }
 
-    /// What to paste into the overlay.
+    /// Returns the lines to paste into the overlay.
     fn snippet(&self, key: &str, path: &[&str], value: &str) -> String {
         let keys = ["servers", key].into_iter().chain(path.iter().copied());
         let mut snippet = "add to the overlay:".to_owned();
@@ -241,10 +243,10 @@ impl<'s, 'a> Entries<'s, 'a> {
                     .report(
                         Code::ImportUnused,
                         part.tools_key,
-                        "no tools are known",
-                        format!("nothing tells of the tools of the server `{}` yet", target.id),
+                        "no known tools",
+                        format!("no document has listed the tools of the server `{}` yet", target.id),
                     )
-                    .help("import a capture of `tools/list`: it holds the tools, and the overlay what they can do");
+                    .help("import a capture of `tools/list` first: it lists the tools, and the overlay adds their capabilities");
                 continue;
             }
             let names = known.iter().flat_map(|tools| tools.members.keys());
@@ -263,7 +265,7 @@ impl<'s, 'a> Entries<'s, 'a> {
                     let report = notes.overlay.report(
                         Code::ImportUnused,
                         tool.key,
-                        "no tool of this name",
+                        "unknown tool",
                         format!("the server `{}` has no tool `{name}`", target.id),
                     );
                     let known = names.iter().map(|known| &**known);
@@ -300,21 +302,20 @@ impl<'s, 'a> Entries<'s, 'a> {
                     Code::ImportNoCapability,
                     origin.unwrap_or(at),
                     "can't be matched by capability",
-                    format!("the tool `{name}` does not say what it can do"),
+                    format!("the tool `{name}` declares no capabilities"),
                 )
                 .help(self.snippet(key, &path, BLOCKS));
         }
     }
 }
 
-/// How a tool could say what it can do.
+/// An example of a tool's capabilities.
 const BLOCKS: &str =
     "[{ \"verb\": \"read\", \"resource\": \"x-reports\", \"constraints\": [\"readonly\"] }]";
 
-/// Put the tools of a capture into an entry. They are all that there are; what the index says of
-/// them beside their definition stays.
+/// Replaces the tools of an entry by those of a capture. Keeps the index's other data about them.
 fn take_tools<'a>(
-    told: &'a Tools<'a>,
+    captured: &'a Tools<'a>,
     server: &Described<'_>,
     entry: &mut Object<'a>,
     notes: &mut Notes<'_>,
@@ -325,7 +326,7 @@ fn take_tools<'a>(
         origin: before.origin,
         ..Object::default()
     };
-    if let Some(flag) = told.list_changed {
+    if let Some(flag) = captured.list_changed {
         tools.set(
             "listChanged",
             Some(Origin::import(flag.key_span)),
@@ -333,7 +334,7 @@ fn take_tools<'a>(
         );
     }
     for (name, (origin, part)) in before.members {
-        if let Some(tool) = told.tools.get(&*name) {
+        if let Some(tool) = captured.tools.get(&*name) {
             let mut kept = part.into_object();
             kept.members.retain(|key, _| !FIELDS.contains(&&**key));
             kept.origin = Some(Origin::import(tool.node.span));
@@ -344,12 +345,15 @@ fn take_tools<'a>(
                     Code::ImportToolRemoved,
                     origin,
                     "not in the capture",
-                    format!("the tool `{name}` is no longer one of `{}`", server.name().0),
+                    format!(
+                        "the capture does not contain the tool `{name}` of `{}`",
+                        server.name().0
+                    ),
                 )
-                .help("a capture holds all tools of a server; import a complete one if the tool is still there");
+                .help("import a complete capture if the server still has the tool");
         }
     }
-    for (name, tool) in &told.tools {
+    for (name, tool) in &captured.tools {
         let object = tools.open(*name);
         object.origin = Some(Origin::import(tool.node.span));
         for field in &tool.fields {
@@ -366,7 +370,7 @@ fn take_tools<'a>(
     *entry.open("capabilities").open("tools") = tools;
 }
 
-/// A value of the document as it stands.
+/// Returns an unchanged value of the document.
 fn tree<'a>(entry: &'a Entry<'a>) -> Part<'a> {
     Part::Tree {
         node: &entry.value,
@@ -375,7 +379,7 @@ fn tree<'a>(entry: &'a Entry<'a>) -> Part<'a> {
     }
 }
 
-/// A value of the overlay.
+/// Returns a value of the overlay.
 fn taken<'a>(field: Field, given: &'a Entry<'a>) -> (Option<Origin>, Part<'a>) {
     let part = Part::Tree {
         node: &given.value,
@@ -385,7 +389,7 @@ fn taken<'a>(field: Field, given: &'a Entry<'a>) -> (Option<Origin>, Part<'a>) {
     (Some(Origin::overlay(given.key_span)), part)
 }
 
-/// What must not be said even on purpose.
+/// Reports a value that even the overlay must not contain.
 fn check_given(field: Field, given: &Entry<'_>, notes: &mut Notes<'_>) {
     let Some(text) = string(&given.value) else {
         return;
@@ -406,10 +410,10 @@ fn check_given(field: Field, given: &Entry<'_>, notes: &mut Notes<'_>) {
             refusal.label(),
             refusal.message(&what),
         )
-        .help("write the value itself, without what is secret in it");
+        .help("write the value itself, without its secret part");
 }
 
-/// A name that can't be an id.
+/// Returns the problem of a name that can't be an id.
 fn bad_id(name: &str, span: agent_text::Span) -> Unusable {
     let like: String = name
         .chars()
@@ -417,9 +421,9 @@ fn bad_id(name: &str, span: agent_text::Span) -> Unusable {
         .collect();
     Unusable {
         span,
-        label: "no id of a server".to_owned(),
-        message: "the name of the server can't be its id, which is not empty and holds no `@`, no \
-                  `|` and no control character"
+        label: "not a server id".to_owned(),
+        message: "the name of the server can't be its id: it is empty or contains `@`, `|` or a \
+                  control character"
             .to_owned(),
         choices: if like.is_empty() {
             Vec::new()
@@ -429,20 +433,20 @@ fn bad_id(name: &str, span: agent_text::Span) -> Unusable {
     }
 }
 
-/// The keys of a field.
+/// Returns the keys of a field.
 fn path(field: Field) -> Vec<&'static str> {
     let (parent, key) = field.path();
     parent.into_iter().chain([key]).collect()
 }
 
-/// A string in JSON, which is one in YAML as well.
+/// Quotes a string for JSON, which is also valid in YAML.
 fn quoted(text: &str) -> String {
     let mut quoted = String::new();
     write_string(text, &mut quoted);
     quoted
 }
 
-/// A key in YAML.
+/// Writes a key for YAML.
 fn plain(key: &str) -> String {
     let inner = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
     if key.starts_with(|c: char| c.is_ascii_alphanumeric()) && key.chars().all(inner) {
@@ -453,7 +457,7 @@ fn plain(key: &str) -> String {
 }
 
 impl Object<'_> {
-    /// Whether an entry has a field.
+    /// Returns whether an entry has a field.
     fn has(&self, field: Field) -> bool {
         match field.path() {
             (None, key) => self.members.contains_key(key),
@@ -466,7 +470,7 @@ impl Object<'_> {
 }
 
 impl<'a> Part<'a> {
-    /// Whether it is a mapping.
+    /// Returns whether the value is a mapping.
     fn is_mapping(&self) -> bool {
         match self {
             Self::Object(_) => true,
@@ -475,7 +479,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Whether it has a member.
+    /// Returns whether the value has a member.
     fn member(&self, key: &str) -> Option<()> {
         match self {
             Self::Object(object) => object.members.get(key).map(drop),
@@ -487,7 +491,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// It as a mapping; of another value, an empty one.
+    /// Converts the value into a mapping; anything else becomes an empty one.
     fn into_object(self) -> Object<'a> {
         match self {
             Self::Object(object) => object,

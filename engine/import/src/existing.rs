@@ -1,4 +1,4 @@
-//! The index that is there already.
+//! The existing index.
 
 use super::field::Scalars;
 use super::part::{Base, Part, Printer};
@@ -8,21 +8,21 @@ use agent_syntax::json::{Kind, Reader, Syntax, parse_value, report};
 use agent_syntax::{Entry, Node};
 use agent_text::Source;
 
-/// An index, which may be none.
+/// An index, which may be absent.
 pub(super) struct Existing<'i> {
     index: Option<&'i Index>,
-    /// What stands beside `servers`; none if the index is a list.
+    /// The members beside `servers`; `None` if the index is a list.
     beside: Option<Vec<Entry<'i>>>,
 }
 
-/// An entry as it was before.
+/// An existing entry.
 pub(super) struct Before<'i> {
     server: ServerView<'i>,
     node: Node<'i>,
 }
 
 impl<'i> Existing<'i> {
-    /// Look at an index. None if it can't be read, which is then among the problems.
+    /// Reads the members of an index. Reports a problem and returns `None` if that fails.
     pub(super) fn read(index: Option<&'i Index>, problems: &mut Problems<'_>) -> Option<Self> {
         let beside = match index {
             None => Ok(Some(Vec::new())),
@@ -37,18 +37,18 @@ impl<'i> Existing<'i> {
         }
     }
 
-    /// Every server, in no particular order.
+    /// Returns every server, in no particular order.
     pub(super) fn servers(&self) -> impl Iterator<Item = ServerView<'i>> + use<'i> {
         self.index.into_iter().flat_map(Index::servers)
     }
 
-    /// The ids that there are.
+    /// Returns whether the index contains the id.
     pub(super) fn has_id(&self, id: &str) -> bool {
         self.index
             .is_some_and(|index| index.versions(id).next().is_some())
     }
 
-    /// Whether there is a server.
+    /// Returns whether the index contains the server.
     pub(super) fn has(&self, id: &str, version: &str) -> bool {
         let versions = self.index.map(|index| index.versions(id));
         versions
@@ -57,16 +57,16 @@ impl<'i> Existing<'i> {
             .any(|server| server.version() == version)
     }
 
-    /// The entry of a server.
+    /// Returns the entry of a server.
     pub(super) fn find(&self, id: &str, version: &str) -> Option<Before<'i>> {
         let mut versions = self.index?.versions(id);
         let server = versions.find(|server| server.version() == version)?;
-        // It was read before, so that it can be read again.
+        // The entry was parsed before, so parsing it again succeeds.
         let node = parse_value(&mut Reader::new(server.entry())).ok()?;
         Some(Before { server, node })
     }
 
-    /// Write an index of the same form around its servers. A new one is an object.
+    /// Writes an index of the same form around `servers`. A new index is an object.
     pub(super) fn print(&self, printer: &mut Printer, servers: impl FnOnce(&mut Printer)) {
         let Some(beside) = &self.beside else {
             printer.list(servers);
@@ -95,17 +95,17 @@ impl<'i> Existing<'i> {
 }
 
 impl<'i> Before<'i> {
-    /// Which server it is.
+    /// Returns the rank of the server.
     pub(super) fn rank(&self) -> Rank {
         self.server.rank()
     }
 
-    /// The entry as it stands.
+    /// Returns the unchanged entry.
     pub(super) fn node(&self) -> &Node<'i> {
         &self.node
     }
 
-    /// What the spans of the entry are spans of.
+    /// Returns the base of the entry's spans.
     pub(super) fn base(&self) -> Base {
         Base {
             source: Source::Index,
@@ -113,7 +113,7 @@ impl<'i> Before<'i> {
         }
     }
 
-    /// Whether an entry says the same.
+    /// Returns whether an entry would be written with the same bytes.
     pub(super) fn prints_as(&self, part: &Part<'_>) -> bool {
         let [mut before, mut after] = [Printer::new(), Printer::new()];
         before.tree(&self.node, None, Scalars::Strings);
@@ -125,7 +125,7 @@ impl<'i> Before<'i> {
     }
 }
 
-/// What stands beside the servers of an index.
+/// Returns the members of an index beside its servers.
 fn beside<'i>(reader: &mut Reader<'i>) -> Result<Option<Vec<Entry<'i>>>, Box<Syntax>> {
     if reader.kind()? != Kind::Object {
         return Ok(None);

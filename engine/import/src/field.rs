@@ -1,4 +1,4 @@
-//! The fields of an entry that a document or an overlay can give.
+//! The fields of an entry that a document or an overlay can set.
 
 /// A field of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,7 +16,7 @@ pub(super) enum Field {
     RateLimit,
 }
 
-/// What a plain scalar of YAML is in a field.
+/// The meaning of a plain YAML scalar in a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scalars {
     /// A string, by its source text.
@@ -28,7 +28,7 @@ pub(super) enum Scalars {
 }
 
 impl Field {
-    /// Every field, in the order in which missing ones are named.
+    /// Every field, in the order of reports about missing ones.
     pub(super) const ALL: [Self; 11] = [
         Self::Id,
         Self::Version,
@@ -43,7 +43,7 @@ impl Field {
         Self::RateLimit,
     ];
 
-    /// The mapping that it stands in, if it is not the entry itself, and its key.
+    /// Returns the mapping of the field, unless that is the entry itself, and its key.
     pub(super) fn path(self) -> (Option<&'static str>, &'static str) {
         match self {
             Self::Id => (None, "id"),
@@ -60,7 +60,7 @@ impl Field {
         }
     }
 
-    /// How it is named in a message.
+    /// Returns the field's name for a message.
     pub(super) fn name(self) -> String {
         match self.path() {
             (Some(parent), key) => format!("{parent}.{key}"),
@@ -68,17 +68,17 @@ impl Field {
         }
     }
 
-    /// Whether an entry must have it.
+    /// Returns whether every entry requires the field.
     pub(super) fn required(self) -> bool {
         !matches!(self, Self::Class | Self::RateLimit)
     }
 
-    /// Whether it is of one server alone, so that there can be no default.
+    /// Returns whether the field is specific to one server, so that it can't have a default.
     pub(super) fn own(self) -> bool {
         matches!(self, Self::Id | Self::Version | Self::Endpoint)
     }
 
-    /// What a plain scalar of YAML is in it.
+    /// Returns the meaning of a plain YAML scalar in the field.
     pub(super) fn scalars(self) -> Scalars {
         match self {
             Self::Signed => Scalars::Booleans,
@@ -87,7 +87,7 @@ impl Field {
         }
     }
 
-    /// A value that it could have, in JSON.
+    /// Returns an example of a value, in JSON.
     pub(super) fn example(self) -> &'static str {
         match self {
             Self::Id => "\"acme-reports\"",

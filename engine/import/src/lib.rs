@@ -1,25 +1,24 @@
-//! Documents of others to entries of `mcp.index.json`.
+//! Imports foreign documents as entries of `mcp.index.json`.
 //!
-//! A registry's `server.json`, a captured `tools/list` and the configuration of an MCP client
-//! each tell a part of what an entry of the index needs. The rest comes from an overlay that
-//! somebody wrote, and from the entry that is in the index already. Nothing is guessed: what is
-//! missing or could be meant in two ways is reported, together with what to paste into the
+//! A registry's `server.json`, a captured `tools/list` and the configuration of an MCP client each
+//! contain a part of an index entry. A manual overlay and the existing entry supply the rest. The
+//! import guesses nothing: it reports a missing or ambiguous value with the lines to paste into the
 //! overlay.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | `described` | what a document tells of a server, whatever its form |
-//! | `document` | which form a document has |
+//! | `described` | a document's data about a server, independent of its form |
+//! | `document` | detection of a document's form |
 //! | `registry`, `capture`, `client` | the forms |
-//! | `endpoint` | what may become an endpoint |
-//! | `field` | the fields of an entry that can be given |
+//! | `endpoint` | checks of endpoints |
+//! | `field` | the fields of an entry that can be set |
 //! | `overlay` | the overlay |
-//! | `entry` | the entry that all of them make |
-//! | `part` | values together with where they come from, and writing them |
-//! | `check` | the loader's problems with the result, taken back to where its values come from |
+//! | `entry` | the merged entry |
+//! | `part` | values with their origins, and the writer |
+//! | `check` | mapping of the loader's problems back to the origins |
 //!
-//! Secrets stay where they are: environments, headers and arguments are not read, a URL that may
-//! hold a credential is not taken, and no message quotes one.
+//! Secrets are never copied: environments, headers and arguments are not read, a URL that may
+//! contain a credential is refused, and no message quotes one.
 
 #![forbid(unsafe_code)]
 
@@ -48,43 +47,42 @@ use notes::Notes;
 use part::Printer;
 use std::collections::BTreeSet;
 
-/// The largest document that is imported, in bytes.
+/// Maximum size of an imported document, in bytes.
 pub const DOCUMENT_LIMIT: usize = 16 << 20;
 
-/// The largest overlay that is read, in bytes.
+/// Maximum size of an overlay, in bytes.
 pub const OVERLAY_LIMIT: usize = 16 << 20;
 
-/// What is said beside a document.
+/// Manual additions to a document.
 #[derive(Debug, Clone)]
 pub struct Overlay {
-    /// The file.
+    /// The bytes of the file.
     pub bytes: Vec<u8>,
-    /// In which notation it is read.
+    /// The notation of the file.
     pub notation: Notation,
 }
 
-/// An index with a document in it.
+/// An index with an imported document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     /// The text of the index: servers sorted by id and version, keys sorted, two spaces of
     /// indentation, ended by a newline.
     pub index: String,
-    /// The servers that were not in the index, as `id@version`.
+    /// The new servers, as `id@version`.
     pub added: Vec<String>,
-    /// Those of which the entry is another one than before.
+    /// The servers whose entry differs from before.
     pub changed: Vec<String>,
-    /// Those of which the entry says what it said before.
+    /// The servers whose entry is the same as before.
     pub unchanged: Vec<String>,
 }
 
-/// Put the servers of a document into an index. Without an existing one, a new one is made.
+/// Merges the servers of a document into an existing or a new index.
 ///
-/// An entry of the same id and version is kept, save for what the document and the overlay say;
-/// all other entries stay as they are. The same document imported again changes nothing.
+/// An entry of the same id and version keeps every field that neither the document nor the overlay
+/// sets. All other entries stay unchanged. Importing the same document again changes nothing.
 ///
 /// # Errors
-/// Every problem of the document, the overlay and the index: there is no index with half a
-/// document in it.
+/// Every problem of the document, the overlay and the index. A document is never imported in part.
 pub fn import(
     document: Vec<u8>,
     overlay: Option<Overlay>,
@@ -104,7 +102,7 @@ pub fn import(
         None => Some(None),
     };
     let existing = match existing {
-        // The result is read again, and what is to be warned of is found there.
+        // The result is loaded again, and its warnings are reported there.
         Some(bytes) => keep(agent_lower::index(bytes), &mut found).map(|read| Some(read.value)),
         None => Some(None),
     };
@@ -116,7 +114,7 @@ pub fn import(
     }
 }
 
-/// The value, or its problems among the others.
+/// Returns the value, or adds its problems to `found`.
 fn keep<T>(read: Result<T, Vec<Diagnostic>>, found: &mut Vec<Diagnostic>) -> Option<T> {
     read.map_err(|problems| found.extend(problems)).ok()
 }
@@ -130,14 +128,14 @@ fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 
 /// An entry of the new index.
 enum Slot<'e, 'a> {
-    /// One that stays as it is.
+    /// An entry that stays unchanged.
     Kept(ServerView<'a>),
-    /// One that the document has a part in.
+    /// An entry that the document sets or changes.
     New(&'e New<'a>),
 }
 
 impl Slot<'_, '_> {
-    /// By what entries are sorted.
+    /// Returns the sort key of the entry: id and version.
     fn name(&self) -> (&str, &str) {
         match self {
             Self::Kept(server) => (server.id(), server.version()),
@@ -221,9 +219,11 @@ fn put(
                 Code::InputTooLarge,
                 Span::default(),
                 "with this document",
-                format!("the index would have more than {INDEX_LIMIT} bytes, and as many are read"),
+                format!(
+                    "the index with this document would exceed the limit of {INDEX_LIMIT} bytes"
+                ),
             )
-            .help("import into another index");
+            .help("import the document into another index");
         return Err(notes.finish());
     };
     let place = |origin: part::Origin| notes.place(origin);

@@ -4,18 +4,18 @@ use super::part::Origin;
 use agent_diagnostic::{Code, Diagnostic, Problems, Report};
 use agent_text::{Place, Source, Text};
 
-/// Where the problems are collected, by the text that they are in.
+/// The problems of each input.
 pub(super) struct Notes<'t> {
-    /// Those of the document.
+    /// Problems of the document.
     pub(super) import: Problems<'t>,
-    /// Those of the overlay.
+    /// Problems of the overlay.
     pub(super) overlay: Problems<'t>,
-    /// Those of the existing index.
+    /// Problems of the existing index.
     pub(super) index: Problems<'t>,
 }
 
 impl<'t> Notes<'t> {
-    /// None yet.
+    /// Returns an empty collection.
     pub(super) fn new(import: &'t Text, overlay: &'t Text, index: &'t Text) -> Self {
         Self {
             import: Problems::new(import),
@@ -32,7 +32,7 @@ impl<'t> Notes<'t> {
         }
     }
 
-    /// Report a problem where something comes from.
+    /// Reports a problem at an origin.
     pub(super) fn report(
         &mut self,
         code: Code,
@@ -44,7 +44,7 @@ impl<'t> Notes<'t> {
             .report(code, origin.span, label, message)
     }
 
-    /// The place where something comes from.
+    /// Returns the place of an origin.
     pub(super) fn place(&self, origin: Origin) -> Place {
         let problems = match origin.source {
             Source::Overlay => &self.overlay,
@@ -54,7 +54,7 @@ impl<'t> Notes<'t> {
         problems.text().place(origin.span)
     }
 
-    /// All problems, ordered by place within each text.
+    /// Returns all problems, ordered by place within each text.
     pub(super) fn finish(self) -> Vec<Diagnostic> {
         let mut found = self.import.finish();
         found.extend(self.overlay.finish());

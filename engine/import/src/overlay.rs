@@ -1,6 +1,6 @@
-//! What somebody wrote beside a document: all that the document does not hold.
+//! The overlay: manual values that a document lacks.
 
-use super::described::{Described, Told};
+use super::described::{Described, FieldValue};
 use super::existing::Existing;
 use super::field::Field;
 use agent_diagnostic::{Code, Problems};
@@ -9,10 +9,10 @@ use agent_syntax::{Entry, Node, Value};
 use agent_text::{Span, nearest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The key of what a tool can do.
+/// The key of a tool's capabilities.
 pub(super) const CAPABILITIES: &str = "x-summit-capabilities";
 
-/// All that an overlay says.
+/// The contents of an overlay.
 #[derive(Debug, Default)]
 pub(super) struct Settings<'a> {
     defaults: Given<'a>,
@@ -20,50 +20,50 @@ pub(super) struct Settings<'a> {
     by_key: BTreeMap<&'a str, usize>,
 }
 
-/// What an overlay says of one server.
+/// An overlay's values for one server.
 #[derive(Debug, Default)]
 pub(super) struct Given<'a> {
     fields: BTreeMap<Field, &'a Entry<'a>>,
-    /// The fields that can't be read, which are among the problems already.
+    /// The fields of the wrong type, which have been reported.
     refused: BTreeSet<Field>,
-    /// By name.
+    /// The tools by name.
     pub(super) tools: BTreeMap<&'a str, GivenTool<'a>>,
-    /// Where `tools` stands.
+    /// The place of the key `tools`.
     pub(super) tools_key: Span,
 }
 
-/// What an overlay says of a tool.
+/// An overlay's values for a tool.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GivenTool<'a> {
-    /// Where its name stands.
+    /// The place of its name.
     pub(super) key: Span,
     /// Its `x-summit-capabilities`.
     pub(super) capabilities: Option<&'a Entry<'a>>,
 }
 
-/// Which entry of the index a server of a document becomes.
+/// The index entry that a server of a document becomes.
 #[derive(Debug)]
 pub(super) struct Target {
-    /// Its id, or what stands in for it.
+    /// Its id, or a stand-in.
     pub(super) id: String,
-    /// Its version, or what stands in for it.
+    /// Its version, or a stand-in.
     pub(super) version: String,
-    /// The parts of the overlay that are about it: by the document's names for it.
+    /// The overlay's entries found by the document's names for it.
     named: Vec<usize>,
-    /// By its id.
+    /// The overlay's entry found by its id.
     by_id: Option<usize>,
-    /// By `id@version`.
+    /// The overlay's entry found by `id@version`.
     by_version: Option<usize>,
 }
 
 impl Target {
-    /// The parts of the overlay that are about it, the most particular first.
+    /// Returns the overlay's entries for it, the most specific first.
     fn parts(&self) -> impl Iterator<Item = usize> + '_ {
         let by = [self.by_version, self.by_id];
         by.into_iter().flatten().chain(self.named.iter().copied())
     }
 
-    /// Those of them that can give a field: none gives that by which it was found.
+    /// Returns those that can set a field. No entry sets the field by which it was found.
     fn giving(&self, field: Field) -> impl Iterator<Item = usize> + '_ {
         self.parts().filter(move |part| {
             let named = self.named.contains(part);
@@ -76,7 +76,7 @@ impl Target {
     }
 }
 
-/// A string in an overlay.
+/// Returns a string of an overlay.
 pub(super) fn string<'a>(node: &'a Node<'_>) -> Option<&'a str> {
     match &node.value {
         Value::String(text) | Value::Plain(text) => Some(text),
@@ -95,7 +95,7 @@ impl<'a> Given<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// Find out which entry a server becomes, the `number`th of the document.
+    /// Determines the entry of a server, the `number`th of the document.
     pub(super) fn target(&self, number: usize, server: &Described<'a>) -> Target {
         let mut target = Target {
             id: String::new(),
@@ -110,7 +110,7 @@ impl<'a> Settings<'a> {
                 _ => {}
             }
         }
-        // What is missing is a problem, and until it is reported it is nobody else's name.
+        // A missing value is reported later; its stand-in must not equal another server's name.
         let stand_in = || format!("missing {number}");
         target.id = match self.given(&target, Field::Id) {
             Some(entry) => string(&entry.value).map_or_else(stand_in, str::to_owned),
@@ -124,7 +124,7 @@ impl<'a> Settings<'a> {
         target.by_id = by_id;
         target.version = match (self.given(&target, Field::Version), &server.version) {
             (Some(entry), _) => string(&entry.value).map_or_else(stand_in, str::to_owned),
-            (None, Told::Value(version, _)) => version.clone().into_owned(),
+            (None, FieldValue::Value(version, _)) => version.clone().into_owned(),
             (None, _) => stand_in(),
         };
         let part = self
@@ -136,37 +136,37 @@ impl<'a> Settings<'a> {
         target
     }
 
-    /// What is given for a field of a server.
+    /// Returns the overlay's value of a server's field.
     pub(super) fn given(&self, target: &Target, field: Field) -> Option<&'a Entry<'a>> {
         target
             .giving(field)
             .find_map(|part| self.servers[part].2.fields.get(&field).copied())
     }
 
-    /// Whether something is given for a field that can't be read.
+    /// Returns whether the overlay's value of a field has the wrong type.
     pub(super) fn is_refused(&self, target: &Target, field: Field) -> bool {
         let mut parts = target.giving(field);
         parts.any(|part| self.servers[part].2.refused.contains(&field))
             || self.defaults.refused.contains(&field)
     }
 
-    /// What is given for a field of every server that has it from nowhere else.
+    /// Returns the default of a field, for servers without a value.
     pub(super) fn fallback(&self, field: Field) -> Option<&'a Entry<'a>> {
         self.defaults.fields.get(&field).copied()
     }
 
-    /// The parts about a server, the most particular first.
+    /// Returns the entries for a server, the most specific first.
     pub(super) fn parts<'s>(&'s self, target: &'s Target) -> impl Iterator<Item = &'s Given<'a>> {
         target.parts().map(|part| &self.servers[part].2)
     }
 
-    /// The key of the most particular part about a server, and where it stands.
+    /// Returns the key of the most specific entry for a server, with its place.
     pub(super) fn key(&self, target: &Target) -> Option<(&'a str, Span)> {
         let (key, span, _) = &self.servers[target.parts().next()?];
         Some((key, *span))
     }
 
-    /// Warn of the parts that are about no server at all.
+    /// Warns about entries that match no server.
     pub(super) fn warn_unused(
         &self,
         targets: &[Target],
@@ -200,8 +200,8 @@ impl<'a> Settings<'a> {
             let report = problems.report(
                 Code::ImportUnused,
                 *span,
-                "no server of this name",
-                format!("neither the document nor the index has a server `{key}`"),
+                "unknown server",
+                format!("neither the document nor the index contains a server `{key}`"),
             );
             if suggestions == 0 {
                 continue;
@@ -215,12 +215,12 @@ impl<'a> Settings<'a> {
             if let [only, ..] = &known[..]
                 && described.len() == 1
             {
-                report.help(format!("the document's server is `{only}`"));
+                report.help(format!("write `{only}`, the document's only server"));
             }
         }
     }
 
-    /// Warn of names that differ from those by which their part was found.
+    /// Warns about ids and versions that differ from those by which their entry was found.
     fn warn_without_effect(&self, target: &Target, problems: &mut Problems<'_>) {
         for (part, fields) in [
             (target.by_id, &[Field::Id][..]),
@@ -241,22 +241,25 @@ impl<'a> Settings<'a> {
                             Code::ImportUnused,
                             entry.value.span,
                             "has no effect",
-                            format!("the part about `{}` can't change its own name", self.servers[part].0),
+                            format!(
+                                "the overlay's entry for `{}` can't change its own name",
+                                self.servers[part].0
+                            ),
                         )
-                        .help("give another id or version under the name that the document has for the server");
+                        .help("set another id or version under the document's name for the server");
                 }
             }
         }
     }
 }
 
-/// Among as many servers a name is looked for that may have been meant.
+/// Maximum number of servers to compare for a suggested name.
 pub(super) const KNOWN_LIMIT: usize = 1_000;
 
-/// For as many names it is said what may have been meant.
+/// Maximum number of suggested names.
 pub(super) const SUGGESTION_LIMIT: usize = 20;
 
-/// Read what an overlay says. None if it is no mapping, which is then among the problems.
+/// Reads an overlay. Reports a problem and returns `None` if it is not a mapping.
 pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Option<Settings<'a>> {
     let mut settings = Settings::default();
     if root.value == Value::Null {

@@ -1,4 +1,4 @@
-//! Values together with where they come from, and writing them.
+//! Values with their origins, and the writer of an index.
 
 use super::field::Scalars;
 use agent_lower::INDEX_LIMIT;
@@ -10,35 +10,35 @@ use agent_text::{Source, Span};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Where something comes from.
+/// The origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Origin {
     /// The input.
     pub(super) source: Source,
-    /// The bytes.
+    /// The bytes of the input.
     pub(super) span: Span,
 }
 
 impl Origin {
-    /// A place in the document.
+    /// Returns an origin in the document.
     pub(super) fn import(span: Span) -> Self {
         let source = Source::Import;
         Self { source, span }
     }
 
-    /// A place in the overlay.
+    /// Returns an origin in the overlay.
     pub(super) fn overlay(span: Span) -> Self {
         let source = Source::Overlay;
         Self { source, span }
     }
 }
 
-/// What the spans of a tree are spans of.
+/// The base of a tree's spans.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Base {
     /// The input.
     pub(super) source: Source,
-    /// The offset in the input from which the spans count.
+    /// The offset of the tree in the input.
     pub(super) offset: u32,
 }
 
@@ -55,7 +55,7 @@ impl Base {
         offset: 0,
     };
 
-    /// Where a span is.
+    /// Returns the origin of a span.
     pub(super) fn origin(self, span: Span) -> Origin {
         Origin {
             source: self.source,
@@ -67,37 +67,37 @@ impl Base {
     }
 }
 
-/// A value in the making.
+/// A value to write.
 #[derive(Debug)]
 pub(super) enum Part<'a> {
-    /// A value as it stands in an input.
+    /// An unchanged value of an input.
     Tree {
         /// The value.
         node: &'a Node<'a>,
-        /// What its spans are spans of.
+        /// The base of its spans.
         base: Base,
-        /// What plain scalars in it are.
+        /// The meaning of its plain scalars.
         scalars: Scalars,
     },
-    /// A string that is made of what stands at a place.
+    /// A string derived from an origin.
     Text(Cow<'a, str>, Origin),
-    /// A value that stands in for one that is missing, so that the loader does not miss it too.
+    /// A stand-in for a missing value, so that the loader does not report it again.
     StandIn(&'static str),
     /// A mapping with members of several origins.
     Object(Object<'a>),
 }
 
-/// A mapping in the making.
+/// A mapping to write.
 #[derive(Debug, Default)]
 pub(super) struct Object<'a> {
-    /// Where it comes from as a whole.
+    /// Its origin as a whole.
     pub(super) origin: Option<Origin>,
-    /// Its members, with where their keys stand.
+    /// Its members, with the origins of their keys.
     pub(super) members: BTreeMap<Cow<'a, str>, (Option<Origin>, Part<'a>)>,
 }
 
 impl<'a> Object<'a> {
-    /// The members of a mapping. Of another value, none.
+    /// Returns the members of a mapping; any other value becomes an empty one.
     pub(super) fn of(node: &'a Node<'a>, base: Base) -> Self {
         let mut object = Self {
             origin: Some(base.origin(node.span)),
@@ -119,12 +119,12 @@ impl<'a> Object<'a> {
         object
     }
 
-    /// Set a member. A key that is there already keeps its place only if none is given.
+    /// Sets a member and the origin of its key.
     pub(super) fn set(&mut self, key: impl Into<Cow<'a, str>>, at: Option<Origin>, part: Part<'a>) {
         self.members.insert(key.into(), (at, part));
     }
 
-    /// A member that is to be changed: what it was, if it was a mapping, else an empty one.
+    /// Returns a member to change: the existing mapping, or an empty one.
     pub(super) fn open(&mut self, key: impl Into<Cow<'a, str>>) -> &mut Object<'a> {
         let member = self
             .members
@@ -138,27 +138,27 @@ impl<'a> Object<'a> {
         }
         match &mut member.1 {
             Part::Object(object) => object,
-            // It was made one above.
+            // The lines above made it a mapping.
             _ => unreachable!("a member that was opened is a mapping"),
         }
     }
 }
 
-/// Where a part of the written text comes from.
+/// The origin of a part of the written text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
     /// The written bytes.
     pub(super) written: Span,
-    /// The number of the mark around it; its own if there is none.
+    /// The number of the enclosing mark, or its own number.
     pub(super) parent: u32,
-    /// Where it comes from.
+    /// The origin.
     pub(super) origin: Origin,
 }
 
-/// Writes an index, and remembers where its parts come from.
+/// The writer of an index, which records the origins of its parts.
 pub(super) struct Printer {
     w: Writer,
-    /// In the order in which they start, a mark before those in it.
+    /// Ordered by start; an enclosing mark precedes those inside it.
     marks: Vec<Mark>,
     parent: Option<u32>,
 }
@@ -172,22 +172,21 @@ impl Printer {
         }
     }
 
-    /// The text and where its parts come from. None if it is larger than an index may be.
+    /// Returns the text and the marks, or `None` if the text exceeds the limit of an index.
     pub(super) fn finish(self) -> Option<(String, Vec<Mark>)> {
         let text = self.w.finish();
         (text.len() <= INDEX_LIMIT).then_some((text, self.marks))
     }
 
-    /// Whether nothing more is to be written, because it is too much already. What is open is
-    /// closed all the same.
+    /// Returns whether the text has exceeded its limit. Open brackets are closed all the same.
     fn full(&self) -> bool {
         self.w.len() > INDEX_LIMIT
     }
 
-    /// Write what comes from a place.
+    /// Writes a value with an origin.
     fn from(&mut self, origin: Origin, write: impl FnOnce(&mut Self)) {
         let number = self.marks.len() as u32;
-        // White space in front of the value is counted to it, which contains it all the same.
+        // White space before the value counts as part of it.
         let start = self.w.len();
         let outer = self.parent.replace(number);
         self.marks.push(Mark {
@@ -230,14 +229,14 @@ impl Printer {
         self.w.close(']');
     }
 
-    /// Write a list of which the items are written elsewhere.
+    /// Writes a list, whose items `items` writes.
     pub(super) fn list(&mut self, items: impl FnOnce(&mut Self)) {
         self.w.open('[');
         items(self);
         self.w.close(']');
     }
 
-    /// Write the key of the value that comes next.
+    /// Writes the key of the next value.
     pub(super) fn key(&mut self, key: &str, origin: Option<Origin>) {
         match origin {
             Some(origin) => self.from(origin, |printer| {
@@ -249,7 +248,7 @@ impl Printer {
         }
     }
 
-    /// Write a server that stays as it is.
+    /// Writes an unchanged server.
     pub(super) fn kept(&mut self, server: ServerView<'_>) {
         if self.full() {
             return;
@@ -259,7 +258,7 @@ impl Printer {
             span: server.id_span(),
         };
         self.from(origin, |printer| {
-            // It was read before, so that it can be read again.
+            // The entry was parsed before, so parsing it again succeeds.
             if let Ok(node) = parse_value(&mut Reader::new(server.entry())) {
                 printer.tree(&node, None, Scalars::Strings);
             }
@@ -289,8 +288,7 @@ impl Printer {
         });
     }
 
-    /// Write a value as it stands, with its keys sorted. Without a base it is not remembered
-    /// where its parts come from.
+    /// Writes an unchanged value with sorted keys. Without a base, it records no origins.
     pub(super) fn tree(&mut self, node: &Node<'_>, base: Option<Base>, scalars: Scalars) {
         match base {
             Some(base) => self.from(base.origin(node.span), |printer| {
@@ -318,7 +316,7 @@ impl Printer {
             Value::Mapping(entries) => {
                 let mut sorted: Vec<_> = entries.iter().collect();
                 sort_by(&mut sorted, |a, b| a.key.cmp(&b.key));
-                // Two of one key are refused, and are looked through all the same.
+                // Duplicate keys are an error, but the value is still written.
                 sorted.dedup_by(|later, earlier| later.key == earlier.key);
                 let members = sorted.iter().map(|entry| (&entry.key, *entry));
                 self.object(members, |printer, key, entry: &Entry<'_>| {
@@ -330,7 +328,7 @@ impl Printer {
     }
 }
 
-/// Whether a text is a number in JSON.
+/// Returns whether a text is a number in JSON.
 fn is_number(text: &str) -> bool {
     let mut reader = Reader::new(text);
     text.starts_with(|c: char| c == '-' || c.is_ascii_digit())

@@ -1,6 +1,6 @@
 //! `server.json` of an MCP registry, in the schemas 2025-12-11 and 2025-07-09.
 
-use super::described::{Described, Told, Unusable};
+use super::described::{Described, FieldValue, Unusable};
 use super::document::member;
 use super::endpoint::{Package, Refusal, check_url, is_placeholder};
 use agent_diagnostic::Problems;
@@ -10,7 +10,7 @@ use agent_text::Span;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// The servers of a registry's answer.
+/// Reads the servers of a registry's response.
 pub(super) fn servers<'a>(node: &'a Node<'a>, problems: &mut Problems<'_>) -> Vec<Described<'a>> {
     let Value::Sequence(items) = &node.value else {
         return Vec::new();
@@ -22,22 +22,22 @@ pub(super) fn servers<'a>(node: &'a Node<'a>, problems: &mut Problems<'_>) -> Ve
     servers.filter_map(|node| server(node, problems)).collect()
 }
 
-/// One server. None if it has no name.
+/// Reads one server. Returns `None` if it has no name.
 pub(super) fn server<'a>(node: &'a Node<'a>, problems: &mut Problems<'_>) -> Option<Described<'a>> {
     let start = node.span.start as usize;
     let open = Span::new(start, start + 1);
     let server = Object::of(node, "the server", open, problems)?.rename("");
     let name = server.required(
         "name",
-        "a server.json has a name:\n\"name\": \"com.example/reports\"",
+        "add the name of the server:\n\"name\": \"com.example/reports\"",
         problems,
     )?;
     let name = (text(&name.value, "name", problems)?, name.value.span);
     let version = match server.optional("version") {
-        None => Told::Nothing,
+        None => FieldValue::Absent,
         Some(entry) => match text(&entry.value, "version", problems) {
-            None => Told::Refused,
-            Some(version) => told_version(version, entry.value.span),
+            None => FieldValue::Invalid,
+            Some(version) => version_value(version, entry.value.span),
         },
     };
     let endpoint = endpoint(&server, problems);
@@ -49,25 +49,25 @@ pub(super) fn server<'a>(node: &'a Node<'a>, problems: &mut Problems<'_>) -> Opt
     })
 }
 
-/// A version, which must not be a placeholder.
-pub(super) fn told_version(version: &str, span: Span) -> Told<'_> {
+/// Reads a version, which must not be a placeholder.
+pub(super) fn version_value(version: &str, span: Span) -> FieldValue<'_> {
     if is_placeholder(version) {
-        Told::Unusable(Unusable {
+        FieldValue::Unusable(Unusable {
             span,
             label: Refusal::Placeholder.label().to_owned(),
             message: Refusal::Placeholder.message("the version"),
             choices: Vec::new(),
         })
     } else {
-        Told::Value(Cow::Borrowed(version), span)
+        FieldValue::Value(Cow::Borrowed(version), span)
     }
 }
 
-/// Something that a server may be reached by.
+/// A possible endpoint of a server.
 type Candidate<'a> = (Span, &'static str, Result<Cow<'a, str>, Refusal>);
 
-/// Where the server is reached: by the only remote, or by the only package.
-fn endpoint<'a>(server: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Told<'a> {
+/// Reads the endpoint: the only remote, or the only package.
+fn endpoint<'a>(server: &Object<'a, 'a>, problems: &mut Problems<'_>) -> FieldValue<'a> {
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
     let mut refused = false;
     for (key, read) in [
@@ -95,9 +95,9 @@ fn endpoint<'a>(server: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Told<'a
         }
     }
     if refused {
-        return Told::Refused;
+        return FieldValue::Invalid;
     }
-    // The same twice, such as one URL for two transports, is one.
+    // Equal candidates, such as one URL for two transports, count once.
     let mut seen = BTreeSet::new();
     let mut several = candidates;
     several.retain(|(_, _, value)| match value {
@@ -105,20 +105,20 @@ fn endpoint<'a>(server: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Told<'a
         Err(_) => true,
     });
     match several.len() {
-        0 => Told::Nothing,
+        0 => FieldValue::Absent,
         1 => match several.remove(0) {
-            (span, _, Ok(value)) => Told::Value(value, span),
-            (span, what, Err(refusal)) => Told::Unusable(Unusable {
+            (span, _, Ok(value)) => FieldValue::Value(value, span),
+            (span, what, Err(refusal)) => FieldValue::Unusable(Unusable {
                 span,
                 label: refusal.label().to_owned(),
                 message: refusal.message(what),
                 choices: Vec::new(),
             }),
         },
-        number => Told::Unusable(Unusable {
+        number => FieldValue::Unusable(Unusable {
             span: several[0].0,
-            label: "the first of them".to_owned(),
-            message: format!("the server can be reached in {number} ways, and one is to be chosen"),
+            label: "the first endpoint".to_owned(),
+            message: format!("the server has {number} possible endpoints: choose one"),
             choices: several
                 .into_iter()
                 .filter_map(|(_, _, value)| value.ok())
@@ -129,13 +129,13 @@ fn endpoint<'a>(server: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Told<'a
     }
 }
 
-/// As many ways to reach a server are shown to be chosen from.
+/// Maximum number of endpoints to choose from in a message.
 const CHOICES: usize = 8;
 
 fn remote<'a>(remote: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Option<Candidate<'a>> {
     let entry = remote.required(
         "url",
-        "a remote has a URL:\n\"url\": \"https://mcp.example/reports\"",
+        "add the URL of the remote:\n\"url\": \"https://mcp.example/reports\"",
         problems,
     )?;
     let url = text(&entry.value, &remote.path("url"), problems)?;
@@ -143,7 +143,7 @@ fn remote<'a>(remote: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Option<Ca
     Some((entry.value.span, "the URL of the remote", checked))
 }
 
-/// Whatever its transport is, a package is one thing, and has one name.
+/// Reads a package. Its endpoint does not depend on its transport.
 fn package<'a>(package: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Option<Candidate<'a>> {
     let mut field = |camel: &str, snake: &str| {
         let key = if package.optional(camel).is_some() {
@@ -169,7 +169,7 @@ fn package<'a>(package: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Option<
         } else {
             "identifier"
         };
-        package.missing(key, "a package has a registry and an identifier:\n\"registryType\": \"npm\",\n\"identifier\": \"@acme/reports\"", problems);
+        package.missing(key, "add the registry and the identifier of the package:\n\"registryType\": \"npm\",\n\"identifier\": \"@acme/reports\"", problems);
         return None;
     };
     let purl = Package {

@@ -1,6 +1,6 @@
-//! What a planner answered, from JSON that nobody trusts \[1\].
+//! One-call plans, from a planner's untrusted JSON \[1\].
 //!
-//! The whole text is one plan, or it is none: nothing is looked for in prose, and nothing mended.
+//! The whole text must be one plan. The engine extracts nothing from prose and repairs nothing.
 
 use super::fields::{Object, name, text};
 use super::{Checked, Lowered, PLAN_LIMIT, decode};
@@ -9,15 +9,15 @@ use agent_model::{CallPlan, Planned, PlannedCall};
 use agent_syntax::{Node, Value, json};
 use agent_text::{Source, Span};
 
-const SHAPES: &str = "a plan is one of\n\
+const SHAPES: &str = "write one of\n\
     {\"type\": \"call_tool\", \"server\": \"…\", \"tool\": \"…\", \"args\": {…}}\n\
     {\"type\": \"final_answer\", \"answer\": \"…\", \"needs_more_info\": true}";
 
-/// Read a one-call plan.
+/// Reads a one-call plan.
 ///
 /// # Errors
-/// Every problem of the text, ordered by place: [`Code::PlanNotJson`] where it is not strict JSON,
-/// [`Code::PlanShape`] where it is no plan, [`Code::InputTooLarge`].
+/// Every problem of the text, ordered by place: [`Code::PlanNotJson`] if it is not strict JSON,
+/// [`Code::PlanShape`] if it is not a plan, [`Code::InputTooLarge`].
 pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
     let text = decode(Source::Plan, bytes, PLAN_LIMIT).map_err(of_plan)?;
     let mut problems = Problems::new(&text);
@@ -37,7 +37,7 @@ pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
     }
 }
 
-/// The problems of a plan by the two codes that the specification has for them.
+/// Maps the codes of a plan's problems to the two of the specification.
 fn of_plan(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for problem in &mut found {
         problem.code = match problem.code {
@@ -62,9 +62,9 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Planned> {
                 Code::PlanShape,
                 Span::new(start, start + 1),
                 "a list",
-                "the plan is a list, and has to be one object",
+                "the plan is a list, but must be one object",
             )
-            .help("plan one call: another one is another request");
+            .help("plan one call; send another request for another call");
         return None;
     }
     let root = Object::of(node, "the plan", Span::new(start, start + 1), problems)?.rename("");
@@ -77,7 +77,7 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Planned> {
                 Code::PlanShape,
                 kind.value.span,
                 "neither `call_tool` nor `final_answer`",
-                format!("`type` can't be {other:?}"),
+                format!("unsupported plan type {other:?}"),
             );
             None
         }
@@ -104,7 +104,7 @@ fn call(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
 
 fn answer(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
     refuse_unknown(root, &["type", "answer", "needs_more_info"], problems);
-    let answer = root.required("answer", "say what has to be known", problems);
+    let answer = root.required("answer", "ask for the missing information", problems);
     let answer = answer.and_then(|entry| text(&entry.value, "answer", problems));
     let needs = root.required(
         "needs_more_info",
@@ -117,9 +117,9 @@ fn answer(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned>
                 Code::PlanShape,
                 needs.value.span,
                 "not `true`",
-                "`needs_more_info` has to be `true`: an answer without a tool is none",
+                "a final answer without `\"needs_more_info\": true` is not supported",
             )
-            .help("call a tool, or ask for what is missing");
+            .help("call a tool, or ask for the missing information and write `true`");
         return None;
     }
     Some(Planned::NeedsMoreInfo {
@@ -127,14 +127,14 @@ fn answer(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned>
     })
 }
 
-/// Report fields that a plan of this kind doesn't have: there is no place for a second call, a
+/// Reports fields that a plan of this type does not have. A plan cannot contain a second call, a
 /// condition or a retry.
 fn refuse_unknown(root: &Object<'_, '_>, known: &[&str], problems: &mut Problems<'_>) {
     for entry in root.unknown(known) {
         problems.report(
             Code::PlanShape,
             entry.key_span,
-            "no field of such a plan",
+            "unknown field",
             format!("a plan of this type has no field `{}`", entry.key),
         );
     }

@@ -1,4 +1,4 @@
-//! Requirements of capabilities, in manifests and in tasks \[4, 4\].
+//! Capability requirements, in manifests and in tasks \[4, 4\].
 
 use super::fields::{Object, choice, list, word};
 use agent_diagnostic::{Code, Diagnostic, Problems};
@@ -10,10 +10,10 @@ use agent_syntax::Node;
 use agent_text::sort::sort_by;
 use agent_text::{Span, Spanned};
 
-/// How a requirement could look, to be pasted.
+/// An example of a requirement, for help texts.
 pub(super) const EXAMPLE: &str = "- verb: search\n  resource: internet";
 
-/// A list of requirements that is not empty. None if any is invalid.
+/// Reads a non-empty list of requirements. Returns `None` if any is invalid.
 pub(super) fn requirements(
     node: &Node<'_>,
     path: &str,
@@ -26,7 +26,7 @@ pub(super) fn requirements(
                 Code::EmptyValue,
                 node.span,
                 "empty",
-                format!("`{path}` requires nothing"),
+                format!("`{path}` is an empty list"),
             )
             .help(format!("require at least one capability:\n{EXAMPLE}"));
         return None;
@@ -93,7 +93,7 @@ fn requirement(
     })
 }
 
-/// A list of tags: sorted, and the first of equal ones kept. None if any is invalid.
+/// Reads a list of tags, sorts it and drops duplicates. Returns `None` if any is invalid.
 pub(super) fn tags(
     node: &Node<'_>,
     path: &str,
@@ -113,8 +113,8 @@ pub(super) fn tags(
     Some(tags)
 }
 
-/// The label that forbids a requirement: by its verb or by its `verb:resource`, and which of the
-/// two stands where.
+/// Returns the label that forbids a requirement by its verb or its `verb:resource`, and the place
+/// of the forbidden part.
 pub(super) fn forbidden<'f>(
     requirement: &CapabilityRequirement,
     forbid: &'f [Spanned<ForbidLabel>],
@@ -134,17 +134,17 @@ pub(super) fn forbidden<'f>(
         })
 }
 
-/// What a contradiction is called.
+/// Returns the message about a contradiction.
 pub(super) fn contradiction(requirement: &CapabilityRequirement) -> String {
     let pair = requirement.capability.pair();
-    format!("the capability `{pair}` is required and forbidden")
+    format!("the capability `{pair}` is both required and forbidden")
 }
 
-/// What to do about a contradiction.
+/// The help for a contradiction.
 pub(super) const CONTRADICTION: &str =
-    "drop the requirement, or the label from `constraints.actions.forbid`";
+    "remove the requirement, or the label from `constraints.actions.forbid`";
 
-/// The requirements of a task that a manifest forbids: an error for each, with both places.
+/// Returns an error for each requirement of a task that the manifest forbids, with both places.
 pub fn contradictions(manifest: &Manifest, task: &Task) -> Vec<Diagnostic> {
     task.required
         .iter()

@@ -1,8 +1,8 @@
-//! What comes with a question besides manifest and index: the task, the tenant, health and the
-//! context of a policy. Each is YAML or JSON \[4\].
+//! The evaluation context of requirements: the task, the tenant, health and a policy's context.
+//! Each is YAML or JSON \[4\].
 
 use super::capability::{self, EXAMPLE};
-use super::fields::{Object, choice, integer, list, name, quoted, text, wrong_type};
+use super::fields::{Object, choice, integer, list, name, one_of, text, wrong_type};
 use super::{CIRCUMSTANCE_LIMIT, Checked, Lowered, decode};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
@@ -12,7 +12,7 @@ use agent_syntax::{Entry, Node, Value, json, yaml};
 use agent_text::sort::sort_by;
 use agent_text::{Source, Span, Text, nearest};
 
-/// In which notation a text is read.
+/// The notation of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Notation {
     /// Strict JSON if the first character is `{` or `[`, otherwise the subset of YAML.
@@ -23,7 +23,7 @@ pub enum Notation {
 }
 
 impl Notation {
-    /// That of a file of this name.
+    /// Returns the notation of a file by its name.
     pub fn of_file(name: &str) -> Self {
         if name.ends_with(".json") {
             Self::Json
@@ -32,13 +32,13 @@ impl Notation {
         }
     }
 
-    /// Whether a text is JSON in it. A byte order mark is no character of a text.
+    /// Returns whether a text is JSON in this notation. A byte order mark does not count.
     pub fn is_json(self, text: &str) -> bool {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         self == Self::Json || text.starts_with(['{', '['])
     }
 
-    /// Read a text in it. None if it can't be read, which is then among the problems.
+    /// Parses a text in this notation. Reports a problem and returns `None` if that fails.
     pub fn parse<'t>(self, problems: &mut Problems<'t>) -> Option<Node<'t>> {
         let text = problems.text().as_str();
         if self.is_json(text) {
@@ -49,7 +49,7 @@ impl Notation {
     }
 }
 
-/// Read a task.
+/// Reads a task.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place.
@@ -74,8 +74,8 @@ pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
     })
 }
 
-/// Read the configuration of a tenant: of the one that is named or, where none is, of the only
-/// one. All of them are checked.
+/// Reads the configuration of the named tenant, or of the only one if none is named. Checks all
+/// tenants.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place.
@@ -109,7 +109,7 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
                         format!("two tenants have the id `{}`", tenant.id),
                     )
                     .also(first.id_span, "first here")
-                    .help("keep one of the two");
+                    .help("remove or rename one of the two");
             }
             tenants.push(tenant);
         }
@@ -142,14 +142,14 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
     })
 }
 
-/// Read a snapshot of health.
+/// Reads a snapshot of health.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn health(bytes: Vec<u8>, notation: Notation) -> Lowered<Health> {
     read(Source::Health, bytes, notation, |root, problems| {
         let mut servers = Vec::new();
-        // A snapshot of nothing is a snapshot too: then nothing is known to work.
+        // An empty snapshot is valid: every server then counts as unhealthy.
         if root.value != Value::Null {
             for entry in entries(root, "the snapshot", problems)? {
                 known_name::<ServerId>(entry, problems);
@@ -173,7 +173,7 @@ pub fn health(bytes: Vec<u8>, notation: Notation) -> Lowered<Health> {
     })
 }
 
-/// Read what a policy is told of the circumstances: any value.
+/// Reads the context of a policy: any value.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place.
@@ -185,7 +185,7 @@ pub fn context(bytes: Vec<u8>, notation: Notation) -> Lowered<Context> {
     })
 }
 
-/// Read a text in its notation. What is read is finished with the text it was read from.
+/// Reads a text in its notation. `lower` returns a function that takes the text.
 fn read<T, F: FnOnce(Text) -> T>(
     source: Source,
     bytes: Vec<u8>,
@@ -208,7 +208,7 @@ fn read<T, F: FnOnce(Text) -> T>(
     }
 }
 
-/// The text without a byte order mark and without the mark that a YAML document may begin with.
+/// Returns the text without a byte order mark and the `---` line that may begin a YAML document.
 fn yaml_part(text: &str) -> Span {
     let rest = text.trim_start_matches('\u{feff}');
     let behind_mark = rest
@@ -218,7 +218,7 @@ fn yaml_part(text: &str) -> Span {
     Span::new(text.len() - behind_mark.len(), text.len())
 }
 
-/// The mapping that a whole file is.
+/// Takes the root of a file as a mapping.
 fn whole<'n, 't>(
     root: &'n Node<'t>,
     what: &str,
@@ -228,7 +228,7 @@ fn whole<'n, 't>(
     Some(Object::of(root, what, Span::new(start, start), problems)?.rename(""))
 }
 
-/// The entries of a mapping whose keys are names.
+/// Returns the entries of a mapping whose keys are names.
 fn entries<'n, 't>(
     node: &'n Node<'t>,
     path: &str,
@@ -245,7 +245,7 @@ fn entries<'n, 't>(
     }
 }
 
-/// Report a key that is no name of its kind.
+/// Reports a key that violates the rule of its kind of name.
 fn known_name<N: Name>(entry: &Entry<'_>, problems: &mut Problems<'_>) {
     if let Err(error) = N::RULE.check(&entry.key) {
         super::fields::bad_name(problems, entry.key_span, N::RULE, &entry.key, error);
@@ -263,7 +263,7 @@ struct NewTenant {
     json: String,
 }
 
-/// The fields of a tenant that are strings whatever they look like.
+/// The fields of a tenant that are always strings.
 const STRINGS: [&str; 3] = ["id", "tier", "policy"];
 
 fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<NewTenant> {
@@ -285,7 +285,8 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
         let path = object.path("token_budget");
         let budget = integer(&entry.value, &path, problems)?;
         if budget.value < 0 {
-            wrong_type(problems, budget.span, &path, "at least 0", "negative");
+            let found = budget.value.to_string();
+            wrong_type(problems, budget.span, &path, "at least 0", &found);
         }
         u64::try_from(budget.value).ok()
     });
@@ -320,29 +321,29 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
     })
 }
 
-/// Report that it can't be said which tenant is meant.
+/// Reports that the configuration does not determine the tenant.
 fn refuse_choice(tenants: &[NewTenant], id: Option<&str>, span: Span, problems: &mut Problems<'_>) {
     let ids: Vec<_> = tenants.iter().map(|tenant| tenant.id.as_str()).collect();
     let message = match (id, &ids[..]) {
-        (_, []) => "the configuration has no tenant".to_owned(),
-        (Some(id), _) => format!("the configuration has no tenant {id:?}"),
+        (_, []) => "the configuration lists no tenant".to_owned(),
+        (Some(id), _) => format!("the configuration lists no tenant {id:?}"),
         (None, _) => format!(
-            "the configuration has {} tenants, and none is named",
+            "the configuration lists {} tenants, and none is selected",
             ids.len()
         ),
     };
-    let mut report = problems.report(Code::TenantUnknown, span, "among these", message);
+    let mut report = problems.report(Code::TenantUnknown, span, "the tenants", message);
     let meant = nearest(id.unwrap_or_default(), ids.iter().copied(), 1);
     if let Some(meant) = meant.first() {
         report = report.help(format!("did you mean `{meant}`?"));
     }
     if !ids.is_empty() {
         let some = &ids[..ids.len().min(10)];
-        report.help(format!("name one of {}", quoted(some, ", ")));
+        report.help(format!("select {}", one_of(some)));
     }
 }
 
-/// Write the entry of a tenant as JSON.
+/// Writes the entry of a tenant as JSON.
 fn write_tenant(node: &Node<'_>, out: &mut String) {
     let Value::Mapping(entries) = &node.value else {
         return write_json(node, out);
@@ -370,8 +371,8 @@ fn write_members(
     out.push('}');
 }
 
-/// Write a value as JSON. A plain scalar of YAML is null, a boolean or a number where JSON would
-/// have it so, and otherwise a string.
+/// Writes a value as JSON. A plain YAML scalar is written as null, a boolean or a number if it is
+/// one in JSON, and otherwise as a string.
 fn write_json(node: &Node<'_>, out: &mut String) {
     match &node.value {
         Value::Null | Value::Refused => out.push_str("null"),
@@ -396,7 +397,7 @@ fn write_json(node: &Node<'_>, out: &mut String) {
     }
 }
 
-/// Whether JSON has this as a null, a boolean or a number.
+/// Returns whether a text is null, a boolean or a number in JSON.
 fn is_literal(text: &str) -> bool {
     let Ok(node) = json::parse_value(&mut json::Reader::new(text)) else {
         return false;

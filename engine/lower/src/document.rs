@@ -1,5 +1,5 @@
-//! The documents of a plan, from JSON that nobody trusts: read strictly, and checked against the
-//! schema of their kind before anything is made of them \[3\].
+//! The documents of a plan, from untrusted JSON \[3\]. Each is read strictly and checked against its
+//! schema before it is lowered.
 
 use agent_diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings, Problems};
 use agent_json_schema::{Budget, JsonText, Library, Violation};
@@ -7,27 +7,29 @@ use agent_syntax::{Node, Value, canonical_node, json};
 use agent_text::{Source, Span, Spanned, Text};
 use std::collections::BTreeSet;
 
-/// What became of a document: what it says, if it can be read that far, and what is wrong with it.
-/// There may be both, so that all that is wrong with a plan is told at once.
+/// A document with its findings, and its value if it could be read.
+///
+/// Both may be present, so that one answer reports everything that is wrong with a plan.
 #[derive(Debug)]
 pub struct Examined<T> {
-    /// The text; of one that is not UTF-8, what is before the first bad byte is not kept.
+    /// The text; empty if it is not UTF-8 or too large.
     pub text: Text,
-    /// What it says.
+    /// The value.
     pub value: Option<T>,
-    /// What is wrong with it, ordered by place.
+    /// The findings, ordered by place.
     pub findings: Vec<Finding>,
 }
 
 impl<T> Examined<T> {
-    /// The value, if nothing is wrong with it.
+    /// Returns the value of a document without findings.
     pub fn sound(&self) -> Option<&T> {
         self.value.as_ref().filter(|_| self.findings.is_empty())
     }
 }
 
-/// Examine a document: read it, check it against the schema of a name in each of some libraries, and
-/// make of the tree what `lower` makes of it, which is told what was found and may find more.
+/// Reads a document, checks it against the named schema of each library, and lowers its tree.
+///
+/// `lower` receives the findings so far and may add more.
 pub(super) fn examine<T>(
     (source, bytes, limit): (Source, Vec<u8>, usize),
     (schema, libraries): (&str, &[&Library]),
@@ -60,7 +62,7 @@ pub(super) fn examine<T>(
     }
 }
 
-/// All in which a document is not as the schema of a name asks, ordered by place.
+/// Returns every violation of the named schema in a document, ordered by place.
 pub fn conformity(schema: &str, document: Vec<u8>, library: &Library) -> Vec<Finding> {
     let read = (Source::Document, document, super::DOCUMENT_LIMIT);
     examine(read, (schema, &[library]), |_, _| Some(())).findings
@@ -74,8 +76,8 @@ fn unreadable<T>(text: Text, found: Vec<Diagnostic>) -> Examined<T> {
     }
 }
 
-/// Find everything in which a value, which stands at a pointer of its document, is not as the
-/// schema of a name asks, save for what the caller tells otherwise.
+/// Reports every violation of the named schema in a value at the pointer `at`. The caller reports
+/// the violations that `tell` excludes.
 pub(super) fn conform(
     node: &Node<'_>,
     at: &str,
@@ -89,7 +91,7 @@ pub(super) fn conform(
             let of_type = violations.iter().filter(|it| it.keyword == "type");
             let of_type: BTreeSet<_> = of_type.map(|it| &*it.instance).collect();
             for violation in violations.iter().filter(|it| tell(it)) {
-                // A value of the wrong type is nothing else either.
+                // A value of the wrong type violates nearly every other keyword too.
                 if violation.keyword == "type" || !of_type.contains(&*violation.instance) {
                     violated(violation, at, schema, findings);
                 }
@@ -99,7 +101,7 @@ pub(super) fn conform(
             Some(Code::SchemaBudget),
             (node.span, at),
             schema,
-            "not decided",
+            "not checked",
             format!("the document can't be checked: {}", over.reason()),
             Code::SchemaBudget.help(),
         ),
@@ -108,7 +110,7 @@ pub(super) fn conform(
 }
 
 fn violated(violation: &Violation, at: &str, schema: &str, findings: &mut Findings<'_>) {
-    // A condition holds for what it is about; what it asks for is what is wrong.
+    // A failed `then` or `else` has causes that say more than the condition itself.
     if matches!(violation.keyword, "then" | "else") && !violation.causes.is_empty() {
         for cause in &violation.causes {
             violated(cause, at, schema, findings);
@@ -123,7 +125,7 @@ fn violated(violation: &Violation, at: &str, schema: &str, findings: &mut Findin
     };
     let causes = violation.causes.first().map(|cause| {
         format!(
-            "; nearest is the one by which `{at}{}` {}",
+            "; in the nearest alternative `{at}{}` {}",
             cause.instance, cause.message
         )
     });
@@ -131,11 +133,11 @@ fn violated(violation: &Violation, at: &str, schema: &str, findings: &mut Findin
     findings.add(
         (violation.span, &pointer),
         &rule,
-        "not what the schema says",
+        "violates the schema",
         format!("{what} {}{}", violation.message, causes.unwrap_or_default()),
-        &format!("the schema says so at `{rule}`"),
+        &format!("change it as `{rule}` of the schema requires"),
     );
-    // An unknown member is gone once it is removed.
+    // Removing an unknown member resolves its violation.
     if matches!(
         violation.keyword,
         "additionalProperties" | "unevaluatedProperties"
@@ -150,7 +152,7 @@ fn violated(violation: &Violation, at: &str, schema: &str, findings: &mut Findin
     }
 }
 
-/// The name of a keyword of a schema: that of the document it stands in, and the pointer there.
+/// Returns the name of a schema's keyword: its document and the pointer in it.
 pub fn rule(violation: &Violation, schema: &str) -> String {
     let document = violation.document.as_deref().map_or(schema, |uri| {
         let name = uri.rsplit('/').next().unwrap_or(uri);
@@ -159,7 +161,7 @@ pub fn rule(violation: &Violation, schema: &str) -> String {
     format!("{document}#{}", violation.schema)
 }
 
-/// A text as strict JSON: one value, and nothing around it. None if it is not.
+/// Parses a text as strict JSON: exactly one value. Returns `None` if it is not.
 pub fn strict(text: &str) -> Option<JsonText<'_>> {
     let whole = Text::new(Source::Document, text.to_owned());
     let mut problems = Problems::new(&whole);
@@ -170,14 +172,14 @@ pub fn strict(text: &str) -> Option<JsonText<'_>> {
     JsonText::read(text)
 }
 
-/// The digest of the RFC 8785 form of a value.
+/// Returns the digest of a value's RFC 8785 form.
 pub(super) fn digest_of(node: &Node<'_>) -> String {
     let mut canonical = String::new();
     canonical_node(node, &mut canonical);
     super::digest(&canonical)
 }
 
-/// A member of an object, of which the schema has been checked.
+/// Returns a member of an object whose schema was checked.
 pub(super) fn member<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
     match &node.value {
         Value::Mapping(entries) => entries
@@ -188,7 +190,7 @@ pub(super) fn member<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n Node<
     }
 }
 
-/// The string that a value is.
+/// Returns the string of a value.
 pub(super) fn string<'n>(node: &'n Node<'_>) -> Option<&'n str> {
     match &node.value {
         Value::String(text) => Some(text),
@@ -196,7 +198,7 @@ pub(super) fn string<'n>(node: &'n Node<'_>) -> Option<&'n str> {
     }
 }
 
-/// A member of an object that is a string, and where it stands.
+/// Returns a string member of an object, with its place.
 pub(super) fn spanned(node: &Node<'_>, name: &str) -> Option<Spanned<String>> {
     let member = member(node, name)?;
     Some(Spanned {
@@ -205,7 +207,7 @@ pub(super) fn spanned(node: &Node<'_>, name: &str) -> Option<Spanned<String>> {
     })
 }
 
-/// The items of a member of an object; none if it is no list.
+/// Returns the items of a member of an object; empty if it is not a list.
 pub(super) fn items<'n, 'a>(node: &'n Node<'a>, name: &str) -> &'n [Node<'a>] {
     match member(node, name).map(|member| &member.value) {
         Some(Value::Sequence(items)) => items,
@@ -213,13 +215,13 @@ pub(super) fn items<'n, 'a>(node: &'n Node<'a>, name: &str) -> &'n [Node<'a>] {
     }
 }
 
-/// A member that is a whole number, and not a negative one.
+/// Returns a member that is a non-negative whole number.
 pub(super) fn whole_number(node: &Node<'_>, name: &str) -> Option<Spanned<u64>> {
     let member = member(node, name)?;
     let Value::Number(number) = &member.value else {
         return None;
     };
-    // `1e3` and `1000.0` are whole numbers to a schema.
+    // JSON Schema counts `1e3` and `1000.0` as whole numbers.
     let value = number.parse().ok().or_else(|| {
         let value = number.parse::<f64>().ok()?;
         (value >= 0.0 && value.fract() == 0.0).then_some(value as u64)
@@ -230,7 +232,7 @@ pub(super) fn whole_number(node: &Node<'_>, name: &str) -> Option<Spanned<u64>> 
     })
 }
 
-/// Report a value that may stand once and stands again.
+/// Reports a repeated value that must be unique.
 pub(super) fn again(
     (span, pointer): (Span, &str),
     first: Span,
@@ -241,9 +243,9 @@ pub(super) fn again(
     findings.add(
         (span, pointer),
         rule,
-        "again here",
-        format!("{what} stands twice"),
-        "give one of the two another name, or remove it",
+        "repeated here",
+        format!("{what} appears twice"),
+        "remove or rename one of the two",
     );
     findings.also(first, "first here");
 }

@@ -1,11 +1,11 @@
-//! Reading typed fields from trees, and saying what is wrong with them.
+//! Typed fields of trees, and the diagnostics about them.
 
 use agent_diagnostic::{Code, Problems};
 use agent_model::{Name, NameError, NameRule, Vocabulary};
 use agent_syntax::{Entry, Node, Value};
 use agent_text::{Span, Spanned, nearest};
 
-/// What a value is called when it is not what its field takes.
+/// Returns the name of a value's type, with its article.
 pub fn describe(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "nothing",
@@ -17,7 +17,7 @@ pub fn describe(value: &Value<'_>) -> &'static str {
     }
 }
 
-/// Report that a field takes another type.
+/// Reports a value of another type than its field requires.
 pub fn wrong_type(
     problems: &mut Problems<'_>,
     span: Span,
@@ -25,18 +25,27 @@ pub fn wrong_type(
     expected: &str,
     found: &str,
 ) {
-    let report = problems.report(
+    let field = field(path);
+    if found == "nothing" {
+        problems
+            .report(
+                Code::WrongType,
+                span,
+                "no value",
+                format!("{field} must be {expected}, but has no value"),
+            )
+            .help("write a value, or remove the key");
+        return;
+    }
+    problems.report(
         Code::WrongType,
         span,
         format!("this is {found}"),
-        format!("{} must be {expected}, and is {found}", field(path)),
+        format!("{field} must be {expected}, but is {found}"),
     );
-    if found == "nothing" {
-        report.help("write a value, or remove the key");
-    }
 }
 
-/// How a field is named in a sentence. What is no field, such as `the lock`, is named as it is.
+/// Returns a field's name for a message. A description such as `the lock` has no backquotes.
 pub(crate) fn field(path: &str) -> String {
     if path.is_empty() {
         "the frontmatter".to_owned()
@@ -47,7 +56,7 @@ pub(crate) fn field(path: &str) -> String {
     }
 }
 
-/// A noun with its article.
+/// Returns a noun with its indefinite article.
 fn one(noun: &str) -> String {
     let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) {
         "an"
@@ -57,7 +66,7 @@ fn one(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
-/// Report that a text is no name of its kind.
+/// Reports a text that violates the rule of its kind of name.
 pub(crate) fn bad_name(
     problems: &mut Problems<'_>,
     span: Span,
@@ -78,10 +87,10 @@ pub(crate) fn bad_name(
         }
         NameError::Control(_) | NameError::Reserved(_) | NameError::Unknown => {
             let reserved: Vec<_> = rule.reserved.iter().map(|c| format!("`{c}`")).collect();
-            let also = if reserved.is_empty() {
-                String::new()
-            } else {
-                format!(" and no {}", reserved.join(" or "))
+            let forbidden = match &reserved[..] {
+                [] => String::new(),
+                [only] => format!(" and {only}"),
+                [others @ .., last] => format!(", {} and {last}", others.join(", ")),
             };
             problems
                 .report(
@@ -91,14 +100,14 @@ pub(crate) fn bad_name(
                     format!("{text:?} can't be {}: {error}", one(rule.noun)),
                 )
                 .help(format!(
-                    "{} holds no control character{also}",
+                    "write {} without control characters{forbidden}",
                     one(rule.noun)
                 ));
         }
     }
 }
 
-/// Report that a word is none that everybody knows, and none of one's own.
+/// Reports a word that is neither known nor a valid custom one.
 pub(crate) fn bad_word(
     problems: &mut Problems<'_>,
     span: Span,
@@ -109,20 +118,20 @@ pub(crate) fn bad_word(
     let mut report = problems.report(
         Code::UnknownValue,
         span,
-        format!("no {noun} that is known"),
-        format!("{text:?} is no known {noun}"),
+        format!("unknown {noun}"),
+        format!("unknown {noun} {text:?}"),
     );
     if let Some(meant) = nearest(text, vocabulary.known.iter().copied(), 1).first() {
         report = report.help(format!("did you mean `{meant}`?"));
     }
     report.help(format!(
-        "known are {}; a {noun} of one's own has a dash, a dot or a colon in it, such as `x-{}`",
-        quoted(vocabulary.known, ", "),
+        "use {}, or a custom {noun} that contains a dash, a dot or a colon, such as `x-{}`",
+        one_of(vocabulary.known),
         text.replace(|c: char| c.is_control(), "")
     ));
 }
 
-/// Report that a field does not allow a value.
+/// Reports a value that its field does not allow.
 pub(crate) fn bad_choice(
     problems: &mut Problems<'_>,
     span: Span,
@@ -139,26 +148,34 @@ pub(crate) fn bad_choice(
     if let Some(meant) = nearest(text, allowed.iter().copied(), 1).first() {
         report = report.help(format!("did you mean `{meant}`?"));
     }
-    report.help(format!("allowed are {}", quoted(allowed, ", ")));
+    report.help(format!("use {}", one_of(allowed)));
 }
 
-/// Words in backquotes.
+/// Quotes words in backquotes and joins them.
 pub(crate) fn quoted(words: &[&str], between: &str) -> String {
     let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
     words.join(between)
 }
 
-/// A mapping whose fields are being read.
+/// Lists the words to choose from.
+pub(crate) fn one_of(words: &[&str]) -> String {
+    match words {
+        [only] => format!("`{only}`"),
+        _ => format!("one of {}", quoted(words, ", ")),
+    }
+}
+
+/// A mapping with its name and place for messages.
 pub struct Object<'n, 't> {
     entries: &'n [Entry<'t>],
-    /// Its name in messages, such as `constraints.data`; empty for the whole.
+    /// Its name in messages, such as `constraints.data`; empty for the root.
     path: String,
-    /// Where an absent field is missed.
+    /// The place at which an absent field is reported.
     anchor: Span,
 }
 
 impl<'n, 't> Object<'n, 't> {
-    /// A node as a mapping. None if it is none, which is reported.
+    /// Takes a node as a mapping. Reports any other type and returns `None`.
     pub fn of(
         node: &'n Node<'t>,
         path: impl Into<String>,
@@ -180,7 +197,7 @@ impl<'n, 't> Object<'n, 't> {
         }
     }
 
-    /// The same under another name.
+    /// Returns the mapping under another name.
     pub fn rename(self, path: &str) -> Self {
         Self {
             path: path.to_owned(),
@@ -188,7 +205,7 @@ impl<'n, 't> Object<'n, 't> {
         }
     }
 
-    /// The path of a field.
+    /// Returns the path of a field.
     pub fn path(&self, key: &str) -> String {
         if self.path.is_empty() {
             key.to_owned()
@@ -197,13 +214,13 @@ impl<'n, 't> Object<'n, 't> {
         }
     }
 
-    /// A mapping among the fields, which may be absent.
+    /// Returns an optional field that is a mapping.
     pub fn object(&self, key: &str, problems: &mut Problems<'_>) -> Option<Self> {
         let entry = self.optional(key)?;
         Self::of(&entry.value, self.path(key), entry.key_span, problems)
     }
 
-    /// A mapping among the fields, which must be there.
+    /// Returns a required field that is a mapping.
     pub fn required_object(
         &self,
         key: &str,
@@ -214,12 +231,12 @@ impl<'n, 't> Object<'n, 't> {
         self.object(key, problems)
     }
 
-    /// A field that may be absent.
+    /// Returns an optional field.
     pub fn optional(&self, key: &str) -> Option<&'n Entry<'t>> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// A field that must be there; `help` is what to do where it is not.
+    /// Returns a required field, or reports its absence with `help`.
     pub fn required(
         &self,
         key: &str,
@@ -233,7 +250,7 @@ impl<'n, 't> Object<'n, 't> {
         entry
     }
 
-    /// Report that a field is absent.
+    /// Reports an absent field.
     pub fn missing(&self, key: &str, help: &str, problems: &mut Problems<'_>) {
         problems
             .report(
@@ -245,7 +262,7 @@ impl<'n, 't> Object<'n, 't> {
             .help(help);
     }
 
-    /// The fields that have no meaning.
+    /// Returns the unknown fields.
     pub(crate) fn unknown(&self, known: &[&str]) -> impl Iterator<Item = &'n Entry<'t>> {
         let entries = self.entries;
         entries
@@ -253,25 +270,24 @@ impl<'n, 't> Object<'n, 't> {
             .filter(move |entry| !known.contains(&&*entry.key))
     }
 
-    /// Warn of fields that have no meaning.
+    /// Warns about unknown fields.
     pub fn warn_unknown(&self, known: &[&str], problems: &mut Problems<'_>) {
         for entry in self.unknown(known) {
             let mut report = problems.report(
                 Code::UnknownKey,
                 entry.key_span,
                 "has no effect",
-                format!("`{}` is no known field", self.path(&entry.key)),
+                format!("unknown field `{}`", self.path(&entry.key)),
             );
             if let Some(meant) = nearest(&entry.key, known.iter().copied(), 1).first() {
                 report = report.help(format!("did you mean `{meant}`?"));
             }
-            let known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
-            report.help(format!("known are {}", known.join(", ")));
+            report.help(format!("use {}, or remove the field", one_of(known)));
         }
     }
 }
 
-/// A node as a string: a plain scalar counts by its source text.
+/// Takes a node as a string. A plain YAML scalar counts as its source text.
 pub fn text<'n>(node: &'n Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<&'n str> {
     match &node.value {
         Value::String(text) | Value::Plain(text) => Some(text),
@@ -283,7 +299,7 @@ pub fn text<'n>(node: &'n Node<'_>, path: &str, problems: &mut Problems<'_>) -> 
     }
 }
 
-/// A node as a name.
+/// Takes a node as a name.
 pub fn name<N: Name>(
     node: &Node<'_>,
     path: &str,
@@ -302,7 +318,7 @@ pub fn name<N: Name>(
     }
 }
 
-/// A node as a list.
+/// Takes a node as a list.
 pub fn list<'n, 't>(
     node: &'n Node<'t>,
     path: &str,
@@ -318,7 +334,7 @@ pub fn list<'n, 't>(
     }
 }
 
-/// A node as a list of names. None if any is invalid.
+/// Takes a node as a list of names. Returns `None` if any is invalid.
 pub fn names<N: Name>(
     node: &Node<'_>,
     path: &str,
@@ -333,7 +349,7 @@ pub fn names<N: Name>(
     (names.len() == items.len()).then_some(names)
 }
 
-/// A node as one of some values.
+/// Takes a node as one of several allowed values.
 pub fn choice<'c, T>(
     node: &Node<'_>,
     path: &str,
@@ -358,7 +374,7 @@ pub fn choice<'c, T>(
     })
 }
 
-/// A node as a word of a vocabulary.
+/// Takes a node as a word of a vocabulary.
 pub(crate) fn word<N: Name>(
     node: &Node<'_>,
     path: &str,
@@ -379,7 +395,7 @@ pub(crate) fn word<N: Name>(
     None
 }
 
-/// A node as a whole number: plain digits, with a sign or without.
+/// Takes a node as a whole number: decimal digits, optionally with a minus sign.
 pub fn integer(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Spanned<i64>> {
     let text: &str = match &node.value {
         Value::Number(text) => text,
@@ -392,7 +408,15 @@ pub fn integer(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
     };
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        wrong_type(problems, node.span, path, "a whole number", "none");
+        problems.report(
+            Code::WrongType,
+            node.span,
+            "not a whole number",
+            format!(
+                "{} must be a whole number; {text:?} is not one",
+                field(path)
+            ),
+        );
         return None;
     }
     let value = text.parse().ok();
@@ -402,7 +426,7 @@ pub fn integer(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
                 Code::NumberOutOfRange,
                 node.span,
                 "too large",
-                format!("{} is beyond 64 bits", field(path)),
+                format!("{} does not fit into 64 bits", field(path)),
             )
             .help("write a smaller number");
     }
@@ -412,7 +436,7 @@ pub fn integer(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
     })
 }
 
-/// A node as a boolean: plain `true` or `false`.
+/// Takes a node as a boolean: plain `true` or `false`.
 pub fn boolean(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Spanned<bool>> {
     let value = match &node.value {
         Value::Bool(value) => *value,

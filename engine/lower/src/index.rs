@@ -1,7 +1,7 @@
 //! `mcp.index.json` \[0, 1.2\].
 //!
-//! The index is read in one pass and without a tree, because its size is what a resolution
-//! costs. What is wrong is reported on the way, at its place, and reading goes on behind it.
+//! The index is read in one pass and without a tree, because reading it dominates the cost of a
+//! resolution. The loader reports a problem at its place and continues behind it.
 
 use super::fields::{bad_choice, bad_name, bad_word, wrong_type};
 use super::lookalike::warn_of_lookalikes;
@@ -16,7 +16,7 @@ use agent_syntax::json::{Kind, Reader, Syntax, Token, report};
 use agent_text::{Source, Span};
 use std::borrow::Cow;
 
-/// Read an index. An index with any invalid entry is refused whole.
+/// Reads an index. Refuses the whole index if any entry is invalid.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place, up to [`Problems::LIMIT`].
@@ -50,16 +50,16 @@ pub fn index(bytes: Vec<u8>) -> Lowered<Index> {
             .report(
                 Code::DuplicateServer,
                 pair.again,
-                "again here",
+                "repeated here",
                 "two entries have the same id and version",
             )
             .also(pair.first, "first here")
-            .help("remove one of the two, or give it another version");
+            .help("remove one of the two, or change its version");
     }
     if problems.has_errors() {
         return Err(problems.finish());
     }
-    // An index has no warnings but those that need it whole.
+    // Only lookalikes cause warnings, and finding them requires the whole index.
     drop(problems);
     let order = order.into_order();
     let index = builder.finish(text, &order);
@@ -81,7 +81,7 @@ struct Loader<'t, 'p> {
 }
 
 impl<'t> Loader<'t, '_> {
-    /// An array of servers, or an object with `servers`.
+    /// Reads an array of servers, or an object with `servers`.
     fn document(&mut self) -> Read<()> {
         let start = self.start()?;
         match self.reader.kind()? {
@@ -103,7 +103,7 @@ impl<'t> Loader<'t, '_> {
                             "`servers` is missing here",
                             "the index has no field `servers`",
                         )
-                        .help("an index is a list of servers, or an object that has it:\n{ \"servers\": [] }");
+                        .help("write a list of servers, or add it to the object:\n{ \"servers\": [] }");
                 }
                 Ok(())
             }
@@ -117,13 +117,13 @@ impl<'t> Loader<'t, '_> {
         }
     }
 
-    /// The offset at which the next value starts.
+    /// Returns the offset at which the next value starts.
     fn start(&mut self) -> Read<usize> {
         self.reader.kind()?;
         Ok(self.reader.offset())
     }
 
-    /// Whether a value of this kind comes next; another is reported and passed over.
+    /// Returns whether the next value has this kind. Reports and skips any other value.
     #[inline]
     fn expect(&mut self, kind: Kind, path: &str, expected: &str) -> Read<bool> {
         let found = self.reader.kind()?;
@@ -133,7 +133,7 @@ impl<'t> Loader<'t, '_> {
         self.refuse(found, path, expected).map(|()| false)
     }
 
-    /// Report a value of another kind than expected, and pass over it.
+    /// Reports and skips a value of an unexpected kind.
     #[cold]
     fn refuse(&mut self, found: Kind, path: &str, expected: &str) -> Read<()> {
         let start = self.reader.offset();
@@ -151,8 +151,8 @@ impl<'t> Loader<'t, '_> {
         Ok(())
     }
 
-    /// Read an object: call `field` with the number of each known key, at its value, and pass
-    /// over the others. Where known keys stand is `seen`, and duplicate keys are noted.
+    /// Reads an object. Calls `field` with the number of each known key, at its value, and skips
+    /// the others. Records the places of known keys in `seen`, and notes duplicate keys.
     fn object(
         &mut self,
         known: &[&str],
@@ -162,7 +162,7 @@ impl<'t> Loader<'t, '_> {
         self.reader.enter_object()?;
         let unknown = self.reader.begin_keys();
         let mut first = true;
-        // Most objects have their keys in the usual order, and the one that comes next is found
+        // Most objects have their keys in the usual order, so the next known key usually matches
         // at once.
         let mut next = 0;
         while let Some(key) = self.reader.key(&mut first)? {
@@ -191,7 +191,7 @@ impl<'t> Loader<'t, '_> {
         Ok(())
     }
 
-    /// Read a list: call `item` at each of its elements.
+    /// Reads a list. Calls `item` at each element.
     #[inline]
     fn list(&mut self, mut item: impl FnMut(&mut Self) -> Read<()>) -> Read<()> {
         self.reader.enter_array()?;
@@ -265,7 +265,7 @@ impl<'t> Loader<'t, '_> {
         Ok(())
     }
 
-    /// Report which of the fields were not seen in the object that starts at `start`.
+    /// Reports the absent fields of the object that starts at `start`.
     #[inline]
     fn require(&mut self, fields: &[&str], seen: &[Option<Span>], parent: &str, start: usize) {
         if seen[..fields.len()].iter().all(Option::is_some) {
@@ -316,7 +316,7 @@ impl<'t> Loader<'t, '_> {
         Ok(Some(self.slice(&token)))
     }
 
-    /// Read a name by which servers are ordered.
+    /// Reads a name that orders servers.
     fn key(&mut self, path: &str, rule: NameRule) -> Read<Option<(Slice, Span)>> {
         let Some(token) = self.string(path)? else {
             return Ok(None);
@@ -332,7 +332,7 @@ impl<'t> Loader<'t, '_> {
         }
     }
 
-    /// Read a list of names that servers have in common.
+    /// Reads a list of names that servers share.
     fn members(
         &mut self,
         path: &str,
@@ -346,7 +346,7 @@ impl<'t> Loader<'t, '_> {
             if let Some(token) = loader.string(path)?
                 && (add(&mut loader.builder, &token.value) || loader.problems.has_errors())
             {
-                // Checked when it is new, and in an index that is refused anyway at each place.
+                // A new name is checked once; in a refused index it is checked at each place.
                 check(loader, &token);
             }
             Ok(())
@@ -378,7 +378,7 @@ impl<'t> Loader<'t, '_> {
         Ok(data)
     }
 
-    /// One residency, or a list of them that is not empty.
+    /// Reads one residency, or a non-empty list of them.
     fn residency(&mut self) -> Read<Option<ResidencySet>> {
         const PATH: &str = "data.residency";
         let start = self.start()?;
@@ -408,7 +408,7 @@ impl<'t> Loader<'t, '_> {
                     "empty",
                     "`data.residency` is an empty list",
                 )
-                .help("name at least one; `any` has no restriction");
+                .help("list at least one residency; `any` allows every place");
         }
         Ok(ResidencySet::new(values))
     }
@@ -453,7 +453,7 @@ impl<'t> Loader<'t, '_> {
         Ok(trust)
     }
 
-    /// `capabilities`, which holds what MCP's own handshake does, and the tools.
+    /// Reads `capabilities`, which contains MCP's own handshake and the tools.
     fn capabilities(&mut self) -> Read<()> {
         if !self.expect(Kind::Object, "capabilities", "an object")? {
             return Ok(());
@@ -461,7 +461,7 @@ impl<'t> Loader<'t, '_> {
         self.object(&["tools"], &mut [None], &mut |loader, _| loader.tools())
     }
 
-    /// A mapping from names to tools.
+    /// Reads a mapping from names to tools.
     fn tools(&mut self) -> Read<()> {
         const PATH: &str = "capabilities.tools";
         if !self.expect(Kind::Object, PATH, "an object")? {
@@ -473,7 +473,7 @@ impl<'t> Loader<'t, '_> {
         while let Some(key) = self.reader.key(&mut first)? {
             self.reader.note_key(&key);
             let kind = self.reader.kind()?;
-            // A flag of MCP's handshake, and no tool.
+            // A flag of MCP's handshake, not a tool.
             if key.value == "listChanged" && kind == Kind::Bool {
                 self.reader.skip()?;
             } else if self.expect(Kind::Object, "the tool", "an object")? {
@@ -524,7 +524,7 @@ impl<'t> Loader<'t, '_> {
         })
     }
 
-    /// One element of `x-summit-capabilities`.
+    /// Reads one element of `x-summit-capabilities`.
     fn block(&mut self) -> Read<()> {
         const PATH: &str = "the capability";
         const FIELDS: [&str; 3] = ["verb", "resource", "constraints"];
@@ -558,7 +558,7 @@ impl<'t> Loader<'t, '_> {
         Ok(())
     }
 
-    /// A string as it stands in the text, or a copy of one that is escaped there.
+    /// Returns a slice of the text, or a copy of a string with escapes.
     fn slice(&mut self, token: &Token<'_>) -> Slice {
         match &token.value {
             Cow::Borrowed(_) => self.builder.quoted(token.span),
@@ -577,7 +577,7 @@ impl<'t> Loader<'t, '_> {
         }
     }
 
-    /// `policy` takes part in no decision; it is only checked.
+    /// Checks `policy`, which influences no decision.
     fn policy(&mut self) -> Read<()> {
         if !self.expect(Kind::Object, "policy", "an object")? {
             return Ok(());

@@ -5,13 +5,13 @@ use agent_syntax::canonical;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use sha2::{Digest, Sha256};
 
-/// `sha256-` and base64 of the SHA-256 of the RFC 8785 form of an entry, unknown keys included.
+/// Returns `sha256-` and the base64 of the SHA-256 of an entry's RFC 8785 form, with unknown keys.
 pub fn integrity(server: ServerView<'_>) -> String {
-    // The entry was read when the index was loaded, so that it is JSON.
+    // The index was parsed when it was loaded, so each entry is JSON.
     sha256(&canonical(server.entry()).unwrap_or_default())
 }
 
-/// `sha256-` and base64 of the SHA-256 of a text.
+/// Returns `sha256-` and the base64 of a text's SHA-256.
 pub(super) fn sha256(text: &str) -> String {
     let mut digest = String::with_capacity(51);
     digest.push_str("sha256-");

@@ -1,4 +1,4 @@
-//! Syntax to model: everything that makes an input invalid is found here, all of it at once.
+//! Lowering from syntax to model. Each function reports every problem of an input at once.
 
 #![forbid(unsafe_code)]
 
@@ -46,52 +46,55 @@ pub use tool_pool::tool_pool;
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_text::{Source, Span, Text};
 
-/// The largest manifest that is read, in bytes.
+/// Maximum size of a manifest, in bytes.
 pub const MANIFEST_LIMIT: usize = 16 << 20;
 
-/// The largest index that is read, in bytes.
+/// Maximum size of an index, in bytes.
 pub const INDEX_LIMIT: usize = 512 << 20;
 
-/// The largest lock that is read, in bytes.
+/// Maximum size of a lock, in bytes.
 pub const LOCK_LIMIT: usize = 16 << 20;
 
-/// The largest task, tenant configuration, snapshot of health or context that is read, in bytes.
+/// Maximum size of a task, a tenant configuration, a health snapshot or a context, in bytes.
 pub const CIRCUMSTANCE_LIMIT: usize = 16 << 20;
 
-/// The largest plan that is read, in bytes.
+/// Maximum size of a plan, in bytes.
 pub const PLAN_LIMIT: usize = 16 << 20;
 
-/// The largest tool pool that is read, in bytes.
+/// Maximum size of a tool pool, in bytes.
 pub const POOL_LIMIT: usize = 16 << 20;
 
-/// The largest instruction profile that is read, in bytes.
+/// Maximum size of an instruction profile, in bytes.
 pub const PROFILE_LIMIT: usize = 16 << 20;
 
-/// The largest document that is checked against a schema, in bytes.
+/// Maximum size of a document to check against a schema, in bytes.
 pub const DOCUMENT_LIMIT: usize = 16 << 20;
 
-/// The largest catalogue of tools that is read, in bytes.
+/// Maximum size of a tool catalogue, in bytes.
 pub const CATALOGUE_LIMIT: usize = 64 << 20;
 
-/// The largest summary that is read, in bytes.
+/// Maximum size of a summary, in bytes.
 pub const SUMMARY_LIMIT: usize = 16 << 20;
 
-/// The largest payload that is read, in bytes.
+/// Maximum size of a payload, in bytes.
 pub const PAYLOAD_LIMIT: usize = 16 << 20;
 
-/// A value that was accepted.
+/// A valid value with its warnings.
 #[derive(Debug)]
 pub struct Checked<T> {
     /// The value.
     pub value: T,
-    /// What its author should know all the same, ordered by place.
+    /// Warnings for the author, ordered by place.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A value that was accepted, or every problem for which it was not, ordered by place.
+/// A valid value, or every problem of its text, ordered by place.
 pub type Lowered<T> = Result<Checked<T>, Vec<Diagnostic>>;
 
-/// Take the bytes of an input as text.
+/// Decodes the bytes of an input as UTF-8.
+///
+/// # Errors
+/// The input is larger than `limit` bytes, or is not UTF-8.
 pub fn decode(source: Source, bytes: Vec<u8>, limit: usize) -> Result<Text, Vec<Diagnostic>> {
     if bytes.len() > limit {
         let text = Text::new(source, String::new());
@@ -101,12 +104,9 @@ pub fn decode(source: Source, bytes: Vec<u8>, limit: usize) -> Result<Text, Vec<
                 Code::InputTooLarge,
                 Span::default(),
                 format!("{} bytes", bytes.len()),
-                format!(
-                    "the input has {} bytes, and at most {limit} are read",
-                    bytes.len()
-                ),
+                format!("the input has {} bytes; the limit is {limit}", bytes.len()),
             )
-            .help("check that it is the file you meant");
+            .help("check that the path names the right file");
         return Err(problems.finish());
     }
     String::from_utf8(bytes)
@@ -116,7 +116,7 @@ pub fn decode(source: Source, bytes: Vec<u8>, limit: usize) -> Result<Text, Vec<
             let mut bytes = error.into_bytes();
             let byte = bytes[at];
             bytes.truncate(at);
-            // What is before the first bad byte is UTF-8.
+            // The bytes before the first invalid one are UTF-8.
             let text = Text::new(source, String::from_utf8(bytes).unwrap_or_default());
             let mut problems = Problems::new(&text);
             problems
@@ -124,7 +124,7 @@ pub fn decode(source: Source, bytes: Vec<u8>, limit: usize) -> Result<Text, Vec<
                     Code::InvalidUtf8,
                     Span::new(at, at),
                     format!("byte 0x{byte:02x}"),
-                    format!("the input is not UTF-8 from byte {at} on"),
+                    format!("byte {at} of the input is not valid UTF-8"),
                 )
                 .help("save the file as UTF-8");
             problems.finish()

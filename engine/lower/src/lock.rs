@@ -10,10 +10,10 @@ use agent_model::{
 use agent_syntax::{Node, Value, json};
 use agent_text::{Source, Span, Spanned};
 
-/// Read a lock.
+/// Reads a lock.
 ///
 /// # Errors
-/// Every problem of the text, ordered by place. A lock of a later format is not looked into.
+/// Every problem of the text, ordered by place. A lock of a later format is not examined further.
 pub fn lock(bytes: Vec<u8>) -> Lowered<Lock> {
     let text = decode(Source::Lock, bytes, LOCK_LIMIT)?;
     let mut problems = Problems::new(&text);
@@ -68,8 +68,8 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
                 invalid(
                     problems,
                     entry.key_span,
-                    "not in the order in which a lock has them",
-                    "the selections are not in order",
+                    "unsorted list",
+                    "the selections are not sorted as a lock requires",
                 );
             }
             Some(selections)
@@ -81,7 +81,7 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
     })
 }
 
-const REWRITE: &str = "run `agent resolve` to write the lock anew";
+const REWRITE: &str = "run `agent resolve` to write the lock again";
 
 fn check_version(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<()> {
     let entry = root.required("lockVersion", "add:\n\"lockVersion\": 1", problems)?;
@@ -103,16 +103,16 @@ fn check_version(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<(
             .report(
                 Code::LockVersion,
                 entry.value.span,
-                format!("this engine knows format {known}"),
-                format!("the lock is of the later format {version}"),
+                format!("this engine supports format {known}"),
+                format!("the lock has the later format {version}"),
             )
-            .help("use a version of `agent` that knows this format; the lock is left as it is");
+            .help("use a version of `agent` that supports this format; the lock is unchanged");
     } else {
         invalid(
             problems,
             entry.value.span,
-            "no format",
-            "the lock names a format that never was",
+            "unknown format",
+            &format!("the lock has the unknown format {version}"),
         );
     }
     None
@@ -124,19 +124,19 @@ fn invalid(problems: &mut Problems<'_>, span: Span, label: &str, message: &str) 
         .help(REWRITE);
 }
 
-/// What only a later format could hold, which would have said so.
+/// Refuses unknown fields. A later format with more fields would have a larger version.
 fn refuse_unknown(object: &Object<'_, '_>, known: &[&str], problems: &mut Problems<'_>) {
     for entry in object.unknown(known) {
         invalid(
             problems,
             entry.key_span,
-            "no field of a lock",
-            &format!("`{}` is no field of a lock", object.path(&entry.key)),
+            "unknown field",
+            &format!("a lock has no field `{}`", object.path(&entry.key)),
         );
     }
 }
 
-/// A lock that grants what it forbids was not written by a resolver.
+/// Reports a selection that the lock itself forbids. No resolver writes such a lock.
 fn check_forbidden(
     selection: &Selection,
     forbid: &[ForbidLabel],
@@ -144,7 +144,7 @@ fn check_forbidden(
     problems: &mut Problems<'_>,
 ) {
     let mut check = |what: &str, name: &str| {
-        // A list that is not sorted is refused already.
+        // An unsorted list has been reported already.
         let found = forbid.binary_search_by(|label| label.as_str().cmp(name));
         if found.is_ok() {
             problems
@@ -152,7 +152,7 @@ fn check_forbidden(
                     Code::ForbiddenAction,
                     span,
                     "granted here",
-                    format!("the lock grants the {what} `{name}`, and forbids it"),
+                    format!("the lock both grants and forbids the {what} `{name}`"),
                 )
                 .help(REWRITE);
         }
@@ -175,7 +175,7 @@ fn field<N: Name>(object: &Object<'_, '_>, key: &str, problems: &mut Problems<'_
     name(&entry.value, &object.path(key), problems).map(|name: Spanned<N>| name.value)
 }
 
-/// A list of names that a resolver writes sorted and without duplicates.
+/// Reads a list of names, which must be sorted and without duplicates.
 fn sorted_names<N: Name>(
     object: &Object<'_, '_>,
     key: &str,
@@ -190,17 +190,20 @@ fn sorted_names<N: Name>(
         invalid(
             problems,
             entry.value.span,
-            "not sorted, or not unique",
-            &format!("`{}` is not in order", object.path(key)),
+            "unsorted or repeated names",
+            &format!(
+                "`{}` is not sorted or contains a name twice",
+                object.path(key)
+            ),
         );
     }
     Some(names)
 }
 
-/// The members of every selection.
+/// The fields of every selection.
 const SELECTION: [&str; 6] = ["endpoint", "hash", "id", "integrity", "scopes", "version"];
 
-/// What a selection for a capability has besides.
+/// The further fields of a selection for a capability.
 const TOOL: [&str; 4] = ["capability", "definition", "load", "tool"];
 
 fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Selection> {
@@ -227,7 +230,7 @@ fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option
         let span = object
             .optional("scopes")
             .map_or(node.span, |entry| entry.value.span);
-        let message = "a selection for a capability has scopes";
+        let message = "a selection for a capability must not have scopes";
         invalid(problems, span, "not empty", message);
     }
     let version = field(&object, "version", problems);
@@ -242,7 +245,7 @@ fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option
     })
 }
 
-/// What a selection for a capability is locked for.
+/// Reads the capability and the tool of a selection.
 fn granted_tool(object: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Grant> {
     let capability = object.object("capability", problems).and_then(|object| {
         refuse_unknown(&object, &["constraints", "resource", "verb"], problems);
@@ -268,9 +271,9 @@ fn granted_tool(object: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<
                 let in_order = tags.len() == written.len()
                     && tags.is_sorted_by(|a, b| a.span.start < b.span.start);
                 if !in_order {
-                    let message = format!("`{path}` is not in order");
+                    let message = format!("`{path}` is not sorted or contains a name twice");
                     let span = entry.value.span;
-                    invalid(problems, span, "not sorted, or not unique", &message);
+                    invalid(problems, span, "unsorted or repeated names", &message);
                 }
                 Some(tags.into_iter().map(|tag| tag.value).collect())
             });
@@ -315,8 +318,8 @@ fn digest(
         invalid(
             problems,
             entry.value.span,
-            "no digest of its form",
-            &format!("`{path}` is no digest"),
+            "malformed digest",
+            &format!("{digest:?} in `{path}` is not a digest"),
         );
     }
     Some(digest.to_owned())
@@ -329,7 +332,7 @@ fn is_hash(digest: &str) -> bool {
             .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// `sha256-` and the base64 of 32 bytes.
+/// Returns whether a text is `sha256-` and the base64 of 32 bytes.
 fn is_integrity(digest: &str) -> bool {
     digest.strip_prefix("sha256-").is_some_and(|base64| {
         let (digits, padding) = base64.split_at_checked(43).unwrap_or_default();

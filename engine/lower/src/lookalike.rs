@@ -1,19 +1,18 @@
-//! Ids that look alike and are not the same.
+//! Warnings about ids that look alike but differ.
 //!
-//! Ids are compared by code point and never normalised. So that nobody is led to the wrong
-//! server by a letter of another script, two ids of one skeleton (UTS #39, section 4) are
-//! warned of.
+//! Ids are compared by code point and never normalised. A letter of another script could lead to
+//! the wrong server, so two ids with the same skeleton (UTS #39, section 4) cause a warning.
 
 use agent_diagnostic::{Code, Problems};
 use agent_model::{Index, Rank};
 use agent_text::sort::{sort_by, sort_by_number};
 use std::ops::Range;
 
-/// What characters look like, made by the build script from the `unicode-security` crate: see
-/// there for the format.
+/// The table of prototypes. The build script makes it from the `unicode-security` crate and
+/// documents its format.
 const PROTOTYPES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/prototypes"));
 
-/// Warn of each id that looks like another one.
+/// Warns about each id that looks like another one.
 pub(super) fn warn_of_lookalikes(index: &Index, problems: &mut Problems<'_>) {
     let mut prototypes = Prototypes::default();
     let mut skeleton = String::new();
@@ -38,7 +37,7 @@ pub(super) fn warn_of_lookalikes(index: &Index, problems: &mut Problems<'_>) {
         {
             continue;
         }
-        // Few get here, so that equal hashes of different skeletons can be told apart in peace.
+        // Few groups get here, so computing whole skeletons to separate hash collisions is cheap.
         let mut ids: Vec<_> = group
             .iter()
             .map(|(_, rank)| {
@@ -59,12 +58,12 @@ pub(super) fn warn_of_lookalikes(index: &Index, problems: &mut Problems<'_>) {
                     format!("the id `{other}` looks like `{one}`"),
                 )
                 .also(*one_span, spelled(one))
-                .help("make sure that the one you mean is the one you name: ids are compared by code point");
+                .help("check the spelling of the id that you mean: ids are compared by code point");
         }
     }
 }
 
-/// An id with every character outside of ASCII by its number.
+/// Spells an id with the code point of every character outside of ASCII.
 fn spelled(id: &str) -> String {
     id.chars().fold(String::new(), |mut spelled, c| {
         if c.is_ascii() {
@@ -76,15 +75,15 @@ fn spelled(id: &str) -> String {
     })
 }
 
-/// FNV-1a in 64 bits: the same on every host, and no more is asked of it.
+/// FNV-1a with 64 bits: it is the same on every host, and needs no other property.
 const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
 
 fn hash_byte(hash: u64, byte: u8) -> u64 {
     (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
 }
 
-/// The hash of the skeleton of an id of letters, digits and marks that have one byte, or two,
-/// for a skeleton; nearly every id is one. None for the others.
+/// Returns the hash of an ASCII id's skeleton without building the skeleton. Returns `None` if the
+/// id contains `"`, `%` or a character outside of ASCII.
 fn ascii_hash(id: &str) -> Option<u64> {
     id.bytes().try_fold(HASH_START, |hash, byte| match byte {
         b'm' => Some(hash_byte(hash_byte(hash, b'r'), b'n')),
@@ -93,7 +92,7 @@ fn ascii_hash(id: &str) -> Option<u64> {
     })
 }
 
-/// The prototypes of the ASCII characters of which it is one ASCII character.
+/// The prototypes of ASCII characters that are one ASCII character.
 const ASCII: [u8; 128] = {
     let mut table = [0; 128];
     let mut byte = 0;
@@ -112,14 +111,14 @@ const ASCII: [u8; 128] = {
 /// The prototypes of characters.
 #[derive(Default)]
 pub struct Prototypes {
-    /// First and last character of a range, and where in `texts` the prototype of each in it
-    /// stands: sorted. Unpacked when the first id is not ASCII.
+    /// First and last character of a range, and the range of each one's prototype in `texts`:
+    /// sorted. Unpacked for the first id that is not ASCII.
     ranges: Vec<(u32, u32, Range<usize>)>,
     texts: String,
 }
 
 impl Prototypes {
-    /// Write the skeleton of an id to `out`.
+    /// Writes the skeleton of an id to `out`.
     fn skeleton(&mut self, id: &str, out: &mut String) {
         out.clear();
         for c in id.chars() {
@@ -127,10 +126,10 @@ impl Prototypes {
         }
     }
 
-    /// Hand out what a character looks like.
+    /// Passes each character of a character's prototype to `put`.
     pub fn each(&mut self, c: char, mut put: impl FnMut(char)) {
         match c {
-            // Spelled out for speed; a test compares them with the table.
+            // Written out for speed; a test compares them with the table.
             'm' => "rn".chars().for_each(put),
             '%' => "°/₀".chars().for_each(put),
             '"' => "''".chars().for_each(put),
@@ -142,7 +141,7 @@ impl Prototypes {
         }
     }
 
-    /// The prototype of a character. None if it is its own.
+    /// Returns the prototype of a character, if it differs from the character.
     fn prototype(&mut self, c: char) -> Option<&str> {
         if self.ranges.is_empty() {
             *self = Self::unpack(PROTOTYPES);
@@ -182,12 +181,12 @@ impl Prototypes {
     }
 }
 
-/// A column of numbers, in runs.
+/// A run-length encoded column of numbers.
 struct Column<'p> {
     packed: &'p [u8],
-    /// How much of the run is left.
+    /// Remaining numbers of the run.
     left: u32,
-    /// What the run repeats. None: each of its numbers stands for itself.
+    /// The repeated number of the run; `None` if its numbers differ.
     repeated: Option<u32>,
 }
 
@@ -215,18 +214,18 @@ impl<'p> Column<'p> {
     }
 }
 
-/// Take a distance, and go that far.
+/// Reads a distance from a column, and moves by it.
 fn moved(from: &mut u32, column: &mut Column<'_>) -> char {
     let distance = column.next();
     *from = match distance & 1 {
         0 => *from + (distance >> 1),
         _ => *from - (distance >> 1),
     };
-    // Written by the build script as a character; a test reads the table whole.
+    // The build script wrote a character; a test reads the whole table.
     char::from_u32(*from).unwrap_or_default()
 }
 
-/// Take a number: seven bits a byte, lowest first, the high bit set on all but the last.
+/// Reads a number: seven bits a byte, lowest first, the high bit set on all but the last.
 fn number(packed: &mut &[u8]) -> u32 {
     let mut value = 0;
     let mut shift = 0;

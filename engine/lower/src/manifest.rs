@@ -11,7 +11,7 @@ use agent_syntax::{Node, Value, frontmatter, yaml};
 use agent_text::sort::sort_by;
 use agent_text::{Source, Span, Spanned};
 
-/// Read a manifest. The body behind the frontmatter is not looked at.
+/// Reads a manifest. Ignores the body behind the frontmatter.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place.
@@ -43,21 +43,21 @@ requires:
     - category: reporting
       permissions: [read:reports]";
 
-/// How `requires.mcp` could look, indented as it stands in the file.
+/// An example of `requires.mcp`, indented as in the file.
 macro_rules! mcp {
     () => {
         "  mcp:\n    - category: reporting\n      permissions: [read:reports]"
     };
 }
 
-/// Those of servers by category, and those of tools by capability.
+/// The requirements of servers by category, and of tools by capability.
 type Requirements = (Vec<Requirement>, Vec<CapabilityRequirement>);
 
 fn read(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraints)> {
     let parts = frontmatter(problems)?;
     let root = yaml::parse(parts.content, problems)?;
     let root = match root.value {
-        // An empty frontmatter lacks every field, and each is to be named.
+        // An empty frontmatter lacks every field; each is reported.
         Value::Null => Node {
             value: Value::Mapping(Vec::new()),
             ..root
@@ -102,7 +102,7 @@ fn read(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraints
     Some((agent, requirements?, constraints?))
 }
 
-/// `requires.mcp` and `requires.capabilities`, of which one must be there.
+/// Reads `requires.mcp` and `requires.capabilities`, at least one of which is required.
 fn requires(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<Requirements> {
     let requires = Object::of(node, "requires", key, problems)?;
     requires.warn_unknown(&["mcp", "capabilities"], problems);
@@ -132,7 +132,7 @@ fn servers(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Vec<Requireme
                 Code::EmptyValue,
                 node.span,
                 "empty",
-                "`requires.mcp` requires nothing",
+                "`requires.mcp` is an empty list",
             )
             .help(concat!("require at least one category:\n", mcp!()));
         return None;
@@ -204,7 +204,7 @@ fn constraints(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Optio
     Some(constraints)
 }
 
-/// A requirement that asks for a scope which the same file forbids can't be meant.
+/// Reports every required scope that the same file forbids.
 fn check_contradictions(
     requirements: &[Requirement],
     forbid: &[Spanned<ForbidLabel>],
@@ -221,15 +221,15 @@ fn check_contradictions(
                     Code::ForbiddenAction,
                     permission.span,
                     "required here",
-                    format!("the permission `{scope}` is required and forbidden"),
+                    format!("the permission `{scope}` is both required and forbidden"),
                 )
                 .also(forbid[found].span, "forbidden here")
-                .help("drop the permission, or the label from `constraints.actions.forbid`");
+                .help("remove the permission, or the label from `constraints.actions.forbid`");
         }
     }
 }
 
-/// Sort by name and keep the first of equal ones.
+/// Sorts names and drops duplicates.
 fn sorted<N: Name>(mut names: Vec<Spanned<N>>) -> Vec<Spanned<N>> {
     sort_by(&mut names, |a, b| a.value.cmp(&b.value));
     names.dedup_by(|later, earlier| later.value == earlier.value);

@@ -1,4 +1,4 @@
-//! What a tool returned, to the texts that evidence can be taken from.
+//! Payloads: the texts of a tool's result that may serve as evidence.
 
 use super::{Checked, Lowered, PAYLOAD_LIMIT, decode};
 use agent_diagnostic::Problems;
@@ -6,7 +6,7 @@ use agent_model::{Payload, PayloadBuilder, Step};
 use agent_syntax::json::{Kind, Reader, Syntax, report};
 use agent_text::{Source, Span};
 
-/// Read a payload: any value in strict JSON.
+/// Reads a payload: any value in strict JSON.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place.
@@ -36,7 +36,7 @@ pub fn payload(bytes: Vec<u8>) -> Lowered<Payload> {
     })
 }
 
-/// Read the value that is reached so. The recursion is bounded by the limit of depth.
+/// Reads the value at a step. The depth limit bounds the recursion.
 fn value(
     reader: &mut Reader<'_>,
     leaves: &mut PayloadBuilder,

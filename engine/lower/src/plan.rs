@@ -1,4 +1,4 @@
-//! Plans and requests: steps that refer to earlier ones only \[3\].
+//! Plans and requests. Steps refer to earlier steps only \[3\].
 
 use super::PLAN_LIMIT;
 use super::document::{Examined, again, digest_of, examine, items, member, spanned, string};
@@ -9,16 +9,16 @@ use agent_syntax::{Node, write_string};
 use agent_text::{Source, Spanned};
 use std::collections::BTreeMap;
 
-/// The rule by which a step has its name for itself.
-const UNIQUE: &str = "no other step of the plan has the same `step_id`";
+/// The rule against repeated step names.
+const UNIQUE: &str = "each step of the plan has its own `step_id`";
 
 /// The names in a step.
 const NAMES: [&str; 3] = ["connector_id", "step_id", "tool_id"];
 
-/// The rule by which a plan has no loops.
-const EARLIER: &str = "`input_from` names a step that stands before this one";
+/// The rule against loops.
+const EARLIER: &str = "`input_from` names an earlier step";
 
-/// Examine a plan. Its shape is decided by the project's own schemas alone, whatever core MOVA has.
+/// Reads a plan. Only the project's own schemas determine its shape, whichever core MOVA has.
 pub fn plan(bytes: Vec<u8>) -> Examined<Plan> {
     examine(
         (Source::Plan, bytes, PLAN_LIMIT),
@@ -27,7 +27,7 @@ pub fn plan(bytes: Vec<u8>) -> Examined<Plan> {
     )
 }
 
-/// Examine a request.
+/// Reads a request.
 pub fn request(bytes: Vec<u8>) -> Examined<Request> {
     examine(
         (Source::Request, bytes, PLAN_LIMIT),
@@ -47,9 +47,10 @@ pub fn request(bytes: Vec<u8>) -> Examined<Request> {
     )
 }
 
-/// What a plan says, even of one that is not as it has to be, so that everything that is wrong with
-/// it is told at once: planners make several mistakes. Only what is called by no name is nothing, and
-/// what may be: of too many problems not all are known.
+/// Reads as much of a plan as possible, because planners make several mistakes at once.
+///
+/// Returns `None` if a required name is missing, and also if there are too many findings to know
+/// that none is.
 fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
     let plan = member(root, "plan")?;
     let nodes = items(plan, "steps");
@@ -96,7 +97,7 @@ fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
     })
 }
 
-/// What a step is given, by where the step of each name stands.
+/// Returns the input of a step. `first` maps each name to the number of its first step.
 fn input(
     step: &Node<'_>,
     number: usize,
@@ -107,7 +108,7 @@ fn input(
         return member(step, "input").map(|input| Input::Literal(input.span));
     };
     let pointer = format!("/plan/steps/{number}/input_from/step");
-    // What is no name of a step, or no pointer, is told already.
+    // The schema's violations have been reported already.
     let part = format!("/plan/steps/{number}/input_from/pointer");
     if findings.is_about(&pointer) || findings.is_about(&part) {
         return Some(Input::Refused);
@@ -129,22 +130,19 @@ fn input(
         Some(place) if *place == number => (
             "this step itself",
             format!("the step `{}` takes its input from itself", name.value),
-            "give it an `input`, or name a step that stands before it".to_owned(),
+            "write its `input` out, or name an earlier step".to_owned(),
         ),
         Some(_) => (
-            "stands later",
-            format!(
-                "the input is taken from the step `{}`, which stands later",
-                name.value
-            ),
-            "let that step stand before this one".to_owned(),
+            "a later step",
+            format!("the input comes from the later step `{}`", name.value),
+            "move that step before this one".to_owned(),
         ),
         None => (
-            "no such step",
-            format!("no step is called `{}`", name.value),
+            "unknown step",
+            format!("the plan has no step `{}`", name.value),
             match meant[..] {
                 [meant] => format!("did you mean `{meant}`?"),
-                _ => "name a step that stands before this one".to_owned(),
+                _ => "name an earlier step".to_owned(),
             },
         ),
     };

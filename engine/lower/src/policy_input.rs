@@ -1,23 +1,23 @@
-//! What a policy is asked \[4\].
+//! The input of a policy \[4\].
 
 use agent_model::{
     Advertised, CapabilityRequirement, Context, Gate, Name, Residency, Task, Tenant, ToolView,
 };
 use agent_syntax::json::Writer;
 
-/// A tool that a policy is asked about, real or supposed.
+/// A tool that a policy decides about, real or supposed.
 #[derive(Debug, Clone)]
 pub struct Candidate<'i> {
     /// The tool.
     pub tool: ToolView<'i>,
-    /// What the constraints look at.
+    /// The properties that constraints compare.
     pub gate: Gate,
-    /// What it advertises: `verb:resource` and the tags, all sorted.
+    /// The advertised capabilities: `verb:resource` with its tags, all sorted.
     pub advertised: Vec<(&'i str, Vec<&'i str>)>,
 }
 
 impl<'i> Candidate<'i> {
-    /// A tool as it is.
+    /// Returns a tool of the index as a candidate.
     pub fn of(tool: ToolView<'i>) -> Self {
         Self {
             tool,
@@ -29,19 +29,19 @@ impl<'i> Candidate<'i> {
         }
     }
 
-    /// [`tool_id`] of the tool.
+    /// Returns the [`tool_id`] of the tool.
     pub fn id(&self) -> String {
         tool_id(self.tool)
     }
 }
 
-/// `server@version/tool`, by which a policy names a tool.
+/// Returns `server@version/tool`, the name of a tool in policies.
 pub fn tool_id(tool: ToolView<'_>) -> String {
     let server = tool.server();
     format!("{}@{}/{}", server.id(), server.version(), tool.name())
 }
 
-/// `candidate_tools` as JSON; the candidates are ordered by server, version, tool.
+/// Returns `candidate_tools` as JSON. The candidates must be ordered by server, version and tool.
 pub fn candidates<'c, 'i: 'c>(candidates: impl IntoIterator<Item = &'c Candidate<'i>>) -> String {
     let mut w = Writer::dense();
     w.array(|w| {
@@ -57,7 +57,7 @@ fn write_candidate(w: &mut Writer, candidate: &Candidate<'_>) {
     let server = tool.server();
     w.key("capabilities").array(|w| {
         for (pair, tags) in &candidate.advertised {
-            // A verb holds no colon, so that the first one ends it.
+            // A verb contains no colon, so the first one ends it.
             let (verb, resource) = pair.split_once(':').unwrap_or((pair, ""));
             w.object(|w| {
                 w.key("constraints").strings(tags.iter().copied());
@@ -80,7 +80,7 @@ fn write_candidate(w: &mut Writer, candidate: &Candidate<'_>) {
     w.key("version").string(server.version());
 }
 
-/// The input of a policy as JSON. `candidates` is what the function of that name has made.
+/// Returns the input of a policy as JSON. `candidates` is the result of [`candidates`].
 pub fn input(
     requirement: Option<&CapabilityRequirement>,
     task: Option<&Task>,

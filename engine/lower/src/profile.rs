@@ -1,4 +1,4 @@
-//! Instruction profiles, with the caps and the input policy that MOVA leaves open \[1, 3\].
+//! Instruction profiles, with the caps and the input policy that MOVA does not define \[1, 3\].
 
 use super::PROFILE_LIMIT;
 use super::document::{
@@ -10,15 +10,15 @@ use agent_model::{Cap, DenyPattern, Effect, InputPolicy, Profile, Rule, Selector
 use agent_syntax::{Node, Value};
 use agent_text::{Source, Spanned};
 
-/// What `input_policy` is.
+/// The rule about `input_policy`.
 const INPUT_POLICY: &str = "`input_policy` is {\"max_bytes\": …, \"deny_patterns\": […]}, its patterns without \
      look-around and back-references";
 
-/// What a rule about tools is about.
+/// The rule about the selectors of tools.
 const SELECTOR: &str = "a rule about tools has the `selector` `connector_id/tool_id` or `*`";
 
-/// Examine an instruction profile, by MOVA's schema in a library, and by the project's equivalent:
-/// by what it says the profile is read.
+/// Reads an instruction profile. Checks it against MOVA's schema in a library and against the
+/// project's equivalent, which determines its meaning.
 pub fn profile(bytes: Vec<u8>, library: &Library) -> Examined<Profile> {
     examine(
         (Source::Profile, bytes, PROFILE_LIMIT),
@@ -34,7 +34,7 @@ fn read(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
     let caps = member(root, "caps");
     if let Some(caps) = caps {
         let schema = "ds.mova_agent_run_summary_v1#/$defs/caps";
-        // That a cap is missing is a denial: it is told for each by itself.
+        // Each missing cap is reported as a denial of its own.
         let tell = |it: &agent_json_schema::Violation| it.keyword != "required";
         conform(caps, "/caps", (schema, Library::own()), tell, findings);
     }
@@ -75,7 +75,7 @@ fn strings(list: &Node<'_>) -> Vec<String> {
     }
 }
 
-/// A rule, if it is about tools.
+/// Reads a rule, if its target is a tool.
 fn rule(number: usize, node: &Node<'_>, findings: &mut Findings<'_>) -> Option<Rule> {
     let target = member(node, "target")?;
     if string(member(target, "kind")?)? != "tool" {
@@ -83,7 +83,7 @@ fn rule(number: usize, node: &Node<'_>, findings: &mut Findings<'_>) -> Option<R
     }
     let selector = member(target, "selector").and_then(string);
     let effect = string(member(node, "effect")?)?;
-    // One that is meant to deny and is about no tool would let everything through.
+    // A rule that is meant to deny but selects no tool would deny nothing.
     if effect == "deny" && !selector.is_some_and(is_selector) {
         let id = string(member(node, "rule_id")?)?;
         let (place, pointer) = match member(target, "selector") {
@@ -93,8 +93,8 @@ fn rule(number: usize, node: &Node<'_>, findings: &mut Findings<'_>) -> Option<R
         findings.add(
             (place.span, &format!("/rules/{number}/target{pointer}")),
             SELECTOR,
-            "about no tool",
-            format!("the rule `{id}` would deny nothing: it selects no tool"),
+            "selects no tool",
+            format!("the rule `{id}` selects no tool and would deny nothing"),
             "select one tool by `connector_id/tool_id`, or all of them by `*`",
         );
     }
@@ -115,18 +115,18 @@ fn rule(number: usize, node: &Node<'_>, findings: &mut Findings<'_>) -> Option<R
     })
 }
 
-/// Whether a selector is about a tool, or about all.
+/// Returns whether a selector covers one tool or all.
 fn is_selector(text: &str) -> bool {
     let named = |part: &str| !part.is_empty() && !part.contains(['/', '*']);
     let tool = text.split_once('/');
     text == "*" || tool.is_some_and(|(connector, tool)| named(connector) && named(tool))
 }
 
-/// What MOVA's schema says nothing about: a limit and patterns, and nothing else.
+/// Reads `input_policy`, which MOVA's schema does not define: a limit and patterns, nothing else.
 fn input_policy(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<InputPolicy> {
     let refuse = |node: &Node<'_>, pointer: &str, message: String, findings: &mut Findings<'_>| {
-        let label = "not what it has to be";
-        let help = "write a whole number of bytes and a list of patterns";
+        let label = "invalid here";
+        let help = "write a whole number as `max_bytes` and a list of patterns as `deny_patterns`";
         findings.add((node.span, pointer), INPUT_POLICY, label, message, help);
     };
     let known = match &node.value {
@@ -139,7 +139,7 @@ fn input_policy(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<InputPol
     let patterns = member(node, "deny_patterns");
     let listed = patterns.is_none_or(|it| matches!(it.value, Value::Sequence(_)));
     let (Some(max_bytes), true, true) = (max_bytes, known, listed) else {
-        let message = format!("`/input_policy` is not one: {INPUT_POLICY}");
+        let message = format!("`/input_policy` is invalid: {INPUT_POLICY}");
         refuse(node, "/input_policy", message, findings);
         return None;
     };
@@ -159,7 +159,7 @@ fn input_policy(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<InputPol
             None => refuse(
                 item,
                 &pointer,
-                format!("`{pointer}` is no string"),
+                format!("`{pointer}` is not a string"),
                 findings,
             ),
         }

@@ -1,20 +1,22 @@
-//! The tool that stands in place of those of a server that are loaded on demand \[4, 6.1\].
+//! The stub tool that represents a server's tools on demand \[4, 6.1\].
 
 use agent_model::ServerView;
 use agent_syntax::json::Writer;
 
-/// How many characters of a server's id the name of a stub has at most; with its ending it then
-/// has the 64 that most clients allow.
+/// Maximum number of characters of a server's id in the name of a stub. With the suffix, the name
+/// has the 64 characters that most clients allow.
 pub const STUB_ID_LIMIT: usize = 57;
 
-/// The operation of a stub that lists the tools it stands for.
+/// The operation of a stub that lists its tools.
 pub const LIST_SERVICES: &str = "list_services";
 
-/// The operation of a stub that loads the definitions of tools it stands for.
+/// The operation of a stub that loads the definitions of its tools.
 pub const EXPAND: &str = "expand";
 
-/// The name of a server's stub: its id, characters outside `[A-Za-z0-9_-]` replaced by `_`, cut
-/// to [`STUB_ID_LIMIT`] characters, and `_helper`. Ids may have the same.
+/// Returns the name of a server's stub: its id and `_helper`.
+///
+/// Characters outside `[A-Za-z0-9_-]` become `_`, and the id is cut to [`STUB_ID_LIMIT`]
+/// characters. Different ids may have the same stub name.
 pub fn stub_name(id: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let mut name: String = id
@@ -26,9 +28,9 @@ pub fn stub_name(id: &str) -> String {
     name
 }
 
-/// The RFC 8785 form of `{name, description, inputSchema}` of a server's stub.
+/// Returns the RFC 8785 form of `{name, description, inputSchema}` of a server's stub.
 ///
-/// It doesn't name the tools it stands for: to save their tokens is what it is there for.
+/// It does not list the tools, because the stub exists to save their tokens.
 pub fn stub_definition(server: ServerView<'_>) -> String {
     let mut w = Writer::dense();
     w.object(|w| {

@@ -1,4 +1,4 @@
-//! A summary of what a tool returned \[1\].
+//! Summaries of a tool's result \[1\].
 
 use super::fields::{Object, describe, list, text, wrong_type};
 use super::payload::payload;
@@ -8,14 +8,14 @@ use agent_model::{Claim, NonEmpty, Payload, Summary};
 use agent_syntax::{Entry, Node, Value, json};
 use agent_text::{Source, Span, Spanned};
 
-/// How many items a summary may have. The largest payload is searched for each of them.
+/// Maximum number of items of a summary. Each costs a search of the payload.
 pub const ITEM_LIMIT: usize = 256;
 
-/// What to write where there is no item.
-const EXAMPLE: &str = "write what is claimed and what proves it:\n\
+/// The help for a summary without items.
+const EXAMPLE: &str = "write a claim and the text that proves it:\n\
                        { \"claim\": \"…\", \"evidence\": \"…\" }";
 
-/// Read a summary and what it is a summary of.
+/// Reads a summary and its payload.
 ///
 /// # Errors
 /// Every problem of both texts, those of the summary first.
@@ -33,7 +33,7 @@ pub fn summarised(summary: Vec<u8>, payload: Vec<u8>) -> Lowered<(Summary, Paylo
     }
 }
 
-/// Read a summary: strict JSON, a list of items, or an object that has it as `items`.
+/// Reads a summary: strict JSON, a list of items, or an object that contains it as `items`.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place.
@@ -80,7 +80,7 @@ fn items(root: &Node<'_>, problems: &mut Problems<'_>) -> Option<NonEmpty<Claim>
                 Code::EmptyValue,
                 node.span,
                 "empty",
-                "the summary has no items, so that nothing proves it",
+                "the summary has no items, so nothing proves it",
             )
             .help(EXAMPLE);
     }
@@ -91,11 +91,11 @@ fn items(root: &Node<'_>, problems: &mut Problems<'_>) -> Option<NonEmpty<Claim>
                 nodes[ITEM_LIMIT].span,
                 "one too many",
                 format!(
-                    "the summary has {} items, and may have {ITEM_LIMIT}",
+                    "the summary has {} items; the limit is {ITEM_LIMIT}",
                     nodes.len()
                 ),
             )
-            .help("say less, or make several summaries");
+            .help("shorten the summary, or split it");
         return None;
     }
     let items = nodes.iter().enumerate();
@@ -107,9 +107,9 @@ fn item(node: &Node<'_>, path: String, problems: &mut Problems<'_>) -> Option<Cl
     let start = node.span.start as usize;
     let object = Object::of(node, path, Span::new(start, start), problems)?;
     object.warn_unknown(&["claim", "evidence"], problems);
-    let claim = object.required("claim", "add what is claimed: \"claim\": \"…\"", problems);
+    let claim = object.required("claim", "add the claim: \"claim\": \"…\"", problems);
     let claim = claim.and_then(|entry| words(&object, entry, problems));
-    let help = "add what proves it, as the payload has it: \"evidence\": \"…\"";
+    let help = "add its proof, quoted from the payload: \"evidence\": \"…\"";
     let evidence = object.required("evidence", help, problems);
     let evidence = evidence.and_then(|entry| words(&object, entry, problems));
     Some(Claim {
@@ -119,7 +119,7 @@ fn item(node: &Node<'_>, path: String, problems: &mut Problems<'_>) -> Option<Cl
     })
 }
 
-/// A string with something in it.
+/// Reads a string that is not blank.
 fn words(
     object: &Object<'_, '_>,
     entry: &Entry<'_>,
@@ -129,7 +129,7 @@ fn words(
     let text = text(&entry.value, &path, problems)?;
     if text.trim().is_empty() {
         let help = match &*entry.key {
-            "claim" => "write what is claimed",
+            "claim" => "write the claim",
             _ => "quote a text of the payload",
         };
         problems

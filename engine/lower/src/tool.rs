@@ -5,16 +5,16 @@ use agent_model::ToolView;
 use agent_syntax::json::{Reader, parse_value, write_string};
 use agent_syntax::{Entry, Value, canonical_node};
 
-/// The members of a tool's entry that make up its definition, besides its name: sorted.
+/// The fields of a tool's entry in its definition, besides its name: sorted.
 const MEMBERS: [&str; 4] = ["annotations", "description", "inputSchema", "outputSchema"];
 
-/// The RFC 8785 form of `{name, description, inputSchema, outputSchema, annotations}` of a tool:
-/// those that are present, the name being the key \[4\].
+/// Returns the RFC 8785 form of a tool's `{name, description, inputSchema, outputSchema,
+/// annotations}`. Absent fields are left out, and the name is the tool's key \[4\].
 pub fn definition(tool: ToolView<'_>) -> String {
     definition_of(tool.name(), tool.entry())
 }
 
-/// The same of a tool by its name and the JSON object that it is described by.
+/// Returns the definition of a tool from its name and its JSON object.
 pub fn definition_of(tool: &str, entry: &str) -> String {
     let mut out = String::from("{");
     let mut named = false;
@@ -47,7 +47,7 @@ pub fn definition_of(tool: &str, entry: &str) -> String {
     out
 }
 
-/// The members of a tool's JSON object, which was read when its document was.
+/// Returns the fields of a tool's JSON object, which was parsed with its document.
 fn members(entry: &str) -> Vec<Entry<'_>> {
     match parse_value(&mut Reader::new(entry)).map(|node| node.value) {
         Ok(Value::Mapping(entries)) => entries,
@@ -55,12 +55,12 @@ fn members(entry: &str) -> Vec<Entry<'_>> {
     }
 }
 
-/// The JSON text of a tool's `inputSchema`. None: it has none.
+/// Returns the JSON text of a tool's `inputSchema`, if it has one.
 pub fn input_schema(entry: &str) -> Option<&str> {
     member_of(entry, "inputSchema")
 }
 
-/// The JSON text of a tool's `outputSchema`. None: it has none.
+/// Returns the JSON text of a tool's `outputSchema`, if it has one.
 pub fn output_schema(entry: &str) -> Option<&str> {
     member_of(entry, "outputSchema")
 }
@@ -71,7 +71,7 @@ fn member_of<'e>(entry: &'e str, name: &str) -> Option<&'e str> {
     Some(member.value.span.of(entry))
 }
 
-/// What a tool says of itself in `annotations`. None: nothing.
+/// Returns a boolean of a tool's `annotations`, if it is present.
 pub fn hint(entry: &str, name: &str) -> Option<bool> {
     let members = members(entry);
     let annotations = members.iter().find(|member| member.key == "annotations")?;
@@ -89,12 +89,12 @@ pub fn hint(entry: &str, name: &str) -> Option<bool> {
     }
 }
 
-/// The digest of a tool's definition, in the form of an integrity.
+/// Returns the digest of a tool's definition, in the form of an integrity.
 pub fn definition_digest(tool: ToolView<'_>) -> String {
     digest(&definition(tool))
 }
 
-/// The digest of the RFC 8785 form of a definition, in the form of an integrity.
+/// Returns the digest of a definition's RFC 8785 form, in the form of an integrity.
 pub fn digest(definition: &str) -> String {
     sha256(definition)
 }

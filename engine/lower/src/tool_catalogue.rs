@@ -1,4 +1,4 @@
-//! The tools that servers have at the moment: the results of `tools/list` by server.
+//! Tool catalogues: each server's present tools, as results of `tools/list`.
 
 use super::fields::{Object, bad_name, list, name};
 use super::{CATALOGUE_LIMIT, Checked, Lowered, decode};
@@ -8,10 +8,10 @@ use agent_syntax::{Entry, Node, Value, json};
 use agent_text::sort::sort_by;
 use agent_text::{Source, Span};
 
-const EXAMPLE: &str = "for example\n{ \"acme-reports\": { \"tools\": [] } }";
+const EXAMPLE: &str = "add a server, for example\n{ \"acme-reports\": { \"tools\": [] } }";
 
-/// Read a catalogue: an object that has, for each server by its id, the result of `tools/list`.
-/// Of a tool the name counts, and what its definition holds; anything else is passed over.
+/// Reads a catalogue: an object that maps each server's id to the result of its `tools/list`.
+/// Of each tool the name and the definition count; other fields are ignored.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place.
@@ -32,7 +32,7 @@ pub fn tool_catalogue(bytes: Vec<u8>) -> Lowered<ToolCatalogue> {
 
 fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Vec<ListedServer>> {
     let Value::Mapping(entries) = &node.value else {
-        // Says what it is.
+        // Reports the type that was found.
         Object::of(node, "the catalogue", node.span, problems)?;
         return None;
     };
@@ -45,8 +45,8 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Vec<ListedServer
             .report(
                 Code::EmptyValue,
                 node.span,
-                "no server",
-                "the catalogue is empty",
+                "empty",
+                "the catalogue lists no server",
             )
             .help(EXAMPLE);
     }
@@ -85,11 +85,11 @@ fn server(entry: &Entry<'_>, problems: &mut Problems<'_>) -> Option<ListedServer
             .report(
                 Code::DuplicateKey,
                 same[1].1,
-                "again here",
+                "repeated here",
                 format!("two tools have the name `{}`", same[1].0.name),
             )
             .also(same[0].1, "first here")
-            .help("list a tool once: it is called by its name alone");
+            .help("list each tool once: agents call it by its name alone");
     }
     Some(ListedServer {
         id: id.ok()?,

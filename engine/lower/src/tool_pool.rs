@@ -1,4 +1,4 @@
-//! Tool pools: what tools are bound to, with every schema and pattern compiled \[3\].
+//! Tool pools: the bindings of tools, with every schema and pattern compiled \[3\].
 
 use super::POOL_LIMIT;
 use super::document::{
@@ -15,11 +15,11 @@ use agent_text::{Source, Span};
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 
-/// At most this many flaws of one schema are told.
+/// Maximum number of reported flaws of one schema.
 const FLAWS: usize = 20;
 
-/// Examine a tool pool, by the project's schema over MOVA's core in a library. A core of somebody
-/// else may ask for less than what is read here, so that the project's own holds as well.
+/// Reads a tool pool. Checks it against the project's schema over MOVA's core in a library, and
+/// over the project's own core, because another core may require less than this function reads.
 pub fn tool_pool(bytes: Vec<u8>, library: &Library) -> Examined<ToolPool> {
     examine(
         (Source::ToolPool, bytes, POOL_LIMIT),
@@ -47,8 +47,8 @@ fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Opti
             let meant = findings.likeness().nearest(&connector.value, names, 1);
             findings.add(
                 (connector.span, &format!("{at}/connector_id")),
-                "a binding is of one of the pool's `connectors`",
-                "no such connector",
+                "a binding names one of the pool's `connectors`",
+                "unknown connector",
                 format!("the pool has no connector `{}`", connector.value),
                 &match meant[..] {
                     [meant] => format!("did you mean `{meant}`?"),
@@ -60,7 +60,7 @@ fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Opti
         if let Some(first) = known.get(&name) {
             let what = format!("the binding of `{}/{}`", name.0, name.1);
             let pointer = format!("{at}/tool_id");
-            let rule = "no other binding has the same connector and tool";
+            let rule = "each binding has its own connector and tool";
             again((tool.span, &pointer), *first, &what, rule, findings);
         } else {
             known.insert(name, tool.span);
@@ -72,8 +72,14 @@ fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Opti
             driver: driver(node, &at, &mut budget, findings)?,
             destinations: destinations(node, &at, findings).into(),
             limits: limits(member(node, "limits")?)?,
-            input: schemas.of_binding.get(&(number, Part::Input)).copied(),
-            output: schemas.of_binding.get(&(number, Part::Output)).copied(),
+            input: schemas
+                .of_binding
+                .get(&(number, SchemaRole::Input))
+                .copied(),
+            output: schemas
+                .of_binding
+                .get(&(number, SchemaRole::Output))
+                .copied(),
         });
     }
     sort_by(&mut bindings, |a, b| {
@@ -90,7 +96,7 @@ fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Opti
     })
 }
 
-/// The connectors by id, and where the id stands.
+/// Returns the connectors by id, with the place of each id.
 fn connectors(root: &Node<'_>, findings: &mut Findings<'_>) -> BTreeMap<String, Span> {
     let mut known = BTreeMap::new();
     for (number, node) in items(root, "connectors").iter().enumerate() {
@@ -100,7 +106,7 @@ fn connectors(root: &Node<'_>, findings: &mut Findings<'_>) -> BTreeMap<String, 
         if let Some(first) = known.get(&id.value) {
             let pointer = format!("/connectors/{number}/connector_id");
             let what = format!("the connector `{}`", id.value);
-            let rule = "no other connector of the pool has the same `connector_id`";
+            let rule = "each connector of the pool has its own `connector_id`";
             again((id.span, &pointer), *first, &what, rule, findings);
         } else {
             known.insert(id.value, id.span);
@@ -127,9 +133,9 @@ fn destinations(node: &Node<'_>, at: &str, findings: &mut Findings<'_>) -> Vec<O
             Err(error) => findings.add(
                 (item.span, &format!("{at}/destinations/{number}")),
                 "a destination is a URL of `http` or `https` with a host, and at most a port",
-                "no destination",
-                format!("{text:?} is no destination: {error}"),
-                "write a scheme, a host and, if it is not the usual one, a port, such as \
+                "invalid destination",
+                format!("{text:?} is not a destination: {error}"),
+                "write a scheme, a host and, if it is not the default, a port, such as \
                  `https://api.example.com:8443`",
             ),
         }
@@ -146,8 +152,8 @@ fn addresses(node: &Node<'_>, at: &str, findings: &mut Findings<'_>) -> Vec<IpAd
             Err(_) => findings.add(
                 (item.span, &format!("{at}/non_public_addresses/{number}")),
                 "`non_public_addresses` are IPv4 and IPv6 addresses, each written out",
-                "no address",
-                format!("{text:?} is no IP address"),
+                "invalid address",
+                format!("{text:?} is not an IP address"),
                 "write an address such as `10.0.0.7` or `fd00::7`",
             ),
         }
@@ -200,7 +206,7 @@ fn programs(
         let pointer = format!("{at}/path");
         if let Some(first) = known.get(text) {
             let what = format!("the program `{text}`");
-            let rule = "no two programs of a binding have the same path";
+            let rule = "each program of a binding has its own path";
             again((path.span, &pointer), *first, &what, rule, findings);
         } else {
             known.insert(text, path.span);
@@ -208,10 +214,10 @@ fn programs(
         if text.split('/').any(|part| part == "." || part == "..") {
             findings.add(
                 (path.span, &pointer),
-                "`path` is an absolute path with neither `.` nor `..` in it",
-                "not where it seems to be",
-                format!("the path {text:?} has `.` or `..` in it"),
-                "write the path of the program itself",
+                "`path` is an absolute path without `.` and `..`",
+                "relative segment",
+                format!("the path {text:?} contains `.` or `..`"),
+                "write the resolved path of the program",
             );
         }
         let arguments = items(item, "arguments").iter().enumerate();
@@ -245,7 +251,7 @@ fn pattern(
             findings.add(
                 (node.span, at),
                 "a pattern of an argument is matched in linear time",
-                "can't be used",
+                "unsupported pattern",
                 format!("the pattern {text:?} can't be used: {error}"),
                 "write a regular expression without look-around and back-references",
             );
@@ -254,9 +260,9 @@ fn pattern(
     }
 }
 
-/// Of which value of a tool a schema is.
+/// The value of a tool that a schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum SchemaRole {
     Input,
     Output,
 }
@@ -265,14 +271,14 @@ enum Part {
 struct Schemas {
     set: SchemaSet,
     named: BTreeMap<String, usize>,
-    of_binding: BTreeMap<(usize, Part), usize>,
+    of_binding: BTreeMap<(usize, SchemaRole), usize>,
 }
 
-/// A schema of a pool before it is compiled: where it stands, and its text.
+/// A schema of a pool before compilation, with its place and text.
 struct Root<'n, 'a> {
     pointer: String,
     node: &'n Node<'a>,
-    /// What it is referred to by; none for one that stands there itself.
+    /// Its reference; `None` for an inline schema.
     reference: Option<String>,
 }
 
@@ -295,7 +301,7 @@ impl Schemas {
             let pointer = format!("/schemas/{number}");
             if let Some((_, first)) = first_of.get(&id.value) {
                 let what = format!("the schema `{}`", id.value);
-                let rule = "no other schema of the pool has the same `$id`";
+                let rule = "each schema of the pool has its own `$id`";
                 let at = format!("{pointer}/{}", token("$id"));
                 again((id.span, &at), *first, &what, rule, findings);
                 continue;
@@ -315,8 +321,8 @@ impl Schemas {
         let mut of_binding = BTreeMap::new();
         for (number, node) in bindings.iter().enumerate() {
             for (part, inline, by_name) in [
-                (Part::Input, "input_schema", "input_schema_ref"),
-                (Part::Output, "output_schema", "output_schema_ref"),
+                (SchemaRole::Input, "input_schema", "input_schema_ref"),
+                (SchemaRole::Output, "output_schema", "output_schema_ref"),
             ] {
                 let named = member(node, by_name);
                 let Some(node) = named.or_else(|| member(node, inline)) else {
@@ -335,7 +341,7 @@ impl Schemas {
         let mut set = SchemaSet::new(documents.clone(), texts.clone());
         let mut refused = compile(&set, roots.len());
         if refused.iter().any(|(_, refused)| is_unknown(refused)) {
-            // Only then: most pools refer to nothing but themselves.
+            // Most pools refer only to themselves; the library is added only if needed.
             documents.extend(library.documents());
             set = SchemaSet::new(documents, texts);
             refused = compile(&set, roots.len());
@@ -352,7 +358,7 @@ impl Schemas {
 }
 
 impl Root<'_, '_> {
-    /// The schema itself, or one that refers to it.
+    /// Returns the schema itself, or one that refers to it.
     fn text(&self, pool: &str) -> String {
         match &self.reference {
             None => self.node.span.of(pool).to_owned(),
@@ -366,7 +372,7 @@ impl Root<'_, '_> {
     }
 }
 
-/// Compile every schema of a pool within one budget, and see which can't be used.
+/// Compiles every schema of a pool within one budget. Returns those that can't be used.
 fn compile(set: &SchemaSet, schemas: usize) -> Vec<(usize, Refused)> {
     let mut budget = Budget::new();
     let compiled = (0..schemas).map(|number| (number, set.compile(number, &mut budget)));
@@ -375,7 +381,7 @@ fn compile(set: &SchemaSet, schemas: usize) -> Vec<(usize, Refused)> {
         .collect()
 }
 
-/// Whether a schema may be usable once more documents are known.
+/// Returns whether a schema may become usable with more documents.
 fn is_unknown(refused: &Refused) -> bool {
     let Refused::Flaws(flaws) = refused else {
         return false;
@@ -397,13 +403,13 @@ fn tell(
     findings: &mut Findings<'_>,
 ) {
     const RULE: &str =
-        "schemas are of draft 2020-12 or draft-07, and refer to nothing that is not here";
+        "schemas are of draft 2020-12 or draft-07, and refer only to schemas that are given here";
     let mut add = |reason: Code, span: Span, pointer: &str, message: String| {
         findings.reasoned(
             Some(reason),
             (span, pointer),
             RULE,
-            "can't be used",
+            "unusable schema",
             message,
             reason.help(),
         );
@@ -427,19 +433,19 @@ fn tell(
                 let pointer = format!("{}{}", root.pointer, flaw.pointer);
                 add(Code::SchemaInvalid, within(root, flaw), &pointer, message);
             }
-            // It is told where it stands, for every schema of the pool is compiled by itself.
+            // Every schema of the pool is compiled, so its flaws are reported at its own place.
             Some(_) if home.is_some() => {}
             Some(uri) => {
                 let message = format!("`{uri}` can't be used at `{}`: {message}", flaw.pointer);
                 add(Code::SchemaInvalid, root.node.span, &root.pointer, message);
             }
-            // The reference to it leads nowhere.
+            // The reference to the schema is broken.
             None => add(Code::SchemaInvalid, root.node.span, &root.pointer, message),
         }
     }
 }
 
-/// Where a flaw stands whose text is that of the root.
+/// Returns the place of a flaw in the text of the root.
 fn within(root: &Root<'_, '_>, flaw: &Flaw) -> Span {
     Span {
         start: flaw.span.start + root.node.span.start,

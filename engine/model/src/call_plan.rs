@@ -1,4 +1,4 @@
-//! What a planner may answer with: one call, or none \[1\].
+//! One-call plans, and the tools that servers list \[1\].
 
 use super::{Name, ServerId, ToolName};
 use agent_text::{Span, Spanned, Text};
@@ -6,20 +6,20 @@ use agent_text::{Span, Spanned, Text};
 /// A one-call plan.
 #[derive(Debug, Clone)]
 pub struct CallPlan {
-    /// The text it was read from.
+    /// The text of the plan.
     pub text: Text,
-    /// What is planned.
+    /// The planned call or answer.
     pub planned: Planned,
 }
 
-/// What a planner planned.
+/// The content of a one-call plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Planned {
-    /// `call_tool`: to call one tool, once.
+    /// `call_tool`: one call of one tool.
     Call(PlannedCall),
-    /// `final_answer`: to call none, because more has to be known.
+    /// `final_answer`: no call, because information is missing.
     NeedsMoreInfo {
-        /// `answer`: what is to be said to the user.
+        /// `answer`: the message to the user.
         answer: String,
     },
 }
@@ -31,14 +31,14 @@ pub struct PlannedCall {
     pub server: Spanned<ServerId>,
     /// `tool`
     pub tool: Spanned<ToolName>,
-    /// Where the object `args` stands.
+    /// The place of the object `args`.
     pub args: Span,
 }
 
-/// The tools that servers have at the moment, as their `tools/list` say.
+/// The servers' present tools, from their `tools/list`.
 #[derive(Debug, Clone)]
 pub struct ToolCatalogue {
-    /// The text it was read from.
+    /// The text of the catalogue.
     pub text: Text,
     /// Ordered by id.
     pub servers: Vec<ListedServer>,
@@ -53,17 +53,17 @@ pub struct ListedServer {
     pub tools: Vec<ListedTool>,
 }
 
-/// One tool, as its server lists it.
+/// A tool of a server's list.
 #[derive(Debug, Clone)]
 pub struct ListedTool {
     /// `name`
     pub name: ToolName,
-    /// The object that it stands in.
+    /// The place of its object.
     pub span: Span,
 }
 
 impl ToolCatalogue {
-    /// The server of an id.
+    /// Returns the server with an id.
     pub fn server(&self, id: &str) -> Option<&ListedServer> {
         let place = self
             .servers
@@ -73,7 +73,7 @@ impl ToolCatalogue {
 }
 
 impl ListedServer {
-    /// The tool of a name.
+    /// Returns the tool with a name.
     pub fn tool(&self, name: &str) -> Option<&ListedTool> {
         let place = self
             .tools

@@ -1,4 +1,4 @@
-//! Capabilities: what a tool can do to what, and within which limits \[4, 2\].
+//! Capabilities: a verb, a resource and constraints \[4, 2\].
 
 use super::level::levels;
 use super::{Name, NameError, NameRule};
@@ -6,7 +6,7 @@ use agent_text::{Span, Spanned};
 use std::fmt;
 
 levels! {
-    /// What is done \[4, 2.1\]. The order is that of the names by code point.
+    /// The verb of a capability \[4, 2.1\], ordered by name.
     CapabilityVerb {
         /// Run a computation or a script.
         Execute "execute"
@@ -24,25 +24,25 @@ levels! {
 }
 
 levels! {
-    /// When the definition of a tool is shown to the agent \[4, 6.1\].
+    /// The time at which the agent sees the definition of a tool \[4, 6.1\].
     Load {
         /// From the start.
         Essential "essential"
-        /// When it is asked for; until then a stub stands in its place.
+        /// On request; until then a stub represents it.
         OnDemand "on_demand"
     }
 }
 
 levels! {
-    /// How a server does, according to a snapshot \[4, 7.3\]. The order is that of the names.
+    /// The status of a server in a health snapshot \[4, 7.3\], ordered by name.
     HealthStatus {
         /// It works.
         Healthy "HEALTHY"
-        /// It works again, and is watched.
+        /// It works again, under observation.
         Probation "PROBATION"
-        /// It is kept away from.
+        /// It receives no calls.
         Quarantine "QUARANTINE"
-        /// It does not take calls yet.
+        /// It does not accept calls yet.
         Starting "STARTING"
         /// It does not work.
         Unhealthy "UNHEALTHY"
@@ -50,19 +50,19 @@ levels! {
 }
 
 impl HealthStatus {
-    /// Whether a server of this status may be selected.
+    /// Returns whether a server of this status may be selected.
     pub fn passes(self) -> bool {
         matches!(self, Self::Healthy | Self::Probation)
     }
 }
 
-/// A vocabulary: names that everybody knows, besides names of one's own, which are told from
-/// misspelt ones by a dash, a dot or a colon in them.
+/// A vocabulary: known names and custom ones. A custom name contains a dash, a dot or a colon, which
+/// distinguishes it from a misspelt known name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Vocabulary {
-    /// What such a word is called.
+    /// The noun for such a word.
     pub noun: &'static str,
-    /// The names that everybody knows, sorted.
+    /// The known names, sorted.
     pub known: &'static [&'static str],
 }
 
@@ -86,7 +86,7 @@ impl Vocabulary {
         known: &["human_in_the_loop", "pii_safe", "rate_limited", "readonly"],
     };
 
-    /// Whether a word is one of the known names or one's own.
+    /// Returns whether a word is known or a valid custom name.
     pub fn allows(&self, word: &str) -> bool {
         self.known.contains(&word) || word.contains(['-', '.', ':'])
     }
@@ -102,7 +102,7 @@ macro_rules! words {
         pub struct $name(String);
 
         impl $name {
-            /// The words that it may be.
+            /// The vocabulary of the word.
             pub const VOCABULARY: Vocabulary = $vocabulary;
         }
 
@@ -132,25 +132,25 @@ macro_rules! words {
 }
 
 words! {
-    /// What a verb acts upon \[4, 2.2\].
+    /// The resource of a capability \[4, 2.2\].
     Resource = Vocabulary::RESOURCES;
     /// A tag that limits a capability \[4, 2.3\].
     Tag = Vocabulary::CONSTRAINTS;
 }
 
-/// What a task requires and a lock grants. Ordered as a lock orders it.
+/// A required or granted capability. The order is that of locks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Capability {
-    /// What is done.
+    /// The verb.
     pub verb: CapabilityVerb,
-    /// To what.
+    /// The resource.
     pub resource: Resource,
-    /// Within which limits: sorted, without duplicates.
+    /// The constraints: sorted, without duplicates.
     pub constraints: Vec<Tag>,
 }
 
 impl Capability {
-    /// `verb:resource`, by which a capability is known and forbidden.
+    /// Returns `verb:resource`, which names and forbids a capability.
     pub fn pair(&self) -> String {
         format!("{}:{}", self.verb.as_str(), self.resource)
     }
@@ -170,15 +170,15 @@ impl fmt::Display for Capability {
 /// One entry of `requires.capabilities` or of `required_capabilities` \[4, 4\].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapabilityRequirement {
-    /// What a tool must be able to do.
+    /// The required capability.
     pub capability: Capability,
-    /// When its definition is shown.
+    /// The time at which its definition is shown.
     pub load: Load,
-    /// Where the verb stands.
+    /// The place of the verb.
     pub verb_span: Span,
-    /// Where the resource stands.
+    /// The place of the resource.
     pub resource_span: Span,
-    /// Each constraint and where it stands, in the order of the capability's.
+    /// The constraints with their places, in the order of the capability's.
     pub constraints: Vec<Spanned<Tag>>,
     /// The whole entry.
     pub span: Span,

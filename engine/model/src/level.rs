@@ -13,17 +13,17 @@ macro_rules! levels {
             /// Every value, in order.
             pub const ALL: &[Self] = &[$(Self::$case,)*];
 
-            /// The value as it stands in files.
+            /// Returns the value's name in files.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$case => $text,)* }
             }
 
-            /// The value that stands so in a file.
+            /// Returns the value of a name in files.
             pub fn parse(text: &str) -> Option<Self> {
                 match text { $($text => Some(Self::$case),)* _ => None }
             }
 
-            /// The values as they stand in files, in order.
+            /// Returns the names of all values in files, in order.
             pub fn names() -> impl Iterator<Item = &'static str> + Clone {
                 Self::ALL.iter().map(|value| value.as_str())
             }
@@ -34,7 +34,7 @@ macro_rules! levels {
 pub(crate) use levels;
 
 levels! {
-    /// How sensitive data may be, least first \[0, 1.1\].
+    /// The sensitivity of data, lowest first \[0, 1.1\].
     Sensitivity {
         /// Anyone may see it.
         Public "public"
@@ -52,7 +52,7 @@ levels! {
 }
 
 levels! {
-    /// Where data may be kept \[0, 1.1\]. The order is that of the names by code point.
+    /// The region where data is kept \[0, 1.1\], ordered by name.
     Residency {
         /// No restriction.
         Any "any"
@@ -68,7 +68,7 @@ levels! {
 pub struct ResidencySet(u8);
 
 impl ResidencySet {
-    /// Collect them. None if there are none.
+    /// Collects residencies. Returns `None` if there are none.
     pub fn new(values: impl IntoIterator<Item = Residency>) -> Option<Self> {
         let bits = values
             .into_iter()
@@ -76,7 +76,7 @@ impl ResidencySet {
         (bits != 0).then_some(Self(bits))
     }
 
-    /// In order, without duplicates.
+    /// Returns the residencies in order, without duplicates.
     pub fn iter(self) -> impl Iterator<Item = Residency> {
         Residency::ALL
             .iter()
@@ -84,13 +84,13 @@ impl ResidencySet {
             .filter(move |value| self.contains(*value))
     }
 
-    /// Whether it is among them.
+    /// Returns whether the set contains a residency.
     pub fn contains(self, value: Residency) -> bool {
         self.0 & 1 << value as u8 != 0
     }
 
-    /// Whether data that has to stay at `required` may go there: without a requirement or with
-    /// `any` always, otherwise where the same value or `any` is offered \[0, 2.2\].
+    /// Returns whether the set satisfies a requirement. None and `any` are always satisfied; another
+    /// one needs the same value or `any` in the set \[0, 2.2\].
     pub fn satisfies(self, required: Option<Residency>) -> bool {
         match required {
             None | Some(Residency::Any) => true,
@@ -98,12 +98,12 @@ impl ResidencySet {
         }
     }
 
-    /// As three bits.
+    /// Returns the set as three bits.
     pub(super) fn bits(self) -> u8 {
         self.0
     }
 
-    /// From [`ResidencySet::bits`].
+    /// Returns the set of [`ResidencySet::bits`].
     pub(super) fn from_bits(bits: u8) -> Self {
         Self(bits)
     }

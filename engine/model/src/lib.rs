@@ -1,4 +1,4 @@
-//! The domain. What these types can hold is legal; turning texts into them is [`agent_lower`].
+//! The domain model. Every value of these types is valid; `agent_lower` makes them from texts.
 
 #![forbid(unsafe_code)]
 

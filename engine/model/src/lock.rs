@@ -7,46 +7,46 @@ use super::{
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// What a selection is locked for. Categories come before capabilities.
+/// The grant of a selection. Categories sort before capabilities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grant {
     /// A whole server, for a category \[0\].
     Category(Category),
     /// One tool of a server, for a capability \[4\].
     Capability {
-        /// The capability that was required.
+        /// The required capability.
         capability: Capability,
         /// `sha256-` and base64 of the SHA-256 of the RFC 8785 form of the tool's definition.
         definition: String,
-        /// When the definition is shown.
+        /// The time at which the definition is shown.
         load: Load,
         /// The tool.
         tool: ToolName,
     },
 }
 
-/// A server that was picked for a requirement \[0, 3.1\].
+/// A server selected for a requirement \[0, 3.1\].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// What it is locked for.
+    /// The category or the capability, with the tool.
     pub grant: Grant,
-    /// The permissions that were required: sorted, without duplicates; none for a capability.
+    /// The required permissions: sorted, without duplicates; empty for a capability.
     pub scopes: Vec<Scope>,
     /// The server's id.
     pub id: ServerId,
     /// The server's version.
     pub version: ServerVersion,
-    /// Where it is reached.
+    /// The server's endpoint.
     pub endpoint: Endpoint,
-    /// [`selection_hash`] of the above, or what a lock that was read has in its place.
+    /// The [`selection_hash`] of the above, or the hash that a lock contains.
     pub hash: String,
     /// `sha256-` and base64 of the SHA-256 of the RFC 8785 form of the whole entry.
     pub integrity: String,
 }
 
 impl Selection {
-    /// The order of selections in a lock: by category, then scopes, then id; behind them those
-    /// for capabilities, by capability, id, version, tool, load.
+    /// Returns the sort key in a lock: category, scopes, id; then those for capabilities, by
+    /// capability, id, version, tool, load.
     pub fn order(&self) -> impl Ord + '_ {
         let (category, capability) = match &self.grant {
             Grant::Category(category) => (Some(category), None),
@@ -68,12 +68,12 @@ impl Selection {
     }
 }
 
-/// A lock: what an agent may use.
+/// The content of a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lock {
-    /// The agent that it is for.
+    /// The agent.
     pub agent: Agent,
-    /// What it must not do: sorted, without duplicates.
+    /// The forbidden labels: sorted, without duplicates.
     pub forbid: Vec<ForbidLabel>,
     /// In [`Selection::order`].
     pub selections: Vec<Selection>,
@@ -84,10 +84,10 @@ impl Lock {
     pub const VERSION: u32 = 1;
 }
 
-/// The specification's hash of a selection: SHA-256 of
+/// Returns the specification's hash of a selection: SHA-256 of
 /// `id@version|endpoint|scope,scope,…` in lower-case hexadecimal digits \[0, 3.1\].
 ///
-/// `scopes` must be sorted. What the parts must not hold makes the formula unambiguous.
+/// `scopes` must be sorted. The rules for names keep the formula unambiguous.
 pub fn selection_hash<'s>(
     id: &str,
     version: &str,

@@ -6,21 +6,21 @@ use super::{
 };
 use agent_text::{Span, Spanned, Text};
 
-/// Who the agent is.
+/// The identity of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
     /// `name`
     pub name: AgentName,
-    /// `version`, by its source text.
+    /// `version`, as written.
     pub version: AgentVersion,
 }
 
 /// One entry of `requires.mcp` \[0, 1.1\].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
-    /// The category that a server must offer.
+    /// The required category.
     pub category: Spanned<Category>,
-    /// The permissions that a server must support: sorted, without duplicates.
+    /// The required permissions: sorted, without duplicates.
     pub permissions: Vec<Spanned<Scope>>,
     /// The whole entry.
     pub span: Span,
@@ -40,33 +40,33 @@ pub struct Constraints {
 }
 
 impl Constraints {
-    /// The residency that data needs, if it needs one.
+    /// Returns the required residency, if there is one.
     pub fn residency(&self) -> Option<Residency> {
         self.residency.map(|residency| residency.value)
     }
 
-    /// The sensitivity that data has, if it is said.
+    /// Returns the sensitivity of the data, if it is set.
     pub fn sensitivity(&self) -> Option<Sensitivity> {
         self.sensitivity.map(|sensitivity| sensitivity.value)
     }
 
-    /// Whether unsigned servers are rejected.
+    /// Returns whether unsigned servers are rejected.
     pub fn require_signed(&self) -> bool {
         self.require_signed.is_some_and(|required| required.value)
     }
 }
 
-/// A manifest without errors.
+/// A valid manifest.
 #[derive(Debug, Clone)]
 pub struct Manifest {
-    /// The text it was read from.
+    /// The text of the manifest.
     pub text: Text,
     /// `name` and `version`.
     pub agent: Agent,
     /// `requires.mcp`, in file order.
     pub requirements: Vec<Requirement>,
-    /// `requires.capabilities`, in file order; not empty where there is no other requirement.
+    /// `requires.capabilities`, in file order; not empty if `requirements` is.
     pub capabilities: Vec<CapabilityRequirement>,
-    /// `constraints`; all absent where there are none.
+    /// `constraints`; all absent by default.
     pub constraints: Constraints,
 }

@@ -1,43 +1,43 @@
-//! Names, checked once.
+//! Validated names.
 //!
-//! Names are compared by code point and never normalised. None is empty or holds a control
-//! character; some hold no character that would make the hash formula of the lock ambiguous.
+//! Names are compared by code point and never normalised. No name is empty or contains a control
+//! character. Some must not contain characters that would make the lock's hash formula ambiguous.
 
 use std::fmt;
 
-/// What a kind of name must not be.
+/// The rule for a kind of name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameRule {
-    /// What such a name is called.
+    /// The noun for such a name.
     pub noun: &'static str,
-    /// The characters that it must not hold, besides control characters.
+    /// The forbidden characters, besides control characters.
     pub reserved: &'static [char],
 }
 
-/// Why a text is no such name.
+/// The reason why a text is not a valid name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameError {
     /// It is empty.
     Empty,
-    /// It holds a control character.
+    /// It contains a control character.
     Control(char),
-    /// It holds a character that is reserved.
+    /// It contains a reserved character.
     Reserved(char),
-    /// It is none of the known words, and none of one's own.
+    /// It is neither a known word nor a valid custom one.
     Unknown,
 }
 
 impl NameRule {
-    /// Check a text.
+    /// Checks a text.
     ///
     /// # Errors
-    /// The first reason why it is no such name.
+    /// The first violation of the rule.
     pub fn check(&self, text: &str) -> Result<(), NameError> {
         if text.is_empty() {
             return Err(NameError::Empty);
         }
-        // Without an early exit, so that it is done many bytes at a time. Bytes from 0x7f on may
-        // begin a control character, and reserved ones are looked for by themselves.
+        // There is no early exit, so that the loop handles many bytes at a time. Bytes from 0x7f on
+        // may begin a control character; reserved characters are searched for separately.
         let odd = text
             .bytes()
             .fold(false, |odd, b| odd | !(0x20..0x7f).contains(&b));
@@ -64,25 +64,29 @@ impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("it is empty"),
-            Self::Control(c) => write!(f, "it holds the control character U+{:04X}", u32::from(*c)),
-            Self::Reserved(c) => write!(f, "it holds `{c}`"),
-            Self::Unknown => f.write_str("it is no known word"),
+            Self::Control(c) => write!(
+                f,
+                "it contains the control character U+{:04X}",
+                u32::from(*c)
+            ),
+            Self::Reserved(c) => write!(f, "it contains `{c}`"),
+            Self::Unknown => f.write_str("it is an unknown word"),
         }
     }
 }
 
-/// A text that was checked.
+/// A validated text.
 pub trait Name: Ord + Sized {
-    /// What such a name must not be.
+    /// The rule for such a name.
     const RULE: NameRule;
 
-    /// Check a text.
+    /// Checks a text.
     ///
     /// # Errors
-    /// The first reason why it is no such name.
+    /// The first violation of the rule.
     fn new(text: impl Into<String>) -> Result<Self, NameError>;
 
-    /// The text.
+    /// Returns the text.
     fn as_str(&self) -> &str;
 }
 

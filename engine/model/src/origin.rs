@@ -1,13 +1,13 @@
-//! Where a connection may go: scheme, host and port \[3\].
+//! Origins of destinations: scheme, host and port \[3\].
 //!
-//! URLs are read by the WHATWG standard, in whose many notations one host can be written: what
-//! is compared is what would be connected to.
+//! URLs are parsed by the WHATWG standard, which has many notations for one host. Comparisons use
+//! the parsed form, which a connection would use.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::fmt;
 use url::{Host, Url};
 
-/// Scheme, host and port of a URL of HTTP.
+/// The scheme, host and port of an HTTP URL.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
     scheme: &'static str,
@@ -17,43 +17,43 @@ pub struct Origin {
     port: u16,
 }
 
-/// Why a text is no URL of an origin.
+/// The reason why a text is not the URL of an origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UrlError {
-    /// It is no absolute URL, or has a host or a port that is none.
+    /// It is not an absolute URL, or its host or port is invalid.
     Syntax,
     /// Its scheme is neither `http` nor `https`.
     Scheme,
-    /// It has a user name or a password in it.
+    /// It contains a user name or a password.
     UserInfo,
-    /// It has a path, a query or a fragment, where only an origin may stand.
+    /// It contains a path, a query or a fragment, but only an origin is allowed.
     Path,
 }
 
 impl fmt::Display for UrlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Syntax => "it is no absolute URL with a host",
+            Self::Syntax => "it is not an absolute URL with a host",
             Self::Scheme => "its scheme is neither `http` nor `https`",
-            Self::UserInfo => "it has a user name or a password in it",
-            Self::Path => "it has more than a scheme, a host and a port",
+            Self::UserInfo => "it contains a user name or a password",
+            Self::Path => "it contains more than a scheme, a host and a port",
         })
     }
 }
 
 impl Origin {
-    /// The origin of a URL.
+    /// Returns the origin of a URL.
     ///
     /// # Errors
-    /// It is no URL that a connection may be made for.
+    /// The text is not a URL, or has user info or another scheme.
     pub fn of(url: &str) -> Result<Self, UrlError> {
         Self::parse(url).map(|(origin, _)| origin)
     }
 
-    /// An origin by itself: a URL without a path, or with the path `/`.
+    /// Parses an origin: a URL without a path, or with the path `/`.
     ///
     /// # Errors
-    /// It is no such URL.
+    /// The text is not such a URL.
     pub fn new(url: &str) -> Result<Self, UrlError> {
         let (origin, parsed) = Self::parse(url)?;
         let bare = parsed.path() == "/" && parsed.query().is_none() && parsed.fragment().is_none();
@@ -92,7 +92,7 @@ impl Origin {
         Ok((origin, url))
     }
 
-    /// The address that the host is, if it is one and no name.
+    /// Returns the address, if the host is an address.
     pub fn address(&self) -> Option<IpAddr> {
         self.address
     }
@@ -108,9 +108,9 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Whether an address is of the public internet: neither loopback, private, link-local (which
-/// the addresses of cloud metadata are), shared, multicast, documentation nor reserved. An IPv6
-/// address that stands for an IPv4 address is what that one is.
+/// Returns whether an address belongs to the public internet. Loopback, private, link-local (such as
+/// those of cloud metadata), shared, multicast, documentation and reserved addresses do not. An IPv6
+/// address with an embedded IPv4 address counts as the latter.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -119,7 +119,7 @@ pub fn is_public(address: IpAddr) -> bool {
 }
 
 /// The ranges of the IANA IPv4 special-purpose registry that are not globally reachable, and
-/// multicast: the first address and the length of the prefix.
+/// multicast: each with its first address and prefix length.
 const SPECIAL_V4: [([u8; 4], u32); 15] = [
     ([0, 0, 0, 0], 8),
     ([10, 0, 0, 0], 8),
@@ -150,15 +150,15 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     if let Some(embedded) = embedded_v4(segments) {
         return is_public_v4(embedded);
     }
-    // 2000::/3 is all that is handed out as global unicast; of it, 2001::/23 are protocols such as
-    // Teredo, 2001:db8::/32 and 3fff::/20 are documentation.
+    // 2000::/3 contains all assigned global unicast addresses. In it, 2001::/23 are protocols such as
+    // Teredo, and 2001:db8::/32 and 3fff::/20 are documentation.
     segments[0] & 0xe000 == 0x2000
         && !(segments[0] == 0x2001 && (segments[1] < 0x0200 || segments[1] == 0x0db8))
         && !(segments[0] == 0x3fff && segments[1] < 0x1000)
 }
 
-/// The IPv4 address in an IPv6 one: mapped (`::ffff:0:0/96`), translated (`64:ff9b::/96`), or of
-/// 6to4 (`2002::/16`).
+/// Returns the IPv4 address embedded in an IPv6 one: mapped (`::ffff:0:0/96`), translated
+/// (`64:ff9b::/96`), or of 6to4 (`2002::/16`).
 fn embedded_v4(segments: [u16; 8]) -> Option<Ipv4Addr> {
     let [high, low] = match segments {
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => [high, low],

@@ -1,32 +1,32 @@
-//! What a tool returned, as the texts that evidence can be taken from.
+//! Payloads: the texts of a tool's result that may serve as evidence.
 
 use agent_syntax::json::raw_offset;
 use agent_text::{Place, Span, Text};
 use std::ops::Range;
 
-/// The texts of a payload, in document order: its strings, numbers and booleans. Names of members
-/// are none of them, and `null` says nothing.
+/// The leaves of a payload, in document order: its strings, numbers and booleans. Names of members
+/// and `null` are not leaves.
 #[derive(Debug, Clone)]
 pub struct Payload {
     text: Text,
     parts: PayloadBuilder,
 }
 
-/// Takes the leaves of a payload in document order. A payload may be millions of numbers: what they
-/// say stands in one text, and their pointers are made when they are asked for.
+/// The builder of a payload, which takes leaves in document order. A payload may contain millions of
+/// numbers, so one text holds the texts of all leaves, and pointers are built on demand.
 #[derive(Debug, Clone, Default)]
 pub struct PayloadBuilder {
-    /// The texts of all leaves, one after the other.
+    /// The texts of all leaves, concatenated.
     texts: String,
     leaves: Vec<Leaf>,
     /// The arrays and objects, the outer before the inner.
     around: Vec<Step>,
-    /// The names of all members, one after the other.
+    /// The names of all members, concatenated.
     names: String,
     members: Vec<Member>,
 }
 
-/// A leaf, by its number in document order.
+/// The number of a leaf in document order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LeafNumber(u32);
 
@@ -44,19 +44,19 @@ struct Member {
     span: Span,
 }
 
-/// How a value is reached from the array or object around it, given by its number.
+/// The step to a value from its enclosing array or object, which is given by its number.
 #[derive(Debug, Clone, Copy)]
 pub enum Step {
-    /// It is the whole.
+    /// The root.
     Root,
-    /// It is an item.
+    /// An item.
     Item {
         /// The array.
         of: u32,
         /// Its number in the array.
         number: u32,
     },
-    /// It is a member.
+    /// A member.
     Member {
         /// The object.
         of: u32,
@@ -65,7 +65,7 @@ pub enum Step {
     },
 }
 
-/// A leaf that is being looked at.
+/// A leaf of a payload.
 #[derive(Debug, Clone, Copy)]
 pub struct LeafView<'p> {
     payload: &'p Payload,
@@ -73,12 +73,12 @@ pub struct LeafView<'p> {
 }
 
 impl Payload {
-    /// The leaves, in document order.
+    /// Returns the leaves, in document order.
     pub fn leaves(&self) -> impl Iterator<Item = LeafView<'_>> {
         (0..self.parts.leaves.len() as u32).map(|number| self.leaf(LeafNumber(number)))
     }
 
-    /// A leaf of this payload.
+    /// Returns a leaf of this payload.
     pub fn leaf(&self, number: LeafNumber) -> LeafView<'_> {
         LeafView {
             payload: self,
@@ -86,19 +86,19 @@ impl Payload {
         }
     }
 
-    /// Where a member has this name: the first one. Names are no texts.
+    /// Returns the place of the first member with a name. Names are not texts.
     pub fn place_of_name(&self, name: &str) -> Option<Place> {
         let members = &self.parts.members;
         let known = |member: &&Member| slice(&self.parts.names, &member.name) == name;
         Some(self.text.place(members.iter().find(known)?.span))
     }
 
-    /// How many leaves there are.
+    /// Returns the number of leaves.
     pub fn count(&self) -> usize {
         self.parts.leaves.len()
     }
 
-    /// How many bytes the texts of all leaves have together.
+    /// Returns the total size of the texts of all leaves, in bytes.
     pub fn bytes(&self) -> usize {
         self.parts.texts.len()
     }
@@ -113,23 +113,23 @@ impl<'p> LeafView<'p> {
         &self.payload.parts.leaves[self.number.0 as usize]
     }
 
-    /// Its number.
+    /// Returns its number.
     pub fn number(self) -> LeafNumber {
         self.number
     }
 
-    /// A string without its quotes and escapes; a number or a boolean by its source text.
+    /// Returns a string without its quotes and escapes, or a number or a boolean as written.
     pub fn text(self) -> &'p str {
         slice(&self.payload.parts.texts, &self.leaf().text)
     }
 
-    /// Whether it is a string, of which a part can be evidence. Otherwise it is a number or a
-    /// boolean, which counts only whole.
+    /// Returns whether it is a string, a part of which can be evidence. A number or a boolean counts
+    /// only as a whole.
     pub fn is_string(self) -> bool {
         self.leaf().is_string
     }
 
-    /// The JSON pointer to it (RFC 6901).
+    /// Returns the JSON pointer to it (RFC 6901).
     pub fn pointer(self) -> String {
         let parts = &self.payload.parts;
         let mut steps = Vec::new();
@@ -153,8 +153,8 @@ impl<'p> LeafView<'p> {
         pointer
     }
 
-    /// Where a part of its text stands in the payload, which may have it with escapes. The whole of
-    /// a string stands there with its quotes.
+    /// Returns the place of a part of its text in the payload, which may contain escapes. The place of
+    /// a whole string includes its quotes.
     pub fn place(self, part: &Range<usize>) -> Place {
         let Leaf {
             span, is_string, ..
@@ -166,20 +166,20 @@ impl<'p> LeafView<'p> {
         let start = span.start as usize + 1;
         let inner = &self.payload.text.as_str()[start..span.end as usize - 1];
         let from = start + raw_offset(inner, part.start);
-        // Only what is behind the start is left to be walked over.
+        // Only the rest after the start remains to be scanned.
         let to = from + raw_offset(&inner[from - start..], part.len());
         self.payload.text.place(Span::new(from, to))
     }
 }
 
 impl PayloadBuilder {
-    /// Go into an array or an object that is reached so. The answer is its number.
+    /// Enters an array or an object at a step. Returns its number.
     pub fn enter(&mut self, step: Step) -> u32 {
         self.around.push(step);
         self.around.len() as u32 - 1
     }
 
-    /// The step to a member of an object that was entered.
+    /// Returns the step to a member of an entered object.
     pub fn member(&mut self, of: u32, name: &str, span: Span) -> Step {
         let start = self.names.len() as u32;
         self.names.push_str(name);
@@ -191,7 +191,7 @@ impl PayloadBuilder {
         Step::Member { of, name }
     }
 
-    /// Take a leaf that is reached so.
+    /// Takes a leaf at a step.
     pub fn leaf(&mut self, step: Step, text: &str, span: Span, is_string: bool) {
         let start = self.texts.len() as u32;
         self.texts.push_str(text);
@@ -203,7 +203,7 @@ impl PayloadBuilder {
         });
     }
 
-    /// The payload, with the text that it was read from.
+    /// Returns the payload of a text.
     pub fn finish(self, text: Text) -> Payload {
         Payload { text, parts: self }
     }

@@ -1,8 +1,8 @@
-//! Sequential plans and the requests that they answer \[3\].
+//! Sequential plans and their requests \[3\].
 
 use agent_text::{Span, Spanned};
 
-/// What another document is referred to by.
+/// A reference to another document.
 #[derive(Debug, Clone)]
 pub struct DocumentRef {
     /// `pool_id` or `profile_id`
@@ -13,8 +13,7 @@ pub struct DocumentRef {
     pub digest: Option<Spanned<String>>,
 }
 
-/// `env.mova_agent_plan_v1`: steps, one after the other. There is no loop, no condition and no
-/// expression.
+/// `env.mova_agent_plan_v1`: consecutive steps, without loops, conditions and expressions.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// `plan_id`
@@ -32,17 +31,17 @@ pub struct Plan {
 /// One call of one tool.
 #[derive(Debug, Clone)]
 pub struct PlanStep {
-    /// The object that it stands in.
+    /// The place of its object.
     pub span: Span,
     /// `title`, for people: it decides nothing.
     pub title: Option<String>,
-    /// `step_id`; no other step has it.
+    /// `step_id`, unique in the plan.
     pub id: Spanned<String>,
     /// `connector_id`
     pub connector: Spanned<String>,
     /// `tool_id`
     pub tool: Spanned<String>,
-    /// What is given to the tool.
+    /// The input of the tool.
     pub input: Input,
     /// `input_schema_ref`
     pub input_schema: Option<Spanned<String>>,
@@ -50,26 +49,26 @@ pub struct PlanStep {
     pub output_schema: Option<Spanned<String>>,
 }
 
-/// What a step gives to its tool.
+/// The input of a step.
 #[derive(Debug, Clone)]
 pub enum Input {
-    /// `input`: the value that stands there.
+    /// `input`: a literal value, by its place.
     Literal(Span),
-    /// `input_from`: a part of what an earlier step gave.
+    /// `input_from`: a part of an earlier step's output.
     From {
-        /// The number of that step, which is smaller than that of this one.
+        /// The number of that step, smaller than the number of this one.
         step: usize,
-        /// Which part, as a JSON pointer.
+        /// The part, as a JSON pointer.
         pointer: Spanned<String>,
-        /// Where `input_from` stands.
+        /// The place of `input_from`.
         span: Span,
     },
-    /// It refers to no earlier step. The plan is refused; the rest of the step is looked at all
-    /// the same, so that everything is told at once.
+    /// It does not refer to an earlier step. The plan is refused, but the rest of the step is still
+    /// checked, so that one answer reports everything.
     Refused,
 }
 
-/// `env.mova_agent_request_v1`, as much of it as plans are decided by.
+/// `env.mova_agent_request_v1`: the members that influence decisions about plans.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// `request_id`

@@ -1,4 +1,4 @@
-//! Instruction profiles: what a plan may use, and how much \[3\].
+//! Instruction profiles: the tools that a plan may use, and its limits \[3\].
 
 use super::Cap;
 use agent_json_schema::TextPattern;
@@ -15,13 +15,13 @@ pub struct Profile {
     pub digest: String,
     /// `status`; only `active` counts.
     pub status: Spanned<String>,
-    /// `applies_to.envelope_ids`, if it says that it is for some envelopes only.
+    /// `applies_to.envelope_ids`, if the profile applies to some envelopes only.
     pub envelopes: Option<Spanned<Vec<String>>>,
     /// The rules about tools, in their order.
     pub rules: Vec<Rule>,
-    /// Where `caps` stands, if there are any.
+    /// The place of `caps`, if the profile has it.
     pub caps_span: Option<Span>,
-    /// The caps that there are; without a value those that are none, which a finding says.
+    /// The caps; without a value if it is invalid, which a finding reports.
     pub caps: Vec<(Cap, Option<Spanned<u64>>)>,
     /// `input_policy`
     pub input_policy: Option<InputPolicy>,
@@ -30,11 +30,11 @@ pub struct Profile {
 /// A rule about tools.
 #[derive(Debug, Clone)]
 pub struct Rule {
-    /// Which of `rules` it is.
+    /// The position in `rules`.
     pub number: usize,
     /// `rule_id`
     pub id: String,
-    /// Where it stands.
+    /// The place of the rule.
     pub span: Span,
     /// `effect`
     pub effect: Effect,
@@ -42,54 +42,54 @@ pub struct Rule {
     pub selector: Selector,
 }
 
-/// What becomes of what a rule is about.
+/// The effect of a rule on its tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It is allowed, unless another rule denies it.
+    /// Allowed, unless another rule denies.
     Allow,
-    /// It is denied, whatever others say.
+    /// Denied, whatever other rules have.
     Deny,
-    /// `warn`, `log_only`, `transform`: nothing is allowed or denied by it.
+    /// `warn`, `log_only`, `transform`, which neither allow nor deny.
     Other,
 }
 
-/// Which tools a rule is about.
+/// The tools that a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
     /// `*`
     Every,
     /// `connector_id/tool_id`
     One(String),
-    /// Another selector, or none: no tool.
+    /// No tool, because the selector is another one or absent.
     None,
 }
 
-/// What a query has to be before anybody plans for it \[1\].
+/// The conditions for queries to plan for \[1\].
 #[derive(Debug)]
 pub struct InputPolicy {
-    /// How many bytes it may have.
+    /// Maximum size of a query, in bytes.
     pub max_bytes: u64,
-    /// What must not be found in it.
+    /// Patterns that must not match a query.
     pub deny: Vec<DenyPattern>,
 }
 
-/// What must not be found in a query.
+/// A pattern that must not match a query.
 #[derive(Debug)]
 pub struct DenyPattern {
-    /// As it stands in the profile.
+    /// The pattern as written.
     pub text: String,
-    /// The same, compiled.
+    /// The compiled pattern.
     pub pattern: TextPattern,
 }
 
 impl Profile {
-    /// A cap, if the profile has it.
+    /// Returns a cap, if the profile has a valid one.
     pub fn cap(&self, cap: Cap) -> Option<Spanned<u64>> {
         let mut caps = self.caps.iter();
         caps.find(|(known, _)| *known == cap)?.1
     }
 
-    /// Whether the profile has a cap, whatever it is.
+    /// Returns whether the profile has a cap, valid or not.
     pub fn has_cap(&self, cap: Cap) -> bool {
         self.caps.iter().any(|(known, _)| *known == cap)
     }

@@ -1,23 +1,23 @@
-//! A summary of what a tool returned \[1\].
+//! Summaries of a tool's result \[1\].
 
 use super::NonEmpty;
 use agent_text::{Span, Spanned, Text};
 
-/// Something that is claimed, and what is to prove it.
+/// A claim with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// `claim`: not blank.
     pub claim: Spanned<String>,
-    /// `evidence`: not blank, and otherwise as it was given, white space included.
+    /// `evidence`: not blank; white space is kept.
     pub evidence: Spanned<String>,
     /// The whole item.
     pub span: Span,
 }
 
-/// A summary without errors.
+/// A valid summary.
 #[derive(Debug, Clone)]
 pub struct Summary {
-    /// The text it was read from.
+    /// The text of the summary.
     pub text: Text,
     /// The items, in file order.
     pub items: NonEmpty<Claim>,

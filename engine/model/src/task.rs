@@ -1,5 +1,5 @@
-//! What the requirements of capabilities are decided under: the task, the tenant, health and what
-//! a policy is told besides.
+//! The evaluation context of capability requirements: the task, the tenant, health and a policy's
+//! context.
 
 use super::{ByKey, CapabilityRequirement, HealthStatus, TaskId, TenantId};
 use agent_text::{Span, Spanned, Text};
@@ -7,7 +7,7 @@ use agent_text::{Span, Spanned, Text};
 /// A task and the capabilities it requires \[4, 4\].
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// The text it was read from.
+    /// The text of the task.
     pub text: Text,
     /// `task_id`
     pub id: TaskId,
@@ -18,7 +18,7 @@ pub struct Task {
 /// The configuration of one tenant \[4, 5\].
 #[derive(Debug, Clone)]
 pub struct Tenant {
-    /// The text it was read from.
+    /// The text of the configuration.
     pub text: Text,
     /// `id`
     pub id: TenantId,
@@ -28,42 +28,42 @@ pub struct Tenant {
     pub tiers: Vec<String>,
     /// `policy`: the path of a policy, relative to the configuration.
     pub policy: Option<Spanned<String>>,
-    /// `token_budget`: how many tokens the definitions of tools may take, by the estimate.
+    /// `token_budget`: maximum tokens of tool definitions, by the estimate.
     pub token_budget: Option<u64>,
     /// `priorities.classes`
     pub classes: ByKey<i64>,
     /// `priorities.servers`
     pub servers: ByKey<i64>,
-    /// The whole entry as JSON, which is what a policy gets to see.
+    /// The whole entry as JSON, as a policy sees it.
     pub json: String,
 }
 
 impl Tenant {
-    /// How much a server is preferred, higher first: its own priority beats that of its class,
-    /// and without either it is 0.
+    /// Returns the priority of a server, higher first. Its own priority precedes that of its class,
+    /// and the default is 0.
     pub fn priority(&self, id: &str, class: Option<&str>) -> i64 {
         let of_class = || class.and_then(|class| self.classes.get(class));
         self.servers.get(id).or_else(of_class).copied().unwrap_or(0)
     }
 }
 
-/// How the servers do. One that is not in it is not known to work.
+/// A server health snapshot; unlisted servers count as unhealthy.
 #[derive(Debug, Clone)]
 pub struct Health {
-    /// The text it was read from.
+    /// The text of the snapshot.
     pub text: Text,
-    /// The status of each server by id, and where it stands.
+    /// The status of each server by id, with its place.
     pub servers: ByKey<(HealthStatus, Span)>,
 }
 
 impl Health {
-    /// The status of a server. None if the snapshot doesn't know it.
+    /// Returns the status of a server, if the snapshot lists it.
     pub fn status(&self, id: &str) -> Option<HealthStatus> {
         self.servers.get(id).map(|(status, _)| *status)
     }
 }
 
-/// What a policy is told of the circumstances, such as the time.
+/// The context of a policy, such as the time.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// As JSON.

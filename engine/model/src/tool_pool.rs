@@ -1,4 +1,4 @@
-//! The tools that plans may name, and what they are bound to \[3\].
+//! Tool pools: the tools that plans may name, with their bindings \[3\].
 
 use super::Origin;
 use agent_json_schema::{SchemaSet, TextPattern};
@@ -19,50 +19,50 @@ pub struct ToolPool {
     pub connectors: Vec<String>,
     /// Ordered by connector and tool.
     pub bindings: Vec<Binding>,
-    /// The schemas that its bindings have, and those of its `schemas`.
+    /// The schemas of its bindings and of its `schemas`.
     pub schemas: SchemaSet,
-    /// The numbers in that set of the `schemas`, by `$id`, sorted.
+    /// The numbers of `schemas` in that set, by `$id`, sorted.
     pub named: Vec<(String, usize)>,
 }
 
-/// What one tool is bound to.
+/// The binding of a tool.
 #[derive(Debug)]
 pub struct Binding {
-    /// Which of `bindings` it is.
+    /// The position in `bindings`.
     pub number: usize,
     /// `connector_id`
     pub connector: String,
     /// `tool_id`
     pub tool: String,
-    /// `driver_kind` and what belongs to it.
+    /// `driver_kind` and its members.
     pub driver: Driver,
-    /// `destinations`, which every denial of another one shares.
+    /// `destinations`, which denials of other destinations share.
     pub destinations: Arc<[Origin]>,
     /// `limits`
     pub limits: Limits,
-    /// The number in the pool's set of the schema that inputs have to fit.
+    /// The number of the input schema in the pool's set.
     pub input: Option<usize>,
-    /// The number in the pool's set of the schema that outputs have to fit.
+    /// The number of the output schema in the pool's set.
     pub output: Option<usize>,
 }
 
-/// Which handler executes a tool.
+/// The handler that executes a tool.
 #[derive(Debug)]
 pub enum Driver {
-    /// Its output is its input.
+    /// Returns its input.
     Noop,
     /// Makes one request.
     Http {
-        /// The methods that it may have.
+        /// The allowed methods.
         methods: Vec<String>,
         /// `non_public_addresses`
         addresses: Vec<IpAddr>,
     },
-    /// Calls one tool of an MCP server, both of which have to be in the lock.
+    /// Calls one tool of an MCP server. The lock must contain both.
     McpProxy {
         /// The server's id.
         server: String,
-        /// The server's version, if the binding says which.
+        /// The server's version, if the binding names one.
         version: Option<String>,
         /// The tool's name at the server.
         tool: String,
@@ -71,13 +71,13 @@ pub enum Driver {
     },
     /// Runs one program, without a shell.
     RestrictedShell {
-        /// Which it may be.
+        /// The allowed programs.
         programs: Vec<Program>,
     },
 }
 
 impl Driver {
-    /// `driver_kind`
+    /// Returns `driver_kind`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Noop => "noop",
@@ -87,7 +87,7 @@ impl Driver {
         }
     }
 
-    /// The non-public addresses that it may reach by name.
+    /// Returns the allowed non-public addresses.
     pub fn addresses(&self) -> &[IpAddr] {
         match self {
             Self::Http { addresses, .. } | Self::McpProxy { addresses, .. } => addresses,
@@ -96,27 +96,27 @@ impl Driver {
     }
 }
 
-/// A program, and the arguments that it may have.
+/// A program with its allowed arguments.
 #[derive(Debug)]
 pub struct Program {
     /// Its absolute path.
     pub path: String,
     /// A pattern for each argument.
     pub arguments: Vec<ArgumentPattern>,
-    /// The pattern for each of the arguments behind those; none: there are none.
+    /// The pattern for each further argument; `None` forbids further ones.
     pub more: Option<ArgumentPattern>,
 }
 
-/// A pattern that a whole argument has to match.
+/// A pattern that must match a whole argument.
 #[derive(Debug)]
 pub struct ArgumentPattern {
-    /// As it stands in the pool.
+    /// The pattern as written.
     pub text: String,
-    /// The same, compiled.
+    /// The compiled pattern.
     pub pattern: TextPattern,
 }
 
-/// What a call may use. The names are those of the schema.
+/// The limits of a call, with the names of the schema.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Milliseconds.
@@ -130,12 +130,12 @@ pub struct Limits {
 }
 
 impl ToolPool {
-    /// What a tool of a connector is bound to.
+    /// Returns the binding of a connector's tool.
     pub fn binding(&self, connector: &str, tool: &str) -> Option<&Binding> {
         self.bindings.get(self.binding_place(connector, tool)?)
     }
 
-    /// Where in `bindings` that stands.
+    /// Returns the position of that binding in `bindings`.
     pub fn binding_place(&self, connector: &str, tool: &str) -> Option<usize> {
         let wanted = (connector, tool);
         let place = self
@@ -144,13 +144,13 @@ impl ToolPool {
         place.ok()
     }
 
-    /// Whether it has a connector.
+    /// Returns whether the pool has a connector.
     pub fn has_connector(&self, connector: &str) -> bool {
         let known = self.connectors.binary_search_by(|it| (**it).cmp(connector));
         known.is_ok()
     }
 
-    /// The bindings of a connector.
+    /// Returns the bindings of a connector.
     pub fn of_connector(&self, connector: &str) -> &[Binding] {
         let first = self
             .bindings
@@ -159,7 +159,7 @@ impl ToolPool {
         &rest[..rest.partition_point(|it| it.connector == connector)]
     }
 
-    /// The number of the schema with an `$id`.
+    /// Returns the number of the schema with an `$id`.
     pub fn schema(&self, id: &str) -> Option<usize> {
         let place = self.named.binary_search_by(|(known, _)| (**known).cmp(id));
         Some(self.named[place.ok()?].1)
@@ -167,7 +167,7 @@ impl ToolPool {
 }
 
 impl Limits {
-    /// The limits by name, with the name of the cap that bounds each, in the order of the schema.
+    /// Returns the limits by name, each with its cap, in the order of the schema.
     pub fn each(&self) -> [(&'static str, Spanned<u64>, Cap); 4] {
         [
             ("timeout_ms", self.timeout_ms, Cap::TimeoutMs),
@@ -178,7 +178,7 @@ impl Limits {
     }
 }
 
-/// A cap of an instruction profile: what no plan may pass.
+/// A cap of an instruction profile: an upper limit for every plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cap {
     /// Steps of a plan.
@@ -203,7 +203,7 @@ impl Cap {
         Self::LogBytes,
     ];
 
-    /// Its name in `caps`.
+    /// Returns its name in `caps`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Steps => "max_steps",

@@ -1,25 +1,25 @@
-//! The canonical form of JSON (RFC 8785), of which digests are taken.
+//! The canonical form of JSON (RFC 8785), over which digests are computed.
 
 use super::double::double;
 use super::json::{Reader, parse_value};
 use super::{Node, Value};
 use agent_text::sort::sort_by;
 
-/// The canonical form of a JSON text: no white space, keys sorted by UTF-16 code units, numbers
-/// as ECMAScript prints doubles. None if it is not JSON.
+/// Returns the canonical form of a JSON text: no white space, keys sorted by UTF-16 code units,
+/// numbers as ECMAScript prints doubles. Returns `None` if the text is not JSON.
 pub fn canonical(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     canonical_node(&parse_value(&mut Reader::new(text)).ok()?, &mut out);
     Some(out)
 }
 
-/// Write the canonical form of a value.
+/// Writes the canonical form of a value.
 pub fn canonical_node(node: &Node<'_>, out: &mut String) {
     match &node.value {
         Value::Null | Value::Refused => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
         Value::Bool(false) => out.push_str("false"),
-        // A whole number of few digits is written as it is, and nearly every number is one.
+        // A whole number of few digits is already canonical, and nearly every number is one.
         Value::Number(number)
             if number.len() <= 15 && number.bytes().all(|b| b.is_ascii_digit()) =>
         {
@@ -56,8 +56,8 @@ pub fn canonical_node(node: &Node<'_>, out: &mut String) {
     }
 }
 
-/// Write a JSON string: as the canonical form and all files of the project have it, escaping
-/// nothing but quotes, backslashes and control characters below U+0020.
+/// Writes a JSON string as the canonical form and all files of the project require. It escapes only
+/// quotes, backslashes and control characters below U+0020.
 pub fn write_string(string: &str, out: &mut String) {
     out.push('"');
     let mut rest = string;

@@ -1,18 +1,18 @@
-//! The double that a decimal number stands for.
+//! Conversion of decimal numbers to doubles.
 //!
-//! The standard library's conversion is faster and brings tables of 11 kB, which a browser would
-//! have to load for the few numbers of an index that are not small and whole. This one counts with
-//! whole numbers of any size.
+//! The standard library's conversion is faster, but has tables of 11 kB, which every browser would
+//! load. An index contains few numbers that are not small and whole. This conversion uses whole
+//! numbers of any size instead.
 
 use super::number::Number;
 use std::iter::repeat_n;
 
-/// More digits than any number halfway between two doubles has (767): what is behind them only
-/// tells on which side of the half a number is.
+/// Maximum number of digits to keep: more than any number halfway between two doubles has (767).
+/// Digits after them only decide on which side of the half a number is.
 const DIGITS: usize = 800;
 
-/// The double nearest to a number in JSON's notation, of two equally near ones the even one;
-/// infinite from 1.8e308 on.
+/// Returns the double nearest to a number in JSON's notation, and the even one of two equally near
+/// ones; infinite from 1.8e308 on.
 pub(crate) fn double(number: &str) -> f64 {
     let Number {
         negative,
@@ -23,7 +23,7 @@ pub(crate) fn double(number: &str) -> f64 {
     let bytes = || whole.bytes().chain(fraction.bytes());
     let zeros = bytes().take_while(|byte| *byte == b'0').count();
     let len = whole.len() + fraction.len() - zeros;
-    // Where the point stands behind the first digit that is not zero.
+    // The position of the point, counted from the first digit that is not zero.
     let point = exponent.saturating_add(whole.len() as i64 - zeros as i64);
     let positive = if len == 0 || point < -330 {
         0.0
@@ -38,8 +38,8 @@ pub(crate) fn double(number: &str) -> f64 {
     if negative { -positive } else { positive }
 }
 
-/// The double nearest to `digits` × 10^`exponent`, and a little more where there is something
-/// `beyond` them.
+/// Returns the double nearest to `digits` × 10^`exponent`. `beyond` means that digits other than
+/// zero follow.
 fn scaled(digits: &[u8], exponent: i64, mut beyond: bool) -> f64 {
     let mut natural = Natural(Vec::new());
     for digit in digits {
@@ -49,7 +49,7 @@ fn scaled(digits: &[u8], exponent: i64, mut beyond: bool) -> f64 {
         natural.multiply_add(10, 0);
     }
     let divisions = exponent.min(0).unsigned_abs() as usize;
-    // A limb for each nine decimal digits is more than they take away; two more are what is used.
+    // One limb for each nine divisions, and two more, keep all bits that the result needs.
     let limbs = if divisions == 0 { 0 } else { divisions / 9 + 3 };
     natural.0.splice(0..0, repeat_n(0, limbs));
     for _ in 0..divisions {
@@ -59,10 +59,10 @@ fn scaled(digits: &[u8], exponent: i64, mut beyond: bool) -> f64 {
     rounded(top, place - 32 * limbs as i64, beyond | below)
 }
 
-/// The double nearest to `top` × 2^`place`, and a little more where there is something `beyond`.
-/// The highest bit of `top` is set.
+/// Returns the double nearest to `top` × 2^`place`. `beyond` means that the exact value is a little
+/// larger. The highest bit of `top` must be set.
 fn rounded(top: u64, place: i64, beyond: bool) -> f64 {
-    // Doubles have 53 bits, and those near zero end at 2^-1074 all the same.
+    // Doubles have 53 bits; near zero, their lowest bit is 2^-1074.
     let dropped = (-1074 - place).clamp(11, 65) as u32;
     let top = u128::from(top);
     let (mut kept, rest, half) = (
@@ -73,14 +73,14 @@ fn rounded(top: u64, place: i64, beyond: bool) -> f64 {
     if rest > half || rest == half && (beyond || kept % 2 == 1) {
         kept += 1;
     }
-    // The lowest of the kept bits is 2^(place + dropped). That a carry counts up the exponent is
-    // how doubles are laid out.
+    // The lowest of the kept bits is 2^(place + dropped). A carry increments the exponent, as the
+    // layout of doubles requires.
     let steps = (place + i64::from(dropped) + 1074).max(0) as u64;
     let bits = (steps << 52) + kept as u64;
     f64::from_bits(bits.min(f64::INFINITY.to_bits()))
 }
 
-/// A natural number: 32 bits a limb, lowest first.
+/// A natural number of 32-bit limbs, lowest first.
 struct Natural(Vec<u32>);
 
 impl Natural {
@@ -96,7 +96,7 @@ impl Natural {
         }
     }
 
-    /// Divide, and return what is left.
+    /// Divides the number and returns the remainder.
     fn divide(&mut self, divisor: u32) -> u32 {
         let mut rest = 0;
         for limb in self.0.iter_mut().rev() {
@@ -110,8 +110,8 @@ impl Natural {
         rest as u32
     }
 
-    /// Its 64 highest bits, the power of two of the lowest of them, and whether there is anything
-    /// below.
+    /// Returns its 64 highest bits, the power of two of the lowest of them, and whether any lower bit
+    /// is set.
     fn top(&self) -> (u64, i64, bool) {
         let mut top = 0;
         for limb in self.0.iter().rev().take(3) {
@@ -183,16 +183,17 @@ mod tests {
         agrees(&format!("0.{}1e400", "0".repeat(400)));
         agrees(&format!("1{}e-500", "0".repeat(500)));
         agrees(&format!("9007199254740993{}", "0".repeat(290)));
-        // What decides stands behind all the digits that are kept.
+        // The deciding digit comes after all kept digits.
         agrees(&format!("9007199254740993.{}", "0".repeat(900)));
         agrees(&format!("9007199254740993.{}1", "0".repeat(900)));
         agrees(&format!("{}.5", "9".repeat(308)));
-        // The longest halves: those between the smallest doubles.
+        // The longest halves, between the smallest doubles.
         let half = format!("{:.1100}", f64::from_bits(1));
         agrees(&half);
     }
 
-    /// Halfway between neighbours, and a little beside it: the digits of both, added and halved.
+    /// Compares numbers halfway between neighbours and slightly beside: the digits of both, added
+    /// and halved.
     #[test]
     fn halves() {
         for bits in [

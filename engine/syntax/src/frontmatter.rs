@@ -1,4 +1,4 @@
-//! Finding the frontmatter of a manifest.
+//! Detection of a manifest's frontmatter.
 
 use agent_diagnostic::{Code, Problems};
 use agent_text::Span;
@@ -8,11 +8,11 @@ use agent_text::Span;
 pub struct Frontmatter {
     /// The opening `---`.
     pub opening: Span,
-    /// What stands between the opening line and the closing one.
+    /// The lines between the opening and the closing one.
     pub content: Span,
 }
 
-/// A frontmatter that names everything required, to be pasted.
+/// A frontmatter with every required field, for help texts.
 const SNIPPET: &str = "\
 ---
 name: my-agent
@@ -23,8 +23,8 @@ requires:
       permissions: [read:reports]
 ---";
 
-/// Find the block between a first line `---` and the next line `---` or `...`. A byte order mark
-/// before it is passed over, lines may end with CRLF, and white space after the marks is ignored.
+/// Finds the block between a first line `---` and the next line `---` or `...`. Skips a byte order
+/// mark before it, accepts CRLF, and ignores white space after the marks.
 pub fn frontmatter(problems: &mut Problems<'_>) -> Option<Frontmatter> {
     let text = problems.text().as_str();
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
@@ -62,7 +62,7 @@ pub fn frontmatter(problems: &mut Problems<'_>) -> Option<Frontmatter> {
     None
 }
 
-/// The lines of a text with their ends.
+/// The lines of a text, including their ends.
 struct Lines<'a> {
     text: &'a str,
     at: usize,

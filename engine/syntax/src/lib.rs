@@ -1,4 +1,4 @@
-//! Text to spanned trees. Nothing here knows what the texts mean.
+//! Parsers from texts to spanned trees. They know nothing of the meaning of texts.
 
 #![forbid(unsafe_code)]
 

@@ -1,22 +1,22 @@
-//! The tree that YAML and JSON have in common.
+//! The common tree of YAML and JSON.
 
 use agent_text::Span;
 use std::borrow::Cow;
 
-/// A value and where it stands.
+/// A value with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node<'a> {
     /// The value.
     pub value: Value<'a>,
-    /// Its bytes; quotes and brackets included.
+    /// Its bytes, including quotes and brackets.
     pub span: Span,
 }
 
-/// What a file can hold.
+/// A value of YAML or JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Value<'a> {
-    /// `null` in JSON, nothing at all in YAML.
+    /// `null` in JSON, an absent value in YAML.
     Null,
     /// A boolean in JSON.
     Bool(bool),
@@ -24,23 +24,23 @@ pub enum Value<'a> {
     Number(&'a str),
     /// A string in JSON, a quoted or block scalar in YAML.
     String(Cow<'a, str>),
-    /// A plain scalar in YAML: what it is depends on what its field takes.
+    /// A plain scalar in YAML, whose type depends on its field.
     Plain(Cow<'a, str>),
-    /// What was refused already, such as an alias: nothing more is to be said about it.
+    /// A refused value, such as an alias, which has been reported.
     Refused,
     /// An array in JSON.
     Sequence(Vec<Node<'a>>),
-    /// An object in JSON. Keys are unique: of equal keys the first is kept, and the others are
-    /// problems of the text.
+    /// An object in JSON. Keys are unique: the first of equal keys is kept, and the others are
+    /// reported.
     Mapping(Vec<Entry<'a>>),
 }
 
-/// A key and its value.
+/// A key with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry<'a> {
     /// The key.
     pub key: Cow<'a, str>,
-    /// Where the key stands, quotes included.
+    /// The place of the key, including quotes.
     pub key_span: Span,
     /// The value.
     pub value: Node<'a>,

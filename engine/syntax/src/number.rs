@@ -1,19 +1,19 @@
-//! The parts of a number in JSON's notation.
+//! The components of a number in JSON's notation.
 
-/// A number as it is written: its digits before and behind the point, and its power of ten.
+/// A number as written: its digits before and after the point, and its power of ten.
 pub struct Number<'t> {
     /// Whether it begins with a minus sign.
     pub negative: bool,
     /// The digits before the point.
     pub whole: &'t str,
-    /// The digits behind the point.
+    /// The digits after the point.
     pub fraction: &'t str,
-    /// No further from zero than what can be added to without passing 64 bits.
+    /// The exponent, limited so that adding to it does not overflow 64 bits.
     pub exponent: i64,
 }
 
 impl<'t> Number<'t> {
-    /// Split a number that is JSON.
+    /// Splits a number that is valid JSON.
     pub fn of(number: &'t str) -> Self {
         let (negative, number) = match number.strip_prefix('-') {
             Some(rest) => (true, rest),

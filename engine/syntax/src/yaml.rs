@@ -1,8 +1,8 @@
-//! The subset of YAML that a frontmatter may use.
+//! The YAML subset of frontmatters.
 //!
-//! Mappings, sequences, plain, quoted and block scalars, comments, in block and flow style.
-//! Whatever could make a reader see something else than a parser (anchors, aliases, tags, merge
-//! keys, further documents) is refused at its place.
+//! It contains mappings, sequences, plain, quoted and block scalars, and comments, in block and flow
+//! style. It refuses, at its place, everything that a reader and a parser may understand
+//! differently: anchors, aliases, tags, merge keys, further documents.
 
 use super::node::{Entry, Node, Value};
 use agent_diagnostic::{Code, Problems};
@@ -11,10 +11,10 @@ use rustc_hash::FxHashMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use std::borrow::Cow;
 
-/// How many mappings and sequences may stand inside each other.
+/// Maximum depth of nested mappings and sequences.
 pub const DEPTH_LIMIT: usize = 64;
 
-/// What the text is called.
+/// Returns the noun for the text.
 fn noun(problems: &Problems<'_>) -> &'static str {
     match problems.text().source() {
         Source::Manifest => "the frontmatter",
@@ -22,8 +22,8 @@ fn noun(problems: &Problems<'_>) -> &'static str {
     }
 }
 
-/// Read the part `within` of a text as one YAML document. None if it can't be read, which is then
-/// among the problems, as is everything that the subset forbids.
+/// Parses the part `within` of a text as one YAML document. Reports everything that the subset
+/// forbids, and returns `None` if the text can't be read.
 pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> {
     let text = within.of(problems.text().as_str());
     let what = noun(problems);
@@ -37,7 +37,10 @@ pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> 
                 Code::YamlSyntax,
                 Span::new(start, start + c.len_utf8()),
                 format!("U+{:04X}", u32::from(c)),
-                format!("{what} holds a control character"),
+                format!(
+                    "{what} contains the control character U+{:04X}",
+                    u32::from(c)
+                ),
             )
             .help("remove the character");
         return None;
@@ -62,7 +65,7 @@ pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> 
                     .next()
                     .map_or(0, char::len_utf8);
                 let span = Span::new(at, at + width);
-                // The parser reads ahead, and has a limit of its own.
+                // The parser reads ahead, and has its own limit.
                 if error.info() == "recursion limit exceeded" {
                     builder.too_deep(span, "nested too deeply here");
                     return None;
@@ -89,7 +92,7 @@ pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> 
     }))
 }
 
-/// A mapping or a sequence that is being read.
+/// An open mapping or sequence.
 enum Open<'t> {
     Sequence {
         start: u32,
@@ -98,11 +101,11 @@ enum Open<'t> {
     Mapping {
         start: u32,
         entries: Vec<Entry<'t>>,
-        /// The key whose value comes next.
+        /// The key of the next value.
         key: Option<(Cow<'t, str>, Span)>,
-        /// Where each key stands. Looked up, never iterated.
+        /// The place of each key. Looked up, never iterated.
         seen: FxHashMap<Cow<'t, str>, Span>,
-        /// The last key or value, also of an entry that is not kept.
+        /// The last key or value, also of a dropped entry.
         last: Option<Span>,
     },
 }
@@ -116,12 +119,12 @@ struct Builder<'t, 'p> {
 }
 
 impl<'t> Builder<'t, '_> {
-    /// Take the next event. None if there is no use in going on.
+    /// Handles the next event. Returns `None` if the rest can't be used.
     fn event(&mut self, event: Event<'t>, span: Span) -> Option<()> {
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
             Event::DocumentStart(explicit) => {
-                // Directives stand in front of a document that begins with a mark.
+                // A document with directives begins with a mark.
                 let what = match self.root {
                     Some(_) => "a second document",
                     None if explicit => "a document mark",
@@ -130,7 +133,7 @@ impl<'t> Builder<'t, '_> {
                 self.unsupported(
                     span,
                     what,
-                    "keep one document, without marks and directives",
+                    "write one document, without marks and directives",
                 );
                 return None;
             }
@@ -180,23 +183,23 @@ impl<'t> Builder<'t, '_> {
         Some(())
     }
 
-    /// Where a collection ends: behind its bracket in flow style, behind its last item in block
-    /// style. The event of the end comes only with what follows.
+    /// Returns the end of a collection: after its bracket in flow style, after its last item in block
+    /// style. The parser sends the closing event only with the next token.
     fn end(&self, last: Option<Span>, event: Span, start: u32) -> u32 {
         let text = self.problems.text().as_str();
         let last_end = last.map_or(start, |last| last.end);
         if !text[start as usize..].starts_with(['[', '{']) {
             return last_end;
         }
-        // Between the last item and the bracket stand indicators and comments alone.
+        // Only indicators and comments lie between the last item and the bracket.
         let behind = last_end.max(start + 1) as usize;
         let rest = text.get(behind..self.within.end as usize);
         let bracket = rest.and_then(|rest| find_outside_comments(rest, &[']', '}']));
         bracket.map_or(event.end, |at| (behind + at + 1) as u32)
     }
 
-    /// A scalar without what the parser counts to it, which is all up to the next token: white
-    /// space, line ends and, behind quotes, comments.
+    /// Trims a scalar's span, which the parser extends to the next token: white space, line ends and,
+    /// after quotes, comments.
     fn trim(&self, span: Span, style: ScalarStyle) -> Span {
         let text = span.of(self.problems.text().as_str());
         let len = match style {
@@ -227,9 +230,7 @@ impl<'t> Builder<'t, '_> {
                 label,
                 "mappings and sequences are nested too deeply",
             )
-            .help(format!(
-                "at most {DEPTH_LIMIT} mappings and sequences may stand inside each other"
-            ));
+            .help(format!("nest at most {DEPTH_LIMIT} mappings and sequences"));
     }
 
     fn check_properties(&mut self, anchor: usize, tagged: bool, span: Span) {
@@ -278,7 +279,7 @@ impl<'t> Builder<'t, '_> {
         self.put(value, span);
     }
 
-    /// Put a finished value where it belongs.
+    /// Puts a finished value into its collection.
     fn put(&mut self, value: Value<'t>, span: Span) {
         let node = Node { value, span };
         match self.open.last_mut() {
@@ -292,11 +293,11 @@ impl<'t> Builder<'t, '_> {
                 ..
             }) => {
                 let Some((key, key_span)) = key.take() else {
-                    // An alias as a key: reported already.
+                    // An alias as a key has been reported already.
                     *key = Some((Cow::Borrowed(""), span));
                     return;
                 };
-                // What has no value may be said to have it behind the bracket.
+                // The parser may place an absent value after the bracket.
                 *last = Some(match node.value {
                     Value::Null => key_span,
                     _ => span,
@@ -306,11 +307,11 @@ impl<'t> Builder<'t, '_> {
                         .report(
                             Code::DuplicateKey,
                             key_span,
-                            "again here",
-                            format!("the key `{key}` stands twice in one mapping"),
+                            "repeated here",
+                            format!("the key `{key}` appears twice in one mapping"),
                         )
                         .also(*first, "first here")
-                        .help("keep one of the two");
+                        .help("remove or rename one of the two");
                     return;
                 }
                 seen.insert(key.clone(), key_span);
@@ -325,8 +326,8 @@ impl<'t> Builder<'t, '_> {
     }
 }
 
-/// The offset of the first of some indicators in what stands between two nodes: white space,
-/// indicators and comments.
+/// Returns the offset of the first of some indicators in the text between two nodes, which consists
+/// of white space, indicators and comments.
 pub fn find_outside_comments(between: &str, indicators: &[char]) -> Option<usize> {
     let mut comment = false;
     between.find(|c: char| {
@@ -339,12 +340,12 @@ pub fn find_outside_comments(between: &str, indicators: &[char]) -> Option<usize
     })
 }
 
-/// How many bytes of a text are the string in quotes that it begins with, where what stands behind
+/// Returns the length of the quoted string at the beginning of a text, in bytes. A character after
 /// `escape` does not end it.
 fn quoted_len(text: &str, quote: char, escape: char) -> Option<usize> {
     let mut chars = text.char_indices().skip(1).peekable();
     while let Some((at, c)) = chars.next() {
-        // In single quotes a quote escapes another one, and alone it is the end.
+        // In single quotes a quote escapes another one; alone it ends the string.
         let escaped = c == escape
             && chars
                 .peek()
@@ -358,11 +359,11 @@ fn quoted_len(text: &str, quote: char, escape: char) -> Option<usize> {
     None
 }
 
-/// Character offsets, which the parser counts in, to byte offsets of the whole text.
+/// Converter of the parser's character offsets to byte offsets of the whole text.
 struct Offsets<'t> {
     text: &'t str,
     base: usize,
-    /// The byte offset of each 64th character; empty where bytes and characters are the same.
+    /// The byte offset of each 64th character; empty if all characters have one byte.
     marks: Vec<usize>,
 }
 
@@ -406,7 +407,7 @@ mod tests {
     use super::*;
     use agent_text::{Source, Text};
 
-    /// The source text of every key and value, in the order in which they stand.
+    /// Returns the source text of every key and value in their order.
     fn sources(text: &str) -> Vec<String> {
         fn collect(node: &Node<'_>, text: &str, out: &mut Vec<String>) {
             out.push(node.span.of(text).to_owned());

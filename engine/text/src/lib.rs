@@ -1,4 +1,4 @@
-//! Input texts, and places in them.
+//! Input texts and their places.
 
 #![forbid(unsafe_code)]
 
@@ -9,7 +9,7 @@ mod spelling;
 pub use position::{LineIndex, Position};
 pub use spelling::{LIKENESS_LIMIT, Likeness, nearest};
 
-/// Which input a place is in.
+/// The kind of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
     /// `agents.md`.
@@ -24,28 +24,28 @@ pub enum Source {
     Task,
     /// The configuration of tenants.
     Tenant,
-    /// A snapshot of health.
+    /// A health snapshot.
     Health,
-    /// What a policy is told of the circumstances.
+    /// The context of a policy.
     Context,
     /// A policy.
     Policy,
     /// The tests of a policy.
     PolicyTest,
-    /// A document that is imported into an index. It may hold secrets of others, such as the
-    /// environment of a server: no view shows its text.
+    /// A document to import into an index. It may contain secrets of others, such as the environment
+    /// of a server, so no view shows its text.
     Import,
-    /// What is said beside an imported document.
+    /// Manual additions to an imported document.
     Overlay,
     /// A plan.
     Plan,
-    /// The tools that servers have at the moment.
+    /// The servers' present tools.
     Catalogue,
     /// A summary of a payload.
     Summary,
-    /// What a tool returned.
+    /// A tool's result.
     Payload,
-    /// What a plan answers, or a user asks.
+    /// The request that a plan answers.
     Request,
     /// The tools that plans may name.
     ToolPool,
@@ -55,12 +55,12 @@ pub enum Source {
     StepInput,
     /// The output of a step.
     StepOutput,
-    /// A document that is checked against a schema.
+    /// A document to check against a schema.
     Document,
 }
 
 impl Source {
-    /// The file name that the input usually has.
+    /// Returns the usual file name of the input.
     pub fn usual_name(self) -> &'static str {
         match self {
             Self::Manifest => "agents.md",
@@ -88,14 +88,14 @@ impl Source {
         }
     }
 
-    /// Whether a view may show lines of the text. Of a text that may hold secrets, only places
-    /// are shown: a line that is at fault can have a key in it, or stand beside one.
+    /// Returns whether a view may show lines of the text. For a text that may contain secrets, views
+    /// show only places, because a faulty line may contain a key or adjoin one.
     pub fn may_be_shown(self) -> bool {
         self != Self::Import
     }
 }
 
-/// `start` (inclusive) to `end` (exclusive), in UTF-8 bytes of the text as it was given.
+/// The bytes from `start` (inclusive) to `end` (exclusive) of an unchanged UTF-8 text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span {
     /// The first byte.
@@ -105,7 +105,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span of two offsets. Every input is limited to less than 4 GiB, so that they fit.
+    /// Returns the span of two offsets. They fit because every input is limited to less than 4 GiB.
     pub fn new(start: usize, end: usize) -> Self {
         debug_assert!(start <= end && u32::try_from(end).is_ok());
         Self {
@@ -114,35 +114,35 @@ impl Span {
         }
     }
 
-    /// The bytes of the span in its text.
+    /// Returns the bytes of the span in its text.
     pub fn of(self, text: &str) -> &str {
         &text[self.start as usize..self.end as usize]
     }
 }
 
-/// A value and where it stands.
+/// A value with its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Where it stands.
+    /// The place of the value.
     pub span: Span,
 }
 
-/// A span together with the positions of its ends.
+/// A span with the positions of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The input.
     pub source: Source,
-    /// The bytes.
+    /// The bytes of the text.
     pub span: Span,
-    /// Where it starts.
+    /// The position of the start.
     pub start: Position,
-    /// Where it ends.
+    /// The position of the end.
     pub end: Position,
 }
 
-/// An input text that is known to be UTF-8, with its lines numbered on first use.
+/// An input text in UTF-8, whose lines are numbered on first use.
 #[derive(Debug, Clone)]
 pub struct Text {
     source: Source,
@@ -151,7 +151,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Take a text.
+    /// Returns a text of an input.
     pub fn new(source: Source, text: String) -> Self {
         Self {
             source,
@@ -160,17 +160,17 @@ impl Text {
         }
     }
 
-    /// Which input it is.
+    /// Returns the kind of the input.
     pub fn source(&self) -> Source {
         self.source
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The place of a span of this text.
+    /// Returns the place of a span of this text.
     pub fn place(&self, span: Span) -> Place {
         let lines = self.lines.get_or_init(|| LineIndex::new(&self.text));
         Place {

@@ -1,6 +1,6 @@
-//! Byte offsets to lines and columns.
+//! Conversion of byte offsets to lines and columns.
 
-/// A point of a text as people and editors count it.
+/// A position in a text as people and editors count it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Line, from 1.
@@ -17,19 +17,19 @@ const START: Position = Position {
     utf16_column: 1,
 };
 
-/// How many bytes lie between two marks. It bounds what one look-up has to count, so that a
-/// thousand problems in a text of one 500 MB line are placed as quickly as elsewhere.
+/// Number of bytes between two marks. It bounds the cost of a look-up: a thousand problems in one
+/// line of 500 MB are placed as quickly as elsewhere.
 const STRIDE: usize = 1024;
 
-/// Known positions of a text, from which the others are counted.
+/// The positions of some offsets, from which others are counted.
 #[derive(Debug, Clone)]
 pub struct LineIndex {
-    /// The position at each multiple of [`STRIDE`], taken back to a character boundary.
+    /// The position at each multiple of [`STRIDE`], moved back to a character boundary.
     marks: Vec<(u32, Position)>,
 }
 
 impl LineIndex {
-    /// Read a text once.
+    /// Reads a text once.
     pub fn new(text: &str) -> Self {
         let mut marks = vec![(0, START)];
         let (mut at, mut position) = (0, START);
@@ -42,8 +42,8 @@ impl LineIndex {
         Self { marks }
     }
 
-    /// The position of an offset. One that is past the end or inside a character is taken back
-    /// to the last boundary before it.
+    /// Returns the position of an offset. An offset past the end or inside a character counts as the
+    /// last boundary before it.
     pub fn position(&self, text: &str, offset: usize) -> Position {
         let offset = text.floor_char_boundary(offset);
         let mark = self
@@ -55,7 +55,7 @@ impl LineIndex {
     }
 }
 
-/// The position after `passed`. A byte order mark at the start of a text has no width.
+/// Returns the position after `passed`. A byte order mark at the start of a text has no width.
 fn advance(mut position: Position, passed: &str, at_start: bool) -> Position {
     let passed = if at_start {
         passed.strip_prefix('\u{feff}').unwrap_or(passed)

@@ -1,19 +1,18 @@
-//! Sorting, in little code.
+//! Sorts with little code.
 //!
-//! The sorts of the standard library are compiled for each type that is sorted: 3 to 5 kB each,
-//! which a browser has to load. Here it is always numbers that are sorted, so that a type costs
-//! little more than its comparison. An evaluator of policies, beside which a sort is small, has the
-//! standard library's.
+//! The standard library's sorts are compiled for each sorted type: 3 to 5 kB each, which every
+//! browser would load. These functions always sort numbers, so each type costs little more than its
+//! comparison. An evaluator of policies is much larger than a sort, and uses the standard library's.
 
 use std::cmp::Ordering;
 
-/// Sort, and keep the order of what is equal.
+/// Sorts by a comparison. The sort is stable.
 pub fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     if items.is_sorted_by(|a, b| compare(a, b).is_le()) {
         return;
     }
     let mut order = order(items.len(), &|a, b| compare(&items[a], &items[b]).is_le());
-    // Each item of a circle takes the place of the one before it; its number is then its place.
+    // Each item of a cycle moves to the place of the one before it; its number is then its place.
     for start in 0..items.len() {
         let mut place = start;
         loop {
@@ -27,13 +26,12 @@ pub fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     }
 }
 
-/// Sort by a key, and keep the order of what is equal.
+/// Sorts by a key. The sort is stable.
 pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(items, |a, b| key(a).cmp(&key(b)));
 }
 
-/// The numbers of as many items as there are, in the order of the items: a merge sort, from pairs
-/// upwards.
+/// Returns the numbers below `len` in the order of their items: a merge sort, from pairs upwards.
 fn order(len: usize, in_order: &dyn Fn(usize, usize) -> bool) -> Vec<usize> {
     let mut sorted: Vec<usize> = (0..len).collect();
     let mut merged = sorted.clone();
@@ -56,7 +54,7 @@ fn order(len: usize, in_order: &dyn Fn(usize, usize) -> bool) -> Vec<usize> {
     sorted
 }
 
-/// Sort numbers that are few, as nearly always, without setting memory aside.
+/// Sorts numbers; a few of them, the usual case, without allocation.
 pub fn sort_numbers(numbers: &mut [u32]) {
     const FEW: usize = 32;
     if numbers.len() > FEW {
@@ -71,15 +69,15 @@ pub fn sort_numbers(numbers: &mut [u32]) {
     }
 }
 
-/// Sort by the number in front, and keep the order of what has the same: byte by byte, the lowest
-/// first. For what there is as much of as there are servers.
+/// Sorts by the first number: a stable radix sort, lowest byte first. Its lists are as long as an
+/// index.
 pub fn sort_by_number(items: &mut Vec<(u64, u32)>) {
     let mut moved = items.clone();
     for shift in (0..u64::BITS).step_by(8) {
         let byte = |item: &(u64, u32)| usize::from((item.0 >> shift) as u8);
         let mut counts = [0; 256];
         items.iter().for_each(|item| counts[byte(item)] += 1);
-        // Ids have few bytes that differ.
+        // Ids differ in few bytes.
         if counts.contains(&items.len()) {
             continue;
         }

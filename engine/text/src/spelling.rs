@@ -1,8 +1,8 @@
-//! What somebody may have meant.
+//! Suggestions for misspelt words.
 
 use crate::sort::sort_by;
 
-/// The candidates that are spelled nearly as `word` is, nearest first, at most `limit`.
+/// Returns the candidates spelled similarly to `word`, nearest first, at most `limit`.
 pub fn nearest<'c>(
     word: &str,
     candidates: impl IntoIterator<Item = &'c str>,
@@ -11,15 +11,15 @@ pub fn nearest<'c>(
     Likeness { left: u64::MAX }.nearest(word, candidates, limit)
 }
 
-/// How much spelling is compared for one text or one decision: pairs of bytes. One pair is some
-/// 4 ns of native work.
+/// Budget for comparing spellings in one text or one decision, in pairs of bytes. One pair takes
+/// some 4 ns natively.
 pub const LIKENESS_LIMIT: u64 = 4_000_000;
 
-/// What it takes to pass over a candidate, in pairs.
+/// Cost of skipping a candidate, in pairs.
 const CANDIDATE_COST: u64 = 4;
 
-/// Looks for near names until it has compared so much that nothing more is told: whoever writes a
-/// text can repeat a mistake as often as they like.
+/// A search for similar names with a budget. Once the budget is spent it finds nothing more, because
+/// a text's author can repeat a mistake any number of times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Likeness {
     left: u64,
@@ -32,15 +32,15 @@ impl Default for Likeness {
 }
 
 impl Likeness {
-    /// [`LIKENESS_LIMIT`] pairs.
+    /// Returns a search with a budget of [`LIKENESS_LIMIT`] pairs.
     pub fn new() -> Self {
         Self {
             left: LIKENESS_LIMIT,
         }
     }
 
-    /// The candidates that are spelled nearly as `word` is, nearest first, at most `limit`; none
-    /// once that takes more than there is left.
+    /// Returns the candidates spelled similarly to `word`, nearest first, at most `limit`. Returns
+    /// none once the budget is spent.
     pub fn nearest<'c>(
         &mut self,
         word: &str,
@@ -55,7 +55,7 @@ impl Likeness {
         let folded = word.to_ascii_lowercase();
         let mut near = Vec::new();
         for candidate in candidates {
-            // Lengths that differ by more can't be near.
+            // A larger difference of lengths rules the candidate out.
             let compared = candidate.len() <= WORD_LIMIT
                 && candidate.chars().count().abs_diff(length) <= tolerated;
             let pairs = if compared {
@@ -87,8 +87,8 @@ impl Likeness {
     }
 }
 
-/// Words longer than this, in bytes, are not compared: time and memory grow with the product of
-/// the lengths.
+/// Maximum length of a compared word, in bytes. Time and memory grow with the product of the
+/// lengths.
 const WORD_LIMIT: usize = 256;
 
 #[cfg(test)]

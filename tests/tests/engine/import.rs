@@ -448,7 +448,7 @@ fn an_editor_s_file_with_comments_is_refused_with_what_to_do() {
         assert!(
             problems[0].fixes[1]
                 .title
-                .contains("comments or trailing commas"),
+                .contains("comments and trailing commas"),
             "{problems:?}"
         );
     }

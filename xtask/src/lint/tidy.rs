@@ -32,6 +32,31 @@ const PUBLIC_NPM_REGISTRY: &str = concat!("https:", "//registry.npmjs.org/");
 /// In pieces, so that this file does not fail its own check.
 const UNFINISHED: [&str; 2] = [concat!("todo", "!("), concat!("unimplemented", "!(")];
 
+/// Phrases that prose avoids, because they hide the subject of a sentence. A plainer one exists for
+/// each, such as "is not a URL", "appears twice" or "use one of". `_` replaces each space, so that
+/// this file does not fail its own check.
+const OBSCURE: [&str; 16] = [
+    "allowed_are",
+    "and_is_none",
+    "by_what_each_is_told",
+    "is_no_number",
+    "is_no_string",
+    "is_no_URL",
+    "is_none_at_all",
+    "none_of_one's_own",
+    "no_change_was_found_by_which",
+    "of_no_form",
+    "only_what_is_called_by",
+    "told_apart",
+    "what_is_missing_in_it",
+    "where_something_comes_from",
+    "who_has_them",
+    "would_do_as_well",
+];
+
+/// The endings of files that contain prose.
+const PROSE: [&str; 4] = [".html", ".md", ".rs", ".wit"];
+
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
     let folders = machine_folders(workspace.root(), env::var("HOME").ok().as_deref());
     let mut count = 0;
@@ -128,6 +153,36 @@ fn problems(name: &str, bytes: &[u8], machine_folders: &[String]) -> Vec<String>
         })
     {
         problems.push(format!("line {line} is unfinished"));
+    }
+    if PROSE.iter().any(|ending| name.ends_with(ending)) && !is_corpus(name) {
+        problems.extend(obscure(text));
+    }
+    problems
+}
+
+/// Finds phrases of [`OBSCURE`], also across the lines of a comment or a paragraph.
+fn obscure(text: &str) -> Vec<String> {
+    let mut prose = String::from(" ");
+    let mut starts = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        starts.push((prose.len(), number + 1));
+        let words = line.split_whitespace();
+        for word in words.filter(|word| !matches!(*word, "//" | "///" | "//!" | ">" | "*")) {
+            prose.push_str(&word.to_ascii_lowercase());
+            prose.push(' ');
+        }
+    }
+    let in_a_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut problems = Vec::new();
+    for phrase in OBSCURE {
+        let phrase = phrase.replace('_', " ").to_ascii_lowercase();
+        let found = prose.match_indices(&phrase).find(|(at, _)| {
+            !prose[..*at].ends_with(in_a_word) && !prose[at + phrase.len()..].starts_with(in_a_word)
+        });
+        if let Some((at, _)) = found {
+            let line = starts.partition_point(|(start, _)| *start <= at);
+            problems.push(format!("line {line} says \"{phrase}\": name the subject"));
+        }
     }
     problems
 }
@@ -264,6 +319,21 @@ mod tests {
         let code = format!("fn f() {{\n    todo{}\n}}\n", "!()");
         assert_eq!(found("a.rs", &code), ["line 2 is unfinished"]);
         assert!(found("a.md", &code).is_empty());
+    }
+
+    #[test]
+    fn obscure_phrases_are_found_across_lines() {
+        let phrase = "two tools are told_apart".replace('_', " ");
+        let problem = "line 1 says \"told_apart\": name the subject".replace('_', " ");
+        assert_eq!(found("a.md", &format!("{phrase}.\n")), [problem.as_str()]);
+        let comment = format!(
+            "/// {}\n",
+            phrase.to_uppercase().replace("TOLD ", "TOLD\n/// ")
+        );
+        assert_eq!(found("a.rs", &comment), [problem.as_str()]);
+        assert!(found("tests/corpus/a.md", &format!("{phrase}\n")).is_empty());
+        assert!(found("a.json", &format!("{phrase}\n")).is_empty());
+        assert!(found("a.md", &format!("{phrase}ly, or untold\napartment\n")).is_empty());
     }
 
     #[test]

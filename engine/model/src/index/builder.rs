@@ -1,4 +1,4 @@
-//! Making an index.
+//! The builder of an index.
 
 use super::dictionary::Dictionary;
 use super::tool::{Block, ToolRow, Tools};
@@ -9,7 +9,7 @@ use agent_text::{Span, Text};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 
-/// A server as it is read.
+/// A new server.
 #[derive(Debug, Clone, Copy)]
 pub struct NewServer {
     /// `id`
@@ -24,31 +24,31 @@ pub struct NewServer {
     pub class: Option<Slice>,
     /// The whole entry.
     pub entry: Span,
-    /// Where the id stands.
+    /// The place of the id.
     pub id_span: Span,
-    /// What the constraints look at.
+    /// The properties that constraints compare.
     pub gate: Gate,
 }
 
-/// A tool as it is read.
+/// A new tool.
 #[derive(Debug, Clone, Copy)]
 pub struct NewTool {
-    /// The key under which it stands.
+    /// Its key.
     pub name: Slice,
     /// `description`
     pub description: Option<Slice>,
-    /// What stands under the key.
+    /// The value of its key.
     pub entry: Span,
 }
 
-/// Names that servers have in common, numbered as they come.
+/// Names that servers share, numbered in order of appearance.
 #[derive(Debug, Default)]
 struct Interner {
     numbers: FxHashMap<Box<str>, u32>,
 }
 
 impl Interner {
-    /// The number of a name, and whether it is new.
+    /// Returns the number of a name, and whether it is new.
     #[inline]
     fn number(&mut self, name: &str) -> (u32, bool) {
         if let Some(number) = self.numbers.get(name) {
@@ -59,7 +59,7 @@ impl Interner {
         (number, true)
     }
 
-    /// The names, sorted, and for each old number the place of its name among them.
+    /// Returns the sorted names, and for each old number the position of its name.
     fn sorted(self) -> (Vec<Box<str>>, Vec<u32>) {
         let mut names: Vec<_> = self.numbers.into_iter().collect();
         sort_by(&mut names, Ord::cmp);
@@ -74,19 +74,19 @@ impl Interner {
     }
 }
 
-/// Two entries that have the same id and version.
+/// Two entries with the same id and version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Duplicate {
-    /// The entry that stands first in the text.
+    /// The first entry of the text.
     pub first: Span,
     /// The other one.
     pub again: Span,
 }
 
-/// Collects the servers of an index.
+/// The builder of an index, which collects its servers.
 #[derive(Debug, Default)]
 pub struct IndexBuilder {
-    /// The length of the text: slices that start behind it are of `kept`.
+    /// The length of the text: slices that start after it refer to `kept`.
     text_len: usize,
     kept: String,
     rows: Vec<Row>,
@@ -94,28 +94,28 @@ pub struct IndexBuilder {
     memberships: Vec<u32>,
     categories: Interner,
     scopes: Interner,
-    /// The categories of the server that is being read.
+    /// The categories of the current server.
     own_categories: Vec<u32>,
-    /// The scopes of the server that is being read.
+    /// The scopes of the current server.
     own_scopes: Vec<u32>,
-    /// By the order of reading; the tools of a server stand together.
+    /// In reading order; the tools of a server are adjacent.
     tools: Vec<ToolRow>,
     blocks: Vec<Block>,
     block_tags: Vec<u32>,
     pairs: Interner,
     tags: Interner,
-    /// `verb:resource` of the block that is being read.
+    /// `verb:resource` of the current block.
     pair: String,
-    /// The tags of the block that is being read.
+    /// The tags of the current block.
     own_tags: Vec<u32>,
-    /// How many tools there were before the server that is being read.
+    /// The number of tools before the current server.
     own_tools: usize,
-    /// How many blocks there were before the tool that is being read.
+    /// The number of blocks before the current tool.
     own_blocks: usize,
 }
 
 impl IndexBuilder {
-    /// Begin an index of a text.
+    /// Returns a builder for the index of a text.
     pub fn new(text: &Text) -> Self {
         Self {
             text_len: text.as_str().len(),
@@ -123,7 +123,7 @@ impl IndexBuilder {
         }
     }
 
-    /// Refer to a string that stands in the text as it is, within these quotes.
+    /// Returns a slice of the text inside the quotes at `span`.
     #[inline]
     pub fn quoted(&self, span: Span) -> Slice {
         Slice {
@@ -132,8 +132,8 @@ impl IndexBuilder {
         }
     }
 
-    /// Keep a copy of a string: one that stands in the text in an escaped form, or that is looked
-    /// at so often that it should stand beside its likes.
+    /// Keeps a copy of a string. Strings with escapes need one; names compared often get one so that
+    /// they are adjacent in memory.
     pub fn kept(&mut self, string: &str) -> Slice {
         let start = (self.text_len + self.kept.len()) as u32;
         self.kept.push_str(string);
@@ -143,8 +143,7 @@ impl IndexBuilder {
         }
     }
 
-    /// Add a category to the server that is being read. Whether no server had it yet, so that it
-    /// has to be checked.
+    /// Adds a category to the current server. Returns whether it is new and must be checked.
     #[inline]
     pub fn category(&mut self, name: &str) -> bool {
         let (number, new) = self.categories.number(name);
@@ -152,7 +151,7 @@ impl IndexBuilder {
         new
     }
 
-    /// Add a scope to the server that is being read. Whether no server had it yet.
+    /// Adds a scope to the current server. Returns whether it is new.
     #[inline]
     pub fn scope(&mut self, name: &str) -> bool {
         let (number, new) = self.scopes.number(name);
@@ -160,16 +159,15 @@ impl IndexBuilder {
         new
     }
 
-    /// Add a tag to the block that is being read. Whether no block had it yet, so that it has to
-    /// be checked.
+    /// Adds a tag to the current block. Returns whether it is new and must be checked.
     pub fn tag(&mut self, name: &str) -> bool {
         let (number, new) = self.tags.number(name);
         self.own_tags.push(number);
         new
     }
 
-    /// End the block that is being read. None: it is of no use. Whether no block had its verb and
-    /// resource yet, so that the resource has to be checked.
+    /// Ends the current block; `None` discards it. Returns whether its verb and resource are new, so
+    /// that the resource must be checked.
     pub fn end_block(&mut self, pair: Option<(CapabilityVerb, &str)>) -> bool {
         let new = pair.is_some_and(|(verb, resource)| {
             self.pair.clear();
@@ -189,11 +187,11 @@ impl IndexBuilder {
         new
     }
 
-    /// End the tool that is being read. None: it is of no use.
+    /// Ends the current tool; `None` discards it.
     pub fn end_tool(&mut self, tool: Option<NewTool>) {
         if let Some(tool) = tool {
             self.tools.push(ToolRow {
-                // Known when all servers have been read.
+                // Set when all servers have been read.
                 server: 0,
                 name: tool.name,
                 description: tool.description,
@@ -205,7 +203,7 @@ impl IndexBuilder {
         self.own_blocks = self.blocks.len();
     }
 
-    /// End the server that is being read. None: it is of no use.
+    /// Ends the current server; `None` discards it.
     pub fn end_server(&mut self, server: Option<NewServer>) {
         if let Some(server) = server {
             let tools = self.tools.len() - self.own_tools;
@@ -231,7 +229,7 @@ impl IndexBuilder {
         self.own_tools = self.tools.len();
     }
 
-    /// Order the servers that have been read.
+    /// Returns the servers in order of their names.
     pub fn order<'b>(&'b self, text: &'b Text) -> ByName<'b> {
         ByName::new(Names {
             text: text.as_str(),
@@ -240,8 +238,8 @@ impl IndexBuilder {
         })
     }
 
-    /// Number the servers, which `order` has by name, and make the lists. No two may have the
-    /// same id and version.
+    /// Numbers the servers, whose order by name is `order`, and builds the lists. No two servers may
+    /// have the same id and version.
     pub fn finish(self, text: Text, order: &[u32]) -> Index {
         let (category_names, category_numbers) = self.categories.sorted();
         let (scope_names, scope_numbers) = self.scopes.sorted();
@@ -261,7 +259,7 @@ impl IndexBuilder {
             let (categories, scopes) = members.split_at_mut(row.categories as usize);
             row.categories = renumber(categories, &category_numbers);
             let kept = renumber(&mut scopes[..row.scopes as usize], &scope_numbers);
-            // Close the gap that duplicates leave between categories and scopes.
+            // Closes the gap that duplicates leave between categories and scopes.
             let gap = categories.len();
             members.copy_within(gap..gap + kept as usize, row.categories as usize);
             row.scopes = kept;
@@ -288,7 +286,7 @@ impl IndexBuilder {
     }
 }
 
-/// Renumber, sort and remove duplicates in place; the answer is how many are left.
+/// Renumbers, sorts and removes duplicates in place. Returns the number of those left.
 pub(super) fn renumber(numbers: &mut [u32], renumbered: &[u32]) -> u32 {
     for number in &mut *numbers {
         *number = renumbered[*number as usize];
@@ -304,7 +302,7 @@ pub(super) fn renumber(numbers: &mut [u32], renumbered: &[u32]) -> u32 {
     kept as u32
 }
 
-/// What the servers are called, in the order of the text.
+/// The names of the servers, in text order.
 #[derive(Clone, Copy)]
 struct Names<'b> {
     text: &'b str,
@@ -327,7 +325,7 @@ impl<'b> Names<'b> {
             .then_with(|| self.version(a).cmp(self.version(b)))
     }
 
-    /// How many bytes all ids begin with in common.
+    /// Returns the length of the longest common prefix of all ids, in bytes.
     fn shared_prefix(self) -> usize {
         if self.rows.is_empty() {
             return 0;
@@ -343,7 +341,7 @@ impl<'b> Names<'b> {
     }
 }
 
-/// The servers of an index that is being made, ordered by id, then version, then place.
+/// The servers of an unfinished index, ordered by id, version and place.
 pub struct ByName<'b> {
     names: Names<'b>,
     order: Vec<u32>,
@@ -351,7 +349,7 @@ pub struct ByName<'b> {
 
 impl<'b> ByName<'b> {
     fn new(names: Names<'b>) -> Self {
-        // Most comparisons are decided by the eight bytes behind what all ids begin with.
+        // The eight bytes after the common prefix of all ids decide most comparisons.
         let shared = names.shared_prefix();
         let mut keyed: Vec<(u64, u32)> = (0..names.rows.len() as u32)
             .map(|number| {
@@ -372,7 +370,7 @@ impl<'b> ByName<'b> {
         }
     }
 
-    /// The entries that have the id and version of one before them.
+    /// Returns the entries that repeat the id and version of an earlier one.
     pub fn duplicates(&self) -> impl Iterator<Item = Duplicate> {
         self.order
             .windows(2)
@@ -383,14 +381,14 @@ impl<'b> ByName<'b> {
             })
     }
 
-    /// The order, for [`IndexBuilder::finish`].
+    /// Returns the order, for [`IndexBuilder::finish`].
     pub fn into_order(self) -> Vec<u32> {
         self.order
     }
 }
 
 impl Index {
-    /// Put the rows, which `order` has by name, into the order of ranks.
+    /// Reorders the rows, whose order by name is `order`, by rank.
     fn number(&mut self, order: &[u32]) {
         let signed = |number: &&u32| self.gates[**number as usize].signed();
         let by_rank: Vec<u32> = order
@@ -414,8 +412,7 @@ impl Index {
             .collect();
     }
 
-    /// Put the tools, which servers have by the order of reading, into the order of views: by
-    /// server, then name.
+    /// Reorders the tools, which are in reading order, into view order: by server, then name.
     fn number_tools(&mut self, tools: &mut Vec<ToolRow>) {
         let mut numbered = Vec::with_capacity(tools.len());
         for rank in &self.by_name {

@@ -1,38 +1,38 @@
-//! Names that many servers have, and who has them.
+//! Dictionaries of shared names, with the servers that have each.
 
 use super::Rank;
 use std::sync::OnceLock;
 
-/// Names, sorted, each with the servers that have it.
+/// Sorted names, each with its servers.
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
     names: Vec<Box<str>>,
-    /// Where each name's ranks begin in `ranks`; one more for the end.
+    /// The start of each name's ranks in `ranks`, and one more for the end.
     starts: Vec<u32>,
     ranks: Vec<Rank>,
-    /// The bits of the names that many servers have, made when they are first asked for.
+    /// Bit sets of frequent names, built on first use.
     bits: Vec<OnceLock<Box<[u64]>>>,
     servers: usize,
 }
 
-/// The servers that have a name.
+/// The servers with a name.
 #[derive(Debug, Clone, Copy)]
 pub struct Members<'i> {
     /// Their ranks, lowest first.
     pub ranks: &'i [Rank],
-    /// A bit for each server, where they are many enough that going through the bits is quicker
-    /// than going through the ranks.
+    /// A bit for each server, if there are so many members that scanning bits is faster than
+    /// scanning ranks.
     pub bits: Option<&'i [u64]>,
 }
 
 impl Members<'_> {
-    /// Nobody.
+    /// The empty set.
     pub const NONE: Self = Members {
         ranks: &[],
         bits: None,
     };
 
-    /// Whether a server is among them.
+    /// Returns whether the set contains a server.
     pub fn contains(self, rank: Rank) -> bool {
         match self.bits {
             Some(bits) => bits[rank as usize / 64] >> (rank % 64) & 1 != 0,
@@ -42,7 +42,7 @@ impl Members<'_> {
 }
 
 impl Dictionary {
-    /// Make the lists. `members` gives the numbers of each server's names, by rank.
+    /// Builds the lists. `members` returns the numbers of each server's names, by rank.
     pub(super) fn new<'i>(
         names: Vec<Box<str>>,
         members: impl ExactSizeIterator<Item = &'i [u32]> + Clone,
@@ -89,7 +89,7 @@ impl Dictionary {
     pub(super) fn members(&self, number: u32) -> Members<'_> {
         let number = number as usize;
         let ranks = &self.ranks[self.starts[number] as usize..self.starts[number + 1] as usize];
-        // A word of bits is looked at about as quickly as one rank.
+        // Testing a word of bits takes about as long as testing one rank.
         let many = ranks.len() > self.servers / 64;
         Members {
             ranks,

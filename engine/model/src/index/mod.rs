@@ -1,9 +1,9 @@
 //! `mcp.index.json`, as columns.
 //!
-//! An index may hold 100,000 servers, and loading it is the cost that matters. So the servers
-//! are kept as slices of the text they came from, numbered once in the order in which ties are
-//! broken (see [`Rank`]), with a list of ranks for each category and scope. What doesn't depend
-//! on a requirement is one byte a server (see [`Gate`]).
+//! An index may contain 100,000 servers, and loading it dominates the cost of a resolution. The
+//! index therefore keeps servers as slices of its text, numbered once in the order that breaks ties
+//! (see [`Rank`]), with a list of ranks for each category and scope. The properties that do not
+//! depend on a requirement take one byte per server (see [`Gate`]).
 
 mod builder;
 mod dictionary;
@@ -19,11 +19,11 @@ use agent_text::{Place, Span, Text};
 use dictionary::Dictionary;
 use tool::Tools;
 
-/// The number of a server in the order in which ties are broken: signed before unsigned, then by
-/// id, then by version \[0, 2.3\]. Of two eligible servers the one of lower rank is selected.
+/// The number of a server in the order that breaks ties: signed before unsigned, then by id, then by
+/// version \[0, 2.3\]. The eligible server of the lowest rank is selected.
 pub type Rank = u32;
 
-/// A piece of the text, or of what was kept of it.
+/// A slice of the text, or of the kept copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slice {
     start: u32,
@@ -31,7 +31,7 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// Those that start behind the text are of what was kept of it.
+    /// Slices that start after the text refer to the kept copies.
     #[inline]
     fn of<'t>(self, text: &'t str, kept: &'t str) -> &'t str {
         let (start, len) = (self.start as usize, self.len as usize);
@@ -42,43 +42,43 @@ impl Slice {
     }
 }
 
-/// What of a server the constraints look at, in a byte, so that they are decided once for each
-/// of 128 values and looked up for each server.
+/// The properties of a server that constraints compare, in one byte. Each constraint is decided once
+/// for each of 128 values, and looked up for each server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Gate(u8);
 
 impl Gate {
-    /// How many values there are.
+    /// Number of values.
     pub const COUNT: usize = 128;
 
-    /// Pack.
+    /// Packs the properties.
     pub fn new(residency: ResidencySet, max_sensitivity: Sensitivity, signed: bool) -> Self {
         Self(residency.bits() | (max_sensitivity as u8) << 3 | u8::from(signed) << 6)
     }
 
-    /// The value of a number below [`Gate::COUNT`]. None where no server can have it.
+    /// Returns the value of a number below [`Gate::COUNT`], or `None` if no server can have it.
     pub fn from_number(number: usize) -> Option<Self> {
         let gate = Self(u8::try_from(number).ok().filter(|n| *n < 128)?);
         let level = gate.0 >> 3 & 7;
         (gate.0 & 7 != 0 && (level as usize) < Sensitivity::ALL.len()).then_some(gate)
     }
 
-    /// The number of the value, below [`Gate::COUNT`].
+    /// Returns the number of the value, below [`Gate::COUNT`].
     pub fn number(self) -> usize {
         self.0 as usize
     }
 
-    /// Where the server keeps data.
+    /// Returns the residencies of the server.
     pub fn residency(self) -> ResidencySet {
         ResidencySet::from_bits(self.0 & 7)
     }
 
-    /// How sensitive data may be.
+    /// Returns the highest permitted sensitivity.
     pub fn max_sensitivity(self) -> Sensitivity {
         Sensitivity::ALL[(self.0 >> 3 & 7) as usize]
     }
 
-    /// Whether the server is signed.
+    /// Returns whether the server is signed.
     pub fn signed(self) -> bool {
         self.0 & 64 != 0
     }
@@ -93,15 +93,15 @@ struct Row {
     class: Option<Slice>,
     entry: Span,
     id_span: Span,
-    /// The number of the server's first tool, and how many it has.
+    /// The number of the server's first tool, and the number of its tools.
     tools: (ToolNumber, u32),
-    /// Where the server's categories and then its scopes stand in `memberships`.
+    /// The start of the server's categories, followed by its scopes, in `memberships`.
     members: u32,
     categories: u32,
     scopes: u32,
 }
 
-/// An index without errors.
+/// A valid index.
 #[derive(Debug)]
 pub struct Index {
     text: Text,
@@ -120,22 +120,22 @@ pub struct Index {
 }
 
 impl Index {
-    /// How many servers there are.
+    /// Returns the number of servers.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no servers.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The text it was read from.
+    /// Returns the text of the index.
     pub fn text(&self) -> &Text {
         &self.text
     }
 
-    /// The server of a rank below [`Index::len`].
+    /// Returns the server of a rank below [`Index::len`].
     pub fn server(&self, rank: Rank) -> ServerView<'_> {
         ServerView {
             index: self,
@@ -144,7 +144,7 @@ impl Index {
         }
     }
 
-    /// All servers by rank.
+    /// Returns all servers by rank.
     pub fn servers(&self) -> impl ExactSizeIterator<Item = ServerView<'_>> + Clone {
         self.rows.iter().enumerate().map(|(rank, row)| ServerView {
             index: self,
@@ -153,12 +153,12 @@ impl Index {
         })
     }
 
-    /// The ranks of all servers, ordered by id, then version: the order of views.
+    /// Returns the ranks of all servers, ordered by id, then version, as views show them.
     pub fn by_name(&self) -> &[Rank] {
         &self.by_name
     }
 
-    /// The servers of an id, ordered by version.
+    /// Returns the servers with an id, ordered by version.
     pub fn versions(&self, id: &str) -> impl Iterator<Item = ServerView<'_>> {
         let start = self
             .by_name
@@ -169,37 +169,37 @@ impl Index {
             .take_while(move |server| server.id() == id)
     }
 
-    /// The names of all categories, sorted; the number of a category is its place here.
+    /// Returns the names of all categories, sorted. A category's number is its position here.
     pub fn category_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.categories.names().iter().map(|name| &**name)
     }
 
-    /// The names of all scopes, sorted; the number of a scope is its place here.
+    /// Returns the names of all scopes, sorted. A scope's number is its position here.
     pub fn scope_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.scopes.names().iter().map(|name| &**name)
     }
 
-    /// The number of a category. None if no server offers it.
+    /// Returns the number of a category, if a server offers it.
     pub fn category(&self, name: &str) -> Option<u32> {
         self.categories.find(name)
     }
 
-    /// The number of a scope. None if no server supports it.
+    /// Returns the number of a scope, if a server supports it.
     pub fn scope(&self, name: &str) -> Option<u32> {
         self.scopes.find(name)
     }
 
-    /// What the constraints look at of each server, by rank.
+    /// Returns the properties of each server that constraints compare, by rank.
     pub fn gates(&self) -> &[Gate] {
         &self.gates
     }
 
-    /// The servers that offer a category.
+    /// Returns the servers that offer a category.
     pub fn with_category(&self, number: u32) -> Members<'_> {
         self.categories.members(number)
     }
 
-    /// The servers that offer a category, ordered by id, then version.
+    /// Returns the servers that offer a category, ordered by id, then version.
     pub fn servers_of(&self, category: u32) -> Vec<ServerView<'_>> {
         let mut servers: Vec<_> = self
             .with_category(category)
@@ -213,7 +213,7 @@ impl Index {
         servers
     }
 
-    /// The servers that support a scope.
+    /// Returns the servers that support a scope.
     pub fn with_scope(&self, number: u32) -> Members<'_> {
         self.scopes.members(number)
     }
@@ -223,7 +223,7 @@ impl Index {
     }
 }
 
-/// One server of an index.
+/// A server of an index.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerView<'i> {
     index: &'i Index,
@@ -232,54 +232,54 @@ pub struct ServerView<'i> {
 }
 
 impl<'i> ServerView<'i> {
-    /// Its number in the order in which ties are broken.
+    /// Returns its number in the order that breaks ties.
     pub fn rank(self) -> Rank {
         self.rank
     }
 
-    /// `id`
+    /// Returns `id`.
     pub fn id(self) -> &'i str {
         self.index.slice(self.row.id)
     }
 
-    /// `version`
+    /// Returns `version`.
     pub fn version(self) -> &'i str {
         self.index.slice(self.row.version)
     }
 
-    /// `endpoint`
+    /// Returns `endpoint`.
     pub fn endpoint(self) -> &'i str {
         self.index.slice(self.row.endpoint)
     }
 
-    /// `trust.publisher`
+    /// Returns `trust.publisher`.
     pub fn publisher(self) -> &'i str {
         self.index.slice(self.row.publisher)
     }
 
-    /// `class`
+    /// Returns `class`.
     pub fn class(self) -> Option<&'i str> {
         self.row.class.map(|class| self.index.slice(class))
     }
 
-    /// What the constraints look at.
+    /// Returns the properties that constraints compare.
     pub fn gate(self) -> Gate {
         self.index.gates[self.rank as usize]
     }
 
-    /// The numbers of its categories: sorted, without duplicates.
+    /// Returns the numbers of its categories: sorted, without duplicates.
     pub fn category_numbers(self) -> &'i [u32] {
         let start = self.row.members as usize;
         &self.index.memberships[start..start + self.row.categories as usize]
     }
 
-    /// The numbers of its scopes: sorted, without duplicates.
+    /// Returns the numbers of its scopes: sorted, without duplicates.
     pub fn scope_numbers(self) -> &'i [u32] {
         let start = (self.row.members + self.row.categories) as usize;
         &self.index.memberships[start..start + self.row.scopes as usize]
     }
 
-    /// Its categories: sorted, without duplicates.
+    /// Returns its categories: sorted, without duplicates.
     pub fn categories(self) -> impl ExactSizeIterator<Item = &'i str> {
         let names = self.index.categories.names();
         self.category_numbers()
@@ -287,7 +287,7 @@ impl<'i> ServerView<'i> {
             .map(|number| &*names[*number as usize])
     }
 
-    /// Its scopes: sorted, without duplicates.
+    /// Returns its scopes: sorted, without duplicates.
     pub fn scopes(self) -> impl ExactSizeIterator<Item = &'i str> {
         let names = self.index.scopes.names();
         self.scope_numbers()
@@ -295,22 +295,22 @@ impl<'i> ServerView<'i> {
             .map(|number| &*names[*number as usize])
     }
 
-    /// The JSON text of its entry.
+    /// Returns the JSON text of its entry.
     pub fn entry(self) -> &'i str {
         self.row.entry.of(self.index.text.as_str())
     }
 
-    /// The bytes of its entry.
+    /// Returns the bytes of its entry.
     pub fn entry_span(self) -> Span {
         self.row.entry
     }
 
-    /// Where its entry stands.
+    /// Returns the place of its entry.
     pub fn place(self) -> Place {
         self.index.text.place(self.row.entry)
     }
 
-    /// Where a part of its entry stands, which is given in the bytes of [`ServerView::entry`].
+    /// Returns the place of a part of its entry, given as a span of [`ServerView::entry`].
     pub fn place_of(self, part: Span) -> Place {
         let Span { start, .. } = self.row.entry;
         self.index.text.place(Span {
@@ -319,12 +319,12 @@ impl<'i> ServerView<'i> {
         })
     }
 
-    /// Where its id stands, as a place.
+    /// Returns the place of its id.
     pub fn place_of_id(self) -> Place {
         self.index.text.place(self.row.id_span)
     }
 
-    /// Where its id stands.
+    /// Returns the span of its id.
     pub fn id_span(self) -> Span {
         self.row.id_span
     }

@@ -1,4 +1,4 @@
-//! The tools of the servers, and what they advertise.
+//! The tools of servers, with their capabilities.
 
 use super::builder::renumber;
 use super::dictionary::Dictionary;
@@ -6,8 +6,8 @@ use super::{Index, Members, Rank, ServerView, Slice};
 use agent_text::sort::sort_by;
 use agent_text::{Place, Span};
 
-/// The number of a tool in the order of views, in which ties between tools are broken as well: by
-/// the id of its server, then the version, then its name \[4, 5\].
+/// The number of a tool in view order, which also breaks ties between tools: by its server's id,
+/// then version, then its name \[4, 5\].
 pub type ToolNumber = u32;
 
 #[derive(Debug, Clone, Copy)]
@@ -16,16 +16,16 @@ pub(super) struct ToolRow {
     pub(super) name: Slice,
     pub(super) description: Option<Slice>,
     pub(super) entry: Span,
-    /// Where the tool's blocks stand, and how many they are.
+    /// The start of the tool's blocks, and their number.
     pub(super) blocks: u32,
     pub(super) len: u32,
 }
 
-/// One element of `x-summit-capabilities`, in numbers.
+/// One element of `x-summit-capabilities`, as numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     pub(super) pair: u32,
-    /// Where the block's tags stand, and how many they are.
+    /// The start of the block's tags, and their number.
     pub(super) tags: u32,
     pub(super) len: u32,
 }
@@ -45,7 +45,7 @@ pub(super) struct Tools {
 }
 
 impl Tools {
-    /// Number pairs and tags by the order of their names, and put the blocks into theirs.
+    /// Renumbers pairs and tags by the order of their names, and sorts the blocks.
     pub(super) fn renumber(&mut self, pairs: &[u32], tags: &[u32]) {
         for block in &mut self.blocks {
             block.pair = pairs[block.pair as usize];
@@ -65,7 +65,7 @@ impl Tools {
         }
     }
 
-    /// List for each pair the tools that advertise it.
+    /// Lists the tools that advertise each pair.
     pub(super) fn list(&mut self, names: Vec<Box<str>>) {
         let mut pairs = Vec::with_capacity(self.blocks.len());
         let mut ends = Vec::with_capacity(self.rows.len());
@@ -85,12 +85,12 @@ impl Tools {
 }
 
 impl Index {
-    /// How many tools there are.
+    /// Returns the number of tools.
     pub fn tool_count(&self) -> usize {
         self.tools.rows.len()
     }
 
-    /// The tool of a number below [`Index::tool_count`].
+    /// Returns the tool of a number below [`Index::tool_count`].
     pub fn tool(&self, number: ToolNumber) -> ToolView<'_> {
         ToolView {
             index: self,
@@ -99,27 +99,27 @@ impl Index {
         }
     }
 
-    /// All tools, ordered by the id of their server, then the version, then their name.
+    /// Returns all tools, ordered by their server's id, then version, then their name.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = ToolView<'_>> + Clone {
         (0..self.tools.rows.len() as ToolNumber).map(|number| self.tool(number))
     }
 
-    /// What tools advertise, as `verb:resource`, sorted; the number of a pair is its place here.
+    /// Returns the advertised `verb:resource` pairs, sorted. A pair's number is its position here.
     pub fn pair_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.tools.pairs.names().iter().map(|name| &**name)
     }
 
-    /// The tags of what tools advertise, sorted; the number of a tag is its place here.
+    /// Returns the tags of advertised capabilities, sorted. A tag's number is its position here.
     pub fn tag_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.tools.tag_names.iter().map(|name| &**name)
     }
 
-    /// The number of a pair. None if no tool advertises it.
+    /// Returns the number of a pair, if a tool advertises it.
     pub fn pair(&self, name: &str) -> Option<u32> {
         self.tools.pairs.find(name)
     }
 
-    /// The number of a tag. None if no tool has it.
+    /// Returns the number of a tag, if a tool has it.
     pub fn tag(&self, name: &str) -> Option<u32> {
         self.tools
             .tag_names
@@ -128,26 +128,26 @@ impl Index {
             .map(|number| number as u32)
     }
 
-    /// The numbers of the tools that advertise a pair.
+    /// Returns the numbers of the tools that advertise a pair.
     pub fn with_pair(&self, number: u32) -> Members<'_> {
         self.tools.pairs.members(number)
     }
 }
 
 impl<'i> ServerView<'i> {
-    /// Its tools, ordered by name.
+    /// Returns its tools, ordered by name.
     pub fn tools(self) -> impl ExactSizeIterator<Item = ToolView<'i>> + Clone {
         let (first, len) = self.row.tools;
         (first..first + len).map(move |number| self.index.tool(number))
     }
 
-    /// Its tool of a name.
+    /// Returns its tool with a name.
     pub fn tool(self, name: &str) -> Option<ToolView<'i>> {
         self.tools().find(|tool| tool.name() == name)
     }
 }
 
-/// One tool of a server.
+/// A tool of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolView<'i> {
     index: &'i Index,
@@ -156,37 +156,37 @@ pub struct ToolView<'i> {
 }
 
 impl<'i> ToolView<'i> {
-    /// Its number in the order of views.
+    /// Returns its number in view order.
     pub fn number(self) -> ToolNumber {
         self.number
     }
 
-    /// The server that has it.
+    /// Returns its server.
     pub fn server(self) -> ServerView<'i> {
         self.index.server(self.row.server)
     }
 
-    /// The key under which it stands.
+    /// Returns its key.
     pub fn name(self) -> &'i str {
         self.index.slice(self.row.name)
     }
 
-    /// `description`
+    /// Returns `description`.
     pub fn description(self) -> Option<&'i str> {
         self.row.description.map(|text| self.index.slice(text))
     }
 
-    /// The JSON text that stands under the key.
+    /// Returns the JSON text of its entry.
     pub fn entry(self) -> &'i str {
         self.row.entry.of(self.index.text.as_str())
     }
 
-    /// Where that stands.
+    /// Returns the place of its entry.
     pub fn place(self) -> Place {
         self.index.text.place(self.row.entry)
     }
 
-    /// What it advertises, ordered by verb, resource, constraints.
+    /// Returns its capabilities, ordered by verb, resource, constraints.
     pub fn advertised(self) -> impl ExactSizeIterator<Item = Advertised<'i>> + Clone {
         let own = self.row.blocks as usize..(self.row.blocks + self.row.len) as usize;
         self.index.tools.blocks[own]
@@ -197,7 +197,7 @@ impl<'i> ToolView<'i> {
             })
     }
 
-    /// The `verb:resource` pairs that it advertises: sorted, without duplicates.
+    /// Returns its advertised `verb:resource` pairs: sorted, without duplicates.
     pub fn pairs(self) -> Vec<&'i str> {
         let mut pairs: Vec<_> = self.advertised().map(Advertised::pair).collect();
         pairs.dedup();
@@ -213,29 +213,29 @@ pub struct Advertised<'i> {
 }
 
 impl<'i> Advertised<'i> {
-    /// `verb:resource`
+    /// Returns `verb:resource`.
     pub fn pair(self) -> &'i str {
         &self.index.tools.pairs.names()[self.pair_number() as usize]
     }
 
-    /// The number of the pair.
+    /// Returns the number of the pair.
     pub fn pair_number(self) -> u32 {
         self.block.pair
     }
 
-    /// The verb and the resource.
+    /// Returns the verb and the resource.
     pub fn verb_and_resource(self) -> (&'i str, &'i str) {
-        // A verb holds no colon, so that the first one ends it.
+        // A verb contains no colon, so the first one ends it.
         self.pair().split_once(':').unwrap_or((self.pair(), ""))
     }
 
-    /// The numbers of the constraints: sorted, without duplicates.
+    /// Returns the numbers of the constraints: sorted, without duplicates.
     pub fn tag_numbers(self) -> &'i [u32] {
         let own = self.block.tags as usize..(self.block.tags + self.block.len) as usize;
         &self.index.tools.block_tags[own]
     }
 
-    /// The constraints: sorted, without duplicates.
+    /// Returns the constraints: sorted, without duplicates.
     pub fn tags(self) -> impl ExactSizeIterator<Item = &'i str> + Clone {
         let names = &self.index.tools.tag_names;
         self.tag_numbers()

@@ -1,9 +1,8 @@
 //! Strict JSON (RFC 8259), read in place.
 //!
-//! One value and nothing around it, no comments, no trailing commas, no duplicate keys. A
-//! [`Reader`] hands out one token after the other, so that the index can be read without a tree;
-//! [`parse`] builds the tree where one is wanted. Both end within [`DEPTH_LIMIT`] whatever they
-//! are given.
+//! A text is exactly one value, without comments, trailing commas and duplicate keys. A [`Reader`]
+//! returns one token after the other, which lets the index be read without a tree; [`parse`] builds
+//! a tree. Both refuse nesting beyond [`DEPTH_LIMIT`].
 
 mod problem;
 mod reader;
@@ -17,5 +16,5 @@ pub use reader::{Kind, Reader, Token};
 pub use tree::{parse, value as parse_value};
 pub use writer::Writer;
 
-/// How many arrays and objects may stand inside each other.
+/// Maximum depth of nested arrays and objects.
 pub const DEPTH_LIMIT: u32 = 128;

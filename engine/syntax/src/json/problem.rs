@@ -1,22 +1,22 @@
-//! What can be wrong with a text as JSON.
+//! The problems of JSON texts.
 
 use agent_diagnostic::{Code, Problems};
 use agent_text::Span;
 
-/// The one problem after which a text can't be read on.
+/// The problem that ends the reading of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Syntax {
     /// [`Code::JsonSyntax`] or [`Code::NestingTooDeep`].
     pub code: Code,
-    /// Where.
+    /// The place of the problem.
     pub span: Span,
-    /// What is wrong there, in a few words.
+    /// The label.
     pub label: String,
-    /// What to do about it.
+    /// The help.
     pub help: Option<&'static str>,
 }
 
-/// A problem after which a text can be read on.
+/// A problem that does not end the reading of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Flaw {
     DuplicateKey { first: Span, again: Span },
@@ -33,11 +33,11 @@ impl Flaw {
                     .report(
                         Code::DuplicateKey,
                         again,
-                        "again here",
-                        format!("the key {} stands twice in one object", again.of(text)),
+                        "repeated here",
+                        format!("the key {} appears twice in one object", again.of(text)),
                     )
                     .also(first, "first here")
-                    .help("keep one of the two");
+                    .help("remove or rename one of the two");
             }
             Self::LoneSurrogate(span) => {
                 problems
@@ -46,7 +46,7 @@ impl Flaw {
                         span,
                         "half of a surrogate pair",
                         format!(
-                            "`{}` is half of a surrogate pair and no character",
+                            "`{}` is half of a surrogate pair, not a character",
                             span.of(text)
                         ),
                     )
@@ -58,7 +58,7 @@ impl Flaw {
                         Code::NumberOutOfRange,
                         span,
                         "too large for a double",
-                        "a number is outside the range of a double, ±1.8e308",
+                        "a number exceeds the range of a double, ±1.8e308",
                     )
                     .help("write a number below 1.8e308");
             }
@@ -66,7 +66,7 @@ impl Flaw {
     }
 }
 
-/// Report the problem after which the text could not be read on.
+/// Reports the problem that ended the reading of a text.
 pub fn report(syntax: Syntax, problems: &mut Problems<'_>) {
     let message = match syntax.code {
         Code::NestingTooDeep => "arrays and objects are nested too deeply",

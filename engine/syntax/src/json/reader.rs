@@ -8,7 +8,7 @@ use agent_text::Span;
 use agent_text::sort::sort_by;
 use std::borrow::Cow;
 
-/// What a value is, told by its first byte.
+/// The type of a value, which its first byte determines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `null`
@@ -25,43 +25,43 @@ pub enum Kind {
     Object,
 }
 
-/// A string or a number, and where it stands.
+/// A string or a number, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// A string without its quotes and escapes; a number by its source text.
+    /// A string without its quotes and escapes; a number as written.
     pub value: Cow<'a, str>,
-    /// Its bytes, quotes included.
+    /// Its bytes, including quotes.
     pub span: Span,
 }
 
-/// A key of an object that is being read.
+/// A key of an open object.
 #[derive(Debug, Clone, Copy)]
 struct Key {
     span: Span,
     escaped: bool,
 }
 
-/// So many keys are compared with each other; more are sorted.
+/// Maximum number of keys to compare pairwise; more are sorted.
 pub(super) const FEW_KEYS: usize = 16;
 
 type Read<T> = Result<T, Box<Syntax>>;
 
-/// Reads one JSON text from front to back.
+/// A reader of one JSON text from front to back.
 ///
-/// Flaws that don't stop the reading (duplicate keys, lone surrogates, numbers out of range) are
-/// collected and reported by [`Reader::finish`].
+/// It collects problems that do not end the reading: duplicate keys, lone surrogates, numbers out of
+/// range. [`Reader::finish`] reports them.
 #[derive(Debug)]
 pub struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: u32,
-    /// The keys of all objects that are open and are checked for duplicates, innermost last.
+    /// The noted keys of all open objects, innermost last.
     keys: Vec<Key>,
     flaws: Vec<Flaw>,
 }
 
 impl<'a> Reader<'a> {
-    /// Begin a text. A byte order mark before the value is passed over.
+    /// Returns a reader of a text. Skips a byte order mark before the value.
     pub fn new(text: &'a str) -> Self {
         let at = if text.starts_with('\u{feff}') { 3 } else { 0 };
         Self {
@@ -73,12 +73,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many bytes have been read.
+    /// Returns the number of bytes read.
     pub fn offset(&self) -> usize {
         self.at
     }
 
-    /// The source text of a span that was read.
+    /// Returns the source text of a span.
     pub fn source(&self, span: Span) -> &'a str {
         span.of(self.text)
     }
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         let bytes = self.text.as_bytes();
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(self.at) {
             self.at += 1;
-            // Indentation, up to eight at a time.
+            // Skips indentation, up to eight bytes at a time.
             if let Some(chunk) = bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
                 let other = u64::from_le_bytes(*chunk) ^ u64::from_le_bytes([b' '; 8]);
                 self.at += (other.trailing_zeros() / 8) as usize;
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Fail where `expected` should have stood.
+    /// Fails because `expected` is not at the present offset.
     #[cold]
     fn unexpected<T>(&self, expected: &str) -> Read<T> {
         Err(self.other_than(expected))
@@ -127,31 +127,33 @@ impl<'a> Reader<'a> {
         let found = match rest.chars().next() {
             None => "the end of the text".to_owned(),
             Some(c @ ('\'' | '"' | '\\')) => format!("`{c}`"),
-            Some(c) => format!("`{}`", c.escape_debug()),
+            // An invisible character is named by its code point.
+            Some(c) if c.escape_debug().len() > 1 => format!("U+{:04X}", u32::from(c)),
+            Some(c) => format!("`{c}`"),
         };
         let help = if rest.is_empty() {
-            Some("the text is cut off, or a bracket or quote is not closed")
+            Some("write the missing end of the text, or close the open bracket or quote")
         } else if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
-            Some("JSON has no comments")
+            Some("remove the comment: JSON has none")
         } else if rest.starts_with('\'') || rest.starts_with('“') {
-            Some("strings stand in double quotes: \"…\"")
+            Some("write strings in double quotes: \"…\"")
         } else if rest.starts_with(',') {
             Some("remove the comma")
         } else if rest.starts_with(']') || rest.starts_with('}') {
             Some("remove the comma before it, or write the missing value")
         } else if rest.starts_with("NaN") || rest.starts_with("Infinity") || rest.starts_with("-I")
         {
-            Some("JSON has no such number")
+            Some("write a finite number: JSON has no other")
         } else if rest.starts_with("True") || rest.starts_with("False") || rest.starts_with("None")
         {
-            Some("JSON writes true, false and null")
+            Some("write true, false or null in lower case")
         } else {
-            Some("JSON is one value, without comments and trailing commas")
+            Some("write one JSON value, without comments and trailing commas")
         };
         self.flaw(format!("expected {expected}, found {found}"), help)
     }
 
-    /// What comes next.
+    /// Returns the type of the next value.
     #[inline(always)]
     pub fn kind(&mut self) -> Read<Kind> {
         self.skip_space();
@@ -173,21 +175,21 @@ impl<'a> Reader<'a> {
                 code: Code::NestingTooDeep,
                 span: Span::new(self.at, self.at + 1),
                 label: format!("level {}", self.depth),
-                help: Some("at most 128 arrays and objects may stand inside each other"),
+                help: Some("nest at most 128 arrays and objects"),
             }));
         }
         self.at += 1;
         Ok(())
     }
 
-    /// Enter the array that [`Reader::kind`] told of.
+    /// Enters the array that [`Reader::kind`] announced.
     pub fn enter_array(&mut self) -> Read<()> {
         debug_assert_eq!(self.byte(), Some(b'['));
         self.enter()
     }
 
-    /// Go to the next element of the array. `first` is true before the first and made false;
-    /// the answer is false at the end of the array, which is then left.
+    /// Advances to the next element of the array. `first` is true before the first call, which makes
+    /// it false. Returns false at the end of the array, which is then closed.
     #[inline(always)]
     pub fn element(&mut self, first: &mut bool) -> Read<bool> {
         self.skip_space();
@@ -213,14 +215,14 @@ impl<'a> Reader<'a> {
         Ok(false)
     }
 
-    /// Enter the object that [`Reader::kind`] told of.
+    /// Enters the object that [`Reader::kind`] announced.
     pub fn enter_object(&mut self) -> Read<()> {
         debug_assert_eq!(self.byte(), Some(b'{'));
         self.enter()
     }
 
-    /// Go to the value of the next member of the object and give its key; none at the end of the
-    /// object, which is then left. Whether keys are unique is for the caller to check, by
+    /// Advances to the value of the object's next member and returns its key. Returns `None` at the
+    /// end of the object, which is then closed. The caller checks that keys are unique, by
     /// [`Reader::duplicate_key`].
     #[inline(always)]
     pub fn key(&mut self, first: &mut bool) -> Read<Option<Token<'a>>> {
@@ -251,13 +253,13 @@ impl<'a> Reader<'a> {
         Ok(Some(key))
     }
 
-    /// Note that a key stands twice in one object.
+    /// Notes a key that appears twice in one object.
     #[cold]
     pub fn duplicate_key(&mut self, first: Span, again: Span) {
         self.flaws.push(Flaw::DuplicateKey { first, again });
     }
 
-    /// Read the string that [`Reader::kind`] told of.
+    /// Reads the string that [`Reader::kind`] announced.
     #[inline(always)]
     pub fn string(&mut self) -> Read<Token<'a>> {
         debug_assert_eq!(self.byte(), Some(b'"'));
@@ -274,10 +276,10 @@ impl<'a> Reader<'a> {
         self.escaped_string(start)
     }
 
-    /// Go on with a string after its first backslash.
+    /// Reads the rest of a string from its first backslash on.
     #[cold]
     fn escaped_string(&mut self, start: usize) -> Read<Token<'a>> {
-        // Without its escapes a string is shorter than with them.
+        // Without its escapes a string gets shorter.
         let mut value = String::with_capacity(self.closing_quote() - start);
         value.push_str(&self.text[start + 1..self.at]);
         loop {
@@ -304,7 +306,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where the string ends that the reader stands in, or the text if that comes first.
+    /// Returns the end of the current string, or of the text if that comes first.
     fn closing_quote(&self) -> usize {
         let bytes = self.text.as_bytes();
         let mut end = self.at;
@@ -314,7 +316,7 @@ impl<'a> Reader<'a> {
         end
     }
 
-    /// Read an escape. Half of a surrogate pair is noted, and read as U+FFFD.
+    /// Reads an escape. Notes half of a surrogate pair and returns U+FFFD for it.
     fn escape(&mut self) -> Read<char> {
         let start = self.at;
         self.at += 1;
@@ -354,7 +356,7 @@ impl<'a> Reader<'a> {
         Ok(simple)
     }
 
-    /// Read `uXXXX`, standing on the `u`.
+    /// Reads `uXXXX` at the `u`.
     fn hex4(&mut self) -> Read<u32> {
         self.at += 1;
         let mut value = 0;
@@ -368,7 +370,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// Read the boolean that [`Reader::kind`] told of.
+    /// Reads the boolean that [`Reader::kind`] announced.
     pub fn bool(&mut self) -> Read<bool> {
         if self.byte() == Some(b't') {
             self.literal("true").map(|()| true)
@@ -377,7 +379,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Read the `null` that [`Reader::kind`] told of.
+    /// Reads the `null` that [`Reader::kind`] announced.
     pub fn null(&mut self) -> Read<()> {
         self.literal("null")
     }
@@ -390,7 +392,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Read the number that [`Reader::kind`] told of.
+    /// Reads the number that [`Reader::kind`] announced.
     pub fn number(&mut self) -> Read<Token<'a>> {
         let start = self.at;
         if self.byte() == Some(b'-') {
@@ -442,7 +444,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Read a value of any kind and forget it.
+    /// Reads and discards a value of any type.
     pub fn skip(&mut self) -> Read<()> {
         match self.kind()? {
             Kind::Null => self.null(),
@@ -471,12 +473,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Begin to note the keys of an object; [`Reader::end_keys`] takes the answer.
+    /// Starts to note the keys of an object. [`Reader::end_keys`] takes the result.
     pub fn begin_keys(&self) -> usize {
         self.keys.len()
     }
 
-    /// Note a key of the innermost object.
+    /// Notes a key of the innermost object.
     pub fn note_key(&mut self, key: &Token<'a>) {
         self.keys.push(Key {
             span: key.span,
@@ -484,8 +486,8 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// Whether one of the keys may stand among them twice: told for those of most objects, which are
-    /// few and written without escapes.
+    /// Returns whether a key may appear twice. The answer is exact for most objects, whose keys are
+    /// few and without escapes.
     fn may_repeat(&self, keys: &[Key]) -> bool {
         let len = |key: &Key| key.span.end - key.span.start;
         let repeated = |(at, key): (usize, &Key)| {
@@ -497,7 +499,7 @@ impl<'a> Reader<'a> {
         keys.len() > FEW_KEYS || keys.iter().enumerate().any(repeated)
     }
 
-    /// Check the keys noted since `begin_keys` for duplicates, and forget them.
+    /// Checks the keys noted since `begun` for duplicates, and discards them.
     pub fn end_keys(&mut self, begun: usize) {
         let keys = &self.keys[begun..];
         if self.may_repeat(keys) {
@@ -507,7 +509,7 @@ impl<'a> Reader<'a> {
         self.keys.truncate(begun);
     }
 
-    /// Note those of some keys that stand among them twice.
+    /// Notes the keys that appear twice.
     #[cold]
     pub(super) fn note_repeated(&mut self, mut keys: Vec<(Cow<'_, str>, Span)>) {
         // Of equal keys the first in the text comes first.
@@ -520,20 +522,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Require that nothing but white space is left, and report the flaws.
+    /// Checks that only white space is left, and reports the collected problems.
     pub fn finish(mut self, problems: &mut Problems<'_>) -> Read<()> {
         self.report_flaws(problems);
         self.skip_space();
         if self.at < self.text.len() {
             return self.fail(
                 "text after the value",
-                Some("a JSON text is one value and nothing else"),
+                Some("remove the text: a JSON text is exactly one value"),
             );
         }
         Ok(())
     }
 
-    /// Report the flaws found so far; for a text that could not be read to its end.
+    /// Reports the problems so far, for a text that could not be read to its end.
     pub fn report_flaws(&mut self, problems: &mut Problems<'_>) {
         for flaw in self.flaws.drain(..) {
             flaw.report(problems);
@@ -546,7 +548,7 @@ impl Key {
         if self.escaped {
             let mut reader = Reader::new(&text[..self.span.end as usize]);
             reader.at = self.span.start as usize;
-            // It has been read before, so that it can be read again.
+            // The string was read before, so reading it again succeeds.
             if let Ok(token) = reader.string() {
                 return token.value;
             }
@@ -555,8 +557,8 @@ impl Key {
     }
 }
 
-/// Where in the source of a string, its quotes left out, an offset of the string stands: there it
-/// may be written with escapes. The source has been read before.
+/// Returns the offset in a string's source for an offset in the string. The source, without quotes,
+/// may contain escapes. It must have been read before.
 pub fn raw_offset(source: &str, offset: usize) -> usize {
     let mut reader = Reader::new(source);
     reader.at = 0;
@@ -575,17 +577,17 @@ pub fn raw_offset(source: &str, offset: usize) -> usize {
     }
 }
 
-/// The offset of the first byte from `at` that ends a run of plain characters of a string: a
-/// quote, a backslash, a control character, or the end of the text.
+/// Returns the end of a run of plain characters of a string: the offset of the next quote, backslash
+/// or control character, or the end of the text.
 #[inline(always)]
 fn plain_run(bytes: &[u8], mut at: usize) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
     // Eight bytes at a time. The lowest marked byte is exact; a borrow can only mark others above
-    // it, and those are not looked at.
+    // it, which are ignored.
     while let Some(chunk) = bytes[at..].first_chunk::<8>() {
         let word = u64::from_le_bytes(*chunk);
-        // With this bit turned a quote is the first byte above the control characters.
+        // With this bit flipped, a quote is the first byte above the control characters.
         let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
         let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
         // Neither has its high bit set.

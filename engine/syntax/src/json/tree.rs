@@ -8,8 +8,8 @@ use agent_diagnostic::Problems;
 use agent_text::Span;
 use std::borrow::Cow;
 
-/// Read a JSON text. None if it can't be read, which is then among the problems, as is everything
-/// else that strict JSON forbids.
+/// Parses a JSON text. Reports everything that strict JSON forbids, and returns `None` if the text
+/// can't be read.
 pub fn parse<'t>(problems: &mut Problems<'t>) -> Option<Node<'t>> {
     let mut reader = Reader::new(problems.text().as_str());
     let read = value(&mut reader);
@@ -29,7 +29,7 @@ pub fn parse<'t>(problems: &mut Problems<'t>) -> Option<Node<'t>> {
     }
 }
 
-/// Read the next value of a reader as a tree. The recursion is bounded by the limit of depth.
+/// Reads the next value of a reader as a tree. The depth limit bounds the recursion.
 pub fn value<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Box<Syntax>> {
     let mut growing = Growing {
         reader,
@@ -39,20 +39,20 @@ pub fn value<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Box<Syntax>> {
     growing.node()
 }
 
-/// For so many entries there is room from the beginning: about a kilobyte.
+/// Initial capacity for pending entries: about a kilobyte.
 const PENDING: usize = 14;
 
-/// A tree while it is read.
+/// A tree under construction.
 struct Growing<'r, 'a> {
     reader: &'r mut Reader<'a>,
-    /// The items of all arrays that are open, and the entries of all objects: a list is made of
-    /// them when it is known how long it is.
+    /// The items of all open arrays, and the entries of all open objects. They move into a list of
+    /// exact size once its length is known.
     items: Vec<Node<'a>>,
     entries: Vec<Entry<'a>>,
 }
 
 impl<'a> Growing<'_, 'a> {
-    /// Read a value. In line, so that it is made where it will stand.
+    /// Reads a value. Inlined, so that the value is built in its final place.
     #[inline(always)]
     fn node(&mut self) -> Result<Node<'a>, Box<Syntax>> {
         let kind = self.reader.kind()?;
@@ -109,7 +109,7 @@ impl<'a> Growing<'_, 'a> {
     }
 }
 
-/// Take a list from the end of another; the whole of it as it is.
+/// Splits a list off the end of another. Moves the whole list if it starts at 0.
 fn split_off<T>(list: &mut Vec<T>, begun: usize) -> Vec<T> {
     if begun == 0 {
         std::mem::take(list)
@@ -118,7 +118,7 @@ fn split_off<T>(list: &mut Vec<T>, begun: usize) -> Vec<T> {
     }
 }
 
-/// Whether a key may stand twice among those of some entries: told for the few of most objects.
+/// Returns whether a key may appear twice. The answer is exact for the few entries of most objects.
 fn may_repeat(entries: &[Entry<'_>]) -> bool {
     let repeated =
         |(at, entry): (usize, &Entry<'_>)| entries[..at].iter().any(|other| other.key == entry.key);

@@ -1,30 +1,30 @@
-//! Writing JSON: keys sorted, strings escaped no more than needed.
+//! The JSON writer: sorted keys, minimal escapes.
 
 use crate::canonical::write_string;
 
-/// Writes one JSON value, either on one line or, as `serde_json` and Python's
-/// `json.dumps(indent=2)` do, with each element on a line of its own.
+/// A writer of one JSON value. It writes either one line or, like `serde_json` and Python's
+/// `json.dumps(indent=2)`, each element on a line of its own.
 #[derive(Debug)]
 pub struct Writer {
     out: String,
     pretty: bool,
     depth: usize,
-    /// Nothing has been written since the last opening bracket.
+    /// Whether nothing has been written since the last opening bracket.
     fresh: bool,
-    /// A key has been written, and its value comes next.
+    /// Whether a key has been written whose value comes next.
     keyed: bool,
-    /// The last key of each open object: keys have to come sorted.
+    /// The last key of each open object, to check that keys are sorted.
     #[cfg(debug_assertions)]
     keys: Vec<String>,
 }
 
 impl Writer {
-    /// Begin a value with each element on a line of its own.
+    /// Returns a writer with each element on a line of its own.
     pub fn pretty() -> Self {
         Self::new(true)
     }
 
-    /// Begin a value on one line.
+    /// Returns a writer of one line.
     pub fn dense() -> Self {
         Self::new(false)
     }
@@ -41,12 +41,12 @@ impl Writer {
         }
     }
 
-    /// How many bytes have been written.
+    /// Returns the number of bytes written.
     pub fn len(&self) -> usize {
         self.out.len()
     }
 
-    /// The text, ended by a newline.
+    /// Returns the text with a final newline.
     pub fn finish(mut self) -> String {
         debug_assert_eq!(self.depth, 0);
         self.out.push('\n');
@@ -58,14 +58,14 @@ impl Writer {
         if self.pretty {
             let shallow = (self.depth * 2).min(SPACES.len() - 1);
             self.out.push_str(&SPACES[..=shallow]);
-            // Files of our own are not nested as deeply, but what is copied can be.
+            // The project's own files are shallow, but copied values can be deeper.
             for _ in shallow / 2..self.depth {
                 self.out.push_str("  ");
             }
         }
     }
 
-    /// Make room for a value.
+    /// Writes what precedes a value.
     fn value(&mut self) {
         if self.keyed {
             self.keyed = false;
@@ -78,7 +78,7 @@ impl Writer {
         self.fresh = false;
     }
 
-    /// Begin a collection; each is to be closed.
+    /// Opens a collection, which the caller must close.
     pub fn open(&mut self, bracket: char) {
         self.value();
         self.out.push(bracket);
@@ -90,7 +90,7 @@ impl Writer {
         }
     }
 
-    /// End a collection.
+    /// Closes a collection.
     pub fn close(&mut self, bracket: char) {
         self.depth -= 1;
         if !self.fresh {
@@ -104,21 +104,21 @@ impl Writer {
         }
     }
 
-    /// Write an object; `members` writes its keys and values.
+    /// Writes an object; `members` writes its keys and values.
     pub fn object(&mut self, members: impl FnOnce(&mut Self)) {
         self.open('{');
         members(self);
         self.close('}');
     }
 
-    /// Write an array; `items` writes its items.
+    /// Writes an array; `items` writes its items.
     pub fn array(&mut self, items: impl FnOnce(&mut Self)) {
         self.open('[');
         items(self);
         self.close(']');
     }
 
-    /// Write the key of the value that comes next.
+    /// Writes the key of the next value.
     pub fn key(&mut self, key: &str) -> &mut Self {
         #[cfg(debug_assertions)]
         if let Some(last) = self.keys.last_mut() {
@@ -135,18 +135,18 @@ impl Writer {
         self
     }
 
-    /// Write a string.
+    /// Writes a string.
     pub fn string(&mut self, string: &str) {
         self.value();
         write_string(string, &mut self.out);
     }
 
-    /// Write an array of strings.
+    /// Writes an array of strings.
     pub fn strings<'s>(&mut self, strings: impl IntoIterator<Item = &'s str>) {
         self.array(|w| strings.into_iter().for_each(|string| w.string(string)));
     }
 
-    /// Write a string, or `null` for `None`.
+    /// Writes a string, or `null` for `None`.
     pub fn optional(&mut self, string: Option<&str>) {
         match string {
             Some(string) => self.string(string),
@@ -154,10 +154,10 @@ impl Writer {
         }
     }
 
-    /// Write a whole number.
+    /// Writes a whole number.
     pub fn number(&mut self, number: u32) {
         self.value();
-        // By hand, for the millions of a compact explanation.
+        // Faster than formatting, for the millions of numbers of a compact explanation.
         let mut digits = [0; 10];
         let (mut at, mut rest) = (digits.len(), number);
         loop {
@@ -171,24 +171,24 @@ impl Writer {
         self.out.extend(digits[at..].iter().map(|d| char::from(*d)));
     }
 
-    /// Write an array of whole numbers.
+    /// Writes an array of whole numbers.
     pub fn numbers(&mut self, numbers: impl IntoIterator<Item = u32>) {
         self.array(|w| numbers.into_iter().for_each(|number| w.number(number)));
     }
 
-    /// Write a value that is JSON already, as it is.
+    /// Writes a JSON text unchanged.
     pub fn json(&mut self, json: &str) {
         self.value();
         self.out.push_str(json);
     }
 
-    /// Write a boolean.
+    /// Writes a boolean.
     pub fn bool(&mut self, value: bool) {
         self.value();
         self.out.push_str(if value { "true" } else { "false" });
     }
 
-    /// Write `null`.
+    /// Writes `null`.
     pub fn null(&mut self) {
         self.value();
         self.out.push_str("null");
