@@ -34,8 +34,6 @@
 use agent_diagnostic::{Code, Diagnostic, Severity};
 use agent_lower as lower;
 use agent_lower::Notation;
-use agent_lower::Notation;
-use agent_render as render;
 use std::collections::HashMap;
 use std::io::Write as _;
 

@@ -46,6 +46,11 @@ impl Writer {
         self.out.len()
     }
 
+    /// Returns whether nothing has been written.
+    pub fn is_empty(&self) -> bool {
+        self.out.is_empty()
+    }
+
     /// Returns the text with a final newline.
     pub fn finish(mut self) -> String {
         debug_assert_eq!(self.depth, 0);
