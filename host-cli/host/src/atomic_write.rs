@@ -30,11 +30,11 @@ impl StagedFile {
     /// # Errors
     ///
     /// When the content can't be written, or `path` leads to a file that must not be written to.
-    pub fn new(path: &Path, content: &str) -> Result<Self, Failure> {
+    pub fn new(path: &Path, content: &[u8]) -> Result<Self, Failure> {
         Self::write(path, content).map_err(|error| unwritable(path, &error))
     }
 
-    fn write(path: &Path, text: &str) -> io::Result<Self> {
+    fn write(path: &Path, bytes: &[u8]) -> io::Result<Self> {
         let (target, permissions) = existing(path)?;
         let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
         let mut prefix = OsString::from(".");
@@ -49,7 +49,7 @@ impl StagedFile {
             builder.permissions(Permissions::from_mode(0o666));
         }
         let mut content = builder.tempfile_in(folder(&target))?;
-        content.write_all(text.as_bytes())?;
+        content.write_all(bytes)?;
         if let Some(permissions) = permissions {
             content.as_file().set_permissions(permissions)?;
         }

@@ -1,9 +1,10 @@
-//! Whether all ways to build share one wasmtime.
+//! Whether all ways to build share one wasmtime, and one library of the host with its embedded
+//! component.
 //!
 //! Cargo unites the features of the packages that it builds together. When `cargo build` and
 //! `cargo test` unite different ones for a crate that wasmtime depends on, wasmtime is compiled for
-//! each, and every contributor waits ten minutes and wonders why. `host-cli/aot/Cargo.toml` asks
-//! for the union; this finds what is missing there.
+//! each, and every contributor waits ten minutes and wonders why. The manifests of [`SHARED`] ask
+//! for the union; this check finds what is missing there.
 
 use agent_pack::Workspace;
 use anyhow::{Context as _, Result, bail};
@@ -13,7 +14,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::cargo::{all_but_playground, cargo};
 use crate::process;
 
-/// The ways to build that have to agree; the others are compared with the first.
+/// The libraries that are slow to build, and the manifests that ask for the union of features.
+const SHARED: [(&str, &str); 2] = [
+    ("wasmtime", "host-cli/aot/Cargo.toml"),
+    ("agent_host", "host-cli/host/Cargo.toml"),
+];
+
+/// The ways to build that have to agree. The others are compared with the first.
 fn ways() -> [String; 6] {
     [
         "build".to_owned(),
@@ -29,17 +36,26 @@ fn ways() -> [String; 6] {
 type Unit = (String, &'static str, String);
 
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
-    let [first, others @ ..] = ways();
-    let usual = below_wasmtime(&unit_graph(workspace, &first)?)?;
-    for way in &others {
-        let units = below_wasmtime(&unit_graph(workspace, way)?)?;
-        if units != usual {
-            bail!(
-                "`cargo {way}` compiles wasmtime again, with{} instead of{}; \
-                 ask for the features of both in host-cli/aot/Cargo.toml",
-                list(units.difference(&usual)),
-                list(usual.difference(&units)),
-            );
+    let mut plans = Vec::new();
+    for way in ways() {
+        let graph = unit_graph(workspace, &way)?;
+        plans.push((way, graph));
+    }
+    for (library, manifest) in SHARED {
+        // The first way builds them all.
+        let usual = below(library, &plans[0].1)?;
+        let usual = usual.with_context(|| format!("{library} is not among the units"))?;
+        for (way, graph) in &plans[1..] {
+            if let Some(units) = below(library, graph)?
+                && units != usual
+            {
+                bail!(
+                    "`cargo {way}` compiles {library} again, with{} instead of{}; \
+                     ask for the features of both in {manifest}",
+                    list(units.difference(&usual)),
+                    list(usual.difference(&units)),
+                );
+            }
         }
     }
     Ok(())
@@ -53,17 +69,15 @@ fn unit_graph(workspace: &Workspace, way: &str) -> Result<Value> {
     Ok(serde_json::from_str(&process::output(&mut command)?)?)
 }
 
-/// The units that wasmtime depends on, itself included.
-fn below_wasmtime(graph: &Value) -> Result<BTreeSet<Unit>> {
+/// Returns the units that a library depends on, itself included, or `None` if it is not built.
+fn below(library: &str, graph: &Value) -> Result<Option<BTreeSet<Unit>>> {
     let units = graph["units"]
         .as_array()
         .context("cargo planned no units")?;
-    let is_wasmtime =
-        |unit: &Value| unit["target"]["name"] == "wasmtime" && unit["mode"] == "build";
-    let start = units
-        .iter()
-        .position(is_wasmtime)
-        .context("wasmtime is not among the units")?;
+    let is_start = |unit: &Value| unit["target"]["name"] == library && unit["mode"] == "build";
+    let Some(start) = units.iter().position(is_start) else {
+        return Ok(None);
+    };
 
     let mut reached = BTreeMap::new();
     let mut waiting = vec![start];
@@ -77,7 +91,7 @@ fn below_wasmtime(graph: &Value) -> Result<BTreeSet<Unit>> {
             waiting.extend(indices.filter_map(|index| usize::try_from(index).ok()));
         }
     }
-    Ok(reached.into_values().collect())
+    Ok(Some(reached.into_values().collect()))
 }
 
 fn describe(unit: &Value) -> Unit {
@@ -109,7 +123,7 @@ fn list<'a>(units: impl Iterator<Item = &'a Unit>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{below_wasmtime, list};
+    use super::{below, list};
     use serde_json::{Value, json};
 
     fn graph(memchr_features: &[&str]) -> Value {
@@ -131,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_depends_on_wasmtime_does_not_count_and_what_it_depends_on_does() {
-        let units = below_wasmtime(&graph(&["std"])).unwrap();
+        let units = below("wasmtime", &graph(&["std"])).unwrap().unwrap();
         assert_eq!(
             list(units.iter()),
             " memchr@1.0.0 (library, std), wasmtime@1.0.0 (library, std)"
@@ -140,8 +154,10 @@ mod tests {
 
     #[test]
     fn a_feature_more_is_a_difference() {
-        let few = below_wasmtime(&graph(&["std"])).unwrap();
-        let more = below_wasmtime(&graph(&["default", "std"])).unwrap();
+        let few = below("wasmtime", &graph(&["std"])).unwrap().unwrap();
+        let more = below("wasmtime", &graph(&["default", "std"]))
+            .unwrap()
+            .unwrap();
         assert_eq!(
             list(more.difference(&few)),
             " memchr@1.0.0 (library, default,std)"

@@ -44,7 +44,7 @@ pub(super) fn run(args: &IndexImport, mut session: Session) -> Result<Answer, Fa
     let text = index.unwrap_or_default();
     let is_new = before.as_deref() != Some(&text);
     if is_new && !args.dry_run {
-        StagedFile::new(&args.index, &String::from_utf8_lossy(&text))?.commit()?;
+        StagedFile::new(&args.index, &text)?.commit()?;
     }
     session.report()?;
     for line in said {

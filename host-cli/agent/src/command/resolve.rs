@@ -207,7 +207,7 @@ fn write(args: &Resolve, files: &[NewFile]) -> Result<(), Failure> {
     }
     let staged = files
         .iter()
-        .map(|file| StagedFile::new(&file.path, &file.text))
+        .map(|file| StagedFile::new(&file.path, file.text.as_bytes()))
         .collect::<Result<Vec<_>, _>>()?;
     staged.into_iter().try_for_each(StagedFile::commit)
 }

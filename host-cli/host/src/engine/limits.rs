@@ -12,7 +12,7 @@ pub struct Limits {
     /// Units of fuel for each call.
     pub fuel_per_call: u64,
     /// Bytes of linear memory for all calls into an instance together, and bytes that one call
-    /// copies in or out.
+    /// copies out of it.
     pub memory: usize,
     /// Entries of all tables.
     pub table_entries: usize,
