@@ -12,12 +12,12 @@ use crate::state::{Action, Dialog, Pane, State, Tab};
 use crate::story::{StoryPanel, policy_lines};
 use crate::verdict::VerdictView;
 use crate::what_if::WhatIf;
-use agent_frame::areas::Area;
-use agent_frame::editor::{Editors, file_name};
-use agent_frame::files::on_drop;
-use agent_frame::footer::Footer;
-use agent_frame::problems::Guide;
-use agent_protocol::Source;
+use agent_protocol::DocumentKind;
+use agent_ui::areas::Area;
+use agent_ui::editor::{Editors, file_name};
+use agent_ui::files::on_drop;
+use agent_ui::footer::Footer;
+use agent_ui::problems::Guide;
 use std::rc::Rc;
 use wasm_bindgen::prelude::{Closure, JsCast as _};
 use web_sys::{DragEvent, KeyboardEvent};
@@ -81,7 +81,7 @@ pub(crate) fn App() -> Html {
     {
         let editors = Rc::clone(&editors);
         let verdict = state.verdict.clone();
-        use_effect_with(state.views.story.clone(), move |story| {
+        use_effect_with(state.views.explanation.clone(), move |story| {
             let checks = story.iter().flat_map(|story| &story.checks);
             let mut places: Vec<_> = checks
                 .filter(|check| !check.passed)
@@ -113,7 +113,7 @@ pub(crate) fn App() -> Html {
     };
     let pane = match state.pane {
         Pane::Answer => "answer",
-        Pane::Input(Source::Manifest) => "manifest",
+        Pane::Input(DocumentKind::Manifest) => "manifest",
         Pane::Input(_) => "lower",
     };
     let version = state.about.version.clone();
@@ -232,7 +232,7 @@ fn Panes() -> Html {
     };
     html! {
         <nav class="panes" aria-label="Parts of the page">
-            { item(Pane::Input(Source::Manifest), file_name(Source::Manifest)) }
+            { item(Pane::Input(DocumentKind::Manifest), file_name(DocumentKind::Manifest)) }
             { for LOWER.map(|source| item(Pane::Input(source), file_name(source))) }
             { item(Pane::Answer, "Answer") }
         </nav>

@@ -1,9 +1,9 @@
 //! The engine, in a worker: the one module that knows of it.
 
 use crate::state::Action;
-use agent_frame::editor::Editors;
-use agent_frame::line::{Line, Topic};
-use agent_protocol::{Answer, Ask, Source, Texts, Wanted, from_bytes, to_bytes};
+use agent_protocol::{Answer, DocumentKind, Request, Texts, Wanted, from_bytes, to_bytes};
+use agent_ui::editor::Editors;
+use agent_ui::line::{Line, Topic};
 use js_sys::Array;
 use std::rc::Rc;
 use wasm_bindgen::prelude::JsValue;
@@ -38,7 +38,7 @@ impl Topic for Resolution {
 
     fn script(&self, editors: &Editors, present: Option<&'static str>) -> &'static str {
         // Once there is the evaluator of policies it stays.
-        if present == Some(POLICY_WORKER) || editors.is_filled(Source::Policy) {
+        if present == Some(POLICY_WORKER) || editors.is_filled(DocumentKind::Policy) {
             POLICY_WORKER
         } else {
             WORKER
@@ -50,15 +50,15 @@ impl Topic for Resolution {
     }
 
     fn question(&self, revision: u32, (wanted, _): &Asked) -> Vec<u8> {
-        to_bytes(&Ask {
+        to_bytes(&Request {
             revision,
             wanted: wanted.clone(),
             texts: Texts::default(),
         })
     }
 
-    fn add(&self, source: Source, (_, tenant_id): &Asked, texts: &Array) {
-        if source == Source::Tenant {
+    fn add(&self, source: DocumentKind, (_, tenant_id): &Asked, texts: &Array) {
+        if source == DocumentKind::Tenant {
             texts.set(Texts::TENANT_ID, JsValue::from_str(tenant_id));
         }
     }

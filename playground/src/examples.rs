@@ -5,7 +5,7 @@ mod gallery;
 use crate::inputs::Texts;
 use crate::page::use_page;
 use crate::state::Action;
-use agent_frame::notice::Notice;
+use agent_ui::notice::Notice;
 pub(crate) use gallery::HELLO;
 use gallery::{EXAMPLES, Example};
 use yew::prelude::*;

@@ -1,12 +1,12 @@
 //! The files as they would be written, and how they differ.
 
 use crate::page::{Page, use_page};
-use agent_frame::browser;
-use agent_frame::editor::Viewer;
-use agent_frame::notice::copied;
-use agent_frame::problems::{Code, prose};
-use agent_frame::words::count;
-use agent_protocol::{Drift, LockVerdict, Source};
+use agent_protocol::{DocumentKind, Drift, LockVerdict};
+use agent_ui::browser;
+use agent_ui::editor::Viewer;
+use agent_ui::notice::copied;
+use agent_ui::problems::{Code, prose};
+use agent_ui::words::count;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -33,7 +33,7 @@ pub(crate) fn LockFile() -> Html {
         .and_then(|verdict| verdict.existing.clone());
     let existing: Option<Rc<str>> = pasted
         .is_some()
-        .then(|| String::from(page.editors.text(Source::Lock)).into());
+        .then(|| String::from(page.editors.text(DocumentKind::Lock)).into());
     let drifts = pasted.map(|pasted| drifts(&pasted));
     let Some(text) = page.state.lock.now.clone() else {
         return html! {

@@ -1,7 +1,7 @@
 //! The funnel: how many servers each check lets through.
 
-use agent_frame::words::thousands;
 use agent_protocol::Stage;
+use agent_ui::words::thousands;
 use yew::prelude::*;
 
 #[derive(Properties, PartialEq)]

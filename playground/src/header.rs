@@ -6,10 +6,10 @@ use crate::inputs::{self, Texts};
 use crate::markdown;
 use crate::page::use_page;
 use crate::state::{Action, Dialog};
-use agent_frame::areas::Areas;
-use agent_frame::files::Open;
-use agent_frame::notice::Notice;
-use agent_frame::theme::ThemeSwitch;
+use agent_ui::areas::Areas;
+use agent_ui::files::Open;
+use agent_ui::notice::Notice;
+use agent_ui::theme::ThemeSwitch;
 use yew::prelude::*;
 
 #[component]

@@ -2,13 +2,13 @@
 
 use crate::page::{Page, use_page};
 use crate::state::Action;
-use agent_frame::browser;
-use agent_frame::editor::{EditorPane, file_name};
-use agent_frame::files::{self, Taken};
-use agent_frame::keeping::{self, use_keeping};
-use agent_frame::notice::Notice;
-use agent_frame::words::count;
-use agent_protocol::{Severity, Source};
+use agent_protocol::{DocumentKind, Severity};
+use agent_ui::browser;
+use agent_ui::editor::{EditorPane, file_name};
+use agent_ui::files::{self, Taken};
+use agent_ui::keeping::{self, use_keeping};
+use agent_ui::notice::Notice;
+use agent_ui::words::count;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -16,26 +16,26 @@ use web_sys::{FileList, HtmlInputElement};
 use yew::prelude::*;
 
 /// The inputs that have an editor, in the order in which they are shown.
-pub(crate) const INPUTS: [Source; 8] = [
-    Source::Manifest,
-    Source::Index,
-    Source::Lock,
-    Source::Task,
-    Source::Tenant,
-    Source::Health,
-    Source::Policy,
-    Source::Context,
+pub(crate) const INPUTS: [DocumentKind; 8] = [
+    DocumentKind::Manifest,
+    DocumentKind::Index,
+    DocumentKind::Lock,
+    DocumentKind::Task,
+    DocumentKind::Tenant,
+    DocumentKind::Health,
+    DocumentKind::Policy,
+    DocumentKind::Context,
 ];
 
 /// The inputs below the manifest that can be brought to the front. The context of a policy is
 /// beside it.
-pub(crate) const LOWER: [Source; 6] = [
-    Source::Index,
-    Source::Lock,
-    Source::Task,
-    Source::Tenant,
-    Source::Health,
-    Source::Policy,
+pub(crate) const LOWER: [DocumentKind; 6] = [
+    DocumentKind::Index,
+    DocumentKind::Lock,
+    DocumentKind::Task,
+    DocumentKind::Tenant,
+    DocumentKind::Health,
+    DocumentKind::Policy,
 ];
 
 /// The name under which the texts are kept.
@@ -66,29 +66,29 @@ impl Texts {
     pub(crate) fn of(page: &Page) -> Self {
         let text = |source| String::from(page.editors.text(source));
         Self {
-            manifest: text(Source::Manifest),
-            index: text(Source::Index),
-            lock: text(Source::Lock),
-            task: text(Source::Task),
-            tenant: text(Source::Tenant),
+            manifest: text(DocumentKind::Manifest),
+            index: text(DocumentKind::Index),
+            lock: text(DocumentKind::Lock),
+            task: text(DocumentKind::Task),
+            tenant: text(DocumentKind::Tenant),
             tenant_id: page.state.tenant_id.to_string(),
-            health: text(Source::Health),
-            policy: text(Source::Policy),
-            context: text(Source::Context),
+            health: text(DocumentKind::Health),
+            policy: text(DocumentKind::Policy),
+            context: text(DocumentKind::Context),
         }
     }
 
     /// The text of an input.
-    pub(crate) fn get(&self, source: Source) -> &str {
+    pub(crate) fn get(&self, source: DocumentKind) -> &str {
         match source {
-            Source::Manifest => &self.manifest,
-            Source::Index => &self.index,
-            Source::Lock => &self.lock,
-            Source::Task => &self.task,
-            Source::Tenant => &self.tenant,
-            Source::Health => &self.health,
-            Source::Policy => &self.policy,
-            Source::Context => &self.context,
+            DocumentKind::Manifest => &self.manifest,
+            DocumentKind::Index => &self.index,
+            DocumentKind::Lock => &self.lock,
+            DocumentKind::Task => &self.task,
+            DocumentKind::Tenant => &self.tenant,
+            DocumentKind::Health => &self.health,
+            DocumentKind::Policy => &self.policy,
+            DocumentKind::Context => &self.context,
             // The others belong to other areas.
             _ => "",
         }
@@ -136,30 +136,30 @@ pub(crate) fn use_autosave(page: &Page) {
 }
 
 /// Which input a file is meant for, by its name.
-fn input_of(name: &str) -> Option<Source> {
+fn input_of(name: &str) -> Option<DocumentKind> {
     let name = name.to_ascii_lowercase();
     let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
     if ends(&[".lock", ".lock.json"]) {
-        return Some(Source::Lock);
+        return Some(DocumentKind::Lock);
     } else if ends(&[".md", ".markdown"]) {
-        return Some(Source::Manifest);
+        return Some(DocumentKind::Manifest);
     } else if ends(&[".rego"]) {
-        return Some(Source::Policy);
+        return Some(DocumentKind::Policy);
     }
     // These are YAML or JSON, and an index is JSON.
     let named = [
-        ("index", Source::Index),
-        ("task", Source::Task),
-        ("tenant", Source::Tenant),
-        ("health", Source::Health),
-        ("context", Source::Context),
+        ("index", DocumentKind::Index),
+        ("task", DocumentKind::Task),
+        ("tenant", DocumentKind::Tenant),
+        ("health", DocumentKind::Health),
+        ("context", DocumentKind::Context),
     ];
     let named = named.into_iter().find(|(word, _)| name.contains(word));
     match named.map(|(_, source)| source) {
-        Some(source) if source != Source::Index && ends(&[".json", ".yaml", ".yml"]) => {
+        Some(source) if source != DocumentKind::Index && ends(&[".json", ".yaml", ".yml"]) => {
             Some(source)
         }
-        _ => ends(&[".json"]).then_some(Source::Index),
+        _ => ends(&[".json"]).then_some(DocumentKind::Index),
     }
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn Inputs() -> Html {
     let lower = LOWER.map(|source| {
         let shown = page.state.lower == source;
         // An index may be large, and is there.
-        let filled = source == Source::Index || page.editors.is_filled(source);
+        let filled = source == DocumentKind::Index || page.editors.is_filled(source);
         html! {
             <button
                 class={classes!("input-name", (!filled).then_some("blank"))}
@@ -215,39 +215,39 @@ pub(crate) fn Inputs() -> Html {
             <div class="input manifest">
                 <h2 class="input-head">
                     <span class="input-name">
-                        { file_name(Source::Manifest) }
-                        { problems(&page, Source::Manifest) }
+                        { file_name(DocumentKind::Manifest) }
+                        { problems(&page, DocumentKind::Manifest) }
                     </span>
                 </h2>
-                { editor(Source::Manifest, "Paste agents.md here") }
+                { editor(DocumentKind::Manifest, "Paste agents.md here") }
             </div>
             <div class="input lower">
                 <div class="input-head" role="group" aria-label="Which input to see">
                     { for lower }
                 </div>
-                { body(Source::Index, editor(Source::Index, "Paste mcp.index.json here")) }
-                { body(Source::Lock, editor(
-                    Source::Lock,
+                { body(DocumentKind::Index, editor(DocumentKind::Index, "Paste mcp.index.json here")) }
+                { body(DocumentKind::Lock, editor(
+                    DocumentKind::Lock,
                     "Paste an existing agents.lock here to see what would change",
                 )) }
-                { body(Source::Task, editor(Source::Task, TASK)) }
-                { body(Source::Tenant, html! {
+                { body(DocumentKind::Task, editor(DocumentKind::Task, TASK)) }
+                { body(DocumentKind::Tenant, html! {
                     <>
                         <WhichTenant />
-                        { editor(Source::Tenant, TENANT) }
+                        { editor(DocumentKind::Tenant, TENANT) }
                     </>
                 }) }
-                { body(Source::Health, editor(Source::Health, HEALTH)) }
-                { body(Source::Policy, html! {
+                { body(DocumentKind::Health, editor(DocumentKind::Health, HEALTH)) }
+                { body(DocumentKind::Policy, html! {
                     <>
-                        { editor(Source::Policy, POLICY) }
+                        { editor(DocumentKind::Policy, POLICY) }
                         <h3 class="input-head context">
-                            <span class="input-name" title={about(Source::Context)}>
-                                { file_name(Source::Context) }
-                                { problems(&page, Source::Context) }
+                            <span class="input-name" title={about(DocumentKind::Context)}>
+                                { file_name(DocumentKind::Context) }
+                                { problems(&page, DocumentKind::Context) }
                             </span>
                         </h3>
-                        { editor(Source::Context, CONTEXT) }
+                        { editor(DocumentKind::Context, CONTEXT) }
                     </>
                 }) }
             </div>
@@ -272,16 +272,16 @@ const POLICY: &str = "Optional. A policy in Rego, such as\n\npackage switchboard
 const CONTEXT: &str = "Optional. What the policy finds in input.context, such as\n\nhour: 14";
 
 /// What an input is, in a few words.
-fn about(source: Source) -> &'static str {
+fn about(source: DocumentKind) -> &'static str {
     match source {
-        Source::Manifest => "The agent: what it requires",
-        Source::Index => "The servers that there are",
-        Source::Lock => "An existing lock, to compare with",
-        Source::Task => "A task: the capabilities it requires",
-        Source::Tenant => "The tenants: priorities, policy and token budget",
-        Source::Health => "How the servers do",
-        Source::Policy => "A policy in Rego: which tools are allowed",
-        Source::Context => "What the policy is told besides: input.context",
+        DocumentKind::Manifest => "The agent: what it requires",
+        DocumentKind::Index => "The servers that there are",
+        DocumentKind::Lock => "An existing lock, to compare with",
+        DocumentKind::Task => "A task: the capabilities it requires",
+        DocumentKind::Tenant => "The tenants: priorities, policy and token budget",
+        DocumentKind::Health => "How the servers do",
+        DocumentKind::Policy => "A policy in Rego: which tools are allowed",
+        DocumentKind::Context => "What the policy is told besides: input.context",
         _ => "",
     }
 }
@@ -313,7 +313,7 @@ fn WhichTenant() -> Html {
 }
 
 /// How many problems an input has, if it has any.
-fn problems(page: &Page, source: Source) -> Html {
+fn problems(page: &Page, source: DocumentKind) -> Html {
     let Some(verdict) = &page.state.verdict else {
         return html! {};
     };
@@ -340,28 +340,28 @@ fn problems(page: &Page, source: Source) -> Html {
 #[cfg(test)]
 mod tests {
     use super::{Texts, input_of};
-    use agent_protocol::Source;
+    use agent_protocol::DocumentKind;
 
     #[test]
     fn a_file_is_meant_for_the_input_that_its_name_tells() {
         for (name, source) in [
-            ("agents.md", Some(Source::Manifest)),
-            ("AGENTS.MD", Some(Source::Manifest)),
-            ("support.markdown", Some(Source::Manifest)),
-            ("mcp.index.json", Some(Source::Index)),
-            ("servers.JSON", Some(Source::Index)),
-            ("agents.lock", Some(Source::Lock)),
-            ("Agents.Lock", Some(Source::Lock)),
-            ("agents.lock.json", Some(Source::Lock)),
+            ("agents.md", Some(DocumentKind::Manifest)),
+            ("AGENTS.MD", Some(DocumentKind::Manifest)),
+            ("support.markdown", Some(DocumentKind::Manifest)),
+            ("mcp.index.json", Some(DocumentKind::Index)),
+            ("servers.JSON", Some(DocumentKind::Index)),
+            ("agents.lock", Some(DocumentKind::Lock)),
+            ("Agents.Lock", Some(DocumentKind::Lock)),
+            ("agents.lock.json", Some(DocumentKind::Lock)),
             // Without a name before it, still.
-            (".json", Some(Source::Index)),
-            ("policy.rego", Some(Source::Policy)),
-            ("task.yaml", Some(Source::Task)),
-            ("my-task.JSON", Some(Source::Task)),
-            ("tenants.yml", Some(Source::Tenant)),
-            ("health.json", Some(Source::Health)),
-            ("context.yaml", Some(Source::Context)),
-            ("tasks.index.json", Some(Source::Index)),
+            (".json", Some(DocumentKind::Index)),
+            ("policy.rego", Some(DocumentKind::Policy)),
+            ("task.yaml", Some(DocumentKind::Task)),
+            ("my-task.JSON", Some(DocumentKind::Task)),
+            ("tenants.yml", Some(DocumentKind::Tenant)),
+            ("health.json", Some(DocumentKind::Health)),
+            ("context.yaml", Some(DocumentKind::Context)),
+            ("tasks.index.json", Some(DocumentKind::Index)),
             ("index.yaml", None),
             ("servers.yaml", None),
             ("agents.md.txt", None),

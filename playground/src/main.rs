@@ -2,7 +2,7 @@
 //!
 //! The page shows and the engine decides. The engine runs in a worker, and only [`engine`] knows
 //! of it. The texts live in the editors, everything else in one [`state::State`]. What other areas
-//! of the playground need as well is in `agent_frame`.
+//! of the playground need as well is in `agent_ui`.
 
 mod app;
 mod dialog;
@@ -24,5 +24,5 @@ mod verdict;
 mod what_if;
 
 fn main() {
-    agent_frame::areas::render::<app::App>("servers");
+    agent_ui::areas::render::<app::App>("servers");
 }

@@ -2,8 +2,8 @@
 
 use crate::inputs::INPUTS;
 use crate::inputs::Texts;
-use agent_frame::editor::file_name;
-use agent_protocol::{Outcome, Source, Verdict};
+use agent_protocol::{DocumentKind, Outcome, Verdict};
+use agent_ui::editor::file_name;
 use std::fmt::Write as _;
 
 /// The inputs, the verdict and the version of the engine.
@@ -12,12 +12,12 @@ pub(crate) fn report(texts: &Texts, verdict: Option<&Verdict>, version: &str) ->
     for source in INPUTS {
         let text = texts.get(source);
         let language = match source {
-            Source::Index | Source::Lock => "json",
-            Source::Policy => "rego",
+            DocumentKind::Index | DocumentKind::Lock => "json",
+            DocumentKind::Policy => "rego",
             _ if text.starts_with(['{', '[']) => "json",
             _ => "yaml",
         };
-        let required = matches!(source, Source::Manifest | Source::Index);
+        let required = matches!(source, DocumentKind::Manifest | DocumentKind::Index);
         if required || !text.trim().is_empty() {
             section(&mut out, file_name(source), language, text);
         }
@@ -88,8 +88,8 @@ fn tell(out: &mut String, verdict: &Verdict) {
 mod tests {
     use super::{Texts, report};
     use agent_protocol::{
-        Diagnostic, Label, Outcome, Place, Point, Requirement, Selected, ServerName, Severity,
-        Source, Verdict,
+        Diagnostic, DocumentKind, Label, Outcome, Place, Point, Requirement, Selected, ServerName,
+        Severity, Verdict,
     };
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
     fn the_verdict_names_problems_and_servers() {
         let point = |line, column| Point { line, column };
         let place = Place {
-            source: Source::Manifest,
+            source: DocumentKind::Manifest,
             start: point(6, 17),
             end: point(6, 26),
         };

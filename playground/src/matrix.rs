@@ -7,8 +7,8 @@ mod row;
 
 use crate::page::{Page, use_page};
 use crate::state::Action;
-use agent_frame::words::count;
-use agent_protocol::{Filter, Matrix, MatrixAsk, MatrixRow, Requirement, StoryAsk};
+use agent_protocol::{ExplanationRequest, Filter, Matrix, MatrixRequest, MatrixRow, Requirement};
+use agent_ui::words::count;
 use row::{Columns, Row, cell_at};
 use std::rc::Rc;
 use wasm_bindgen::prelude::JsCast as _;
@@ -152,7 +152,7 @@ pub(crate) fn MatrixView() -> Html {
             let row = clicked
                 .and_then(|(at, _)| matrix.rows.get(at.checked_sub(matrix.offset)? as usize));
             if let (Some((_, requirement)), Some(row)) = (clicked, row) {
-                page.dispatch(Action::TellStory(StoryAsk {
+                page.dispatch(Action::TellStory(ExplanationRequest {
                     requirement,
                     server: row.server.clone(),
                     tool: row.tool.clone(),
@@ -236,7 +236,7 @@ fn spacer(height: u32) -> Html {
 }
 
 /// Asks for the rows in sight, unless they are there or asked for.
-fn look(page: &Page, scroller: &NodeRef, ask: &MatrixAsk, row: u32) {
+fn look(page: &Page, scroller: &NodeRef, ask: &MatrixRequest, row: u32) {
     let Some(scroller) = scroller.cast::<Element>() else {
         return;
     };
@@ -283,7 +283,7 @@ fn focus_cell(scroller: &NodeRef, (row, column): (u32, u32)) -> bool {
 
 #[derive(Properties, PartialEq)]
 struct FiltersProps {
-    ask: MatrixAsk,
+    ask: MatrixRequest,
     total: u32,
     /// What a row is of.
     noun: &'static str,

@@ -1,8 +1,8 @@
 //! What every part of the page has at hand.
 
 use crate::state::{Action, State};
-use agent_frame::editor::Editors;
 use agent_protocol::{Edit, Fix, Place};
+use agent_ui::editor::Editors;
 use std::ops::Deref;
 use std::rc::Rc;
 use yew::prelude::*;

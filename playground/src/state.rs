@@ -1,11 +1,12 @@
 //! All that the page knows, but for the texts, which are in their editors.
 
 use crate::inputs::INPUTS;
-use agent_frame::notice::Notice;
 use agent_protocol::{
-    About, Answer, Constraints, Eligible, Fallen, FallenAsk, Filter, ListAsk, Listed, Matrix,
-    MatrixAsk, Source, Story, StoryAsk, Supposed, Verdict, Wanted,
+    About, Answer, Constraints, DocumentKind, Eligible, Explanation, ExplanationRequest, Filter,
+    ListRequest, Listed, Matrix, MatrixRequest, Rejected, RejectedRequest, Supposed, Verdict,
+    Wanted,
 };
+use agent_ui::notice::Notice;
 use std::rc::Rc;
 use yew::Reducible;
 
@@ -40,7 +41,7 @@ pub(crate) enum Tab {
 /// What of the page is seen where there is room for one thing only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Pane {
-    Input(Source),
+    Input(DocumentKind),
     #[default]
     Answer,
 }
@@ -57,8 +58,8 @@ pub(crate) enum Dialog {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Views {
     pub(crate) matrix: Option<Rc<Matrix>>,
-    pub(crate) story: Option<Rc<Story>>,
-    pub(crate) fallen: Option<Rc<Listed<Fallen>>>,
+    pub(crate) explanation: Option<Rc<Explanation>>,
+    pub(crate) rejected: Option<Rc<Listed<Rejected>>>,
     pub(crate) eligible: Option<Rc<Listed<Eligible>>>,
     pub(crate) supposed: Option<Rc<Supposed>>,
     pub(crate) resolution: Option<Result<Rc<str>, String>>,
@@ -111,7 +112,7 @@ pub(crate) struct State {
     pub(crate) tab: Tab,
     pub(crate) pane: Pane,
     /// Which of the inputs below the manifest is seen.
-    pub(crate) lower: Source,
+    pub(crate) lower: DocumentKind,
     pub(crate) dialog: Option<Dialog>,
     pub(crate) notice: Option<Notice>,
 }
@@ -134,7 +135,7 @@ impl Default for State {
             views: Views::default(),
             tab: Tab::default(),
             pane: Pane::default(),
-            lower: Source::Index,
+            lower: DocumentKind::Index,
             dialog: None,
             notice: None,
         }
@@ -151,7 +152,7 @@ pub(crate) enum Action {
     /// The engine does not answer any more.
     EngineFailed(String),
     /// These texts were changed.
-    Edited(Source),
+    Edited(DocumentKind),
     /// Another tenant is meant.
     NameTenant(Rc<str>),
     /// Other texts altogether were put in, and this tenant is meant: what was before is of no
@@ -160,17 +161,17 @@ pub(crate) enum Action {
     Answered(Rc<Answer>),
     OpenTab(Tab),
     OpenPane(Pane),
-    ShowInput(Source),
+    ShowInput(DocumentKind),
     /// Shows an input where there is room for it beside what is seen.
-    BringInput(Source),
+    BringInput(DocumentKind),
     OpenDialog(Dialog),
     CloseDialog,
     Tell(Notice),
     CloseNotice,
-    TellStory(StoryAsk),
+    TellStory(ExplanationRequest),
     CloseStory,
-    ListFallen(Option<FallenAsk>),
-    ListEligible(Option<ListAsk>),
+    ListFallen(Option<RejectedRequest>),
+    ListEligible(Option<ListRequest>),
     ShowRows {
         offset: u32,
         limit: u32,
@@ -219,7 +220,7 @@ impl State {
             }
             Action::NameTenant(id) => {
                 self.tenant_id = id;
-                self.edits[Source::Tenant as usize] += 1;
+                self.edits[DocumentKind::Tenant as usize] += 1;
                 self.revision += 1;
             }
             Action::Replaced(tenant_id) => {
@@ -257,16 +258,16 @@ impl State {
             Action::CloseNotice => self.notice = None,
             Action::TellStory(ask) => {
                 // Its places are marked there. Where it is told already, somebody looks at others.
-                if self.wanted.story.is_none() {
-                    self.lower = Source::Index;
+                if self.wanted.explanation.is_none() {
+                    self.lower = DocumentKind::Index;
                 }
-                self.wanted.story = Some(ask);
+                self.wanted.explanation = Some(ask);
             }
             Action::CloseStory => {
-                self.wanted.story = None;
-                self.views.story = None;
+                self.wanted.explanation = None;
+                self.views.explanation = None;
             }
-            Action::ListFallen(ask) => self.wanted.fallen = ask,
+            Action::ListFallen(ask) => self.wanted.rejected = ask,
             Action::ListEligible(ask) => self.wanted.eligible = ask,
             Action::ShowRows { offset, limit } => {
                 if let Some(matrix) = &mut self.wanted.matrix {
@@ -283,20 +284,20 @@ impl State {
         }
     }
 
-    fn show_input(&mut self, source: Source) {
+    fn show_input(&mut self, source: DocumentKind) {
         match source {
-            Source::Manifest => {}
+            DocumentKind::Manifest => {}
             // It is beside the policy.
-            Source::Context => self.lower = Source::Policy,
+            DocumentKind::Context => self.lower = DocumentKind::Policy,
             source => self.lower = source,
         }
     }
 
     fn close_views(&mut self) {
-        self.wanted.story = None;
-        self.wanted.fallen = None;
+        self.wanted.explanation = None;
+        self.wanted.rejected = None;
         self.wanted.eligible = None;
-        self.views.story = None;
+        self.views.explanation = None;
     }
 
     /// Only what is seen is asked for.
@@ -304,7 +305,7 @@ impl State {
         self.tab = tab;
         self.wanted.resolution = tab == Tab::Resolution;
         self.wanted.matrix = (tab == Tab::Matrix).then(|| {
-            self.wanted.matrix.take().unwrap_or(MatrixAsk {
+            self.wanted.matrix.take().unwrap_or(MatrixRequest {
                 filter: Filter::default(),
                 offset: 0,
                 limit: LIST_STEP,
@@ -333,8 +334,12 @@ impl State {
         self.views = Views {
             matrix: answer.matrix.map(Rc::new),
             // It may have been closed since it was asked for.
-            story: self.wanted.story.as_ref().and(answer.story.map(Rc::new)),
-            fallen: answer.fallen.map(Rc::new),
+            explanation: self
+                .wanted
+                .explanation
+                .as_ref()
+                .and(answer.explanation.map(Rc::new)),
+            rejected: answer.rejected.map(Rc::new),
             eligible: answer.eligible.map(Rc::new),
             supposed: answer.supposed.map(Rc::new),
             resolution: answer.resolution.map(|resolution| match resolution {
@@ -349,8 +354,8 @@ impl State {
 mod tests {
     use super::{Action, Dialog, Engine, LIST_STEP, Notice, Pane, State, Succession, Tab};
     use agent_protocol::{
-        About, Answer, Constraints, FallenAsk, Filter, ListAsk, Listed, Matrix, MatrixAsk,
-        ServerName, Source, StoryAsk, Supposed, Verdict, Wanted,
+        About, Answer, Constraints, DocumentKind, ExplanationRequest, Filter, ListRequest, Listed,
+        Matrix, MatrixRequest, RejectedRequest, ServerName, Supposed, Verdict, Wanted,
     };
     use std::rc::Rc;
     use yew::Reducible as _;
@@ -360,8 +365,8 @@ mod tests {
         Rc::unwrap_or_clone(state)
     }
 
-    fn story() -> StoryAsk {
-        StoryAsk {
+    fn story() -> ExplanationRequest {
+        ExplanationRequest {
             requirement: 0,
             server: ServerName {
                 id: "a".to_owned(),
@@ -371,13 +376,13 @@ mod tests {
         }
     }
 
-    const FALLEN: FallenAsk = FallenAsk {
+    const FALLEN: RejectedRequest = RejectedRequest {
         requirement: 0,
         check: 1,
         limit: LIST_STEP,
     };
 
-    const LIST: ListAsk = ListAsk {
+    const LIST: ListRequest = ListRequest {
         requirement: 0,
         limit: LIST_STEP,
     };
@@ -435,7 +440,7 @@ mod tests {
     fn an_edit_is_counted_and_has_to_be_asked() {
         let state = after(
             State::default(),
-            [Source::Index, Source::Lock, Source::Index].map(Action::Edited),
+            [DocumentKind::Index, DocumentKind::Lock, DocumentKind::Index].map(Action::Edited),
         );
         assert_eq!(state.edits, [0, 2, 1, 0, 0, 0, 0, 0]);
         assert_eq!(state.revision, 3);
@@ -444,7 +449,7 @@ mod tests {
     #[test]
     fn what_has_to_be_asked_raises_the_revision() {
         for (state, action) in [
-            (State::default(), Action::Edited(Source::Manifest)),
+            (State::default(), Action::Edited(DocumentKind::Manifest)),
             (State::default(), Action::Replaced(Rc::default())),
             (State::default(), Action::TellStory(story())),
             (State::default(), Action::ListFallen(Some(FALLEN))),
@@ -483,7 +488,7 @@ mod tests {
             (State::default(), Action::OpenTab(Tab::WhatIf)),
             (State::default(), Action::OpenTab(Tab::Lock)),
             (State::default(), Action::OpenPane(Pane::Answer)),
-            (State::default(), Action::ShowInput(Source::Lock)),
+            (State::default(), Action::ShowInput(DocumentKind::Lock)),
             (State::default(), Action::OpenDialog(Dialog::Help)),
             (State::default(), Action::CloseDialog),
             (State::default(), Notice::done("").into()),
@@ -510,7 +515,7 @@ mod tests {
 
     #[test]
     fn each_tab_asks_only_for_what_is_seen_in_it() {
-        let matrix = MatrixAsk {
+        let matrix = MatrixRequest {
             filter: Filter::default(),
             offset: 0,
             limit: LIST_STEP,
@@ -607,7 +612,7 @@ mod tests {
             (&state.lock, &state.resolution),
             (&Succession::default(), &Succession::default())
         );
-        let matrix = MatrixAsk {
+        let matrix = MatrixRequest {
             filter: Filter::default(),
             offset: 0,
             limit: 30,
@@ -619,7 +624,7 @@ mod tests {
                 ..Wanted::default()
             }
         );
-        assert_eq!(state.views.story, None);
+        assert_eq!(state.views.explanation, None);
         // The tab stays, and so does the last verdict until the next one.
         assert_eq!(state.tab, Tab::Matrix);
         assert!(state.verdict.is_some());
@@ -692,7 +697,7 @@ mod tests {
                 offset: 0,
                 rows: vec![],
             }),
-            fallen: Some(Listed {
+            rejected: Some(Listed {
                 requirement: 0,
                 total: 0,
                 items: vec![],
@@ -705,14 +710,14 @@ mod tests {
         let state = after(
             State::default(),
             [
-                Action::Edited(Source::Index),
+                Action::Edited(DocumentKind::Index),
                 Action::Answered(Rc::new(first)),
             ],
         );
         assert!(!state.stale());
         assert_eq!(state.milliseconds, 1.5);
         assert!(state.views.matrix.is_some());
-        assert!(state.views.fallen.is_some());
+        assert!(state.views.rejected.is_some());
         assert!(state.views.supposed.is_some());
         assert!(state.views.eligible.is_none());
 
@@ -733,8 +738,8 @@ mod tests {
         let state = after(
             State::default(),
             [
-                Action::Edited(Source::Index),
-                Action::Edited(Source::Index),
+                Action::Edited(DocumentKind::Index),
+                Action::Edited(DocumentKind::Index),
                 answered(1, None),
             ],
         );
@@ -745,28 +750,34 @@ mod tests {
     #[test]
     fn closing_a_story_takes_it_away_at_once() {
         let state = after(open(Tab::Verdict), [Action::CloseStory]);
-        assert_eq!((state.wanted.story, state.views.story), (None, None));
+        assert_eq!(
+            (state.wanted.explanation, state.views.explanation),
+            (None, None)
+        );
         // What else is open stays open.
-        assert_eq!(state.wanted.fallen, Some(FALLEN));
+        assert_eq!(state.wanted.rejected, Some(FALLEN));
     }
 
     #[test]
     fn showing_an_input_brings_it_to_the_front() {
-        let state = after(State::default(), [Action::ShowInput(Source::Lock)]);
+        let state = after(State::default(), [Action::ShowInput(DocumentKind::Lock)]);
         assert_eq!(
             (state.lower, state.pane),
-            (Source::Lock, Pane::Input(Source::Lock))
+            (DocumentKind::Lock, Pane::Input(DocumentKind::Lock))
         );
         // The manifest has a place of its own: what is below it stays.
-        let state = after(state, [Action::ShowInput(Source::Manifest)]);
+        let state = after(state, [Action::ShowInput(DocumentKind::Manifest)]);
         assert_eq!(
             (state.lower, state.pane),
-            (Source::Lock, Pane::Input(Source::Manifest))
+            (DocumentKind::Lock, Pane::Input(DocumentKind::Manifest))
         );
-        let state = after(state, [Action::OpenPane(Pane::Input(Source::Index))]);
-        assert_eq!(state.lower, Source::Index);
+        let state = after(state, [Action::OpenPane(Pane::Input(DocumentKind::Index))]);
+        assert_eq!(state.lower, DocumentKind::Index);
         let state = after(state, [Action::OpenPane(Pane::Answer)]);
-        assert_eq!((state.lower, state.pane), (Source::Index, Pane::Answer));
+        assert_eq!(
+            (state.lower, state.pane),
+            (DocumentKind::Index, Pane::Answer)
+        );
     }
 
     #[test]
@@ -806,7 +817,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_comes_too_late_changes_nothing() {
-        let state = after(State::default(), [Action::Edited(Source::Manifest)]);
+        let state = after(State::default(), [Action::Edited(DocumentKind::Manifest)]);
         let late = answered(state.revision, Some(Verdict::default()));
         let replaced = after(state, [Action::Replaced(Rc::default())]);
         assert_eq!(after(replaced.clone(), [late]), replaced);

@@ -3,13 +3,13 @@
 use crate::page::{Page, use_page};
 use crate::state::Action;
 use crate::verdict::server_name;
-use agent_frame::fixes::fixes;
-use agent_frame::problems::{Code, Place, prose};
-use agent_frame::words::count;
 use agent_protocol::{
-    Check, HealthSwitch, Point, Requirement, ServerName, Source, Story, StoryAsk, StoryVerdict,
-    ToolEntry,
+    CandidateVerdict, Check, DocumentKind, Explanation, ExplanationRequest, HealthSwitch, Point,
+    Requirement, ServerName, ToolEntry,
 };
+use agent_ui::fixes::fixes;
+use agent_ui::problems::{Code, Place, prose};
+use agent_ui::words::count;
 use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{HtmlElement, KeyboardEvent};
 use yew::prelude::*;
@@ -22,7 +22,7 @@ pub(crate) fn StoryPanel() -> Html {
     let opener = use_mut_ref(|| None::<HtmlElement>);
     {
         let panel = panel.clone();
-        use_effect_with(page.state.wanted.story.clone(), move |asked| {
+        use_effect_with(page.state.wanted.explanation.clone(), move |asked| {
             let focus = if asked.is_none() {
                 opener.take().filter(|_| focused().is_none())
             } else {
@@ -38,7 +38,7 @@ pub(crate) fn StoryPanel() -> Html {
             }
         });
     }
-    if page.state.wanted.story.is_none() {
+    if page.state.wanted.explanation.is_none() {
         return html! {};
     }
     let onkeydown = {
@@ -50,7 +50,7 @@ pub(crate) fn StoryPanel() -> Html {
             }
         })
     };
-    let body = match &page.state.views.story {
+    let body = match &page.state.views.explanation {
         Some(story) => tell(&page, story),
         None if page.state.stale() => html! { <p class="quiet">{ "…" }</p> },
         None => html! {
@@ -58,7 +58,7 @@ pub(crate) fn StoryPanel() -> Html {
         },
     };
     html! {
-        <aside class="story" aria-label="Story" tabindex="-1" ref={panel} {onkeydown}>
+        <aside class="story" aria-label="Explanation" tabindex="-1" ref={panel} {onkeydown}>
             <button class="close" onclick={page.on(|| Action::CloseStory)} aria-label="Close the story">
                 { "×" }
             </button>
@@ -76,11 +76,11 @@ fn focused() -> Option<HtmlElement> {
         .flatten()
 }
 
-fn tell(page: &Page, story: &Story) -> Html {
+fn tell(page: &Page, story: &Explanation) -> Html {
     let (class, mark, verdict) = match &story.verdict {
-        StoryVerdict::Selected => ("yes", "✓", "selected".to_owned()),
-        StoryVerdict::Eligible(lost) => ("yes", "○", format!("eligible, and {lost}")),
-        StoryVerdict::Rejected => ("no", "✗", "rejected".to_owned()),
+        CandidateVerdict::Selected => ("yes", "✓", "selected".to_owned()),
+        CandidateVerdict::Eligible(lost) => ("yes", "○", format!("eligible, and {lost}")),
+        CandidateVerdict::Rejected => ("no", "✗", "rejected".to_owned()),
     };
     let requirement = page
         .state
@@ -100,7 +100,7 @@ fn tell(page: &Page, story: &Story) -> Html {
         }
     });
     let others = story.others.iter().map(|other| {
-        let ask = StoryAsk {
+        let ask = ExplanationRequest {
             requirement: story.requirement,
             server: name.clone(),
             tool: Some(other.clone()),
@@ -162,7 +162,10 @@ fn is_policy(check: &Check) -> bool {
 }
 
 /// The lines of the policy that took part, where it holds a tool back.
-pub(crate) fn policy_lines(requirement: &Requirement, story: &Story) -> Vec<agent_protocol::Place> {
+pub(crate) fn policy_lines(
+    requirement: &Requirement,
+    story: &Explanation,
+) -> Vec<agent_protocol::Place> {
     let denied = story
         .checks
         .iter()
@@ -184,7 +187,7 @@ pub(crate) fn policy_places(lines: &[u32]) -> Vec<agent_protocol::Place> {
         .chunk_by(|line, next| line + 1 == *next)
         .filter_map(|lines| {
             Some(agent_protocol::Place {
-                source: Source::Policy,
+                source: DocumentKind::Policy,
                 start: start(*lines.first()?),
                 end: start(*lines.last()? + 1),
             })

@@ -1,7 +1,7 @@
 //! What the definitions of the selected tools cost of a context window.
 
-use agent_frame::words::{count, thousands};
 use agent_protocol::Tokens;
+use agent_ui::words::{count, thousands};
 use yew::prelude::*;
 
 #[derive(Properties, PartialEq)]

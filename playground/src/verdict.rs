@@ -5,14 +5,14 @@ use crate::page::{Actor, use_actor, use_page};
 use crate::state::{Action, Engine, LIST_STEP};
 use crate::story::policy_places;
 use crate::tokens::TokenBar;
-use agent_frame::failure::failure;
-use agent_frame::fixes::fixes;
-use agent_frame::problems::{Code, Place, Problems, prose};
-use agent_frame::words::{count, thousands};
 use agent_protocol::{
-    Eligible, Fallen, FallenAsk, ListAsk, Listed, Near, Outcome, Requirement, Ruling, Selected,
-    SelectedTool, ServerName, StoryAsk, Verdict,
+    Eligible, ExplanationRequest, ListRequest, Listed, NearMiss, Outcome, PolicyDecision, Rejected,
+    RejectedRequest, Requirement, Selected, SelectedTool, ServerName, Verdict,
 };
+use agent_ui::failure::failure;
+use agent_ui::fixes::fixes;
+use agent_ui::problems::{Code, Place, Problems, prose};
+use agent_ui::words::{count, thousands};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -40,7 +40,7 @@ pub(crate) fn VerdictView() -> Html {
         .zip(&verdict.requirements)
         .map(|(number, requirement)| {
             let (wanted, views) = (&page.state.wanted, &page.state.views);
-            let fallen = wanted.fallen.filter(|ask| ask.requirement == number);
+            let fallen = wanted.rejected.filter(|ask| ask.requirement == number);
             let eligible = wanted.eligible.filter(|ask| ask.requirement == number);
             let requirement = requirement.clone();
             html! {
@@ -49,7 +49,7 @@ pub(crate) fn VerdictView() -> Html {
                     {number}
                     {requirement}
                     fallen_ask={fallen}
-                    fallen={fallen.and(views.fallen.clone())}
+                    fallen={fallen.and(views.rejected.clone())}
                     eligible_ask={eligible}
                     eligible={eligible.and(views.eligible.clone())}
                 />
@@ -109,10 +109,10 @@ struct CardProps {
     number: u32,
     requirement: Requirement,
     /// Which of those that fell are listed, if any, and the answer.
-    fallen_ask: Option<FallenAsk>,
-    fallen: Option<Rc<Listed<Fallen>>>,
+    fallen_ask: Option<RejectedRequest>,
+    fallen: Option<Rc<Listed<Rejected>>>,
     /// Whether the eligible ones are listed, and the answer.
-    eligible_ask: Option<ListAsk>,
+    eligible_ask: Option<ListRequest>,
     eligible: Option<Rc<Listed<Eligible>>>,
 }
 
@@ -130,7 +130,7 @@ fn Card(props: &CardProps) -> Html {
     let on_stage = {
         let actor = actor.clone();
         Callback::from(move |check: u8| {
-            let ask = (open != Some(check)).then_some(FallenAsk {
+            let ask = (open != Some(check)).then_some(RejectedRequest {
                 requirement: number,
                 check,
                 limit: LIST_STEP,
@@ -228,7 +228,7 @@ fn obligations(tool: &SelectedTool) -> Html {
 }
 
 /// Which lines of the policy took part, and why it gave no answer, if it gave none.
-fn ruling(ruling: &Ruling) -> Html {
+fn ruling(ruling: &PolicyDecision) -> Html {
     let lines = policy_places(&ruling.lines);
     let lines = lines
         .iter()
@@ -241,14 +241,14 @@ fn ruling(ruling: &Ruling) -> Html {
             } else if ruling.lines.is_empty() {
                 <span class="quiet">{ "No rule of the policy held." }</span>
             } else {
-                <span class="quiet">{ "Decided by the rules at" }</span>{ for lines }
+                <span class="quiet">{ "Response by the rules at" }</span>{ for lines }
             }
         </p>
     }
 }
 
 /// The servers or tools that need the fewest changes.
-fn nearest_ones(actor: &Actor, number: u32, nearest: &[Near], noun: &'static str) -> Html {
+fn nearest_ones(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &'static str) -> Html {
     let items = nearest.iter().map(|near| {
         let reasons = near.reasons.iter().map(|reason| {
             html! {
@@ -292,7 +292,7 @@ pub(crate) fn server(
     server: &ServerName,
     tool: Option<&str>,
 ) -> Html {
-    let ask = StoryAsk {
+    let ask = ExplanationRequest {
         requirement,
         server: server.clone(),
         tool: tool.map(str::to_owned),
@@ -327,7 +327,7 @@ fn fallen(actor: &Actor, props: &CardProps) -> Html {
         }
     });
     let check = props.requirement.funnel.get(ask.check as usize);
-    let more = FallenAsk {
+    let more = RejectedRequest {
         limit: ask.limit + LIST_STEP,
         ..ask
     };
@@ -373,7 +373,7 @@ fn eligible(actor: &Actor, props: &CardProps) -> Html {
         "How the tie was broken"
     };
     let Some(ask) = props.eligible_ask else {
-        let ask = ListAsk {
+        let ask = ListRequest {
             requirement: number,
             limit: LIST_STEP,
         };
@@ -399,7 +399,7 @@ fn eligible(actor: &Actor, props: &CardProps) -> Html {
             </li>
         }
     };
-    let more = ListAsk {
+    let more = ListRequest {
         limit: ask.limit + LIST_STEP,
         ..ask
     };

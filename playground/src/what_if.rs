@@ -3,8 +3,8 @@
 use crate::page::{Page, use_page};
 use crate::state::Action;
 use crate::verdict::server_name;
-use agent_frame::words::thousands;
 use agent_protocol::{Constraints, ServerName, SupposedRequirement};
+use agent_ui::words::thousands;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 

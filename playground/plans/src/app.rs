@@ -9,12 +9,12 @@ use crate::head::Head;
 use crate::inputs::{self, INPUTS, Inputs, Panes};
 use crate::marks;
 use crate::state::{Action, Dialog, Pane, State};
-use agent_frame::areas::{Area, use_area};
-use agent_frame::editor::Editors;
-use agent_frame::files::on_drop;
-use agent_frame::footer::Footer;
-use agent_frame::problems::Guide;
-use agent_protocol::plans::Matter;
+use agent_protocol::plans::RequestKind;
+use agent_ui::areas::{Area, use_area};
+use agent_ui::editor::Editors;
+use agent_ui::files::on_drop;
+use agent_ui::footer::Footer;
+use agent_ui::problems::Guide;
 use std::rc::Rc;
 use wasm_bindgen::prelude::{Closure, JsCast as _};
 use web_sys::{DragEvent, KeyboardEvent};
@@ -126,8 +126,8 @@ pub(crate) fn App() -> Html {
                             aria-busy={state.stale().to_string()}
                         >
                             { match state.matter() {
-                                Matter::Grounding => html! { <GroundingView /> },
-                                Matter::Plan | Matter::Call => html! { <DecisionView /> },
+                                RequestKind::Grounding => html! { <GroundingView /> },
+                                RequestKind::Plan | RequestKind::Call => html! { <DecisionView /> },
                             } }
                         </div>
                     </section>

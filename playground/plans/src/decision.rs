@@ -3,12 +3,12 @@
 use crate::actor::{Page, use_page};
 use crate::flow::{Flow, tell};
 use crate::state::Engine;
-use agent_frame::editor::Viewer;
-use agent_frame::failure::failure;
-use agent_frame::notice::copied;
-use agent_frame::problems::Problems;
-use agent_frame::words::count;
-use agent_protocol::plans::{Against, Authorized, Decision, Matter, Outcome, Verdict};
+use agent_protocol::plans::{Against, Authorized, Decision, Outcome, RequestKind, Verdict};
+use agent_ui::editor::Viewer;
+use agent_ui::failure::failure;
+use agent_ui::notice::copied;
+use agent_ui::problems::Problems;
+use agent_ui::words::count;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
@@ -54,8 +54,8 @@ pub(crate) fn nothing(page: &Page) -> Html {
     }
 }
 
-fn headline(matter: Matter, decision: &Decision) -> Html {
-    let is_call = matter == Matter::Call;
+fn headline(matter: RequestKind, decision: &Decision) -> Html {
+    let is_call = matter == RequestKind::Call;
     let (class, mark, answer) = match &decision.verdict {
         Verdict::Allowed if is_call => ("yes", "✓", "The call may be made"),
         Verdict::Denied if is_call => ("no", "✗", "The call may not be made"),
@@ -73,7 +73,7 @@ fn headline(matter: Matter, decision: &Decision) -> Html {
         facts.push(number(decision.problems.len(), "problem"));
     }
     let checks = decision.steps.iter().flat_map(|step| &step.checks);
-    let later = checks.filter(|check| check.outcome == Outcome::AtRunTime);
+    let later = checks.filter(|check| check.outcome == Outcome::Deferred);
     let later = later.count();
     // What may not run has no other checks.
     if later > 0 && decision.verdict == Verdict::Allowed {

@@ -3,9 +3,9 @@
 use crate::actor::use_page;
 use crate::examples::Examples;
 use crate::state::{Action, Dialog};
-use agent_frame::dialog::Modal;
-use agent_frame::notice::NoticeLine;
-use agent_protocol::Source;
+use agent_protocol::DocumentKind;
+use agent_ui::dialog::Modal;
+use agent_ui::notice::NoticeLine;
 use yew::prelude::*;
 
 /// The dialog that is open, and the notice.
@@ -21,7 +21,7 @@ pub(crate) fn Dialogs() -> Html {
     });
     let on_undo = {
         let page = page.clone();
-        Callback::from(move |sources: Vec<Source>| {
+        Callback::from(move |sources: Vec<DocumentKind>| {
             for source in sources {
                 page.editors.undo(source);
             }

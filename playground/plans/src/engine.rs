@@ -1,10 +1,10 @@
 //! The engine that decides plans, in a worker: the one module that knows of it.
 
 use crate::state::Action;
-use agent_frame::editor::Editors;
-use agent_frame::line::{Line, Topic};
-use agent_protocol::plans::{Answer, Ask, Matter, Texts};
+use agent_protocol::plans::{Answer, Request, RequestKind, Texts};
 use agent_protocol::{from_bytes, to_bytes};
+use agent_ui::editor::Editors;
+use agent_ui::line::{Line, Topic};
 use std::rc::Rc;
 use yew::Callback;
 
@@ -25,17 +25,17 @@ pub(crate) fn start(editors: Rc<Editors>, report: Callback<Action>) -> Rc<Engine
 }
 
 impl Topic for Plans {
-    type Wanted = Matter;
+    type Wanted = RequestKind;
     type News = Action;
 
     fn script(&self, _: &Editors, _: Option<&'static str>) -> &'static str {
         WORKER
     }
 
-    fn question(&self, revision: u32, matter: &Matter) -> Vec<u8> {
-        to_bytes(&Ask {
+    fn question(&self, revision: u32, matter: &RequestKind) -> Vec<u8> {
+        to_bytes(&Request {
             revision,
-            matter: *matter,
+            kind: *matter,
             texts: Texts::default(),
         })
     }

@@ -5,18 +5,18 @@ mod gallery;
 use crate::actor::use_page;
 use crate::inputs;
 use crate::state::Action;
-use agent_frame::areas::Area;
-use agent_frame::notice::Notice;
-use agent_protocol::plans::Matter;
+use agent_protocol::plans::RequestKind;
+use agent_ui::areas::Area;
+use agent_ui::notice::Notice;
 pub(crate) use gallery::BASIS;
 use gallery::EXAMPLES;
 use yew::prelude::*;
 
 /// The areas that have examples, and what they are called here.
-const AREAS: [(Area, &str, Matter); 3] = [
-    (Area::Plans, "Plans of several steps", Matter::Plan),
-    (Area::Call, "Plans of one call", Matter::Call),
-    (Area::Grounding, "Groundings", Matter::Grounding),
+const AREAS: [(Area, &str, RequestKind); 3] = [
+    (Area::Plans, "Plans of several steps", RequestKind::Plan),
+    (Area::Call, "Plans of one call", RequestKind::Call),
+    (Area::Grounding, "Groundings", RequestKind::Grounding),
 ];
 
 /// The gallery: the examples of the area that is seen first.
@@ -26,7 +26,7 @@ pub(crate) fn Examples() -> Html {
     let seen = page.state.area;
     let mut areas = AREAS;
     areas.sort_by_key(|(area, ..)| *area != seen);
-    let group = |(area, title, matter): (Area, &'static str, Matter)| {
+    let group = |(area, title, matter): (Area, &'static str, RequestKind)| {
         let examples = EXAMPLES.iter().filter(move |it| it.matter == matter);
         let items = examples.map(|example| {
             let page = page.clone();

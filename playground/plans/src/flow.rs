@@ -3,9 +3,9 @@
 use crate::actor::{Page, use_page};
 use crate::marks::of_check;
 use crate::state::{Action, Told};
-use agent_frame::fixes::fixes;
-use agent_frame::problems::{Code, Place, prose};
 use agent_protocol::plans::{Check, Decision, InputFrom, Outcome, Problem, Step};
+use agent_ui::fixes::fixes;
+use agent_ui::problems::{Code, Place, prose};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -29,8 +29,8 @@ fn outcome(outcome: Outcome) -> (&'static str, &'static str, &'static str) {
     match outcome {
         Outcome::Passed => ("yes", "✓", "passed"),
         Outcome::Failed => ("no", "✗", "failed"),
-        Outcome::AtRunTime => ("later", "◔", "checked while it runs"),
-        Outcome::NotMade => ("unmade", "–", "not made"),
+        Outcome::Deferred => ("later", "◔", "checked while it runs"),
+        Outcome::Skipped => ("unmade", "–", "not made"),
     }
 }
 

@@ -3,12 +3,12 @@
 use crate::actor::{Page, use_page};
 use crate::decision::nothing;
 use crate::state::{Action, Engine, Told};
-use agent_frame::failure::failure;
-use agent_frame::fixes::fixes;
-use agent_frame::problems::{Code, Place, Problems, prose};
-use agent_frame::words::count;
 use agent_protocol::Fix;
-use agent_protocol::plans::{Claim, Evidence, Grounding, Near, Piece, Quote};
+use agent_protocol::plans::{Claim, Evidence, Grounding, NearMiss, Piece, Quote};
+use agent_ui::failure::failure;
+use agent_ui::fixes::fixes;
+use agent_ui::problems::{Code, Place, Problems, prose};
+use agent_ui::words::count;
 use yew::prelude::*;
 
 /// Every claim, and where its evidence is.
@@ -150,7 +150,7 @@ fn missed(
     (code, text): (&str, &str),
     help: &[String],
     parts: &[agent_protocol::Place],
-    near: Option<&Near>,
+    near: Option<&NearMiss>,
 ) -> Html {
     let parts = parts
         .iter()
@@ -167,7 +167,7 @@ fn missed(
 }
 
 /// What is nearest, and how it differs.
-fn nearest(page: &Page, near: &Near) -> Html {
+fn nearest(page: &Page, near: &NearMiss) -> Html {
     let fix = Fix {
         text: "quote what stands there".to_owned(),
         widening: false,

@@ -4,65 +4,69 @@ use crate::actor::{Page, use_page};
 use crate::examples::BASIS;
 use crate::marks;
 use crate::state::{Action, Pane};
-use agent_frame::areas::Area;
-use agent_frame::browser;
-use agent_frame::editor::{EditorPane, file_name};
-use agent_frame::files::{self, Taken};
-use agent_frame::keeping::{self, use_keeping};
-use agent_frame::notice::Notice;
-use agent_frame::words::count;
-use agent_protocol::{Diagnostic, Source};
+use agent_protocol::{Diagnostic, DocumentKind};
+use agent_ui::areas::Area;
+use agent_ui::browser;
+use agent_ui::editor::{EditorPane, file_name};
+use agent_ui::files::{self, Taken};
+use agent_ui::keeping::{self, use_keeping};
+use agent_ui::notice::Notice;
+use agent_ui::words::count;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::FileList;
 use yew::prelude::*;
 
 /// The inputs that have an editor.
-pub(crate) const INPUTS: [Source; 10] = [
-    Source::Plan,
-    Source::Call,
-    Source::Payload,
-    Source::ToolPool,
-    Source::Profile,
-    Source::Request,
-    Source::Lock,
-    Source::Index,
-    Source::Catalogue,
-    Source::Summary,
+pub(crate) const INPUTS: [DocumentKind; 10] = [
+    DocumentKind::Plan,
+    DocumentKind::Call,
+    DocumentKind::Payload,
+    DocumentKind::ToolPool,
+    DocumentKind::Profile,
+    DocumentKind::Request,
+    DocumentKind::Lock,
+    DocumentKind::Index,
+    DocumentKind::Catalogue,
+    DocumentKind::Summary,
 ];
 
 /// The input that is always in sight in an area.
-pub(crate) fn upper(area: Area) -> Source {
+pub(crate) fn upper(area: Area) -> DocumentKind {
     match area {
-        Area::Call => Source::Call,
-        Area::Grounding => Source::Payload,
-        Area::Servers | Area::Plans => Source::Plan,
+        Area::Call => DocumentKind::Call,
+        Area::Grounding => DocumentKind::Payload,
+        Area::Servers | Area::Plans => DocumentKind::Plan,
     }
 }
 
 /// The inputs below it, of which one is in sight.
-pub(crate) fn lower(area: Area) -> &'static [Source] {
+pub(crate) fn lower(area: Area) -> &'static [DocumentKind] {
     match area {
-        Area::Call => &[Source::Index, Source::Lock, Source::Catalogue],
-        Area::Grounding => &[Source::Summary],
+        Area::Call => &[
+            DocumentKind::Index,
+            DocumentKind::Lock,
+            DocumentKind::Catalogue,
+        ],
+        Area::Grounding => &[DocumentKind::Summary],
         Area::Servers | Area::Plans => &[
-            Source::ToolPool,
-            Source::Profile,
-            Source::Request,
-            Source::Lock,
-            Source::Index,
-            Source::Catalogue,
+            DocumentKind::ToolPool,
+            DocumentKind::Profile,
+            DocumentKind::Request,
+            DocumentKind::Lock,
+            DocumentKind::Index,
+            DocumentKind::Catalogue,
         ],
     }
 }
 
 /// All inputs of an area.
-pub(crate) fn of_area(area: Area) -> impl Iterator<Item = Source> {
+pub(crate) fn of_area(area: Area) -> impl Iterator<Item = DocumentKind> {
     [upper(area)].into_iter().chain(lower(area).iter().copied())
 }
 
 /// The name under which the text of an input is kept.
-fn kept_as(source: Source) -> String {
+fn kept_as(source: DocumentKind) -> String {
     format!("agent-playground/plans/{}", file_name(source))
 }
 
@@ -78,13 +82,20 @@ pub(crate) fn open(page: &Page) {
 }
 
 /// The text of an input among some; blank if it is not among them.
-pub(crate) fn text_of(texts: &[(Source, &'static str)], source: Source) -> &'static str {
+pub(crate) fn text_of(
+    texts: &[(DocumentKind, &'static str)],
+    source: DocumentKind,
+) -> &'static str {
     let text = texts.iter().find(|(each, _)| *each == source);
     text.map_or("", |(_, text)| text)
 }
 
 /// Puts texts into the editors, in place of these inputs.
-pub(crate) fn put(page: &Page, sources: Vec<Source>, text: impl Fn(Source) -> &'static str) {
+pub(crate) fn put(
+    page: &Page,
+    sources: Vec<DocumentKind>,
+    text: impl Fn(DocumentKind) -> &'static str,
+) {
     for source in &sources {
         page.editors.load(*source, text(*source));
     }
@@ -128,30 +139,30 @@ pub(crate) fn use_autosave(page: &Page) {
 }
 
 /// Which input a file is meant for, by its name and by the area that is seen.
-fn input_of(area: Area, name: &str) -> Option<Source> {
+fn input_of(area: Area, name: &str) -> Option<DocumentKind> {
     let name = name.to_ascii_lowercase();
     let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
     if ends(&[".lock", ".lock.json"]) {
-        return Some(Source::Lock);
+        return Some(DocumentKind::Lock);
     } else if !ends(&[".json"]) {
         return None;
     }
     let named = [
-        ("pool", Source::ToolPool),
-        ("profile", Source::Profile),
-        ("request", Source::Request),
-        ("catalog", Source::Catalogue),
-        ("index", Source::Index),
-        ("summary", Source::Summary),
-        ("payload", Source::Payload),
-        ("result", Source::Payload),
-        ("call", Source::Call),
-        ("plan", Source::Plan),
+        ("pool", DocumentKind::ToolPool),
+        ("profile", DocumentKind::Profile),
+        ("request", DocumentKind::Request),
+        ("catalog", DocumentKind::Catalogue),
+        ("index", DocumentKind::Index),
+        ("summary", DocumentKind::Summary),
+        ("payload", DocumentKind::Payload),
+        ("result", DocumentKind::Payload),
+        ("call", DocumentKind::Call),
+        ("plan", DocumentKind::Plan),
     ];
     let named = named.into_iter().find(|(word, _)| name.contains(word));
     match named.map(|(_, source)| source) {
         // What a planner wrote is of the kind that is looked at.
-        Some(Source::Plan) if area == Area::Call => Some(Source::Call),
+        Some(DocumentKind::Plan) if area == Area::Call => Some(DocumentKind::Call),
         found => found,
     }
 }
@@ -194,7 +205,7 @@ pub(crate) fn Inputs() -> Html {
     };
     let area = page.state.area;
     let found = marks::diagnostics(&page.state);
-    let pane = |source: Source, shown: bool| {
+    let pane = |source: DocumentKind, shown: bool| {
         let hidden = (!shown).then_some("hidden");
         html! {
             <div key={file_name(source)} class={classes!("input-body", hidden)}>
@@ -207,7 +218,12 @@ pub(crate) fn Inputs() -> Html {
             </div>
         }
     };
-    let is_upper = |source: Source| matches!(source, Source::Plan | Source::Call | Source::Payload);
+    let is_upper = |source: DocumentKind| {
+        matches!(
+            source,
+            DocumentKind::Plan | DocumentKind::Call | DocumentKind::Payload
+        )
+    };
     let (uppers, lowers): (Vec<_>, Vec<_>) =
         INPUTS.into_iter().partition(|source| is_upper(*source));
     let uppers = uppers.into_iter().map(|it| pane(it, it == upper(area)));
@@ -278,51 +294,53 @@ pub(crate) fn Panes() -> Html {
 }
 
 /// What stands in an empty editor.
-fn placeholder(source: Source) -> &'static str {
+fn placeholder(source: DocumentKind) -> &'static str {
     match source {
-        Source::Call => {
+        DocumentKind::Call => {
             "Paste what a planner answered: one JSON object, such as\n\n\
              { \"type\": \"call_tool\", \"server\": \"…\", \"tool\": \"…\", \"args\": {} }"
         }
-        Source::Plan => "Paste a plan here",
-        Source::ToolPool => "Paste a tool pool here: the tools that a plan may name",
-        Source::Profile => "Paste an instruction profile here: what a plan may use, and how much",
-        Source::Request => "Optional. The request that the plan answers",
-        Source::Lock => {
+        DocumentKind::Plan => "Paste a plan here",
+        DocumentKind::ToolPool => "Paste a tool pool here: the tools that a plan may name",
+        DocumentKind::Profile => {
+            "Paste an instruction profile here: what a plan may use, and how much"
+        }
+        DocumentKind::Request => "Optional. The request that the plan answers",
+        DocumentKind::Lock => {
             "Optional. agents.lock, without which no tool of an MCP server may be called"
         }
-        Source::Index => "Paste mcp.index.json here",
-        Source::Catalogue => {
+        DocumentKind::Index => "Paste mcp.index.json here",
+        DocumentKind::Catalogue => {
             "Optional. The tools that servers have at the moment, by their ids:\n\n\
              { \"acme-reports\": { \"tools\": [] } }\n\nWithout it those of the index."
         }
-        Source::Summary => {
+        DocumentKind::Summary => {
             "Paste a summary here, such as\n\n[{ \"claim\": \"…\", \"evidence\": \"…\" }]"
         }
-        Source::Payload => "Paste what a tool returned: any JSON",
+        DocumentKind::Payload => "Paste what a tool returned: any JSON",
         _ => "",
     }
 }
 
 /// What an input is, in a few words.
-fn about(source: Source) -> &'static str {
+fn about(source: DocumentKind) -> &'static str {
     match source {
-        Source::Call => "A plan of one call",
-        Source::Plan => "A plan: the steps",
-        Source::ToolPool => "The tools that a plan may name",
-        Source::Profile => "The instruction profile: what a plan may use, and how much",
-        Source::Request => "The request that the plan answers",
-        Source::Lock => "What was locked",
-        Source::Index => "The servers that there are",
-        Source::Catalogue => "The tools that servers have at the moment",
-        Source::Summary => "Claims, and the evidence of each",
-        Source::Payload => "What a tool returned",
+        DocumentKind::Call => "A plan of one call",
+        DocumentKind::Plan => "A plan: the steps",
+        DocumentKind::ToolPool => "The tools that a plan may name",
+        DocumentKind::Profile => "The instruction profile: what a plan may use, and how much",
+        DocumentKind::Request => "The request that the plan answers",
+        DocumentKind::Lock => "What was locked",
+        DocumentKind::Index => "The servers that there are",
+        DocumentKind::Catalogue => "The tools that servers have at the moment",
+        DocumentKind::Summary => "Claims, and the evidence of each",
+        DocumentKind::Payload => "What a tool returned",
         _ => "",
     }
 }
 
 /// How many errors an input has.
-fn problems(found: &[Diagnostic], source: Source) -> Html {
+fn problems(found: &[Diagnostic], source: DocumentKind) -> Html {
     let errors = marks::errors(found, source);
     html! {
         if errors > 0 {
@@ -334,8 +352,8 @@ fn problems(found: &[Diagnostic], source: Source) -> Html {
 #[cfg(test)]
 mod tests {
     use super::{INPUTS, input_of, of_area};
-    use agent_frame::areas::Area;
-    use agent_protocol::Source;
+    use agent_protocol::DocumentKind;
+    use agent_ui::areas::Area;
 
     #[test]
     fn every_input_is_in_an_area_and_every_area_has_only_inputs() {
@@ -359,26 +377,26 @@ mod tests {
     #[test]
     fn files_are_known_by_their_names() {
         for (name, source) in [
-            ("plan.json", Some(Source::Plan)),
-            ("mcp.plan.json", Some(Source::Plan)),
-            ("call.json", Some(Source::Call)),
-            ("tool-pool.json", Some(Source::ToolPool)),
-            ("PROFILE.JSON", Some(Source::Profile)),
-            ("request.json", Some(Source::Request)),
-            ("agents.lock", Some(Source::Lock)),
-            ("agents.lock.json", Some(Source::Lock)),
-            ("mcp.index.json", Some(Source::Index)),
-            ("catalog.json", Some(Source::Catalogue)),
-            ("catalogue.json", Some(Source::Catalogue)),
-            ("summary.json", Some(Source::Summary)),
-            ("payload.json", Some(Source::Payload)),
-            ("tool-result.json", Some(Source::Payload)),
+            ("plan.json", Some(DocumentKind::Plan)),
+            ("mcp.plan.json", Some(DocumentKind::Plan)),
+            ("call.json", Some(DocumentKind::Call)),
+            ("tool-pool.json", Some(DocumentKind::ToolPool)),
+            ("PROFILE.JSON", Some(DocumentKind::Profile)),
+            ("request.json", Some(DocumentKind::Request)),
+            ("agents.lock", Some(DocumentKind::Lock)),
+            ("agents.lock.json", Some(DocumentKind::Lock)),
+            ("mcp.index.json", Some(DocumentKind::Index)),
+            ("catalog.json", Some(DocumentKind::Catalogue)),
+            ("catalogue.json", Some(DocumentKind::Catalogue)),
+            ("summary.json", Some(DocumentKind::Summary)),
+            ("payload.json", Some(DocumentKind::Payload)),
+            ("tool-result.json", Some(DocumentKind::Payload)),
             ("plan.yaml", None),
             ("other.json", None),
             ("", None),
         ] {
             assert_eq!(input_of(Area::Plans, name), source, "{name}");
         }
-        assert_eq!(input_of(Area::Call, "plan.json"), Some(Source::Call));
+        assert_eq!(input_of(Area::Call, "plan.json"), Some(DocumentKind::Call));
     }
 }

@@ -18,5 +18,5 @@ mod marks;
 mod state;
 
 fn main() {
-    agent_frame::areas::render::<app::App>("plans");
+    agent_ui::areas::render::<app::App>("plans");
 }

@@ -1,20 +1,20 @@
 //! What is marked in the editors: problems are underlined, places have a background.
 
 use crate::state::{State, Told};
-use agent_protocol::plans::{Claim, Decision, Evidence, Grounding, Matter, Problem};
-use agent_protocol::{Diagnostic, Label, Place, Severity, Source};
+use agent_protocol::plans::{Claim, Decision, Evidence, Grounding, Problem, RequestKind};
+use agent_protocol::{Diagnostic, DocumentKind, Label, Place, Severity};
 
 /// Everything that is to be underlined.
 pub(crate) fn diagnostics(state: &State) -> Vec<Diagnostic> {
     match state.matter() {
-        Matter::Grounding => state.answers.grounding.as_deref().map(of_grounding),
+        RequestKind::Grounding => state.answers.grounding.as_deref().map(of_grounding),
         _ => state.decision().map(|decision| of_decision(decision)),
     }
     .unwrap_or_default()
 }
 
 /// How many of these are errors of an input.
-pub(crate) fn errors(found: &[Diagnostic], source: Source) -> u32 {
+pub(crate) fn errors(found: &[Diagnostic], source: DocumentKind) -> u32 {
     let is_here = |found: &&Diagnostic| {
         let label = found.labels.first();
         found.severity == Severity::Error && label.is_some_and(|it| it.place.source == source)
@@ -84,7 +84,7 @@ fn error(place: Place, code: String, message: String, help: Vec<String>) -> Diag
 /// The places that have a background, and what each stands for.
 pub(crate) fn places(state: &State) -> Vec<(Place, &'static str)> {
     match state.matter() {
-        Matter::Grounding => {
+        RequestKind::Grounding => {
             let claims = state.answers.grounding.iter().flat_map(|it| &it.claims);
             let chosen = |number: u32| state.told == Told::Claim(number);
             let places = (0..).zip(claims);

@@ -1,10 +1,10 @@
 //! All that the page knows, but for the texts, which are in their editors.
 
 use crate::inputs;
-use agent_frame::areas::Area;
-use agent_frame::notice::Notice;
-use agent_protocol::Source;
-use agent_protocol::plans::{About, Answer, Decided, Decision, Grounding, Matter, Outcome};
+use agent_protocol::DocumentKind;
+use agent_protocol::plans::{About, Answer, Decision, Grounding, Outcome, RequestKind, Response};
+use agent_ui::areas::Area;
+use agent_ui::notice::Notice;
 use std::rc::Rc;
 use yew::Reducible;
 
@@ -23,7 +23,7 @@ pub(crate) enum Engine {
 /// What of the page is seen where there is room for one thing only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Pane {
-    Input(Source),
+    Input(DocumentKind),
     #[default]
     Answer,
 }
@@ -71,14 +71,14 @@ pub(crate) struct State {
     /// How long the engine took for it; 0 before the first.
     pub(crate) milliseconds: f64,
     /// How often each text was changed, by input.
-    pub(crate) edits: [u32; Source::ALL.len()],
+    pub(crate) edits: [u32; DocumentKind::ALL.len()],
     pub(crate) answers: Answers,
     pub(crate) told: Told,
     /// Whether other texts were put in, and what speaks against them was not pointed out yet.
     pub(crate) unseen: bool,
     pub(crate) pane: Pane,
     /// Which of the lower inputs is seen, in the areas in which there are several.
-    pub(crate) lower: Source,
+    pub(crate) lower: DocumentKind,
     pub(crate) dialog: Option<Dialog>,
     pub(crate) notice: Option<Notice>,
 }
@@ -93,7 +93,7 @@ impl State {
             revision: 0,
             answered: 0,
             milliseconds: 0.0,
-            edits: [0; Source::ALL.len()],
+            edits: [0; DocumentKind::ALL.len()],
             answers: Answers::default(),
             told: Told::default(),
             unseen: false,
@@ -116,16 +116,16 @@ pub(crate) enum Action {
     /// Another area is seen.
     ShowArea(Area),
     /// This text was changed.
-    Edited(Source),
+    Edited(DocumentKind),
     /// Other texts were put in: what was before is of no interest.
-    Replaced(Vec<Source>),
+    Replaced(Vec<DocumentKind>),
     /// What speaks against the texts that were put in is in sight.
     PointedOut,
     Tell(Told),
     OpenPane(Pane),
-    ShowInput(Source),
+    ShowInput(DocumentKind),
     /// Shows an input where there is room for it beside what is seen.
-    BringInput(Source),
+    BringInput(DocumentKind),
     OpenDialog(Dialog),
     CloseDialog,
     Notify(Notice),
@@ -155,20 +155,20 @@ impl State {
     }
 
     /// What is to be decided in the area that is seen.
-    pub(crate) fn matter(&self) -> Matter {
+    pub(crate) fn matter(&self) -> RequestKind {
         match self.area {
-            Area::Call => Matter::Call,
-            Area::Grounding => Matter::Grounding,
-            Area::Servers | Area::Plans => Matter::Plan,
+            Area::Call => RequestKind::Call,
+            Area::Grounding => RequestKind::Grounding,
+            Area::Servers | Area::Plans => RequestKind::Plan,
         }
     }
 
     /// The answer to the plan of the area that is seen.
     pub(crate) fn decision(&self) -> Option<&Rc<Decision>> {
         match self.matter() {
-            Matter::Plan => self.answers.plan.as_ref(),
-            Matter::Call => self.answers.call.as_ref(),
-            Matter::Grounding => None,
+            RequestKind::Plan => self.answers.plan.as_ref(),
+            RequestKind::Call => self.answers.call.as_ref(),
+            RequestKind::Grounding => None,
         }
     }
 
@@ -222,7 +222,7 @@ impl State {
         }
     }
 
-    fn show_input(&mut self, source: Source) {
+    fn show_input(&mut self, source: DocumentKind) {
         if inputs::lower(self.area).contains(&source) {
             self.lower = source;
         }
@@ -249,10 +249,10 @@ impl State {
         self.engine = Engine::Ready;
         self.answered = answer.revision;
         self.milliseconds = answer.milliseconds;
-        match answer.decided {
-            Decided::Plan(decision) => self.answers.plan = Some(Rc::new(decision)),
-            Decided::Call(decision) => self.answers.call = Some(Rc::new(decision)),
-            Decided::Grounding(found) => self.answers.grounding = Some(Rc::new(found)),
+        match answer.response {
+            Response::Plan(decision) => self.answers.plan = Some(Rc::new(decision)),
+            Response::Call(decision) => self.answers.call = Some(Rc::new(decision)),
+            Response::Grounding(found) => self.answers.grounding = Some(Rc::new(found)),
         }
     }
 }

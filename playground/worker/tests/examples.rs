@@ -1,6 +1,6 @@
 //! The examples of the playground show what its gallery says of them.
 
-use agent_protocol::{Answer, Ask, Outcome, Requirement, Texts, Verdict};
+use agent_protocol::{Answer, Outcome, Request, Requirement, Texts, Verdict};
 use agent_worker::Session;
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,9 +37,9 @@ fn resolve(manifest: &str, index: &str, lock: &str) -> Verdict {
 }
 
 fn told(texts: Texts) -> Verdict {
-    let answer: Answer = Session::default().answer(Ask {
+    let answer: Answer = Session::default().answer(Request {
         texts,
-        ..Ask::default()
+        ..Request::default()
     });
     answer.verdict.expect("texts were told")
 }
@@ -91,16 +91,16 @@ fn shown(verdict: &Verdict) -> BTreeSet<&str> {
 /// The rules on which eligible servers lost, of a requirement with a server.
 fn lost_on(example: &Example) -> BTreeSet<String> {
     let mut session = Session::default();
-    let answer = session.answer(Ask {
+    let answer = session.answer(Request {
         texts: texts(example),
         wanted: agent_protocol::Wanted {
-            eligible: Some(agent_protocol::ListAsk {
+            eligible: Some(agent_protocol::ListRequest {
                 requirement: 0,
                 limit: 10,
             }),
             ..Default::default()
         },
-        ..Ask::default()
+        ..Request::default()
     });
     let eligible = answer.eligible.expect("it has a server");
     eligible.items.into_iter().map(|one| one.lost_on).collect()

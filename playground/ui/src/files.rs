@@ -3,7 +3,7 @@
 use crate::browser;
 use crate::editor::{Editors, file_name};
 use crate::notice::Notice;
-use agent_protocol::Source;
+use agent_protocol::DocumentKind;
 use web_sys::{DragEvent, FileList, HtmlInputElement};
 use yew::prelude::*;
 
@@ -13,7 +13,7 @@ const FILE_LIMIT: u32 = 64 << 20;
 /// What became of files.
 pub struct Taken {
     /// The inputs that are in the editors now, as steps that can be undone.
-    pub sources: Vec<Source>,
+    pub sources: Vec<DocumentKind>,
     /// What is to be said of it.
     pub notice: Notice,
 }
@@ -22,7 +22,7 @@ pub struct Taken {
 pub async fn take(
     files: &FileList,
     editors: &Editors,
-    source_of: impl Fn(&str) -> Option<Source>,
+    source_of: impl Fn(&str) -> Option<DocumentKind>,
     known: &str,
 ) -> Taken {
     let mut taken = Vec::new();

@@ -6,7 +6,7 @@
 
 use crate::browser::object;
 use crate::editor::Editors;
-use agent_protocol::Source;
+use agent_protocol::DocumentKind;
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, Uint8Array};
 use std::cell::RefCell;
@@ -33,7 +33,7 @@ pub trait Topic: 'static {
     fn question(&self, revision: u32, wanted: &Self::Wanted) -> Vec<u8>;
 
     /// Puts in what goes along with the text of an input and is in no editor.
-    fn add(&self, _source: Source, _wanted: &Self::Wanted, _texts: &Array) {}
+    fn add(&self, _source: DocumentKind, _wanted: &Self::Wanted, _texts: &Array) {}
 
     /// That a worker is being loaded from a script, where that is news.
     fn loading(&self, _script: &'static str) -> Option<Self::News> {
@@ -85,7 +85,7 @@ struct Talk<W> {
     /// Whether it has said anything.
     heard: bool,
     /// The texts that it has not been told since they changed.
-    untold: [bool; Source::ALL.len()],
+    untold: [bool; DocumentKind::ALL.len()],
     /// What is to be asked next.
     next: Option<(u32, W)>,
     /// Ends the waiting; dropping it takes that back.
@@ -99,7 +99,7 @@ impl<W> Talk<W> {
             worker: None,
             idle: false,
             heard: false,
-            untold: [true; Source::ALL.len()],
+            untold: [true; DocumentKind::ALL.len()],
             next,
             patience: None,
         }
@@ -178,7 +178,7 @@ impl<T: Topic> Line<T> {
 
     /// Asks, now or as soon as the worker has answered what it was asked before. `edited` has the
     /// texts that changed.
-    pub fn ask(self: &Rc<Self>, revision: u32, wanted: T::Wanted, edited: &[Source]) {
+    pub fn ask(self: &Rc<Self>, revision: u32, wanted: T::Wanted, edited: &[DocumentKind]) {
         let mut talk = self.talk.borrow_mut();
         for source in edited {
             talk.untold[*source as usize] = true;
@@ -215,7 +215,7 @@ impl<T: Topic> Line<T> {
         };
         // Without those that were not changed.
         let texts = Array::new();
-        for source in Source::ALL {
+        for source in DocumentKind::ALL {
             if self.editors.has(source) && std::mem::take(&mut untold[source as usize]) {
                 texts.set(source as u32, self.editors.text(source).into());
                 self.topic.add(source, &wanted, &texts);
@@ -223,7 +223,7 @@ impl<T: Topic> Line<T> {
         }
         let ask = self.topic.question(revision, &wanted);
         let ask = Uint8Array::from(ask.as_slice());
-        let question = object(&[("ask", ask.into()), ("texts", texts.into())]);
+        let question = object(&[("request", ask.into()), ("texts", texts.into())]);
         if let Err(error) = worker.post_message(&question) {
             let line = Rc::clone(self);
             let reason = format!("the inputs can't be handed to the engine: {error:?}");

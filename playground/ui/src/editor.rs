@@ -5,7 +5,7 @@
 
 use crate::browser::object;
 use crate::notice::Notice;
-use agent_protocol::{Diagnostic, Edit, Place, Point, Severity, Source};
+use agent_protocol::{Diagnostic, DocumentKind, Edit, Place, Point, Severity};
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, JsString};
 use std::cell::{Cell, RefCell};
@@ -72,48 +72,51 @@ fn change(edit: &Edit) -> JsValue {
 }
 
 /// The file name of an input.
-pub fn file_name(source: Source) -> &'static str {
+pub fn file_name(source: DocumentKind) -> &'static str {
     match source {
-        Source::Manifest => "agents.md",
-        Source::Index => "mcp.index.json",
-        Source::Lock => "agents.lock",
-        Source::Task => "task.yaml",
-        Source::Tenant => "tenant.yaml",
-        Source::Health => "health.yaml",
-        Source::Policy => "policy.rego",
-        Source::Context => "context.yaml",
-        Source::Call => "call.json",
-        Source::Plan => "plan.json",
-        Source::ToolPool => "tool-pool.json",
-        Source::Profile => "profile.json",
-        Source::Request => "request.json",
-        Source::Catalogue => "catalogue.json",
-        Source::Summary => "summary.json",
-        Source::Payload => "payload.json",
+        DocumentKind::Manifest => "agents.md",
+        DocumentKind::Index => "mcp.index.json",
+        DocumentKind::Lock => "agents.lock",
+        DocumentKind::Task => "task.yaml",
+        DocumentKind::Tenant => "tenant.yaml",
+        DocumentKind::Health => "health.yaml",
+        DocumentKind::Policy => "policy.rego",
+        DocumentKind::Context => "context.yaml",
+        DocumentKind::Call => "call.json",
+        DocumentKind::Plan => "plan.json",
+        DocumentKind::ToolPool => "tool-pool.json",
+        DocumentKind::Profile => "profile.json",
+        DocumentKind::Request => "request.json",
+        DocumentKind::Catalogue => "catalogue.json",
+        DocumentKind::Summary => "summary.json",
+        DocumentKind::Payload => "payload.json",
     }
 }
 
 /// In what an input is written; the editor knows the names.
-fn language(source: Source) -> &'static str {
+fn language(source: DocumentKind) -> &'static str {
     match source {
-        Source::Manifest => "agents.md",
-        Source::Task | Source::Tenant | Source::Health | Source::Context => "yaml or json",
-        Source::Policy => "rego",
+        DocumentKind::Manifest => "agents.md",
+        DocumentKind::Task
+        | DocumentKind::Tenant
+        | DocumentKind::Health
+        | DocumentKind::Context => "yaml or json",
+        DocumentKind::Policy => "rego",
         _ => "json",
     }
 }
 
 /// Whether an input holds sentences, which are to be seen whole.
-fn is_prose(source: Source) -> bool {
-    matches!(source, Source::Summary | Source::Payload)
+fn is_prose(source: DocumentKind) -> bool {
+    matches!(source, DocumentKind::Summary | DocumentKind::Payload)
 }
 
 /// The editors that are on the page.
 #[derive(Default)]
 pub struct Editors {
-    editors: [RefCell<Option<Editor>>; Source::ALL.len()],
+    editors: [RefCell<Option<Editor>>; DocumentKind::ALL.len()],
     /// Whether there are underlines in them.
-    marked: [Cell<bool>; Source::ALL.len()],
+    marked: [Cell<bool>; DocumentKind::ALL.len()],
 }
 
 impl PartialEq for Editors {
@@ -123,43 +126,43 @@ impl PartialEq for Editors {
 }
 
 impl Editors {
-    fn with<T>(&self, source: Source, call: impl FnOnce(&Editor) -> T) -> Option<T> {
+    fn with<T>(&self, source: DocumentKind, call: impl FnOnce(&Editor) -> T) -> Option<T> {
         self.editors[source as usize].borrow().as_ref().map(call)
     }
 
     /// Whether an input has an editor.
-    pub fn has(&self, source: Source) -> bool {
+    pub fn has(&self, source: DocumentKind) -> bool {
         self.editors[source as usize].borrow().is_some()
     }
 
     /// The text of an input; empty before its editor is there.
-    pub fn text(&self, source: Source) -> JsString {
+    pub fn text(&self, source: DocumentKind) -> JsString {
         self.with(source, Editor::text).unwrap_or_default()
     }
 
     /// Whether there is anything in a text but white space.
-    pub fn is_filled(&self, source: Source) -> bool {
+    pub fn is_filled(&self, source: DocumentKind) -> bool {
         self.text(source).trim().length() > 0
     }
 
     /// Replaces a text as one step that can be undone.
-    pub fn replace(&self, source: Source, text: &str) {
+    pub fn replace(&self, source: DocumentKind, text: &str) {
         self.with(source, |editor| editor.replace_all(text));
     }
 
     /// Puts a text in as if it had been there from the beginning.
-    pub fn load(&self, source: Source, text: &str) {
+    pub fn load(&self, source: DocumentKind, text: &str) {
         self.with(source, |editor| editor.set_text(text));
     }
 
     /// Takes back the last step in a text.
-    pub fn undo(&self, source: Source) {
+    pub fn undo(&self, source: DocumentKind) {
         self.with(source, Editor::undo);
     }
 
     /// Underlines what is to be said about each input.
     pub fn show_problems(&self, diagnostics: &[Diagnostic]) {
-        for source in Source::ALL {
+        for source in DocumentKind::ALL {
             let marks: Array = diagnostics
                 .iter()
                 .filter_map(|diagnostic| mark(diagnostic, source))
@@ -180,7 +183,7 @@ impl Editors {
 
     /// The same with what each stands for: `yes`, `near`, `no` or nothing, and `chosen` besides.
     pub fn mark(&self, places: impl Iterator<Item = (Place, &'static str)>) {
-        let marks = Source::ALL.map(|_| Array::new());
+        let marks = DocumentKind::ALL.map(|_| Array::new());
         for (place, tone) in places {
             marks[place.source as usize].push(&object(&[
                 ("start", point(place.start)),
@@ -188,7 +191,7 @@ impl Editors {
                 ("tone", tone.into()),
             ]));
         }
-        for (source, marks) in Source::ALL.into_iter().zip(marks) {
+        for (source, marks) in DocumentKind::ALL.into_iter().zip(marks) {
             self.with(source, |editor| editor.highlight(&marks));
         }
     }
@@ -210,16 +213,16 @@ impl Editors {
     /// Makes changes, and says what was done and how to take it back.
     pub fn carry_out(&self, what: &str, edits: &[Edit]) -> Notice {
         self.apply(edits);
-        let edited = |source: &Source| edits.iter().any(|edit| edit.place.source == *source);
+        let edited = |source: &DocumentKind| edits.iter().any(|edit| edit.place.source == *source);
         Notice {
-            undo: Source::ALL.into_iter().filter(edited).collect(),
+            undo: DocumentKind::ALL.into_iter().filter(edited).collect(),
             ..Notice::done(format!("Applied: {what}"))
         }
     }
 
     /// Makes changes, all those to one text as one step that can be undone.
     pub fn apply(&self, edits: &[Edit]) {
-        for source in Source::ALL {
+        for source in DocumentKind::ALL {
             let edits = edits.iter().filter(|edit| edit.place.source == source);
             let changes: Array = edits.map(change).collect();
             if changes.length() > 0 {
@@ -230,7 +233,7 @@ impl Editors {
 }
 
 /// A diagnostic as it is shown in an input. None if it is not about it.
-fn mark(diagnostic: &Diagnostic, source: Source) -> Option<JsValue> {
+fn mark(diagnostic: &Diagnostic, source: DocumentKind) -> Option<JsValue> {
     let place = diagnostic.labels.first()?.place;
     let severity = match diagnostic.severity {
         Severity::Error => "error",
@@ -254,13 +257,13 @@ fn mark(diagnostic: &Diagnostic, source: Source) -> Option<JsValue> {
 #[derive(Properties, PartialEq, Clone)]
 pub struct EditorProps {
     /// Which input.
-    pub source: Source,
+    pub source: DocumentKind,
     /// Where the editor is to be found.
     pub editors: Rc<Editors>,
     /// What stands in it while it is empty.
     pub placeholder: AttrValue,
     /// Called after each change of the text, but not those of [`Editors::load`].
-    pub on_change: Callback<Source>,
+    pub on_change: Callback<DocumentKind>,
 }
 
 /// The editor of an input.

@@ -2,7 +2,7 @@
 
 use crate::browser;
 use crate::problems::prose;
-use agent_protocol::Source;
+use agent_protocol::DocumentKind;
 use yew::prelude::*;
 
 /// A sentence for the person, until the next one or until it is closed.
@@ -13,7 +13,7 @@ pub struct Notice {
     /// Whether something went wrong.
     pub alarming: bool,
     /// The texts in which a step can be taken back.
-    pub undo: Vec<Source>,
+    pub undo: Vec<DocumentKind>,
 }
 
 impl Notice {
@@ -50,7 +50,7 @@ pub struct NoticeLineProps {
     /// None: nothing is to be said.
     pub notice: Option<Notice>,
     /// Called with the texts in which a step is to be taken back.
-    pub on_undo: Callback<Vec<Source>>,
+    pub on_undo: Callback<Vec<DocumentKind>>,
     /// Called when it was read.
     pub on_close: Callback<MouseEvent>,
 }
