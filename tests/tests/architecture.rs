@@ -211,7 +211,7 @@ fn one_module_of_each_page_knows_its_engine_and_one_for_all_the_editor() {
         naming("engine/plans/worker.js"),
         path("plans/src/engine.rs")
     );
-    assert_eq!(naming("WorkerOptions"), path("ui/src/line.rs"));
+    assert_eq!(naming("WorkerOptions"), path("ui/src/worker.rs"));
     assert_eq!(naming("editor/editor.js"), path("ui/src/editor.rs"));
 }
 

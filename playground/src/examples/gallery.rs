@@ -1,71 +1,33 @@
-//! The list of the examples, from simple to advanced. A test of the worker reads it, too: without
-//! anything of the page in it.
+//! The list of the examples, from simple to advanced. A test of the worker includes this file: it uses
+//! nothing of the page.
 
-/// An example.
-pub(crate) struct Example {
-    /// The name of its folder.
-    pub(crate) name: &'static str,
-    /// What it shows, in a few words.
-    pub(crate) title: &'static str,
-    /// The code that it shows, or the rule that breaks a tie. Empty: all is well.
-    pub(crate) code: &'static str,
-    pub(crate) manifest: &'static str,
-    pub(crate) index: &'static str,
-    /// Empty: there is none, here and below.
-    pub(crate) lock: &'static str,
-    pub(crate) task: &'static str,
-    pub(crate) tenant: &'static str,
-    pub(crate) health: &'static str,
-    pub(crate) policy: &'static str,
-}
-
-/// One without any text.
-const BLANK: Example = Example {
-    name: "",
-    title: "",
-    code: "",
-    manifest: "",
-    index: "",
-    lock: "",
-    task: "",
-    tenant: "",
-    health: "",
-    policy: "",
-};
-
-/// What the first visit shows: the example of the command line's demo.
-pub(crate) const HELLO: Example = Example {
-    name: "hello-agent",
-    title: "Two requirements, both with a server",
-    code: "",
-    manifest: include_str!("../../../examples/hello-agent/agents.md"),
-    index: include_str!("../../../examples/hello-agent/mcp.index.json"),
-    ..BLANK
-};
+use super::example::Example;
+use agent_protocol::DocumentKind;
 
 macro_rules! text {
-    ($name:literal, $file:literal) => {
-        include_str!(concat!("../../examples/", $name, "/", $file))
+    ($folder:literal, $file:literal) => {
+        include_str!(concat!("../../examples/", $folder, "/", $file))
     };
 }
 
 macro_rules! example {
-    ($name:literal, $title:literal, $code:literal $(, $field:ident: $file:literal)*) => {
+    ($folder:literal, $title:literal, $code:literal $(, $kind:ident: $file:literal)*) => {
         Example {
-            name: $name,
             title: $title,
             code: $code,
-            manifest: text!($name, "agents.md"),
-            index: text!($name, "mcp.index.json"),
-            $($field: text!($name, $file),)*
-            ..BLANK
+            texts: &[
+                (DocumentKind::Manifest, text!($folder, "agents.md")),
+                (DocumentKind::Index, text!($folder, "mcp.index.json")),
+                $((DocumentKind::$kind, text!($folder, $file)),)*
+            ],
         }
     };
 }
 
-/// All others, each in the folder of its name in `playground/examples`.
+/// All examples. The first is the command line's demo.
 #[rustfmt::skip]
-pub(crate) const EXAMPLES: [Example; 19] = [
+pub(crate) const EXAMPLES: &[Example] = &[
+    example!("../../examples/hello-agent", "Two requirements, both with a server", ""),
     example!("support-desk", "A category that nobody offers", "MISSING_CATEGORY"),
     example!("release-notes", "A permission too many", "MISSING_SCOPE"),
     example!("payroll-helper", "Data that must stay in Europe", "RESIDENCY_MISMATCH"),
@@ -82,13 +44,13 @@ pub(crate) const EXAMPLES: [Example; 19] = [
     example!("invoice-checker", "Two ids that look alike", "LOOKALIKE_ID"),
     example!(
         "domain-investigator", "Tools for a task, and health", "HEALTH_VETO",
-        task: "task.yaml", tenant: "tenant.yaml", health: "health.yaml"
+        Task: "task.yaml", Tenant: "tenant.yaml", Health: "health.yaml"
     ),
     example!(
         "paper-finder", "A policy in Rego", "POLICY_DENIED",
-        tenant: "tenant.yaml", policy: "policy.rego"
+        Tenant: "tenant.yaml", Policy: "policy.rego"
     ),
-    example!("crm-updater", "More permissions than in the lock", "SCOPE_WIDENED", lock: "agents.lock"),
-    example!("stock-watcher", "Another entry under the same version", "INTEGRITY_CHANGED", lock: "agents.lock"),
-    example!("press-review", "The locked server is gone", "SERVER_REMOVED", lock: "agents.lock"),
+    example!("crm-updater", "More permissions than in the lock", "SCOPE_WIDENED", Lock: "agents.lock"),
+    example!("stock-watcher", "Another entry under the same version", "INTEGRITY_CHANGED", Lock: "agents.lock"),
+    example!("press-review", "The locked server is gone", "SERVER_REMOVED", Lock: "agents.lock"),
 ];

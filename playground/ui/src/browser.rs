@@ -1,8 +1,10 @@
-//! What a page does with the browser besides showing itself.
+//! Functions of the browser.
 
 use js_sys::{Array, Object, Promise, Reflect};
-use wasm_bindgen::prelude::{JsCast as _, JsValue, wasm_bindgen};
+use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue, wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
+use web_sys::Event;
+use yew::prelude::{hook, use_effect_with};
 
 #[wasm_bindgen(raw_module = "./browser.js")]
 extern "C" {
@@ -15,47 +17,63 @@ extern "C" {
     #[wasm_bindgen(js_name = readFiles)]
     fn js_read_files(files: &web_sys::FileList, limit: u32) -> Promise;
 
-    /// Hands a text to the person as a file.
+    /// Downloads a text as a file.
     pub fn download(name: &str, text: &str);
-    /// Whether the value is kept; storage may be full or forbidden.
+    /// Stores a value. Returns false if storage is full or forbidden.
     pub fn store(key: &str, value: &str) -> bool;
-    /// A value that was kept.
+    /// Returns a stored value.
     pub fn load(key: &str) -> Option<String>;
-    /// Forgets a value.
+    /// Removes a stored value.
     pub fn forget(key: &str);
+    /// Returns what the address has behind the path: nothing, or `#` and more.
+    pub fn hash() -> String;
+    #[wasm_bindgen(js_name = setHash)]
+    pub(crate) fn set_hash(hash: &str);
+    /// Removes the hash from the address.
+    #[wasm_bindgen(js_name = forgetHash)]
+    pub fn forget_hash();
+    /// Returns the address of the page, without a hash.
+    pub fn address() -> String;
+    /// Moves the keyboard to the element of an id.
+    pub fn focus(id: &str);
+    /// Returns the value of the field that an event is about.
+    #[wasm_bindgen(js_name = valueOf)]
+    pub fn value_of(event: &Event) -> String;
+    pub(crate) fn theme() -> Option<String>;
+    #[wasm_bindgen(js_name = showTheme)]
+    pub(crate) fn show_theme(name: &str);
 }
 
-/// A file that was picked or dropped.
-pub struct File {
-    /// Its name.
-    pub name: String,
-    /// None: it is too large.
-    pub text: Option<String>,
+/// A file that the user opened.
+pub(crate) struct File {
+    pub(crate) name: String,
+    /// The content; `None` if it is too large.
+    pub(crate) text: Option<String>,
 }
 
-/// Text to base64url of its DEFLATE form.
+/// Converts a text to base64url of its DEFLATE form.
 ///
 /// # Errors
-/// What the browser says, where it can't.
+/// The browser's message, if it can't.
 pub async fn compress(text: &str) -> Result<String, String> {
     text_of(js_compress(text)).await
 }
 
-/// The reverse of [`compress`], for texts of at most `limit` bytes.
+/// Reverses [`compress`], for texts of at most `limit` bytes.
 ///
 /// # Errors
-/// What the browser says, where it is no such form or holds more.
+/// The browser's message, if this is not such a form or holds more.
 pub async fn decompress(packed: &str, limit: u32) -> Result<String, String> {
     text_of(js_decompress(packed, limit)).await
 }
 
-/// Whether the text is in the clipboard now.
-pub async fn copy(text: &str) -> bool {
+/// Copies a text to the clipboard. Returns false if the browser does not allow it.
+pub(crate) async fn copy(text: &str) -> bool {
     JsFuture::from(js_copy(text)).await == Ok(JsValue::TRUE)
 }
 
 /// Reads files of at most `limit` bytes each.
-pub async fn read_files(files: &web_sys::FileList, limit: u32) -> Vec<File> {
+pub(crate) async fn read_files(files: &web_sys::FileList, limit: u32) -> Vec<File> {
     let files = JsFuture::from(js_read_files(files, limit)).await;
     let files = files.unwrap_or_else(|_| Array::new().into());
     Array::from(&files)
@@ -67,11 +85,11 @@ pub async fn read_files(files: &web_sys::FileList, limit: u32) -> Vec<File> {
         .collect()
 }
 
-/// A plain object.
-pub fn object(fields: &[(&str, JsValue)]) -> JsValue {
+/// Returns a plain object.
+pub(crate) fn object(fields: &[(&str, JsValue)]) -> JsValue {
     let object = Object::new();
     for (name, value) in fields {
-        // A plain object takes every property.
+        // A plain object accepts every property.
         let _ = Reflect::set(&object, &JsValue::from_str(name), value);
     }
     object.into()
@@ -89,4 +107,24 @@ async fn text_of(promise: Promise) -> Result<String, String> {
             Err(other) => format!("{other:?}"),
         }),
     }
+}
+
+/// Listens to events of the window for as long as the component lives.
+#[hook]
+pub(crate) fn use_window_event(name: &'static str, listen: impl FnMut(Event) + 'static) {
+    use_effect_with((), move |()| {
+        let listener = Closure::<dyn FnMut(Event)>::new(listen);
+        let window = web_sys::window();
+        if let Some(window) = &window {
+            // A window accepts every listener.
+            let _ =
+                window.add_event_listener_with_callback(name, listener.as_ref().unchecked_ref());
+        }
+        move || {
+            if let Some(window) = window {
+                let listener = listener.as_ref().unchecked_ref();
+                let _ = window.remove_event_listener_with_callback(name, listener);
+            }
+        }
+    });
 }

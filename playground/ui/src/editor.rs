@@ -1,23 +1,25 @@
 //! The text editors.
 //!
-//! The texts live in them, with their history of undoing; [`Editors`] finds the editor of an
-//! input, and [`EditorPane`] puts one on the page.
+//! The editors hold the texts and their undo history. [`Editors`] finds the editor of a document,
+//! and [`EditorPane`] puts one on the page.
 
 use crate::browser::object;
-use crate::notice::Notice;
-use agent_protocol::{Diagnostic, DocumentKind, Edit, Place, Point, Severity};
+use crate::content::Mark;
+use crate::problems::severity;
+use agent_protocol::{Diagnostic, DocumentKind, Edit, Place, Point};
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, JsString};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::prelude::{Closure, JsValue, wasm_bindgen};
+use web_sys::Element;
 use yew::prelude::*;
 
 #[wasm_bindgen(raw_module = "./editor/editor.js")]
 extern "C" {
     type Editor;
     #[wasm_bindgen(constructor)]
-    fn new(parent: &web_sys::Element, options: &JsValue, on_change: &JsValue) -> Editor;
+    fn new(parent: &Element, options: &JsValue, on_change: &JsValue) -> Editor;
     #[wasm_bindgen(method)]
     fn text(this: &Editor) -> JsString;
     #[wasm_bindgen(method, js_name = setText)]
@@ -40,40 +42,20 @@ extern "C" {
     fn destroy(this: &Editor);
 }
 
-/// What an editor is: its language, what it is called, whether one can write in it, and whether long
-/// lines are broken.
-fn options(
-    language: &str,
-    label: &str,
-    read_only: bool,
-    placeholder: &str,
-    wrapped: bool,
-) -> JsValue {
-    object(&[
-        ("language", language.into()),
-        ("label", label.into()),
-        ("readOnly", read_only.into()),
-        ("placeholder", placeholder.into()),
-        ("wrapped", wrapped.into()),
-    ])
-}
-
 fn point(point: Point) -> JsValue {
     object(&[("line", point.line.into()), ("column", point.column.into())])
 }
 
-/// What is put in at a place.
-fn change(edit: &Edit) -> JsValue {
-    object(&[
-        ("start", point(edit.place.start)),
-        ("end", point(edit.place.end)),
-        ("insert", edit.replacement.as_str().into()),
-    ])
+/// Returns a place with more fields.
+fn at<const N: usize>(place: &Place, fields: [(&str, JsValue); N]) -> JsValue {
+    let ends = [("start", point(place.start)), ("end", point(place.end))];
+    let all: Vec<_> = ends.into_iter().chain(fields).collect();
+    object(&all)
 }
 
-/// The file name of an input.
-pub fn file_name(source: DocumentKind) -> &'static str {
-    match source {
+/// Returns the file name of a document.
+pub fn file_name(kind: DocumentKind) -> &'static str {
+    match kind {
         DocumentKind::Manifest => "agents.md",
         DocumentKind::Index => "mcp.index.json",
         DocumentKind::Lock => "agents.lock",
@@ -93,30 +75,22 @@ pub fn file_name(source: DocumentKind) -> &'static str {
     }
 }
 
-/// In what an input is written; the editor knows the names.
-fn language(source: DocumentKind) -> &'static str {
-    match source {
-        DocumentKind::Manifest => "agents.md",
-        DocumentKind::Task
-        | DocumentKind::Tenant
-        | DocumentKind::Health
-        | DocumentKind::Context => "yaml or json",
-        DocumentKind::Policy => "rego",
+/// Returns the language of a document, by its name in the editor.
+fn language(kind: DocumentKind) -> &'static str {
+    match file_name(kind).rsplit_once('.') {
+        Some((_, "md")) => "agents.md",
+        Some((_, "yaml")) => "yaml or json",
+        Some((_, "rego")) => "rego",
         _ => "json",
     }
 }
 
-/// Whether an input holds sentences, which are to be seen whole.
-fn is_prose(source: DocumentKind) -> bool {
-    matches!(source, DocumentKind::Summary | DocumentKind::Payload)
-}
-
-/// The editors that are on the page.
+/// The editors of a page.
 #[derive(Default)]
 pub struct Editors {
     editors: [RefCell<Option<Editor>>; DocumentKind::ALL.len()],
-    /// Whether there are underlines in them.
-    marked: [Cell<bool>; DocumentKind::ALL.len()],
+    /// Whether an editor underlines anything.
+    underlined: [Cell<bool>; DocumentKind::ALL.len()],
 }
 
 impl PartialEq for Editors {
@@ -126,178 +100,175 @@ impl PartialEq for Editors {
 }
 
 impl Editors {
-    fn with<T>(&self, source: DocumentKind, call: impl FnOnce(&Editor) -> T) -> Option<T> {
-        self.editors[source as usize].borrow().as_ref().map(call)
+    fn with<T>(&self, kind: DocumentKind, call: impl FnOnce(&Editor) -> T) -> Option<T> {
+        self.editors[kind as usize].borrow().as_ref().map(call)
     }
 
-    /// Whether an input has an editor.
-    pub fn has(&self, source: DocumentKind) -> bool {
-        self.editors[source as usize].borrow().is_some()
+    /// Returns whether a document has an editor.
+    pub(crate) fn has(&self, kind: DocumentKind) -> bool {
+        self.editors[kind as usize].borrow().is_some()
     }
 
-    /// The text of an input; empty before its editor is there.
-    pub fn text(&self, source: DocumentKind) -> JsString {
-        self.with(source, Editor::text).unwrap_or_default()
+    /// Returns the text of a document. It is empty before its editor exists.
+    pub fn text(&self, kind: DocumentKind) -> JsString {
+        self.with(kind, Editor::text).unwrap_or_default()
     }
 
-    /// Whether there is anything in a text but white space.
-    pub fn is_filled(&self, source: DocumentKind) -> bool {
-        self.text(source).trim().length() > 0
+    /// Returns whether a text has anything but white space.
+    pub fn is_filled(&self, kind: DocumentKind) -> bool {
+        self.text(kind).trim().length() > 0
     }
 
-    /// Replaces a text as one step that can be undone.
-    pub fn replace(&self, source: DocumentKind, text: &str) {
-        self.with(source, |editor| editor.replace_all(text));
+    /// Replaces a text in one step, which the user can undo.
+    pub(crate) fn replace(&self, kind: DocumentKind, text: &str) {
+        self.with(kind, |editor| editor.replace_all(text));
     }
 
-    /// Puts a text in as if it had been there from the beginning.
-    pub fn load(&self, source: DocumentKind, text: &str) {
-        self.with(source, |editor| editor.set_text(text));
+    /// Loads a text, with an empty undo history.
+    pub fn load(&self, kind: DocumentKind, text: &str) {
+        self.with(kind, |editor| editor.set_text(text));
     }
 
-    /// Takes back the last step in a text.
-    pub fn undo(&self, source: DocumentKind) {
-        self.with(source, Editor::undo);
+    /// Undoes the last step in a text.
+    pub(crate) fn undo(&self, kind: DocumentKind) {
+        self.with(kind, Editor::undo);
     }
 
-    /// Underlines what is to be said about each input.
-    pub fn show_problems(&self, diagnostics: &[Diagnostic]) {
-        for source in DocumentKind::ALL {
-            let marks: Array = diagnostics
-                .iter()
-                .filter_map(|diagnostic| mark(diagnostic, source))
-                .collect();
-            // With every keystroke there are none, mostly, and there were none before: a large
-            // text is not to be drawn again for that.
-            let marked = marks.length() > 0;
-            if self.marked[source as usize].replace(marked) || marked {
-                self.with(source, |editor| editor.set_diagnostics(&marks));
+    /// Underlines these problems, and no others.
+    pub(crate) fn show_problems(&self, diagnostics: &[Diagnostic]) {
+        for kind in DocumentKind::ALL {
+            let marks = diagnostics.iter().filter_map(|found| {
+                let place = found.labels.first()?.place;
+                (place.source == kind).then(|| problem(&place, found))
+            });
+            let marks: Array = marks.collect();
+            // Most edits lead from no problem to no problem: a large text is not drawn again then.
+            let underlined = marks.length() > 0;
+            if self.underlined[kind as usize].replace(underlined) || underlined {
+                self.with(kind, |editor| editor.set_diagnostics(&marks));
             }
         }
     }
 
-    /// Marks these places, and no others.
-    pub fn highlight(&self, places: &[Place]) {
-        self.mark(places.iter().map(|place| (*place, "")));
-    }
-
-    /// The same with what each stands for: `yes`, `near`, `no` or nothing, and `chosen` besides.
-    pub fn mark(&self, places: impl Iterator<Item = (Place, &'static str)>) {
-        let marks = DocumentKind::ALL.map(|_| Array::new());
-        for (place, tone) in places {
-            marks[place.source as usize].push(&object(&[
-                ("start", point(place.start)),
-                ("end", point(place.end)),
-                ("tone", tone.into()),
-            ]));
-        }
-        for (source, marks) in DocumentKind::ALL.into_iter().zip(marks) {
-            self.with(source, |editor| editor.highlight(&marks));
+    /// Gives these places a background, and no others.
+    pub(crate) fn mark(&self, marks: &[Mark]) {
+        for kind in DocumentKind::ALL {
+            let here = marks.iter().filter(|(place, _)| place.source == kind);
+            let here = here.map(|(place, class)| at(place, [("tone", (*class).into())]));
+            let here: Array = here.collect();
+            self.with(kind, |editor| editor.highlight(&here));
         }
     }
 
-    /// Scrolls to a place, and moves the cursor there if asked to.
+    /// Scrolls to a place.
     pub fn reveal(&self, place: &Place, focus: bool) {
         self.with(place.source, |editor| {
             editor.reveal(&point(place.start), &point(place.end), focus);
         });
     }
 
-    /// Scrolls to a place once what is about to be shown is shown, because an editor that is not seen
-    /// can't scroll; and moves the cursor there if asked to.
+    /// Scrolls to a place after the page is rendered, because a hidden editor can't scroll. With `focus`
+    /// the cursor moves there.
     pub fn reveal_soon(self: &Rc<Self>, place: Place, focus: bool) {
         let editors = Rc::clone(self);
         Timeout::new(0, move || editors.reveal(&place, focus)).forget();
     }
 
-    /// Makes changes, and says what was done and how to take it back.
-    pub fn carry_out(&self, what: &str, edits: &[Edit]) -> Notice {
-        self.apply(edits);
-        let edited = |source: &DocumentKind| edits.iter().any(|edit| edit.place.source == *source);
-        Notice {
-            undo: DocumentKind::ALL.into_iter().filter(edited).collect(),
-            ..Notice::done(format!("Applied: {what}"))
-        }
-    }
-
-    /// Makes changes, all those to one text as one step that can be undone.
-    pub fn apply(&self, edits: &[Edit]) {
-        for source in DocumentKind::ALL {
-            let edits = edits.iter().filter(|edit| edit.place.source == source);
-            let changes: Array = edits.map(change).collect();
-            if changes.length() > 0 {
-                self.with(source, |editor| editor.apply_edits(&changes));
+    /// Applies edits, those of each text as one step, which the user can undo. Returns the kinds of the
+    /// edited documents.
+    pub(crate) fn apply(&self, edits: &[Edit]) -> Vec<DocumentKind> {
+        let apply = |kind: &DocumentKind| {
+            let edits = edits.iter().filter(|edit| edit.place.source == *kind);
+            let changes =
+                edits.map(|it| at(&it.place, [("insert", it.replacement.as_str().into())]));
+            let changes: Array = changes.collect();
+            let edited = changes.length() > 0;
+            if edited {
+                self.with(*kind, |editor| editor.apply_edits(&changes));
             }
-        }
+            edited
+        };
+        DocumentKind::ALL.into_iter().filter(apply).collect()
     }
 }
 
-/// A diagnostic as it is shown in an input. None if it is not about it.
-fn mark(diagnostic: &Diagnostic, source: DocumentKind) -> Option<JsValue> {
-    let place = diagnostic.labels.first()?.place;
-    let severity = match diagnostic.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    };
-    let help = diagnostic.help.iter().map(|text| JsValue::from_str(text));
-    (place.source == source).then(|| {
-        object(&[
-            ("start", point(place.start)),
-            ("end", point(place.end)),
-            ("severity", severity.into()),
-            ("code", diagnostic.code.as_str().into()),
-            ("message", diagnostic.message.as_str().into()),
-            ("help", help.collect::<Array>().into()),
-        ])
-    })
+/// Returns a problem for the editor.
+fn problem(place: &Place, found: &Diagnostic) -> JsValue {
+    let help = found.help.iter().map(|text| JsValue::from_str(text));
+    let fields = [
+        ("severity", severity(found.severity).into()),
+        ("code", found.code.as_str().into()),
+        ("message", found.message.as_str().into()),
+        ("help", help.collect::<Array>().into()),
+    ];
+    at(place, fields)
 }
 
-/// What an editor on the page needs.
 #[derive(Properties, PartialEq, Clone)]
-pub struct EditorProps {
-    /// Which input.
-    pub source: DocumentKind,
-    /// Where the editor is to be found.
-    pub editors: Rc<Editors>,
-    /// What stands in it while it is empty.
-    pub placeholder: AttrValue,
-    /// Called after each change of the text, but not those of [`Editors::load`].
-    pub on_change: Callback<DocumentKind>,
+pub(crate) struct EditorProps {
+    pub(crate) kind: DocumentKind,
+    /// The editors among which this one is found.
+    pub(crate) editors: Rc<Editors>,
+    pub(crate) placeholder: AttrValue,
+    /// Called after each change of the text, except by [`Editors::load`].
+    pub(crate) on_change: Callback<DocumentKind>,
 }
 
-/// The editor of an input.
+/// Puts an editor into an element. An editor with a document can be edited, and `text` is its
+/// placeholder.
+fn create(
+    parent: &NodeRef,
+    document: Option<DocumentKind>,
+    label: &str,
+    text: &str,
+    wrapped: bool,
+    on_change: impl FnMut() + 'static,
+) -> Option<Editor> {
+    let options = object(&[
+        ("language", document.map_or("json", language).into()),
+        ("label", label.into()),
+        ("readOnly", document.is_none().into()),
+        ("placeholder", text.into()),
+        ("wrapped", wrapped.into()),
+    ]);
+    let on_change = Closure::<dyn FnMut()>::new(on_change).into_js_value();
+    Some(Editor::new(&parent.cast()?, &options, &on_change))
+}
+
+/// The editor of a document.
 #[component]
-pub fn EditorPane(props: &EditorProps) -> Html {
+pub(crate) fn EditorPane(props: &EditorProps) -> Html {
     let parent = use_node_ref();
     {
         let (parent, props) = (parent.clone(), props.clone());
         use_effect_with((), move |()| {
-            let source = props.source;
-            let on_change = props.on_change.clone();
-            let on_change = Closure::<dyn FnMut()>::new(move || on_change.emit(source));
-            let editor = parent.cast::<web_sys::Element>().map(|parent| {
-                let name = file_name(source);
-                let wrapped = is_prose(source);
-                let options = options(language(source), name, false, &props.placeholder, wrapped);
-                Editor::new(&parent, &options, on_change.as_ref())
-            });
-            props.editors.editors[source as usize].replace(editor);
-            // The page lives as long as its editors do.
-            on_change.forget();
+            let (kind, on_change) = (props.kind, props.on_change);
+            let on_change = move || on_change.emit(kind);
+            // These hold long sentences.
+            let wrapped = matches!(kind, DocumentKind::Summary | DocumentKind::Payload);
+            let name = file_name(kind);
+            let editor = create(
+                &parent,
+                Some(kind),
+                name,
+                &props.placeholder,
+                wrapped,
+                on_change,
+            );
+            props.editors.editors[kind as usize].replace(editor);
         });
     }
     html! { <div class="editor" ref={parent} /> }
 }
 
-/// What a viewer needs.
+/// The properties of a [`Viewer`].
 #[derive(Properties, PartialEq)]
 pub struct ViewerProps {
-    /// What it is called for screen readers.
+    /// The name for screen readers.
     pub label: AttrValue,
     /// The text.
     pub text: Rc<str>,
-    /// The text that it is compared with, if any.
+    /// The text to compare with, if any.
     #[prop_or_default]
     pub original: Option<Rc<str>>,
     /// Whether long lines are broken.
@@ -305,7 +276,7 @@ pub struct ViewerProps {
     pub wrapped: bool,
 }
 
-/// A text that is only shown, with what differs from another one.
+/// A read-only text, with its differences from another text.
 #[component]
 pub fn Viewer(props: &ViewerProps) -> Html {
     let parent = use_node_ref();
@@ -314,27 +285,20 @@ pub fn Viewer(props: &ViewerProps) -> Html {
         let (parent, editor) = (parent.clone(), editor.clone());
         let (label, wrapped) = (props.label.clone(), props.wrapped);
         use_effect_with((), move |()| {
-            if let Some(parent) = parent.cast::<web_sys::Element>() {
-                let options = options("json", &label, true, "", wrapped);
-                let nothing = Closure::<dyn FnMut()>::new(|| ());
-                *editor.borrow_mut() = Some(Editor::new(&parent, &options, nothing.as_ref()));
-                nothing.forget();
-            }
+            editor.replace(create(&parent, None, &label, "", wrapped, || ()));
             move || {
-                if let Some(editor) = editor.borrow_mut().take() {
+                if let Some(editor) = editor.take() {
                     editor.destroy();
                 }
             }
         });
     }
-    {
-        let shown = (Rc::clone(&props.text), props.original.clone());
-        use_effect_with(shown, move |(text, original)| {
-            if let Some(editor) = editor.borrow().as_ref() {
-                editor.set_text(text);
-                editor.compare(original.as_deref());
-            }
-        });
-    }
+    let shown = (Rc::clone(&props.text), props.original.clone());
+    use_effect_with(shown, move |(text, original)| {
+        if let Some(editor) = editor.borrow().as_ref() {
+            editor.set_text(text);
+            editor.compare(original.as_deref());
+        }
+    });
     html! { <div class="viewer" ref={parent} /> }
 }

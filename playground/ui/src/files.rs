@@ -1,61 +1,64 @@
-//! Files that a person brings.
+//! Files that the user opens.
 
 use crate::browser;
-use crate::editor::{Editors, file_name};
+use crate::content::{Content, Layout};
+use crate::editor::file_name;
 use crate::notice::Notice;
-use agent_protocol::DocumentKind;
+use crate::page::Page;
+use wasm_bindgen_futures::spawn_local;
 use web_sys::{DragEvent, FileList, HtmlInputElement};
 use yew::prelude::*;
 
-/// The largest file that is taken, in bytes.
+/// Maximum size of a file, in bytes.
 const FILE_LIMIT: u32 = 64 << 20;
 
-/// What became of files.
-pub struct Taken {
-    /// The inputs that are in the editors now, as steps that can be undone.
-    pub sources: Vec<DocumentKind>,
-    /// What is to be said of it.
-    pub notice: Notice,
-}
-
-/// Reads files into the editors, each into the one that its name tells. `known` says which names do.
-pub async fn take(
-    files: &FileList,
-    editors: &Editors,
-    source_of: impl Fn(&str) -> Option<DocumentKind>,
-    known: &str,
-) -> Taken {
-    let mut taken = Vec::new();
-    let mut refused = Vec::new();
-    for file in browser::read_files(files, FILE_LIMIT).await {
-        match (source_of(&file.name), file.text) {
-            (Some(source), Some(text)) => {
-                editors.replace(source, &text);
-                taken.push(source);
+/// Reads files into the editors of the documents that their names tell.
+pub(crate) fn open_files<C: Content>(page: &Page<C>, files: FileList) {
+    let page = page.clone();
+    spawn_local(async move {
+        let area = page.state.area;
+        let mut opened = Vec::new();
+        let mut refused = Vec::new();
+        for file in browser::read_files(&files, FILE_LIMIT).await {
+            let kind = C::document_of(area, &file.name.to_ascii_lowercase());
+            match (kind, file.text) {
+                (Some(kind), Some(text)) => {
+                    page.editors.replace(kind, &text);
+                    opened.push(kind);
+                }
+                (None, _) => refused.push(format!(
+                    "{}: unknown file name; use a name such as {}",
+                    file.name,
+                    C::FILE_NAMES
+                )),
+                (_, None) => {
+                    refused.push(format!("{}: more than {} MB", file.name, FILE_LIMIT >> 20));
+                }
             }
-            (None, _) => refused.push(format!(
-                "{}: its name tells none of the inputs, such as {known}",
-                file.name
-            )),
-            (_, None) => refused.push(format!("{}: more than {} MB", file.name, FILE_LIMIT >> 20)),
         }
-    }
-    let names: Vec<_> = taken.iter().map(|source| file_name(*source)).collect();
-    Taken {
-        notice: if refused.is_empty() {
+        if let Some(first) = opened.first()
+            && !opened.iter().any(|kind| C::shows(area, *kind))
+            && let Some(Layout { area, .. }) =
+                C::LAYOUTS.iter().find(|it| C::shows(it.area, *first))
+        {
+            area.open();
+        }
+        let shown = opened.clone();
+        page.update(|state| shown.into_iter().for_each(|kind| state.show_input(kind)));
+        let names: Vec<_> = opened.iter().map(|kind| file_name(*kind)).collect();
+        page.notify(if refused.is_empty() {
             Notice {
-                undo: taken.clone(),
+                undo: opened,
                 ..Notice::done(format!("Opened {}", names.join(", ")))
             }
         } else {
             Notice::alarm(format!("Not opened: {}", refused.join("; ")))
-        },
-        sources: taken,
-    }
+        });
+    });
 }
 
-/// What is to be done with files that are dropped on an element.
-pub fn on_drop(on_files: Callback<FileList>) -> Callback<DragEvent> {
+/// Returns a callback for files that are dropped on an element.
+pub(crate) fn on_drop(on_files: Callback<FileList>) -> Callback<DragEvent> {
     Callback::from(move |event: DragEvent| {
         let files = event.data_transfer().and_then(|data| data.files());
         if let Some(files) = files.filter(|files| files.length() > 0) {
@@ -65,34 +68,32 @@ pub fn on_drop(on_files: Callback<FileList>) -> Callback<DragEvent> {
     })
 }
 
-/// What a button that opens files needs.
 #[derive(Properties, PartialEq)]
-pub struct OpenProps {
-    /// The ends of names that are offered, with commas between them.
-    pub accept: AttrValue,
-    /// Called with the files.
-    pub on_files: Callback<FileList>,
+pub(crate) struct OpenProps {
+    /// The file name extensions that are offered, separated by commas.
+    pub(crate) accept: AttrValue,
+    pub(crate) on_files: Callback<FileList>,
 }
 
 /// A button that opens files.
 #[component]
-pub fn Open(props: &OpenProps) -> Html {
+pub(crate) fn Open(props: &OpenProps) -> Html {
     let picker = use_node_ref();
     let pick = {
         let picker = picker.clone();
-        Callback::from(move |_: MouseEvent| {
+        move |_| {
             if let Some(input) = picker.cast::<HtmlInputElement>() {
                 input.click();
             }
-        })
+        }
     };
     let on_files = props.on_files.clone();
-    let picked = Callback::from(move |event: Event| {
+    let picked = move |event: Event| {
         let input = event.target_dyn_into::<HtmlInputElement>();
-        if let Some(files) = input.as_ref().and_then(HtmlInputElement::files) {
+        if let Some(files) = input.and_then(|input| input.files()) {
             on_files.emit(files);
         }
-    });
+    };
     html! {
         <>
             <button onclick={pick}>{ "Open…" }</button>

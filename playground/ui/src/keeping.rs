@@ -1,36 +1,35 @@
-//! What is kept for the next visit.
+//! The texts that the browser keeps for the next visit.
 
+use crate::content::Content;
+use crate::notice::Notice;
+use crate::page::Page;
+use crate::worker::Edits;
 use gloo_timers::callback::Timeout;
 use yew::prelude::*;
 
-/// The longest texts that are kept, in UTF-16 units, all together: browsers keep some five million,
-/// and writing them stops the page for a moment.
-pub const LIMIT: u32 = 1 << 20;
+/// Maximum length of all texts together, in UTF-16 units. Browsers keep about five million, and
+/// writing them stops the page for a moment.
+const LIMIT: u32 = 1 << 20;
 
-/// How long nothing must have been typed before the texts are kept, in milliseconds.
-const AFTER: u32 = 700;
+/// Time without an edit after which the page stores the texts, in milliseconds.
+const DELAY: u32 = 700;
 
-/// What is said when they are not.
-pub const LOST: &str = "The inputs are too large to be kept for the next visit: save them as files";
-
-/// Keeps texts once nothing is typed for a moment. `edits` says how often each was changed, and `keep`
-/// whether they are kept now. Where they are not for the first time, `lose` is called: what was kept
-/// before is older than what is here.
+/// Stores the texts when the user pauses. If the browser can't store them, this removes what it had
+/// stored before, which is older than what the user sees, and says so once.
 #[hook]
-pub fn use_keeping<const N: usize>(
-    edits: [u32; N],
-    keep: impl FnOnce() -> bool + 'static,
-    lose: impl FnOnce() + 'static,
-) {
-    let told = use_mut_ref(|| false);
-    use_effect_with(edits, move |edits| {
-        let first = *edits == [0; N];
-        let timer = (!first).then(|| {
-            Timeout::new(AFTER, move || {
-                if keep() {
-                    *told.borrow_mut() = false;
-                } else if !told.replace(true) {
-                    lose();
+pub(crate) fn use_keeping<C: Content>(page: &Page<C>) {
+    let lost = use_mut_ref(|| false);
+    let page = page.clone();
+    use_effect_with(page.state.edits, move |edits| {
+        let timer = (*edits != Edits::default()).then(|| {
+            Timeout::new(DELAY, move || {
+                let length: u32 = C::kinds().map(|it| page.editors.text(it).length()).sum();
+                let kept = length <= LIMIT && C::keep(&page);
+                if !lost.replace(!kept) && !kept {
+                    C::forget();
+                    page.notify(Notice::alarm(
+                        "The inputs are too large for the browser to keep: save them as files",
+                    ));
                 }
             })
         });

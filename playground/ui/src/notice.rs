@@ -1,23 +1,25 @@
-//! A sentence for the person.
+//! A short message for the user.
 
-use crate::browser;
+use crate::content::Content;
+use crate::dialog::close;
+use crate::page::Page;
 use crate::problems::prose;
 use agent_protocol::DocumentKind;
 use yew::prelude::*;
 
-/// A sentence for the person, until the next one or until it is closed.
+/// A message that stays until the next one, or until the user closes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// The sentence.
+    /// The message.
     pub text: String,
     /// Whether something went wrong.
     pub alarming: bool,
-    /// The texts in which a step can be taken back.
+    /// The documents in which the user can undo what was done.
     pub undo: Vec<DocumentKind>,
 }
 
 impl Notice {
-    /// That something was done.
+    /// Reports a success.
     pub fn done(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -26,7 +28,7 @@ impl Notice {
         }
     }
 
-    /// That something went wrong.
+    /// Reports a failure.
     pub fn alarm(text: impl Into<String>) -> Self {
         Self {
             alarming: true,
@@ -35,43 +37,23 @@ impl Notice {
     }
 }
 
-/// Copies a text, and says whether it could be done.
-pub async fn copied(what: &str, text: &str) -> Notice {
-    if browser::copy(text).await {
-        Notice::done(format!("Copied {what}"))
-    } else {
-        Notice::alarm("The browser does not allow copying here")
-    }
-}
-
-/// What is to be said, and what a person can do about it.
-#[derive(Properties, PartialEq)]
-pub struct NoticeLineProps {
-    /// None: nothing is to be said.
-    pub notice: Option<Notice>,
-    /// Called with the texts in which a step is to be taken back.
-    pub on_undo: Callback<Vec<DocumentKind>>,
-    /// Called when it was read.
-    pub on_close: Callback<MouseEvent>,
-}
-
-/// The last thing that is to be said.
-#[component]
-pub fn NoticeLine(props: &NoticeLineProps) -> Html {
-    let notice = props.notice.as_ref().map(|notice| {
-        let undo = {
-            let (on_undo, sources) = (props.on_undo.clone(), notice.undo.clone());
-            Callback::from(move |_: MouseEvent| on_undo.emit(sources.clone()))
-        };
+/// Shows the notice of a page.
+pub(crate) fn notice<C: Content>(page: &Page<C>) -> Html {
+    let notice = page.state.notice.as_ref().map(|notice| {
+        let kinds = notice.undo.clone();
+        let undo = page.callback(move |page, _| {
+            for kind in &kinds {
+                page.editors.undo(*kind);
+            }
+            page.update(|state| state.notice = None);
+        });
         html! {
             <p class={classes!("notice", notice.alarming.then_some("alarming"))}>
                 <span>{ prose(&notice.text) }</span>
                 if !notice.undo.is_empty() {
                     <button onclick={undo}>{ "Undo" }</button>
                 }
-                <button class="close" onclick={props.on_close.clone()} aria-label="Close">
-                    { "×" }
-                </button>
+                { close("Close", page.on(|state| state.notice = None)) }
             </p>
         }
     });

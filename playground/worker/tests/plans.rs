@@ -10,11 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The page's own list.
+/// The page's own lists, and the type of their items.
+#[path = "../../ui/src/example.rs"]
+pub mod example;
 #[path = "../../plans/src/examples/gallery.rs"]
 mod gallery;
 
-use gallery::{BASIS, EXAMPLES, Example};
+use example::Example;
+use gallery::{BASIS, CALLS, GROUNDINGS, PLANS};
 
 /// Texts by their inputs.
 type Inputs = BTreeMap<usize, (DocumentKind, String)>;
@@ -51,7 +54,12 @@ fn grounding(inputs: &Inputs) -> Grounding {
 }
 
 fn of(matter: RequestKind) -> impl Iterator<Item = &'static Example> {
-    EXAMPLES.iter().filter(move |it| it.matter == matter)
+    let examples = match matter {
+        RequestKind::Plan => PLANS,
+        RequestKind::Call => CALLS,
+        RequestKind::Grounding => GROUNDINGS,
+    };
+    examples.iter()
 }
 
 /// The offset of a point in a text.
@@ -91,7 +99,7 @@ fn after(inputs: &Inputs, edits: &[Edit]) -> Inputs {
 #[test]
 fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
     for example in of(RequestKind::Plan) {
-        let inputs = inputs(|source| example.text(source));
+        let inputs = inputs(|source| example.text(source, BASIS));
         let told = decision(RequestKind::Plan, &inputs);
         assert_eq!(told.diagnostics, [], "{}", example.title);
         if example.code.is_empty() {
@@ -142,7 +150,10 @@ fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
 #[test]
 fn each_example_of_a_call_shows_its_code() {
     for example in of(RequestKind::Call) {
-        let told = decision(RequestKind::Call, &inputs(|source| example.text(source)));
+        let told = decision(
+            RequestKind::Call,
+            &inputs(|source| example.text(source, BASIS)),
+        );
         let problems = told.problems.iter().filter_map(|it| it.reason.clone());
         let diagnostics = told.diagnostics.iter().map(|it| it.code.clone());
         let codes: Vec<_> = problems.chain(diagnostics).collect();
@@ -167,7 +178,7 @@ fn each_example_of_a_call_shows_its_code() {
 #[test]
 fn each_example_of_a_grounding_shows_its_code_and_what_is_nearest_is_evidence() {
     for example in of(RequestKind::Grounding) {
-        let inputs = inputs(|source| example.text(source));
+        let inputs = inputs(|source| example.text(source, BASIS));
         let told = grounding(&inputs);
         let mut codes = Vec::new();
         let mut edits = Vec::new();
@@ -210,10 +221,8 @@ fn titles_are_told_apart_and_files_of_examples_are_used() {
         // The first shows that all is well.
         assert_eq!(of(matter).next().expect("an example").code, "");
     }
-    let texts = EXAMPLES
-        .iter()
-        .flat_map(|example| example.texts)
-        .chain(BASIS);
+    let examples = [PLANS, CALLS, GROUNDINGS].into_iter().flatten();
+    let texts = examples.flat_map(|example| example.texts).chain(BASIS);
     let texts: BTreeSet<_> = texts.map(|(_, text)| *text).collect();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plans/examples");
     let mut files = 0;
@@ -246,7 +255,7 @@ fn the_lock_of_the_examples_is_what_is_resolved() {
 
 fn first(matter: RequestKind) -> Inputs {
     let example = of(matter).next().expect("an example");
-    inputs(|source| example.text(source))
+    inputs(|source| example.text(source, BASIS))
 }
 
 fn with(mut inputs: Inputs, source: DocumentKind, text: &str) -> Inputs {
@@ -329,7 +338,10 @@ fn a_problem_is_of_a_step_and_of_a_check_of_it() {
     let example = of(RequestKind::Plan)
         .find(|it| it.code == "limit_exceeded")
         .expect("an example");
-    let told = decision(RequestKind::Plan, &inputs(|source| example.text(source)));
+    let told = decision(
+        RequestKind::Plan,
+        &inputs(|source| example.text(source, BASIS)),
+    );
     let [problem] = &told.problems[..] else {
         panic!("{:?}", told.problems);
     };
@@ -400,7 +412,7 @@ fn documents_that_can_t_be_read_are_told_with_what_the_others_say() {
         DocumentKind::Index
     );
     let http = of(RequestKind::Plan).nth(1).expect("an example");
-    let http = inputs(|source| http.text(source));
+    let http = inputs(|source| http.text(source, BASIS));
     let blank = [DocumentKind::Index, DocumentKind::Lock]
         .into_iter()
         .fold(http, |it, source| with(it, source, " \n"));
@@ -430,7 +442,10 @@ fn places_of_a_call_are_in_its_own_text() {
         .collect();
     assert_eq!(places[0].source, DocumentKind::Call);
     let example = of(RequestKind::Call).nth(1).expect("an example");
-    let told = decision(RequestKind::Call, &inputs(|source| example.text(source)));
+    let told = decision(
+        RequestKind::Call,
+        &inputs(|source| example.text(source, BASIS)),
+    );
     assert_eq!(told.problems[0].place.source, DocumentKind::Call);
     let edits = told.problems[0].fixes[0].edits.as_ref().expect("edits");
     assert_eq!(edits[0].place.source, DocumentKind::Call);
@@ -439,7 +454,9 @@ fn places_of_a_call_are_in_its_own_text() {
 #[test]
 fn what_differs_is_told_piece_by_piece() {
     let example = of(RequestKind::Grounding).find(|it| it.title == "A number with marks");
-    let told = grounding(&inputs(|source| example.expect("an example").text(source)));
+    let told = grounding(&inputs(|source| {
+        example.expect("an example").text(source, BASIS)
+    }));
     let Evidence::Missed {
         near: Some(near), ..
     } = &told.claims[1].verdict
@@ -490,7 +507,7 @@ fn a_text_is_read_when_it_changes_and_kept_for_every_matter() {
         Verdict::Allowed
     );
     let http = of(RequestKind::Plan).nth(1).expect("an example");
-    let http = |source| (source, http.text(source).to_owned());
+    let http = |source| (source, http.text(source, BASIS).to_owned());
     assert_eq!(
         ask(
             vec![http(DocumentKind::Plan), http(DocumentKind::Request)],
