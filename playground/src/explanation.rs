@@ -69,17 +69,13 @@ fn focused() -> Option<HtmlElement> {
 }
 
 fn body(page: &Page, explanation: &Explanation) -> Html {
-    let (sign, verdict) = match &explanation.verdict {
-        CandidateVerdict::Selected => (Sign::yes(""), "selected".to_owned()),
-        CandidateVerdict::Eligible(lost) => (
-            Sign {
-                mark: "○",
-                ..Sign::yes("")
-            },
-            format!("eligible, and {lost}"),
-        ),
-        CandidateVerdict::Rejected => (Sign::no(""), "rejected".to_owned()),
+    let (sign, lost) = match &explanation.verdict {
+        CandidateVerdict::Selected => (Sign::yes("selected"), None),
+        CandidateVerdict::Eligible(lost) => (Sign::yes("eligible, and "), Some(lost)),
+        CandidateVerdict::Rejected => (Sign::no("rejected"), None),
     };
+    let mark = if lost.is_some() { "○" } else { sign.mark };
+    let sign = Sign { mark, ..sign };
     let requirements = page.content().requirements();
     let requirement = requirements.get(explanation.requirement as usize);
     let server = &explanation.server;
@@ -118,7 +114,7 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
             <p class={classes!("answer-line", sign.class)}>
                 { sign.mark() }
                 { for requirement.map(|it| format!("{}: ", it.name())) }
-                { verdict }
+                { sign.words }{ for lost }
             </p>
             <table class="checks">
                 <thead>

@@ -1,6 +1,6 @@
 //! The documents of the page, and the form in which the browser and links keep them.
 
-use crate::examples::GALLERIES;
+use crate::gallery;
 use crate::state::{Page, Servers, name_tenant};
 use agent_protocol::DocumentKind;
 use agent_ui::areas::Area;
@@ -14,16 +14,6 @@ const WORDS: [(&str, DocumentKind); 5] = [
     ("tenant", DocumentKind::Tenant),
     ("health", DocumentKind::Health),
     ("context", DocumentKind::Context),
-];
-
-/// The documents below the manifest.
-const LOWER: &[DocumentKind] = &[
-    DocumentKind::Index,
-    DocumentKind::Lock,
-    DocumentKind::Task,
-    DocumentKind::Tenant,
-    DocumentKind::Health,
-    DocumentKind::Policy,
 ];
 
 impl Documents for Servers {
@@ -50,8 +40,20 @@ impl Documents for Servers {
             "Optional. Data for the policy, as input.context, such as\n\nhour: 14")
             .below(DocumentKind::Policy),
     ];
-    const LAYOUTS: &'static [Layout] = &[Layout::new(Area::Servers, DocumentKind::Manifest, LOWER)];
-    const GALLERIES: &'static [Gallery] = GALLERIES;
+    const LAYOUTS: &'static [Layout] = &[(
+        Area::Servers,
+        &[
+            DocumentKind::Manifest,
+            DocumentKind::Index,
+            DocumentKind::Lock,
+            DocumentKind::Task,
+            DocumentKind::Tenant,
+            DocumentKind::Health,
+            DocumentKind::Policy,
+        ],
+    )];
+    const GALLERIES: &'static [Gallery] =
+        &[(Area::Servers, "Servers and tools", gallery::EXAMPLES)];
     const EXTENSIONS: &'static str = ".md,.markdown,.json,.lock,.yaml,.yml,.rego";
     const FILE_NAMES: &'static str = "`agents.md`, `mcp.index.json`, `task.yaml` or `policy.rego`";
 

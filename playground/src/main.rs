@@ -4,10 +4,10 @@
 
 mod answer;
 mod engine;
-mod examples;
 mod explanation;
 mod files;
 mod funnel;
+mod gallery;
 mod inputs;
 mod markdown;
 mod matrix;
@@ -17,6 +17,9 @@ mod state;
 mod tokens;
 mod verdict;
 mod what_if;
+
+// The gallery is also a part of a test of the worker.
+use agent_ui::example;
 
 fn main() {
     agent_ui::areas::render::<state::Servers>("servers");

@@ -1,6 +1,6 @@
 //! The documents of the page.
 
-use crate::examples::{BASIS, GALLERIES};
+use crate::gallery::{self, BASIS};
 use crate::state::Plans;
 use agent_protocol::DocumentKind;
 use agent_ui::areas::Area;
@@ -20,22 +20,6 @@ const WORDS: [(&str, DocumentKind); 10] = [
     ("call", DocumentKind::Call),
     ("plan", DocumentKind::Plan),
 ];
-
-/// The documents below a plan, a plan of one call, and a payload.
-const OF_PLANS: &[DocumentKind] = &[
-    DocumentKind::ToolPool,
-    DocumentKind::Profile,
-    DocumentKind::Request,
-    DocumentKind::Lock,
-    DocumentKind::Index,
-    DocumentKind::Catalogue,
-];
-const OF_CALLS: &[DocumentKind] = &[
-    DocumentKind::Index,
-    DocumentKind::Lock,
-    DocumentKind::Catalogue,
-];
-const OF_PAYLOADS: &[DocumentKind] = &[DocumentKind::Summary];
 
 impl Documents for Plans {
     #[rustfmt::skip]
@@ -62,11 +46,37 @@ impl Documents for Plans {
             "Paste a summary here, such as\n\n[{ \"claim\": \"…\", \"evidence\": \"…\" }]"),
     ];
     const LAYOUTS: &'static [Layout] = &[
-        Layout::new(Area::Plans, DocumentKind::Plan, OF_PLANS),
-        Layout::new(Area::Call, DocumentKind::Call, OF_CALLS),
-        Layout::new(Area::Grounding, DocumentKind::Payload, OF_PAYLOADS),
+        (
+            Area::Plans,
+            &[
+                DocumentKind::Plan,
+                DocumentKind::ToolPool,
+                DocumentKind::Profile,
+                DocumentKind::Request,
+                DocumentKind::Lock,
+                DocumentKind::Index,
+                DocumentKind::Catalogue,
+            ],
+        ),
+        (
+            Area::Call,
+            &[
+                DocumentKind::Call,
+                DocumentKind::Index,
+                DocumentKind::Lock,
+                DocumentKind::Catalogue,
+            ],
+        ),
+        (
+            Area::Grounding,
+            &[DocumentKind::Payload, DocumentKind::Summary],
+        ),
     ];
-    const GALLERIES: &'static [Gallery] = GALLERIES;
+    const GALLERIES: &'static [Gallery] = &[
+        (Area::Plans, "Plans of several steps", gallery::PLANS),
+        (Area::Call, "Plans of one call", gallery::CALLS),
+        (Area::Grounding, "Groundings", gallery::GROUNDINGS),
+    ];
     const BASIS: Texts = BASIS;
     const EXTENSIONS: &'static str = ".json,.lock";
     const FILE_NAMES: &'static str =
@@ -95,16 +105,14 @@ mod tests {
         let kinds: Vec<_> = Plans::kinds().collect();
         for kind in &kinds {
             assert!(
-                Plans::LAYOUTS.iter().any(|it| Plans::shows(it.area, *kind)),
+                Plans::LAYOUTS
+                    .iter()
+                    .any(|(area, _)| Plans::shows(*area, *kind)),
                 "{kind:?}"
             );
         }
-        for layout in Plans::LAYOUTS {
-            assert!(
-                layout.documents().all(|it| kinds.contains(&it)),
-                "{:?}",
-                layout.area
-            );
+        for (area, documents) in Plans::LAYOUTS {
+            assert!(documents.iter().all(|it| kinds.contains(it)), "{area:?}");
         }
     }
 

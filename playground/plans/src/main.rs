@@ -5,12 +5,15 @@
 
 mod decision;
 mod engine;
-mod examples;
 mod flow;
+mod gallery;
 mod grounding;
 mod inputs;
 mod marks;
 mod state;
+
+// The gallery is also a part of a test of the worker.
+use agent_ui::example;
 
 fn main() {
     agent_ui::areas::render::<state::Plans>("plans");

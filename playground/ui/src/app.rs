@@ -60,12 +60,14 @@ pub fn App<C: Content>() -> Html {
         let page = page.clone();
         use_effect_with((), move |()| C::open(&page));
     }
-    {
-        let state = state.clone();
-        use_effect_with(state.revision, move |revision| {
-            client.request(*revision, state.content.wanted(), state.edits);
-        });
-    }
+    // Of one moment: a handle shows the latest state, which may be another one in the effect.
+    let request = (state.revision, state.content.wanted(), state.edits);
+    use_effect_with(request, move |(revision, wanted, edits)| {
+        // Before the first revision nothing is loaded.
+        if *revision > 0 {
+            client.request(*revision, wanted.clone(), *edits);
+        }
+    });
     {
         let editors = Rc::clone(&editors);
         let problems = (state.content.problems(), state.marked);
@@ -80,7 +82,7 @@ pub fn App<C: Content>() -> Html {
 
     let pane = match state.pane {
         Pane::Answer => "answer",
-        Pane::Input(kind) if kind == state.layout().upper => "manifest",
+        Pane::Input(kind) if kind == state.layout().0 => "manifest",
         Pane::Input(_) => "lower",
     };
     html! {

@@ -42,37 +42,11 @@ impl Document {
     }
 }
 
-/// The documents of an area.
-pub struct Layout {
-    /// The area.
-    pub area: Area,
-    /// The document that is always visible.
-    pub upper: DocumentKind,
-    /// The documents below it, one of which is visible.
-    pub lower: &'static [DocumentKind],
-}
+/// An area and its documents. The first is always visible, and one of the others below it.
+pub type Layout = (Area, &'static [DocumentKind]);
 
-impl Layout {
-    /// Returns a layout.
-    pub const fn new(area: Area, upper: DocumentKind, lower: &'static [DocumentKind]) -> Self {
-        Self { area, upper, lower }
-    }
-
-    /// Iterates over all documents, in the order in which they are shown.
-    pub fn documents(&self) -> impl Iterator<Item = DocumentKind> {
-        [self.upper].into_iter().chain(self.lower.iter().copied())
-    }
-}
-
-/// The examples of an area.
-pub struct Gallery {
-    /// The area.
-    pub area: Area,
-    /// The heading.
-    pub title: &'static str,
-    /// The examples, from simple to advanced.
-    pub examples: &'static [Example],
-}
+/// An area, the heading of its examples, and the examples from simple to advanced.
+pub type Gallery = (Area, &'static str, &'static [Example]);
 
 /// A place in a document, and the class of its background: `yes`, `near`, `no` or none, and `chosen`
 /// besides.
@@ -96,9 +70,10 @@ pub trait Documents: Sized + 'static {
     /// Returns the document that a file belongs to, by the file's name in lower case.
     fn document_of(area: Area, name: &str) -> Option<DocumentKind>;
 
-    /// Returns the layout of an area. Returns `None` if the area belongs to another page.
-    fn layout(area: Area) -> Option<&'static Layout> {
-        Self::LAYOUTS.iter().find(|layout| layout.area == area)
+    /// Returns the documents of an area. Returns `None` if the area belongs to another page.
+    fn layout(area: Area) -> Option<&'static [DocumentKind]> {
+        let layout = Self::LAYOUTS.iter().find(|(each, _)| *each == area);
+        layout.map(|(_, documents)| *documents)
     }
 
     /// Iterates over the kinds of all documents.
@@ -114,13 +89,12 @@ pub trait Documents: Sized + 'static {
 
     /// Returns whether an area shows a document.
     fn shows(area: Area, kind: DocumentKind) -> bool {
-        let mut documents = Self::layout(area).into_iter().flat_map(Layout::documents);
-        documents.any(|it| it == Self::tab(kind))
+        Self::layout(area).is_some_and(|layout| layout.contains(&Self::tab(kind)))
     }
 
     /// Returns a text of the first visit.
     fn first_text(kind: DocumentKind) -> &'static str {
-        let first = Self::GALLERIES.first().and_then(|it| it.examples.first());
+        let first = Self::GALLERIES.iter().find_map(|(.., all)| all.first());
         first.map_or("", |example| example.text(kind, Self::BASIS))
     }
 }

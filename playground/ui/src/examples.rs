@@ -1,6 +1,7 @@
 //! The gallery of examples.
 
-use crate::content::{Content, Gallery};
+use crate::areas::Area;
+use crate::content::Content;
 use crate::example::Example;
 use crate::notice::Notice;
 use crate::page::Page;
@@ -9,15 +10,14 @@ use yew::prelude::*;
 
 /// Returns the dialog with the examples. Those of the visible area are first.
 pub(crate) fn examples<C: Content>(page: &Page<C>) -> Dialog {
-    let mut galleries: Vec<_> = C::GALLERIES.iter().collect();
-    galleries.sort_by_key(|gallery| gallery.area != page.state.area);
+    let mut galleries = C::GALLERIES.to_vec();
+    galleries.sort_by_key(|(area, ..)| *area != page.state.area);
     let several = galleries.len() > 1;
-    let body = galleries.into_iter().map(|gallery| {
-        let examples = gallery.examples.iter();
+    let body = galleries.into_iter().map(|(area, title, examples)| {
         html! {
             <>
-                if several { <h3>{ gallery.title }</h3> }
-                <ul class="gallery">{ for examples.map(|it| item(page, gallery, it)) }</ul>
+                if several { <h3>{ title }</h3> }
+                <ul class="gallery">{ for examples.iter().map(|it| item(page, area, it)) }</ul>
             </>
         }
     });
@@ -27,12 +27,12 @@ pub(crate) fn examples<C: Content>(page: &Page<C>) -> Dialog {
     }
 }
 
-fn item<C: Content>(page: &Page<C>, gallery: &'static Gallery, example: &'static Example) -> Html {
+fn item<C: Content>(page: &Page<C>, area: Area, example: &'static Example) -> Html {
     let open = page.callback(move |page, _| {
-        let kinds = C::kinds().filter(|kind| C::shows(gallery.area, *kind));
+        let kinds = C::kinds().filter(|kind| C::shows(area, *kind));
         page.load(kinds, |kind| example.text(kind, C::BASIS));
         page.update(|state| state.dialog = None);
-        gallery.area.open();
+        area.open();
         page.notify(Notice::done(format!(
             "Opened the example “{}”",
             example.title

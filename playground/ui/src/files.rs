@@ -1,7 +1,7 @@
 //! Files that the user opens.
 
 use crate::browser;
-use crate::content::{Content, Layout};
+use crate::content::Content;
 use crate::editor::file_name;
 use crate::notice::Notice;
 use crate::page::Page;
@@ -38,8 +38,7 @@ pub(crate) fn open_files<C: Content>(page: &Page<C>, files: FileList) {
         }
         if let Some(first) = opened.first()
             && !opened.iter().any(|kind| C::shows(area, *kind))
-            && let Some(Layout { area, .. }) =
-                C::LAYOUTS.iter().find(|it| C::shows(it.area, *first))
+            && let Some((area, _)) = C::LAYOUTS.iter().find(|(it, _)| C::shows(*it, *first))
         {
             area.open();
         }

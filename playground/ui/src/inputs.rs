@@ -11,7 +11,7 @@ use yew::prelude::*;
 
 /// Shows the editors of all documents, two of which are visible.
 pub(crate) fn inputs<C: Content>(page: &Page<C>, on_change: &Callback<DocumentKind>) -> Html {
-    let layout = page.state.layout();
+    let (upper, lower) = page.state.layout();
     let editor = |document: &Document| {
         html! {
             <EditorPane
@@ -47,15 +47,15 @@ pub(crate) fn inputs<C: Content>(page: &Page<C>, on_change: &Callback<DocumentKi
     let (uppers, lowers): (Vec<_>, Vec<_>) = C::DOCUMENTS
         .iter()
         .filter(|document| document.below.is_none())
-        .partition(|document| C::LAYOUTS.iter().any(|it| it.upper == document.kind));
-    let upper = uppers.iter().find(|document| document.kind == layout.upper);
-    let tabs = lowers.iter().filter(|it| layout.lower.contains(&it.kind));
+        .partition(|document| C::LAYOUTS.iter().any(|(_, it)| it[0] == document.kind));
+    let heading = uppers.iter().find(|document| document.kind == upper);
+    let tabs = lowers.iter().filter(|it| lower.contains(&it.kind));
     let tabs = tabs.map(|document| tab(page, document));
     html! {
         <section class="inputs" aria-label="Inputs">
             <div class="input manifest">
-                <h2 class="input-head">{ for upper.map(|document| name(page, document)) }</h2>
-                { for uppers.iter().map(|document| body(document, layout.upper)) }
+                <h2 class="input-head">{ for heading.map(|document| name(page, document)) }</h2>
+                { for uppers.iter().map(|document| body(document, upper)) }
             </div>
             <div class="input lower">
                 <div class="input-head" role="group" aria-label="Visible input">{ for tabs }</div>
@@ -127,7 +127,8 @@ pub(crate) fn panes<C: Content>(page: &Page<C>) -> Html {
             </button>
         }
     };
-    let documents = page.state.layout().documents();
+    let (upper, lower) = page.state.layout();
+    let documents = [upper].into_iter().chain(lower.iter().copied());
     html! {
         <nav class="panes" aria-label="Parts of the page">
             { for documents.map(|kind| item(Pane::Input(kind), file_name(kind))) }

@@ -123,7 +123,7 @@ impl<C: Content> Page<C> {
         &self.state.content
     }
 
-    /// Returns a callback that acts on an event, in the state of this moment.
+    /// Returns a callback that acts on an event, in the latest state.
     pub fn callback<E>(&self, act: impl Fn(&Self, E) + 'static) -> Callback<E> {
         let page = self.clone();
         Callback::from(move |event| act(&page, event))

@@ -1,7 +1,7 @@
 //! The state of a page, except for the texts, which the editors hold.
 
 use crate::areas::Area;
-use crate::content::{Content, Layout};
+use crate::content::Content;
 use crate::notice::Notice;
 use crate::worker::{Edits, WorkerEvent};
 use agent_protocol::DocumentKind;
@@ -89,13 +89,14 @@ impl<C: Content> Reducible for State<C> {
 impl<C: Content> State<C> {
     /// Returns the state in which an area is first visible.
     pub fn new(area: Area) -> Self {
-        let layout = C::layout(area).unwrap_or(&C::LAYOUTS[0]);
+        let layout = C::LAYOUTS.iter().find(|(each, _)| *each == area);
+        let (area, documents) = *layout.unwrap_or(&C::LAYOUTS[0]);
         let mut content = C::default();
-        content.show_area(layout.area);
+        content.show_area(area);
         Self {
             engine: Engine::Loading("Loading the engine…"),
             about: Rc::default(),
-            area: layout.area,
+            area,
             revision: 0,
             answered: 0,
             replaced: 0,
@@ -103,7 +104,7 @@ impl<C: Content> State<C> {
             milliseconds: 0.0,
             edits: Edits::default(),
             pane: Pane::default(),
-            lower: layout.lower[0],
+            lower: documents[1],
             dialog: None,
             notice: None,
             content,
@@ -115,9 +116,10 @@ impl<C: Content> State<C> {
         self.answered != self.revision
     }
 
-    /// Returns the layout of the area.
-    pub fn layout(&self) -> &'static Layout {
-        C::layout(self.area).unwrap_or(&C::LAYOUTS[0])
+    /// Returns the document that is always visible, and those below it.
+    pub(crate) fn layout(&self) -> (DocumentKind, &'static [DocumentKind]) {
+        let documents = C::layout(self.area).unwrap_or(C::LAYOUTS[0].1);
+        (documents[0], &documents[1..])
     }
 
     /// Changes the state. The revision rises with everything that needs a request.
@@ -179,7 +181,7 @@ impl<C: Content> State<C> {
     pub(crate) fn bring_inputs(&mut self, kinds: &[DocumentKind]) {
         for kind in kinds {
             let tab = C::tab(*kind);
-            if self.layout().lower.contains(&tab) {
+            if self.layout().1.contains(&tab) {
                 self.lower = tab;
             }
         }
@@ -187,13 +189,14 @@ impl<C: Content> State<C> {
 
     /// Shows another area of this page. The areas of other pages leave this one as it is.
     pub(crate) fn show_area(&mut self, area: Area) {
-        let Some(layout) = C::layout(area).filter(|_| area != self.area) else {
+        if C::layout(area).is_none() || area == self.area {
             return;
-        };
+        }
         self.area = area;
         self.content.show_area(area);
-        if !layout.lower.contains(&self.lower) {
-            self.lower = layout.lower[0];
+        let (_, lower) = self.layout();
+        if !lower.contains(&self.lower) {
+            self.lower = lower[0];
         }
         if let Pane::Input(_) = self.pane {
             self.pane = Pane::Answer;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The page's own list, and the type of its items.
 #[path = "../../ui/src/example.rs"]
 pub mod example;
-#[path = "../../src/examples/gallery.rs"]
+#[path = "../../src/gallery.rs"]
 mod gallery;
 
 use example::Example;

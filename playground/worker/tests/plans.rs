@@ -13,7 +13,7 @@ use std::path::Path;
 /// The page's own lists, and the type of their items.
 #[path = "../../ui/src/example.rs"]
 pub mod example;
-#[path = "../../plans/src/examples/gallery.rs"]
+#[path = "../../plans/src/gallery.rs"]
 mod gallery;
 
 use example::Example;

@@ -1,18 +1,18 @@
 //! The lists of the examples, from simple to advanced. A test of the worker includes this file: it uses
 //! nothing of the page.
 
-use super::example::{Example, Texts};
+use crate::example::{Example, Texts};
 use agent_protocol::DocumentKind;
 
 macro_rules! given {
     ($file:literal) => {
-        include_str!(concat!("../../../../examples/plans/", $file))
+        include_str!(concat!("../../../examples/plans/", $file))
     };
 }
 
 macro_rules! own {
     ($file:literal) => {
-        include_str!(concat!("../../examples/", $file))
+        include_str!(concat!("../examples/", $file))
     };
 }
 

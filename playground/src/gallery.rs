@@ -1,12 +1,12 @@
 //! The list of the examples, from simple to advanced. A test of the worker includes this file: it uses
 //! nothing of the page.
 
-use super::example::Example;
+use crate::example::Example;
 use agent_protocol::DocumentKind;
 
 macro_rules! text {
     ($folder:literal, $file:literal) => {
-        include_str!(concat!("../../examples/", $folder, "/", $file))
+        include_str!(concat!("../examples/", $folder, "/", $file))
     };
 }
 
