@@ -79,13 +79,13 @@ visit("keys and files go to the area that is seen", async ({ page, playground })
   await plans.says("Every claim has its evidence");
   await plans.decided.focus();
   await page.keyboard.press("?");
-  await page.getByRole("dialog").getByText("looks in a payload for the evidence").waitFor();
+  await page.getByRole("dialog").getByText("searches a payload for the evidence").waitFor();
   await page.keyboard.press("Escape");
   await plans.area("Servers");
   await playground.verdict();
   await page.getByRole("tab", { name: "Verdict" }).focus();
   await page.keyboard.press("?");
-  await page.getByRole("dialog").getByText("An agent says in").waitFor();
+  await page.getByRole("dialog").getByText("An agent states its requirements in").waitFor();
   await page.keyboard.press("Escape");
 
   const files = [
@@ -103,7 +103,7 @@ visit("keys and files go to the area that is seen", async ({ page, playground })
   await plans.isTold("Not opened: notes.txt");
   // One that is not to be seen here.
   await plans.root.getByLabel("Files").setInputFiles(files.slice(0, 1));
-  await plans.says("Nothing is decided");
+  await plans.says("No decision");
   await plans.claims.first().waitFor({ state: "detached" });
   assert.equal(await plans.input("summary.json").isVisible(), true);
 });

@@ -12,34 +12,34 @@ visitPlans("call", "the first look shows a call that may be made, and every chec
   assert.equal(await plans.text("mcp.index.json"), INDEX);
   await plans.says("The call may be made");
   await plans.has(checks(plans), CHECKS.map((name) => `✓${name} , passed`));
-  assert.equal(await plans.told.count(), 0);
+  assert.equal(await plans.detail.count(), 0);
 
   await plans.check("read-only").click();
-  await plans.has(plans.told.locator("li"), ["It only reads, by all that it advertises and says of itself.", "read:x-audiences + readonly mcp.index.json:13:29"]);
+  await plans.has(plans.detail.locator("li"), ["It only reads, by all that it advertises and says of itself.", "read:x-audiences + readonly mcp.index.json:13:29"]);
   await eventually(async () => assert.match((await plans.marked("mcp.index.json")).join("\n"), /^: \{\n/));
-  await plans.told.getByRole("button", { name: "mcp.index.json:13:29" }).click();
+  await plans.detail.getByRole("button", { name: "mcp.index.json:13:29" }).click();
   await eventually(async () => assert.equal(await plans.cursor("mcp.index.json"), "13:29"));
   // Another one in its place, and none.
   await plans.check("arguments").click();
-  await plans.has(plans.told.locator("li"), ["Its input schema takes the arguments, and its output schema can be used.", '{ "limit": 2 } call.json:5:11']);
+  await plans.has(plans.detail.locator("li"), ["Its input schema takes the arguments, and its output schema can be used.", '{ "limit": 2 } call.json:5:11']);
   await plans.check("arguments").click();
-  await plans.told.waitFor({ state: "detached" });
+  await plans.detail.waitFor({ state: "detached" });
 
-  await page.getByText("What is authorised").click();
+  await page.getByText("Authorised plan").click();
   const shown = plans.root.locator(".viewer .cm-content");
   await eventually(async () => assert.match(await shown.innerText(), /"verdict": "allow"/));
-  await page.getByText("What it was decided against").click();
+  await page.getByText("Documents of this decision").click();
   await plans.has(plans.root.locator(".against-list tr"), [/^lock sha256-/, /^entry of the index sha256-/, /^definition of the tool sha256-/]);
 });
 
 visitPlans("call", "a tool that is misspelt is found by one click, which can be taken back", async (plans) => {
   await plans.example("A tool that is misspelt");
   await plans.says("The call may not be made");
-  await plans.has(checks(plans), ["✗catalogue , failed", "✗lock , failed", ...CHECKS.slice(2).map((name) => `–${name} , not made`)]);
-  await plans.has(plans.told.locator(".against > p"), ["TOOL_UNKNOWN the server acme-audiences has no tool list_audience call.json:4:11"]);
+  await plans.has(checks(plans), ["✗catalogue , failed", "✗lock , failed", ...CHECKS.slice(2).map((name) => `–${name} , skipped`)]);
+  await plans.has(plans.detail.locator(".against > p"), ["TOOL_UNKNOWN the server acme-audiences has no tool list_audience call.json:4:11"]);
   await plans.root.locator(".cm-lintRange-error", { hasText: "list_audience" }).first().waitFor();
   const before = await plans.text("call.json");
-  await plans.told.locator(".fix", { hasText: "Call the tool list_audiences" }).getByRole("button", { name: "Apply" }).click();
+  await plans.detail.locator(".fix", { hasText: "Call the tool list_audiences" }).getByRole("button", { name: "Apply" }).click();
   await plans.isTold("Applied: call the tool list_audiences");
   await plans.says("The call may be made");
   assert.equal(await plans.text("call.json"), CALL);
@@ -51,7 +51,7 @@ visitPlans("call", "a tool that is misspelt is found by one click, which can be 
 visitPlans("call", "every suggested change takes its problem away", async (plans) => {
   await plans.paste("call.json", CALL.replace('"limit": 2', '"limt": 2, "ofset": 1'));
   await plans.says("The call may not be made");
-  const against = plans.told.locator(".against");
+  const against = plans.detail.locator(".against");
   assert.equal(await against.count(), 2);
   const count = await against.locator(".apply").count();
   assert.equal(count, 3);
@@ -66,11 +66,11 @@ visitPlans("call", "every suggested change takes its problem away", async (plans
 visitPlans("call", "the catalogue of the moment counts, where there is one", async (plans) => {
   await plans.example("A tool that was changed since");
   await plans.says("The call may not be made");
-  await plans.has(plans.told.locator(".against > p"), [/^DEFINITION_CHANGED .* was locked with the definition sha256-/]);
+  await plans.has(plans.detail.locator(".against > p"), [/^DEFINITION_CHANGED .* was locked with the definition sha256-/]);
   await plans.paste("catalogue.json", "");
   await plans.says("The call may be made");
   await plans.paste("catalogue.json", "{");
-  await plans.says("Nothing is decided: an input has errors");
+  await plans.says("No decision: an input has errors");
   await plans.has(plans.problems.locator(".problem p"), [/^error JSON_SYNTAX .* catalogue\.json:1:2$/]);
 });
 
@@ -83,9 +83,9 @@ visitPlans("call", "each example shows what it says", async (plans, { page }, t)
   assert.ok(examples.length > 6);
   for (const [title, code] of examples) {
     await plans.example(title);
-    if (code === "✓") await plans.says(/The call may be made|more has to be known/);
+    if (code === "✓") await plans.says(/The call may be made|needs more information/);
     else {
-      await plans.says(/The call may not be made|Nothing is decided/);
+      await plans.says(/The call may not be made|No decision/);
       await plans.root.locator("a.code", { hasText: code }).or(plans.root.locator(".chip.no")).first().waitFor();
       const chips = plans.root.locator(".chip.no");
       const found = async () => (await plans.root.locator("a.code").allInnerTexts()).includes(code);
@@ -100,7 +100,7 @@ visitPlans("call", "a check is told by the keyboard alone", async (plans, { page
   await plans.says("The call may not be made");
   await plans.check("labels").focus();
   await page.keyboard.press("Enter");
-  await plans.has(plans.told.locator(".against > p"), [/^FORBIDDEN_ACTION/]);
+  await plans.has(plans.detail.locator(".against > p"), [/^FORBIDDEN_ACTION/]);
   assert.equal(await plans.check("labels").getAttribute("aria-expanded"), "true");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");

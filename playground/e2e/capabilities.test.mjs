@@ -40,7 +40,7 @@ visit("problems stand at their places in the task, the tenants and health", asyn
     ["health.yaml", "PROBATION", "FINE", "UNKNOWN_VALUE", "health.yaml:3:17"],
   ])) {
     await playground.type(name, from, to);
-    await playground.says("Nothing is decided");
+    await playground.says("No decision");
     const problem = playground.problems.getByRole("listitem").filter({ hasText: code }).first();
     await problem.getByRole("button", { name: at }).click();
     await eventually(async () => assert.equal(await playground.cursor(name), at.slice(name.length + 1)));
@@ -53,7 +53,7 @@ visit("what a task requires and the manifest forbids is a contradiction", async 
   await playground.example(EXAMPLE);
   const manifest = await playground.text("agents.md");
   await playground.paste("agents.md", manifest.replace("\n  data:\n", "\n  actions:\n    forbid: [search:internet]\n  data:\n"));
-  await playground.says("Nothing is decided");
+  await playground.says("No decision");
   const problem = playground.problems.getByRole("listitem").filter({ hasText: "FORBIDDEN_ACTION" });
   await problem.getByRole("button", { name: /^task\.yaml:/ }).first().waitFor();
   await problem.getByRole("button", { name: /^agents\.md:/ }).waitFor();
@@ -86,12 +86,12 @@ visit("the matrix has a column for a capability, and a row for each server or fo
   await playground.has(rows(playground).getByRole("rowheader"), []);
 });
 
-visit("a cell tells the story of the server's best tool, and the story has the others", async ({ playground }) => {
+visit("a cell explains the server's best tool, and links to the others", async ({ playground }) => {
   await playground.example(EXAMPLE);
   await playground.open("Matrix");
   await playground.answer.getByRole("button", { name: /^repo-reader 1.0.3, read:codebase/ }).click();
-  await playground.story.getByRole("heading", { name: "repo-reader 1.0.3 / read_file" }).waitFor();
-  await playground.has(playground.story.locator(".checks tbody tr"), [
+  await playground.explanation.getByRole("heading", { name: "repo-reader 1.0.3 / read_file" }).waitFor();
+  await playground.has(playground.explanation.locator(".checks tbody tr"), [
     /^✓capability , passed read:codebase task\.yaml:5:11 read:codebase mcp\.index\.json:/,
     /^✓constraints , passed readonly/,
     /^✓residency/,
@@ -100,17 +100,17 @@ visit("a cell tells the story of the server's best tool, and the story has the o
     /^✓action/,
     /^✗health , failed HEALTHY or PROBATION UNHEALTHY health\.yaml:4:14/,
   ]);
-  await playground.story.getByRole("button", { name: "write_file" }).click();
-  await playground.story.getByRole("heading", { name: "repo-reader 1.0.3 / write_file" }).waitFor();
-  await playground.story.getByText("advertises only write:codebase").waitFor();
+  await playground.explanation.getByRole("button", { name: "write_file" }).click();
+  await playground.explanation.getByRole("heading", { name: "repo-reader 1.0.3 / write_file" }).waitFor();
+  await playground.explanation.getByText("advertises only write:codebase").waitFor();
 });
 
-visit("the health of a server is switched in its story, and taken back", async ({ playground }) => {
+visit("the health of a server is switched in its explanation, and taken back", async ({ playground }) => {
   await playground.example(EXAMPLE);
   const before = await playground.text("health.yaml");
   await playground.card("read:codebase").locator(".nearest .server").first().click();
-  await playground.story.getByRole("button", { name: "Suppose HEALTHY" }).click();
-  await playground.story.getByText("read:codebase: selected").waitFor();
+  await playground.explanation.getByRole("button", { name: "Suppose HEALTHY" }).click();
+  await playground.explanation.getByText("read:codebase: selected").waitFor();
   await playground.says("Every requirement has a server or a tool");
   assert.equal(await playground.text("health.yaml"), before.replace("UNHEALTHY", "HEALTHY"));
   await playground.notice.getByRole("button", { name: "Undo" }).click();
@@ -123,9 +123,9 @@ visit("without a snapshot, to suppose that a server is unhealthy writes one", as
   await playground.paste("health.yaml", "");
   await playground.says("Every requirement has a server or a tool");
   await playground.card("search:internet").locator(".selection .server").first().click();
-  await playground.story.getByText("not considered: there is no snapshot").waitFor();
-  await playground.story.getByRole("button", { name: "Suppose UNHEALTHY" }).click();
-  await playground.story.getByText("search:internet: rejected").waitFor();
+  await playground.explanation.getByText("not considered: there is no snapshot").waitFor();
+  await playground.explanation.getByRole("button", { name: "Suppose UNHEALTHY" }).click();
+  await playground.explanation.getByText("search:internet: rejected").waitFor();
   const snapshot = await playground.text("health.yaml");
   assert.match(snapshot, /^swift-search: UNHEALTHY$/m);
   assert.equal(snapshot.match(/: HEALTHY$/gm)?.length, 5);

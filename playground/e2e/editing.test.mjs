@@ -52,7 +52,7 @@ visit("every suggested change makes its requirement pass, and can be taken back"
 
 visit("what is wrong is underlined, listed, and a click goes there", async ({ playground, page }) => {
   await playground.type("agents.md", "internal", "top-secret");
-  await playground.says("Nothing is decided");
+  await playground.says("No decision");
   const problem = playground.problems.getByRole("listitem").first();
   await playground.has(playground.problems.locator(".problem p"), [/^error \w+ .*top-secret.* agents.md:13:18$/]);
   await page.locator(".input.manifest .cm-lintRange-error").filter({ hasText: "top-secret" }).waitFor();
@@ -66,13 +66,13 @@ visit("what is wrong is underlined, listed, and a click goes there", async ({ pl
   await playground.says("Every requirement has a server");
   assert.equal(await playground.text("agents.md"), MANIFEST);
   await page.keyboard.press("Control+y");
-  await playground.says("Nothing is decided");
+  await playground.says("No decision");
 });
 
 visit("a problem of the index brings the index to the front", async ({ playground, page }) => {
   await page.locator("button.input-name", { hasText: "agents.lock" }).click();
   await playground.paste("mcp.index.json", '{"servers": 1}');
-  await playground.says("Nothing is decided");
+  await playground.says("No decision");
   await page.locator("button.input-name", { hasText: "agents.lock" }).click();
   await playground.problems.getByRole("button", { name: "mcp.index.json:1:13" }).click();
   await playground.input("mcp.index.json").waitFor();
@@ -82,7 +82,7 @@ visit("a problem of the index brings the index to the front", async ({ playgroun
 visit("an empty page asks for both inputs", async ({ playground }) => {
   await playground.paste("agents.md", "");
   await playground.paste("mcp.index.json", "");
-  await playground.says("Nothing is decided");
+  await playground.says("No decision");
   await playground.input("agents.md").getByText("Paste agents.md here").waitFor();
   await playground.input("mcp.index.json").getByText("Paste mcp.index.json here").waitFor();
 });

@@ -14,8 +14,8 @@ visit("a stage of the funnel lists those that fell there", async ({ playground }
   await card.getByRole("button", { name: "category 3 left −1 held back" }).click();
   await playground.has(list.getByRole("listitem"), [/^chart-reports 3\.4\.1 .*reporting/]);
   await list.getByRole("button", { name: "chart-reports 3.4.1" }).click();
-  await playground.story.getByRole("heading", { name: "chart-reports 3.4.1" }).waitFor();
-  await playground.story.getByRole("button", { name: "Close the story" }).click();
+  await playground.explanation.getByRole("heading", { name: "chart-reports 3.4.1" }).waitFor();
+  await playground.explanation.getByRole("button", { name: "Close the explanation" }).click();
 
   await list.getByRole("button", { name: "Close the list" }).click();
   await list.waitFor({ state: "detached" });

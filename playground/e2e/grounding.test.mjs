@@ -30,7 +30,7 @@ visitPlans("grounding", "a near miss is shown with what differs, and one click q
   await plans.has(claim.locator(".quote"), ["“Returning visitors” with 48210 members", '“"Returning visitors”" with 48210 members']);
   await plans.has(claim.locator("del"), ["“", "”"]);
   await plans.has(claim.locator("ins"), ['"', '"']);
-  assert.equal(await claim.locator("del").first().getAttribute("title"), "only the evidence has it: U+201C");
+  assert.equal(await claim.locator("del").first().getAttribute("title"), "only in the evidence: U+201C");
   await claim.getByText("characters that look alike did not count").waitFor();
   await marks(plans, ['near: \\"Returning visitors\\" with 48210 members', "yes: Newsletter readers"]);
   await plans.root.locator(".cm-lintRange-error", { hasText: "“Returning" }).first().waitFor();
@@ -70,6 +70,6 @@ visitPlans("grounding", "each example shows what it says, and typing is answered
   await plans.says("Not every claim has its evidence");
   await plans.has(plans.claims.locator("ins"), ["1"]);
   await plans.paste("summary.json", "[]");
-  await plans.says("Nothing is decided");
+  await plans.says("No decision");
   await plans.has(plans.problems.locator(".problem p"), [/^error EMPTY_VALUE .* summary\.json:1:1$/]);
 });

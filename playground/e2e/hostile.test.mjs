@@ -95,17 +95,17 @@ visitPlans("plans", "in plans and groundings, too, markup is shown and nothing r
     await plans.paste("plan.json", PLAN.replaceAll("List the largest audiences", quoted).replace('"limit": 2', `"limit": "${quoted}"`));
     await plans.says(/The plan may not run/);
     for (const chip of await plans.root.locator(".chip").all()) await chip.click();
-    await page.getByText("The validation report").click();
+    await page.getByText("Validation report").click();
     await plans.root.locator(".viewer .cm-line").first().waitFor();
     await inert(page);
 
     await plans.area("One call");
     await plans.input("call.json").waitFor();
     await plans.paste("call.json", CALL.replace('"limit": 2', `"${quoted}": "${quoted}"`).replace("acme-audiences", quoted));
-    await plans.says(/The call may not be made|Nothing is decided/);
+    await plans.says(/The call may not be made|No decision/);
     for (const chip of await plans.root.locator(".chip").all()) await chip.click();
     await plans.paste("call.json", JSON.stringify({ type: "final_answer", answer: text, needs_more_info: true }));
-    await plans.says("more has to be known");
+    await plans.says("needs more information");
     assert.equal(await plans.root.locator(".asks").innerText(), text.replaceAll(/\s+/g, " "));
     await inert(page);
 
@@ -153,8 +153,8 @@ async function inertEverywhere(playground, seen) {
     const cell = playground.answer.locator("td button, .server").first();
     if (await cell.count()) {
       await cell.click();
-      await playground.story.locator("p").first().waitFor();
-      await playground.story.getByRole("button", { name: "Close the story" }).click();
+      await playground.explanation.locator("p").first().waitFor();
+      await playground.explanation.getByRole("button", { name: "Close the explanation" }).click();
     }
   }
   await inert(page);

@@ -101,7 +101,7 @@ visit("the tabs are gone through by arrows, and opened from anywhere by Alt and 
   }
 });
 
-visit("the matrix is gone through by arrows; Enter tells a story, Escape closes it", async ({ playground, page }) => {
+visit("the matrix is gone through by arrows; Enter explains, Escape closes that", async ({ playground, page }) => {
   await playground.open("Matrix");
   await tabTo(page, /^acme-audiences 2.1.0, audiences: selected$/);
   assert.match(await go(page, "ArrowRight"), /^acme-audiences 2.1.0, reporting: /);
@@ -109,11 +109,11 @@ visit("the matrix is gone through by arrows; Enter tells a story, Escape closes 
   assert.match(await go(page, "End"), /^gamma 1.0.0, reporting: /);
   assert.match(await go(page, "ArrowLeft"), /^gamma 1.0.0, audiences: /);
   await page.keyboard.press("Enter");
-  await playground.story.getByRole("heading", { name: "gamma 1.0.0" }).waitFor();
-  await eventually(async () => assert.equal((await focused(page)).name, "Story"));
-  assert.equal(await go(page, "Tab"), "Close the story");
+  await playground.explanation.getByRole("heading", { name: "gamma 1.0.0" }).waitFor();
+  await eventually(async () => assert.equal((await focused(page)).name, "Explanation"));
+  assert.equal(await go(page, "Tab"), "Close the explanation");
   await page.keyboard.press("Escape");
-  await playground.story.waitFor({ state: "detached" });
+  await playground.explanation.waitFor({ state: "detached" });
   await eventually(async () => assert.match((await focused(page)).name, /^gamma 1.0.0, audiences: /));
   assert.match(await go(page, "Home"), /^acme-audiences 2.1.0, audiences: /);
 });
@@ -135,7 +135,7 @@ visit("? opens the help, Escape closes it, and both leave the keyboard where it 
 
 visit("F8 goes to the next problem", async ({ playground, page }) => {
   await playground.type("agents.md", "internal", "top-secret");
-  await playground.says("Nothing is decided");
+  await playground.says("No decision");
   await page.locator(".input.manifest .cm-lintRange-error").waitFor();
   await page.keyboard.press("F8");
   await eventually(async () => assert.equal(await playground.cursor("agents.md"), "13:18"));

@@ -30,7 +30,7 @@ visit("where copying is not allowed, the page says so", async ({ playground, pag
   await playground.isTold("does not allow copying");
 });
 
-visit("the lock is compared with a pasted one: drifts by name, widenings marked", async ({ playground, page }) => {
+visit("the lock is compared with a pasted one: drifts by name, more access marked", async ({ playground, page }) => {
   const older = JSON.parse(LOCK);
   older.selections[0].scopes = ["read:audiences"];
   older.forbid.push("delete:everything");
@@ -41,18 +41,18 @@ visit("the lock is compared with a pasted one: drifts by name, widenings marked"
   const changes = drifts.locator("ul").first().getByRole("listitem");
   const found = async (/** @type {string} */ code) => playground.texts(changes.filter({ hasText: code }));
   await changes.filter({ hasText: "SCOPE_WIDENED" }).waitFor();
-  assert.deepEqual(await found("SCOPE_WIDENED"), ["SCOPE_WIDENED audiences: the scope write:audiences is newly granted widening"]);
-  assert.match((await found("FORBID_REMOVED"))[0], /delete:everything.* widening$/);
+  assert.deepEqual(await found("SCOPE_WIDENED"), ["SCOPE_WIDENED audiences: the scope write:audiences is newly granted more access"]);
+  assert.match((await found("FORBID_REMOVED"))[0], /delete:everything.* more access$/);
   assert.match((await found("VERSION_CHANGED"))[0], /3\.4\.0.*3\.4\.1/);
-  assert.doesNotMatch((await found("VERSION_CHANGED"))[0], /widening/);
-  await drifts.getByRole("heading", { name: "2 widenings" }).waitFor();
+  assert.doesNotMatch((await found("VERSION_CHANGED"))[0], /more access/);
+  await drifts.getByRole("heading", { name: "2 changes with more access" }).waitFor();
 
   await playground.answer.getByRole("button", { name: "Against the pasted lock" }).click();
   await playground.answer.locator(".cm-changedLine", { hasText: "write:audiences" }).waitFor();
 
   await playground.paste("agents.lock", LOCK);
   await drifts.getByText("The pasted lock says the same.").waitFor();
-  await drifts.getByText("Everything that the pasted lock has is in the index as it was.").waitFor();
+  await drifts.getByText("The index has everything in the pasted lock, unchanged.").waitFor();
 
   await playground.paste("agents.lock", "{");
   await drifts.waitFor({ state: "detached" });

@@ -20,11 +20,11 @@ visit("the matrix has a cell for each server and requirement, with its verdict i
   }
 });
 
-visit("a cell tells the whole story, with its places marked in both inputs", async ({ playground, page }) => {
+visit("a cell opens the explanation, with its places marked in both inputs", async ({ playground, page }) => {
   await playground.open("Matrix");
   await playground.answer.getByRole("button", { name: /^gamma 1.0.0, audiences/ }).click();
-  await playground.story.getByRole("heading", { name: "gamma 1.0.0" }).waitFor();
-  await playground.has(playground.story.locator(".checks tbody tr"), [
+  await playground.explanation.getByRole("heading", { name: "gamma 1.0.0" }).waitFor();
+  await playground.has(playground.explanation.locator(".checks tbody tr"), [
     /^✓category , passed/,
     /^✗scopes , failed .*write:audiences.*agents\.md:\d+:\d+.*mcp\.index\.json:\d+:\d+/,
     /^✗residency , failed us-only agents\.md:14:16 eu-only mcp\.index\.json:\d+:\d+/,
@@ -40,18 +40,18 @@ visit("a cell tells the whole story, with its places marked in both inputs", asy
     for (const text of ['"eu-only"', '"public"']) assert.ok(marked.includes(text), `${text} in ${marked}`);
   });
 
-  await playground.story.getByRole("button", { name: "agents.md:14:16" }).click();
+  await playground.explanation.getByRole("button", { name: "agents.md:14:16" }).click();
   await eventually(async () => assert.equal(await playground.cursor("agents.md"), "14:16"));
 
-  await playground.story.locator(".apply").first().click();
-  await playground.story.getByText("audiences: eligible").waitFor();
+  await playground.explanation.locator(".apply").first().click();
+  await playground.explanation.getByText("audiences: eligible").waitFor();
   await playground.notice.getByRole("button", { name: "Undo" }).click();
-  await playground.story.getByText("audiences: rejected").waitFor();
+  await playground.explanation.getByText("audiences: rejected").waitFor();
   assert.equal(await playground.text("agents.md"), MANIFEST);
   assert.equal(await playground.text("mcp.index.json"), INDEX);
 
-  await playground.story.getByRole("button", { name: "Close the story" }).click();
-  await playground.story.waitFor({ state: "detached" });
+  await playground.explanation.getByRole("button", { name: "Close the explanation" }).click();
+  await playground.explanation.waitFor({ state: "detached" });
   await eventually(async () => assert.equal(await page.locator(".cm-place").count(), 0));
 });
 

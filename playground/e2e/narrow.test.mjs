@@ -19,7 +19,7 @@ async function fits(page, where) {
       return width > 0 && (left < -1 || right > innerWidth + 1) && !scrolls(element);
     });
     // What scrolls downwards is not to scroll sideways as well; the matrix and the editors may.
-    const wider = [document.documentElement, ...document.querySelectorAll(".panel, .story, dialog")]
+    const wider = [document.documentElement, ...document.querySelectorAll(".panel, .explanation, dialog")]
       .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
       .map(({ className, localName, scrollWidth }) => `${className || localName}: ${scrollWidth}`);
     return { wider, outside: outside.map((element) => element.textContent.slice(0, 40)) };
@@ -63,12 +63,12 @@ visit("at 360 × 740 every part is reached, and the page never scrolls sideways"
   await card.locator(".list").waitFor();
   await fits(page, "a list");
   await card.locator(".nearest .server").first().tap();
-  await playground.story.locator(".checks").waitFor();
-  await fits(page, "a story");
-  await playground.story.getByRole("button", { name: /^agents\.md:/ }).first().tap();
+  await playground.explanation.locator(".checks").waitFor();
+  await fits(page, "an explanation");
+  await playground.explanation.getByRole("button", { name: /^agents\.md:/ }).first().tap();
   await playground.input("agents.md").waitFor();
   await parts.getByRole("button", { name: "Answer" }).tap();
-  await playground.story.getByRole("button", { name: "Close the story" }).tap();
+  await playground.explanation.getByRole("button", { name: "Close the explanation" }).tap();
 
   for (const name of ["Examples", "Share", "Help"]) {
     await page.getByRole("toolbar").getByRole("button", { name, exact: true }).tap();
@@ -87,11 +87,11 @@ visit("at 360 × 740 capabilities, tools and policies don't scroll sideways eith
   await playground.says("Not every requirement has a server or a tool");
   await fits(page, "capabilities");
   await playground.card("read:codebase").locator(".nearest .server").first().tap();
-  await playground.story.locator(".checks").waitFor();
-  await fits(page, "the story of a tool");
-  await playground.story.getByRole("button", { name: "Suppose HEALTHY" }).tap();
+  await playground.explanation.locator(".checks").waitFor();
+  await fits(page, "the explanation of a tool");
+  await playground.explanation.getByRole("button", { name: "Suppose HEALTHY" }).tap();
   await playground.says("Every requirement has a server or a tool");
-  await playground.story.getByRole("button", { name: "Close the story" }).tap();
+  await playground.explanation.getByRole("button", { name: "Close the explanation" }).tap();
   await playground.answer.getByRole("img", { name: "Token budget" }).waitFor();
   await fits(page, "the token budget");
   await playground.open("Matrix");
@@ -111,27 +111,27 @@ visit("at 360 × 740 capabilities, tools and policies don't scroll sideways eith
 visitPlans("plans", "at 360 × 740 plans and groundings don't scroll sideways either", async (plans, { page }) => {
   await fits(page, "a plan");
   await plans.check("lock").tap();
-  await plans.told.waitFor();
+  await plans.detail.waitFor();
   await fits(page, "a check of a step");
   await plans.example("Everything at once");
   await plans.says("The plan may not run");
   await fits(page, "a plan that may not run");
-  await page.getByText("The validation report").tap();
-  await page.getByText("What it was decided against").tap();
+  await page.getByText("Validation report").tap();
+  await page.getByText("Documents of this decision").tap();
   await fits(page, "a report");
   await plans.area("One call");
   await plans.says("The call may be made");
   await fits(page, "a call");
   await plans.check("definition").tap();
-  await plans.told.waitFor();
+  await plans.detail.waitFor();
   await fits(page, "a check");
-  await page.getByText("What is authorised").tap();
-  await page.getByText("What it was decided against").tap();
+  await page.getByText("Authorised plan").tap();
+  await page.getByText("Documents of this decision").tap();
   await fits(page, "what is authorised");
   await plans.example("A tool that was changed since");
   await plans.says("The call may not be made");
   await fits(page, "a problem");
-  await plans.told.getByRole("button", { name: /^call\.json:/ }).tap();
+  await plans.detail.getByRole("button", { name: /^call\.json:/ }).tap();
   await plans.input("call.json").waitFor();
   const parts = page.getByRole("navigation", { name: "Parts of the page" });
   for (const name of /** @type {const} */ (["mcp.index.json", "agents.lock", "catalogue.json", "call.json"])) {

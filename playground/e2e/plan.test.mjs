@@ -11,20 +11,20 @@ visitPlans("plans", "the first look shows two steps that may run, with every che
   await plans.show("profile.json");
   assert.equal(await plans.text("profile.json"), PROFILE);
   await plans.says("The plan may run");
-  await page.getByText("largest-audiences · 2 steps · 3 checks while it runs").waitFor();
+  await page.getByText("largest-audiences · 2 steps · 3 deferred checks").waitFor();
   await plans.has(plans.steps.locator("h3"), [/list$/, /keep$/]);
   await plans.has(chips(plans, 0), [
     ...["pool", "rules", "lock", "destination", "limits", "input"].map((name) => `✓${name} , passed`),
-    "◔output , checked while it runs",
+    "◔output , deferred",
   ]);
   await plans.has(chips(plans, 1), [
     ...["pool", "rules", "limits"].map((name) => `✓${name} , passed`),
-    ...["input", "output"].map((name) => `◔${name} , checked while it runs`),
+    ...["input", "output"].map((name) => `◔${name} , deferred`),
   ]);
   await plans.has(plans.steps.nth(1).locator(".given"), ["takes /audiences of list, step 1 plan.json:28:23"]);
 
   await plans.check("limits").click();
-  await plans.has(plans.told.locator("li"), [
+  await plans.has(plans.detail.locator("li"), [
     "timeout_ms is 5000, of at most 10000 tool-pool.json:33:33",
     "max_input_bytes is 4096, of at most 65536 tool-pool.json:33:58",
     "max_output_bytes is 65536, of at most 262144 tool-pool.json:33:84",
@@ -34,10 +34,10 @@ visitPlans("plans", "the first look shows two steps that may run, with every che
   await plans.input("tool-pool.json").waitFor();
   await eventually(async () => assert.deepEqual(await plans.marked("tool-pool.json"), [": 5000", ": 4096", ": 65536", ": 4096"]));
   await plans.check("rules").click();
-  await plans.has(plans.told.locator("li"), ["the rule read-audiences allows it profile.json:16:5"]);
+  await plans.has(plans.detail.locator("li"), ["the rule read-audiences allows it profile.json:16:5"]);
   await plans.input("profile.json").waitFor();
 
-  await page.getByText("The validation report").click();
+  await page.getByText("Validation report").click();
   await eventually(async () => assert.match(await plans.root.locator(".viewer .cm-content").nth(1).innerText(), /"check": "addresses"/));
 });
 
@@ -98,7 +98,7 @@ visitPlans("plans", "a document that can't be read is told of, with what the oth
   await plans.paste("tool-pool.json", POOL.replace("{", ""));
   await plans.says("The plan may not run");
   await plans.has(plans.root.locator(".documents .against > p:first-child"), [/^validation_failed JSON_SYNTAX .* tool-pool\.json:/]);
-  await plans.has(chips(plans, 1), ["–pool , not made", "✓rules , passed", "–limits , not made", "–input , not made", "–output , not made"]);
+  await plans.has(chips(plans, 1), ["–pool , skipped", "✓rules , passed", "–limits , skipped", "–input , skipped", "–output , skipped"]);
   await plans.paste("tool-pool.json", POOL);
   await plans.says("The plan may run");
   await plans.paste("plan.json", "Sure!");
@@ -107,6 +107,6 @@ visitPlans("plans", "a document that can't be read is told of, with what the oth
   await plans.root.locator(".cm-lintRange-error").first().waitFor();
   await plans.paste("plan.json", PLAN);
   await plans.paste("agents.lock", "{");
-  await plans.says("Nothing is decided: an input has errors");
+  await plans.says("No decision: an input has errors");
   await plans.has(plans.problems.locator(".problem p"), [/^error JSON_SYNTAX .* agents\.lock:1:2$/]);
 });

@@ -21,9 +21,9 @@ export class Plans extends Inputs {
   /** @param {import("playwright-core").Page} page */
   constructor(page) {
     super(page, "#plans");
-    this.decided = page.getByRole("region", { name: "What is decided" });
+    this.decided = page.getByRole("region", { name: "Decision" });
     this.steps = this.root.locator(".step");
-    this.told = this.root.locator(".told");
+    this.detail = this.root.locator(".detail");
     this.claims = this.root.locator(".claim");
   }
 

@@ -9,7 +9,7 @@ export class Playground extends Inputs {
     this.tabs = page.getByRole("tablist", { name: "Views" });
     this.answer = page.getByRole("tabpanel");
     this.cards = this.root.locator(".card");
-    this.story = page.getByRole("complementary", { name: "Story" });
+    this.explanation = page.getByRole("complementary", { name: "Explanation" });
   }
 
   /** Waits for an answer to all that was typed. */

@@ -42,11 +42,11 @@ visit("until the second module is there, the page says so", async ({ playground,
   });
   await playground.show("policy.rego");
   await playground.paste("policy.rego", "package switchboard\n\nallowed_tools := set()\n");
-  await playground.answer.getByText("Loading the evaluator of policies").waitFor();
+  await playground.answer.getByText("Loading the policy evaluator").waitFor();
   assert.equal(await page.locator("#answer-panel").getAttribute("aria-busy"), "true");
   release();
   await playground.verdict();
-  assert.equal(await playground.answer.getByText("Loading the evaluator of policies").count(), 0);
+  assert.equal(await playground.answer.getByText("Loading the policy evaluator").count(), 0);
 });
 
 visit("where the second module can't be loaded, the page says so and lives on without a policy", async ({ playground, page }) => {
@@ -66,7 +66,7 @@ visit("a denial has the policy's own reason, and points into the policy", async 
   await eventually(async () => assert.equal(await playground.cursor("policy.rego"), "9:1"));
 
   await card.locator(".nearest .server").first().click();
-  const check = playground.story.locator(".checks tbody tr", { hasText: /policy\s*, failed/ });
+  const check = playground.explanation.locator(".checks tbody tr", { hasText: /policy\s*, failed/ });
   await check.getByRole("button", { name: "policy.rego:9:1" }).waitFor();
   await playground.show("policy.rego");
   await eventually(async () => {
@@ -81,7 +81,7 @@ visit("a denial has the policy's own reason, and points into the policy", async 
 visit("a policy that does not compile, or fails, is a problem at its place", async ({ playground }) => {
   await playground.example(EXAMPLE);
   await playground.type("policy.rego", "some tool in input.candidate_tools", "some tool in inputs.candidate_tools");
-  await playground.says("Nothing is decided");
+  await playground.says("No decision");
   await playground.problems.getByRole("button", { name: /^policy\.rego:5:/ }).first().waitFor();
 
   await playground.paste("policy.rego", 'package switchboard\n\nallowed_tools := "all"\n');

@@ -23,7 +23,7 @@ visit("a link restores everything for somebody who was never here", async ({ pla
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
 
   const other = await another({ fragment: link.split("#")[1] });
-  await other.isTold("Opened what the link holds");
+  await other.isTold("Opened the link");
   await other.says("Not every requirement has a server");
   assert.equal(await other.text("agents.md"), manifest);
   assert.equal(await other.text("mcp.index.json"), INDEX);
@@ -53,7 +53,7 @@ visit("a link holds the task, the tenant that is meant, health and the policy as
   await playground.has(playground.dialog.getByRole("alert").getByRole("listitem"), [/^tenant\.yaml, line 4: looks like a secret$/]);
   const link = await playground.dialog.getByLabel("Link").inputValue();
   const other = await another({ fragment: link.split("#")[1] });
-  await other.isTold("Opened what the link holds");
+  await other.isTold("Opened the link");
   for (const [name, text] of Object.entries(texts)) assert.equal(await other.text(name), text, name);
   await other.show("tenant.yaml");
   assert.equal(await other.page.getByLabel("Tenant", { exact: true }).inputValue(), "two");
@@ -61,7 +61,7 @@ visit("a link holds the task, the tenant that is meant, health and the policy as
 });
 
 visit("a link of another version says so", async ({ playground }) => {
-  await playground.isTold(/made with engine 0\.0\.9, and this is \d+\.\d+\.\d+: the answer may differ/);
+  await playground.isTold(/Engine 0\.0\.9 made the link, and this is \d+\.\d+\.\d+: the answer may differ/);
   assert.match(await playground.text("agents.md"), /^name: older-agent$/m);
 }, { fragment: OTHER_VERSION });
 

@@ -46,12 +46,12 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await playground.answer.locator(".comparison .changed").first().waitFor();
   },
   matrix: (playground) => playground.open("Matrix"),
-  story: async (playground) => {
+  explain: async (playground) => {
     await playground.answer.getByRole("button", { name: /^gamma 1.0.0, audiences/ }).click();
-    await playground.story.locator(".checks").waitFor();
+    await playground.explanation.locator(".checks").waitFor();
   },
   lock: async (playground) => {
-    await playground.story.getByRole("button", { name: "Close the story" }).click();
+    await playground.explanation.getByRole("button", { name: "Close the explanation" }).click();
     await showInput(playground, "agents.lock");
     await playground.paste("agents.lock", LOCK.replace('"write:audiences"', '"write:nothing"').replace("3.4.1", "3.4.0"));
     await showAnswer(playground);
@@ -105,14 +105,14 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await playground.answer.getByRole("button", { name: "Tools", exact: true }).click();
     await playground.answer.getByText("9 tools").waitFor();
   },
-  "tool-story": async (playground) => {
+  "explain-tool": async (playground) => {
     await playground.answer.getByRole("button", { name: /^repo-reader 1.0.3 \/ read_file, read:codebase/ }).click();
-    await playground.story.getByRole("button", { name: "Suppose HEALTHY" }).waitFor();
+    await playground.explanation.getByRole("button", { name: "Suppose HEALTHY" }).waitFor();
   },
   tokens: async (playground) => {
-    await playground.story.getByRole("button", { name: "Suppose HEALTHY" }).click();
-    await playground.story.getByText("read:codebase: selected").waitFor();
-    await playground.story.getByRole("button", { name: "Close the story" }).click();
+    await playground.explanation.getByRole("button", { name: "Suppose HEALTHY" }).click();
+    await playground.explanation.getByText("read:codebase: selected").waitFor();
+    await playground.explanation.getByRole("button", { name: "Close the explanation" }).click();
     await playground.open("Verdict");
     await playground.answer.getByRole("img", { name: "Token budget" }).waitFor();
   },
@@ -131,18 +131,18 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await plans.area("Plans");
     await plans.says("The plan may run");
     await plans.check("limits").click();
-    await plans.told.waitFor();
+    await plans.detail.waitFor();
   },
   "plan-denied": async (playground) => {
     const plans = new Plans(playground.page);
     await plans.example("Everything at once");
     await plans.says("The plan may not run");
-    await plans.told.locator(".apply").first().waitFor();
+    await plans.detail.locator(".apply").first().waitFor();
   },
   "plan-report": async (playground) => {
     const plans = new Plans(playground.page);
-    await plans.root.getByText("The validation report").click();
-    await plans.root.getByText("What it was decided against").click();
+    await plans.root.getByText("Validation report").click();
+    await plans.root.getByText("Documents of this decision").click();
     await plans.root.locator(".viewer .cm-line").first().waitFor();
   },
   call: async (playground) => {
@@ -150,18 +150,18 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await plans.area("One call");
     await plans.says("The call may be made");
     await plans.check("read-only").click();
-    await plans.told.waitFor();
+    await plans.detail.waitFor();
   },
   "call-authorised": async (playground) => {
     const plans = new Plans(playground.page);
-    await plans.root.getByText("What is authorised").click();
-    await plans.root.getByText("What it was decided against").click();
+    await plans.root.getByText("Authorised plan").click();
+    await plans.root.getByText("Documents of this decision").click();
     await plans.root.locator(".viewer .cm-line").first().waitFor();
   },
   "call-denied": async (playground) => {
     const plans = new Plans(playground.page);
     await plans.example("A tool that is misspelt");
-    await plans.told.locator(".apply").first().waitFor();
+    await plans.detail.locator(".apply").first().waitFor();
   },
   "call-undecided": async (playground) => {
     const plans = new Plans(playground.page);

@@ -1,74 +1,48 @@
-//! The files as they would be written, and how they differ.
+//! The files that the command line would write, and their differences from others.
 
-use crate::page::{Page, use_page};
-use agent_frame::browser;
-use agent_frame::editor::Viewer;
-use agent_frame::notice::copied;
-use agent_frame::problems::{Code, prose};
-use agent_frame::words::count;
-use agent_protocol::{Drift, LockVerdict, Source};
+use crate::answer::nothing;
+use crate::state::{Page, Servers};
+use agent_protocol::{DocumentKind, Drift, LockVerdict};
+use agent_ui::browser;
+use agent_ui::editor::Viewer;
+use agent_ui::page::use_page;
+use agent_ui::problems::{code, prose};
+use agent_ui::words::count;
 use std::rc::Rc;
-use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// What a file is compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Against {
-    Nothing,
-    /// What it was before the last change.
-    Before,
-    /// The one that was pasted.
-    Existing,
-}
+/// A text to compare a file with, by the label of its button; `None` if there is none.
+type Comparison = (&'static str, Option<Rc<str>>);
+
+/// The text before the last change.
+const BEFORE: &str = "Since the last change";
 
 /// `agents.lock`.
 #[component]
 pub(crate) fn LockFile() -> Html {
-    let page = use_page();
-    let against = use_state(|| Against::Nothing);
-    let pasted = page
-        .state
-        .verdict
-        .as_ref()
-        .and_then(|verdict| verdict.existing.clone());
-    let existing: Option<Rc<str>> = pasted
-        .is_some()
-        .then(|| String::from(page.editors.text(Source::Lock)).into());
-    let drifts = pasted.map(|pasted| drifts(&pasted));
-    let Some(text) = page.state.lock.now.clone() else {
+    let page = use_page::<Servers>();
+    let content = page.content();
+    let existing = content.verdict.as_ref().and_then(|it| it.existing.as_ref());
+    let drifts = existing.map(drifts);
+    let Some(text) = &content.lock.now else {
         return html! {
             <>
-                { drifts }
+                { for drifts }
                 <p class="quiet">
-                    { "There is no lock: a requirement has no server or no tool, or an input has errors. \
-                       A lock is written for a whole yes only." }
+                    { "There is no lock: a requirement has no server or no tool, or an input has errors." }
                 </p>
             </>
         };
     };
-    let original = match *against {
-        Against::Nothing => None,
-        Against::Before => page.state.lock.before.clone(),
-        Against::Existing => existing.clone(),
-    };
-    let choices = [
-        (Against::Nothing, "Text", true),
-        (
-            Against::Before,
-            "Since the last change",
-            page.state.lock.before.is_some(),
-        ),
-        (
-            Against::Existing,
-            "Against the pasted lock",
-            existing.is_some(),
-        ),
-    ];
+    let pasted = existing.map(|_| String::from(page.editors.text(DocumentKind::Lock)).into());
     html! {
         <div class="file">
-            { drifts }
-            { bar(&page, "agents.lock", &text, against, &choices) }
-            <Viewer label="agents.lock, as it would be written" {text} {original} />
+            { for drifts }
+            <Comparable
+                name="agents.lock"
+                text={Rc::clone(text)}
+                others={vec![(BEFORE, content.lock.before.clone()), ("Against the pasted lock", pasted)]}
+            />
         </div>
     }
 }
@@ -76,109 +50,105 @@ pub(crate) fn LockFile() -> Html {
 /// `agents.resolution.json`.
 #[component]
 pub(crate) fn ResolutionFile() -> Html {
-    let page = use_page();
-    let against = use_state(|| Against::Nothing);
-    let text = match &page.state.views.resolution {
-        Some(Ok(text)) => Rc::clone(text),
-        Some(Err(reason)) => return html! { <p class="quiet">{ reason }</p> },
-        None if page.state.stale() => return html! { <p class="quiet">{ "…" }</p> },
-        None => {
-            return html! { <p class="quiet">{ "Nothing is decided: an input has errors." }</p> };
-        }
-    };
-    let original = (*against == Against::Before)
-        .then(|| page.state.resolution.before.clone())
-        .flatten();
-    let choices = [
-        (Against::Nothing, "Text", true),
-        (
-            Against::Before,
-            "Since the last change",
-            page.state.resolution.before.is_some(),
-        ),
-    ];
-    html! {
-        <div class="file">
-            { bar(&page, "agents.resolution.json", &text, against, &choices) }
-            <Viewer label="agents.resolution.json, as it would be written" {text} {original} />
-        </div>
+    let page = use_page::<Servers>();
+    let content = page.content();
+    match (&content.views.resolution, &content.resolution.now) {
+        (Some(Ok(_)), Some(text)) => html! {
+            <div class="file">
+                <Comparable
+                    name="agents.resolution.json"
+                    text={Rc::clone(text)}
+                    others={vec![(BEFORE, content.resolution.before.clone())]}
+                />
+            </div>
+        },
+        (Some(Err(reason)), _) => html! { <p class="quiet">{ reason }</p> },
+        _ => nothing(&page),
     }
 }
 
-/// What can be done with a file.
-fn bar(
-    page: &Page,
+#[derive(Properties, PartialEq)]
+struct ComparableProps {
     name: &'static str,
-    text: &Rc<str>,
-    against: UseStateHandle<Against>,
-    choices: &[(Against, &'static str, bool)],
-) -> Html {
-    let copy = {
-        let (page, text) = (page.clone(), Rc::clone(text));
-        Callback::from(move |_: MouseEvent| copy_text(page.clone(), name, text.to_string()))
-    };
-    let download = {
-        let text = Rc::clone(text);
-        Callback::from(move |_: MouseEvent| browser::download(name, &text))
-    };
-    let choices = choices.iter().map(|(choice, label, possible)| {
-        let (choice, current) = (*choice, *against);
-        let against = against.clone();
+    text: Rc<str>,
+    others: Vec<Comparison>,
+}
+
+/// A file with buttons to compare, copy and download it.
+#[component]
+fn Comparable(props: &ComparableProps) -> Html {
+    let page: Page = use_page();
+    // The label of the text to compare with.
+    let against = use_state(|| None);
+    let ComparableProps { name, text, others } = props;
+    let name = *name;
+    let chosen = others.iter().find(|(label, _)| Some(*label) == *against);
+    let original = chosen.and_then(|(_, text)| text.clone());
+    let choice = |label: &'static str, key: Option<&'static str>, possible: bool| {
+        let chosen = against.setter();
         html! {
             <button
-                aria-pressed={(choice == current).to_string()}
+                aria-pressed={(*against == key).to_string()}
                 disabled={!possible}
-                onclick={Callback::from(move |_: MouseEvent| against.set(choice))}
+                onclick={move |_| chosen.set(key)}
             >
-                { *label }
+                { label }
             </button>
         }
-    });
+    };
+    let choices = others
+        .iter()
+        .map(|(label, text)| choice(label, Some(label), text.is_some()));
+    let copied = Rc::clone(text);
+    let downloaded = Rc::clone(text);
     html! {
-        <div class="bar">
-            <span class="choice" role="group" aria-label="Show">{ for choices }</span>
-            <span class="actions">
-                <button onclick={copy}>{ "Copy" }</button>
-                <button onclick={download}>{ "Download" }</button>
-            </span>
-        </div>
+        <>
+            <div class="bar">
+                <span class="choice" role="group" aria-label="Show">
+                    { choice("Text", None, true) }
+                    { for choices }
+                </span>
+                <span class="actions">
+                    <button onclick={page.callback(move |page, _| page.copy(name, copied.to_string()))}>
+                        { "Copy" }
+                    </button>
+                    <button onclick={move |_| browser::download(name, &downloaded)}>{ "Download" }</button>
+                </span>
+            </div>
+            <Viewer label={format!("{name}, as it would be written")} text={Rc::clone(text)} {original} />
+        </>
     }
 }
 
-/// Copies a text and says so.
-pub(crate) fn copy_text(page: Page, what: &'static str, text: String) {
-    spawn_local(async move {
-        page.dispatch(copied(what, &text).await);
-    });
-}
-
-/// What is to be said of the pasted lock.
+/// Shows the changes of a pasted lock.
 fn drifts(existing: &LockVerdict) -> Html {
+    let changes = existing.changes.as_deref().map(|changes| {
+        let heading = "From the pasted lock to this one";
+        list(changes, heading, "The pasted lock says the same.")
+    });
+    let found = existing.verify.as_deref().map(|found| {
+        let heading = "The pasted lock against the index";
+        list(
+            found,
+            heading,
+            "The index has everything in the pasted lock, unchanged.",
+        )
+    });
     html! {
-        <section class="drifts" aria-label="The pasted lock">
-            { existing.changes.as_deref().map(|changes| list(
-                changes,
-                "From the pasted lock to this one",
-                "The pasted lock says the same.",
-            )) }
-            { existing.verify.as_deref().map(|found| list(
-                found,
-                "The pasted lock against the index",
-                "Everything that the pasted lock has is in the index as it was.",
-            )) }
-        </section>
+        <section class="drifts" aria-label="The pasted lock">{ for changes }{ for found }</section>
     }
 }
 
 fn list(drifts: &[Drift], heading: &'static str, none: &'static str) -> Html {
     let widenings = drifts.iter().filter(|drift| drift.widening).count() as u32;
     let items = drifts.iter().map(|drift| {
+        let subject = drift.category.as_ref().or(drift.capability.as_ref());
         html! {
             <li class={classes!(drift.widening.then_some("widening"))}>
-                <Code code={drift.code.clone()} />{ " " }
-                { drift.category.as_ref().or(drift.capability.as_ref()).map(|category| html! { <strong>{ format!("{category}: ") }</strong> }) }
+                { code(&drift.code) }{ " " }
+                { for subject.map(|it| html! { <strong>{ format!("{it}: ") }</strong> }) }
                 { prose(&drift.text) }
-                if drift.widening { { " " }<span class="badge warning">{ "widening" }</span> }
+                if drift.widening { { " " }<span class="badge warning">{ "more access" }</span> }
             </li>
         }
     });
@@ -187,7 +157,10 @@ fn list(drifts: &[Drift], heading: &'static str, none: &'static str) -> Html {
             <h4>
                 { heading }
                 if widenings > 0 {
-                    { " " }<span class="badge warning">{ count(widenings, "widening") }</span>
+                    { " " }
+                    <span class="badge warning">
+                        { count(widenings, "change") }{ " with more access" }
+                    </span>
                 }
             </h4>
             if drifts.is_empty() {

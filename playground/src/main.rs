@@ -1,28 +1,26 @@
-//! What the playground shows first: paste `agents.md`, see every yes and no.
+//! The first page of the playground: the servers and tools that an agent gets, with every yes and no.
 //!
-//! The page shows and the engine decides. The engine runs in a worker, and only [`engine`] knows
-//! of it. The texts live in the editors, everything else in one [`state::State`]. What other areas
-//! of the playground need as well is in `agent_frame`.
+//! The page shows and the engine decides, in a worker that only [`engine`] knows.
 
-mod app;
-mod dialog;
+mod answer;
 mod engine;
-mod examples;
+mod explanation;
 mod files;
 mod funnel;
-mod header;
+mod gallery;
 mod inputs;
 mod markdown;
 mod matrix;
-mod page;
 mod secrets;
 mod share;
 mod state;
-mod story;
 mod tokens;
 mod verdict;
 mod what_if;
 
+// The gallery is also a part of a test of the worker.
+use agent_ui::example;
+
 fn main() {
-    agent_frame::areas::render::<app::App>("servers");
+    agent_ui::areas::render::<state::Servers>("servers");
 }

@@ -1,106 +1,110 @@
-//! Everything as Markdown, for an issue.
+//! The inputs and the verdict as Markdown, for an issue.
 
-use crate::inputs::INPUTS;
 use crate::inputs::Texts;
-use agent_frame::editor::file_name;
-use agent_protocol::{Outcome, Source, Verdict};
+use crate::state::{Page, Servers};
+use agent_protocol::{DocumentKind, Outcome, Verdict};
+use agent_ui::content::Documents as _;
+use agent_ui::editor::file_name;
 use std::fmt::Write as _;
 
-/// The inputs, the verdict and the version of the engine.
-pub(crate) fn report(texts: &Texts, verdict: Option<&Verdict>, version: &str) -> String {
+/// Returns the inputs, the verdict and the version of the engine.
+pub(crate) fn report(page: &Page) -> String {
+    let verdict = page.content().verdict.as_deref();
+    write(&Texts::of(page), verdict, &page.state.about.version)
+}
+
+fn write(texts: &Texts, verdict: Option<&Verdict>, version: &str) -> String {
     let mut out = String::new();
-    for source in INPUTS {
-        let text = texts.get(source);
-        let language = match source {
-            Source::Index | Source::Lock => "json",
-            Source::Policy => "rego",
+    for kind in Servers::kinds() {
+        let text = texts.get(kind);
+        let language = match kind {
+            DocumentKind::Index | DocumentKind::Lock => "json",
+            DocumentKind::Policy => "rego",
             _ if text.starts_with(['{', '[']) => "json",
             _ => "yaml",
         };
-        let required = matches!(source, Source::Manifest | Source::Index);
+        let required = matches!(kind, DocumentKind::Manifest | DocumentKind::Index);
         if required || !text.trim().is_empty() {
-            section(&mut out, file_name(source), language, text);
+            let (name, fence, text) = (file_name(kind), fence(text), text.trim_end_matches('\n'));
+            // Writing to a string can't fail, here and below.
+            let _ = writeln!(out, "### `{name}`\n\n{fence}{language}\n{text}\n{fence}\n");
         }
     }
-    if !texts.tenant_id.trim().is_empty() {
-        // Writing to a string can't fail, here and below.
-        let _ = writeln!(out, "Tenant: {}\n", code(&texts.tenant_id));
+    if !texts.tenant_id().trim().is_empty() {
+        let _ = writeln!(out, "Tenant: {}\n", code(texts.tenant_id()));
     }
     if let Some(verdict) = verdict {
         out += "### Verdict\n\n";
-        tell(&mut out, verdict);
+        write_verdict(&mut out, verdict);
         out.push('\n');
     }
     let _ = writeln!(out, "agent engine {version}");
     out
 }
 
-fn section(out: &mut String, name: &str, language: &str, text: &str) {
-    let fence = fence(text);
-    let text = text.trim_end_matches('\n');
-    let _ = writeln!(out, "### `{name}`\n\n{fence}{language}\n{text}\n{fence}\n");
+/// Returns the length of the longest run of backquotes.
+fn backquotes(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// More backquotes than stand together anywhere in the text, and at least three.
+/// Returns a fence longer than every run of backquotes in the text.
 fn fence(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(3.max(longest + 1))
+    "`".repeat(3.max(backquotes(text) + 1))
 }
 
-/// A name as code.
+/// Returns a name as code.
 fn code(name: &str) -> String {
-    let longest = name.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let ticks = "`".repeat(longest + 1);
+    let ticks = "`".repeat(backquotes(name) + 1);
     format!("{ticks}{name}{ticks}")
 }
 
-fn tell(out: &mut String, verdict: &Verdict) {
+fn write_verdict(out: &mut String, verdict: &Verdict) {
     for found in &verdict.diagnostics {
         let at = found.labels.first().map_or_else(String::new, |label| {
-            let place = label.place;
-            let file = file_name(place.source);
-            format!(" ({file}:{}:{})", place.start.line, place.start.column)
+            let (file, start) = (file_name(label.place.source), label.place.start);
+            format!(" ({file}:{}:{})", start.line, start.column)
         });
         let _ = writeln!(out, "- {} {}{at}", code(&found.code), found.message);
     }
     for requirement in &verdict.requirements {
-        let asked = code(&requirement.name());
+        let name = code(&requirement.name());
         let _ = match &requirement.outcome {
             Outcome::Selected(selected) => {
                 let tool = selected.tool.as_ref();
                 let tool = tool.map_or_else(String::new, |tool| format!(" {}", tool.name));
                 let server = format!("{} {}{tool}", selected.server.id, selected.server.version);
-                writeln!(out, "- ✓ {asked}: {}", code(&server))
+                writeln!(out, "- ✓ {name}: {}", code(&server))
             }
-            Outcome::Unsatisfied { .. } => {
-                let noun = if requirement.capability.is_some() {
-                    "tool"
-                } else {
-                    "server"
-                };
-                writeln!(out, "- ✗ {asked}: no {noun} is eligible")
+            Outcome::Unsatisfied { .. } if requirement.capability.is_some() => {
+                writeln!(out, "- ✗ {name}: no tool is eligible")
             }
+            Outcome::Unsatisfied { .. } => writeln!(out, "- ✗ {name}: no server is eligible"),
         };
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Texts, report};
+    use super::{Texts, write};
     use agent_protocol::{
-        Diagnostic, Label, Outcome, Place, Point, Requirement, Selected, ServerName, Severity,
-        Source, Verdict,
+        Diagnostic, DocumentKind, Label, Outcome, Place, Point, Requirement, Selected, ServerName,
+        Severity, Verdict,
     };
+
+    fn texts(texts: &[(DocumentKind, &str)]) -> Texts {
+        let find = |kind| texts.iter().find(|(each, _)| *each == kind);
+        let text = |kind| find(kind).map_or("", |(_, text)| text).to_owned();
+        Texts::new(text, String::new())
+    }
 
     #[test]
     fn no_text_ends_its_own_fence() {
-        let texts = Texts {
-            manifest: "---\n````\n---\n".to_owned(),
-            index: "[]".to_owned(),
-            ..Texts::default()
-        };
+        let texts = texts(&[
+            (DocumentKind::Manifest, "---\n````\n---\n"),
+            (DocumentKind::Index, "[]"),
+        ]);
         assert_eq!(
-            report(&texts, None, "0.1.0"),
+            write(&texts, None, "0.1.0"),
             "### `agents.md`\n\n`````yaml\n---\n````\n---\n`````\n\n\
              ### `mcp.index.json`\n\n```json\n[]\n```\n\n\
              agent engine 0.1.0\n"
@@ -111,7 +115,7 @@ mod tests {
     fn the_verdict_names_problems_and_servers() {
         let point = |line, column| Point { line, column };
         let place = Place {
-            source: Source::Manifest,
+            source: DocumentKind::Manifest,
             start: point(6, 17),
             end: point(6, 26),
         };
@@ -156,14 +160,13 @@ mod tests {
             ],
             ..Verdict::default()
         };
-        let texts = Texts {
-            manifest: "m\n\n".to_owned(),
-            index: "i".to_owned(),
-            lock: "l".to_owned(),
-            ..Texts::default()
-        };
+        let texts = texts(&[
+            (DocumentKind::Manifest, "m\n\n"),
+            (DocumentKind::Index, "i"),
+            (DocumentKind::Lock, "l"),
+        ]);
         assert_eq!(
-            report(&texts, Some(&verdict), "0.1.0"),
+            write(&texts, Some(&verdict), "0.1.0"),
             "### `agents.md`\n\n```yaml\nm\n```\n\n\
              ### `mcp.index.json`\n\n```json\ni\n```\n\n\
              ### `agents.lock`\n\n```json\nl\n```\n\n\
@@ -178,10 +181,7 @@ mod tests {
 
     #[test]
     fn a_blank_lock_is_left_out() {
-        let texts = Texts {
-            lock: " \n".to_owned(),
-            ..Texts::default()
-        };
-        assert!(!report(&texts, None, "0.1.0").contains("agents.lock"));
+        let texts = texts(&[(DocumentKind::Lock, " \n")]);
+        assert!(!write(&texts, None, "0.1.0").contains("agents.lock"));
     }
 }

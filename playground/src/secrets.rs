@@ -1,8 +1,6 @@
-//! What looks like a secret.
-//!
-//! A warning before somebody shares it, no more: what has no known form is not found.
+//! Texts that look like secrets, for a warning before the user shares them.
 
-/// Beginnings of tokens, and how many characters of a token have to follow for it to be one.
+/// Prefixes of tokens, the minimum number of characters behind each, and the kind of secret.
 const PREFIXES: [(&str, usize, &str); 14] = [
     ("sk-", 20, "an API key"),
     ("sk_live_", 16, "a payment key"),
@@ -31,25 +29,11 @@ const KEYS: [&str; 7] = [
     "private_key",
 ];
 
-/// Something that looks like a secret.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Secret {
-    /// Line, from 1.
-    pub(crate) line: usize,
-    /// What it looks like.
-    pub(crate) kind: &'static str,
-}
-
-/// The lines of a text that look as if they held a secret.
-pub(crate) fn find(text: &str) -> Vec<Secret> {
-    text.lines()
-        .zip(1..)
-        .filter_map(|(line, number)| {
-            Some(Secret {
-                line: number,
-                kind: kind(line)?,
-            })
-        })
+/// Returns the numbers of the lines that look like secrets, from 1, and the kind of each.
+pub(crate) fn find(text: &str) -> Vec<(usize, &'static str)> {
+    let lines = (1..).zip(text.lines());
+    lines
+        .filter_map(|(number, line)| Some((number, kind(line)?)))
         .collect()
 }
 
@@ -57,21 +41,20 @@ fn kind(line: &str) -> Option<&'static str> {
     if line.contains("-----BEGIN ") && line.contains("PRIVATE KEY") {
         return Some("a private key");
     }
-    let token = line
-        .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
-        .find_map(|word| {
-            PREFIXES
-                .iter()
-                .find(|(prefix, length, _)| {
-                    word.strip_prefix(prefix)
-                        .is_some_and(|rest| rest.len() >= *length)
-                })
-                .map(|(.., kind)| *kind)
-        });
+    let words = line.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')));
+    let is_token = |word: &str, prefix, length| {
+        let rest = word.strip_prefix(prefix);
+        rest.is_some_and(|rest: &str| rest.len() >= length)
+    };
+    let tokens = words.filter_map(|word| {
+        let mut prefixes = PREFIXES.into_iter();
+        prefixes.find(|(prefix, length, _)| is_token(word, *prefix, *length))
+    });
+    let token = tokens.map(|(.., kind)| kind).next();
     token.or_else(|| user_info(line)).or_else(|| value(line))
 }
 
-/// `https://user:password@host`
+/// Recognises `https://user:password@host`.
 fn user_info(line: &str) -> Option<&'static str> {
     let (_, rest) = line.split_once("://")?;
     let authority = rest.split(['/', '?', '#', '"', '\'', ' ']).next()?;
@@ -79,7 +62,7 @@ fn user_info(line: &str) -> Option<&'static str> {
     user.contains(':').then_some("a password in an address")
 }
 
-/// A value behind one of [`KEYS`].
+/// Recognises a value behind one of [`KEYS`].
 fn value(line: &str) -> Option<&'static str> {
     let (key, value) = line.split_once([':', '='])?;
     let key = key.to_ascii_lowercase().replace('-', "_");
@@ -87,13 +70,13 @@ fn value(line: &str) -> Option<&'static str> {
         .iter()
         .any(|name| key.trim_matches(['"', ' ', '\t', '{']).ends_with(name));
     let value = value.trim_matches(['"', '\'', ',', ' ', '\t', '}']);
-    // A reference to a variable is the way to avoid a secret.
+    // A reference to a variable is no secret.
     (named && value.len() >= 6 && !value.starts_with('$')).then_some("a secret")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Secret, find};
+    use super::find;
 
     #[test]
     fn tokens_keys_and_passwords_are_found_with_their_line() {
@@ -108,11 +91,7 @@ mod tests {
             ("PASSWORD=correcthorse", "a secret"),
             ("-----BEGIN RSA PRIVATE KEY-----", "a private key"),
         ] {
-            assert_eq!(
-                find(&format!("a\n{line}\n")),
-                [Secret { line: 2, kind }],
-                "{line}"
-            );
+            assert_eq!(find(&format!("a\n{line}\n")), [(2, kind)], "{line}");
         }
     }
 

@@ -1,111 +1,92 @@
 //! Links that hold all inputs.
 //!
-//! `#1.` and the compressed state: what stands behind `#` is not sent to any server.
+//! A link ends in `#1.` and the compressed inputs. Browsers send nothing behind `#` to a server.
 
-use crate::examples::HELLO;
-use crate::files::copy_text;
-use crate::inputs::{INPUTS, Texts};
-use crate::page::{Page, use_page};
+use crate::inputs::Texts;
 use crate::secrets;
-use crate::state::Action;
-use agent_frame::browser;
-use agent_frame::editor::file_name;
-use agent_frame::notice::Notice;
-use serde::{Deserialize, Serialize};
+use crate::state::{KEPT, Page, Servers};
+use agent_ui::browser;
+use agent_ui::content::Documents as _;
+use agent_ui::editor::file_name;
+use agent_ui::notice::Notice;
+use agent_ui::page::use_page;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
-/// The form of links that is written, and the only one that is read.
+/// The only form of links.
 const FORM: &str = "1.";
 
-/// The longest link that is made, in characters. Chats and trackers cut off longer ones.
+/// Maximum length of a link, in characters. Chats and trackers cut longer ones.
 const LINK_LIMIT: usize = 32_000;
 
-/// The largest state that a link may hold, in bytes before compression.
+/// Maximum size of the inputs in a link, in bytes before compression.
 const STATE_LIMIT: u32 = 8 << 20;
-
-/// What a link holds.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Shared {
-    /// The version of the engine that made it.
-    engine: String,
-    #[serde(flatten)]
-    texts: Texts,
-}
-
-/// What the address holds behind `#`.
-async fn unpack(fragment: &str) -> Result<Shared, String> {
-    let packed = fragment
-        .strip_prefix(FORM)
-        .ok_or("it is of a form that this page does not know")?;
-    let state = browser::decompress(packed, STATE_LIMIT).await?;
-    serde_json::from_str(&state).map_err(|error| error.to_string())
-}
 
 /// The version of the engine that this page was built with.
 const ENGINE: &str = env!("CARGO_PKG_VERSION");
 
-/// Fills the editors at the beginning: from the link, from the last visit, or with the first
-/// example.
-pub(crate) fn open(page: Page) {
-    let location = web_sys::window().map(|window| window.location());
-    let hash = location.and_then(|location| location.hash().ok());
-    let fragment = hash.unwrap_or_default();
-    let fragment = fragment.trim_start_matches('#').to_owned();
+/// The name of the engine's version in a link.
+const ENGINE_NAME: &str = "engine";
+
+/// Loads the inputs of the link, or of the last visit, or of the first example.
+pub(crate) fn open(page: &Page) {
+    let fragment = browser::hash().trim_start_matches('#').to_owned();
     if fragment.is_empty() {
-        Texts::kept().unwrap_or_else(|| HELLO.texts()).put(&page);
-        return;
+        return open_kept(page);
     }
+    let page = page.clone();
     spawn_local(async move {
-        match unpack(&fragment).await {
-            Ok(shared) => {
-                shared.texts.put(&page);
-                page.dispatch(if shared.engine == ENGINE {
-                    Notice::done("Opened what the link holds")
+        let json = match fragment.strip_prefix(FORM) {
+            Some(packed) => browser::decompress(packed, STATE_LIMIT).await,
+            None => Err("this page does not know its form".to_owned()),
+        };
+        match json.and_then(|json| read(&json)) {
+            Ok(texts) => {
+                texts.load(&page);
+                let engine = texts.field(ENGINE_NAME);
+                page.notify(if engine == ENGINE {
+                    Notice::done("Opened the link")
                 } else {
                     Notice::alarm(format!(
-                        "The link was made with engine {}, and this is {ENGINE}: the answer may differ",
-                        shared.engine
+                        "Engine {engine} made the link, and this is {ENGINE}: the answer may differ"
                     ))
                 });
-                forget_fragment();
+                // The address does not follow later edits.
+                browser::forget_hash();
             }
             Err(reason) => {
-                Texts::kept().unwrap_or_else(|| HELLO.texts()).put(&page);
-                page.dispatch(Notice::alarm(format!("The link can't be opened: {reason}")));
+                open_kept(&page);
+                page.notify(Notice::alarm(format!("The link can't be opened: {reason}")));
             }
         }
     });
 }
 
-/// Takes the state out of the address: what is edited from now on is not what it holds.
-fn forget_fragment() {
-    let Some(window) = web_sys::window() else {
-        return;
-    };
-    let path = window.location().pathname().unwrap_or_default();
-    if let Ok(history) = window.history() {
-        // Cosmetic: without it the next load opens the link again.
-        let _ = history.replace_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&path));
+/// Reads the inputs of a link.
+fn read(json: &str) -> Result<Texts, String> {
+    let texts = Texts::read(json)?;
+    let named = !texts.field(ENGINE_NAME).is_empty();
+    named
+        .then_some(texts)
+        .ok_or_else(|| "it names no engine".to_owned())
+}
+
+fn open_kept(page: &Page) {
+    match browser::load(KEPT).and_then(|json| Texts::read(&json).ok()) {
+        Some(texts) => texts.load(page),
+        None => page.load(Servers::kinds(), Servers::first_text),
     }
 }
 
-/// A link to this page that holds the texts, or why there is none.
-async fn link(texts: Texts) -> Result<String, String> {
-    let shared = Shared {
-        engine: ENGINE.to_owned(),
-        texts,
-    };
-    let state = serde_json::to_string(&shared).map_err(|error| error.to_string())?;
-    let packed = browser::compress(&state).await?;
-    let location = web_sys::window().map(|window| window.location());
-    let page =
-        location.and_then(|location| Some(location.origin().ok()? + &location.pathname().ok()?));
-    let link = format!("{}#{FORM}{packed}", page.unwrap_or_default());
+/// Returns a link to this page that holds the texts, or why there is none.
+async fn link(mut texts: Texts) -> Result<String, String> {
+    texts.0.insert(ENGINE_NAME.to_owned(), ENGINE.into());
+    let packed = browser::compress(&texts.to_json()).await?;
+    let link = format!("{}#{FORM}{packed}", browser::address());
     if link.len() > LINK_LIMIT {
         return Err(format!(
-            "the link would have {} characters, and at most {LINK_LIMIT} get through everywhere: \
+            "the link would have {} characters, and many programs cut links after {LINK_LIMIT}; \
              send the files instead",
             link.len()
         ));
@@ -113,31 +94,28 @@ async fn link(texts: Texts) -> Result<String, String> {
     Ok(link)
 }
 
-/// The dialog.
+/// Returns warnings about texts that look like secrets.
+fn warnings(texts: &Texts) -> Vec<String> {
+    let in_document = |kind| {
+        let found = secrets::find(texts.get(kind)).into_iter();
+        found.map(move |(line, secret)| {
+            format!("{}, line {line}: looks like {secret}", file_name(kind))
+        })
+    };
+    Servers::kinds().flat_map(in_document).collect()
+}
+
+/// The content of the dialog.
 #[component]
 pub(crate) fn Share() -> Html {
-    let page = use_page();
+    let page = use_page::<Servers>();
     let made = use_state(|| None);
-    let warnings = use_memo((), |()| {
-        let texts = Texts::of(&page);
-        let found = |source, text: &str| {
-            let found = secrets::find(text).into_iter();
-            found
-                .map(|secret| {
-                    let file = file_name(source);
-                    format!("{file}, line {}: looks like {}", secret.line, secret.kind)
-                })
-                .collect::<Vec<_>>()
-        };
-        INPUTS
-            .iter()
-            .flat_map(|source| found(*source, texts.get(*source)))
-            .collect::<Vec<_>>()
-    });
+    let texts = use_memo((), |()| Texts::of(&page));
+    let warnings = use_memo((), |()| warnings(&texts));
     {
-        let (made, texts) = (made.clone(), Texts::of(&page));
+        let made = made.setter();
         use_effect_with((), move |()| {
-            spawn_local(async move { made.set(Some(link(texts).await)) });
+            spawn_local(async move { made.set(Some(link((*texts).clone()).await)) });
         });
     }
     let result = match &*made {
@@ -146,18 +124,16 @@ pub(crate) fn Share() -> Html {
             html! { <p class="alarming" role="alert">{ format!("There is no link: {reason}.") }</p> }
         }
         Some(Ok(link)) => {
-            let copy = {
-                let (page, link) = (page.clone(), link.clone());
-                Callback::from(move |_: MouseEvent| {
-                    page.dispatch(Action::CloseDialog);
-                    copy_text(page.clone(), "the link", link.clone());
-                })
-            };
-            let select = Callback::from(|event: FocusEvent| {
+            let copied = link.clone();
+            let copy = page.callback(move |page, _| {
+                page.update(|state| state.dialog = None);
+                page.copy("the link", copied.clone());
+            });
+            let select = |event: FocusEvent| {
                 if let Some(input) = event.target_dyn_into::<HtmlInputElement>() {
                     input.select();
                 }
-            });
+            };
             html! {
                 <div class="link">
                     <input readonly=true value={link.clone()} aria-label="Link" onfocus={select} />
@@ -169,12 +145,12 @@ pub(crate) fn Share() -> Html {
     html! {
         <>
             <p>
-                { "The link holds the inputs themselves. Nothing is stored anywhere; whoever has the \
+                { "The link holds the inputs themselves. No server stores them; everyone who has the \
                    link has the inputs." }
             </p>
             if !warnings.is_empty() {
                 <div class="alarming" role="alert">
-                    <p>{ "Look again before you share it:" }</p>
+                    <p>{ "Check these lines before you share them:" }</p>
                     <ul>{ for warnings.iter().map(|warning| html! { <li>{ warning }</li> }) }</ul>
                 </div>
             }
@@ -185,59 +161,66 @@ pub(crate) fn Share() -> Html {
 
 #[cfg(test)]
 mod tests {
-    use super::{Shared, Texts};
+    use super::{ENGINE_NAME, read};
+    use agent_protocol::DocumentKind;
 
-    fn shared(engine: &str, lock: &str) -> Shared {
-        Shared {
-            engine: engine.to_owned(),
-            texts: Texts {
-                manifest: "---\nname: \"𝄞\"\n---\n".to_owned(),
-                index: "[]\u{0}</script>".to_owned(),
-                lock: lock.to_owned(),
-                ..Texts::default()
-            },
-        }
-    }
-
-    /// Links that were made live on: what they hold must be read by every later version.
+    /// Links that were made live on: every later version must read them.
     #[test]
     fn the_form_of_links() {
         let json = r#"{"engine":"0.1.0","manifest":"---\nname: \"𝄞\"\n---\n","index":"[]\u0000</script>","lock":"{}"}"#;
-        let state = shared("0.1.0", "{}");
-        assert_eq!(serde_json::to_string(&state).unwrap(), json);
-        assert_eq!(serde_json::from_str::<Shared>(json).unwrap(), state);
+        let texts = read(json).unwrap();
+        assert_eq!(texts.field(ENGINE_NAME), "0.1.0");
+        for (kind, text) in [
+            (DocumentKind::Manifest, "---\nname: \"𝄞\"\n---\n"),
+            (DocumentKind::Index, "[]\u{0}</script>"),
+            (DocumentKind::Lock, "{}"),
+        ] {
+            assert_eq!(texts.get(kind), text);
+        }
+        assert_eq!(read(&texts.to_json()), Ok(texts));
     }
 
     #[test]
     fn a_link_of_another_version_is_read_and_names_it() {
-        let json = serde_json::to_string(&shared("99.0.0-beta.1", "")).unwrap();
-        // What a later version adds is passed over.
-        let json = json.replacen('{', r#"{"plan":{"id":1},"#, 1);
-        let read: Shared = serde_json::from_str(&json).unwrap();
-        assert_eq!(read, shared("99.0.0-beta.1", ""));
+        // Additions of a later version are ignored.
+        let json = r#"{"plan":{"id":1},"engine":"99.0.0-beta.1","manifest":"a","index":"b"}"#;
+        assert_eq!(read(json).unwrap().field(ENGINE_NAME), "99.0.0-beta.1");
     }
 
     #[test]
     fn a_link_without_a_lock_has_none() {
         let json = r#"{"engine":"0.1.0","manifest":"a","index":"b"}"#;
-        let read: Shared = serde_json::from_str(json).unwrap();
-        assert_eq!(read.texts.lock, "");
-        assert_eq!((&*read.texts.manifest, &*read.texts.index), ("a", "b"));
+        let texts = read(json).unwrap();
+        assert_eq!(texts.get(DocumentKind::Lock), "");
+        assert_eq!(texts.get(DocumentKind::Manifest), "a");
+        assert_eq!(texts.get(DocumentKind::Index), "b");
     }
 
     #[test]
     fn what_is_no_state_is_refused() {
-        for json in [
-            "",
-            "null",
-            "[]",
-            "{}",
-            r#"{"engine":"0.1.0","manifest":"a"}"#,
-            r#"{"manifest":"a","index":"b"}"#,
-            r#"{"engine":"0.1.0","manifest":1,"index":"b"}"#,
-            r#"{"engine":"0.1.0","manifest":"a","index":"b"} and more"#,
+        for (json, reason) in [
+            ("", "EOF"),
+            ("null", "invalid type: null"),
+            ("[]", "invalid type: sequence"),
+            ("{}", "`manifest` is not a text"),
+            (r#"{"engine":"0.1.0","manifest":"a"}"#, "`index` is not"),
+            (r#"{"manifest":"a","index":"b"}"#, "it names no engine"),
+            (r#"{"engine":1,"manifest":"a","index":"b"}"#, "it names no"),
+            (
+                r#"{"engine":"0.1.0","manifest":1,"index":"b"}"#,
+                "`manifest` is not a text",
+            ),
+            (
+                r#"{"engine":"0.1.0","manifest":"a","index":"b","lock":{}}"#,
+                "`lock` is not a text",
+            ),
+            (
+                r#"{"engine":"0.1.0","manifest":"a","index":"b"} and more"#,
+                "trailing characters",
+            ),
         ] {
-            assert!(serde_json::from_str::<Shared>(json).is_err(), "{json}");
+            let error = read(json).unwrap_err();
+            assert!(error.starts_with(reason), "{json}: {error}");
         }
     }
 }

@@ -1,32 +1,32 @@
-//! All that the page knows, but for the texts, which are in their editors.
+//! The state of the page, and its actions.
 
-use crate::inputs::INPUTS;
-use agent_frame::notice::Notice;
+use crate::answer::{AnswerPane, TABS};
+use crate::explanation::policy_lines;
+use crate::inputs::Texts;
+use crate::share::Share;
+use crate::{markdown, share};
 use agent_protocol::{
-    About, Answer, Constraints, Eligible, Fallen, FallenAsk, Filter, ListAsk, Listed, Matrix,
-    MatrixAsk, Source, Story, StoryAsk, Supposed, Verdict, Wanted,
+    Answer, Diagnostic, DocumentKind, ExplanationRequest, Filter, MatrixRequest, Requirement,
+    Verdict, Wanted,
 };
+use agent_ui::browser::{self, focus, value_of};
+use agent_ui::content::{Content, Mark};
+use agent_ui::state::{Dialog, Pane};
 use std::rc::Rc;
-use yew::Reducible;
+use web_sys::KeyboardEvent;
+use yew::prelude::*;
 
-/// How many entries of a list are asked for at first, and again each time.
+pub(crate) type Actor = agent_ui::page::Actor<Servers>;
+pub(crate) type Page = agent_ui::page::Page<Servers>;
+type State = agent_ui::state::State<Servers>;
+
+/// The key under which the browser keeps the texts.
+pub(crate) const KEPT: &str = "agent-playground/texts";
+
+/// Number of entries of a list to request at first, and again each time.
 pub(crate) const LIST_STEP: u32 = 50;
 
-/// How the engine is doing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Engine {
-    /// It is being loaded.
-    #[default]
-    Starting,
-    /// The one that evaluates policies is being loaded.
-    LoadingPolicies,
-    /// It answers.
-    Ready,
-    /// It does not. Why.
-    Failed(String),
-}
-
-/// What the right-hand side shows.
+/// A view of the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Tab {
     #[default]
@@ -37,47 +37,19 @@ pub(crate) enum Tab {
     Resolution,
 }
 
-/// What of the page is seen where there is room for one thing only.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Pane {
-    Input(Source),
-    #[default]
-    Answer,
-}
-
-/// What lies over the page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Dialog {
-    Examples,
-    Help,
-    Share,
-}
-
-/// What was answered of the views that are open.
+/// A text that changes now and then, and its earlier versions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Views {
-    pub(crate) matrix: Option<Rc<Matrix>>,
-    pub(crate) story: Option<Rc<Story>>,
-    pub(crate) fallen: Option<Rc<Listed<Fallen>>>,
-    pub(crate) eligible: Option<Rc<Listed<Eligible>>>,
-    pub(crate) supposed: Option<Rc<Supposed>>,
-    pub(crate) resolution: Option<Result<Rc<str>, String>>,
-}
-
-/// A text that is replaced now and then, and what it was before.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Succession {
+pub(crate) struct History {
     pub(crate) now: Option<Rc<str>>,
-    /// The last one that there was.
+    /// The last version.
     last: Option<Rc<str>>,
-    /// The one before that, which was different.
+    /// The version before the last, which was different.
     pub(crate) before: Option<Rc<str>>,
 }
 
-impl Succession {
-    /// Takes the next text. That there is none for a while is passed over: the last one is still
-    /// what the next one is compared with.
-    fn follow(&mut self, next: Option<&str>) {
+impl History {
+    /// Adds a version. While there is none, the next one is still compared with the last.
+    fn add(&mut self, next: Option<&str>) {
         if next.is_some() && next != self.last.as_deref() {
             self.before = std::mem::replace(&mut self.last, next.map(Rc::from));
         }
@@ -85,226 +57,35 @@ impl Succession {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct State {
-    pub(crate) engine: Engine,
-    /// What the engine said of itself.
-    pub(crate) about: Rc<About>,
-    /// Raised with everything that has to be asked.
-    pub(crate) revision: u32,
-    /// The revision of the last answer.
-    pub(crate) answered: u32,
-    /// The revision since which there are other texts altogether.
-    replaced: u32,
-    /// How long the engine took for the last verdict; 0 before the first.
-    pub(crate) milliseconds: f64,
-    /// How often each text was changed, by input.
-    pub(crate) edits: [u32; INPUTS.len()],
-    /// Which tenant is meant; it counts as a part of their text. Blank: the only one.
+/// The page of servers and tools.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Servers {
+    /// The id of the tenant, which is sent with the text of the tenants. Blank: the only one.
     pub(crate) tenant_id: Rc<str>,
-    /// None: nothing was answered yet.
+    /// The last verdict; `None` before the first.
     pub(crate) verdict: Option<Rc<Verdict>>,
-    pub(crate) lock: Succession,
-    pub(crate) resolution: Succession,
+    problems: Rc<[Diagnostic]>,
+    pub(crate) lock: History,
+    pub(crate) resolution: History,
     pub(crate) wanted: Wanted,
-    pub(crate) views: Views,
+    /// The last answer, without its verdict.
+    pub(crate) views: Rc<Answer>,
     pub(crate) tab: Tab,
-    pub(crate) pane: Pane,
-    /// Which of the inputs below the manifest is seen.
-    pub(crate) lower: Source,
-    pub(crate) dialog: Option<Dialog>,
-    pub(crate) notice: Option<Notice>,
 }
 
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            engine: Engine::default(),
-            about: Rc::default(),
-            revision: 0,
-            answered: 0,
-            replaced: 0,
-            milliseconds: 0.0,
-            edits: [0; INPUTS.len()],
-            tenant_id: Rc::default(),
-            verdict: None,
-            lock: Succession::default(),
-            resolution: Succession::default(),
-            wanted: Wanted::default(),
-            views: Views::default(),
-            tab: Tab::default(),
-            pane: Pane::default(),
-            lower: Source::Index,
-            dialog: None,
-            notice: None,
-        }
-    }
-}
-
-/// What happens.
-#[derive(Debug, Clone)]
-pub(crate) enum Action {
-    /// The engine with the evaluator of policies is being loaded in place of the other one.
-    PoliciesLoading,
-    /// The engine is there.
-    EngineReady(Rc<About>),
-    /// The engine does not answer any more.
-    EngineFailed(String),
-    /// These texts were changed.
-    Edited(Source),
-    /// Another tenant is meant.
-    NameTenant(Rc<str>),
-    /// Other texts altogether were put in, and this tenant is meant: what was before is of no
-    /// interest.
-    Replaced(Rc<str>),
-    Answered(Rc<Answer>),
-    OpenTab(Tab),
-    OpenPane(Pane),
-    ShowInput(Source),
-    /// Shows an input where there is room for it beside what is seen.
-    BringInput(Source),
-    OpenDialog(Dialog),
-    CloseDialog,
-    Tell(Notice),
-    CloseNotice,
-    TellStory(StoryAsk),
-    CloseStory,
-    ListFallen(Option<FallenAsk>),
-    ListEligible(Option<ListAsk>),
-    ShowRows {
-        offset: u32,
-        limit: u32,
-    },
-    FilterRows(Filter),
-    Suppose(Option<Constraints>),
-}
-
-impl From<Notice> for Action {
-    fn from(notice: Notice) -> Self {
-        Self::Tell(notice)
-    }
-}
-
-impl Reducible for State {
-    type Action = Action;
-
-    fn reduce(self: Rc<Self>, action: Action) -> Rc<Self> {
-        let mut state = Rc::unwrap_or_clone(self);
-        let wanted = state.wanted.clone();
-        state.apply(action);
-        if state.wanted != wanted {
-            state.revision += 1;
-        }
-        Rc::new(state)
-    }
-}
-
-impl State {
-    /// Whether what is shown is of an earlier state of the inputs.
-    pub(crate) fn stale(&self) -> bool {
-        self.answered != self.revision
+impl Servers {
+    /// Returns the requirements of the last verdict.
+    pub(crate) fn requirements(&self) -> &[Requirement] {
+        let verdict = self.verdict.as_ref();
+        verdict.map_or(&[], |verdict| &verdict.requirements)
     }
 
-    fn apply(&mut self, action: Action) {
-        match action {
-            Action::EngineReady(about) => {
-                self.engine = Engine::Ready;
-                self.about = about;
-            }
-            Action::PoliciesLoading => self.engine = Engine::LoadingPolicies,
-            Action::EngineFailed(reason) => self.engine = Engine::Failed(reason),
-            Action::Edited(source) => {
-                self.edits[source as usize] += 1;
-                self.revision += 1;
-            }
-            Action::NameTenant(id) => {
-                self.tenant_id = id;
-                self.edits[Source::Tenant as usize] += 1;
-                self.revision += 1;
-            }
-            Action::Replaced(tenant_id) => {
-                self.tenant_id = tenant_id;
-                for edits in &mut self.edits {
-                    *edits += 1;
-                }
-                self.revision += 1;
-                self.replaced = self.revision;
-                self.lock = Succession::default();
-                self.resolution = Succession::default();
-                self.close_views();
-                self.wanted.supposed = None;
-                if let Some(matrix) = &mut self.wanted.matrix {
-                    matrix.filter = Filter::default();
-                    matrix.offset = 0;
-                }
-            }
-            Action::Answered(answer) => self.answered(Rc::unwrap_or_clone(answer)),
-            Action::OpenTab(tab) => self.open_tab(tab),
-            Action::OpenPane(pane) => {
-                if let Pane::Input(source) = pane {
-                    self.show_input(source);
-                }
-                self.pane = pane;
-            }
-            Action::ShowInput(source) => {
-                self.show_input(source);
-                self.pane = Pane::Input(source);
-            }
-            Action::BringInput(source) => self.show_input(source),
-            Action::OpenDialog(dialog) => self.dialog = Some(dialog),
-            Action::CloseDialog => self.dialog = None,
-            Action::Tell(notice) => self.notice = Some(notice),
-            Action::CloseNotice => self.notice = None,
-            Action::TellStory(ask) => {
-                // Its places are marked there. Where it is told already, somebody looks at others.
-                if self.wanted.story.is_none() {
-                    self.lower = Source::Index;
-                }
-                self.wanted.story = Some(ask);
-            }
-            Action::CloseStory => {
-                self.wanted.story = None;
-                self.views.story = None;
-            }
-            Action::ListFallen(ask) => self.wanted.fallen = ask,
-            Action::ListEligible(ask) => self.wanted.eligible = ask,
-            Action::ShowRows { offset, limit } => {
-                if let Some(matrix) = &mut self.wanted.matrix {
-                    (matrix.offset, matrix.limit) = (offset, limit);
-                }
-            }
-            Action::FilterRows(filter) => {
-                if let Some(matrix) = &mut self.wanted.matrix {
-                    matrix.filter = filter;
-                    matrix.offset = 0;
-                }
-            }
-            Action::Suppose(constraints) => self.wanted.supposed = constraints,
-        }
-    }
-
-    fn show_input(&mut self, source: Source) {
-        match source {
-            Source::Manifest => {}
-            // It is beside the policy.
-            Source::Context => self.lower = Source::Policy,
-            source => self.lower = source,
-        }
-    }
-
-    fn close_views(&mut self) {
-        self.wanted.story = None;
-        self.wanted.fallen = None;
-        self.wanted.eligible = None;
-        self.views.story = None;
-    }
-
-    /// Only what is seen is asked for.
-    fn open_tab(&mut self, tab: Tab) {
+    /// Opens a tab. Of the requested views only those in the tab stay.
+    pub(crate) fn open_tab(&mut self, tab: Tab) {
         self.tab = tab;
         self.wanted.resolution = tab == Tab::Resolution;
         self.wanted.matrix = (tab == Tab::Matrix).then(|| {
-            self.wanted.matrix.take().unwrap_or(MatrixAsk {
+            self.wanted.matrix.take().unwrap_or(MatrixRequest {
                 filter: Filter::default(),
                 offset: 0,
                 limit: LIST_STEP,
@@ -315,53 +96,250 @@ impl State {
         }
     }
 
-    fn answered(&mut self, answer: Answer) {
-        if answer.revision < self.replaced {
-            // About texts that are gone; the others are asked about.
-            return;
+    /// Requests the rows of a window of the matrix.
+    pub(crate) fn show_rows(&mut self, offset: u32, limit: u32) {
+        if let Some(matrix) = &mut self.wanted.matrix {
+            (matrix.offset, matrix.limit) = (offset, limit);
         }
-        self.answered = answer.revision;
-        if let Some(verdict) = answer.verdict {
-            // While an input has errors, the answer of before stays in sight.
-            self.lock.follow(verdict.lock.as_deref());
+    }
+
+    /// Requests the first rows that fit a filter.
+    pub(crate) fn filter_rows(&mut self, filter: Filter) {
+        if let Some(matrix) = &mut self.wanted.matrix {
+            (matrix.filter, matrix.offset) = (filter, 0);
+        }
+    }
+
+    pub(crate) fn close_explanation(&mut self) {
+        self.wanted.explanation = None;
+        Rc::make_mut(&mut self.views).explanation = None;
+    }
+}
+
+/// Requests an explanation. Its places are marked in the index, which comes to the front. If one is open
+/// already, the visible document stays.
+pub(crate) fn explain(state: &mut State, request: ExplanationRequest) {
+    if state.content.wanted.explanation.is_none() {
+        state.lower = DocumentKind::Index;
+    }
+    state.content.wanted.explanation = Some(request);
+}
+
+/// Chooses a tenant by its id.
+pub(crate) fn name_tenant(state: &mut State, id: Rc<str>) {
+    state.content.tenant_id = id;
+    state.edit(&[DocumentKind::Tenant]);
+}
+
+impl Content for Servers {
+    const KEYS: &'static [(&'static str, &'static str)] = &[
+        (
+            "Alt 1 … Alt 5",
+            "verdict, matrix, what if, lock, explanation",
+        ),
+        ("← → in the tabs", "next tab"),
+        (
+            "← ↑ → ↓ in the matrix",
+            "next cell; Page Up, Page Down, Home, End",
+        ),
+        ("Enter on a cell", "its explanation"),
+        ("Escape", "close the explanation or a dialog"),
+    ];
+
+    fn wanted(&self) -> (Wanted, Rc<str>) {
+        (self.wanted.clone(), Rc::clone(&self.tenant_id))
+    }
+
+    fn problems(&self) -> Rc<[Diagnostic]> {
+        Rc::clone(&self.problems)
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        let Some(explanation) = &self.views.explanation else {
+            return Vec::new();
+        };
+        let failed = explanation.checks.iter().filter(|check| !check.passed);
+        let places = failed.flat_map(|it| [it.asked_at, it.offered_at]).flatten();
+        let requirement = self.requirements().get(explanation.requirement as usize);
+        let lines = requirement.map(|requirement| policy_lines(requirement, explanation));
+        let places = places.chain(lines.into_iter().flatten());
+        places.map(|place| (place, "")).collect()
+    }
+
+    fn answered(&mut self, mut answer: Answer) -> bool {
+        let verdict = answer.verdict.take();
+        let decided = verdict.is_some();
+        if let Some(verdict) = verdict {
+            // While an input has errors, the lock before stays.
+            self.lock.add(verdict.lock.as_deref());
+            self.problems = verdict.diagnostics.as_slice().into();
             self.verdict = Some(Rc::new(verdict));
-            self.milliseconds = answer.milliseconds;
         }
         if let Some(Ok(text)) = &answer.resolution {
-            self.resolution.follow(Some(text));
+            self.resolution.add(Some(text));
         }
-        self.views = Views {
-            matrix: answer.matrix.map(Rc::new),
-            // It may have been closed since it was asked for.
-            story: self.wanted.story.as_ref().and(answer.story.map(Rc::new)),
-            fallen: answer.fallen.map(Rc::new),
-            eligible: answer.eligible.map(Rc::new),
-            supposed: answer.supposed.map(Rc::new),
-            resolution: answer.resolution.map(|resolution| match resolution {
-                Ok(text) => Ok(self.resolution.now.clone().unwrap_or_else(|| text.into())),
-                Err(reason) => Err(reason),
+        if self.wanted.explanation.is_none() {
+            // The user has closed it since.
+            answer.explanation = None;
+        }
+        self.views = Rc::new(answer);
+        decided
+    }
+
+    fn replaced(&mut self) {
+        self.tenant_id = Rc::default();
+        self.lock = History::default();
+        self.resolution = History::default();
+        self.close_explanation();
+        let matrix = self.wanted.matrix.take();
+        self.wanted = Wanted {
+            matrix: matrix.map(|matrix| MatrixRequest {
+                filter: Filter::default(),
+                offset: 0,
+                ..matrix
             }),
+            resolution: self.wanted.resolution,
+            ..Wanted::default()
         };
+    }
+
+    fn open(page: &Page) {
+        share::open(page);
+    }
+
+    fn keep(page: &Page) -> bool {
+        browser::store(KEPT, &Texts::of(page).to_json())
+    }
+
+    fn forget() {
+        browser::forget(KEPT);
+    }
+
+    fn answer() -> Html {
+        html! { <AnswerPane /> }
+    }
+
+    fn help() -> Html {
+        html! {
+            <>
+                <p>
+                    { "An agent states its requirements in " }<code>{ "agents.md" }</code>{ "; " }
+                    <code>{ "mcp.index.json" }</code>
+                    { " lists the available servers. While you type, the engine decides which server each \
+                       requirement gets, and explains for every server why or why not." }
+                </p>
+                <p>
+                    { "Click a stage of the funnel to list the servers that it holds back. Click the name \
+                       of a server, or a cell of the matrix, for its explanation: every check, the places of \
+                       both values, and the suggested fixes." }
+                </p>
+                <p>
+                    { "Capabilities are required in " }<code>{ "agents.md" }</code>{ " or in a task; the tools of \
+                       the servers meet them. A tenant prefers some tools, a health snapshot and a policy \
+                       exclude others. The explanation of a tool has a switch for the health of its server." }
+                </p>
+                <p>
+                    { "A shared link holds the inputs in the part behind #, which browsers do not send." }
+                </p>
+            </>
+        }
+    }
+
+    fn toolbar(page: &Page) -> Html {
+        let share = page.on(|state| {
+            let body = html! { <Share /> };
+            state.dialog = Some(Dialog {
+                title: "Share",
+                body,
+            });
+        });
+        let copy = page.callback(|page, _| {
+            page.copy("inputs and verdict as Markdown", markdown::report(page));
+        });
+        html! {
+            <>
+                <button onclick={share}>{ "Share" }</button>
+                <button onclick={copy}>{ "Copy as Markdown" }</button>
+            </>
+        }
+    }
+
+    fn above(page: &Page, kind: DocumentKind) -> Html {
+        let name = page.callback(|page, event: InputEvent| {
+            let id = value_of(&event).into();
+            page.update(|state| name_tenant(state, id));
+        });
+        html! {
+            if kind == DocumentKind::Tenant {
+                <label class="which">
+                    { "Tenant" }
+                    <input
+                        placeholder="the only one"
+                        spellcheck="false"
+                        autocomplete="off"
+                        value={page.content().tenant_id.to_string()}
+                        oninput={name}
+                    />
+                </label>
+            }
+        }
+    }
+
+    fn press(actor: &Actor, event: &KeyboardEvent, writing: bool) -> bool {
+        // Not by the character of the key: with Alt it is another one on some systems.
+        let code = event.code();
+        let digit = code
+            .strip_prefix("Digit")
+            .and_then(|it| it.parse::<usize>().ok());
+        let tab = digit.and_then(|digit| TABS.get(digit.checked_sub(1)?));
+        match (event.alt_key(), tab) {
+            (true, Some((tab, name, _))) => {
+                actor.update(|state| {
+                    state.pane = Pane::Answer;
+                    state.content.open_tab(*tab);
+                });
+                focus(&format!("tab-{name}"));
+                true
+            }
+            (false, _) if event.key() == "Escape" && !writing => {
+                actor.update(|state| state.content.close_explanation());
+                true
+            }
+            _ => false,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, Dialog, Engine, LIST_STEP, Notice, Pane, State, Succession, Tab};
+    use super::{History, LIST_STEP, State, Tab, explain, name_tenant};
     use agent_protocol::{
-        About, Answer, Constraints, FallenAsk, Filter, ListAsk, Listed, Matrix, MatrixAsk,
-        ServerName, Source, StoryAsk, Supposed, Verdict, Wanted,
+        About, Answer, CandidateVerdict, Constraints, DocumentKind, Explanation,
+        ExplanationRequest, Filter, ListRequest, Listed, Matrix, MatrixRequest, Place, Point,
+        RejectedRequest, Server, ServerName, Supposed, Verdict, Wanted,
     };
-    use std::rc::Rc;
-    use yew::Reducible as _;
+    use agent_ui::areas::Area;
+    use agent_ui::content::Documents as _;
+    use agent_ui::notice::Notice;
+    use agent_ui::state::{Engine, Pane};
+    use agent_ui::worker::WorkerEvent;
 
-    fn after(state: State, actions: impl IntoIterator<Item = Action>) -> State {
-        let state = actions.into_iter().fold(Rc::new(state), State::reduce);
-        Rc::unwrap_or_clone(state)
+    type Change = fn(&mut State);
+
+    fn start() -> State {
+        State::new(Area::Servers)
     }
 
-    fn story() -> StoryAsk {
-        StoryAsk {
+    /// The state after changes, each of which counts as one.
+    fn after(mut state: State, changes: &[Change]) -> State {
+        for change in changes {
+            state.change(change);
+        }
+        state
+    }
+
+    fn explanation() -> ExplanationRequest {
+        ExplanationRequest {
             requirement: 0,
             server: ServerName {
                 id: "a".to_owned(),
@@ -371,13 +349,13 @@ mod tests {
         }
     }
 
-    const FALLEN: FallenAsk = FallenAsk {
+    const REJECTED: RejectedRequest = RejectedRequest {
         requirement: 0,
         check: 1,
         limit: LIST_STEP,
     };
 
-    const LIST: ListAsk = ListAsk {
+    const ELIGIBLE: ListRequest = ListRequest {
         requirement: 0,
         limit: LIST_STEP,
     };
@@ -396,248 +374,260 @@ mod tests {
         }
     }
 
-    fn answered(revision: u32, verdict: Option<Verdict>) -> Action {
-        Action::Answered(Rc::new(Answer {
-            revision,
-            verdict,
+    fn request_explanation(state: &mut State) {
+        explain(state, explanation());
+    }
+
+    fn replace_all(state: &mut State) {
+        state.replace(&super::Servers::kinds().collect::<Vec<_>>());
+    }
+
+    fn answer(state: &mut State, revision: u32, answer: Answer) {
+        state.change(|state| {
+            state.hear(WorkerEvent::Answered {
+                revision,
+                answer,
+                milliseconds: 1.5,
+            });
+        });
+    }
+
+    fn verdict(verdict: Verdict) -> Answer {
+        Answer {
+            verdict: Some(verdict),
             ..Answer::default()
-        }))
+        }
     }
 
     /// An answer with a lock, or with none.
-    fn locked(lock: Option<&str>) -> Action {
-        let verdict = Verdict {
+    fn locked(lock: Option<&str>) -> Answer {
+        verdict(Verdict {
             lock: lock.map(str::to_owned),
             ..Verdict::default()
-        };
-        answered(0, Some(verdict))
+        })
     }
 
-    fn explained(text: Result<&str, &str>) -> Action {
-        Action::Answered(Rc::new(Answer {
+    fn resolved(text: Result<&str, &str>) -> Answer {
+        Answer {
             resolution: Some(text.map(str::to_owned).map_err(str::to_owned)),
             ..Answer::default()
-        }))
+        }
     }
 
     /// A state in which all views of a tab are open.
     fn open(tab: Tab) -> State {
-        let actions = [
-            Action::OpenTab(tab),
-            Action::TellStory(story()),
-            Action::ListFallen(Some(FALLEN)),
-            Action::ListEligible(Some(LIST)),
+        let mut state = start();
+        state.change(|state| state.content.open_tab(tab));
+        let changes: [Change; 3] = [
+            request_explanation,
+            |state| state.content.wanted.rejected = Some(REJECTED),
+            |state| state.content.wanted.eligible = Some(ELIGIBLE),
         ];
-        after(State::default(), actions)
+        after(state, &changes)
     }
 
     #[test]
-    fn an_edit_is_counted_and_has_to_be_asked() {
-        let state = after(
-            State::default(),
-            [Source::Index, Source::Lock, Source::Index].map(Action::Edited),
-        );
-        assert_eq!(state.edits, [0, 2, 1, 0, 0, 0, 0, 0]);
+    fn an_edit_is_counted_and_requested() {
+        let changes: [Change; 3] = [
+            |state| state.edit(&[DocumentKind::Index]),
+            |state| state.edit(&[DocumentKind::Lock]),
+            |state| state.edit(&[DocumentKind::Index]),
+        ];
+        let state = after(start(), &changes);
+        assert_eq!(state.edits[..4], [0, 2, 1, 0]);
         assert_eq!(state.revision, 3);
     }
 
     #[test]
-    fn what_has_to_be_asked_raises_the_revision() {
-        for (state, action) in [
-            (State::default(), Action::Edited(Source::Manifest)),
-            (State::default(), Action::Replaced(Rc::default())),
-            (State::default(), Action::TellStory(story())),
-            (State::default(), Action::ListFallen(Some(FALLEN))),
-            (State::default(), Action::ListEligible(Some(LIST))),
-            (State::default(), Action::OpenTab(Tab::Matrix)),
-            (State::default(), Action::OpenTab(Tab::Resolution)),
-            (
-                open(Tab::Matrix),
-                Action::ShowRows {
-                    offset: 3,
-                    limit: LIST_STEP,
-                },
-            ),
-            (open(Tab::Matrix), Action::FilterRows(filter())),
-            (open(Tab::WhatIf), Action::Suppose(Some(strict()))),
-        ] {
+    fn every_change_that_needs_a_request_raises_the_revision() {
+        let changes: [(State, Change); 12] = [
+            (start(), |state| state.edit(&[DocumentKind::Manifest])),
+            (start(), replace_all),
+            (start(), |state| name_tenant(state, "acme".into())),
+            (start(), request_explanation),
+            (start(), |state| {
+                state.content.wanted.rejected = Some(REJECTED);
+            }),
+            (start(), |state| {
+                state.content.wanted.eligible = Some(ELIGIBLE);
+            }),
+            (start(), |state| state.content.open_tab(Tab::Matrix)),
+            (start(), |state| state.content.open_tab(Tab::Resolution)),
+            (open(Tab::Matrix), |state| {
+                state.content.show_rows(3, LIST_STEP);
+            }),
+            (open(Tab::Matrix), |state| {
+                state.content.filter_rows(filter());
+            }),
+            (open(Tab::WhatIf), |state| {
+                state.content.wanted.supposed = Some(strict());
+            }),
+            (open(Tab::Verdict), |state| {
+                state.content.close_explanation();
+            }),
+        ];
+        for (at, (state, change)) in changes.into_iter().enumerate() {
             let before = state.revision;
-            let after = after(state, [action.clone()]);
-            assert!(after.revision > before, "{action:?}");
-            assert!(after.stale(), "{action:?}");
+            let after = after(state, &[change]);
+            assert_eq!(after.revision, before + 1, "change {at}");
+            assert!(after.stale(), "change {at}");
         }
     }
 
     #[test]
-    fn nothing_else_raises_the_revision() {
-        let rows = Action::ShowRows {
-            offset: 0,
-            limit: LIST_STEP,
-        };
-        for (state, action) in [
-            (State::default(), Action::EngineReady(Rc::default())),
-            (State::default(), Action::EngineFailed(String::new())),
-            (State::default(), locked(Some("{}"))),
-            (State::default(), explained(Ok("{}"))),
-            (State::default(), Action::OpenTab(Tab::Verdict)),
-            (State::default(), Action::OpenTab(Tab::WhatIf)),
-            (State::default(), Action::OpenTab(Tab::Lock)),
-            (State::default(), Action::OpenPane(Pane::Answer)),
-            (State::default(), Action::ShowInput(Source::Lock)),
-            (State::default(), Action::OpenDialog(Dialog::Help)),
-            (State::default(), Action::CloseDialog),
-            (State::default(), Notice::done("").into()),
-            (State::default(), Action::CloseNotice),
-            (State::default(), Action::CloseStory),
-            (State::default(), Action::ListFallen(None)),
-            (State::default(), Action::Suppose(None)),
-            // What is open already.
-            (open(Tab::Verdict), Action::TellStory(story())),
-            (open(Tab::Verdict), Action::ListFallen(Some(FALLEN))),
-            (open(Tab::Verdict), Action::ListEligible(Some(LIST))),
-            (open(Tab::Matrix), Action::OpenTab(Tab::Matrix)),
-            (open(Tab::Matrix), Action::FilterRows(Filter::default())),
-            (open(Tab::Matrix), rows.clone()),
-            // Rows where no matrix is seen.
-            (open(Tab::Verdict), rows),
-            (open(Tab::Verdict), Action::FilterRows(filter())),
-        ] {
+    fn no_other_change_raises_the_revision() {
+        let changes: [(State, Change); 21] = [
+            (start(), |state| {
+                state.hear(WorkerEvent::Ready(About::default()));
+            }),
+            (start(), |state| {
+                state.hear(WorkerEvent::Failed(String::new()));
+            }),
+            (start(), |state| answer(state, 0, locked(Some("{}")))),
+            (start(), |state| answer(state, 0, resolved(Ok("{}")))),
+            (start(), |state| state.content.open_tab(Tab::Verdict)),
+            (start(), |state| state.content.open_tab(Tab::WhatIf)),
+            (start(), |state| state.content.open_tab(Tab::Lock)),
+            (start(), |state| state.pane = Pane::Answer),
+            (start(), |state| state.show_input(DocumentKind::Lock)),
+            (start(), |state| state.dialog = None),
+            (start(), |state| state.notice = Some(Notice::done(""))),
+            (start(), |state| state.content.close_explanation()),
+            (start(), |state| state.content.wanted.rejected = None),
+            (start(), |state| state.content.wanted.supposed = None),
+            // The view is open already.
+            (open(Tab::Verdict), request_explanation),
+            (open(Tab::Verdict), |state| {
+                state.content.wanted.rejected = Some(REJECTED);
+            }),
+            (open(Tab::Matrix), |state| {
+                state.content.open_tab(Tab::Matrix);
+            }),
+            (open(Tab::Matrix), |state| {
+                state.content.filter_rows(Filter::default());
+            }),
+            (open(Tab::Matrix), |state| {
+                state.content.show_rows(0, LIST_STEP);
+            }),
+            // No matrix is visible.
+            (open(Tab::Verdict), |state| {
+                state.content.show_rows(3, LIST_STEP);
+            }),
+            (open(Tab::Verdict), |state| {
+                state.content.filter_rows(filter());
+            }),
+        ];
+        for (at, (state, change)) in changes.into_iter().enumerate() {
             let before = state.revision;
-            let after = after(state, [action.clone()]);
-            assert_eq!(after.revision, before, "{action:?}");
+            assert_eq!(after(state, &[change]).revision, before, "change {at}");
         }
     }
 
     #[test]
-    fn each_tab_asks_only_for_what_is_seen_in_it() {
-        let matrix = MatrixAsk {
+    fn each_tab_requests_only_its_own_view() {
+        let matrix = MatrixRequest {
             filter: Filter::default(),
             offset: 0,
             limit: LIST_STEP,
         };
-        for from in [
-            Tab::Verdict,
-            Tab::Matrix,
-            Tab::WhatIf,
-            Tab::Lock,
-            Tab::Resolution,
-        ] {
-            for (tab, wanted) in [
-                (Tab::Verdict, Wanted::default()),
-                (
-                    Tab::Matrix,
-                    Wanted {
-                        matrix: Some(matrix.clone()),
-                        ..Wanted::default()
-                    },
-                ),
-                (Tab::WhatIf, Wanted::default()),
-                (Tab::Lock, Wanted::default()),
-                (
-                    Tab::Resolution,
-                    Wanted {
-                        resolution: true,
-                        ..Wanted::default()
-                    },
-                ),
-            ] {
-                let state = after(State::default(), [from, tab].map(Action::OpenTab));
-                assert_eq!((state.tab, state.wanted), (tab, wanted), "from {from:?}");
+        let tabs = [
+            (Tab::Verdict, None, false),
+            (Tab::Matrix, Some(matrix), false),
+            (Tab::WhatIf, None, false),
+            (Tab::Lock, None, false),
+            (Tab::Resolution, None, true),
+        ];
+        for (from, ..) in tabs.clone() {
+            for (tab, matrix, resolution) in tabs.clone() {
+                let mut content = start().content;
+                content.open_tab(from);
+                content.open_tab(tab);
+                let wanted = Wanted {
+                    matrix,
+                    resolution,
+                    ..Wanted::default()
+                };
+                assert_eq!(
+                    (content.tab, content.wanted),
+                    (tab, wanted),
+                    "from {from:?}"
+                );
             }
         }
     }
 
     #[test]
     fn suppositions_last_as_long_as_their_tab() {
-        let suppose = [
-            Action::OpenTab(Tab::WhatIf),
-            Action::Suppose(Some(strict())),
-            Action::OpenTab(Tab::WhatIf),
-        ];
-        let state = after(State::default(), suppose);
-        assert_eq!(state.wanted.supposed, Some(strict()));
-        let state = after(state, [Action::OpenTab(Tab::Lock)]);
-        assert_eq!(state.wanted.supposed, None);
+        let mut content = start().content;
+        content.open_tab(Tab::WhatIf);
+        content.wanted.supposed = Some(strict());
+        content.open_tab(Tab::WhatIf);
+        assert_eq!(content.wanted.supposed, Some(strict()));
+        content.open_tab(Tab::Lock);
+        assert_eq!(content.wanted.supposed, None);
     }
 
     #[test]
-    fn the_matrix_keeps_its_filter_while_it_is_seen_and_starts_anew_with_another_one() {
-        let rows = |state: &State| {
-            let matrix = state.wanted.matrix.clone().unwrap();
-            (matrix.filter, matrix.offset, matrix.limit)
+    fn the_matrix_keeps_its_filter_while_it_is_visible_and_starts_anew_with_another_one() {
+        let mut content = start().content;
+        content.open_tab(Tab::Matrix);
+        content.filter_rows(filter());
+        content.show_rows(100, 30);
+        content.open_tab(Tab::Matrix);
+        let request = |filter, offset| MatrixRequest {
+            filter,
+            offset,
+            limit: 30,
         };
-        let state = after(
-            State::default(),
-            [
-                Action::OpenTab(Tab::Matrix),
-                Action::FilterRows(filter()),
-                Action::ShowRows {
-                    offset: 100,
-                    limit: 30,
-                },
-                Action::OpenTab(Tab::Matrix),
-            ],
-        );
-        assert_eq!(rows(&state), (filter(), 100, 30));
-        let state = after(state, [Action::FilterRows(Filter::default())]);
-        assert_eq!(rows(&state), (Filter::default(), 0, 30));
+        assert_eq!(content.wanted.matrix, Some(request(filter(), 100)));
+        content.filter_rows(Filter::default());
+        assert_eq!(content.wanted.matrix, Some(request(Filter::default(), 0)));
     }
 
     #[test]
-    fn other_texts_close_the_views_and_forget_what_was_before() {
-        let state = after(
-            open(Tab::Matrix),
-            [
-                Action::FilterRows(filter()),
-                Action::ShowRows {
-                    offset: 100,
-                    limit: 30,
-                },
-                locked(Some("one")),
-                locked(Some("two")),
-                explained(Ok("one")),
-                explained(Ok("two")),
-            ],
-        );
+    fn other_texts_close_the_views_and_clear_the_history() {
+        let mut state = open(Tab::Matrix);
+        state.change(|state| name_tenant(state, "acme".into()));
+        state.change(|state| state.content.filter_rows(filter()));
+        state.change(|state| state.content.show_rows(100, 30));
+        for text in ["one", "two"] {
+            answer(&mut state, 0, locked(Some(text)));
+            answer(&mut state, 0, resolved(Ok(text)));
+        }
         let before = state.revision;
-        let state = after(state, [Action::Replaced(Rc::default())]);
-        assert!(state.revision > before);
-        assert_eq!(state.edits, [1; 8]);
-        assert_eq!(
-            (&state.lock, &state.resolution),
-            (&Succession::default(), &Succession::default())
-        );
-        let matrix = MatrixAsk {
+        let state = after(state, &[replace_all]);
+        assert_eq!(state.revision, before + 1);
+        assert_eq!(state.edits[..9], [1, 1, 1, 1, 2, 1, 1, 1, 0]);
+        let content = state.content;
+        assert_eq!(&*content.tenant_id, "");
+        assert_eq!(content.lock, History::default());
+        assert_eq!(content.resolution, History::default());
+        let matrix = MatrixRequest {
             filter: Filter::default(),
             offset: 0,
             limit: 30,
         };
-        assert_eq!(
-            state.wanted,
-            Wanted {
-                matrix: Some(matrix),
-                ..Wanted::default()
-            }
-        );
-        assert_eq!(state.views.story, None);
+        let wanted = Wanted {
+            matrix: Some(matrix),
+            ..Wanted::default()
+        };
+        assert_eq!(content.wanted, wanted);
         // The tab stays, and so does the last verdict until the next one.
-        assert_eq!(state.tab, Tab::Matrix);
-        assert!(state.verdict.is_some());
+        assert_eq!(content.tab, Tab::Matrix);
+        assert!(content.verdict.is_some());
 
-        let state = after(
-            State::default(),
-            [
-                Action::OpenTab(Tab::WhatIf),
-                Action::Suppose(Some(strict())),
-                Action::Replaced(Rc::default()),
-            ],
-        );
-        assert_eq!(state.wanted, Wanted::default());
+        let changes: [Change; 3] = [
+            |state| state.content.open_tab(Tab::WhatIf),
+            |state| state.content.wanted.supposed = Some(strict()),
+            replace_all,
+        ];
+        let state = after(start(), &changes);
+        assert_eq!(state.content.wanted, Wanted::default());
     }
 
     #[test]
     fn a_lock_is_compared_with_the_last_different_one() {
-        let mut state = State::default();
+        let mut state = start();
         for (lock, before) in [
             (Some("one"), None),
             (Some("one"), None),
@@ -650,49 +640,43 @@ mod tests {
             (None, Some("two")),
             (Some("four"), Some("three")),
         ] {
-            state = after(state, [locked(lock)]);
-            assert_eq!(state.lock.now.as_deref(), lock);
-            assert_eq!(state.lock.before.as_deref(), before, "{lock:?}");
+            answer(&mut state, 0, locked(lock));
+            assert_eq!(state.content.lock.now.as_deref(), lock);
+            assert_eq!(state.content.lock.before.as_deref(), before, "{lock:?}");
         }
     }
 
     #[test]
-    fn an_explanation_is_compared_with_the_last_one_that_was_seen() {
-        let mut state = State::default();
-        for (told, now, before) in [
-            (explained(Ok("one")), Some("one"), None),
-            (explained(Ok("two")), Some("two"), Some("one")),
-            // Not asked for, and too large.
-            (answered(0, None), Some("two"), Some("one")),
-            (explained(Err("too large")), Some("two"), Some("one")),
-            (explained(Ok("two")), Some("two"), Some("one")),
-            (explained(Ok("three")), Some("three"), Some("two")),
+    fn a_resolution_is_compared_with_the_last_visible_one() {
+        let mut state = start();
+        for (given, now, before) in [
+            (resolved(Ok("one")), Some("one"), None),
+            (resolved(Ok("two")), Some("two"), Some("one")),
+            // Not requested, and too large.
+            (Answer::default(), Some("two"), Some("one")),
+            (resolved(Err("too large")), Some("two"), Some("one")),
+            (resolved(Ok("two")), Some("two"), Some("one")),
+            (resolved(Ok("three")), Some("three"), Some("two")),
         ] {
-            state = after(state, [told]);
-            assert_eq!(state.resolution.now.as_deref(), now);
-            assert_eq!(state.resolution.before.as_deref(), before);
+            answer(&mut state, 0, given);
+            assert_eq!(state.content.resolution.now.as_deref(), now);
+            assert_eq!(state.content.resolution.before.as_deref(), before);
         }
-        assert_eq!(state.views.resolution, Some(Ok("three".into())));
-        let state = after(state, [explained(Err("too large"))]);
-        assert_eq!(state.views.resolution, Some(Err("too large".to_owned())));
     }
 
     #[test]
     fn a_verdict_stays_until_the_next_one_and_a_view_until_the_next_answer() {
-        let verdict = Verdict {
+        let servers = Verdict {
             servers: Some(3),
             ..Verdict::default()
         };
         let first = Answer {
-            revision: 1,
-            milliseconds: 1.5,
-            verdict: Some(verdict.clone()),
             matrix: Some(Matrix {
                 total: 3,
                 offset: 0,
                 rows: vec![],
             }),
-            fallen: Some(Listed {
+            rejected: Some(Listed {
                 requirement: 0,
                 total: 0,
                 items: vec![],
@@ -700,115 +684,135 @@ mod tests {
             supposed: Some(Supposed {
                 requirements: vec![],
             }),
-            ..Answer::default()
+            ..verdict(servers.clone())
         };
-        let state = after(
-            State::default(),
-            [
-                Action::Edited(Source::Index),
-                Action::Answered(Rc::new(first)),
-            ],
-        );
+        let mut state = after(start(), &[|state| state.edit(&[DocumentKind::Index])]);
+        answer(&mut state, 1, first);
         assert!(!state.stale());
         assert_eq!(state.milliseconds, 1.5);
-        assert!(state.views.matrix.is_some());
-        assert!(state.views.fallen.is_some());
-        assert!(state.views.supposed.is_some());
-        assert!(state.views.eligible.is_none());
+        let views = &state.content.views;
+        assert!(views.matrix.is_some() && views.rejected.is_some() && views.supposed.is_some());
+        assert!(views.eligible.is_none());
 
-        let second = Answer {
-            revision: 2,
-            milliseconds: 0.1,
+        // The time is that of the verdict, not that of the views.
+        state.milliseconds = 7.0;
+        answer(&mut state, 2, Answer::default());
+        assert_eq!(state.content.verdict.as_deref(), Some(&servers));
+        assert_eq!(state.milliseconds, 7.0);
+        assert_eq!(*state.content.views, Answer::default());
+    }
+
+    #[test]
+    fn an_answer_to_an_earlier_request_leaves_the_page_stale() {
+        let edit: Change = |state| state.edit(&[DocumentKind::Index]);
+        let mut state = after(start(), &[edit, edit]);
+        answer(&mut state, 1, Answer::default());
+        assert!(state.stale());
+        answer(&mut state, 2, Answer::default());
+        assert!(!state.stale());
+    }
+
+    #[test]
+    fn closing_an_explanation_removes_it_at_once_and_for_good() {
+        let point = Point { line: 1, column: 1 };
+        let server = Server {
+            id: "a".to_owned(),
+            version: "1".to_owned(),
+            endpoint: String::new(),
+            categories: vec![],
+            scopes: vec![],
+            residency: vec![],
+            max_sensitivity: String::new(),
+            signed: false,
+            publisher: String::new(),
+            place: Place {
+                source: DocumentKind::Index,
+                start: point,
+                end: point,
+            },
+        };
+        let explained = Answer {
+            explanation: Some(Explanation {
+                requirement: 0,
+                server,
+                tool: None,
+                others: vec![],
+                verdict: CandidateVerdict::Rejected,
+                checks: vec![],
+                reasons: vec![],
+                fixes: vec![],
+                health: None,
+            }),
             ..Answer::default()
         };
-        let state = after(state, [Action::Answered(Rc::new(second))]);
-        assert_eq!(state.verdict.as_deref(), Some(&verdict));
-        // How long the verdict took, not how long the views did.
-        assert_eq!(state.milliseconds, 1.5);
-        assert_eq!(state.views, super::Views::default());
+        let mut state = open(Tab::Verdict);
+        answer(&mut state, 0, explained.clone());
+        assert_eq!(*state.content.views, explained);
+        state.change(|state| state.content.close_explanation());
+        assert_eq!(state.content.views.explanation, None);
+        assert_eq!(state.content.wanted.explanation, None);
+        // The other open views stay open.
+        assert_eq!(state.content.wanted.rejected, Some(REJECTED));
+        // The answer to the request before may still arrive.
+        answer(&mut state, 0, explained);
+        assert_eq!(state.content.views.explanation, None);
     }
 
     #[test]
-    fn an_answer_to_an_earlier_question_leaves_the_page_stale() {
-        let state = after(
-            State::default(),
-            [
-                Action::Edited(Source::Index),
-                Action::Edited(Source::Index),
-                answered(1, None),
-            ],
-        );
-        assert!(state.stale());
-        assert!(!after(state, [answered(2, None)]).stale());
+    fn showing_a_document_brings_it_to_the_front() {
+        let mut state = start();
+        for (kind, lower) in [
+            (DocumentKind::Lock, DocumentKind::Lock),
+            // The manifest has a place of its own: the document below it stays.
+            (DocumentKind::Manifest, DocumentKind::Lock),
+            // The context is below the policy.
+            (DocumentKind::Context, DocumentKind::Policy),
+            (DocumentKind::Index, DocumentKind::Index),
+        ] {
+            state.show_input(kind);
+            assert_eq!((state.lower, state.pane), (lower, Pane::Input(kind)));
+        }
     }
 
     #[test]
-    fn closing_a_story_takes_it_away_at_once() {
-        let state = after(open(Tab::Verdict), [Action::CloseStory]);
-        assert_eq!((state.wanted.story, state.views.story), (None, None));
-        // What else is open stays open.
-        assert_eq!(state.wanted.fallen, Some(FALLEN));
+    fn an_explanation_brings_the_index_to_the_front_when_it_opens() {
+        let mut state = start();
+        state.show_input(DocumentKind::Lock);
+        explain(&mut state, explanation());
+        assert_eq!(state.lower, DocumentKind::Index);
+        state.show_input(DocumentKind::Lock);
+        explain(&mut state, explanation());
+        assert_eq!(state.lower, DocumentKind::Lock);
     }
 
     #[test]
-    fn showing_an_input_brings_it_to_the_front() {
-        let state = after(State::default(), [Action::ShowInput(Source::Lock)]);
-        assert_eq!(
-            (state.lower, state.pane),
-            (Source::Lock, Pane::Input(Source::Lock))
-        );
-        // The manifest has a place of its own: what is below it stays.
-        let state = after(state, [Action::ShowInput(Source::Manifest)]);
-        assert_eq!(
-            (state.lower, state.pane),
-            (Source::Lock, Pane::Input(Source::Manifest))
-        );
-        let state = after(state, [Action::OpenPane(Pane::Input(Source::Index))]);
-        assert_eq!(state.lower, Source::Index);
-        let state = after(state, [Action::OpenPane(Pane::Answer)]);
-        assert_eq!((state.lower, state.pane), (Source::Index, Pane::Answer));
-    }
-
-    #[test]
-    fn the_engine_and_what_lies_over_the_page() {
-        let about = Rc::new(About {
+    fn the_condition_of_the_engine_follows_its_worker() {
+        let about = About {
             version: "1".to_owned(),
             ..About::default()
-        });
-        let state = after(
-            State::default(),
-            [
-                Action::EngineFailed("out of memory".to_owned()),
-                Action::EngineReady(Rc::clone(&about)),
-                Action::OpenDialog(Dialog::Help),
-                Action::OpenDialog(Dialog::Share),
-                Notice::alarm("no").into(),
-            ],
-        );
-        assert_eq!((state.engine, state.about), (Engine::Ready, about));
-        assert_eq!(state.dialog, Some(Dialog::Share));
-        let notice = state.notice.unwrap();
-        assert_eq!((notice.text.as_str(), notice.alarming), ("no", true));
-
-        let closed = after(
-            State::default(),
-            [
-                Action::OpenDialog(Dialog::Help),
-                Action::CloseDialog,
-                Notice::done("yes").into(),
-                Action::CloseNotice,
-                Action::EngineFailed("out of memory".to_owned()),
-            ],
-        );
-        assert_eq!((closed.dialog, closed.notice), (None, None));
-        assert_eq!(closed.engine, Engine::Failed("out of memory".to_owned()));
+        };
+        let mut state = start();
+        for (event, engine) in [
+            (
+                WorkerEvent::Failed("memory".to_owned()),
+                Engine::Failed("memory".to_owned()),
+            ),
+            (WorkerEvent::Loading("…"), Engine::Loading("…")),
+            (WorkerEvent::Ready(about.clone()), Engine::Ready),
+        ] {
+            state.hear(event);
+            assert_eq!(state.engine, engine);
+        }
+        assert_eq!(*state.about, about);
     }
 
     #[test]
     fn an_answer_that_comes_too_late_changes_nothing() {
-        let state = after(State::default(), [Action::Edited(Source::Manifest)]);
-        let late = answered(state.revision, Some(Verdict::default()));
-        let replaced = after(state, [Action::Replaced(Rc::default())]);
-        assert_eq!(after(replaced.clone(), [late]), replaced);
+        let mut state = after(start(), &[|state| state.edit(&[DocumentKind::Manifest])]);
+        let revision = state.revision;
+        state.change(replace_all);
+        let replaced = state.clone();
+        answer(&mut state, revision, verdict(Verdict::default()));
+        assert_eq!(state, replaced);
     }
 }

@@ -1,85 +1,62 @@
-//! What the definitions of the selected tools cost of a context window.
+//! The cost of the selected tools' definitions in a context window.
 
-use agent_frame::words::{count, thousands};
 use agent_protocol::Tokens;
+use agent_ui::words::{count, thousands};
 use yew::prelude::*;
 
-#[derive(Properties, PartialEq)]
-pub(crate) struct TokenBarProps {
-    pub(crate) tokens: Tokens,
-}
-
-/// The estimate as a bar, against the budget of the tenant where there is one.
-#[component]
-pub(crate) fn TokenBar(props: &TokenBarProps) -> Html {
-    let tokens = props.tokens;
+/// Shows the estimate as a bar, against the budget of the tenant if there is one.
+pub(crate) fn token_bar(tokens: Tokens) -> Html {
     let used = tokens.tools.saturating_add(tokens.stubs);
-    let over = tokens.budget.is_some_and(|budget| used > budget);
-    let said = match tokens.budget {
-        None => format!(
-            "About {} from the start; there is no budget",
-            count(used, "token")
-        ),
-        Some(budget) if over => format!(
-            "About {} from the start: {} more than the budget of {}",
-            count(used, "token"),
-            thousands(used - budget),
-            thousands(budget),
-        ),
-        Some(budget) => format!(
-            "About {} from the start, of {}",
-            count(used, "token"),
+    let over = tokens.budget.and_then(|budget| used.checked_sub(budget));
+    let over = over.filter(|over| *over > 0);
+    let limit = match (tokens.budget, over) {
+        (None, _) => "; there is no budget".to_owned(),
+        (Some(budget), None) => format!(", of {}", thousands(budget)),
+        (Some(budget), Some(over)) => format!(
+            ": {} more than the budget of {}",
+            thousands(over),
             thousands(budget),
         ),
     };
-    let stubs = (tokens.stubs > 0).then(|| {
-        format!(
-            "{} for tools, {} for stubs",
-            thousands(tokens.tools),
-            thousands(tokens.stubs)
-        )
-    });
     html! {
-        <div class={classes!("tokens", over.then_some("over"))}>
+        <div class={classes!("tokens", over.map(|_| "over"))}>
             <p>
-                { said }
-                if let Some(stubs) = stubs { <span class="quiet">{ format!(" ({stubs})") }</span> }
+                { format!("About {} from the start{limit}", count(used, "token")) }
+                if tokens.stubs > 0 {
+                    <span class="quiet">
+                        { format!(
+                            " ({} for tools, {} for stubs)",
+                            thousands(tokens.tools),
+                            thousands(tokens.stubs)
+                        ) }
+                    </span>
+                }
                 <span class="quiet" title="The bytes of the canonical form of each definition, divided by 4">
                     { " · an estimate" }
                 </span>
             </p>
-            { tokens.budget.map(|budget| bar(tokens, budget)) }
+            { for tokens.budget.map(|budget| bar(tokens.tools, used, budget)) }
         </div>
     }
 }
 
-/// The width of the picture in its own units; it is stretched to the width that there is.
+/// The width of the picture in its own units. It is stretched to the available width.
 const WIDTH: u64 = 10_000;
 
-/// A bar of all that is used or may be; what is over the budget is behind the mark.
-fn bar(tokens: Tokens, budget: u32) -> Html {
-    let used = tokens.tools.saturating_add(tokens.stubs);
+/// Draws a bar of the budget, or of the use if that is more. The use beyond the budget is behind the mark.
+fn bar(tools: u32, used: u32, budget: u32) -> Html {
     let all = used.max(budget).max(1);
     let width = |number: u32| u64::from(number) * WIDTH / u64::from(all);
-    let (tools, both, mark) = (width(tokens.tools), width(used), width(budget));
+    let part = |class: &'static str, from: u64, to: u64| {
+        let (x, width) = (from.to_string(), to.saturating_sub(from).to_string());
+        html! { <rect {class} {x} {width} height="8" /> }
+    };
     html! {
         <svg viewBox={format!("0 0 {WIDTH} 8")} preserveAspectRatio="none" role="img" aria-label="Token budget">
-            <rect class="all" width={WIDTH.to_string()} height="8" />
-            <rect class="tools" width={tools.to_string()} height="8" />
-            <rect
-                class="stubs"
-                x={tools.to_string()}
-                width={(both - tools).to_string()}
-                height="8"
-            />
-            if used > budget {
-                <rect
-                    class="excess"
-                    x={mark.to_string()}
-                    width={(both - mark).to_string()}
-                    height="8"
-                />
-            }
+            { part("all", 0, WIDTH) }
+            { part("tools", 0, width(tools)) }
+            { part("stubs", width(tools), width(used)) }
+            if used > budget { { part("excess", width(budget), width(used)) } }
         </svg>
     }
 }

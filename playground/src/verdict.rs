@@ -1,90 +1,77 @@
-//! The verdict: every requirement, and its server or why there is none.
+//! The verdict: every requirement, with its server or the reasons why there is none.
 
-use crate::funnel::Funnel;
-use crate::page::{Actor, use_actor, use_page};
-use crate::state::{Action, Engine, LIST_STEP};
-use crate::story::policy_places;
-use crate::tokens::TokenBar;
-use agent_frame::failure::failure;
-use agent_frame::fixes::fixes;
-use agent_frame::problems::{Code, Place, Problems, prose};
-use agent_frame::words::{count, thousands};
+use crate::explanation::policy_places;
+use crate::funnel::funnel;
+use crate::state::{Actor, LIST_STEP, Servers, explain};
+use crate::tokens::token_bar;
 use agent_protocol::{
-    Eligible, Fallen, FallenAsk, ListAsk, Listed, Near, Outcome, Requirement, Ruling, Selected,
-    SelectedTool, ServerName, StoryAsk, Verdict,
+    Answer, ExplanationRequest, ListRequest, Listed, NearMiss, Outcome, PolicyDecision,
+    RejectedRequest, Requirement, Selected, SelectedTool, ServerName, Verdict, Wanted,
 };
+use agent_ui::answer::{Sign, engine_status, headline};
+use agent_ui::content::Content as _;
+use agent_ui::dialog::close;
+use agent_ui::page::use_page;
+use agent_ui::problems::{Place, Problems, code, fixes, places, prose, reason};
+use agent_ui::words::{count, thousands};
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// The verdict, and everything that is to be said about the inputs.
+/// The verdict, and the problems of the inputs.
 #[component]
 pub(crate) fn VerdictView() -> Html {
-    let page = use_page();
-    let Some(verdict) = page.state.verdict.clone() else {
-        return match &page.state.engine {
-            Engine::Failed(reason) => failure(reason),
-            Engine::LoadingPolicies => html! { <p class="waiting">{ LOADING_POLICIES }</p> },
-            _ => html! { <p class="waiting">{ "Loading the engine…" }</p> },
-        };
+    let page = use_page::<Servers>();
+    let content = page.content();
+    let status = engine_status(&page.state.engine, content.verdict.is_some());
+    let Some(verdict) = &content.verdict else {
+        return status;
     };
-    let failure = match &page.state.engine {
-        Engine::Failed(reason) => failure(reason),
-        Engine::LoadingPolicies => html! {
-            <p class="loading" role="status">
-                { LOADING_POLICIES }{ " Until it is there, this is the verdict without the policy." }
-            </p>
-        },
-        _ => html! {},
-    };
-    let requirements = (0..)
+    let (rejected, eligible) = (content.wanted.rejected, content.wanted.eligible);
+    let cards = (0..)
         .zip(&verdict.requirements)
         .map(|(number, requirement)| {
-            let (wanted, views) = (&page.state.wanted, &page.state.views);
-            let fallen = wanted.fallen.filter(|ask| ask.requirement == number);
-            let eligible = wanted.eligible.filter(|ask| ask.requirement == number);
-            let requirement = requirement.clone();
+            let rejected = rejected.filter(|it| it.requirement == number);
+            let eligible = eligible.filter(|it| it.requirement == number);
+            let open = rejected.is_some() || eligible.is_some();
             html! {
                 <Card
                     key={number}
+                    actor={page.actor.clone()}
                     {number}
-                    {requirement}
-                    fallen_ask={fallen}
-                    fallen={fallen.and(views.fallen.clone())}
-                    eligible_ask={eligible}
-                    eligible={eligible.and(views.eligible.clone())}
+                    requirement={requirement.clone()}
+                    {rejected}
+                    {eligible}
+                    lists={open.then(|| Rc::clone(&content.views))}
                 />
             }
         });
+    let collisions: Rc<[_]> = verdict.collisions.as_slice().into();
     html! {
         <>
-            { failure }
-            { headline(&verdict) }
-            { verdict.tokens.map(|tokens| html! { <TokenBar {tokens} /> }) }
-            <Problems diagnostics={verdict.diagnostics.clone()} />
-            <Problems label="Collisions" diagnostics={verdict.collisions.clone()} />
-            <ol class="requirements">{ for requirements }</ol>
+            { status }
+            { summary(verdict) }
+            { for verdict.tokens.map(token_bar) }
+            <Problems diagnostics={page.content().problems()} />
+            <Problems label="Collisions" diagnostics={collisions} />
+            <ol class="requirements">{ for cards }</ol>
         </>
     }
 }
 
-/// Said while the second module is on its way.
-const LOADING_POLICIES: &str = "Loading the evaluator of policies…";
-
-fn headline(verdict: &Verdict) -> Html {
+fn summary(verdict: &Verdict) -> Html {
     let mut requirements = verdict.requirements.iter();
     let tools = requirements.any(|requirement| requirement.capability.is_some());
-    let (class, mark, answer) = match verdict.satisfied {
-        Some(true) if tools => ("yes", "✓", "Every requirement has a server or a tool"),
-        Some(false) if tools => ("no", "✗", "Not every requirement has a server or a tool"),
-        Some(true) => ("yes", "✓", "Every requirement has a server"),
-        Some(false) => ("no", "✗", "Not every requirement has a server"),
-        None => ("no", "✗", "Nothing is decided: an input has errors"),
+    let sign = match verdict.satisfied {
+        Some(true) if tools => Sign::yes("Every requirement has a server or a tool"),
+        Some(false) if tools => Sign::no("Not every requirement has a server or a tool"),
+        Some(true) => Sign::yes("Every requirement has a server"),
+        Some(false) => Sign::no("Not every requirement has a server"),
+        None => Sign::no("No decision: an input has errors"),
     };
-    let agent = verdict
-        .agent
-        .as_ref()
-        .map(|agent| format!("{} {}", agent.name, agent.version));
-    let mut facts: Vec<_> = agent.into_iter().collect();
+    let agent = verdict.agent.iter();
+    let mut facts: Vec<_> = agent
+        .map(|it| format!("{} {}", it.name, it.version))
+        .collect();
     if !verdict.requirements.is_empty() {
         facts.push(count(verdict.requirements.len() as u32, "requirement"));
     }
@@ -93,118 +80,70 @@ fn headline(verdict: &Verdict) -> Html {
         let tools = tools.map_or_else(String::new, |it| format!(" with {}", count(it, "tool")));
         facts.push(format!("{}{tools} in the index", count(servers, "server")));
     }
-    html! {
-        <header class="headline" role="status">
-            <p class={classes!("answer-line", class)}>
-                <span class="mark" aria-hidden="true">{ mark }</span>
-                { answer }
-            </p>
-            <p class="facts">{ facts.join(" · ") }</p>
-        </header>
-    }
+    headline(sign, &facts)
 }
 
 #[derive(Properties, PartialEq)]
 struct CardProps {
+    actor: Actor,
     number: u32,
     requirement: Requirement,
-    /// Which of those that fell are listed, if any, and the answer.
-    fallen_ask: Option<FallenAsk>,
-    fallen: Option<Rc<Listed<Fallen>>>,
-    /// Whether the eligible ones are listed, and the answer.
-    eligible_ask: Option<ListAsk>,
-    eligible: Option<Rc<Listed<Eligible>>>,
+    /// The list of rejected candidates, if it is open.
+    rejected: Option<RejectedRequest>,
+    /// The list of eligible candidates, if it is open.
+    eligible: Option<ListRequest>,
+    /// The answer with the open lists.
+    lists: Option<Rc<Answer>>,
 }
 
-/// One requirement. It has all that it shows as properties, so that a keystroke shows only those
-/// anew that it changes.
+/// One requirement. Everything it shows is in the properties, so that an answer renders only those
+/// requirements again that it changes.
 #[component]
 fn Card(props: &CardProps) -> Html {
-    let actor = use_actor();
-    let (number, requirement) = (props.number, &props.requirement);
-    let (class, mark, said) = match requirement.outcome {
-        Outcome::Selected(_) => ("yes", "✓", "satisfied"),
-        Outcome::Unsatisfied { .. } => ("no", "✗", "not satisfied"),
-    };
-    let open = props.fallen_ask.map(|ask| ask.check);
-    let on_stage = {
-        let actor = actor.clone();
-        Callback::from(move |check: u8| {
-            let ask = (open != Some(check)).then_some(FallenAsk {
-                requirement: number,
-                check,
-                limit: LIST_STEP,
-            });
-            actor.dispatch(Action::ListFallen(ask));
-        })
-    };
+    let (actor, number, requirement) = (&props.actor, props.number, &props.requirement);
+    let selected = matches!(requirement.outcome, Outcome::Selected(_));
+    let sign = Sign::of(selected, "satisfied", "not satisfied");
+    let open = props.rejected.map(|request| request.check);
+    let on_stage = actor.callback(move |actor, check: u8| {
+        let request = (open != Some(check)).then_some(RejectedRequest {
+            requirement: number,
+            check,
+            limit: LIST_STEP,
+        });
+        actor.update(move |state| state.content.wanted.rejected = request);
+    });
     let capability = requirement.capability.as_ref();
     let tags = capability.map_or(&requirement.permissions, |it| &it.constraints);
     let tags = tags
         .iter()
         .map(|tag| html! { <code class="scope">{ tag }</code> });
-    let on_demand = capability.is_some_and(|it| it.load == "on_demand");
-    let noun = noun(requirement);
     html! {
-        <li class={classes!("card", class)}>
+        <li class={classes!("card", sign.class)}>
             <div class="card-head">
-                <h3>
-                    <span class="mark" aria-hidden="true">{ mark }</span>
-                    <span class="visually-hidden">{ said }{ ": " }</span>
-                    { requirement.name() }
-                </h3>
+                <h3>{ sign.before(html! { { requirement.name() } }) }</h3>
                 <Place place={requirement.place} />
                 <span class="scopes">{ for tags }</span>
-                if on_demand {
-                    <span class="badge neutral" title="Until it is asked for, a stub stands in its place">
+                if capability.is_some_and(|it| it.load == "on_demand") {
+                    <span class="badge neutral" title="The agent loads a stub until it needs the tool">
                         { "on demand" }
                     </span>
                 }
             </div>
             { match &requirement.outcome {
-                Outcome::Selected(selected) => selection(&actor, number, selected),
-                Outcome::Unsatisfied { nearest } => nearest_ones(&actor, number, nearest, noun),
+                Outcome::Selected(selected) => selection(actor, number, selected),
+                Outcome::Unsatisfied { nearest } => {
+                    near_misses(actor, number, nearest, noun(requirement))
+                }
             } }
-            { requirement.ruling.as_ref().map(ruling) }
-            <Funnel
-                all={requirement.all}
-                stages={requirement.funnel.clone()}
-                noun={if capability.is_some() { "all tools" } else { "all" }}
-                selected={matches!(requirement.outcome, Outcome::Selected(_))}
-                {open}
-                {on_stage}
-            />
-            { fallen(&actor, props) }
-            { eligible(&actor, props) }
+            { for requirement.ruling.as_ref().map(policy_decision) }
+            { funnel(requirement, open, &on_stage) }
+            { for rejected(props) }
+            { for eligible(props) }
         </li>
     }
 }
 
-/// The server that was selected.
-fn selection(actor: &Actor, number: u32, selected: &Selected) -> Html {
-    let over = selected.over.as_ref().map(|over| {
-        html! {
-            <p class="over">
-                { "over " }
-                { server(actor, number, &over.server, over.tool.as_deref()) }
-                { ": " }
-                { &over.text }
-            </p>
-        }
-    });
-    html! {
-        <div class="selection">
-            <p>
-                { server(actor, number, &selected.server, selected.tool.as_ref().map(|it| &*it.name)) }
-                <span class="endpoint">{ &selected.endpoint }</span>
-            </p>
-            { selected.tool.as_ref().map(obligations) }
-            { over }
-        </div>
-    }
-}
-
-/// What a requirement gets.
+/// Returns the noun for what meets a requirement.
 fn noun(requirement: &Requirement) -> &'static str {
     if requirement.capability.is_some() {
         "tool"
@@ -213,7 +152,26 @@ fn noun(requirement: &Requirement) -> &'static str {
     }
 }
 
-/// What calls of a tool need, and what its definition costs.
+/// Shows the selected server.
+fn selection(actor: &Actor, number: u32, selected: &Selected) -> Html {
+    let tool = selected.tool.as_ref();
+    let over = selected.over.as_ref().map(|over| {
+        let other = server(actor, number, &over.server, over.tool.as_deref());
+        html! { <p class="over">{ "over " }{ other }{ ": " }{ &over.text }</p> }
+    });
+    html! {
+        <div class="selection">
+            <p>
+                { server(actor, number, &selected.server, tool.map(|it| &*it.name)) }
+                <span class="endpoint">{ &selected.endpoint }</span>
+            </p>
+            { for tool.map(obligations) }
+            { for over }
+        </div>
+    }
+}
+
+/// Shows the obligations of a tool's calls, and the cost of its definition.
 fn obligations(tool: &SelectedTool) -> Html {
     html! {
         <p class="obligations">
@@ -227,34 +185,29 @@ fn obligations(tool: &SelectedTool) -> Html {
     }
 }
 
-/// Which lines of the policy took part, and why it gave no answer, if it gave none.
-fn ruling(ruling: &Ruling) -> Html {
-    let lines = policy_places(&ruling.lines);
-    let lines = lines
-        .iter()
-        .map(|place| html! { <>{ " " }<Place place={*place} /></> });
-    html! {
-        <p class="ruling">
-            if let Some(error) = &ruling.error {
-                <Code code="POLICY_ERROR" />{ " The policy gave no answer: " }{ prose(error) }
-                { ruling.error_at.map(|place| html! { <>{ " " }<Place {place} /></> }) }
-            } else if ruling.lines.is_empty() {
-                <span class="quiet">{ "No rule of the policy held." }</span>
-            } else {
-                <span class="quiet">{ "Decided by the rules at" }</span>{ for lines }
-            }
-        </p>
-    }
+/// Shows the lines of the policy that decided, or the error of the policy.
+fn policy_decision(decision: &PolicyDecision) -> Html {
+    let body = if let Some(error) = &decision.error {
+        html! {
+            <>
+                { code("POLICY_ERROR") }{ " The policy gave no answer: " }{ prose(error) }
+                { places(&decision.error_at) }
+            </>
+        }
+    } else if decision.lines.is_empty() {
+        html! { <span class="quiet">{ "No rule of the policy held." }</span> }
+    } else {
+        let lines = policy_places(&decision.lines);
+        html! { <><span class="quiet">{ "Decided by the rules at" }</span>{ places(&lines) }</> }
+    };
+    html! { <p class="ruling">{ body }</p> }
 }
 
-/// The servers or tools that need the fewest changes.
-fn nearest_ones(actor: &Actor, number: u32, nearest: &[Near], noun: &'static str) -> Html {
+/// Shows the servers or tools that need the fewest changes.
+fn near_misses(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &str) -> Html {
     let items = nearest.iter().map(|near| {
-        let reasons = near.reasons.iter().map(|reason| {
-            html! {
-                <li><Code code={reason.code.clone()} />{ " " }{ prose(&reason.text) }</li>
-            }
-        });
+        let reasons = near.reasons.iter();
+        let reasons = reasons.map(|it| html! { <li>{ reason(&it.code, &it.text) }</li> });
         html! {
             <li>
                 <p>{ server(actor, number, &near.server, near.tool.as_deref()) }</p>
@@ -267,13 +220,13 @@ fn nearest_ones(actor: &Actor, number: u32, nearest: &[Near], noun: &'static str
         if nearest.is_empty() {
             <p class="quiet">{ format!("The index has no {noun}s.") }</p>
         } else {
-            <h4><Code code="UNSATISFIED" />{ format!(" No {noun} is eligible. Nearest:") }</h4>
+            <h4>{ code("UNSATISFIED") }{ format!(" No {noun} is eligible. Nearest:") }</h4>
             <ol class="nearest">{ for items }</ol>
         }
     }
 }
 
-/// The name of a server, or of a tool of it.
+/// Shows the name of a server, or of one of its tools.
 pub(crate) fn server_name(server: &ServerName, tool: Option<&str>) -> Html {
     html! {
         <>
@@ -285,14 +238,9 @@ pub(crate) fn server_name(server: &ServerName, tool: Option<&str>) -> Html {
     }
 }
 
-/// The same; a click tells the whole story.
-pub(crate) fn server(
-    actor: &Actor,
-    requirement: u32,
-    server: &ServerName,
-    tool: Option<&str>,
-) -> Html {
-    let ask = StoryAsk {
+/// Shows the same as a button that opens the explanation.
+fn server(actor: &Actor, requirement: u32, server: &ServerName, tool: Option<&str>) -> Html {
+    let request = ExplanationRequest {
         requirement,
         server: server.clone(),
         tool: tool.map(str::to_owned),
@@ -300,125 +248,131 @@ pub(crate) fn server(
     html! {
         <button
             class="server"
-            title="Tell the whole story"
-            onclick={actor.on(move || Action::TellStory(ask.clone()))}
+            title="Explain this"
+            onclick={actor.on(|state| explain(state, request))}
         >
             { server_name(server, tool) }
         </button>
     }
 }
 
-/// The servers that the open stage of the funnel holds back.
-fn fallen(actor: &Actor, props: &CardProps) -> Html {
-    let (Some(ask), Some(fallen)) = (props.fallen_ask, &props.fallen) else {
-        return html! {};
-    };
-    let number = props.number;
-    if fallen.requirement != number {
-        // The answer to what was asked before.
-        return html! {};
+/// Shows a list of candidates. `request` changes the number of candidates to request, and closes the
+/// list without one.
+fn list<T>(
+    actor: &Actor,
+    heading: Html,
+    listed: Option<&Listed<T>>,
+    items: Html,
+    request: fn(&mut Wanted, Option<u32>),
+) -> Html {
+    let shown = listed.map_or(0, |it| it.items.len() as u32);
+    let rest = listed.map_or(0, |it| it.total) - shown;
+    let limit =
+        |limit: Option<u32>| actor.on(move |state| request(&mut state.content.wanted, limit));
+    html! {
+        <section class="list">
+            <h4>{ heading }{ close("Close the list", limit(None)) }</h4>
+            { items }
+            if rest > 0 {
+                <button class="more" onclick={limit(Some(shown + LIST_STEP))}>
+                    { format!("{} more", thousands(rest)) }
+                </button>
+            }
+        </section>
     }
-    let items = fallen.items.iter().map(|fallen| {
+}
+
+/// Shows the candidates that the open stage of the funnel holds back.
+fn rejected(props: &CardProps) -> Option<Html> {
+    let (actor, request) = (&props.actor, props.rejected?);
+    // The answer to an earlier request may be of another requirement.
+    let listed = props.lists.as_ref()?.rejected.as_ref();
+    let listed = listed.filter(|it| it.requirement == props.number)?;
+    let items = listed.items.iter().map(|it| {
         html! {
             <li>
-                { server(actor, number, &fallen.server, fallen.tool.as_deref()) }{ " " }
-                <span class="quiet">{ prose(&fallen.reason.text) }</span>
+                { server(actor, props.number, &it.server, it.tool.as_deref()) }{ " " }
+                <span class="quiet">{ prose(&it.reason.text) }</span>
             </li>
         }
     });
-    let check = props.requirement.funnel.get(ask.check as usize);
-    let more = FallenAsk {
-        limit: ask.limit + LIST_STEP,
-        ..ask
+    let stage = props.requirement.funnel.get(request.check as usize);
+    let heading = html! {
+        <>
+            { format!("{} held back: ", count(listed.total, noun(&props.requirement))) }
+            { for stage.map(|stage| code(&stage.code)) }
+        </>
     };
-    html! {
-        <section class="list">
-            <h4>
-                { format!("{} held back: ", count(fallen.total, noun(&props.requirement))) }
-                { check.map(|check| html! { <Code code={check.code.clone()} /> }) }
-                <button class="close" onclick={actor.on(|| Action::ListFallen(None))} aria-label="Close the list">
-                    { "×" }
-                </button>
-            </h4>
-            <ul>{ for items }</ul>
-            { rest(fallen, actor.on(move || Action::ListFallen(Some(more)))) }
-        </section>
-    }
+    Some(list(
+        actor,
+        heading,
+        Some(listed),
+        html! { <ul>{ for items }</ul> },
+        |wanted, limit| {
+            let request = wanted.rejected.zip(limit);
+            wanted.rejected = request.map(|(it, limit)| RejectedRequest { limit, ..it });
+        },
+    ))
 }
 
-/// A button for the rest of a list, if there is a rest.
-fn rest<T>(listed: &Listed<T>, onclick: Callback<MouseEvent>) -> Html {
-    let rest = listed.total - listed.items.len() as u32;
-    html! {
-        if rest > 0 {
-            <button class="more" {onclick}>{ format!("{} more", thousands(rest)) }</button>
-        }
-    }
-}
-
-/// The eligible servers in order, and the rule on which each lost.
-fn eligible(actor: &Actor, props: &CardProps) -> Html {
-    let (number, requirement) = (props.number, &props.requirement);
-    let Outcome::Selected(selected) = &requirement.outcome else {
-        return html! {};
+/// Shows the eligible candidates in order, and the rule on which each lost.
+fn eligible(props: &CardProps) -> Option<Html> {
+    let (actor, requirement) = (&props.actor, props.number);
+    let Outcome::Selected(selected) = &props.requirement.outcome else {
+        return None;
     };
-    let others = requirement.funnel.last().map_or(0, |stage| stage.left) - 1;
-    if others == 0 {
-        return html! {};
-    }
+    let stage = props.requirement.funnel.last();
+    let all = stage.map(|stage| stage.left).filter(|left| *left > 1)?;
     let tool = selected.tool.as_ref().map(|it| &*it.name);
-    let how = if tool.is_some() {
-        "How they were ranked"
+    let (how, order) = if tool.is_some() {
+        (
+            "How they were ranked",
+            "The higher priority first, then the smaller id, version and name",
+        )
     } else {
-        "How the tie was broken"
+        (
+            "How the tie was broken",
+            "Signed first, then the smaller id, then the smaller version",
+        )
     };
-    let Some(ask) = props.eligible_ask else {
-        let ask = ListAsk {
-            requirement: number,
-            limit: LIST_STEP,
-        };
-        return html! {
-            <button class="more" onclick={actor.on(move || Action::ListEligible(Some(ask)))}>
-                { format!("{how}: {} eligible", thousands(others + 1)) }
+    if props.eligible.is_none() {
+        let limit = LIST_STEP;
+        let request = ListRequest { requirement, limit };
+        let open = actor.on(move |state| state.content.wanted.eligible = Some(request));
+        return Some(html! {
+            <button class="more" onclick={open}>
+                { format!("{how}: {} eligible", thousands(all)) }
             </button>
-        };
-    };
-    let order = if tool.is_some() {
-        "The higher priority first, then the smaller id, version and name"
-    } else {
-        "Signed first, then the smaller id, then the smaller version"
-    };
-    let listed = props.eligible.as_ref();
-    let listed = listed.filter(|listed| listed.requirement == number);
+        });
+    }
+    let listed = props.lists.as_ref().and_then(|it| it.eligible.as_ref());
+    let listed = listed.filter(|it| it.requirement == requirement);
     let items = listed.into_iter().flat_map(|listed| &listed.items);
-    let item = |eligible: &Eligible| {
+    let items = items.map(|it| {
         html! {
             <li>
-                { server(actor, number, &eligible.server, eligible.tool.as_deref()) }{ " " }
-                <span class="quiet">{ format!("lost: {}", eligible.text) }</span>
+                { server(actor, requirement, &it.server, it.tool.as_deref()) }{ " " }
+                <span class="quiet">{ format!("lost: {}", it.text) }</span>
             </li>
         }
+    });
+    let items = html! {
+        <ol>
+            <li>
+                { server(actor, requirement, &selected.server, tool) }{ " " }
+                <span class="yes">{ "selected" }</span>
+            </li>
+            { for items }
+        </ol>
     };
-    let more = ListAsk {
-        limit: ask.limit + LIST_STEP,
-        ..ask
-    };
-    html! {
-        <section class="list">
-            <h4>
-                { order }
-                <button class="close" onclick={actor.on(|| Action::ListEligible(None))} aria-label="Close the list">
-                    { "×" }
-                </button>
-            </h4>
-            <ol>
-                <li>
-                    { server(actor, number, &selected.server, tool) }{ " " }
-                    <span class="yes">{ "selected" }</span>
-                </li>
-                { for items.map(item) }
-            </ol>
-            { listed.map(|listed| rest(listed, actor.on(move || Action::ListEligible(Some(more))))) }
-        </section>
-    }
+    Some(list(
+        actor,
+        html! { { order } },
+        listed,
+        items,
+        |wanted, limit| {
+            let request = wanted.eligible.zip(limit);
+            wanted.eligible = request.map(|(it, limit)| ListRequest { limit, ..it });
+        },
+    ))
 }

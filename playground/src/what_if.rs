@@ -1,88 +1,79 @@
-//! What if: other constraints, before anything is edited.
+//! The verdicts under other constraints, before the user edits anything.
 
-use crate::page::{Page, use_page};
-use crate::state::Action;
+use crate::answer::nothing;
+use crate::state::Servers;
 use crate::verdict::server_name;
-use agent_frame::words::thousands;
-use agent_protocol::{Constraints, ServerName, SupposedRequirement};
-use web_sys::{HtmlInputElement, HtmlSelectElement};
+use agent_protocol::{Constraints, ServerName, Supposed, SupposedRequirement};
+use agent_ui::answer::Sign;
+use agent_ui::browser::value_of;
+use agent_ui::page::use_page;
+use agent_ui::words::thousands;
 use yew::prelude::*;
 
-/// The constraints to try, and what they would change.
+/// The constraints to try, and the changes that they would cause.
 #[component]
 pub(crate) fn WhatIf() -> Html {
-    let page = use_page();
-    let Some(verdict) = page.state.verdict.clone().filter(|v| v.satisfied.is_some()) else {
-        return html! { <p class="quiet">{ "Nothing is decided: an input has errors." }</p> };
+    let page = use_page::<Servers>();
+    let content = page.content();
+    let verdict = content.verdict.as_ref();
+    let Some(verdict) = verdict.filter(|it| it.satisfied.is_some()) else {
+        return nothing(&page);
     };
-    let present = verdict.constraints.clone();
-    let supposed = page
-        .state
-        .wanted
-        .supposed
-        .clone()
-        .unwrap_or_else(|| present.clone());
+    let present = &verdict.constraints;
+    let supposed = content.wanted.supposed.as_ref().unwrap_or(present);
     let suppose = |change: fn(&mut Constraints, String)| {
-        let (page, supposed) = (page.clone(), supposed.clone());
-        Callback::from(move |event: Event| {
-            let Some(select) = event.target_dyn_into::<HtmlSelectElement>() else {
-                return;
-            };
-            let mut constraints = supposed.clone();
-            change(&mut constraints, select.value());
-            page.dispatch(Action::Suppose(Some(constraints)));
+        let supposed = supposed.clone();
+        page.callback(move |page, event: Event| {
+            let mut supposed = supposed.clone();
+            change(&mut supposed, value_of(&event));
+            page.update(|state| state.content.wanted.supposed = Some(supposed));
         })
     };
-    let on_residency = suppose(|constraints, word| constraints.residency = chosen(word));
-    let on_sensitivity = suppose(|constraints, word| constraints.sensitivity = chosen(word));
-    let on_signed = {
-        let (page, supposed) = (page.clone(), supposed.clone());
-        Callback::from(move |event: Event| {
-            let Some(input) = event.target_dyn_into::<HtmlInputElement>() else {
-                return;
-            };
-            page.dispatch(Action::Suppose(Some(Constraints {
-                require_signed: input.checked(),
-                ..supposed.clone()
-            })));
-        })
-    };
+    let on_signed = suppose(|constraints, _| {
+        constraints.require_signed = !constraints.require_signed;
+    });
     let changed = supposed != present;
+    let about = &page.state.about;
+    let comparison = match &content.views.supposed {
+        _ if !changed => html! {
+            <p class="quiet">
+                { "Choose other constraints to see what they would change. Nothing is edited." }
+            </p>
+        },
+        Some(supposed) => comparison(supposed),
+        None => html! {},
+    };
     html! {
         <div class="what-if">
             <form class="constraints">
                 { choice(
                     "residency",
-                    &page.state.about.residencies,
-                    supposed.residency.as_deref(),
-                    present.residency.as_deref(),
-                    on_residency,
+                    &about.residencies,
+                    [&supposed.residency, &present.residency],
+                    suppose(|constraints, word| constraints.residency = chosen(word)),
                 ) }
                 { choice(
                     "sensitivity",
-                    &page.state.about.sensitivities,
-                    supposed.sensitivity.as_deref(),
-                    present.sensitivity.as_deref(),
-                    on_sensitivity,
+                    &about.sensitivities,
+                    [&supposed.sensitivity, &present.sensitivity],
+                    suppose(|constraints, word| constraints.sensitivity = chosen(word)),
                 ) }
                 <label class="check">
                     <input type="checkbox" checked={supposed.require_signed} onchange={on_signed} />
                     { "requireSigned" }
-                    if supposed.require_signed != present.require_signed {
-                        <span class="badge">{ "changed" }</span>
-                    }
+                    { badge(supposed.require_signed != present.require_signed) }
                 </label>
-                <button
-                    type="button"
-                    disabled={!changed}
-                    onclick={page.on(|| Action::Suppose(None))}
-                >
+                <button type="button" disabled={!changed} onclick={page.on(|state| state.content.wanted.supposed = None)}>
                     { "As in agents.md" }
                 </button>
             </form>
-            { comparison(&page, changed) }
+            { comparison }
         </div>
     }
+}
+
+fn badge(changed: bool) -> Html {
+    html! { if changed { <span class="badge">{ "changed" }</span> } }
 }
 
 /// The word for no constraint.
@@ -92,56 +83,45 @@ fn chosen(word: String) -> Option<String> {
     (word != NONE).then_some(word)
 }
 
+/// Shows a field for one of some words.
 fn choice(
     name: &'static str,
     words: &[String],
-    supposed: Option<&str>,
-    present: Option<&str>,
+    values: [&Option<String>; 2],
     onchange: Callback<Event>,
 ) -> Html {
-    let options = [NONE]
-        .into_iter()
-        .chain(words.iter().map(String::as_str))
-        .map(|word| {
-            html! {
-                <option selected={word == supposed.unwrap_or(NONE)} value={word.to_owned()}>
-                    { word }
-                    if word == present.unwrap_or(NONE) { { " (as it is)" } }
-                </option>
-            }
-        });
+    let [supposed, present] = values.map(|value| value.as_deref().unwrap_or(NONE));
+    let options = [NONE].into_iter().chain(words.iter().map(String::as_str));
+    let options = options.map(|word| {
+        html! {
+            <option selected={word == supposed} value={word.to_owned()}>
+                { word }
+                if word == present { { " (as it is)" } }
+            </option>
+        }
+    });
     html! {
         <label>
             { name }
             <select {onchange}>{ for options }</select>
-            if supposed != present { <span class="badge">{ "changed" }</span> }
+            { badge(supposed != present) }
         </label>
     }
 }
 
-fn comparison(page: &Page, changed: bool) -> Html {
-    if !changed {
-        return html! {
-            <p class="quiet">
-                { "Choose other constraints to see what they would change. Nothing is edited." }
-            </p>
-        };
-    }
-    let Some(supposed) = &page.state.views.supposed else {
-        return html! {};
-    };
-    let different =
+fn comparison(supposed: &Supposed) -> Html {
+    let differs =
         |row: &&SupposedRequirement| (&row.now, &row.now_tool) != (&row.then, &row.then_tool);
-    let number = supposed.requirements.iter().filter(different).count();
+    let number = supposed.requirements.iter().filter(differs).count();
     let rows = supposed.requirements.iter().map(|row| {
-        let differs = different(&row);
+        let changed = differs(&row);
         html! {
-            <tr class={classes!(differs.then_some("changed"))}>
+            <tr class={classes!(changed.then_some("changed"))}>
                 <th scope="row">{ &row.name }</th>
                 <td>{ cell(row, row.now.as_ref(), row.now_tool.as_deref(), row.now_eligible) }</td>
                 <td>
                     { cell(row, row.then.as_ref(), row.then_tool.as_deref(), row.then_eligible) }
-                    if differs { <span class="badge">{ "changed" }</span> }
+                    { badge(changed) }
                 </td>
             </tr>
         }
@@ -175,13 +155,11 @@ fn cell(
     match server {
         Some(server) => html! {
             <>
-                <span class="yes"><span class="mark" aria-hidden="true">{ "✓" }</span></span>
+                <span class="yes">{ Sign::yes("").mark() }</span>
                 { server_name(server, tool) }
                 <span class="quiet">{ format!(" of {} eligible", thousands(eligible)) }</span>
             </>
         },
-        None => html! {
-            <span class="no"><span class="mark" aria-hidden="true">{ "✗" }</span>{ none }</span>
-        },
+        None => html! { <span class="no">{ Sign::no("").mark() }{ none }</span> },
     }
 }

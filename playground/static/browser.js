@@ -89,3 +89,47 @@ export function forget(key) {
     // Then nothing was kept.
   }
 }
+
+/** What the address has behind the path: empty, or "#" and more. */
+export function hash() {
+  return location.hash;
+}
+
+/** Goes to another hash, as a new entry of the history. */
+export function setHash(hash) {
+  location.hash = hash;
+}
+
+/** Removes the hash from the address. If the browser forbids it, the next load has the hash again. */
+export function forgetHash() {
+  try {
+    history.replaceState(null, "", location.pathname);
+  } catch {
+    // It is only an address.
+  }
+}
+
+/** The address of the page, without a hash. */
+export function address() {
+  return location.origin + location.pathname;
+}
+
+/** Moves the keyboard to the element of an id, where it can have it. */
+export function focus(id) {
+  document.getElementById(id)?.focus();
+}
+
+/** The value of the field that an event is about. */
+export function valueOf(event) {
+  return event.target.value;
+}
+
+/** The theme of the page, or undefined. */
+export function theme() {
+  return document.documentElement.dataset.theme;
+}
+
+/** Shows the page in a theme. The style sheet knows the names. */
+export function showTheme(name) {
+  document.documentElement.dataset.theme = name;
+}

@@ -15,7 +15,7 @@ pub(crate) const GUEST: &str = "agent-component";
 /// The packages of the playground. They run here as well, but are built by calls of their own: what
 /// they ask of procedural macros, built together with the rest, would compile wasmtime once more.
 pub(crate) const PLAYGROUND: [&str; 5] = [
-    "agent-frame",
+    "agent-ui",
     "agent-plans",
     "agent-playground",
     "agent-protocol",

@@ -1,68 +1,71 @@
 //! The answer to a plan.
 
-use crate::actor::{Page, use_page};
-use crate::flow::{Flow, tell};
-use crate::state::Engine;
-use agent_frame::editor::Viewer;
-use agent_frame::failure::failure;
-use agent_frame::notice::copied;
-use agent_frame::problems::Problems;
-use agent_frame::words::count;
-use agent_protocol::plans::{Against, Authorized, Decision, Matter, Outcome, Verdict};
+use crate::flow::{flow, problem};
+use crate::state::{Page, Plans};
+use agent_protocol::plans::{Against, Decision, Outcome, RequestKind, Verdict};
+use agent_ui::answer::{Sign, engine_status, headline};
+use agent_ui::editor::Viewer;
+use agent_ui::page::use_page;
+use agent_ui::problems::Problems;
+use agent_ui::words::count;
 use std::rc::Rc;
-use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// Whether a plan may be carried out, and everything that speaks for it and against it.
+/// Whether a plan may run, and every reason for and against it.
 #[component]
 pub(crate) fn DecisionView() -> Html {
-    let page = use_page();
-    let failed = match &page.state.engine {
-        Engine::Failed(reason) => failure(reason),
-        _ => html! {},
-    };
-    let Some(decision) = page.state.decision().cloned() else {
-        return html! { <>{ failed }{ nothing(&page) }</> };
+    let page = use_page::<Plans>();
+    let decision = page.content().decision();
+    let status = engine_status(&page.state.engine, decision.is_some());
+    let Some(decision) = decision else {
+        return status;
     };
     let of_documents = decision.problems.iter().filter(|it| it.step.is_none());
-    let of_documents: Vec<_> = of_documents.map(|problem| tell(&page, problem)).collect();
+    let of_documents: Vec<_> = of_documents.map(|it| problem(&page, it)).collect();
+    let diagnostics: Rc<[_]> = decision.diagnostics.clone().into();
+    let authorized = decision.authorized.as_ref().map(|it| {
+        let summary = html! { <>{ "Authorised plan: " }<code>{ &it.digest }</code></> };
+        file(&page, summary, "the authorised plan", &it.json)
+    });
+    let report = decision.report.as_ref().map(|it| {
+        file(
+            &page,
+            html! { "Validation report" },
+            "the validation report",
+            it,
+        )
+    });
     html! {
         <>
-            { failed }
-            { headline(page.state.matter(), &decision) }
-            <Problems diagnostics={decision.diagnostics.clone()} />
+            { status }
+            { summary(page.content().kind, decision) }
+            <Problems {diagnostics} />
             if !of_documents.is_empty() {
                 <section class="documents" aria-label="Problems of documents">{ for of_documents }</section>
             }
             if let Verdict::Asks(question) = &decision.verdict {
                 <blockquote class="asks"><bdi>{ question }</bdi></blockquote>
             }
-            if !decision.steps.is_empty() { <Flow decision={Rc::clone(&decision)} /> }
-            { decision.authorized.as_ref().map(|it| authorized(&page, it)) }
-            { decision.report.as_ref().map(|it| file(&page, html! { "The validation report" }, "the validation report", it)) }
-            { against(&decision.against) }
+            if !decision.steps.is_empty() { { flow(&page, decision) } }
+            { authorized }
+            { report }
+            { documents(&decision.against) }
         </>
     }
 }
 
-/// What is said while there is no answer.
-pub(crate) fn nothing(page: &Page) -> Html {
-    match &page.state.engine {
-        Engine::Failed(_) => html! {},
-        Engine::Starting => html! { <p class="waiting">{ "Loading the engine…" }</p> },
-        Engine::Ready => html! { <p class="waiting">{ "…" }</p> },
-    }
-}
-
-fn headline(matter: Matter, decision: &Decision) -> Html {
-    let is_call = matter == Matter::Call;
-    let (class, mark, answer) = match &decision.verdict {
-        Verdict::Allowed if is_call => ("yes", "✓", "The call may be made"),
-        Verdict::Denied if is_call => ("no", "✗", "The call may not be made"),
-        Verdict::Allowed => ("yes", "✓", "The plan may run"),
-        Verdict::Denied => ("no", "✗", "The plan may not run"),
-        Verdict::Asks(_) => ("yes", "?", "Nothing is called: more has to be known"),
-        Verdict::Undecided => ("no", "✗", "Nothing is decided: an input has errors"),
+fn summary(kind: RequestKind, decision: &Decision) -> Html {
+    let is_call = kind == RequestKind::Call;
+    let sign = match &decision.verdict {
+        Verdict::Allowed if is_call => Sign::yes("The call may be made"),
+        Verdict::Denied if is_call => Sign::no("The call may not be made"),
+        Verdict::Allowed => Sign::yes("The plan may run"),
+        Verdict::Denied => Sign::no("The plan may not run"),
+        Verdict::Asks(_) => Sign {
+            mark: "?",
+            ..Sign::yes("No call: the planner needs more information")
+        },
+        Verdict::Undecided => Sign::no("No decision: an input has errors"),
     };
     let mut facts: Vec<_> = decision.plan.iter().cloned().collect();
     let number = |number: usize, noun: &str| count(number as u32, noun);
@@ -73,38 +76,19 @@ fn headline(matter: Matter, decision: &Decision) -> Html {
         facts.push(number(decision.problems.len(), "problem"));
     }
     let checks = decision.steps.iter().flat_map(|step| &step.checks);
-    let later = checks.filter(|check| check.outcome == Outcome::AtRunTime);
-    let later = later.count();
-    // What may not run has no other checks.
-    if later > 0 && decision.verdict == Verdict::Allowed {
-        facts.push(format!("{} while it runs", number(later, "check")));
+    let deferred = checks.filter(|check| check.outcome == Outcome::Deferred);
+    let deferred = deferred.count();
+    // A plan that may not run has no checks later.
+    if deferred > 0 && decision.verdict == Verdict::Allowed {
+        facts.push(number(deferred, "deferred check"));
     }
-    html! {
-        <header class="headline" role="status">
-            <p class={classes!("answer-line", class)}>
-                <span class="mark" aria-hidden="true">{ mark }</span>
-                { answer }
-            </p>
-            if !facts.is_empty() { <p class="facts"><bdi>{ facts.join(" · ") }</bdi></p> }
-        </header>
-    }
+    headline(sign, &facts)
 }
 
-/// What may be carried out, as the host gets it.
-fn authorized(page: &Page, authorized: &Authorized) -> Html {
-    let summary = html! { <>{ "What is authorised: " }<code>{ &authorized.digest }</code></> };
-    file(page, summary, "what is authorised", &authorized.json)
-}
-
-/// A text that a host gets, behind a heading.
+/// Shows a text that a host receives, closed at first.
 fn file(page: &Page, summary: Html, what: &'static str, text: &str) -> Html {
-    let copy = {
-        let (page, text) = (page.clone(), text.to_owned());
-        Callback::from(move |_: MouseEvent| {
-            let (page, text) = (page.clone(), text.clone());
-            spawn_local(async move { page.dispatch(copied(what, &text).await) });
-        })
-    };
+    let copied = text.to_owned();
+    let copy = page.callback(move |page, _| page.copy(what, copied.clone()));
     html! {
         <details class="text">
             <summary>{ summary }</summary>
@@ -114,23 +98,24 @@ fn file(page: &Page, summary: Html, what: &'static str, text: &str) -> Html {
     }
 }
 
-/// The documents that it was decided against.
-fn against(against: &[Against]) -> Html {
-    let rows = against.iter().map(|it| {
+/// Shows the digests of the documents that a decision depends on.
+fn documents(documents: &[Against]) -> Html {
+    let rows = documents.iter().map(|it| {
+        let name = it.name.as_ref();
         html! {
             <tr>
                 <th scope="row">
                     { &it.document }
-                    { it.name.as_ref().map(|name| html! { <>{ " " }<bdi>{ name }</bdi></> }) }
+                    { for name.map(|name| html! { <>{ " " }<bdi>{ name }</bdi></> }) }
                 </th>
                 <td><code>{ &it.digest }</code></td>
             </tr>
         }
     });
     html! {
-        if !against.is_empty() {
+        if !documents.is_empty() {
             <details class="against-list">
-                <summary>{ "What it was decided against" }</summary>
+                <summary>{ "Documents of this decision" }</summary>
                 <table class="comparison"><tbody>{ for rows }</tbody></table>
             </details>
         }

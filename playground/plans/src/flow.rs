@@ -1,101 +1,82 @@
-//! The steps of a plan as a flow: what was checked of each, and what came of it.
+//! The steps of a plan: the checks of each, and their outcomes.
 
-use crate::actor::{Page, use_page};
 use crate::marks::of_check;
-use crate::state::{Action, Told};
-use agent_frame::fixes::fixes;
-use agent_frame::problems::{Code, Place, prose};
+use crate::state::{Expanded, Page};
 use agent_protocol::plans::{Check, Decision, InputFrom, Outcome, Problem, Step};
-use std::rc::Rc;
+use agent_ui::answer::Sign;
+use agent_ui::problems::{Place, code, fixes, help, labels, places, prose};
 use yew::prelude::*;
 
-#[derive(Properties, PartialEq)]
-pub(crate) struct FlowProps {
-    pub(crate) decision: Rc<Decision>,
-}
-
-/// All steps, one below the other.
-#[component]
-pub(crate) fn Flow(props: &FlowProps) -> Html {
-    let page = use_page();
-    let decision = &props.decision;
+/// Shows all steps, one below the other.
+pub(crate) fn flow(page: &Page, decision: &Decision) -> Html {
     let steps = (0..).zip(&decision.steps);
-    let steps = steps.map(|(number, step)| item(&page, decision, number, step));
+    let steps = steps.map(|(number, step)| item(page, decision, number, step));
     html! { <ol class="flow" aria-label="Steps">{ for steps }</ol> }
 }
 
-/// What came of a check, or of all checks of a step: the class, the sign and the word for it.
-fn outcome(outcome: Outcome) -> (&'static str, &'static str, &'static str) {
-    match outcome {
+/// Returns the sign of an outcome.
+fn sign(outcome: Outcome) -> Sign {
+    let (class, mark, words) = match outcome {
         Outcome::Passed => ("yes", "✓", "passed"),
         Outcome::Failed => ("no", "✗", "failed"),
-        Outcome::AtRunTime => ("later", "◔", "checked while it runs"),
-        Outcome::NotMade => ("unmade", "–", "not made"),
-    }
+        Outcome::Deferred => ("later", "◔", "deferred"),
+        Outcome::Skipped => ("unmade", "–", "skipped"),
+    };
+    Sign { class, mark, words }
 }
 
 fn item(page: &Page, decision: &Decision, number: u32, step: &Step) -> Html {
     let of_step = |problem: &&Problem| problem.step == Some(number);
     let problems: Vec<_> = decision.problems.iter().filter(of_step).collect();
-    let (class, mark, said) = if problems.is_empty() {
-        ("yes", "✓", "may run")
-    } else {
-        ("no", "✗", "may not run")
-    };
-    let told = page.state.told_check();
-    let told = told.filter(|(step, _)| *step == number);
-    let told = told.map(|(_, check)| check);
+    let sign = Sign::of(problems.is_empty(), "may run", "may not run");
     let name = step.id.as_ref().unwrap_or(&step.tool);
+    let expanded = page.content().expanded_check();
+    let expanded = expanded.and_then(|(step, at)| (step == number).then_some(at));
     let checks = (0..).zip(&step.checks);
-    let checks = checks.map(|(at, check)| chip(page, (number, at), check, told == Some(at)));
-    let open = told.and_then(|at| Some((at, step.checks.get(at as usize)?)));
-    let of_none = problems.iter().filter(|problem| problem.check.is_none());
-    let of_none: Vec<_> = of_none.map(|problem| tell(page, problem)).collect();
+    let checks = checks.map(|(at, check)| chip(page, (number, at), check, expanded == Some(at)));
+    let expanded = expanded.and_then(|at| Some((at, step.checks.get(at as usize)?)));
+    let of_no_check = problems.iter().filter(|it| it.check.is_none());
     html! {
-        <li class={classes!("step", class)} key={number}>
+        <li class={classes!("step", sign.class)} key={number}>
             <span class="node" aria-hidden="true">{ number + 1 }</span>
-            <div class={classes!("card", class)}>
+            <div class={classes!("card", sign.class)}>
                 <div class="card-head">
-                    <h3>
-                        <span class="mark" aria-hidden="true">{ mark }</span>
-                        <span class="visually-hidden">{ said }{ ": " }</span>
-                        <bdi>{ name }</bdi>
-                    </h3>
+                    <h3>{ sign.before(html! { <bdi>{ name }</bdi> }) }</h3>
                     <Place place={step.place} />
                     if step.obligations.iter().any(|it| it == "approval") {
                         <span class="badge warning">{ "needs the approval of a human" }</span>
                     }
                 </div>
-                { step.title.as_ref().map(|title| html! { <p><bdi>{ title }</bdi></p> }) }
+                { for step.title.as_ref().map(|title| html! { <p><bdi>{ title }</bdi></p> }) }
                 <p class="calls">
                     <bdi>{ &step.connector }</bdi>
                     if step.id.is_some() {
                         <span class="slash">{ " / " }</span>
                         <bdi class="tool">{ &step.tool }</bdi>
                     }
-                    { step.driver.as_ref().map(|driver| html! {
+                    { for step.driver.as_ref().map(|driver| html! {
                         <>{ " " }<code class="scope">{ driver }</code></>
                     }) }
                 </p>
-                { step.input.as_ref().map(|input| html! {
+                { for step.input.as_ref().map(|input| html! {
                     <p class="given"><span class="quiet">{ "with" }</span><code><bdi>{ input }</bdi></code></p>
                 }) }
-                { step.input_from.as_ref().map(taken) }
+                { for step.input_from.as_ref().map(input_from) }
                 <div class="chips" role="group" aria-label={format!("Checks of {name}")}>
                     { for checks }
                 </div>
-                { open.map(|(at, check)| {
-                    let problems = problems.iter().filter(|problem| problem.check == Some(at));
+                { for expanded.map(|(at, check)| {
+                    let problems = problems.iter().filter(|it| it.check == Some(at));
                     detail(page, (number, at), name, check, problems.copied())
                 }) }
-                { for of_none }
+                { for of_no_check.map(|it| problem(page, it)) }
             </div>
         </li>
     }
 }
 
-/// What an earlier step gives.
-fn taken(from: &InputFrom) -> Html {
+/// Shows the earlier step whose output a step takes.
+fn input_from(from: &InputFrom) -> Html {
     html! {
         <p class="given">
             <span class="quiet">{ "takes" }</span>
@@ -107,7 +88,7 @@ fn taken(from: &InputFrom) -> Html {
             <span class="quiet">{ "of" }</span>
             <span>
                 <bdi>{ &from.id }</bdi>
-                { from.step.map(|step| html! {
+                { for from.step.map(|step| html! {
                     <span class="quiet">{ format!(", step {}", step + 1) }</span>
                 }) }
             </span>
@@ -116,43 +97,39 @@ fn taken(from: &InputFrom) -> Html {
     }
 }
 
-/// Where a check is told in full.
+/// Returns the id of the details of a check.
 fn detail_id((step, check): (u32, u32)) -> String {
-    format!("told-{step}-{check}")
+    format!("check-{step}-{check}")
 }
 
-/// A check; a click tells it in full, or closes it.
+/// Shows a check as a button that opens or closes its details.
 fn chip(page: &Page, at: (u32, u32), check: &Check, open: bool) -> Html {
-    let (class, mark, said) = outcome(check.outcome);
-    let onclick = {
-        let page = page.clone();
-        Callback::from(move |_: MouseEvent| {
-            if open {
-                return page.dispatch(Action::Tell(Told::Nothing));
-            }
-            let (step, check) = at;
-            page.dispatch(Action::Tell(Told::Check { step, check }));
-            let places = page.state.decision().map(|decision| of_check(decision, at));
-            let places = places.into_iter().flatten().map(|(place, _)| place);
-            page.point_out(&places.collect::<Vec<_>>());
-        })
-    };
+    let sign = sign(check.outcome);
+    let onclick = page.callback(move |page, _| {
+        if open {
+            return page.update(|state| state.content.expanded = Expanded::Nothing);
+        }
+        let (step, check) = at;
+        page.update(move |state| state.content.expanded = Expanded::Check { step, check });
+        let marks = page.content().decision().map(|it| of_check(it, at));
+        page.point_out(marks.into_iter().flatten().map(|(place, _)| place));
+    });
     html! {
         <button
             key={at.1}
-            class={classes!("chip", class)}
+            class={classes!("chip", sign.class)}
             aria-expanded={open.to_string()}
             aria-controls={open.then(|| detail_id(at))}
             {onclick}
         >
-            <span class="sign" aria-hidden="true">{ mark }</span>
+            <span class="sign" aria-hidden="true">{ sign.mark }</span>
             { &check.name }
-            <span class="visually-hidden">{ format!(", {said}") }</span>
+            <span class="visually-hidden">{ ", " }{ sign.words }</span>
         </button>
     }
 }
 
-/// A check in full: what was compared, what speaks against it, and what would make it a yes.
+/// Shows the compared values of a check, its problems and their fixes.
 fn detail<'p>(
     page: &Page,
     at: (u32, u32),
@@ -160,58 +137,46 @@ fn detail<'p>(
     check: &Check,
     problems: impl Iterator<Item = &'p Problem>,
 ) -> Html {
-    let (class, ..) = outcome(check.outcome);
     let facts = check.facts.iter().map(|fact| {
-        html! {
-            <li>
-                { prose(&fact.text) }
-                { fact.place.map(|place| html! { <>{ " " }<Place {place} /></> }) }
-            </li>
-        }
+        html! { <li>{ prose(&fact.text) }{ places(&fact.place) }</li> }
     });
     html! {
         <section
             id={detail_id(at)}
-            class={classes!("told", class)}
+            class={classes!("detail", sign(check.outcome).class)}
             aria-label={format!("{step}: {}", check.name)}
         >
             if !check.facts.is_empty() { <ul class="compared">{ for facts }</ul> }
-            { for problems.map(|problem| tell(page, problem)) }
+            { for problems.map(|it| problem(page, it)) }
         </section>
     }
 }
 
-/// A problem in full.
-pub(crate) fn tell(page: &Page, problem: &Problem) -> Html {
-    let help = problem.help.iter().map(|help| match help.split_once('\n') {
-        Some((lead, snippet)) => html! { <li>{ prose(lead) }<pre>{ snippet }</pre></li> },
-        None => html! { <li>{ prose(help) }</li> },
-    });
-    let also = problem.also.iter().map(|label| {
-        html! { <li><Place place={label.place} />{ " " }{ &label.text }</li> }
-    });
+/// Shows a problem with everything that is known of it.
+pub(crate) fn problem(page: &Page, problem: &Problem) -> Html {
+    let exact = problem.reason.as_ref();
     html! {
         <div class="against">
             <p>
-                { problem.code.as_ref().map(|code| html! { <><strong class="code">{ code }</strong>{ " " }</> }) }
-                { problem.reason.as_ref().map(|code| html! { <><Code code={code.clone()} />{ " " }</> }) }
+                { for problem.code.as_ref().map(|it| html! { <><strong class="code">{ it }</strong>{ " " }</> }) }
+                { for exact.map(|it| html! { <>{ code(it) }{ " " }</> }) }
                 { prose(&problem.message) }{ " " }
                 <Place place={problem.place} />
             </p>
             if problem.pointer.is_some() || problem.rule.is_some() {
                 <p class="decided">
-                    { problem.pointer.as_ref().map(|pointer| html! {
+                    { for problem.pointer.as_ref().map(|pointer| html! {
                         <><span class="quiet">{ "at " }</span><code><bdi>{ pointer }</bdi></code>{ " " }</>
                     }) }
-                    { problem.rule.as_ref().map(|rule| html! {
+                    { for problem.rule.as_ref().map(|rule| html! {
                         <><span class="quiet">{ "by " }</span>{ prose(rule) }</>
                     }) }
                 </p>
             }
-            if !problem.also.is_empty() { <ul class="also">{ for also }</ul> }
-            if !problem.help.is_empty() { <ul class="help">{ for help }</ul> }
+            { labels(&problem.also) }
+            { help(&problem.help) }
             if !problem.fixes.is_empty() {
-                <h4>{ "What would make it a yes" }</h4>
+                <h4>{ "Suggested fixes" }</h4>
                 { fixes(&problem.fixes, &page.on_apply()) }
             }
         </div>

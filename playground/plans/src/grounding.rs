@@ -1,111 +1,99 @@
-//! Whether a summary says what a payload says.
+//! The answer to a summary.
 
-use crate::actor::{Page, use_page};
-use crate::decision::nothing;
-use crate::state::{Action, Engine, Told};
-use agent_frame::failure::failure;
-use agent_frame::fixes::fixes;
-use agent_frame::problems::{Code, Place, Problems, prose};
-use agent_frame::words::count;
+use crate::state::{Expanded, Page, Plans};
 use agent_protocol::Fix;
-use agent_protocol::plans::{Claim, Evidence, Grounding, Near, Piece, Quote};
+use agent_protocol::plans::{Claim, Evidence, Grounding, NearMiss, Piece, Quote};
+use agent_ui::answer::{Sign, engine_status, headline};
+use agent_ui::page::use_page;
+use agent_ui::problems::{Place, Problems, fixes, help, places, reason};
+use agent_ui::words::count;
+use std::rc::Rc;
 use yew::prelude::*;
 
-/// Every claim, and where its evidence is.
+/// Every claim, and the place of its evidence.
 #[component]
 pub(crate) fn GroundingView() -> Html {
-    let page = use_page();
-    let failed = match &page.state.engine {
-        Engine::Failed(reason) => failure(reason),
-        _ => html! {},
-    };
-    let Some(grounding) = page.state.answers.grounding.clone() else {
-        return html! { <>{ failed }{ nothing(&page) }</> };
+    let page = use_page::<Plans>();
+    let grounding = page.content().grounding();
+    let status = engine_status(&page.state.engine, grounding.is_some());
+    let Some(grounding) = grounding else {
+        return status;
     };
     let claims = (0..).zip(&grounding.claims);
     let claims = claims.map(|(number, claim)| item(&page, number, claim));
+    let diagnostics: Rc<[_]> = grounding.diagnostics.clone().into();
     html! {
         <>
-            { failed }
-            { headline(&grounding) }
-            <Problems diagnostics={grounding.diagnostics.clone()} />
+            { status }
+            { summary(grounding) }
+            <Problems {diagnostics} />
             <ol class="requirements claims" aria-label="Claims">{ for claims }</ol>
         </>
     }
 }
 
-fn headline(grounding: &Grounding) -> Html {
-    let (class, mark, answer) = match grounding.grounded {
-        Some(true) => ("yes", "✓", "Every claim has its evidence"),
-        Some(false) => ("no", "✗", "Not every claim has its evidence"),
-        None => ("no", "✗", "Nothing is decided: an input has errors"),
+fn summary(grounding: &Grounding) -> Html {
+    let sign = match grounding.grounded {
+        Some(true) => Sign::yes("Every claim has its evidence"),
+        Some(false) => Sign::no("Not every claim has its evidence"),
+        None => Sign::no("No decision: an input has errors"),
     };
-    let all = grounding.claims.len() as u32;
+    let all = count(grounding.claims.len() as u32, "claim");
     let is_missed = |claim: &&Claim| matches!(claim.verdict, Evidence::Missed { .. });
-    let missed = grounding.claims.iter().filter(is_missed).count();
-    let facts = match missed {
-        0 => count(all, "claim"),
-        missed => format!("{missed} of {} without evidence", count(all, "claim")),
+    let facts = match grounding.claims.iter().filter(is_missed).count() {
+        _ if grounding.claims.is_empty() => vec![],
+        0 => vec![all],
+        missed => vec![format!("{missed} of {all} without evidence")],
     };
-    html! {
-        <header class="headline" role="status">
-            <p class={classes!("answer-line", class)}>
-                <span class="mark" aria-hidden="true">{ mark }</span>
-                { answer }
-            </p>
-            if all > 0 { <p class="facts">{ facts }</p> }
-        </header>
-    }
+    headline(sign, &facts)
 }
 
 fn item(page: &Page, number: u32, claim: &Claim) -> Html {
-    let (class, mark, said) = match claim.verdict {
-        Evidence::Found { .. } => ("yes", "✓", "has its evidence"),
-        Evidence::Missed { .. } => ("no", "✗", "has no evidence"),
-    };
-    let chosen = page.state.told == Told::Claim(number);
-    let choose = {
-        let (page, place) = (page.clone(), place_in_payload(claim));
-        Callback::from(move |_: MouseEvent| {
-            let told = if chosen {
-                Told::Nothing
-            } else {
-                Told::Claim(number)
-            };
-            page.dispatch(Action::Tell(told));
-            if let Some(place) = place.filter(|_| !chosen) {
-                page.editors.reveal_soon(place, false);
-            }
-        })
+    let found = matches!(claim.verdict, Evidence::Found { .. });
+    let sign = Sign::of(found, "has its evidence", "has no evidence");
+    let chosen = page.content().expanded == Expanded::Claim(number);
+    let place = place_in_payload(claim);
+    let choose = page.callback(move |page, _| {
+        if chosen {
+            return page.update(|state| state.content.expanded = Expanded::Nothing);
+        }
+        page.update(move |state| state.content.expanded = Expanded::Claim(number));
+        if let Some(place) = place {
+            page.editors.reveal_soon(place, false);
+        }
+    });
+    let name = html! {
+        <button
+            class="claimed"
+            aria-pressed={chosen.to_string()}
+            title="Show it in the payload"
+            onclick={choose}
+        >
+            <bdi>{ &claim.claim }</bdi>
+        </button>
     };
     html! {
-        <li class={classes!("card", "claim", class, chosen.then_some("chosen"))} key={number}>
+        <li class={classes!("card", "claim", sign.class, chosen.then_some("chosen"))} key={number}>
             <div class="card-head">
-                <h3>
-                    <span class="mark" aria-hidden="true">{ mark }</span>
-                    <span class="visually-hidden">{ said }{ ": " }</span>
-                    <button
-                        class="claimed"
-                        aria-pressed={chosen.to_string()}
-                        title="Show it in the payload"
-                        onclick={choose}
-                    >
-                        <bdi>{ &claim.claim }</bdi>
-                    </button>
-                </h3>
+                <h3>{ sign.before(name) }</h3>
                 <Place place={claim.place} />
             </div>
             { match &claim.verdict {
-                Evidence::Found { first, count } => found(first, *count),
-                Evidence::Missed { code, text, help, parts, near } => {
-                    missed(page, claim, (code, text), help, parts, near.as_ref())
-                }
+                Evidence::Found { first, count } => evidence(first, *count),
+                Evidence::Missed { code, text, help: hints, parts, near } => html! {
+                    <>
+                        <blockquote class="quote no"><bdi>{ &claim.evidence }</bdi></blockquote>
+                        <p>{ reason(code, text) }{ places(parts) }</p>
+                        { help(hints) }
+                        { for near.as_ref().map(|near| near_miss(page, near)) }
+                    </>
+                },
             } }
         </li>
     }
 }
 
-/// What there is to be seen of a claim.
+/// Returns the place in the payload that is worth seeing for a claim.
 fn place_in_payload(claim: &Claim) -> Option<agent_protocol::Place> {
     match &claim.verdict {
         Evidence::Found { first, .. } => Some(first.place),
@@ -116,7 +104,7 @@ fn place_in_payload(claim: &Claim) -> Option<agent_protocol::Place> {
     }
 }
 
-/// A text of the payload and where it stands.
+/// Shows the place of a quote.
 fn quoted(quote: &Quote) -> Html {
     html! {
         <>
@@ -125,12 +113,12 @@ fn quoted(quote: &Quote) -> Html {
             } else {
                 <code class="pointer"><bdi>{ &quote.pointer }</bdi></code>
             }
-            { " " }<Place place={quote.place} />
+            { places([&quote.place]) }
         </>
     }
 }
 
-fn found(first: &Quote, times: u32) -> Html {
+fn evidence(first: &Quote, times: u32) -> Html {
     html! {
         <>
             <blockquote class="quote yes"><bdi>{ &first.text }</bdi></blockquote>
@@ -144,38 +132,16 @@ fn found(first: &Quote, times: u32) -> Html {
     }
 }
 
-fn missed(
-    page: &Page,
-    claim: &Claim,
-    (code, text): (&str, &str),
-    help: &[String],
-    parts: &[agent_protocol::Place],
-    near: Option<&Near>,
-) -> Html {
-    let parts = parts
-        .iter()
-        .map(|place| html! { <>{ " " }<Place place={*place} /></> });
-    let help = help.iter().map(|help| html! { <li>{ prose(help) }</li> });
-    html! {
-        <>
-            <blockquote class="quote no"><bdi>{ &claim.evidence }</bdi></blockquote>
-            <p><Code code={code.to_owned()} />{ " " }{ prose(text) }{ for parts }</p>
-            <ul class="help">{ for help }</ul>
-            { near.map(|near| nearest(page, near)) }
-        </>
-    }
-}
-
-/// What is nearest, and how it differs.
-fn nearest(page: &Page, near: &Near) -> Html {
+/// Shows the nearest text, and its differences from the evidence.
+fn near_miss(page: &Page, near: &NearMiss) -> Html {
     let fix = Fix {
-        text: "quote what stands there".to_owned(),
+        text: "quote the payload".to_owned(),
         widening: false,
         edits: Some(near.edits.clone()),
     };
     html! {
         <>
-            <h4>{ "Nearest in the payload" }</h4>
+            <h4>{ "Nearest text in the payload" }</h4>
             <blockquote class="quote near">
                 if near.pieces.is_empty() {
                     <bdi>{ &near.quote.text }</bdi>
@@ -189,29 +155,29 @@ fn nearest(page: &Page, near: &Near) -> Html {
     }
 }
 
-/// A piece of what is nearest, and of the evidence where they differ.
+/// Shows a piece of the nearest text, or of the evidence where the two differ.
 fn piece(piece: &Piece) -> Html {
     match piece {
         Piece::Both(text) => html! { <bdi>{ text }</bdi> },
         Piece::Evidence(text) => html! {
-            <del title={code_points("only the evidence has it", text)}><bdi>{ text }</bdi></del>
+            <del title={code_points("only in the evidence", text)}><bdi>{ text }</bdi></del>
         },
         Piece::Payload(text) => html! {
-            <ins title={code_points("only the payload has it", text)}><bdi>{ text }</bdi></ins>
+            <ins title={code_points("only in the payload", text)}><bdi>{ text }</bdi></ins>
         },
     }
 }
 
-/// How many characters are named by their numbers.
-const NAMED: usize = 3;
+/// Maximum number of characters of a piece whose code points are shown.
+const CODE_POINTS: usize = 3;
 
-/// What is said of a piece: with the numbers of its characters where these may be all that differs.
-fn code_points(said: &str, text: &str) -> String {
-    if text.chars().nth(NAMED).is_some() {
-        return said.to_owned();
+/// Appends the code points of a short piece: they may be its only visible difference.
+fn code_points(label: &str, text: &str) -> String {
+    if text.chars().nth(CODE_POINTS).is_some() {
+        return label.to_owned();
     }
     let numbers = text.chars().map(|c| format!(" U+{:04X}", u32::from(c)));
-    format!("{said}:{}", numbers.collect::<String>())
+    format!("{label}:{}", numbers.collect::<String>())
 }
 
 #[cfg(test)]

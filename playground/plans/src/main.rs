@@ -1,22 +1,20 @@
-//! Plans and groundings: see every check of every step, and where the evidence of a summary is.
+//! The page of plans and groundings: every check of every step, and the evidence of every claim of a
+//! summary.
 //!
-//! A module of its own, which is loaded when one of its areas is first seen. It shows and the engine
-//! decides, in a worker that only [`engine`] knows of. The texts live in the editors, everything else
-//! in one [`state::State`].
+//! The page shows and the engine decides, in a worker that only [`engine`] knows.
 
-mod actor;
-mod app;
 mod decision;
-mod dialog;
 mod engine;
-mod examples;
 mod flow;
+mod gallery;
 mod grounding;
-mod head;
 mod inputs;
 mod marks;
 mod state;
 
+// The gallery is also a part of a test of the worker.
+use agent_ui::example;
+
 fn main() {
-    agent_frame::areas::render::<app::App>("plans");
+    agent_ui::areas::render::<state::Plans>("plans");
 }

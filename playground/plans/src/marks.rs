@@ -1,130 +1,94 @@
-//! What is marked in the editors: problems are underlined, places have a background.
+//! The marks in the editors: problems are underlined, places have a background.
 
-use crate::state::{State, Told};
-use agent_protocol::plans::{Claim, Decision, Evidence, Grounding, Matter, Problem};
-use agent_protocol::{Diagnostic, Label, Place, Severity, Source};
+use crate::state::{Expanded, Plans};
+use agent_protocol::plans::{Claim, Decision, Evidence, Problem, Response};
+use agent_protocol::{Diagnostic, Label, Place, Severity};
+use agent_ui::content::Mark;
 
-/// Everything that is to be underlined.
-pub(crate) fn diagnostics(state: &State) -> Vec<Diagnostic> {
-    match state.matter() {
-        Matter::Grounding => state.answers.grounding.as_deref().map(of_grounding),
-        _ => state.decision().map(|decision| of_decision(decision)),
+/// Returns everything to underline.
+pub(crate) fn problems(response: &Response) -> Vec<Diagnostic> {
+    match response {
+        Response::Plan(decision) | Response::Call(decision) => {
+            let problems = decision.problems.iter().map(of_problem);
+            decision
+                .diagnostics
+                .iter()
+                .cloned()
+                .chain(problems)
+                .collect()
+        }
+        Response::Grounding(grounding) => {
+            let missed = grounding.claims.iter().filter_map(missing_evidence);
+            grounding
+                .diagnostics
+                .iter()
+                .cloned()
+                .chain(missed)
+                .collect()
+        }
     }
-    .unwrap_or_default()
 }
 
-/// How many of these are errors of an input.
-pub(crate) fn errors(found: &[Diagnostic], source: Source) -> u32 {
-    let is_here = |found: &&Diagnostic| {
-        let label = found.labels.first();
-        found.severity == Severity::Error && label.is_some_and(|it| it.place.source == source)
-    };
-    found.iter().filter(is_here).count() as u32
-}
-
-fn of_decision(decision: &Decision) -> Vec<Diagnostic> {
-    let problems = decision.problems.iter().map(|problem| {
-        error(
-            problem.place,
-            problem_code(problem),
-            problem.message.clone(),
-            problem.help.clone(),
-        )
-    });
-    decision
-        .diagnostics
-        .iter()
-        .cloned()
-        .chain(problems)
-        .collect()
-}
-
-/// The code by which a problem is known best.
-pub(crate) fn problem_code(problem: &Problem) -> String {
+fn of_problem(problem: &Problem) -> Diagnostic {
     let code = problem.reason.as_ref().or(problem.code.as_ref());
-    code.cloned().unwrap_or_default()
+    let code = code.cloned().unwrap_or_default();
+    error(problem.place, code, problem.message.clone(), &problem.help)
 }
 
-fn of_grounding(grounding: &Grounding) -> Vec<Diagnostic> {
-    let missed = grounding
-        .claims
-        .iter()
-        .filter_map(|claim| match &claim.verdict {
-            Evidence::Found { .. } => None,
-            Evidence::Missed {
-                code, text, help, ..
-            } => Some(error(
-                claim.place,
-                code.clone(),
-                format!("the evidence {text}"),
-                help.clone(),
-            )),
-        });
-    grounding
-        .diagnostics
-        .iter()
-        .cloned()
-        .chain(missed)
-        .collect()
+fn missing_evidence(claim: &Claim) -> Option<Diagnostic> {
+    let Evidence::Missed {
+        code, text, help, ..
+    } = &claim.verdict
+    else {
+        return None;
+    };
+    let message = format!("the evidence {text}");
+    Some(error(claim.place, code.clone(), message, help))
 }
 
-fn error(place: Place, code: String, message: String, help: Vec<String>) -> Diagnostic {
+fn error(place: Place, code: String, message: String, help: &[String]) -> Diagnostic {
+    let text = String::new();
     Diagnostic {
         code,
         severity: Severity::Error,
         message,
-        labels: vec![Label {
-            place,
-            text: String::new(),
-        }],
-        help,
+        labels: vec![Label { place, text }],
+        help: help.to_vec(),
     }
 }
 
-/// The places that have a background, and what each stands for.
-pub(crate) fn places(state: &State) -> Vec<(Place, &'static str)> {
-    match state.matter() {
-        Matter::Grounding => {
-            let claims = state.answers.grounding.iter().flat_map(|it| &it.claims);
-            let chosen = |number: u32| state.told == Told::Claim(number);
-            let places = (0..).zip(claims);
-            places
-                .flat_map(|(number, claim)| of_claim(claim, chosen(number)))
-                .collect()
-        }
-        _ => {
-            let told = state.decision().zip(state.told_check());
-            told.map(|(decision, told)| of_check(decision, told))
-                .unwrap_or_default()
-        }
+/// Returns the places that have a background.
+pub(crate) fn places(plans: &Plans) -> Vec<Mark> {
+    if let Some(grounding) = plans.grounding() {
+        let claims = (0..).zip(&grounding.claims);
+        let of_claim = |(number, claim)| of_claim(claim, plans.expanded == Expanded::Claim(number));
+        return claims.flat_map(of_claim).collect();
     }
+    let expanded = plans.decision().zip(plans.expanded_check());
+    expanded.map_or_else(Vec::new, |(decision, at)| of_check(decision, at))
 }
 
-fn of_claim(claim: &Claim, chosen: bool) -> Vec<(Place, &'static str)> {
-    let tone = |tones: [&'static str; 2]| tones[usize::from(chosen)];
+fn of_claim(claim: &Claim, chosen: bool) -> Vec<Mark> {
+    let class = |classes: [&'static str; 2]| classes[usize::from(chosen)];
     match &claim.verdict {
-        Evidence::Found { first, .. } => vec![(first.place, tone(["yes", "yes chosen"]))],
+        Evidence::Found { first, .. } => vec![(first.place, class(["yes", "yes chosen"]))],
         Evidence::Missed { parts, near, .. } => {
             let near = near.iter().map(|near| near.quote.place);
-            let near = near.map(|place| (place, tone(["near", "near chosen"])));
+            let near = near.map(|place| (place, class(["near", "near chosen"])));
             let parts = parts.iter();
-            let parts = parts.map(|place| (*place, tone(["no", "no chosen"])));
-            near.chain(parts).collect()
+            near.chain(parts.map(|place| (*place, class(["no", "no chosen"]))))
+                .collect()
         }
     }
 }
 
-/// Where what is told of a check stands.
-pub(crate) fn of_check(
-    decision: &Decision,
-    (step, check): (u32, u32),
-) -> Vec<(Place, &'static str)> {
-    let steps = decision.steps.get(step as usize);
-    let checks = steps.and_then(|it| it.checks.get(check as usize));
-    let facts = checks.into_iter().flat_map(|check| &check.facts);
+/// Returns the places of a check: those of its values, and of its problems.
+pub(crate) fn of_check(decision: &Decision, (step, check): (u32, u32)) -> Vec<Mark> {
+    let checks = decision.steps.get(step as usize).map(|it| &it.checks);
+    let facts = checks.and_then(|it| it.get(check as usize));
+    let facts = facts.into_iter().flat_map(|check| &check.facts);
     let facts = facts.filter_map(|fact| Some((fact.place?, "")));
     let problems = decision.problems.iter();
-    let of_it = problems.filter(|it| it.step == Some(step) && it.check == Some(check));
-    let problems = of_it.map(|problem| (problem.place, "no"));
-    facts.chain(problems).collect()
+    let problems = problems.filter(|it| (it.step, it.check) == (Some(step), Some(check)));
+    facts.chain(problems.map(|it| (it.place, "no"))).collect()
 }

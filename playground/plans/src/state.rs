@@ -1,46 +1,26 @@
-//! All that the page knows, but for the texts, which are in their editors.
+//! The state of the page, and its actions.
 
-use crate::inputs;
-use agent_frame::areas::Area;
-use agent_frame::notice::Notice;
-use agent_protocol::Source;
-use agent_protocol::plans::{About, Answer, Decided, Decision, Grounding, Matter, Outcome};
+use crate::decision::DecisionView;
+use crate::grounding::GroundingView;
+use crate::marks;
+use agent_protocol::plans::{Answer, Decision, Grounding, Outcome, RequestKind, Response};
+use agent_protocol::{Diagnostic, DocumentKind};
+use agent_ui::areas::Area;
+use agent_ui::browser;
+use agent_ui::content::{Content, Documents as _, Mark};
+use agent_ui::editor::file_name;
+use agent_ui::page::use_page;
 use std::rc::Rc;
-use yew::Reducible;
+use yew::prelude::*;
 
-/// How the engine is doing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Engine {
-    /// It is being loaded.
-    #[default]
-    Starting,
-    /// It answers.
-    Ready,
-    /// It does not. Why.
-    Failed(String),
-}
+pub(crate) type Page = agent_ui::page::Page<Plans>;
 
-/// What of the page is seen where there is room for one thing only.
+/// The part of an answer that is shown in full.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Pane {
-    Input(Source),
+pub(crate) enum Expanded {
+    /// The first failed check, if there is one. The user has not chosen yet.
     #[default]
-    Answer,
-}
-
-/// What lies over the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialog {
-    Examples,
-    Help,
-}
-
-/// Which part of an answer is told in full.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Told {
-    /// Nobody has chosen yet: what speaks against it, if anything does.
-    #[default]
-    ByItself,
+    Automatic,
     /// None.
     Nothing,
     /// A check of a step.
@@ -49,219 +29,206 @@ pub(crate) enum Told {
     Claim(u32),
 }
 
-/// What was answered of each matter.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Answers {
-    pub(crate) plan: Option<Rc<Decision>>,
-    pub(crate) call: Option<Rc<Decision>>,
-    pub(crate) grounding: Option<Rc<Grounding>>,
-}
-
+/// A response, and the problems of the documents in it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct State {
-    pub(crate) engine: Engine,
-    /// What the engine said of itself.
-    pub(crate) about: Rc<About>,
-    /// The area that is seen, or was last: one of those that are here.
-    pub(crate) area: Area,
-    /// Raised with everything that has to be asked.
-    pub(crate) revision: u32,
-    /// The revision of the last answer.
-    pub(crate) answered: u32,
-    /// How long the engine took for it; 0 before the first.
-    pub(crate) milliseconds: f64,
-    /// How often each text was changed, by input.
-    pub(crate) edits: [u32; Source::ALL.len()],
-    pub(crate) answers: Answers,
-    pub(crate) told: Told,
-    /// Whether other texts were put in, and what speaks against them was not pointed out yet.
-    pub(crate) unseen: bool,
-    pub(crate) pane: Pane,
-    /// Which of the lower inputs is seen, in the areas in which there are several.
-    pub(crate) lower: Source,
-    pub(crate) dialog: Option<Dialog>,
-    pub(crate) notice: Option<Notice>,
+struct Answered {
+    response: Rc<Response>,
+    problems: Rc<[Diagnostic]>,
 }
 
-impl State {
-    /// At the beginning, with this area in sight.
-    pub(crate) fn new(area: Area) -> Self {
-        Self {
-            engine: Engine::default(),
-            about: Rc::default(),
-            area,
-            revision: 0,
-            answered: 0,
-            milliseconds: 0.0,
-            edits: [0; Source::ALL.len()],
-            answers: Answers::default(),
-            told: Told::default(),
-            unseen: false,
-            pane: Pane::default(),
-            lower: inputs::lower(area)[0],
-            dialog: None,
-            notice: None,
-        }
-    }
+/// The page of plans and groundings.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Plans {
+    /// The question of the visible area.
+    pub(crate) kind: RequestKind,
+    /// The last answer to each question.
+    answers: [Option<Answered>; 3],
+    pub(crate) expanded: Expanded,
+    /// Whether texts were replaced and the page has yet to scroll to what is wrong with them.
+    point_out: bool,
 }
 
-/// What happens.
-#[derive(Debug, Clone)]
-pub(crate) enum Action {
-    /// The engine is there.
-    EngineReady(Rc<About>),
-    /// The engine does not answer any more.
-    EngineFailed(String),
-    Answered(Box<Answer>),
-    /// Another area is seen.
-    ShowArea(Area),
-    /// This text was changed.
-    Edited(Source),
-    /// Other texts were put in: what was before is of no interest.
-    Replaced(Vec<Source>),
-    /// What speaks against the texts that were put in is in sight.
-    PointedOut,
-    Tell(Told),
-    OpenPane(Pane),
-    ShowInput(Source),
-    /// Shows an input where there is room for it beside what is seen.
-    BringInput(Source),
-    OpenDialog(Dialog),
-    CloseDialog,
-    Notify(Notice),
-    CloseNotice,
-}
-
-impl From<Notice> for Action {
-    fn from(notice: Notice) -> Self {
-        Self::Notify(notice)
-    }
-}
-
-impl Reducible for State {
-    type Action = Action;
-
-    fn reduce(self: Rc<Self>, action: Action) -> Rc<Self> {
-        let mut state = Rc::unwrap_or_clone(self);
-        state.apply(action);
-        Rc::new(state)
-    }
-}
-
-impl State {
-    /// Whether what is shown is of an earlier state of the inputs.
-    pub(crate) fn stale(&self) -> bool {
-        self.answered != self.revision
+impl Plans {
+    fn answer(&self) -> Option<&Answered> {
+        self.answers[self.kind as usize].as_ref()
     }
 
-    /// What is to be decided in the area that is seen.
-    pub(crate) fn matter(&self) -> Matter {
-        match self.area {
-            Area::Call => Matter::Call,
-            Area::Grounding => Matter::Grounding,
-            Area::Servers | Area::Plans => Matter::Plan,
+    /// Returns the answer to the plan of the visible area.
+    pub(crate) fn decision(&self) -> Option<&Decision> {
+        match &*self.answer()?.response {
+            Response::Plan(decision) | Response::Call(decision) => Some(decision),
+            Response::Grounding(_) => None,
         }
     }
 
-    /// The answer to the plan of the area that is seen.
-    pub(crate) fn decision(&self) -> Option<&Rc<Decision>> {
-        match self.matter() {
-            Matter::Plan => self.answers.plan.as_ref(),
-            Matter::Call => self.answers.call.as_ref(),
-            Matter::Grounding => None,
+    /// Returns the answer to the summary, if its area is visible.
+    pub(crate) fn grounding(&self) -> Option<&Grounding> {
+        match &*self.answer()?.response {
+            Response::Grounding(grounding) => Some(grounding),
+            Response::Plan(_) | Response::Call(_) => None,
         }
     }
 
-    /// The check that is told in full, as the numbers of its step and of itself.
-    pub(crate) fn told_check(&self) -> Option<(u32, u32)> {
-        match self.told {
-            Told::Check { step, check } => Some((step, check)),
-            Told::ByItself => self.decision().and_then(|decision| first_failure(decision)),
-            Told::Nothing | Told::Claim(_) => None,
-        }
-    }
-
-    fn apply(&mut self, action: Action) {
-        match action {
-            Action::EngineReady(about) => {
-                self.engine = Engine::Ready;
-                self.about = about;
-            }
-            Action::EngineFailed(reason) => self.engine = Engine::Failed(reason),
-            Action::Answered(answer) => self.take_answer(*answer),
-            Action::ShowArea(area) => self.show_area(area),
-            Action::Edited(source) => {
-                self.edits[source as usize] += 1;
-                self.revision += 1;
-            }
-            Action::Replaced(sources) => {
-                for source in sources {
-                    self.edits[source as usize] += 1;
-                }
-                self.revision += 1;
-                self.told = Told::ByItself;
-                self.unseen = true;
-            }
-            Action::PointedOut => self.unseen = false,
-            Action::Tell(told) => self.told = told,
-            Action::OpenPane(pane) => {
-                if let Pane::Input(source) = pane {
-                    self.show_input(source);
-                }
-                self.pane = pane;
-            }
-            Action::ShowInput(source) => {
-                self.show_input(source);
-                self.pane = Pane::Input(source);
-            }
-            Action::BringInput(source) => self.show_input(source),
-            Action::OpenDialog(dialog) => self.dialog = Some(dialog),
-            Action::CloseDialog => self.dialog = None,
-            Action::Notify(notice) => self.notice = Some(notice),
-            Action::CloseNotice => self.notice = None,
-        }
-    }
-
-    fn show_input(&mut self, source: Source) {
-        if inputs::lower(self.area).contains(&source) {
-            self.lower = source;
-        }
-    }
-
-    /// The others are elsewhere, and what is seen here stays as it is.
-    fn show_area(&mut self, area: Area) {
-        if area == Area::Servers || area == self.area {
-            return;
-        }
-        self.area = area;
-        // Another question, to which there may be an older answer.
-        self.revision += 1;
-        self.told = Told::ByItself;
-        if !inputs::lower(area).contains(&self.lower) {
-            self.lower = inputs::lower(area)[0];
-        }
-        if let Pane::Input(_) = self.pane {
-            self.pane = Pane::Answer;
-        }
-    }
-
-    fn take_answer(&mut self, answer: Answer) {
-        self.engine = Engine::Ready;
-        self.answered = answer.revision;
-        self.milliseconds = answer.milliseconds;
-        match answer.decided {
-            Decided::Plan(decision) => self.answers.plan = Some(Rc::new(decision)),
-            Decided::Call(decision) => self.answers.call = Some(Rc::new(decision)),
-            Decided::Grounding(found) => self.answers.grounding = Some(Rc::new(found)),
+    /// Returns the check that is shown in full, as the numbers of its step and of itself.
+    pub(crate) fn expanded_check(&self) -> Option<(u32, u32)> {
+        match self.expanded {
+            Expanded::Check { step, check } => Some((step, check)),
+            Expanded::Automatic => self.decision().and_then(first_failure),
+            Expanded::Nothing | Expanded::Claim(_) => None,
         }
     }
 }
 
-/// The first check that speaks against a plan, as the numbers of its step and of itself.
+/// Returns the first failed check, as the numbers of its step and of itself.
 fn first_failure(decision: &Decision) -> Option<(u32, u32)> {
     (0..).zip(&decision.steps).find_map(|(step, it)| {
         let mut checks = (0..).zip(&it.checks);
         let failed = checks.find(|(_, check)| check.outcome == Outcome::Failed);
         failed.map(|(check, _)| (step, check))
     })
+}
+
+/// Returns the key under which the browser keeps a text.
+fn key(kind: DocumentKind) -> String {
+    format!("agent-playground/plans/{}", file_name(kind))
+}
+
+impl Content for Plans {
+    const KEYS: &'static [(&'static str, &'static str)] =
+        &[("Enter on a check", "its values, places and fixes")];
+
+    fn wanted(&self) -> RequestKind {
+        self.kind
+    }
+
+    fn problems(&self) -> Rc<[Diagnostic]> {
+        self.answer()
+            .map_or_else(Rc::default, |answer| Rc::clone(&answer.problems))
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        marks::places(self)
+    }
+
+    fn answered(&mut self, answer: Answer) -> bool {
+        let kind = match &answer.response {
+            Response::Plan(_) => RequestKind::Plan,
+            Response::Call(_) => RequestKind::Call,
+            Response::Grounding(_) => RequestKind::Grounding,
+        };
+        self.answers[kind as usize] = Some(Answered {
+            problems: marks::problems(&answer.response).into(),
+            response: Rc::new(answer.response),
+        });
+        true
+    }
+
+    fn show_area(&mut self, area: Area) {
+        self.kind = match area {
+            Area::Call => RequestKind::Call,
+            Area::Grounding => RequestKind::Grounding,
+            Area::Servers | Area::Plans => RequestKind::Plan,
+        };
+        self.expanded = Expanded::Automatic;
+    }
+
+    fn replaced(&mut self) {
+        self.expanded = Expanded::Automatic;
+        self.point_out = true;
+    }
+
+    fn open(page: &Page) {
+        let kept = Self::kinds().map(|kind| (kind, browser::load(&key(kind))));
+        let kept: Vec<_> = kept.collect();
+        page.load(Self::kinds(), |kind| {
+            let kept = kept.iter().find(|(each, _)| *each == kind);
+            let kept = kept.and_then(|(_, text)| text.as_deref());
+            kept.unwrap_or_else(|| Self::first_text(kind))
+        });
+    }
+
+    /// A text of the first example is not stored: a later version may have another one.
+    fn keep(page: &Page) -> bool {
+        Self::kinds().all(|kind| {
+            let text = String::from(page.editors.text(kind));
+            if text == Self::first_text(kind) {
+                browser::forget(&key(kind));
+                return true;
+            }
+            browser::store(&key(kind), &text)
+        })
+    }
+
+    fn forget() {
+        for kind in Self::kinds() {
+            browser::forget(&key(kind));
+        }
+    }
+
+    fn answer() -> Html {
+        html! { <AnswerPane /> }
+    }
+
+    fn help() -> Html {
+        html! {
+            <>
+                <p>
+                    { "A planner, usually a language model, answers with a plan. Before anything is called, \
+                       the engine decides whether the plan may run. It reports every problem of the plan." }
+                </p>
+                <p>
+                    <strong>{ "Plans" }</strong>
+                    { " have steps. The engine checks each step against the tool pool, the instruction \
+                       profile and the lock. Checks that depend on an earlier step's output are deferred. " }
+                    <strong>{ "One call" }</strong>
+                    { " is a plan that calls one tool of an MCP server, once." }
+                </p>
+                <p>
+                    { "Click a check to see the values that were compared, their places, and the suggested \
+                       fixes. A marked fix gives the agent more access." }
+                </p>
+                <p>
+                    <strong>{ "Grounding" }</strong>
+                    { " searches a payload for the evidence of each claim, character for character. The \
+                       payload shows where the evidence is, or else the nearest text." }
+                </p>
+            </>
+        }
+    }
+}
+
+/// The answer of the visible area.
+#[component]
+fn AnswerPane() -> Html {
+    let page = use_page::<Plans>();
+    {
+        let page = page.clone();
+        let due = page.content().point_out && !page.state.stale();
+        use_effect_with(due, move |due| {
+            if *due {
+                let marks = marks::places(page.content()).into_iter();
+                let against = marks.filter(|(_, class)| matches!(*class, "no" | "near"));
+                page.point_out(against.map(|(place, _)| place));
+                page.update(|state| state.content.point_out = false);
+            }
+        });
+    }
+    let stale = page.state.stale();
+    html! {
+        <section class="answer" aria-label="Answer">
+            <div
+                class={classes!("panel", stale.then_some("stale"))}
+                id="decided"
+                tabindex="0"
+                role="region"
+                aria-label="Decision"
+                aria-busy={stale.to_string()}
+            >
+                { match page.content().kind {
+                    RequestKind::Grounding => html! { <GroundingView /> },
+                    RequestKind::Plan | RequestKind::Call => html! { <DecisionView /> },
+                } }
+            </div>
+        </section>
+    }
 }

@@ -1,6 +1,6 @@
 //! What the worker answers.
 
-use crate::{Eligible, Fallen, Listed, Matrix, Story, Supposed, Verdict};
+use crate::{Eligible, Explanation, Listed, Matrix, Rejected, Supposed, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// An answer. A view that was not asked for, or that there is nothing to show of, is absent.
@@ -16,9 +16,9 @@ pub struct Answer {
     /// A window of requirements × servers.
     pub matrix: Option<Matrix>,
     /// One server, or one of its tools, and one requirement.
-    pub story: Option<Story>,
+    pub explanation: Option<Explanation>,
     /// The servers or tools that one check of the funnel holds back.
-    pub fallen: Option<Listed<Fallen>>,
+    pub rejected: Option<Listed<Rejected>>,
     /// The eligible servers or tools of a requirement that were not selected, in order of
     /// preference.
     pub eligible: Option<Listed<Eligible>>,

@@ -24,8 +24,8 @@ pub fn from_bytes<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Option<T> {
 mod tests {
     use super::{from_bytes, to_bytes};
     use crate::{
-        Answer, Eligible, Listed, Matrix, MatrixRow, Near, Outcome, Place, Point, Reason,
-        Requirement, Selected, ServerName, Source, Verdict,
+        Answer, DocumentKind, Eligible, Listed, Matrix, MatrixRow, NearMiss, Outcome, Place, Point,
+        Reason, Requirement, Selected, ServerName, Verdict,
     };
 
     fn server() -> ServerName {
@@ -45,7 +45,7 @@ mod tests {
             capability: None,
             permissions: vec![],
             place: Place {
-                source: Source::Task,
+                source: DocumentKind::Task,
                 start: point,
                 end: point,
             },
@@ -72,7 +72,7 @@ mod tests {
             over: Some(eligible.clone()),
         });
         let unsatisfied = Outcome::Unsatisfied {
-            nearest: vec![Near {
+            nearest: vec![NearMiss {
                 server: server(),
                 tool: None,
                 reasons: vec![Reason {

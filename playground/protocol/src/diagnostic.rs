@@ -8,7 +8,7 @@ use tsify::Tsify;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "javascript", derive(Tsify))]
 #[serde(rename_all = "camelCase")]
-pub enum Source {
+pub enum DocumentKind {
     /// `agents.md`.
     Manifest,
     /// `mcp.index.json`.
@@ -43,7 +43,7 @@ pub enum Source {
     Payload,
 }
 
-impl Source {
+impl DocumentKind {
     /// All of them, by their numbers.
     pub const ALL: [Self; 16] = [
         Self::Manifest,
@@ -80,7 +80,7 @@ pub struct Point {
 #[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Place {
     /// The input.
-    pub source: Source,
+    pub source: DocumentKind,
     /// Where it starts.
     pub start: Point,
     /// Where it ends; exclusive.

@@ -39,7 +39,7 @@ pub struct Inputs {
 /// none.
 #[derive(Debug, Tsify)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub struct Circumstances {
+pub struct EvaluationContext {
     /// The text of a task, YAML or JSON.
     #[serde(default)]
     pub task: Option<String>,

@@ -3,12 +3,12 @@
 //! A conversation of its own, with questions and answers of the same names as those about servers:
 //! each page has a module of its own, and so has each worker.
 
-use crate::{Diagnostic, Edit, Fix, Label, Place, Source};
+use crate::{Diagnostic, DocumentKind, Edit, Fix, Label, Place};
 use serde::{Deserialize, Serialize};
 
 /// A question. What it leaves out stays as it was.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ask {
+pub struct Request {
     /// The answer has the same, so that a stale one is known.
     pub revision: u32,
     /// The texts that were changed. They stand beside the bytes of a question, as JavaScript's
@@ -16,12 +16,12 @@ pub struct Ask {
     #[serde(skip)]
     pub texts: Texts,
     /// What is to be decided.
-    pub matter: Matter,
+    pub kind: RequestKind,
 }
 
 /// What can be decided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Matter {
+pub enum RequestKind {
     /// Whether a plan of several steps may run.
     #[default]
     Plan,
@@ -33,12 +33,12 @@ pub enum Matter {
 
 /// Texts that were changed since the last question, in the order in which they were told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Texts(pub Vec<(Source, String)>);
+pub struct Texts(pub Vec<(DocumentKind, String)>);
 
 impl Texts {
-    /// Puts in the text of a number, which is that of its [`Source`]. Of another number, nothing.
+    /// Puts in the text of a number, which is that of its [`DocumentKind`]. Of another number, nothing.
     pub fn set(&mut self, number: u32, text: String) {
-        if let Some(source) = Source::ALL.get(number as usize) {
+        if let Some(source) = DocumentKind::ALL.get(number as usize) {
             self.0.push((*source, text));
         }
     }
@@ -53,12 +53,12 @@ pub struct Answer {
     #[serde(skip)]
     pub milliseconds: f64,
     /// What was decided.
-    pub decided: Decided,
+    pub response: Response,
 }
 
 /// What was decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Decided {
+pub enum Response {
     /// Whether a plan of several steps may run.
     Plan(Decision),
     /// Whether the one call of a plan may be made.
@@ -194,9 +194,9 @@ pub enum Outcome {
     /// Something does.
     Failed,
     /// It can be made only while the plan runs.
-    AtRunTime,
+    Deferred,
     /// It could not be made, because of another problem.
-    NotMade,
+    Skipped,
 }
 
 /// Something that is so.
@@ -273,7 +273,7 @@ pub enum Evidence {
         /// The parts that it is put together from, or the name that it is.
         parts: Vec<Place>,
         /// What would be evidence and is most like it.
-        near: Option<Near>,
+        near: Option<NearMiss>,
     },
 }
 
@@ -290,7 +290,7 @@ pub struct Quote {
 
 /// What is most like evidence that is not there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Near {
+pub struct NearMiss {
     /// What stands in the payload.
     pub quote: Quote,
     /// It and the evidence, piece by piece. Empty where that is too long to be shown.
@@ -313,20 +313,20 @@ pub enum Piece {
 #[cfg(all(test, not(feature = "javascript")))]
 mod tests {
     use super::{
-        Answer, Check, Claim, Decided, Decision, Evidence, Fact, Grounding, InputFrom, Near,
-        Outcome, Piece, Problem, Quote, Step, Texts, Verdict,
+        Answer, Check, Claim, Decision, Evidence, Fact, Grounding, InputFrom, NearMiss, Outcome,
+        Piece, Problem, Quote, Response, Step, Texts, Verdict,
     };
-    use crate::{Fix, Label, Place, Point, Source, from_bytes, to_bytes};
+    use crate::{DocumentKind, Fix, Label, Place, Point, from_bytes, to_bytes};
 
     #[test]
     fn texts_are_put_in_by_the_numbers_of_their_sources() {
         let mut texts = Texts::default();
-        texts.set(Source::Payload as u32, "p".to_owned());
-        texts.set(Source::Plan as u32, "q".to_owned());
-        texts.set(Source::ALL.len() as u32, "nothing".to_owned());
+        texts.set(DocumentKind::Payload as u32, "p".to_owned());
+        texts.set(DocumentKind::Plan as u32, "q".to_owned());
+        texts.set(DocumentKind::ALL.len() as u32, "nothing".to_owned());
         let expected = [
-            (Source::Payload, "p".to_owned()),
-            (Source::Plan, "q".to_owned()),
+            (DocumentKind::Payload, "p".to_owned()),
+            (DocumentKind::Plan, "q".to_owned()),
         ];
         assert_eq!(texts, Texts(expected.to_vec()));
     }
@@ -335,7 +335,7 @@ mod tests {
     fn answers_come_back_from_their_bytes() {
         let point = Point { line: 1, column: 2 };
         let place = Place {
-            source: Source::ToolPool,
+            source: DocumentKind::ToolPool,
             start: point,
             end: point,
         };
@@ -380,7 +380,7 @@ mod tests {
             }),
             checks: vec![Check {
                 name: "limits".to_owned(),
-                outcome: Outcome::AtRunTime,
+                outcome: Outcome::Deferred,
                 facts: vec![Fact {
                     text: "5000 of 10000".to_owned(),
                     place: Some(place),
@@ -388,7 +388,7 @@ mod tests {
             }],
             obligations: vec!["approval".to_owned()],
         };
-        let plan = Decided::Plan(Decision {
+        let plan = Response::Plan(Decision {
             verdict: Verdict::Denied,
             problems: vec![problem],
             steps: vec![step],
@@ -400,7 +400,7 @@ mod tests {
             place,
             verdict,
         };
-        let grounding = Decided::Grounding(Grounding {
+        let grounding = Response::Grounding(Grounding {
             grounded: Some(false),
             diagnostics: vec![],
             claims: vec![
@@ -413,7 +413,7 @@ mod tests {
                     text: "is not there".to_owned(),
                     help: vec![],
                     parts: vec![place],
-                    near: Some(Near {
+                    near: Some(NearMiss {
                         quote: quote(),
                         pieces: vec![
                             Piece::Both("a".to_owned()),
@@ -425,15 +425,15 @@ mod tests {
                 }),
             ],
         });
-        let call = Decided::Call(Decision {
+        let call = Response::Call(Decision {
             verdict: Verdict::Asks("which one?".to_owned()),
             ..Decision::default()
         });
-        for decided in [plan, call, grounding] {
+        for response in [plan, call, grounding] {
             let answer = Answer {
                 revision: 7,
                 milliseconds: 0.0,
-                decided,
+                response,
             };
             let bytes = to_bytes(&answer);
             assert_eq!(from_bytes(&bytes), Some(answer));

@@ -65,7 +65,7 @@ pub struct Requirement {
     /// The checks in their order.
     pub funnel: Vec<Stage>,
     /// What the policy said of the candidates. Null: it was not asked.
-    pub ruling: Option<Ruling>,
+    pub ruling: Option<PolicyDecision>,
     /// What became of it.
     pub outcome: Outcome,
 }
@@ -98,7 +98,7 @@ pub struct Capability {
 /// What a policy said of the candidates of a requirement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
-pub struct Ruling {
+pub struct PolicyDecision {
     /// Why it gave no answer. Null: it gave one.
     pub error: Option<String>,
     /// Where it failed, in the policy. Null: it did not, or nobody knows.
@@ -149,7 +149,7 @@ pub enum Outcome {
     /// None is eligible.
     Unsatisfied {
         /// The rejected servers or tools that need the fewest changes, nearest first.
-        nearest: Vec<Near>,
+        nearest: Vec<NearMiss>,
     },
 }
 
@@ -187,7 +187,7 @@ pub struct SelectedTool {
 /// A rejected server or tool, and what would make it eligible.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
-pub struct Near {
+pub struct NearMiss {
     /// The server.
     pub server: ServerName,
     /// Which of its tools. Null: of a requirement of a category.
@@ -218,7 +218,7 @@ pub struct Fix {
     /// Whether the manifest asks for less than before.
     pub widening: bool,
     /// The changes to the texts that carry it out. Null: it can't be carried out by editing, or many
-    /// requirements have no server, and only the story of the server has them.
+    /// requirements have no server, and only the explanation of the server has them.
     pub edits: Option<Vec<Edit>>,
 }
 

@@ -34,7 +34,7 @@ pub struct Listed<T> {
 
 /// A server or a tool that a check held back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fallen {
+pub struct Rejected {
     /// The server.
     pub server: ServerName,
     /// Which of its tools, of a requirement of a capability.
@@ -84,7 +84,7 @@ impl MatrixRow {
 /// What became of a server, or of one of its tools, for a requirement, check by check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
-pub struct Story {
+pub struct Explanation {
     /// The number of the requirement.
     pub requirement: u32,
     /// The server.
@@ -94,7 +94,7 @@ pub struct Story {
     /// The server's other tools, by name; empty for a requirement of a category.
     pub others: Vec<String>,
     /// The answer.
-    pub verdict: StoryVerdict,
+    pub verdict: CandidateVerdict,
     /// Every check, in their order.
     pub checks: Vec<Check>,
     /// All reasons, in the order of the checks; empty where it is eligible.
@@ -135,11 +135,11 @@ pub struct HealthSwitch {
     pub edits: Vec<Edit>,
 }
 
-/// The answer of a story.
+/// The verdict on a candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "javascript", derive(Tsify))]
 #[serde(rename_all = "camelCase")]
-pub enum StoryVerdict {
+pub enum CandidateVerdict {
     /// It was selected.
     Selected,
     /// It would have done, and another one was selected, for the rule in these words.

@@ -1,7 +1,7 @@
 //! A row of the matrix.
 //!
-//! Rows are shown anew only when they change, and a cell has no listener of its own: scrolling
-//! through 10,000 servers makes and forgets thousands of cells.
+//! A row is rendered again only when it changes, and a cell has no listener of its own: scrolling
+//! through 10,000 servers creates and removes thousands of cells.
 
 use super::LETTERS;
 use crate::verdict::server_name;
@@ -11,14 +11,14 @@ use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{Element, EventTarget};
 use yew::prelude::*;
 
-/// What all rows have in common.
+/// The columns of all rows.
 #[derive(PartialEq)]
 pub(super) struct Columns {
     /// The number of the first requirement.
     pub(super) first: u32,
-    /// The number of the requirement of the first cell of a row.
+    /// The number of the requirement of a row's first cell.
     pub(super) base: u32,
-    /// What each requirement that has a column is known by.
+    /// The names of the requirements.
     pub(super) names: Vec<String>,
     /// The code of each check.
     pub(super) codes: Vec<String>,
@@ -30,11 +30,11 @@ pub(super) struct RowProps {
     pub(super) at: u32,
     pub(super) row: MatrixRow,
     pub(super) columns: Rc<Columns>,
-    /// The column in which the keyboard is, if it is in this row.
+    /// The column of the keyboard, if it is in this row.
     pub(super) current: Option<u32>,
 }
 
-/// A server or a tool, and a cell for each requirement.
+/// A server or a tool, with a cell for each requirement.
 #[component]
 pub(super) fn Row(props: &RowProps) -> Html {
     let RowProps {
@@ -43,40 +43,33 @@ pub(super) fn Row(props: &RowProps) -> Html {
     let tool = row.tool.as_deref();
     let slash = tool.map_or_else(String::new, |tool| format!(" / {tool}"));
     let name = format!("{} {}{slash}", row.server.id, row.server.version);
-    let cells = row
-        .cells
-        .iter()
-        .skip((columns.first - columns.base) as usize);
-    let cells = (0..)
-        .zip(cells)
-        .zip(&columns.names)
-        .map(|((column, bits), required)| {
-            let label = format!("{name}, {required}: {}", verdict(*bits, &columns.codes));
-            let number = columns.first + column;
-            let (class, sign) = sign(*bits);
-            html! {
-                <td {class}>
-                    <button
-                        data-cell={format!("{at}-{column}-{number}")}
-                        data-sign={sign}
-                        tabindex={if props.current == Some(column) { "0" } else { "-1" }}
-                        aria-label={label.clone()}
-                        title={label}
-                    />
-                </td>
-            }
-        });
+    let skipped = (columns.first - columns.base) as usize;
+    let cells = row.cells.iter().skip(skipped).zip(&columns.names);
+    let cells = (0..).zip(cells).map(|(column, (bits, required))| {
+        let (class, sign, words) = cell(*bits, &columns.codes);
+        let label = format!("{name}, {required}: {words}");
+        let number = columns.first + column;
+        html! {
+            <td {class}>
+                <button
+                    data-cell={format!("{at}-{column}-{number}")}
+                    data-sign={sign}
+                    tabindex={if props.current == Some(column) { "0" } else { "-1" }}
+                    aria-label={label.clone()}
+                    title={label}
+                />
+            </td>
+        }
+    });
     html! {
         <tr aria-rowindex={(at + 2).to_string()}>
-            <th scope="row" title={name.clone()}>
-                { server_name(&row.server, tool) }
-            </th>
+            <th scope="row" title={name.clone()}>{ server_name(&row.server, tool) }</th>
             { for cells }
         </tr>
     }
 }
 
-/// The row, and the number of the requirement, of the cell that an event is about.
+/// Returns the row and the number of the requirement of the cell that an event is about.
 pub(super) fn cell_at(target: EventTarget) -> Option<(u32, u32)> {
     let element = target.dyn_into::<Element>().ok()?;
     let cell = element.closest("[data-cell]").ok()??;
@@ -86,39 +79,26 @@ pub(super) fn cell_at(target: EventTarget) -> Option<(u32, u32)> {
     Some((row, numbers.next_back()?.ok()?))
 }
 
-/// The checks that a cell fails, by number.
-fn failed(bits: u16) -> impl Iterator<Item = usize> {
-    (0..LETTERS.len()).filter(move |check| bits >> check & 1 != 0)
-}
-
-/// How a cell looks: its class and its sign.
-fn sign(bits: u16) -> (String, String) {
+/// Returns the class of a cell, its sign, and the same in words.
+fn cell(bits: u16, codes: &[String]) -> (String, String, String) {
+    let words = |class: &str, sign: &str| (class.to_owned(), sign.to_owned(), class.to_owned());
     if bits & MatrixRow::SELECTED != 0 {
-        return ("selected".to_owned(), "✓".to_owned());
+        return words("selected", "✓");
     }
-    let Some(first) = failed(bits).next() else {
-        return ("eligible".to_owned(), "○".to_owned());
+    let failed = (0..LETTERS.len()).filter(|check| bits >> check & 1 != 0);
+    let failed: Vec<_> = failed.collect();
+    let [first, others @ ..] = &*failed else {
+        return words("eligible", "○");
     };
-    let more = match failed(bits).count() - 1 {
+    let more = match others.len() {
         0 => String::new(),
         more => format!("+{more}"),
     };
+    let codes = failed.iter().filter_map(|check| codes.get(*check));
+    let codes: Vec<_> = codes.map(String::as_str).collect();
     (
         format!("failed check-{first}"),
-        format!("{}{more}", LETTERS[first]),
+        format!("{}{more}", LETTERS[*first]),
+        format!("rejected: {}", codes.join(", ")),
     )
-}
-
-/// What a cell says in words.
-fn verdict(bits: u16, codes: &[String]) -> String {
-    if bits & MatrixRow::SELECTED != 0 {
-        return "selected".to_owned();
-    }
-    let codes: Vec<_> = failed(bits)
-        .filter_map(|check| codes.get(check).map(String::as_str))
-        .collect();
-    if codes.is_empty() {
-        return "eligible".to_owned();
-    }
-    format!("rejected: {}", codes.join(", "))
 }

@@ -4,12 +4,12 @@ import init, { Session } from "./agent-engine.js";
 /** @type {Session} */
 let session;
 
-self.onmessage = ({ data: { ask, texts } }) => {
+self.onmessage = ({ data: { request, texts } }) => {
   const started = performance.now();
   try {
     // Only those that were changed are there.
     texts.forEach((text, number) => session.tell(number, text));
-    const answer = session.answer(ask);
+    const answer = session.answer(request);
     const milliseconds = performance.now() - started;
     self.postMessage({ answer, milliseconds }, [answer.buffer]);
   } catch (error) {

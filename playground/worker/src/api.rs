@@ -7,7 +7,7 @@ use crate::inputs::Inputs;
 use crate::view::{tell, tell_tool};
 use crate::{convert, texts, verdict};
 use agent_api::{explain, render};
-use agent_protocol::{Story, Texts, Verdict};
+use agent_protocol::{Explanation, Texts, Verdict};
 use serde::Serialize;
 use serde_wasm_bindgen::Serializer;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
@@ -27,7 +27,7 @@ extern "C" {
     #[wasm_bindgen(typescript_type = "Inputs")]
     pub type JsInputs;
     /// The texts that capabilities are decided under, for TypeScript.
-    #[wasm_bindgen(typescript_type = "Circumstances | null")]
+    #[wasm_bindgen(typescript_type = "EvaluationContext | null")]
     pub type JsCircumstances;
     /// [`Verdict`] with the explanation, for TypeScript.
     #[wasm_bindgen(typescript_type = "Resolution")]
@@ -36,7 +36,7 @@ extern "C" {
     #[wasm_bindgen(typescript_type = "Diagnostic[]")]
     pub type JsDiagnostics;
     /// Stories, for TypeScript.
-    #[wasm_bindgen(typescript_type = "Story[] | null")]
+    #[wasm_bindgen(typescript_type = "Explanation[] | null")]
     pub type JsStories;
 }
 
@@ -145,7 +145,7 @@ pub fn why(
             let resolution = &resolution;
             requirements.map(move |number| tell_tool(resolution, number, tool))
         });
-        let stories: Vec<Story> = of_servers.chain(of_tools).collect();
+        let stories: Vec<Explanation> = of_servers.chain(of_tools).collect();
         (!stories.is_empty()).then_some(stories)
     });
     Ok(object(&stories)?.into())

@@ -12,22 +12,22 @@ use agent_protocol as shown;
 pub(crate) fn place(place: &text::Place) -> shown::Place {
     shown::Place {
         source: match place.source {
-            text::Source::Manifest => shown::Source::Manifest,
-            text::Source::Index => shown::Source::Index,
-            text::Source::Task => shown::Source::Task,
-            text::Source::Tenant => shown::Source::Tenant,
-            text::Source::Health => shown::Source::Health,
-            text::Source::Policy => shown::Source::Policy,
-            text::Source::Context => shown::Source::Context,
-            text::Source::Plan => shown::Source::Plan,
-            text::Source::ToolPool => shown::Source::ToolPool,
-            text::Source::Profile => shown::Source::Profile,
-            text::Source::Request => shown::Source::Request,
-            text::Source::Catalogue => shown::Source::Catalogue,
-            text::Source::Summary => shown::Source::Summary,
-            text::Source::Payload => shown::Source::Payload,
+            text::Source::Manifest => shown::DocumentKind::Manifest,
+            text::Source::Index => shown::DocumentKind::Index,
+            text::Source::Task => shown::DocumentKind::Task,
+            text::Source::Tenant => shown::DocumentKind::Tenant,
+            text::Source::Health => shown::DocumentKind::Health,
+            text::Source::Policy => shown::DocumentKind::Policy,
+            text::Source::Context => shown::DocumentKind::Context,
+            text::Source::Plan => shown::DocumentKind::Plan,
+            text::Source::ToolPool => shown::DocumentKind::ToolPool,
+            text::Source::Profile => shown::DocumentKind::Profile,
+            text::Source::Request => shown::DocumentKind::Request,
+            text::Source::Catalogue => shown::DocumentKind::Catalogue,
+            text::Source::Summary => shown::DocumentKind::Summary,
+            text::Source::Payload => shown::DocumentKind::Payload,
             // The others are not read here.
-            _ => shown::Source::Lock,
+            _ => shown::DocumentKind::Lock,
         },
         start: point(place.start),
         end: point(place.end),
@@ -157,8 +157,8 @@ pub(crate) fn near(
     requirement: usize,
     near: &Near<'_>,
     edited: bool,
-) -> shown::Near {
-    shown::Near {
+) -> shown::NearMiss {
+    shown::NearMiss {
         server: server_name(near.server),
         tool: None,
         reasons: reasons(near.reasons.as_slice()),
@@ -166,8 +166,8 @@ pub(crate) fn near(
     }
 }
 
-pub(crate) fn near_tool(matching: &Matching, near: &NearTool<'_>) -> shown::Near {
-    shown::Near {
+pub(crate) fn near_tool(matching: &Matching, near: &NearTool<'_>) -> shown::NearMiss {
+    shown::NearMiss {
         server: server_name(near.tool.server()),
         tool: Some(near.tool.name().to_owned()),
         reasons: reasons(near.reasons.as_slice()),

@@ -5,9 +5,9 @@ use crate::plans::Session as Conversation;
 #[cfg(not(feature = "plans"))]
 use crate::session::Session as Conversation;
 #[cfg(feature = "plans")]
-use agent_protocol::plans::{Ask, Texts};
+use agent_protocol::plans::{Request, Texts};
 #[cfg(not(feature = "plans"))]
-use agent_protocol::{Ask, Texts};
+use agent_protocol::{Request, Texts};
 use agent_protocol::{from_bytes, to_bytes};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
@@ -43,8 +43,11 @@ impl Session {
     /// # Errors
     /// When it is of another one.
     pub fn answer(&mut self, ask: &[u8]) -> Result<Vec<u8>, JsError> {
-        let ask: Ask = from_bytes(ask).ok_or_else(|| JsError::new("what is asked is nonsense"))?;
+        let ask: Request =
+            from_bytes(ask).ok_or_else(|| JsError::new("what is asked is nonsense"))?;
         let texts = std::mem::take(&mut self.texts);
-        Ok(to_bytes(&self.conversation.answer(Ask { texts, ..ask })))
+        Ok(to_bytes(
+            &self.conversation.answer(Request { texts, ..ask }),
+        ))
     }
 }

@@ -12,8 +12,10 @@ use agent_api::diagnostic;
 use agent_api::explain::{CheckState, Checked};
 use agent_api::lower::{self, Examined};
 use agent_api::model::{CallPlan, Index, Lock, Payload, Plan, Request, Summary, ToolCatalogue};
-use agent_protocol::Source;
-use agent_protocol::plans::{About, Answer, Ask, Check, Decided, Fact, Matter, Outcome};
+use agent_protocol::DocumentKind;
+use agent_protocol::plans::{
+    self as page, About, Answer, Check, Fact, Outcome, RequestKind, Response,
+};
 use std::sync::Arc;
 
 /// How many characters of a text are shown where it may be as long as a whole input.
@@ -45,8 +47,8 @@ impl Session {
     }
 
     /// Answers a question.
-    pub fn answer(&mut self, ask: Ask) -> Answer {
-        let (pool, profile) = (Source::ToolPool, Source::Profile);
+    pub fn answer(&mut self, ask: page::Request) -> Answer {
+        let (pool, profile) = (DocumentKind::ToolPool, DocumentKind::Profile);
         let rules_changed = ask
             .texts
             .0
@@ -63,34 +65,34 @@ impl Session {
         Answer {
             revision: ask.revision,
             milliseconds: 0.0,
-            decided: match ask.matter {
-                Matter::Plan => Decided::Plan(steps::decision(self)),
-                Matter::Call => Decided::Call(call::decision(self)),
-                Matter::Grounding => Decided::Grounding(grounding::grounding(self)),
+            response: match ask.kind {
+                RequestKind::Plan => Response::Plan(steps::decision(self)),
+                RequestKind::Call => Response::Call(call::decision(self)),
+                RequestKind::Grounding => Response::Grounding(grounding::grounding(self)),
             },
         }
     }
 
     /// Reads a text, each when it changes.
-    fn read(&mut self, source: Source, text: String) {
+    fn read(&mut self, source: DocumentKind, text: String) {
         match source {
-            Source::Plan => self.plan = Some(Arc::new(lower::plan(text.into_bytes()))),
-            Source::ToolPool => self.tool_pool = text,
-            Source::Profile => self.profile = text,
-            Source::Request => {
+            DocumentKind::Plan => self.plan = Some(Arc::new(lower::plan(text.into_bytes()))),
+            DocumentKind::ToolPool => self.tool_pool = text,
+            DocumentKind::Profile => self.profile = text,
+            DocumentKind::Request => {
                 let given = !text.trim().is_empty();
                 self.request = given.then(|| lower::request(text.into_bytes()));
             }
-            Source::Call => self.call = lower::call_plan(text.into_bytes()).into(),
-            Source::Lock => self.lock = Read::optional(text, lower::lock),
-            Source::Index => {
+            DocumentKind::Call => self.call = lower::call_plan(text.into_bytes()).into(),
+            DocumentKind::Lock => self.lock = Read::optional(text, lower::lock),
+            DocumentKind::Index => {
                 // The index of before makes room: two large ones may be too many.
                 self.index = Read::default();
                 self.index = Read::optional(text, lower::index);
             }
-            Source::Catalogue => self.catalogue = Read::optional(text, lower::tool_catalogue),
-            Source::Summary => self.summary = lower::summary(text.into_bytes()).into(),
-            Source::Payload => self.payload = lower::payload(text.into_bytes()).into(),
+            DocumentKind::Catalogue => self.catalogue = Read::optional(text, lower::tool_catalogue),
+            DocumentKind::Summary => self.summary = lower::summary(text.into_bytes()).into(),
+            DocumentKind::Payload => self.payload = lower::payload(text.into_bytes()).into(),
             _ => {}
         }
     }
@@ -112,8 +114,8 @@ fn check(checked: Checked) -> Check {
         outcome: match checked.outcome {
             CheckState::Passed => Outcome::Passed,
             CheckState::Failed => Outcome::Failed,
-            CheckState::Deferred => Outcome::AtRunTime,
-            CheckState::Skipped => Outcome::NotMade,
+            CheckState::Deferred => Outcome::Deferred,
+            CheckState::Skipped => Outcome::Skipped,
         },
         facts: facts
             .map(|fact| Fact {

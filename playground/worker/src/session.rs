@@ -6,7 +6,7 @@ use crate::{evaluator, verdict, view};
 use agent_api::decide::{Failures, Resolution};
 use agent_api::explain;
 use agent_api::model::{Residency, Sensitivity};
-use agent_protocol::{About, Answer, Ask, CheckName, Texts};
+use agent_protocol::{About, Answer, CheckName, Request, Texts};
 
 /// Keeps the inputs and the decision about them from one question to the next.
 #[derive(Default)]
@@ -45,7 +45,7 @@ impl Session {
     }
 
     /// Answers a question.
-    pub fn answer(&mut self, ask: Ask) -> Answer {
+    pub fn answer(&mut self, ask: Request) -> Answer {
         if ask.texts != Texts::default() {
             // Before the texts are read: a large index is to be kept once, not twice.
             self.resolution = None;
@@ -66,8 +66,12 @@ impl Session {
             answer.matrix = wanted
                 .matrix
                 .map(|ask| view::matrix(resolution, ask, &mut self.rows));
-            answer.story = wanted.story.and_then(|ask| view::story(resolution, &ask));
-            answer.fallen = wanted.fallen.and_then(|ask| view::fallen(resolution, ask));
+            answer.explanation = wanted
+                .explanation
+                .and_then(|ask| view::story(resolution, &ask));
+            answer.rejected = wanted
+                .rejected
+                .and_then(|ask| view::fallen(resolution, ask));
             answer.eligible = wanted
                 .eligible
                 .and_then(|ask| view::eligible(resolution, ask));

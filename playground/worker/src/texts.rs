@@ -3,7 +3,7 @@
 //! By hand: what serde has for reading, the printing of doubles for its messages above all, would
 //! be a good part of the module.
 
-use agent_protocol::{Source, Texts};
+use agent_protocol::{DocumentKind, Texts};
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 
 #[wasm_bindgen]
@@ -16,9 +16,9 @@ extern "C" {
 
 /// The texts and their numbers, by the names that they have in JavaScript.
 pub(crate) const INPUTS: [(&str, u32); 9] = [
-    ("manifest", Source::Manifest as u32),
-    ("index", Source::Index as u32),
-    ("lock", Source::Lock as u32),
+    ("manifest", DocumentKind::Manifest as u32),
+    ("index", DocumentKind::Index as u32),
+    ("lock", DocumentKind::Lock as u32),
     CIRCUMSTANCES[0],
     CIRCUMSTANCES[1],
     CIRCUMSTANCES[2],
@@ -29,12 +29,12 @@ pub(crate) const INPUTS: [(&str, u32); 9] = [
 
 /// Those that requirements of capabilities are decided under.
 pub(crate) const CIRCUMSTANCES: [(&str, u32); 6] = [
-    ("task", Source::Task as u32),
-    ("tenant", Source::Tenant as u32),
+    ("task", DocumentKind::Task as u32),
+    ("tenant", DocumentKind::Tenant as u32),
     ("tenantId", Texts::TENANT_ID),
-    ("health", Source::Health as u32),
-    ("policy", Source::Policy as u32),
-    ("context", Source::Context as u32),
+    ("health", DocumentKind::Health as u32),
+    ("policy", DocumentKind::Policy as u32),
+    ("context", DocumentKind::Context as u32),
 ];
 
 /// Reads texts, of which there may be no others than those that are known.

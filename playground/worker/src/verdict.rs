@@ -184,9 +184,9 @@ fn failure(error: &PolicyError) -> String {
     format!("{}: {}", explain::policy_error(error.kind), error.detail)
 }
 
-fn ruling(ruling: &Ruling) -> shown::Ruling {
+fn ruling(ruling: &Ruling) -> shown::PolicyDecision {
     let error = ruling.answer.as_ref().err();
-    shown::Ruling {
+    shown::PolicyDecision {
         error: error.map(failure),
         error_at: error
             .and_then(|error| error.place.as_ref())

@@ -86,7 +86,7 @@ impl<'i> RowOf<'i> {
 /// A window of the matrix.
 pub(crate) fn matrix(
     resolution: &Resolution,
-    ask: shown::MatrixAsk,
+    ask: shown::MatrixRequest,
     kept: &mut Option<Rows>,
 ) -> shown::Matrix {
     let tools = ask.filter.tools;
@@ -212,7 +212,10 @@ fn fits(resolution: &Resolution, filter: &shown::Filter, row: RowOf<'_>) -> bool
 }
 
 /// The whole story of a server, or of a tool of it, for a requirement.
-pub(crate) fn story(resolution: &Resolution, ask: &shown::StoryAsk) -> Option<shown::Story> {
+pub(crate) fn story(
+    resolution: &Resolution,
+    ask: &shown::ExplanationRequest,
+) -> Option<shown::Explanation> {
     let asked = requirement(resolution, ask.requirement)?;
     let server = resolution
         .index()
@@ -237,22 +240,22 @@ pub(crate) fn tell_tool(
     resolution: &Resolution,
     number: usize,
     tool: ToolView<'_>,
-) -> shown::Story {
+) -> shown::Explanation {
     let matching = resolution.matching();
     let server = tool.server();
     let story = explain::tool_story(matching, number, tool);
     let (verdict, near) = match &story.verdict {
-        ToolVerdict::Selected => (shown::StoryVerdict::Selected, None),
+        ToolVerdict::Selected => (shown::CandidateVerdict::Selected, None),
         ToolVerdict::Eligible(lost_on) => (
-            shown::StoryVerdict::Eligible(explain::outranked(*lost_on).to_owned()),
+            shown::CandidateVerdict::Eligible(explain::outranked(*lost_on).to_owned()),
             None,
         ),
-        ToolVerdict::Rejected(near) => (shown::StoryVerdict::Rejected, Some(near)),
+        ToolVerdict::Rejected(near) => (shown::CandidateVerdict::Rejected, Some(near)),
     };
     let others = server
         .tools()
         .filter(|other| other.number() != tool.number());
-    shown::Story {
+    shown::Explanation {
         requirement: (resolution.outcomes().len() + number) as u32,
         server: convert::server(server),
         tool: Some(convert::tool_entry(tool)),
@@ -292,18 +295,18 @@ pub(crate) fn tell_tool(
 }
 
 /// The story of a server without tools for a requirement of a capability.
-fn tell_none(resolution: &Resolution, number: usize, server: ServerView<'_>) -> shown::Story {
+fn tell_none(resolution: &Resolution, number: usize, server: ServerView<'_>) -> shown::Explanation {
     let matching = resolution.matching();
     let requirement = matching.requirement(number);
     let reason = Rejection::MissingCapability {
         offered: Vec::new(),
     };
-    shown::Story {
+    shown::Explanation {
         requirement: (resolution.outcomes().len() + number) as u32,
         server: convert::server(server),
         tool: None,
         others: Vec::new(),
-        verdict: shown::StoryVerdict::Rejected,
+        verdict: shown::CandidateVerdict::Rejected,
         checks: vec![shown::Check {
             code: reason.code().name().to_owned(),
             name: explain::check_name(reason.code()).to_owned(),
@@ -334,17 +337,21 @@ fn check(check: &explain::Check) -> shown::Check {
 }
 
 /// The story of a server for a requirement.
-pub(crate) fn tell(resolution: &Resolution, number: usize, server: ServerView<'_>) -> shown::Story {
+pub(crate) fn tell(
+    resolution: &Resolution,
+    number: usize,
+    server: ServerView<'_>,
+) -> shown::Explanation {
     let story = explain::story(resolution, number, server);
     let (verdict, near) = match &story.verdict {
-        Verdict::Selected => (shown::StoryVerdict::Selected, None),
+        Verdict::Selected => (shown::CandidateVerdict::Selected, None),
         Verdict::Eligible(lost_on) => (
-            shown::StoryVerdict::Eligible(explain::lost(*lost_on).to_owned()),
+            shown::CandidateVerdict::Eligible(explain::lost(*lost_on).to_owned()),
             None,
         ),
-        Verdict::Rejected(near) => (shown::StoryVerdict::Rejected, Some(near)),
+        Verdict::Rejected(near) => (shown::CandidateVerdict::Rejected, Some(near)),
     };
-    shown::Story {
+    shown::Explanation {
         requirement: number as u32,
         server: convert::server(server),
         tool: None,
@@ -396,8 +403,8 @@ fn stage(asked: Asked, number: u8) -> Option<&'static [Code]> {
 /// it.
 pub(crate) fn fallen(
     resolution: &Resolution,
-    ask: shown::FallenAsk,
-) -> Option<shown::Listed<shown::Fallen>> {
+    ask: shown::RejectedRequest,
+) -> Option<shown::Listed<shown::Rejected>> {
     let asked = requirement(resolution, ask.requirement)?;
     let codes = stage(asked, ask.check)?;
     let at_this = |failures: Failures| failures.first().is_some_and(|first| codes.contains(&first));
@@ -413,7 +420,7 @@ pub(crate) fn fallen(
             if listed.items.len() < limit {
                 listed
                     .items
-                    .extend(reasons().into_iter().next().map(|reason| shown::Fallen {
+                    .extend(reasons().into_iter().next().map(|reason| shown::Rejected {
                         server: convert::server_name(server),
                         tool: tool.map(|tool| tool.name().to_owned()),
                         reason,
@@ -448,7 +455,7 @@ pub(crate) fn fallen(
 /// The eligible servers or tools of a requirement that were not selected.
 pub(crate) fn eligible(
     resolution: &Resolution,
-    ask: shown::ListAsk,
+    ask: shown::ListRequest,
 ) -> Option<shown::Listed<shown::Eligible>> {
     let limit = (ask.limit as usize).min(LIMIT);
     let mut listed = shown::Listed {

@@ -1,30 +1,39 @@
 //! The examples of the playground show what its gallery says of them.
 
-use agent_protocol::{Answer, Ask, Outcome, Requirement, Texts, Verdict};
+use agent_protocol::{Answer, DocumentKind, Outcome, Request, Requirement, Texts, Verdict};
 use agent_worker::Session;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The page's own list.
-#[path = "../../src/examples/gallery.rs"]
+/// The page's own list, and the type of its items.
+#[path = "../../ui/src/example.rs"]
+pub mod example;
+#[path = "../../src/gallery.rs"]
 mod gallery;
 
-use gallery::{EXAMPLES, Example, HELLO};
+use example::Example;
+use gallery::EXAMPLES;
+
+/// The text of an example.
+fn text(example: &Example, kind: DocumentKind) -> &'static str {
+    example.text(kind, &[])
+}
+
+/// The name of an example's agent, which is that of its folder.
+fn name(example: &Example) -> &'static str {
+    let manifest = text(example, DocumentKind::Manifest);
+    let line = manifest.lines().nth(1);
+    let name = line.and_then(|line| line.strip_prefix("name: "));
+    name.unwrap_or_else(|| panic!("{} names no agent", example.title))
+}
 
 fn texts(example: &Example) -> Texts {
-    let text = |text: &str| Some(text.to_owned());
-    Texts {
-        manifest: text(example.manifest),
-        index: text(example.index),
-        lock: text(example.lock),
-        task: text(example.task),
-        tenant: text(example.tenant),
-        tenant_id: None,
-        health: text(example.health),
-        policy: text(example.policy),
-        context: None,
+    let mut texts = Texts::default();
+    for kind in DocumentKind::ALL {
+        texts.set(kind as u32, text(example, kind).to_owned());
     }
+    texts
 }
 
 fn resolve(manifest: &str, index: &str, lock: &str) -> Verdict {
@@ -37,9 +46,9 @@ fn resolve(manifest: &str, index: &str, lock: &str) -> Verdict {
 }
 
 fn told(texts: Texts) -> Verdict {
-    let answer: Answer = Session::default().answer(Ask {
+    let answer: Answer = Session::default().answer(Request {
         texts,
-        ..Ask::default()
+        ..Request::default()
     });
     answer.verdict.expect("texts were told")
 }
@@ -48,12 +57,15 @@ fn verdict(example: &Example) -> Verdict {
     told(texts(example))
 }
 
+/// All but the first, which has no problem.
+fn problems() -> impl Iterator<Item = &'static Example> {
+    EXAMPLES.iter().skip(1)
+}
+
 /// Those that this build of the module can evaluate.
 fn evaluated() -> impl Iterator<Item = &'static Example> {
     let policies = Session::about().policies;
-    EXAMPLES
-        .iter()
-        .filter(move |example| policies || example.policy.is_empty())
+    problems().filter(move |it| policies || text(it, DocumentKind::Policy).is_empty())
 }
 
 fn folder() -> PathBuf {
@@ -61,10 +73,9 @@ fn folder() -> PathBuf {
 }
 
 fn named(name: &str) -> &'static Example {
-    EXAMPLES
-        .iter()
-        .find(|example| example.name == name)
-        .unwrap_or_else(|| panic!("no example {name}"))
+    let mut examples = EXAMPLES.iter();
+    let found = examples.find(|example| crate::name(example) == name);
+    found.unwrap_or_else(|| panic!("no example {name}"))
 }
 
 /// What is said of the nearest server of a requirement without one.
@@ -91,16 +102,16 @@ fn shown(verdict: &Verdict) -> BTreeSet<&str> {
 /// The rules on which eligible servers lost, of a requirement with a server.
 fn lost_on(example: &Example) -> BTreeSet<String> {
     let mut session = Session::default();
-    let answer = session.answer(Ask {
+    let answer = session.answer(Request {
         texts: texts(example),
         wanted: agent_protocol::Wanted {
-            eligible: Some(agent_protocol::ListAsk {
+            eligible: Some(agent_protocol::ListRequest {
                 requirement: 0,
                 limit: 10,
             }),
             ..Default::default()
         },
-        ..Ask::default()
+        ..Request::default()
     });
     let eligible = answer.eligible.expect("it has a server");
     eligible.items.into_iter().map(|one| one.lost_on).collect()
@@ -117,7 +128,7 @@ fn each_shows_its_code() {
         assert!(
             shown,
             "{} does not show {}: {verdict:#?}",
-            example.name, example.code
+            example.title, example.code
         );
     }
 }
@@ -143,29 +154,29 @@ fn none_shows_another_problem() {
             shown(&verdict),
             BTreeSet::from_iter(along),
             "{}",
-            example.name
+            example.title
         );
     }
 }
 
 #[test]
 fn the_first_one_has_a_server_for_everything_and_no_problem() {
-    let verdict = verdict(&HELLO);
-    assert_eq!(HELLO.code, "");
+    let verdict = verdict(&EXAMPLES[0]);
+    assert_eq!(EXAMPLES[0].code, "");
     assert_eq!(verdict.satisfied, Some(true));
     assert_eq!(verdict.diagnostics, []);
 }
 
 #[test]
 fn no_two_have_the_same_name_title_or_code() {
-    let all = || [&HELLO].into_iter().chain(&EXAMPLES);
-    let unique = |of: fn(&Example) -> &'static str| all().map(of).collect::<BTreeSet<_>>().len();
+    let unique =
+        |of: fn(&Example) -> &'static str| EXAMPLES.iter().map(of).collect::<BTreeSet<_>>().len();
     for number in [
-        unique(|example| example.name),
+        unique(name),
         unique(|example| example.title),
         unique(|example| example.code),
     ] {
-        assert_eq!(number, all().count());
+        assert_eq!(number, EXAMPLES.len());
     }
 }
 
@@ -186,21 +197,21 @@ fn the_funnel_of_a_rejection_ends_at_its_check() {
             .iter()
             .find(|example| example.code == check.code)
             .unwrap_or_else(|| panic!("no example of {}", check.code));
-        if !evaluated().any(|evaluated| evaluated.name == example.name) {
+        if !evaluated().any(|evaluated| name(evaluated) == name(example)) {
             continue;
         }
         let verdict = verdict(example);
         assert_eq!(verdict.satisfied, Some(false));
         let without = |it: &&Requirement| matches!(it.outcome, Outcome::Unsatisfied { .. });
         let requirement = verdict.requirements.iter().find(without).unwrap();
-        assert!((3..=9).contains(&requirement.all), "{}", example.name);
+        assert!((3..=9).contains(&requirement.all), "{}", example.title);
         let end = requirement.funnel.iter().find(|stage| stage.left == 0);
         assert_eq!(end.map(|stage| &stage.code), Some(&check.code));
         assert_eq!(
             nearest(requirement),
             [check.code.as_str()],
             "{}",
-            example.name
+            example.title
         );
     }
 }
@@ -216,29 +227,21 @@ fn each_folder_is_in_the_list_and_the_other_way_round() {
         }
     }
     let mut listed = BTreeSet::new();
-    for example in &EXAMPLES {
+    for example in problems() {
         let optional = [
-            ("agents.lock", example.lock),
-            ("task.yaml", example.task),
-            ("tenant.yaml", example.tenant),
-            ("health.yaml", example.health),
-            ("policy.rego", example.policy),
+            ("agents.lock", DocumentKind::Lock),
+            ("task.yaml", DocumentKind::Task),
+            ("tenant.yaml", DocumentKind::Tenant),
+            ("health.yaml", DocumentKind::Health),
+            ("policy.rego", DocumentKind::Policy),
         ];
-        let given = optional.into_iter().filter(|(_, text)| !text.is_empty());
+        let given = optional.into_iter();
+        let given = given.filter(|(_, kind)| !text(example, *kind).is_empty());
         let mut names = vec!["agents.md", "mcp.index.json"];
         names.extend(given.map(|(name, _)| name));
-        listed.extend(names.iter().map(|name| format!("{}/{name}", example.name)));
+        listed.extend(names.iter().map(|file| format!("{}/{file}", name(example))));
     }
     assert_eq!(files, listed);
-}
-
-/// The name of an example is that of its agent: the page shows both.
-#[test]
-fn each_is_called_as_its_agent() {
-    for example in &EXAMPLES {
-        let line = format!("---\nname: {}\n", example.name);
-        assert!(example.manifest.starts_with(&line), "{}", example.name);
-    }
 }
 
 /// What the texts of the examples tell to try makes the problem go away.
@@ -274,13 +277,18 @@ fn what_they_tell_to_try_helps() {
         ("stock-watcher", &[("Shelf Holdings Ltd.", "Shelf Systems")]),
     ] {
         let example = named(name);
-        let (mut manifest, mut index) = (example.manifest.to_owned(), example.index.to_owned());
+        let kinds = [
+            DocumentKind::Manifest,
+            DocumentKind::Index,
+            DocumentKind::Lock,
+        ];
+        let [mut manifest, mut index, lock] = kinds.map(|kind| text(example, kind).to_owned());
         for (was, is) in changes {
             let found = manifest.matches(was).count() + index.matches(was).count();
             assert_eq!(found, 1, "{name}: {was:?}");
             (manifest, index) = (manifest.replace(was, is), index.replace(was, is));
         }
-        let verdict = resolve(&manifest, &index, example.lock);
+        let verdict = resolve(&manifest, &index, &lock);
         assert_eq!(verdict.satisfied, Some(true), "{name}: {verdict:#?}");
         assert_eq!(shown(&verdict), BTreeSet::new(), "{name}");
     }
@@ -291,14 +299,15 @@ fn what_they_tell_to_try_helps() {
 fn what_they_tell_to_try_with_the_circumstances_helps() {
     let investigator = named("domain-investigator");
     let mut told_so = texts(investigator);
-    let health = investigator.health.replace("UNHEALTHY", "HEALTHY");
-    assert_ne!(health, investigator.health);
+    let before = text(investigator, DocumentKind::Health);
+    let health = before.replace("UNHEALTHY", "HEALTHY");
+    assert_ne!(health, before);
     told_so.health = Some(health);
     assert_eq!(told(told_so).satisfied, Some(true));
 
     let finder = named("paper-finder");
     let mut told_so = texts(finder);
-    told_so.tenant = Some(finder.tenant.replace("silver", "gold"));
+    told_so.tenant = Some(text(finder, DocumentKind::Tenant).replace("silver", "gold"));
     assert_eq!(
         told(told_so).satisfied,
         Some(Session::about().policies),
@@ -321,19 +330,25 @@ fn selected(verdict: &Verdict) -> Vec<String> {
 fn what_they_tell_to_try_selects_another_server() {
     let newsletter = named("newsletter");
     assert_eq!(selected(&verdict(newsletter)), ["audience-us@4.0.0"]);
-    let corrected = newsletter.manifest.replace("residancy", "residency");
+    let corrected = text(newsletter, DocumentKind::Manifest).replace("residancy", "residency");
     assert_eq!(
-        selected(&resolve(&corrected, newsletter.index, "")),
+        selected(&resolve(
+            &corrected,
+            text(newsletter, DocumentKind::Index),
+            ""
+        )),
         ["leser@2.3.0"]
     );
 
     let notes = named("meeting-notes");
     assert_eq!(selected(&verdict(notes)), ["clear-minutes@3.0.0"]);
-    let (before, after) = notes.index.split_once("Clear Minutes").unwrap();
+    let (before, after) = text(notes, DocumentKind::Index)
+        .split_once("Clear Minutes")
+        .unwrap();
     let (before, _) = before.rsplit_once("true").unwrap();
     let unsigned = format!("{before}false, \"publisher\": \"Clear Minutes{after}");
     assert_eq!(
-        selected(&resolve(notes.manifest, &unsigned, "")),
+        selected(&resolve(text(notes, DocumentKind::Manifest), &unsigned, "")),
         ["verbatim@5.2.0"]
     );
 

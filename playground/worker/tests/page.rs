@@ -2,8 +2,9 @@
 #![cfg(all(target_arch = "wasm32", not(feature = "api"), not(feature = "plans")))]
 
 use agent_protocol::{
-    About, Answer, Ask, Constraints, FallenAsk, Filter, ListAsk, MatrixAsk, Outcome, ServerName,
-    Source, StoryAsk, StoryVerdict, Wanted, from_bytes, to_bytes,
+    About, Answer, CandidateVerdict, Constraints, DocumentKind, ExplanationRequest, Filter,
+    ListRequest, MatrixRequest, Outcome, RejectedRequest, Request, ServerName, Wanted, from_bytes,
+    to_bytes,
 };
 use agent_worker::page::Session;
 use wasm_bindgen::JsValue;
@@ -15,10 +16,10 @@ const MANIFEST: &str = include_str!("../../../examples/hello-agent/agents.md");
 const INDEX: &str = include_str!("../../../examples/hello-agent/mcp.index.json");
 
 fn ask(session: &mut Session, revision: u32, wanted: Wanted) -> Answer {
-    let ask = Ask {
+    let ask = Request {
         revision,
         wanted,
-        ..Ask::default()
+        ..Request::default()
     };
     let answer = session.answer(&to_bytes(&ask));
     from_bytes(&answer.unwrap_or_else(|_| panic!())).expect("an answer")
@@ -27,13 +28,13 @@ fn ask(session: &mut Session, revision: u32, wanted: Wanted) -> Answer {
 #[wasm_bindgen_test]
 fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() {
     let mut session = Session::new();
-    session.tell(Source::Manifest as u32, MANIFEST.to_owned());
-    session.tell(Source::Index as u32, INDEX.to_owned());
+    session.tell(DocumentKind::Manifest as u32, MANIFEST.to_owned());
+    session.tell(DocumentKind::Index as u32, INDEX.to_owned());
     let first = ask(
         &mut session,
         7,
         Wanted {
-            matrix: Some(MatrixAsk {
+            matrix: Some(MatrixRequest {
                 filter: Filter {
                     id: "a".to_owned(),
                     tools: false,
@@ -43,7 +44,7 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
                 offset: 1,
                 limit: 2,
             }),
-            story: Some(StoryAsk {
+            explanation: Some(ExplanationRequest {
                 requirement: 0,
                 server: ServerName {
                     id: "gamma".to_owned(),
@@ -51,12 +52,12 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
                 },
                 tool: None,
             }),
-            fallen: Some(FallenAsk {
+            rejected: Some(RejectedRequest {
                 requirement: 0,
                 check: 0,
                 limit: 10,
             }),
-            eligible: Some(ListAsk {
+            eligible: Some(ListRequest {
                 requirement: 0,
                 limit: 10,
             }),
@@ -78,10 +79,10 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
     let matrix = first.matrix.expect("a matrix");
     assert_eq!(matrix.total, 4);
     assert_eq!(matrix.rows[0].server.id, "beta-audiences");
-    let story = first.story.expect("a story");
-    assert_eq!(story.verdict, StoryVerdict::Rejected);
+    let story = first.explanation.expect("a story");
+    assert_eq!(story.verdict, CandidateVerdict::Rejected);
     assert_eq!(story.checks[2].offered, "eu-only");
-    let fallen = first.fallen.expect("a list");
+    let fallen = first.rejected.expect("a list");
     assert_eq!(fallen.items[0].reason.code, "MISSING_CATEGORY");
     let eligible = first.eligible.expect("a list");
     assert_eq!(eligible.items[0].lost_on, "signed");
@@ -102,13 +103,13 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
 fn texts_are_told_by_their_numbers() {
     let mut session = Session::new();
     let all = [
-        Source::Manifest,
-        Source::Index,
-        Source::Lock,
-        Source::Task,
-        Source::Tenant,
-        Source::Health,
-        Source::Context,
+        DocumentKind::Manifest,
+        DocumentKind::Index,
+        DocumentKind::Lock,
+        DocumentKind::Task,
+        DocumentKind::Tenant,
+        DocumentKind::Health,
+        DocumentKind::Context,
     ];
     for source in all {
         session.tell(source as u32, "[".to_owned());

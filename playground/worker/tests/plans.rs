@@ -2,56 +2,64 @@
 #![cfg(feature = "plans")]
 
 use agent_protocol::plans::{
-    Ask, Decided, Decision, Evidence, Grounding, Matter, Outcome, Piece, Texts, Verdict,
+    Decision, Evidence, Grounding, Outcome, Piece, Request, RequestKind, Response, Texts, Verdict,
 };
-use agent_protocol::{Edit, Point, Source};
+use agent_protocol::{DocumentKind, Edit, Point};
 use agent_worker::plans::Session;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The page's own list.
-#[path = "../../plans/src/examples/gallery.rs"]
+/// The page's own lists, and the type of their items.
+#[path = "../../ui/src/example.rs"]
+pub mod example;
+#[path = "../../plans/src/gallery.rs"]
 mod gallery;
 
-use gallery::{BASIS, EXAMPLES, Example};
+use example::Example;
+use gallery::{BASIS, CALLS, GROUNDINGS, PLANS};
 
 /// Texts by their inputs.
-type Inputs = BTreeMap<usize, (Source, String)>;
+type Inputs = BTreeMap<usize, (DocumentKind, String)>;
 
-fn inputs(text: impl Fn(Source) -> &'static str) -> Inputs {
-    let all = Source::ALL.into_iter();
+fn inputs(text: impl Fn(DocumentKind) -> &'static str) -> Inputs {
+    let all = DocumentKind::ALL.into_iter();
     all.map(|source| (source as usize, (source, text(source).to_owned())))
         .collect()
 }
 
-fn decided(matter: Matter, inputs: &Inputs) -> Decided {
-    let ask = Ask {
+fn decided(matter: RequestKind, inputs: &Inputs) -> Response {
+    let ask = Request {
         revision: 3,
         texts: Texts(inputs.values().cloned().collect()),
-        matter,
+        kind: matter,
     };
     let answer = Session::default().answer(ask);
     assert_eq!(answer.revision, 3);
-    answer.decided
+    answer.response
 }
 
-fn decision(matter: Matter, inputs: &Inputs) -> Decision {
+fn decision(matter: RequestKind, inputs: &Inputs) -> Decision {
     match decided(matter, inputs) {
-        Decided::Plan(decision) | Decided::Call(decision) => decision,
-        Decided::Grounding(_) => panic!("a decision was asked for"),
+        Response::Plan(decision) | Response::Call(decision) => decision,
+        Response::Grounding(_) => panic!("a decision was asked for"),
     }
 }
 
 fn grounding(inputs: &Inputs) -> Grounding {
-    match decided(Matter::Grounding, inputs) {
-        Decided::Grounding(grounding) => grounding,
+    match decided(RequestKind::Grounding, inputs) {
+        Response::Grounding(grounding) => grounding,
         other => panic!("{other:?}"),
     }
 }
 
-fn of(matter: Matter) -> impl Iterator<Item = &'static Example> {
-    EXAMPLES.iter().filter(move |it| it.matter == matter)
+fn of(matter: RequestKind) -> impl Iterator<Item = &'static Example> {
+    let examples = match matter {
+        RequestKind::Plan => PLANS,
+        RequestKind::Call => CALLS,
+        RequestKind::Grounding => GROUNDINGS,
+    };
+    examples.iter()
 }
 
 /// The offset of a point in a text.
@@ -90,9 +98,9 @@ fn after(inputs: &Inputs, edits: &[Edit]) -> Inputs {
 
 #[test]
 fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
-    for example in of(Matter::Plan) {
-        let inputs = inputs(|source| example.text(source));
-        let told = decision(Matter::Plan, &inputs);
+    for example in of(RequestKind::Plan) {
+        let inputs = inputs(|source| example.text(source, BASIS));
+        let told = decision(RequestKind::Plan, &inputs);
         assert_eq!(told.diagnostics, [], "{}", example.title);
         if example.code.is_empty() {
             assert_eq!(
@@ -127,7 +135,7 @@ fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
             let mut fixes = told.problems.iter().flat_map(|problem| &problem.fixes);
             let Some(fix) = fixes.next() else { break };
             inputs = after(&inputs, fix.edits.as_ref().expect("edits"));
-            told = decision(Matter::Plan, &inputs);
+            told = decision(RequestKind::Plan, &inputs);
         }
         assert_eq!(
             told.verdict,
@@ -141,8 +149,11 @@ fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
 
 #[test]
 fn each_example_of_a_call_shows_its_code() {
-    for example in of(Matter::Call) {
-        let told = decision(Matter::Call, &inputs(|source| example.text(source)));
+    for example in of(RequestKind::Call) {
+        let told = decision(
+            RequestKind::Call,
+            &inputs(|source| example.text(source, BASIS)),
+        );
         let problems = told.problems.iter().filter_map(|it| it.reason.clone());
         let diagnostics = told.diagnostics.iter().map(|it| it.code.clone());
         let codes: Vec<_> = problems.chain(diagnostics).collect();
@@ -166,8 +177,8 @@ fn each_example_of_a_call_shows_its_code() {
 
 #[test]
 fn each_example_of_a_grounding_shows_its_code_and_what_is_nearest_is_evidence() {
-    for example in of(Matter::Grounding) {
-        let inputs = inputs(|source| example.text(source));
+    for example in of(RequestKind::Grounding) {
+        let inputs = inputs(|source| example.text(source, BASIS));
         let told = grounding(&inputs);
         let mut codes = Vec::new();
         let mut edits = Vec::new();
@@ -203,17 +214,15 @@ fn each_example_of_a_grounding_shows_its_code_and_what_is_nearest_is_evidence() 
 
 #[test]
 fn titles_are_told_apart_and_files_of_examples_are_used() {
-    for matter in [Matter::Plan, Matter::Call, Matter::Grounding] {
+    for matter in [RequestKind::Plan, RequestKind::Call, RequestKind::Grounding] {
         let titles: Vec<_> = of(matter).map(|example| example.title).collect();
         let unique: BTreeSet<_> = titles.iter().collect();
         assert_eq!(titles.len(), unique.len());
         // The first shows that all is well.
         assert_eq!(of(matter).next().expect("an example").code, "");
     }
-    let texts = EXAMPLES
-        .iter()
-        .flat_map(|example| example.texts)
-        .chain(BASIS);
+    let examples = [PLANS, CALLS, GROUNDINGS].into_iter().flatten();
+    let texts = examples.flat_map(|example| example.texts).chain(BASIS);
     let texts: BTreeSet<_> = texts.map(|(_, text)| *text).collect();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plans/examples");
     let mut files = 0;
@@ -239,24 +248,24 @@ fn the_lock_of_the_examples_is_what_is_resolved() {
     let expected = render::lock(&resolution.lock().expect("a lock"));
     let (_, lock) = BASIS
         .iter()
-        .find(|(it, _)| *it == Source::Lock)
+        .find(|(it, _)| *it == DocumentKind::Lock)
         .expect("a lock");
     assert_eq!(*lock, expected);
 }
 
-fn first(matter: Matter) -> Inputs {
+fn first(matter: RequestKind) -> Inputs {
     let example = of(matter).next().expect("an example");
-    inputs(|source| example.text(source))
+    inputs(|source| example.text(source, BASIS))
 }
 
-fn with(mut inputs: Inputs, source: Source, text: &str) -> Inputs {
+fn with(mut inputs: Inputs, source: DocumentKind, text: &str) -> Inputs {
     inputs.insert(source as usize, (source, text.to_owned()));
     inputs
 }
 
 #[test]
 fn the_first_look_at_plans_shows_every_check_of_both_steps() {
-    let told = decision(Matter::Plan, &first(Matter::Plan));
+    let told = decision(RequestKind::Plan, &first(RequestKind::Plan));
     assert_eq!(told.plan.as_deref(), Some("largest-audiences"));
     let checks: Vec<Vec<_>> = told
         .steps
@@ -268,7 +277,7 @@ fn the_first_look_at_plans_shows_every_check_of_both_steps() {
                 .collect()
         })
         .collect();
-    use Outcome::{AtRunTime, Passed};
+    use Outcome::{Deferred, Passed};
     assert_eq!(
         checks[0],
         [
@@ -278,7 +287,7 @@ fn the_first_look_at_plans_shows_every_check_of_both_steps() {
             ("destination", Passed),
             ("limits", Passed),
             ("input", Passed),
-            ("output", AtRunTime)
+            ("output", Deferred)
         ]
     );
     assert_eq!(
@@ -287,8 +296,8 @@ fn the_first_look_at_plans_shows_every_check_of_both_steps() {
             ("pool", Passed),
             ("rules", Passed),
             ("limits", Passed),
-            ("input", AtRunTime),
-            ("output", AtRunTime)
+            ("input", Deferred),
+            ("output", Deferred)
         ]
     );
     let [list, keep] = &told.steps[..] else {
@@ -326,18 +335,21 @@ fn the_first_look_at_plans_shows_every_check_of_both_steps() {
 
 #[test]
 fn a_problem_is_of_a_step_and_of_a_check_of_it() {
-    let example = of(Matter::Plan)
+    let example = of(RequestKind::Plan)
         .find(|it| it.code == "limit_exceeded")
         .expect("an example");
-    let told = decision(Matter::Plan, &inputs(|source| example.text(source)));
+    let told = decision(
+        RequestKind::Plan,
+        &inputs(|source| example.text(source, BASIS)),
+    );
     let [problem] = &told.problems[..] else {
         panic!("{:?}", told.problems);
     };
     let step = &told.steps[problem.step.expect("a step") as usize];
     let check = &step.checks[problem.check.expect("a check") as usize];
     assert_eq!((&*check.name, check.outcome), ("limits", Outcome::Failed));
-    assert_eq!(problem.place.source, Source::ToolPool);
-    assert_eq!(problem.also[0].place.source, Source::Profile);
+    assert_eq!(problem.place.source, DocumentKind::ToolPool);
+    assert_eq!(problem.also[0].place.source, DocumentKind::Profile);
     assert_eq!(
         problem.pointer.as_deref(),
         Some("/bindings/0/limits/timeout_ms")
@@ -351,19 +363,19 @@ fn a_problem_is_of_a_step_and_of_a_check_of_it() {
 
 #[test]
 fn documents_that_can_t_be_read_are_told_with_what_the_others_say() {
-    let broken = with(first(Matter::Plan), Source::Profile, "{");
-    let told = decision(Matter::Plan, &broken);
+    let broken = with(first(RequestKind::Plan), DocumentKind::Profile, "{");
+    let told = decision(RequestKind::Plan, &broken);
     assert_eq!(told.verdict, Verdict::Denied);
     assert_eq!(told.problems[0].reason.as_deref(), Some("JSON_SYNTAX"));
-    assert_eq!(told.problems[0].place.source, Source::Profile);
+    assert_eq!(told.problems[0].place.source, DocumentKind::Profile);
     let rules = told.steps[0]
         .checks
         .iter()
         .find(|check| check.name == "rules");
-    assert_eq!(rules.expect("the check").outcome, Outcome::NotMade);
+    assert_eq!(rules.expect("the check").outcome, Outcome::Skipped);
 
-    let broken = with(first(Matter::Plan), Source::Plan, "[]");
-    let told = decision(Matter::Plan, &broken);
+    let broken = with(first(RequestKind::Plan), DocumentKind::Plan, "[]");
+    let told = decision(RequestKind::Plan, &broken);
     assert_eq!(
         (told.verdict, told.steps.len(), told.plan),
         (Verdict::Denied, 0, None)
@@ -371,50 +383,80 @@ fn documents_that_can_t_be_read_are_told_with_what_the_others_say() {
     assert!(told.problems.iter().all(|problem| problem.step.is_none()));
 
     // Of what is no document of a plan nothing is made of the rest.
-    for source in [Source::Lock, Source::Index, Source::Catalogue] {
-        let told = decision(Matter::Plan, &with(first(Matter::Plan), source, "{"));
+    for source in [
+        DocumentKind::Lock,
+        DocumentKind::Index,
+        DocumentKind::Catalogue,
+    ] {
+        let told = decision(
+            RequestKind::Plan,
+            &with(first(RequestKind::Plan), source, "{"),
+        );
         assert_eq!(told.verdict, Verdict::Undecided, "{source:?}");
         assert_eq!(told.diagnostics[0].labels[0].place.source, source);
-        let told = decision(Matter::Call, &with(first(Matter::Call), source, "{"));
+        let told = decision(
+            RequestKind::Call,
+            &with(first(RequestKind::Call), source, "{"),
+        );
         assert_eq!(told.verdict, Verdict::Undecided, "{source:?}");
         assert_eq!(told.diagnostics[0].labels[0].place.source, source);
     }
     // A call needs an index, a plan may do without.
-    let told = decision(Matter::Call, &with(first(Matter::Call), Source::Index, ""));
+    let told = decision(
+        RequestKind::Call,
+        &with(first(RequestKind::Call), DocumentKind::Index, ""),
+    );
     assert_eq!(told.verdict, Verdict::Undecided);
-    assert_eq!(told.diagnostics[0].labels[0].place.source, Source::Index);
-    let http = of(Matter::Plan).nth(1).expect("an example");
-    let http = inputs(|source| http.text(source));
-    let blank = [Source::Index, Source::Lock]
+    assert_eq!(
+        told.diagnostics[0].labels[0].place.source,
+        DocumentKind::Index
+    );
+    let http = of(RequestKind::Plan).nth(1).expect("an example");
+    let http = inputs(|source| http.text(source, BASIS));
+    let blank = [DocumentKind::Index, DocumentKind::Lock]
         .into_iter()
         .fold(http, |it, source| with(it, source, " \n"));
-    assert_eq!(decision(Matter::Plan, &blank).verdict, Verdict::Allowed);
+    assert_eq!(
+        decision(RequestKind::Plan, &blank).verdict,
+        Verdict::Allowed
+    );
 }
 
 #[test]
 fn places_of_a_call_are_in_its_own_text() {
-    let told = decision(Matter::Call, &with(first(Matter::Call), Source::Call, "{"));
-    assert_eq!(told.diagnostics[0].labels[0].place.source, Source::Call);
-    let told = decision(Matter::Call, &first(Matter::Call));
-    assert_eq!(told.steps[0].place.source, Source::Call);
+    let told = decision(
+        RequestKind::Call,
+        &with(first(RequestKind::Call), DocumentKind::Call, "{"),
+    );
+    assert_eq!(
+        told.diagnostics[0].labels[0].place.source,
+        DocumentKind::Call
+    );
+    let told = decision(RequestKind::Call, &first(RequestKind::Call));
+    assert_eq!(told.steps[0].place.source, DocumentKind::Call);
     let arguments = told.steps[0].checks.last().expect("checks");
     let places: Vec<_> = arguments
         .facts
         .iter()
         .filter_map(|fact| fact.place)
         .collect();
-    assert_eq!(places[0].source, Source::Call);
-    let example = of(Matter::Call).nth(1).expect("an example");
-    let told = decision(Matter::Call, &inputs(|source| example.text(source)));
-    assert_eq!(told.problems[0].place.source, Source::Call);
+    assert_eq!(places[0].source, DocumentKind::Call);
+    let example = of(RequestKind::Call).nth(1).expect("an example");
+    let told = decision(
+        RequestKind::Call,
+        &inputs(|source| example.text(source, BASIS)),
+    );
+    assert_eq!(told.problems[0].place.source, DocumentKind::Call);
     let edits = told.problems[0].fixes[0].edits.as_ref().expect("edits");
-    assert_eq!(edits[0].place.source, Source::Call);
+    assert_eq!(edits[0].place.source, DocumentKind::Call);
 }
 
 #[test]
 fn what_differs_is_told_piece_by_piece() {
-    let example = of(Matter::Grounding).find(|it| it.title == "A number with marks");
-    let told = grounding(&inputs(|source| example.expect("an example").text(source)));
+    let example = of(RequestKind::Grounding).find(|it| it.title == "A number with marks");
+    let told = grounding(&inputs(|source| {
+        example.expect("an example").text(source, BASIS)
+    }));
     let Evidence::Missed {
         near: Some(near), ..
     } = &told.claims[1].verdict
@@ -432,46 +474,49 @@ fn what_differs_is_told_piece_by_piece() {
 #[test]
 fn a_text_is_read_when_it_changes_and_kept_for_every_matter() {
     let mut session = Session::default();
-    let mut ask = |texts: Vec<(Source, String)>, matter| {
-        let answer = session.answer(Ask {
+    let mut ask = |texts: Vec<(DocumentKind, String)>, matter| {
+        let answer = session.answer(Request {
             revision: 0,
             texts: Texts(texts),
-            matter,
+            kind: matter,
         });
-        match answer.decided {
-            Decided::Plan(decision) | Decided::Call(decision) => decision.verdict,
-            Decided::Grounding(grounding) => match grounding.grounded {
+        match answer.response {
+            Response::Plan(decision) | Response::Call(decision) => decision.verdict,
+            Response::Grounding(grounding) => match grounding.grounded {
                 Some(true) => Verdict::Allowed,
                 Some(false) => Verdict::Denied,
                 None => Verdict::Undecided,
             },
         }
     };
-    assert_eq!(ask(vec![], Matter::Plan), Verdict::Undecided);
-    let all = first(Matter::Plan).into_values().collect();
-    assert_eq!(ask(all, Matter::Plan), Verdict::Allowed);
-    assert_eq!(ask(vec![], Matter::Call), Verdict::Allowed);
-    assert_eq!(ask(vec![], Matter::Grounding), Verdict::Allowed);
+    assert_eq!(ask(vec![], RequestKind::Plan), Verdict::Undecided);
+    let all = first(RequestKind::Plan).into_values().collect();
+    assert_eq!(ask(all, RequestKind::Plan), Verdict::Allowed);
+    assert_eq!(ask(vec![], RequestKind::Call), Verdict::Allowed);
+    assert_eq!(ask(vec![], RequestKind::Grounding), Verdict::Allowed);
     assert_eq!(
-        ask(vec![(Source::Lock, String::new())], Matter::Call),
+        ask(vec![(DocumentKind::Lock, String::new())], RequestKind::Call),
         Verdict::Denied
     );
-    assert_eq!(ask(vec![], Matter::Plan), Verdict::Denied);
-    assert_eq!(
-        ask(vec![(Source::Profile, "{}".to_owned())], Matter::Grounding),
-        Verdict::Allowed
-    );
-    let http = of(Matter::Plan).nth(1).expect("an example");
-    let http = |source| (source, http.text(source).to_owned());
+    assert_eq!(ask(vec![], RequestKind::Plan), Verdict::Denied);
     assert_eq!(
         ask(
-            vec![http(Source::Plan), http(Source::Request)],
-            Matter::Plan
+            vec![(DocumentKind::Profile, "{}".to_owned())],
+            RequestKind::Grounding
+        ),
+        Verdict::Allowed
+    );
+    let http = of(RequestKind::Plan).nth(1).expect("an example");
+    let http = |source| (source, http.text(source, BASIS).to_owned());
+    assert_eq!(
+        ask(
+            vec![http(DocumentKind::Plan), http(DocumentKind::Request)],
+            RequestKind::Plan
         ),
         Verdict::Denied
     );
     assert_eq!(
-        ask(vec![http(Source::Profile)], Matter::Plan),
+        ask(vec![http(DocumentKind::Profile)], RequestKind::Plan),
         Verdict::Allowed
     );
 }
@@ -479,14 +524,16 @@ fn a_text_is_read_when_it_changes_and_kept_for_every_matter() {
 #[test]
 fn long_texts_are_shown_by_their_beginning() {
     let long = "𝄞".repeat(3_000);
-    let plan = first(Matter::Call)[&(Source::Call as usize)].1.clone();
+    let plan = first(RequestKind::Call)[&(DocumentKind::Call as usize)]
+        .1
+        .clone();
     let plan = plan.replace(
         "\"limit\": 2",
         &format!("\"limit\": 2, \"note\": \"{long}\""),
     );
     let told = decision(
-        Matter::Call,
-        &with(first(Matter::Call), Source::Call, &plan),
+        RequestKind::Call,
+        &with(first(RequestKind::Call), DocumentKind::Call, &plan),
     );
     let shown = told.steps[0].input.as_ref().expect("an input");
     assert!(
@@ -495,7 +542,11 @@ fn long_texts_are_shown_by_their_beginning() {
         shown.len()
     );
     let summary = format!("[{{\"claim\": \"{long}\", \"evidence\": \"{long}\"}}]");
-    let told = grounding(&with(first(Matter::Grounding), Source::Summary, &summary));
+    let told = grounding(&with(
+        first(RequestKind::Grounding),
+        DocumentKind::Summary,
+        &summary,
+    ));
     let claim = &told.claims[0];
     assert!(claim.claim.chars().count() < 500 && claim.evidence.chars().count() < 500);
 }

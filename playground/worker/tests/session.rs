@@ -3,9 +3,10 @@
 use agent_api::decide::Resolution;
 use agent_api::{lower, render};
 use agent_protocol::{
-    Agent, Answer, Ask, Constraints, Drift, Edit, Eligible, FallenAsk, Filter, ListAsk,
-    LockVerdict, MatrixAsk, MatrixRow, Outcome, Place, Point, Reason, Requirement, Selected,
-    ServerName, Severity, Source, Stage, Story, StoryAsk, StoryVerdict, Texts, Verdict, Wanted,
+    Agent, Answer, CandidateVerdict, Constraints, DocumentKind, Drift, Edit, Eligible, Explanation,
+    ExplanationRequest, Filter, ListRequest, LockVerdict, MatrixRequest, MatrixRow, Outcome, Place,
+    Point, Reason, RejectedRequest, Request, Requirement, Selected, ServerName, Severity, Stage,
+    Texts, Verdict, Wanted,
 };
 use agent_worker::Session;
 use std::fmt::Write as _;
@@ -35,9 +36,9 @@ fn texts(manifest: &str, index: &str, lock: Option<&str>) -> Texts {
 /// A session that was told the texts, and its verdict.
 fn told(texts: Texts) -> (Session, Verdict) {
     let mut session = Session::default();
-    let ask = Ask {
+    let ask = Request {
         texts,
-        ..Ask::default()
+        ..Request::default()
     };
     let verdict = session.answer(ask).verdict.expect("texts were told");
     (session, verdict)
@@ -49,9 +50,9 @@ fn verdict(manifest: &str, index: &str, lock: Option<&str>) -> Verdict {
 
 /// The answer to a question without texts.
 fn look(session: &mut Session, wanted: Wanted) -> Answer {
-    session.answer(Ask {
+    session.answer(Request {
         wanted,
-        ..Ask::default()
+        ..Request::default()
     })
 }
 
@@ -62,7 +63,7 @@ fn name(id: &str, version: &str) -> ServerName {
     }
 }
 
-fn place(source: Source, start: (u32, u32), end: (u32, u32)) -> Place {
+fn place(source: DocumentKind, start: (u32, u32), end: (u32, u32)) -> Place {
     let point = |(line, column)| Point { line, column };
     Place {
         source,
@@ -99,22 +100,22 @@ fn at<'t>(text: &'t str, place: &Place) -> &'t str {
 
 fn all_views() -> Wanted {
     Wanted {
-        matrix: Some(MatrixAsk {
+        matrix: Some(MatrixRequest {
             filter: Filter::default(),
             offset: 0,
             limit: 10,
         }),
-        story: Some(StoryAsk {
+        explanation: Some(ExplanationRequest {
             requirement: 0,
             server: name("gamma", "1.0.0"),
             tool: None,
         }),
-        fallen: Some(FallenAsk {
+        rejected: Some(RejectedRequest {
             requirement: 0,
             check: 0,
             limit: 10,
         }),
-        eligible: Some(ListAsk {
+        eligible: Some(ListRequest {
             requirement: 0,
             limit: 10,
         }),
@@ -127,8 +128,8 @@ fn all_views() -> Wanted {
 fn views(answer: &Answer) -> Vec<&'static str> {
     [
         ("matrix", answer.matrix.is_some()),
-        ("story", answer.story.is_some()),
-        ("fallen", answer.fallen.is_some()),
+        ("story", answer.explanation.is_some()),
+        ("fallen", answer.rejected.is_some()),
         ("eligible", answer.eligible.is_some()),
         ("supposed", answer.supposed.is_some()),
         ("resolution", answer.resolution.is_some()),
@@ -187,7 +188,7 @@ fn the_verdict_of_hello_agent() {
                 category: Some("audiences".to_owned()),
                 capability: None,
                 permissions: vec!["read:audiences".to_owned(), "write:audiences".to_owned()],
-                place: place(Source::Manifest, (6, 7), (7, 53)),
+                place: place(DocumentKind::Manifest, (6, 7), (7, 53)),
                 all: 4,
                 funnel: funnel([3, 2, 2, 2, 2]),
                 ruling: None,
@@ -209,7 +210,7 @@ fn the_verdict_of_hello_agent() {
                 category: Some("reporting".to_owned()),
                 capability: None,
                 permissions: vec!["read:reports".to_owned()],
-                place: place(Source::Manifest, (8, 7), (10, 23)),
+                place: place(DocumentKind::Manifest, (8, 7), (10, 23)),
                 all: 4,
                 funnel: funnel([1, 1, 1, 1, 1]),
                 ruling: None,
@@ -287,7 +288,7 @@ fn the_verdict_of_an_unsatisfied_requirement() {
 #[test]
 fn problems_of_all_inputs_are_told_and_nothing_is_decided() {
     let mut session = Session::default();
-    let answer = session.answer(Ask {
+    let answer = session.answer(Request {
         revision: 3,
         texts: texts("# no frontmatter", "{", Some("[]")),
         wanted: all_views(),
@@ -303,9 +304,9 @@ fn problems_of_all_inputs_are_told_and_nothing_is_decided() {
     assert_eq!(
         found,
         [
-            (Source::Manifest, "FRONTMATTER_MISSING"),
-            (Source::Index, "JSON_SYNTAX"),
-            (Source::Lock, "WRONG_TYPE"),
+            (DocumentKind::Manifest, "FRONTMATTER_MISSING"),
+            (DocumentKind::Index, "JSON_SYNTAX"),
+            (DocumentKind::Lock, "WRONG_TYPE"),
         ]
     );
     assert_eq!(
@@ -341,7 +342,7 @@ fn places_are_counted_in_utf_16() {
     assert_eq!(found.code, "UNKNOWN_KEY");
     assert_eq!(
         found.labels[0].place,
-        place(Source::Manifest, (4, 35), (4, 45))
+        place(DocumentKind::Manifest, (4, 35), (4, 45))
     );
     assert_eq!(at(manifest, &found.labels[0].place), "permisions");
 }
@@ -387,21 +388,21 @@ fn what_is_known_beforehand() {
 fn the_verdict_is_told_again_only_when_a_text_is() {
     let (mut session, first) = told(texts(MANIFEST, INDEX, None));
     for revision in [7, 7, 2] {
-        let answer = session.answer(Ask {
+        let answer = session.answer(Request {
             revision,
             wanted: all_views(),
-            ..Ask::default()
+            ..Request::default()
         });
         assert_eq!(answer.revision, revision);
         assert_eq!(answer.verdict, None);
         assert_eq!(views(&answer), ALL_VIEWS);
     }
-    let again = session.answer(Ask {
+    let again = session.answer(Request {
         texts: Texts {
             manifest: Some(MANIFEST.to_owned()),
             ..Texts::default()
         },
-        ..Ask::default()
+        ..Request::default()
     });
     assert_eq!(again.verdict, Some(first));
 }
@@ -420,9 +421,9 @@ fn without_any_text_there_is_an_empty_verdict_once() {
 fn a_text_that_is_not_told_stays_as_it_was() {
     let (mut session, first) = told(texts(MANIFEST, INDEX, None));
     let mut tell = |texts| {
-        let ask = Ask {
+        let ask = Request {
             texts,
-            ..Ask::default()
+            ..Request::default()
         };
         session.answer(ask).verdict.unwrap()
     };
@@ -452,17 +453,17 @@ fn what_is_not_there_is_answered_with_nothing() {
         let answer = look(
             &mut session,
             Wanted {
-                story: Some(StoryAsk {
+                explanation: Some(ExplanationRequest {
                     requirement,
                     server: name("gamma", "1.0.0"),
                     tool: None,
                 }),
-                fallen: Some(FallenAsk {
+                rejected: Some(RejectedRequest {
                     requirement,
                     check: 0,
                     limit: 10,
                 }),
-                eligible: Some(ListAsk {
+                eligible: Some(ListRequest {
                     requirement,
                     limit: 10,
                 }),
@@ -475,7 +476,7 @@ fn what_is_not_there_is_answered_with_nothing() {
         let answer = look(
             &mut session,
             Wanted {
-                fallen: Some(FallenAsk {
+                rejected: Some(RejectedRequest {
                     requirement: 0,
                     check,
                     limit: 10,
@@ -483,13 +484,13 @@ fn what_is_not_there_is_answered_with_nothing() {
                 ..Wanted::default()
             },
         );
-        assert_eq!(answer.fallen, None, "{check}");
+        assert_eq!(answer.rejected, None, "{check}");
     }
     for server in [name("gamma", "2"), name("delta", "1.0.0"), name("", "")] {
         let answer = look(
             &mut session,
             Wanted {
-                story: Some(StoryAsk {
+                explanation: Some(ExplanationRequest {
                     requirement: 0,
                     server,
                     tool: None,
@@ -497,7 +498,7 @@ fn what_is_not_there_is_answered_with_nothing() {
                 ..Wanted::default()
             },
         );
-        assert_eq!(answer.story, None);
+        assert_eq!(answer.explanation, None);
     }
     let (mut session, _) = told(texts(MANIFEST, "[]", None));
     let answer = look(&mut session, all_views());
@@ -507,7 +508,7 @@ fn what_is_not_there_is_answered_with_nothing() {
         ["matrix", "fallen", "supposed", "resolution"]
     );
     assert_eq!(answer.matrix.unwrap().total, 0);
-    assert_eq!(answer.fallen.unwrap().total, 0);
+    assert_eq!(answer.rejected.unwrap().total, 0);
 }
 
 // ── Many servers ─────────────────────────────────────────────────────────────────────────────
@@ -592,7 +593,7 @@ fn rows() -> Vec<MatrixRow> {
 
 fn window(filter: Filter, offset: u32, limit: u32) -> Wanted {
     Wanted {
-        matrix: Some(MatrixAsk {
+        matrix: Some(MatrixRequest {
             filter,
             offset,
             limit,
@@ -677,13 +678,13 @@ fn the_rows_of_a_matrix_follow_the_texts() {
     let (mut session, _) = told(texts(MANY_MANIFEST, &many_servers(30), None));
     let wanted = window(Filter::default(), 0, 1);
     assert_eq!(look(&mut session, wanted.clone()).matrix.unwrap().total, 30);
-    let answer = session.answer(Ask {
+    let answer = session.answer(Request {
         texts: Texts {
             index: Some(many_servers(20)),
             ..Texts::default()
         },
         wanted,
-        ..Ask::default()
+        ..Request::default()
     });
     assert_eq!(answer.matrix.unwrap().total, 20);
 }
@@ -700,14 +701,14 @@ fn those_that_fell_are_the_losses_of_the_funnel() {
                 .map(|n| format!("s{n:05}"))
                 .collect();
             let ask = |limit| Wanted {
-                fallen: Some(FallenAsk {
+                rejected: Some(RejectedRequest {
                     requirement: number as u32,
                     check: check as u8,
                     limit,
                 }),
                 ..Wanted::default()
             };
-            let fallen = look(&mut session, ask(u32::MAX)).fallen.unwrap();
+            let fallen = look(&mut session, ask(u32::MAX)).rejected.unwrap();
             assert_eq!(fallen.requirement as usize, number);
             assert_eq!(fallen.total, left - stage.left);
             assert_eq!(fallen.total as usize, expected.len());
@@ -718,7 +719,7 @@ fn those_that_fell_are_the_losses_of_the_funnel() {
                 assert_eq!(one.reason.code, stage.code);
             }
 
-            let few = look(&mut session, ask(2)).fallen.unwrap();
+            let few = look(&mut session, ask(2)).rejected.unwrap();
             assert_eq!(few.total, fallen.total);
             assert!(few.items.iter().eq(fallen.items.iter().take(2)));
             left = stage.left;
@@ -733,7 +734,7 @@ fn the_eligible_ones_in_order() {
     let (mut session, verdict) = told(texts(MANY_MANIFEST, &many_servers(MANY), None));
     let mut list = |requirement, limit| {
         let wanted = Wanted {
-            eligible: Some(ListAsk { requirement, limit }),
+            eligible: Some(ListRequest { requirement, limit }),
             ..Wanted::default()
         };
         look(&mut session, wanted).eligible
@@ -775,7 +776,7 @@ fn the_rules_of_a_tie() {
     let (mut session, verdict) = told(texts(&manifest, &index, None));
     assert_eq!(verdict.diagnostics.len(), 2, "{:#?}", verdict.diagnostics);
     let wanted = Wanted {
-        eligible: Some(ListAsk {
+        eligible: Some(ListRequest {
             requirement: 0,
             limit: 10,
         }),
@@ -804,16 +805,18 @@ fn the_rules_of_a_tie() {
 
 // ── Stories ──────────────────────────────────────────────────────────────────────────────────
 
-fn story(session: &mut Session, requirement: u32, server: ServerName) -> Story {
+fn story(session: &mut Session, requirement: u32, server: ServerName) -> Explanation {
     let wanted = Wanted {
-        story: Some(StoryAsk {
+        explanation: Some(ExplanationRequest {
             requirement,
             server,
             tool: None,
         }),
         ..Wanted::default()
     };
-    look(session, wanted).story.expect("the server is there")
+    look(session, wanted)
+        .explanation
+        .expect("the server is there")
 }
 
 #[test]
@@ -821,7 +824,7 @@ fn the_story_of_a_selected_server() {
     let (mut session, _) = told(texts(MANIFEST, INDEX, None));
     let story = story(&mut session, 0, name("acme-audiences", "2.1.0"));
     assert_eq!(story.requirement, 0);
-    assert_eq!(story.verdict, StoryVerdict::Selected);
+    assert_eq!(story.verdict, CandidateVerdict::Selected);
     assert_eq!((story.reasons, story.fixes), (vec![], vec![]));
     assert_eq!(
         story.server.scopes.join(" "),
@@ -891,8 +894,8 @@ fn the_story_of_a_selected_server() {
             check.asked_at.map(|place| place.source),
             check.offered_at.map(|place| place.source),
         );
-        let asked = check.required.as_ref().map(|_| Source::Manifest);
-        assert_eq!(sources, (asked, Some(Source::Index)));
+        let asked = check.required.as_ref().map(|_| DocumentKind::Manifest);
+        assert_eq!(sources, (asked, Some(DocumentKind::Index)));
     }
 }
 
@@ -902,7 +905,7 @@ fn the_story_of_an_eligible_server() {
     let story = story(&mut session, 0, name("beta-audiences", "1.0.0"));
     assert_eq!(
         story.verdict,
-        StoryVerdict::Eligible("another one is signed".to_owned())
+        CandidateVerdict::Eligible("another one is signed".to_owned())
     );
     assert_eq!((story.reasons, story.fixes), (vec![], vec![]));
     assert!(story.checks.iter().all(|check| check.passed));
@@ -912,7 +915,7 @@ fn the_story_of_an_eligible_server() {
 fn the_story_of_a_rejected_server() {
     let (mut session, _) = told(texts(MANIFEST, INDEX, None));
     let story = story(&mut session, 0, name("gamma", "1.0.0"));
-    assert_eq!(story.verdict, StoryVerdict::Rejected);
+    assert_eq!(story.verdict, CandidateVerdict::Rejected);
     let failed: Vec<_> = story
         .checks
         .iter()
@@ -1163,7 +1166,7 @@ fn what_can_be_said_of_a_lock_when_an_input_can_not_be_read() {
     assert_eq!(broken.satisfied, Some(true));
     assert!(!broken.diagnostics.is_empty());
     for found in &broken.diagnostics {
-        assert_eq!(found.labels[0].place.source, Source::Lock);
+        assert_eq!(found.labels[0].place.source, DocumentKind::Lock);
     }
 }
 
@@ -1171,12 +1174,12 @@ fn what_can_be_said_of_a_lock_when_an_input_can_not_be_read() {
 fn a_lock_that_is_taken_away_is_not_spoken_of() {
     let (mut session, first) = told(texts(MANIFEST, INDEX, Some(LOCK)));
     assert!(first.existing.is_some());
-    let answer = session.answer(Ask {
+    let answer = session.answer(Request {
         texts: Texts {
             lock: Some(String::new()),
             ..Texts::default()
         },
-        ..Ask::default()
+        ..Request::default()
     });
     assert_eq!(answer.verdict.unwrap().existing, None);
 }
@@ -1184,7 +1187,7 @@ fn a_lock_that_is_taken_away_is_not_spoken_of() {
 // ── Suggested changes ────────────────────────────────────────────────────────────────────────
 
 /// A text after the edits of it, as an editor carries them out: all at once, by line and column.
-fn edited(text: &str, source: Source, edits: &[Edit]) -> String {
+fn edited(text: &str, source: DocumentKind, edits: &[Edit]) -> String {
     let mut out = String::new();
     let mut done = 0;
     for edit in edits.iter().filter(|edit| edit.place.source == source) {
@@ -1208,23 +1211,23 @@ fn try_all_fixes(manifest: &str, index: &str) -> usize {
         for (number, bits) in (0..).zip(&row.cells) {
             let told_story = story(&mut session, number, row.server.clone());
             let rejected = bits & MatrixRow::FAILED != 0;
-            assert_eq!(told_story.verdict == StoryVerdict::Rejected, rejected);
+            assert_eq!(told_story.verdict == CandidateVerdict::Rejected, rejected);
             assert_eq!(told_story.fixes.is_empty(), !rejected);
             for fix in told_story.fixes {
                 let edits = fix.edits.expect("it can be carried out");
                 assert!(!edits.is_empty());
                 let side = if fix.widening {
-                    Source::Manifest
+                    DocumentKind::Manifest
                 } else {
-                    Source::Index
+                    DocumentKind::Index
                 };
                 assert!(
                     edits.iter().any(|edit| edit.place.source == side),
                     "{edits:?}"
                 );
                 let texts = texts(
-                    &edited(manifest, Source::Manifest, &edits),
-                    &edited(index, Source::Index, &edits),
+                    &edited(manifest, DocumentKind::Manifest, &edits),
+                    &edited(index, DocumentKind::Index, &edits),
                     None,
                 );
                 let (mut then, after) = told(texts.clone());
@@ -1243,7 +1246,7 @@ fn try_all_fixes(manifest: &str, index: &str) -> usize {
                     after.diagnostics
                 );
                 let after = story(&mut then, number, row.server.clone());
-                assert_ne!(after.verdict, StoryVerdict::Rejected, "{context}");
+                assert_ne!(after.verdict, CandidateVerdict::Rejected, "{context}");
                 tried += 1;
             }
         }
@@ -1340,9 +1343,14 @@ fn investigator() -> Texts {
     }
 }
 
-fn tool_story(session: &mut Session, requirement: u32, id: &str, tool: Option<&str>) -> Story {
+fn tool_story(
+    session: &mut Session,
+    requirement: u32,
+    id: &str,
+    tool: Option<&str>,
+) -> Explanation {
     let wanted = Wanted {
-        story: Some(StoryAsk {
+        explanation: Some(ExplanationRequest {
             requirement,
             server: name(
                 id,
@@ -1356,7 +1364,9 @@ fn tool_story(session: &mut Session, requirement: u32, id: &str, tool: Option<&s
         }),
         ..Wanted::default()
     };
-    look(session, wanted).story.expect("the server is there")
+    look(session, wanted)
+        .explanation
+        .expect("the server is there")
 }
 
 #[test]
@@ -1382,8 +1392,8 @@ fn requirements_of_capabilities_stand_behind_those_of_categories() {
         .iter()
         .map(|requirement| requirement.place.source)
         .collect();
-    assert_eq!(sources[1], Source::Manifest);
-    assert_eq!(sources[2..], [Source::Task; 3]);
+    assert_eq!(sources[1], DocumentKind::Manifest);
+    assert_eq!(sources[2..], [DocumentKind::Task; 3]);
     let Outcome::Selected(notify) = &verdict.requirements[1].outcome else {
         panic!("{verdict:#?}");
     };
@@ -1402,14 +1412,14 @@ fn every_stage_of_a_capability_lists_those_that_it_holds_back() {
         let mut left = requirement.all;
         for (check, stage) in requirement.funnel.iter().enumerate() {
             let wanted = Wanted {
-                fallen: Some(FallenAsk {
+                rejected: Some(RejectedRequest {
                     requirement: number as u32,
                     check: check as u8,
                     limit: 100,
                 }),
                 ..Wanted::default()
             };
-            let fallen = look(&mut session, wanted).fallen.unwrap();
+            let fallen = look(&mut session, wanted).rejected.unwrap();
             assert_eq!(fallen.total, left - stage.left, "{number} {}", stage.code);
             for one in fallen.items {
                 assert_eq!(one.reason.code, stage.code);
@@ -1445,7 +1455,7 @@ fn the_cell_of_a_server_is_that_of_its_best_tool() {
             let story = look(
                 &mut session,
                 Wanted {
-                    story: Some(StoryAsk {
+                    explanation: Some(ExplanationRequest {
                         requirement: number as u32,
                         server: row.server.clone(),
                         tool: None,
@@ -1453,7 +1463,7 @@ fn the_cell_of_a_server_is_that_of_its_best_tool() {
                     ..Wanted::default()
                 },
             );
-            let told_of = story.story.unwrap().tool.unwrap().name;
+            let told_of = story.explanation.unwrap().tool.unwrap().name;
             let best = tools.rows.iter().filter(of_server);
             let mut best = best.filter(|tool| tool.tool.as_ref() == Some(&told_of));
             assert_eq!(best.next().map(|tool| tool.cells[number]), Some(*cell));
@@ -1533,41 +1543,41 @@ fn circumstances_with_errors_decide_nothing() {
                 task: Some("task_id: t".to_owned()),
                 ..Texts::default()
             },
-            Source::Task,
+            DocumentKind::Task,
         ),
         (
             Texts {
                 tenant: Some("tenants: []".to_owned()),
                 ..Texts::default()
             },
-            Source::Tenant,
+            DocumentKind::Tenant,
         ),
         (
             Texts {
                 health: Some("a: FINE".to_owned()),
                 ..Texts::default()
             },
-            Source::Health,
+            DocumentKind::Health,
         ),
         (
             Texts {
                 context: Some("[".to_owned()),
                 ..Texts::default()
             },
-            Source::Context,
+            DocumentKind::Context,
         ),
         (
             Texts {
                 tenant_id: Some("nobody".to_owned()),
                 ..Texts::default()
             },
-            Source::Tenant,
+            DocumentKind::Tenant,
         ),
     ] {
         let (mut session, _) = told(investigator());
-        let ask = Ask {
+        let ask = Request {
             texts: text,
-            ..Ask::default()
+            ..Request::default()
         };
         let verdict = session.answer(ask).verdict.unwrap();
         assert_eq!(

@@ -175,9 +175,9 @@ fn the_host_does_not_depend_on_the_engine() {
         ("host-cli/aot", &[]),
         ("host-cli/agent", &["agent-host"]),
         ("host-cli/host", &["agent-aot", "agent-pack"]),
-        ("playground", &["agent-frame", "agent-protocol"]),
-        ("playground/frame", &["agent-protocol"]),
-        ("playground/plans", &["agent-frame", "agent-protocol"]),
+        ("playground", &["agent-ui", "agent-protocol"]),
+        ("playground/ui", &["agent-protocol"]),
+        ("playground/plans", &["agent-ui", "agent-protocol"]),
         ("playground/protocol", &[]),
         ("playground/worker", &["agent-api", "agent-protocol"]),
     ];
@@ -199,7 +199,7 @@ fn the_host_does_not_depend_on_the_engine() {
 fn one_module_of_each_page_knows_its_engine_and_one_for_all_the_editor() {
     let playground = root().join("playground");
     let naming = |what: &str| -> Vec<_> {
-        let sources = ["src", "plans/src", "frame/src"].into_iter();
+        let sources = ["src", "plans/src", "ui/src"].into_iter();
         sources
             .flat_map(|source| files(&playground.join(source), "rs"))
             .filter(|path| code(path).iter().any(|(_, line)| line.contains(what)))
@@ -212,8 +212,8 @@ fn one_module_of_each_page_knows_its_engine_and_one_for_all_the_editor() {
         naming("engine/plans/worker.js"),
         path("plans/src/engine.rs")
     );
-    assert_eq!(naming("WorkerOptions"), path("frame/src/line.rs"));
-    assert_eq!(naming("editor/editor.js"), path("frame/src/editor.rs"));
+    assert_eq!(naming("WorkerOptions"), path("ui/src/worker.rs"));
+    assert_eq!(naming("editor/editor.js"), path("ui/src/editor.rs"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use agent_api::lower;
 use agent_api::model::{CallPlan, Name as _, Planned, PlannedCall};
 use agent_api::text::Span;
 use agent_protocol::plans::{Against, Authorized, Decision, Problem, Step, Verdict};
-use agent_protocol::{Diagnostic, Place, Source};
+use agent_protocol::{Diagnostic, DocumentKind, Place};
 
 pub(super) fn decision(session: &Session) -> Decision {
     let mut found = [
@@ -73,7 +73,7 @@ pub(super) fn decision(session: &Session) -> Decision {
 /// A place of the plan as one in the text of this kind of plan.
 fn place(place: Place) -> Place {
     let source = match place.source {
-        Source::Plan => Source::Call,
+        DocumentKind::Plan => DocumentKind::Call,
         other => other,
     };
     Place { source, ..place }

@@ -6,7 +6,7 @@ use crate::convert;
 use agent_api::decide::{self, Reason};
 use agent_api::model;
 use agent_api::{GroundingAnswer, explain};
-use agent_protocol::plans::{Claim, Evidence, Grounding, Near, Quote};
+use agent_protocol::plans::{Claim, Evidence, Grounding, NearMiss, Quote};
 
 pub(super) fn grounding(session: &Session) -> Grounding {
     let found = [&session.summary.problems, &session.payload.problems];
@@ -71,9 +71,13 @@ fn parts(grounding: &decide::Grounding<'_>, reason: &Reason) -> Vec<agent_protoc
     }
 }
 
-fn near(grounding: &decide::Grounding<'_>, claim: &model::Claim, found: &decide::Quote) -> Near {
+fn near(
+    grounding: &decide::Grounding<'_>,
+    claim: &model::Claim,
+    found: &decide::Quote,
+) -> NearMiss {
     let cited = explain::cite(grounding, found);
-    Near {
+    NearMiss {
         quote: quote(grounding, found),
         pieces: pieces(&claim.evidence.value, cited.text),
         edits: vec![convert::edit(explain::requote(grounding, claim, found))],

@@ -1,13 +1,13 @@
 //! What the page asks.
 
-use crate::{ServerName, Source};
+use crate::{DocumentKind, ServerName};
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "javascript")]
 use tsify::Tsify;
 
 /// A question. What it leaves out stays as it was.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ask {
+pub struct Request {
     /// The answer has the same, so that a stale one is known.
     pub revision: u32,
     /// The texts that were changed. They stand beside the bytes of a question, as JavaScript's
@@ -42,20 +42,20 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// The number of `tenant_id`. The others have the numbers of their [`Source`].
-    pub const TENANT_ID: u32 = Source::ALL.len() as u32;
+    /// The number of `tenant_id`. The others have the numbers of their [`DocumentKind`].
+    pub const TENANT_ID: u32 = DocumentKind::ALL.len() as u32;
 
     /// Puts in the text of a number, of which there are nine.
     pub fn set(&mut self, number: u32, text: String) {
-        let place = match Source::ALL.get(number as usize) {
-            Some(Source::Manifest) => &mut self.manifest,
-            Some(Source::Index) => &mut self.index,
-            Some(Source::Lock) => &mut self.lock,
-            Some(Source::Task) => &mut self.task,
-            Some(Source::Tenant) => &mut self.tenant,
-            Some(Source::Health) => &mut self.health,
-            Some(Source::Policy) => &mut self.policy,
-            Some(Source::Context) => &mut self.context,
+        let place = match DocumentKind::ALL.get(number as usize) {
+            Some(DocumentKind::Manifest) => &mut self.manifest,
+            Some(DocumentKind::Index) => &mut self.index,
+            Some(DocumentKind::Lock) => &mut self.lock,
+            Some(DocumentKind::Task) => &mut self.task,
+            Some(DocumentKind::Tenant) => &mut self.tenant,
+            Some(DocumentKind::Health) => &mut self.health,
+            Some(DocumentKind::Policy) => &mut self.policy,
+            Some(DocumentKind::Context) => &mut self.context,
             None if number == Self::TENANT_ID => &mut self.tenant_id,
             _ => return,
         };
@@ -67,13 +67,13 @@ impl Texts {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     /// A window of requirements × servers.
-    pub matrix: Option<MatrixAsk>,
+    pub matrix: Option<MatrixRequest>,
     /// One server and one requirement.
-    pub story: Option<StoryAsk>,
+    pub explanation: Option<ExplanationRequest>,
     /// The servers that one check of the funnel holds back.
-    pub fallen: Option<FallenAsk>,
+    pub rejected: Option<RejectedRequest>,
     /// The eligible servers of a requirement.
-    pub eligible: Option<ListAsk>,
+    pub eligible: Option<ListRequest>,
     /// Other constraints.
     pub supposed: Option<Constraints>,
     /// The text of `agents.resolution.json`.
@@ -82,7 +82,7 @@ pub struct Wanted {
 
 /// A window of the matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MatrixAsk {
+pub struct MatrixRequest {
     /// Which servers have a row.
     pub filter: Filter,
     /// How many rows to pass over.
@@ -104,9 +104,9 @@ pub struct Filter {
     pub requirement: Option<u32>,
 }
 
-/// Which story is told.
+/// Which explanation to give.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoryAsk {
+pub struct ExplanationRequest {
     /// The number of the requirement.
     pub requirement: u32,
     /// The server.
@@ -117,7 +117,7 @@ pub struct StoryAsk {
 
 /// Whom to list of those that fell at a stage of the funnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FallenAsk {
+pub struct RejectedRequest {
     /// The number of the requirement.
     pub requirement: u32,
     /// The number of the check in the requirement's funnel, from 0.
@@ -128,7 +128,7 @@ pub struct FallenAsk {
 
 /// A list of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ListAsk {
+pub struct ListRequest {
     /// The number of the requirement.
     pub requirement: u32,
     /// How many to show.
@@ -151,26 +151,29 @@ pub struct Constraints {
 #[cfg(test)]
 mod tests {
     use super::Texts;
-    use crate::Source;
+    use crate::DocumentKind;
 
     #[test]
     fn texts_are_put_in_by_their_numbers() {
         let text = |text: &str| Some(text.to_owned());
         let mut texts = Texts::default();
         for (source, name) in [
-            (Source::Manifest, "manifest"),
-            (Source::Index, "index"),
-            (Source::Lock, "lock"),
-            (Source::Task, "task"),
-            (Source::Tenant, "tenant"),
-            (Source::Health, "health"),
-            (Source::Policy, "policy"),
-            (Source::Context, "context"),
+            (DocumentKind::Manifest, "manifest"),
+            (DocumentKind::Index, "index"),
+            (DocumentKind::Lock, "lock"),
+            (DocumentKind::Task, "task"),
+            (DocumentKind::Tenant, "tenant"),
+            (DocumentKind::Health, "health"),
+            (DocumentKind::Policy, "policy"),
+            (DocumentKind::Context, "context"),
         ] {
             texts.set(source as u32, name.to_owned());
         }
         texts.set(Texts::TENANT_ID, "acme".to_owned());
-        texts.set(Source::Payload as u32, "of another conversation".to_owned());
+        texts.set(
+            DocumentKind::Payload as u32,
+            "of another conversation".to_owned(),
+        );
         texts.set(Texts::TENANT_ID + 1, "nothing".to_owned());
         let expected = Texts {
             manifest: text("manifest"),

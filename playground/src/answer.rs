@@ -1,0 +1,113 @@
+//! The answer, one view in each tab, with the explanation over it.
+
+use crate::explanation::ExplanationPanel;
+use crate::files::{LockFile, ResolutionFile};
+use crate::matrix::MatrixView;
+use crate::state::{Page, Servers, Tab};
+use crate::verdict::VerdictView;
+use crate::what_if::WhatIf;
+use agent_protocol::Severity;
+use agent_ui::browser::focus;
+use agent_ui::content::Content as _;
+use agent_ui::page::use_page;
+use web_sys::KeyboardEvent;
+use yew::prelude::*;
+
+/// The tabs, with their keys and names.
+pub(crate) const TABS: [(Tab, &str, &str); 5] = [
+    (Tab::Verdict, "verdict", "Verdict"),
+    (Tab::Matrix, "matrix", "Matrix"),
+    (Tab::WhatIf, "what-if", "What if"),
+    (Tab::Lock, "lock", "agents.lock"),
+    (Tab::Resolution, "resolution", "Explanation"),
+];
+
+/// The views in their tabs.
+#[component]
+pub(crate) fn AnswerPane() -> Html {
+    let page = use_page::<Servers>();
+    {
+        let editors = page.editors.clone();
+        use_effect_with(page.content().marks(), move |marks| {
+            // The first place of each document is visible in the end.
+            for (place, _) in marks.iter().rev() {
+                editors.reveal(place, false);
+            }
+        });
+    }
+    let open = page.content().tab;
+    let problems = page.content().problems();
+    let errors = problems.iter().filter(|it| it.severity == Severity::Error);
+    let errors = errors.count();
+    let tabs = TABS.map(|(tab, key, name)| {
+        let selected = tab == open;
+        html! {
+            <button
+                {key}
+                role="tab"
+                id={format!("tab-{key}")}
+                aria-selected={selected.to_string()}
+                aria-controls="answer-panel"
+                tabindex={if selected { "0" } else { "-1" }}
+                onclick={page.on(move |state| state.content.open_tab(tab))}
+            >
+                { name }
+                if tab == Tab::Verdict && errors > 0 {
+                    <span class="badge" aria-label={format!("{errors} errors")}>{ errors }</span>
+                }
+            </button>
+        }
+    });
+    let labelled = TABS.iter().find(|(tab, ..)| *tab == open);
+    let stale = page.state.stale();
+    html! {
+        <section class="answer" aria-label="Answer">
+            <div class="tabs" role="tablist" aria-label="Views" onkeydown={page.callback(press)}>
+                { for tabs }
+            </div>
+            <div
+                class={classes!("panel", stale.then_some("stale"))}
+                id="answer-panel"
+                role="tabpanel"
+                aria-labelledby={labelled.map(|(_, key, _)| format!("tab-{key}"))}
+                aria-busy={stale.to_string()}
+            >
+                { match open {
+                    Tab::Verdict => html! { <VerdictView /> },
+                    Tab::Matrix => html! { <MatrixView /> },
+                    Tab::WhatIf => html! { <WhatIf /> },
+                    Tab::Lock => html! { <LockFile /> },
+                    Tab::Resolution => html! { <ResolutionFile /> },
+                } }
+            </div>
+            <ExplanationPanel />
+        </section>
+    }
+}
+
+/// Opens the tab that a key leads to.
+fn press(page: &Page, event: KeyboardEvent) {
+    let open = page.content().tab;
+    let at = TABS.iter().position(|(tab, ..)| *tab == open).unwrap_or(0);
+    let next = match event.key().as_str() {
+        "ArrowRight" => (at + 1) % TABS.len(),
+        "ArrowLeft" => (at + TABS.len() - 1) % TABS.len(),
+        "Home" => 0,
+        "End" => TABS.len() - 1,
+        _ => return,
+    };
+    event.prevent_default();
+    page.update(move |state| state.content.open_tab(TABS[next].0));
+    focus(&format!("tab-{}", TABS[next].1));
+}
+
+/// Shows that a view has nothing to show, and why.
+pub(crate) fn nothing(page: &Page) -> Html {
+    let waiting = page.state.stale();
+    let text = if waiting {
+        "…"
+    } else {
+        "No decision: an input has errors."
+    };
+    html! { <p class="quiet">{ text }</p> }
+}

@@ -1,0 +1,238 @@
+//! The explanation of one server and one requirement.
+
+use crate::answer::nothing;
+use crate::state::{Page, Servers, explain};
+use crate::verdict::server_name;
+use agent_protocol::{
+    CandidateVerdict, Check, DocumentKind, Explanation, ExplanationRequest, HealthSwitch, Place,
+    Point, Requirement, ServerName, ToolEntry,
+};
+use agent_ui::answer::Sign;
+use agent_ui::dialog::close;
+use agent_ui::page::use_page;
+use agent_ui::problems::{fixes, places, reason};
+use agent_ui::words::count;
+use wasm_bindgen::prelude::JsCast as _;
+use web_sys::{HtmlElement, KeyboardEvent};
+use yew::prelude::*;
+
+/// The panel over the answer. It takes the keyboard, and returns it when it closes.
+#[component]
+pub(crate) fn ExplanationPanel() -> Html {
+    let page = use_page::<Servers>();
+    let panel = use_node_ref();
+    let opener = use_mut_ref(|| None::<HtmlElement>);
+    {
+        let panel = panel.clone();
+        use_effect_with(page.content().wanted.explanation.clone(), move |wanted| {
+            let focus = if wanted.is_none() {
+                opener.take().filter(|_| focused().is_none())
+            } else {
+                let mut opener = opener.borrow_mut();
+                if opener.is_none() {
+                    *opener = focused();
+                }
+                panel.cast()
+            };
+            if let Some(element) = focus {
+                // If it can't have the keyboard, the user can read it all the same.
+                let _ = element.focus();
+            }
+        });
+    }
+    if page.content().wanted.explanation.is_none() {
+        return html! {};
+    }
+    let onkeydown = page.callback(|page, event: KeyboardEvent| {
+        if event.key() == "Escape" {
+            event.stop_propagation();
+            page.update(|state| state.content.close_explanation());
+        }
+    });
+    let body = match &page.content().views.explanation {
+        Some(explanation) => body(&page, explanation),
+        None => nothing(&page),
+    };
+    html! {
+        <aside class="explanation" aria-label="Explanation" tabindex="-1" ref={panel} {onkeydown}>
+            { close("Close the explanation", page.on(|state| state.content.close_explanation())) }
+            { body }
+        </aside>
+    }
+}
+
+/// Returns the element that has the keyboard, if any has.
+fn focused() -> Option<HtmlElement> {
+    let element = web_sys::window()?.document()?.active_element()?;
+    let element = (element.tag_name() != "BODY").then_some(element)?;
+    element.dyn_into().ok()
+}
+
+fn body(page: &Page, explanation: &Explanation) -> Html {
+    let (sign, lost) = match &explanation.verdict {
+        CandidateVerdict::Selected => (Sign::yes("selected"), None),
+        CandidateVerdict::Eligible(lost) => (Sign::yes("eligible, and "), Some(lost)),
+        CandidateVerdict::Rejected => (Sign::no("rejected"), None),
+    };
+    let mark = if lost.is_some() { "○" } else { sign.mark };
+    let sign = Sign { mark, ..sign };
+    let requirements = page.content().requirements();
+    let requirement = requirements.get(explanation.requirement as usize);
+    let server = &explanation.server;
+    let name = ServerName {
+        id: server.id.clone(),
+        version: server.version.clone(),
+    };
+    let tool = explanation.tool.as_ref();
+    let place = tool.map_or(server.place, |tool| tool.place);
+    let reasons = explanation.reasons.iter();
+    let reasons = reasons.map(|it| html! { <li>{ reason(&it.code, &it.text) }</li> });
+    let others = explanation.others.iter().map(|other| {
+        let request = ExplanationRequest {
+            requirement: explanation.requirement,
+            server: name.clone(),
+            tool: Some(other.clone()),
+        };
+        html! {
+            <button class="server" onclick={page.on(|state| explain(state, request))}>
+                <bdi>{ other }</bdi>
+            </button>
+        }
+    });
+    let lines = requirement.map(|requirement| policy_lines(requirement, explanation));
+    let lines = lines.unwrap_or_default();
+    html! {
+        <>
+            <h3>{ server_name(&name, tool.map(|tool| &*tool.name)) }</h3>
+            <p>
+                { places([&place]) }{ " " }
+                <span class="endpoint">{ &server.endpoint }</span>{ " " }
+                <span class="quiet">{ "by " }<bdi>{ &server.publisher }</bdi></span>
+            </p>
+            { for tool.map(description) }
+            { for explanation.health.as_ref().map(|health| switch(page, &server.id, health)) }
+            <p class={classes!("answer-line", sign.class)}>
+                { sign.mark() }
+                { for requirement.map(|it| format!("{}: ", it.name())) }
+                { sign.words }{ for lost }
+            </p>
+            <table class="checks">
+                <thead>
+                    <tr>
+                        <th scope="col">{ "Check" }</th>
+                        <th scope="col">{ "Required" }</th>
+                        <th scope="col">{ "Offered" }</th>
+                    </tr>
+                </thead>
+                <tbody>{ for explanation.checks.iter().map(|check| row(check, &lines)) }</tbody>
+            </table>
+            if !explanation.reasons.is_empty() {
+                <ul class="reasons">{ for reasons }</ul>
+            }
+            if !explanation.fixes.is_empty() {
+                <h4>{ "Suggested fixes" }</h4>
+                { fixes(&explanation.fixes, &page.on_apply()) }
+            }
+            if !explanation.others.is_empty() {
+                <h4>{ "Other tools of this server" }</h4>
+                <p class="tools">{ for others }</p>
+            }
+        </>
+    }
+}
+
+fn is_policy(check: &Check) -> bool {
+    matches!(&*check.code, "POLICY_DENIED" | "POLICY_ERROR")
+}
+
+/// Returns the lines of the policy that took part in the rejection of a tool, if it is rejected.
+pub(crate) fn policy_lines(requirement: &Requirement, explanation: &Explanation) -> Vec<Place> {
+    let mut checks = explanation.checks.iter();
+    let denied = checks.any(|check| is_policy(check) && !check.passed);
+    let Some(decision) = requirement.ruling.as_ref().filter(|_| denied) else {
+        return Vec::new();
+    };
+    let mut places = policy_places(&decision.lines);
+    places.extend(decision.error_at);
+    places
+}
+
+/// Returns the places of whole lines of the policy. Adjacent lines are one place.
+pub(crate) fn policy_places(lines: &[u32]) -> Vec<Place> {
+    let start = |line| Point { line, column: 1 };
+    let runs = lines.chunk_by(|line, next| line + 1 == *next);
+    runs.filter_map(|lines| {
+        Some(Place {
+            source: DocumentKind::Policy,
+            start: start(*lines.first()?),
+            end: start(*lines.last()? + 1),
+        })
+    })
+    .collect()
+}
+
+/// Shows the index entry of a tool.
+fn description(tool: &ToolEntry) -> Html {
+    let advertised = tool.advertised.iter();
+    let advertised = advertised.map(|it| html! { <><code class="scope">{ it }</code>{ " " }</> });
+    html! {
+        <>
+            { for tool.description.as_ref().map(|text| html! { <p><bdi>{ text }</bdi></p> }) }
+            <p>
+                { for advertised }
+                <span class="quiet">{ format!("about {}", count(tool.tokens, "token")) }</span>
+            </p>
+        </>
+    }
+}
+
+/// Shows the health of a server, and a button that switches it.
+fn switch(page: &Page, id: &str, health: &HealthSwitch) -> Html {
+    let status = match &health.status {
+        Some(status) => html! { <strong>{ status }</strong> },
+        None if health.considered => html! { <strong>{ "not in the snapshot" }</strong> },
+        None => html! { <span class="quiet">{ "not considered: there is no snapshot" }</span> },
+    };
+    let title = format!("`{id}` is {}", health.to);
+    let edits = health.edits.clone();
+    html! {
+        <p class="health">
+            { "Health: " }{ status }
+            if !health.edits.is_empty() {
+                <button onclick={page.callback(move |page, _| page.apply(&title, &edits))}>
+                    { format!("Suppose {}", health.to) }
+                </button>
+            }
+        </p>
+    }
+}
+
+/// Shows a check as a row. `lines` are those of the policy.
+fn row(check: &Check, lines: &[Place]) -> Html {
+    let lines = if is_policy(check) { lines } else { &[] };
+    let sign = Sign::of(check.passed, "passed", "failed");
+    let cell = |value: Option<&String>, at: &mut dyn Iterator<Item = &Place>| {
+        let value = value.filter(|value| !value.is_empty());
+        html! {
+            <td>
+                if let Some(value) = value {
+                    <bdi>{ value }</bdi>
+                } else {
+                    <span class="quiet">{ "nothing" }</span>
+                }
+                { for at.map(|place| html! { <><br />{ places([place]) }</> }) }
+            </td>
+        }
+    };
+    html! {
+        <tr class={sign.class}>
+            <th scope="row">
+                { sign.mark() }
+                { &check.name }
+                <span class="visually-hidden">{ ", " }{ sign.words }</span>
+            </th>
+            { cell(check.required.as_ref(), &mut lines.iter().chain(&check.asked_at)) }
+            { cell(Some(&check.offered), &mut check.offered_at.iter()) }
+        </tr>
+    }
+}

@@ -1,0 +1,156 @@
+//! The filters of the matrix, which are its legend at the same time.
+
+use super::{LETTERS, ROW, categories};
+use crate::state::Page;
+use agent_protocol::{Filter, MatrixRow};
+use agent_ui::browser::value_of;
+use agent_ui::words::count;
+use yew::prelude::*;
+
+/// The checks that only requirements of categories have.
+const OF_CATEGORIES: [&str; 2] = ["MISSING_CATEGORY", "MISSING_SCOPE"];
+
+/// The checks that requirements of both kinds have.
+const OF_BOTH: [&str; 3] = [
+    "RESIDENCY_MISMATCH",
+    "SENSITIVITY_EXCEEDED",
+    "UNSIGNED_NOT_ALLOWED",
+];
+
+/// Shows the filters of the rows, and their zoom. `noun` is what a row is about.
+pub(super) fn filters(
+    page: &Page,
+    filter: &Filter,
+    total: u32,
+    noun: &'static str,
+    zoom: &UseStateHandle<usize>,
+) -> Html {
+    let chip = |bit: u16, sign: &'static str, name: String, class: String| {
+        let bits = filter.bits ^ bit;
+        html! {
+            <button
+                class={classes!("chip", class)}
+                aria-pressed={(filter.bits & bit != 0).to_string()}
+                onclick={change(page, filter, move |filter, _: &MouseEvent| filter.bits = bits)}
+            >
+                <span class="sign" aria-hidden="true">{ sign }</span>{ name }
+            </button>
+        }
+    };
+    let requirements = page.content().requirements();
+    let first = categories(requirements);
+    let capabilities = requirements.len() as u32 > first;
+    let base = if filter.tools { first } else { 0 };
+    let ruled = requirements.iter().any(|it| it.ruling.is_some());
+    let applies = |code: &str| {
+        if code.starts_with("POLICY_") {
+            ruled
+        } else if OF_CATEGORIES.contains(&code) {
+            base < first
+        } else {
+            OF_BOTH.contains(&code) || capabilities
+        }
+    };
+    let checks = (0..).zip(LETTERS).zip(&page.state.about.checks);
+    let checks = checks.filter(|(_, check)| applies(&check.code));
+    let checks = checks.map(|((number, letter), check)| {
+        let class = format!("check-{number}");
+        chip(1 << number, letter, check.code.clone(), class)
+    });
+    let options = (0_u32..).zip(requirements).skip(base as usize);
+    let options = options.map(|(number, requirement)| {
+        html! {
+            <option value={number.to_string()} selected={filter.requirement == Some(number)}>
+                { requirement.name() }
+            </option>
+        }
+    });
+    let rows_of = |tools: bool, label: &'static str| {
+        // The checks and requirements of the other rows do not fit these.
+        let reset = move |filter: &mut Filter, _: &MouseEvent| {
+            *filter = Filter {
+                id: std::mem::take(&mut filter.id),
+                tools,
+                ..Filter::default()
+            };
+        };
+        html! {
+            <button
+                aria-pressed={(filter.tools == tools).to_string()}
+                onclick={change(page, filter, reset)}
+            >
+                { label }
+            </button>
+        }
+    };
+    let zoomed = |step: usize, label: &'static str, sign: &'static str| {
+        let zoom = zoom.setter();
+        html! {
+            <button
+                aria-label={label}
+                disabled={step >= ROW.len()}
+                onclick={move |_| zoom.set(step)}
+            >
+                { sign }
+            </button>
+        }
+    };
+    let search = change(page, filter, |filter, event: &InputEvent| {
+        filter.id = value_of(event);
+    });
+    let choose = change(page, filter, |filter, event: &Event| {
+        filter.requirement = value_of(event).parse().ok();
+    });
+    let part = if filter.tools {
+        "Part of an id or a tool"
+    } else {
+        "Part of an id"
+    };
+    html! {
+        <div class="filters">
+            <div class="chips" role="group" aria-label={format!("Show {noun}s with a cell that is")}>
+                { chip(MatrixRow::SELECTED, "✓", "selected".to_owned(), "selected".to_owned()) }
+                { chip(MatrixRow::ELIGIBLE, "○", "eligible".to_owned(), "eligible".to_owned()) }
+                { for checks }
+            </div>
+            <div class="bar">
+                if capabilities {
+                    <span class="choice" role="group" aria-label="A row for each">
+                        { rows_of(false, "Servers") }
+                        { rows_of(true, "Tools") }
+                    </span>
+                }
+                <input
+                    type="search"
+                    placeholder={part}
+                    aria-label={part}
+                    value={filter.id.clone()}
+                    oninput={search}
+                />
+                <select aria-label="Of which requirement" onchange={choose}>
+                    <option value="" selected={filter.requirement.is_none()}>{ "any requirement" }</option>
+                    { for options }
+                </select>
+                <span class="quiet" role="status">{ count(total, noun) }</span>
+                <span class="actions">
+                    { zoomed(zoom.wrapping_sub(1), "Zoom out", "−") }
+                    { zoomed(**zoom + 1, "Zoom in", "+") }
+                </span>
+            </div>
+        </div>
+    }
+}
+
+/// Returns a callback that changes the filter.
+fn change<E>(
+    page: &Page,
+    filter: &Filter,
+    change: impl Fn(&mut Filter, &E) + 'static,
+) -> Callback<E> {
+    let filter = filter.clone();
+    page.callback(move |page, event| {
+        let mut filter = filter.clone();
+        change(&mut filter, &event);
+        page.update(|state| state.content.filter_rows(filter));
+    })
+}

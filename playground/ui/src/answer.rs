@@ -1,0 +1,111 @@
+//! What all answers begin and end with.
+
+use crate::state::Engine;
+use yew::prelude::*;
+
+/// The SHA-256 of the component that the command line embeds, built from the same sources. A build of
+/// the page alone has none.
+const COMPONENT: Option<&str> = option_env!("AGENT_COMPONENT_SHA256");
+
+/// Shows why the engine does not answer, if it does not. `answered` says whether there is an earlier
+/// answer to show.
+pub fn engine_status(engine: &Engine, answered: bool) -> Html {
+    match engine {
+        Engine::Failed(reason) => html! {
+            <p class="failure" role="alert">
+                { format!("The engine stopped: {reason}. Your inputs are safe; the next change restarts it.") }
+            </p>
+        },
+        Engine::Loading(message) => {
+            let class = if answered { "loading" } else { "waiting" };
+            html! { <p {class} role="status">{ *message }</p> }
+        }
+        Engine::Ready if answered => html! {},
+        Engine::Ready => html! { <p class="waiting">{ "…" }</p> },
+    }
+}
+
+/// A yes or a no, and how to show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sign {
+    /// The class of the element around it.
+    pub class: &'static str,
+    /// The character.
+    pub mark: &'static str,
+    /// The same in words, for screen readers.
+    pub words: &'static str,
+}
+
+impl Sign {
+    /// Returns the sign of a yes.
+    pub const fn yes(words: &'static str) -> Self {
+        Self {
+            class: "yes",
+            mark: "✓",
+            words,
+        }
+    }
+
+    /// Returns the sign of a no.
+    pub const fn no(words: &'static str) -> Self {
+        Self {
+            class: "no",
+            mark: "✗",
+            words,
+        }
+    }
+
+    /// Returns one of two signs.
+    pub const fn of(yes: bool, yes_words: &'static str, no_words: &'static str) -> Self {
+        if yes {
+            Self::yes(yes_words)
+        } else {
+            Self::no(no_words)
+        }
+    }
+
+    /// Shows the character.
+    pub fn mark(&self) -> Html {
+        html! { <span class="mark" aria-hidden="true">{ self.mark }</span> }
+    }
+
+    /// Shows the character, with its words for screen readers, in front of a name.
+    pub fn before(&self, name: Html) -> Html {
+        html! {
+            <>
+                { self.mark() }
+                <span class="visually-hidden">{ self.words }{ ": " }</span>
+                { name }
+            </>
+        }
+    }
+}
+
+/// Shows an answer in a sentence, which is the words of `sign`, and some facts about it.
+pub fn headline(sign: Sign, facts: &[String]) -> Html {
+    html! {
+        <header class="headline" role="status">
+            <p class={classes!("answer-line", sign.class)}>{ sign.mark() }{ sign.words }</p>
+            if !facts.is_empty() { <p class="facts"><bdi>{ facts.join(" · ") }</bdi></p> }
+        </header>
+    }
+}
+
+/// Shows the foot of a page: what decided, and how long it took.
+pub(crate) fn footer(version: &str, milliseconds: f64) -> Html {
+    let tenths = (milliseconds * 10.0 + 0.5) as u32;
+    html! {
+        <footer class="foot">
+            <span>{ format!("engine {version}") }</span>
+            if milliseconds > 0.0 {
+                <span class="time">{ format!("decided in {}.{} ms", tenths / 10, tenths % 10) }</span>
+            }
+            if let Some(digest) = COMPONENT {
+                <span class="digest" title="SHA-256 of the component that the command line embeds">
+                    { "component sha256 " }<code>{ digest }</code>
+                </span>
+            }
+            <a href="https://github.com/agent-engine/agent">{ "source" }</a>
+        </footer>
+    }
+}

@@ -1,0 +1,131 @@
+//! The frame of a page: everything around its answers.
+
+use crate::answer::footer;
+use crate::areas::{Area, use_area};
+use crate::browser::use_window_event;
+use crate::content::Content;
+use crate::dialog::{dialogs, help};
+use crate::editor::Editors;
+use crate::files::{on_drop, open_files};
+use crate::header::header;
+use crate::inputs::{inputs, panes};
+use crate::keeping::use_keeping;
+use crate::page::{Actor, Page};
+use crate::problems::Guide;
+use crate::state::{Pane, State};
+use crate::worker::WorkerClient;
+use std::rc::Rc;
+use wasm_bindgen::prelude::JsCast as _;
+use web_sys::{DragEvent, Element, KeyboardEvent};
+use yew::prelude::*;
+
+/// A page.
+#[component]
+pub fn App<C: Content>() -> Html {
+    let area = use_area();
+    let state = use_reducer(move || State::<C>::new(area));
+    let editors = use_memo((), |()| Editors::default());
+    let actor = Actor {
+        dispatcher: state.dispatcher(),
+        editors: Rc::clone(&editors),
+    };
+    let page = Page {
+        state: state.clone(),
+        actor: actor.clone(),
+    };
+    let client = {
+        let report = actor.callback(|actor, event| actor.update(|state| state.hear(event)));
+        let editors = Rc::clone(&editors);
+        use_memo((), |()| WorkerClient::<C>::start(editors, report))
+    };
+    let guide = {
+        let actor = actor.clone();
+        use_memo((), |()| Guide(actor.callback(Actor::go_to)))
+    };
+    let on_change = {
+        let actor = actor.clone();
+        use_callback((), move |kind, ()| {
+            actor.update(move |state| state.edit(&[kind]))
+        })
+    };
+    {
+        let actor = actor.clone();
+        use_effect_with(area, move |area| {
+            let area = *area;
+            actor.update(move |state| state.show_area(area));
+        });
+    }
+    // The editors inside exist before this first effect.
+    {
+        let page = page.clone();
+        use_effect_with((), move |()| C::open(&page));
+    }
+    // Of one moment: a handle shows the latest state, which may be another one in the effect.
+    let request = (state.revision, state.content.wanted(), state.edits);
+    use_effect_with(request, move |(revision, wanted, edits)| {
+        // Before the first revision nothing is loaded.
+        if *revision > 0 {
+            client.request(*revision, wanted.clone(), *edits);
+        }
+    });
+    {
+        let editors = Rc::clone(&editors);
+        let problems = (state.content.problems(), state.marked);
+        use_effect_with(problems, move |(problems, _)| {
+            editors.show_problems(problems);
+        });
+    }
+    let marks = (state.content.marks(), state.marked);
+    use_effect_with(marks, move |(marks, _)| editors.mark(marks));
+    use_keeping(&page);
+    use_keys(&page);
+
+    let pane = match state.pane {
+        Pane::Answer => "answer",
+        Pane::Input(kind) if kind == state.layout().0 => "manifest",
+        Pane::Input(_) => "lower",
+    };
+    html! {
+        <ContextProvider<Guide> context={(*guide).clone()}>
+        <ContextProvider<Page<C>> context={page.clone()}>
+            <div
+                class="page"
+                data-pane={pane}
+                ondragover={|event: DragEvent| event.prevent_default()}
+                ondrop={on_drop(page.callback(open_files))}
+            >
+                { header(&page) }
+                <main>
+                    { inputs(&page, &on_change) }
+                    { C::answer() }
+                </main>
+                { panes(&page) }
+                { footer(C::version(&state.about), state.milliseconds) }
+                { dialogs(&page) }
+            </div>
+        </ContextProvider<Page<C>>>
+        </ContextProvider<Guide>>
+    }
+}
+
+/// The keys that work everywhere on the page.
+#[hook]
+fn use_keys<C: Content>(page: &Page<C>) {
+    let actor = page.actor.clone();
+    use_window_event("keydown", move |event: Event| {
+        let event: KeyboardEvent = event.unchecked_into();
+        // The keys of another page are its own.
+        if event.ctrl_key() || event.meta_key() || C::layout(Area::current()).is_none() {
+            return;
+        }
+        let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
+        let field = "input, textarea, select, .cm-editor, dialog";
+        let writing = target.is_some_and(|it| it.closest(field).is_ok_and(|it| it.is_some()));
+        if event.key() == "?" && !event.alt_key() && !writing {
+            actor.update(|state| state.dialog = Some(help::<C>()));
+        } else if !C::press(&actor, &event, writing) {
+            return;
+        }
+        event.prevent_default();
+    });
+}

@@ -1,0 +1,95 @@
+//! The areas of the playground, one of which is visible.
+//!
+//! The address names the visible area behind `#`. The first area has nothing there, and links that
+//! hold inputs open it. `static/boot.js` loads the module of an area when it is first visible.
+
+use crate::app::App;
+use crate::browser::{self, use_window_event};
+use crate::content::Content;
+use yew::prelude::*;
+
+/// An area.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Area {
+    /// The servers and tools that an agent gets.
+    Servers,
+    /// Plans of several steps.
+    Plans,
+    /// Plans of one call.
+    Call,
+    /// Summaries and their evidence.
+    Grounding,
+}
+
+/// The areas in the order in which they are shown, the hash of each in the address, and its name.
+const AREAS: [(Area, &str, &str); 4] = [
+    (Area::Servers, "#", "Servers"),
+    (Area::Plans, "#plans", "Plans"),
+    (Area::Call, "#call", "One call"),
+    (Area::Grounding, "#grounding", "Grounding"),
+];
+
+impl Area {
+    /// Returns the area that the address names.
+    pub(crate) fn current() -> Self {
+        Self::of(&browser::hash())
+    }
+
+    fn of(hash: &str) -> Self {
+        let named = AREAS.into_iter().find(|(_, each, _)| *each == hash);
+        named.map_or(Self::Servers, |(area, ..)| area)
+    }
+
+    /// Makes this the visible area.
+    pub(crate) fn open(self) {
+        let entry = AREAS.into_iter().find(|(area, ..)| *area == self);
+        if let Some((_, hash, _)) = entry
+            && Self::current() != self
+        {
+            browser::set_hash(hash);
+        }
+    }
+}
+
+/// Renders a page in the element of this id, which `index.html` has for its module.
+pub fn render<C: Content>(id: &str) {
+    let document = web_sys::window().and_then(|window| window.document());
+    if let Some(element) = document.and_then(|document| document.get_element_by_id(id)) {
+        yew::Renderer::<App<C>>::with_root(element).render();
+    }
+}
+
+/// Returns the visible area, and renders the component again when it changes.
+#[hook]
+pub(crate) fn use_area() -> Area {
+    let area = use_state(Area::current);
+    let changed = area.setter();
+    use_window_event("hashchange", move |_| changed.set(Area::current()));
+    *area
+}
+
+/// Links to all areas.
+#[component]
+pub(crate) fn Areas() -> Html {
+    let area = use_area();
+    let links = AREAS.map(|(each, hash, name)| {
+        let current = (each == area).then_some("page");
+        html! { <a href={hash} aria-current={current}>{ name }</a> }
+    });
+    html! { <nav class="areas" aria-label="Areas">{ for links }</nav> }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AREAS, Area};
+
+    #[test]
+    fn an_area_has_a_hash_and_every_other_hash_is_the_first_area() {
+        for (area, hash, _) in AREAS {
+            assert_eq!(Area::of(hash), area);
+        }
+        for hash in ["", "#1.q1bK", "#plan", "plans"] {
+            assert_eq!(Area::of(hash), Area::Servers, "{hash}");
+        }
+    }
+}

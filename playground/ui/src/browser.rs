@@ -1,0 +1,130 @@
+//! Functions of the browser.
+
+use js_sys::{Array, Object, Promise, Reflect};
+use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue, wasm_bindgen};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::Event;
+use yew::prelude::{hook, use_effect_with};
+
+#[wasm_bindgen(raw_module = "./browser.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = compress)]
+    fn js_compress(text: &str) -> Promise;
+    #[wasm_bindgen(js_name = decompress)]
+    fn js_decompress(packed: &str, limit: u32) -> Promise;
+    #[wasm_bindgen(js_name = copy)]
+    fn js_copy(text: &str) -> Promise;
+    #[wasm_bindgen(js_name = readFiles)]
+    fn js_read_files(files: &web_sys::FileList, limit: u32) -> Promise;
+
+    /// Downloads a text as a file.
+    pub fn download(name: &str, text: &str);
+    /// Stores a value. Returns false if storage is full or forbidden.
+    pub fn store(key: &str, value: &str) -> bool;
+    /// Returns a stored value.
+    pub fn load(key: &str) -> Option<String>;
+    /// Removes a stored value.
+    pub fn forget(key: &str);
+    /// Returns what the address has behind the path: nothing, or `#` and more.
+    pub fn hash() -> String;
+    #[wasm_bindgen(js_name = setHash)]
+    pub(crate) fn set_hash(hash: &str);
+    /// Removes the hash from the address.
+    #[wasm_bindgen(js_name = forgetHash)]
+    pub fn forget_hash();
+    /// Returns the address of the page, without a hash.
+    pub fn address() -> String;
+    /// Moves the keyboard to the element of an id.
+    pub fn focus(id: &str);
+    /// Returns the value of the field that an event is about.
+    #[wasm_bindgen(js_name = valueOf)]
+    pub fn value_of(event: &Event) -> String;
+    pub(crate) fn theme() -> Option<String>;
+    #[wasm_bindgen(js_name = showTheme)]
+    pub(crate) fn show_theme(name: &str);
+}
+
+/// A file that the user opened.
+pub(crate) struct File {
+    pub(crate) name: String,
+    /// The content; `None` if it is too large.
+    pub(crate) text: Option<String>,
+}
+
+/// Converts a text to base64url of its DEFLATE form.
+///
+/// # Errors
+/// The browser's message, if it can't.
+pub async fn compress(text: &str) -> Result<String, String> {
+    text_of(js_compress(text)).await
+}
+
+/// Reverses [`compress`], for texts of at most `limit` bytes.
+///
+/// # Errors
+/// The browser's message, if this is not such a form or holds more.
+pub async fn decompress(packed: &str, limit: u32) -> Result<String, String> {
+    text_of(js_decompress(packed, limit)).await
+}
+
+/// Copies a text to the clipboard. Returns false if the browser does not allow it.
+pub(crate) async fn copy(text: &str) -> bool {
+    JsFuture::from(js_copy(text)).await == Ok(JsValue::TRUE)
+}
+
+/// Reads files of at most `limit` bytes each.
+pub(crate) async fn read_files(files: &web_sys::FileList, limit: u32) -> Vec<File> {
+    let files = JsFuture::from(js_read_files(files, limit)).await;
+    let files = files.unwrap_or_else(|_| Array::new().into());
+    Array::from(&files)
+        .iter()
+        .map(|file| File {
+            name: property(&file, "name").unwrap_or_default(),
+            text: property(&file, "text"),
+        })
+        .collect()
+}
+
+/// Returns a plain object.
+pub(crate) fn object(fields: &[(&str, JsValue)]) -> JsValue {
+    let object = Object::new();
+    for (name, value) in fields {
+        // A plain object accepts every property.
+        let _ = Reflect::set(&object, &JsValue::from_str(name), value);
+    }
+    object.into()
+}
+
+fn property(object: &JsValue, name: &str) -> Option<String> {
+    Reflect::get(object, &name.into()).ok()?.as_string()
+}
+
+async fn text_of(promise: Promise) -> Result<String, String> {
+    match JsFuture::from(promise).await {
+        Ok(text) => Ok(text.as_string().unwrap_or_default()),
+        Err(error) => Err(match error.dyn_into::<js_sys::Error>() {
+            Ok(error) => error.message().into(),
+            Err(other) => format!("{other:?}"),
+        }),
+    }
+}
+
+/// Listens to events of the window for as long as the component lives.
+#[hook]
+pub(crate) fn use_window_event(name: &'static str, listen: impl FnMut(Event) + 'static) {
+    use_effect_with((), move |()| {
+        let listener = Closure::<dyn FnMut(Event)>::new(listen);
+        let window = web_sys::window();
+        if let Some(window) = &window {
+            // A window accepts every listener.
+            let _ =
+                window.add_event_listener_with_callback(name, listener.as_ref().unchecked_ref());
+        }
+        move || {
+            if let Some(window) = window {
+                let listener = listener.as_ref().unchecked_ref();
+                let _ = window.remove_event_listener_with_callback(name, listener);
+            }
+        }
+    });
+}

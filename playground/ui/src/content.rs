@@ -1,0 +1,155 @@
+//! The content that distinguishes one page from another.
+
+use crate::areas::Area;
+use crate::example::{Example, Texts};
+use crate::page::{Actor, Page};
+use crate::worker::WorkerProtocol;
+use agent_protocol::{Diagnostic, DocumentKind, Place};
+use std::fmt::Debug;
+use std::rc::Rc;
+use web_sys::KeyboardEvent;
+use yew::Html;
+
+/// A document with an editor.
+pub struct Document {
+    /// Its kind.
+    pub kind: DocumentKind,
+    /// The document in a few words.
+    pub about: &'static str,
+    /// The text of its editor while that is empty.
+    pub placeholder: &'static str,
+    /// The document that it is shown below, where it has no tab of its own.
+    pub below: Option<DocumentKind>,
+}
+
+impl Document {
+    /// Returns a document with a tab, or with a place above the tabs.
+    pub const fn new(kind: DocumentKind, about: &'static str, placeholder: &'static str) -> Self {
+        Self {
+            kind,
+            about,
+            placeholder,
+            below: None,
+        }
+    }
+
+    /// Returns the document without a tab, below another one.
+    pub const fn below(self, kind: DocumentKind) -> Self {
+        Self {
+            below: Some(kind),
+            ..self
+        }
+    }
+}
+
+/// An area and its documents. The first is always visible, and one of the others below it.
+pub type Layout = (Area, &'static [DocumentKind]);
+
+/// An area, the heading of its examples, and the examples from simple to advanced.
+pub type Gallery = (Area, &'static str, &'static [Example]);
+
+/// A place in a document, and the class of its background: `yes`, `near`, `no` or none, and `chosen`
+/// besides.
+pub type Mark = (Place, &'static str);
+
+/// The documents of a page, and how the browser keeps them.
+pub trait Documents: Sized + 'static {
+    /// All documents, in the order in which they are shown.
+    const DOCUMENTS: &'static [Document];
+    /// The documents of each area, the page's first area first.
+    const LAYOUTS: &'static [Layout];
+    /// The examples of each area. A first visit shows the very first one.
+    const GALLERIES: &'static [Gallery];
+    /// The texts of the examples, except those that an example has itself.
+    const BASIS: Texts = &[];
+    /// The file name extensions that the page opens, separated by commas.
+    const EXTENSIONS: &'static str;
+    /// Names of files that the page opens, for a message.
+    const FILE_NAMES: &'static str;
+
+    /// Returns the document that a file belongs to, by the file's name in lower case.
+    fn document_of(area: Area, name: &str) -> Option<DocumentKind>;
+
+    /// Returns the documents of an area. Returns `None` if the area belongs to another page.
+    fn layout(area: Area) -> Option<&'static [DocumentKind]> {
+        let layout = Self::LAYOUTS.iter().find(|(each, _)| *each == area);
+        layout.map(|(_, documents)| *documents)
+    }
+
+    /// Iterates over the kinds of all documents.
+    fn kinds() -> impl Iterator<Item = DocumentKind> {
+        Self::DOCUMENTS.iter().map(|document| document.kind)
+    }
+
+    /// Returns the document whose tab shows a document.
+    fn tab(kind: DocumentKind) -> DocumentKind {
+        let document = Self::DOCUMENTS.iter().find(|it| it.kind == kind);
+        document.and_then(|it| it.below).unwrap_or(kind)
+    }
+
+    /// Returns whether an area shows a document.
+    fn shows(area: Area, kind: DocumentKind) -> bool {
+        Self::layout(area).is_some_and(|layout| layout.contains(&Self::tab(kind)))
+    }
+
+    /// Returns a text of the first visit.
+    fn first_text(kind: DocumentKind) -> &'static str {
+        let first = Self::GALLERIES.iter().find_map(|(.., all)| all.first());
+        first.map_or("", |example| example.text(kind, Self::BASIS))
+    }
+}
+
+/// The views and actions of one page, and their state.
+pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + PartialEq {
+    /// The page's own keyboard shortcuts, and what each does.
+    const KEYS: &'static [(&'static str, &'static str)];
+
+    /// Returns what the next request asks for. When this changes, the page sends a request.
+    fn wanted(&self) -> Self::Wanted;
+
+    /// Returns the problems of all documents.
+    fn problems(&self) -> Rc<[Diagnostic]>;
+
+    /// Returns the places that have a background in the editors.
+    fn marks(&self) -> Vec<Mark>;
+
+    /// Takes an answer. Returns false if it only shows more of the last decision.
+    fn answered(&mut self, answer: Self::Answer) -> bool;
+
+    /// Reacts to another area of the page.
+    fn show_area(&mut self, _area: Area) {}
+
+    /// Reacts to texts that replace those before, such as an example.
+    fn replaced(&mut self) {}
+
+    /// Loads the documents of the last visit, or of a link, or of the first example.
+    fn open(page: &Page<Self>);
+
+    /// Stores the texts for the next visit. Returns whether the browser did.
+    fn keep(page: &Page<Self>) -> bool;
+
+    /// Removes the stored texts.
+    fn forget();
+
+    /// Shows the answer of the visible area.
+    fn answer() -> Html;
+
+    /// Shows the introduction of the help dialog.
+    fn help() -> Html;
+
+    /// Shows the page's own buttons of the toolbar.
+    fn toolbar(_page: &Page<Self>) -> Html {
+        Html::default()
+    }
+
+    /// Shows what stands above the editor of a document.
+    fn above(_page: &Page<Self>, _kind: DocumentKind) -> Html {
+        Html::default()
+    }
+
+    /// Handles a key of the page's own, pressed without Ctrl or Meta. Returns whether it was one.
+    /// `writing` says that the keyboard is in a field.
+    fn press(_actor: &Actor<Self>, _event: &KeyboardEvent, _writing: bool) -> bool {
+        false
+    }
+}

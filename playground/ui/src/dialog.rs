@@ -1,0 +1,93 @@
+//! What lies over the page: dialogs and the notice.
+
+use crate::content::Content;
+use crate::notice::notice;
+use crate::page::Page;
+use crate::state::Dialog;
+use web_sys::HtmlDialogElement;
+use yew::prelude::*;
+
+/// Shows the dialog that is open, and the notice.
+pub(crate) fn dialogs<C: Content>(page: &Page<C>) -> Html {
+    let on_close = page.on(|state| state.dialog = None);
+    let dialog = page.state.dialog.clone().map(|Dialog { title, body }| {
+        html! { <Modal key={title} {title} {on_close}>{ body }</Modal> }
+    });
+    html! { <>{ dialog }{ notice(page) }</> }
+}
+
+#[derive(Properties, PartialEq)]
+struct ModalProps {
+    title: AttrValue,
+    on_close: Callback<()>,
+    children: Html,
+}
+
+/// A dialog of the browser, which keeps the keyboard inside and returns it afterwards.
+#[component]
+fn Modal(props: &ModalProps) -> Html {
+    let dialog = use_node_ref();
+    {
+        let dialog = dialog.clone();
+        use_effect_with((), move |()| {
+            if let Some(dialog) = dialog.cast::<HtmlDialogElement>() {
+                // This fails only if it is open already.
+                let _ = dialog.show_modal();
+            }
+        });
+    }
+    html! {
+        <dialog
+            ref={dialog}
+            aria-labelledby="dialog-title"
+            onclose={props.on_close.reform(|_: Event| ())}
+        >
+            <header>
+                <h2 id="dialog-title">{ &props.title }</h2>
+                { close("Close", props.on_close.reform(|_| ())) }
+            </header>
+            { props.children.clone() }
+        </dialog>
+    }
+}
+
+/// Shows a button that closes something.
+pub fn close(label: &'static str, onclick: Callback<MouseEvent>) -> Html {
+    html! { <button class="close" {onclick} aria-label={label}>{ "×" }</button> }
+}
+
+/// Keyboard shortcuts of every page; those of the page come between them.
+const FIRST_KEYS: [(&str, &str); 2] = [
+    ("?", "this help"),
+    (
+        "Tab, Shift Tab",
+        "next or previous element, also out of an editor",
+    ),
+];
+const LAST_KEYS: [(&str, &str); 2] = [
+    ("F8 in an editor", "next problem"),
+    ("Ctrl Z, Ctrl F in an editor", "undo, search"),
+];
+
+/// Returns the help dialog.
+pub(crate) fn help<C: Content>() -> Dialog {
+    let keys = FIRST_KEYS.iter().chain(C::KEYS).chain(&LAST_KEYS);
+    let keys = keys.map(|(key, does)| {
+        html! { <><dt><kbd>{ *key }</kbd></dt><dd>{ *does }</dd></> }
+    });
+    let body = html! {
+        <>
+            { C::help() }
+            <p>
+                { "Nothing leaves your browser: there is no server behind this page. The browser keeps \
+                   the inputs until you reset them." }
+            </p>
+            <h3>{ "Keys" }</h3>
+            <dl class="keys">{ for keys }</dl>
+        </>
+    };
+    Dialog {
+        title: "Help",
+        body,
+    }
+}

@@ -1,0 +1,304 @@
+//! The text editors.
+//!
+//! The editors hold the texts and their undo history. [`Editors`] finds the editor of a document,
+//! and [`EditorPane`] puts one on the page.
+
+use crate::browser::object;
+use crate::content::Mark;
+use crate::problems::severity;
+use agent_protocol::{Diagnostic, DocumentKind, Edit, Place, Point};
+use gloo_timers::callback::Timeout;
+use js_sys::{Array, JsString};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use wasm_bindgen::prelude::{Closure, JsValue, wasm_bindgen};
+use web_sys::Element;
+use yew::prelude::*;
+
+#[wasm_bindgen(raw_module = "./editor/editor.js")]
+extern "C" {
+    type Editor;
+    #[wasm_bindgen(constructor)]
+    fn new(parent: &Element, options: &JsValue, on_change: &JsValue) -> Editor;
+    #[wasm_bindgen(method)]
+    fn text(this: &Editor) -> JsString;
+    #[wasm_bindgen(method, js_name = setText)]
+    fn set_text(this: &Editor, text: &str);
+    #[wasm_bindgen(method, js_name = replaceAll)]
+    fn replace_all(this: &Editor, text: &str);
+    #[wasm_bindgen(method, js_name = setDiagnostics)]
+    fn set_diagnostics(this: &Editor, diagnostics: &Array);
+    #[wasm_bindgen(method)]
+    fn highlight(this: &Editor, places: &Array);
+    #[wasm_bindgen(method)]
+    fn reveal(this: &Editor, start: &JsValue, end: &JsValue, focus: bool);
+    #[wasm_bindgen(method, js_name = applyEdits)]
+    fn apply_edits(this: &Editor, edits: &Array);
+    #[wasm_bindgen(method)]
+    fn undo(this: &Editor) -> bool;
+    #[wasm_bindgen(method)]
+    fn compare(this: &Editor, original: Option<&str>);
+    #[wasm_bindgen(method)]
+    fn destroy(this: &Editor);
+}
+
+fn point(point: Point) -> JsValue {
+    object(&[("line", point.line.into()), ("column", point.column.into())])
+}
+
+/// Returns a place with more fields.
+fn at<const N: usize>(place: &Place, fields: [(&str, JsValue); N]) -> JsValue {
+    let ends = [("start", point(place.start)), ("end", point(place.end))];
+    let all: Vec<_> = ends.into_iter().chain(fields).collect();
+    object(&all)
+}
+
+/// Returns the file name of a document.
+pub fn file_name(kind: DocumentKind) -> &'static str {
+    match kind {
+        DocumentKind::Manifest => "agents.md",
+        DocumentKind::Index => "mcp.index.json",
+        DocumentKind::Lock => "agents.lock",
+        DocumentKind::Task => "task.yaml",
+        DocumentKind::Tenant => "tenant.yaml",
+        DocumentKind::Health => "health.yaml",
+        DocumentKind::Policy => "policy.rego",
+        DocumentKind::Context => "context.yaml",
+        DocumentKind::Call => "call.json",
+        DocumentKind::Plan => "plan.json",
+        DocumentKind::ToolPool => "tool-pool.json",
+        DocumentKind::Profile => "profile.json",
+        DocumentKind::Request => "request.json",
+        DocumentKind::Catalogue => "catalogue.json",
+        DocumentKind::Summary => "summary.json",
+        DocumentKind::Payload => "payload.json",
+    }
+}
+
+/// Returns the language of a document, by its name in the editor.
+fn language(kind: DocumentKind) -> &'static str {
+    match file_name(kind).rsplit_once('.') {
+        Some((_, "md")) => "agents.md",
+        Some((_, "yaml")) => "yaml or json",
+        Some((_, "rego")) => "rego",
+        _ => "json",
+    }
+}
+
+/// The editors of a page.
+#[derive(Default)]
+pub struct Editors {
+    editors: [RefCell<Option<Editor>>; DocumentKind::ALL.len()],
+    /// Whether an editor underlines anything.
+    underlined: [Cell<bool>; DocumentKind::ALL.len()],
+}
+
+impl PartialEq for Editors {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Editors {
+    fn with<T>(&self, kind: DocumentKind, call: impl FnOnce(&Editor) -> T) -> Option<T> {
+        self.editors[kind as usize].borrow().as_ref().map(call)
+    }
+
+    /// Returns whether a document has an editor.
+    pub(crate) fn has(&self, kind: DocumentKind) -> bool {
+        self.editors[kind as usize].borrow().is_some()
+    }
+
+    /// Returns the text of a document. It is empty before its editor exists.
+    pub fn text(&self, kind: DocumentKind) -> JsString {
+        self.with(kind, Editor::text).unwrap_or_default()
+    }
+
+    /// Returns whether a text has anything but white space.
+    pub fn is_filled(&self, kind: DocumentKind) -> bool {
+        self.text(kind).trim().length() > 0
+    }
+
+    /// Replaces a text in one step, which the user can undo.
+    pub(crate) fn replace(&self, kind: DocumentKind, text: &str) {
+        self.with(kind, |editor| editor.replace_all(text));
+    }
+
+    /// Loads a text, with an empty undo history.
+    pub fn load(&self, kind: DocumentKind, text: &str) {
+        self.with(kind, |editor| editor.set_text(text));
+    }
+
+    /// Undoes the last step in a text.
+    pub(crate) fn undo(&self, kind: DocumentKind) {
+        self.with(kind, Editor::undo);
+    }
+
+    /// Underlines these problems, and no others.
+    pub(crate) fn show_problems(&self, diagnostics: &[Diagnostic]) {
+        for kind in DocumentKind::ALL {
+            let marks = diagnostics.iter().filter_map(|found| {
+                let place = found.labels.first()?.place;
+                (place.source == kind).then(|| problem(&place, found))
+            });
+            let marks: Array = marks.collect();
+            // Most edits lead from no problem to no problem: a large text is not drawn again then.
+            let underlined = marks.length() > 0;
+            if self.underlined[kind as usize].replace(underlined) || underlined {
+                self.with(kind, |editor| editor.set_diagnostics(&marks));
+            }
+        }
+    }
+
+    /// Gives these places a background, and no others.
+    pub(crate) fn mark(&self, marks: &[Mark]) {
+        for kind in DocumentKind::ALL {
+            let here = marks.iter().filter(|(place, _)| place.source == kind);
+            let here = here.map(|(place, class)| at(place, [("tone", (*class).into())]));
+            let here: Array = here.collect();
+            self.with(kind, |editor| editor.highlight(&here));
+        }
+    }
+
+    /// Scrolls to a place.
+    pub fn reveal(&self, place: &Place, focus: bool) {
+        self.with(place.source, |editor| {
+            editor.reveal(&point(place.start), &point(place.end), focus);
+        });
+    }
+
+    /// Scrolls to a place after the page is rendered, because a hidden editor can't scroll. With `focus`
+    /// the cursor moves there.
+    pub fn reveal_soon(self: &Rc<Self>, place: Place, focus: bool) {
+        let editors = Rc::clone(self);
+        Timeout::new(0, move || editors.reveal(&place, focus)).forget();
+    }
+
+    /// Applies edits, those of each text as one step, which the user can undo. Returns the kinds of the
+    /// edited documents.
+    pub(crate) fn apply(&self, edits: &[Edit]) -> Vec<DocumentKind> {
+        let apply = |kind: &DocumentKind| {
+            let edits = edits.iter().filter(|edit| edit.place.source == *kind);
+            let changes =
+                edits.map(|it| at(&it.place, [("insert", it.replacement.as_str().into())]));
+            let changes: Array = changes.collect();
+            let edited = changes.length() > 0;
+            if edited {
+                self.with(*kind, |editor| editor.apply_edits(&changes));
+            }
+            edited
+        };
+        DocumentKind::ALL.into_iter().filter(apply).collect()
+    }
+}
+
+/// Returns a problem for the editor.
+fn problem(place: &Place, found: &Diagnostic) -> JsValue {
+    let help = found.help.iter().map(|text| JsValue::from_str(text));
+    let fields = [
+        ("severity", severity(found.severity).into()),
+        ("code", found.code.as_str().into()),
+        ("message", found.message.as_str().into()),
+        ("help", help.collect::<Array>().into()),
+    ];
+    at(place, fields)
+}
+
+#[derive(Properties, PartialEq, Clone)]
+pub(crate) struct EditorProps {
+    pub(crate) kind: DocumentKind,
+    /// The editors among which this one is found.
+    pub(crate) editors: Rc<Editors>,
+    pub(crate) placeholder: AttrValue,
+    /// Called after each change of the text, except by [`Editors::load`].
+    pub(crate) on_change: Callback<DocumentKind>,
+}
+
+/// Puts an editor into an element. An editor with a document can be edited, and `text` is its
+/// placeholder.
+fn create(
+    parent: &NodeRef,
+    document: Option<DocumentKind>,
+    label: &str,
+    text: &str,
+    wrapped: bool,
+    on_change: impl FnMut() + 'static,
+) -> Option<Editor> {
+    let options = object(&[
+        ("language", document.map_or("json", language).into()),
+        ("label", label.into()),
+        ("readOnly", document.is_none().into()),
+        ("placeholder", text.into()),
+        ("wrapped", wrapped.into()),
+    ]);
+    let on_change = Closure::<dyn FnMut()>::new(on_change).into_js_value();
+    Some(Editor::new(&parent.cast()?, &options, &on_change))
+}
+
+/// The editor of a document.
+#[component]
+pub(crate) fn EditorPane(props: &EditorProps) -> Html {
+    let parent = use_node_ref();
+    {
+        let (parent, props) = (parent.clone(), props.clone());
+        use_effect_with((), move |()| {
+            let (kind, on_change) = (props.kind, props.on_change);
+            let on_change = move || on_change.emit(kind);
+            // These hold long sentences.
+            let wrapped = matches!(kind, DocumentKind::Summary | DocumentKind::Payload);
+            let name = file_name(kind);
+            let editor = create(
+                &parent,
+                Some(kind),
+                name,
+                &props.placeholder,
+                wrapped,
+                on_change,
+            );
+            props.editors.editors[kind as usize].replace(editor);
+        });
+    }
+    html! { <div class="editor" ref={parent} /> }
+}
+
+/// The properties of a [`Viewer`].
+#[derive(Properties, PartialEq)]
+pub struct ViewerProps {
+    /// The name for screen readers.
+    pub label: AttrValue,
+    /// The text.
+    pub text: Rc<str>,
+    /// The text to compare with, if any.
+    #[prop_or_default]
+    pub original: Option<Rc<str>>,
+    /// Whether long lines are broken.
+    #[prop_or_default]
+    pub wrapped: bool,
+}
+
+/// A read-only text, with its differences from another text.
+#[component]
+pub fn Viewer(props: &ViewerProps) -> Html {
+    let parent = use_node_ref();
+    let editor = use_mut_ref(|| None::<Editor>);
+    {
+        let (parent, editor) = (parent.clone(), editor.clone());
+        let (label, wrapped) = (props.label.clone(), props.wrapped);
+        use_effect_with((), move |()| {
+            editor.replace(create(&parent, None, &label, "", wrapped, || ()));
+            move || {
+                if let Some(editor) = editor.take() {
+                    editor.destroy();
+                }
+            }
+        });
+    }
+    let shown = (Rc::clone(&props.text), props.original.clone());
+    use_effect_with(shown, move |(text, original)| {
+        if let Some(editor) = editor.borrow().as_ref() {
+            editor.set_text(text);
+            editor.compare(original.as_deref());
+        }
+    });
+    html! { <div class="viewer" ref={parent} /> }
+}

@@ -1,0 +1,27 @@
+//! An example of a page. Tests of the worker include this file and the galleries: they use nothing
+//! of a page.
+
+use agent_protocol::DocumentKind;
+
+/// Texts by the kinds of their documents.
+pub type Texts = &'static [(DocumentKind, &'static str)];
+
+/// An example.
+#[derive(Debug)]
+pub struct Example {
+    /// What it demonstrates, in a few words.
+    pub title: &'static str,
+    /// The code that it leads to, or the rule that breaks a tie. Empty if there is no problem.
+    pub code: &'static str,
+    /// The texts that it has itself.
+    pub texts: Texts,
+}
+
+impl Example {
+    /// Returns the text of a document: the example's own, or else that of `basis`, or else none.
+    pub fn text(&self, kind: DocumentKind, basis: Texts) -> &'static str {
+        let mut texts = self.texts.iter().chain(basis);
+        let text = texts.find(|(each, _)| *each == kind);
+        text.map_or("", |(_, text)| text)
+    }
+}

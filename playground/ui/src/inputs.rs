@@ -1,0 +1,138 @@
+//! The documents and their editors.
+
+use crate::content::{Content, Document};
+use crate::editor::{EditorPane, file_name};
+use crate::page::Page;
+use crate::state::Pane;
+use crate::words::count;
+use agent_protocol::{DocumentKind, Severity};
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// Shows the editors of all documents, two of which are visible.
+pub(crate) fn inputs<C: Content>(page: &Page<C>, on_change: &Callback<DocumentKind>) -> Html {
+    let (upper, lower) = page.state.layout();
+    let editor = |document: &Document| {
+        html! {
+            <EditorPane
+                kind={document.kind}
+                editors={Rc::clone(&page.editors)}
+                placeholder={document.placeholder}
+                on_change={on_change.clone()}
+            />
+        }
+    };
+    let body = |document: &Document, visible: DocumentKind| {
+        let kind = document.kind;
+        let below = C::DOCUMENTS.iter().filter(|it| it.below == Some(kind));
+        let below = below.map(|document| {
+            html! {
+                <>
+                    <h3 class="input-head context">{ name(page, document) }</h3>
+                    { editor(document) }
+                </>
+            }
+        });
+        html! {
+            <div
+                key={file_name(kind)}
+                class={classes!("input-body", (kind != visible).then_some("hidden"))}
+            >
+                { C::above(page, kind) }
+                { editor(document) }
+                { for below }
+            </div>
+        }
+    };
+    let (uppers, lowers): (Vec<_>, Vec<_>) = C::DOCUMENTS
+        .iter()
+        .filter(|document| document.below.is_none())
+        .partition(|document| C::LAYOUTS.iter().any(|(_, it)| it[0] == document.kind));
+    let heading = uppers.iter().find(|document| document.kind == upper);
+    let tabs = lowers.iter().filter(|it| lower.contains(&it.kind));
+    let tabs = tabs.map(|document| tab(page, document));
+    html! {
+        <section class="inputs" aria-label="Inputs">
+            <div class="input manifest">
+                <h2 class="input-head">{ for heading.map(|document| name(page, document)) }</h2>
+                { for uppers.iter().map(|document| body(document, upper)) }
+            </div>
+            <div class="input lower">
+                <div class="input-head" role="group" aria-label="Visible input">{ for tabs }</div>
+                { for lowers.iter().map(|document| body(document, page.state.lower)) }
+            </div>
+        </section>
+    }
+}
+
+/// Shows the name of a document that is always visible.
+fn name<C: Content>(page: &Page<C>, document: &Document) -> Html {
+    html! {
+        <span class="input-name" title={document.about}>
+            { file_name(document.kind) }
+            { problems(page, document.kind) }
+        </span>
+    }
+}
+
+/// Shows a button that brings a document to the front.
+fn tab<C: Content>(page: &Page<C>, document: &Document) -> Html {
+    let kind = document.kind;
+    let blank = !page.editors.is_filled(kind);
+    html! {
+        <button
+            key={file_name(kind)}
+            class={classes!("input-name", blank.then_some("blank"))}
+            aria-pressed={(page.state.lower == kind).to_string()}
+            title={document.about}
+            onclick={page.on(move |state| state.show_input(kind))}
+        >
+            { file_name(kind) }
+            if blank { <span class="visually-hidden">{ ", empty" }</span> }
+            { problems(page, kind) }
+        </button>
+    }
+}
+
+/// Shows the number of errors and warnings of a document.
+fn problems<C: Content>(page: &Page<C>, kind: DocumentKind) -> Html {
+    let found = page.content().problems();
+    let badge = |(severity, noun)| {
+        let here = found.iter().filter(|it| {
+            let label = it.labels.first();
+            it.severity == severity && label.is_some_and(|label| label.place.source == kind)
+        });
+        let here = here.count() as u32;
+        html! {
+            if here > 0 { <span class={classes!("badge", noun)}>{ count(here, noun) }</span> }
+        }
+    };
+    let badges = [(Severity::Error, "error"), (Severity::Warning, "warning")].map(badge);
+    html! { <>{ for badges }</> }
+}
+
+/// Shows buttons for the parts of the page, where there is room for one only.
+pub(crate) fn panes<C: Content>(page: &Page<C>) -> Html {
+    let item = |pane: Pane, name: &'static str| {
+        html! {
+            <button
+                key={name}
+                aria-pressed={(page.state.pane == pane).to_string()}
+                onclick={page.on(move |state| match pane {
+                    Pane::Input(kind) => state.show_input(kind),
+                    Pane::Answer => state.pane = pane,
+                })}
+            >
+                { name }
+            </button>
+        }
+    };
+    let (upper, lower) = page.state.layout();
+    let documents = [upper].into_iter().chain(lower.iter().copied());
+    html! {
+        <nav class="panes" aria-label="Parts of the page">
+            { for documents.map(|kind| item(Pane::Input(kind), file_name(kind))) }
+            { item(Pane::Answer, "Answer") }
+        </nav>
+    }
+}

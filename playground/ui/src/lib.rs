@@ -1,0 +1,27 @@
+//! The user interface that all pages of the playground share.
+//!
+//! Each page is a module of its own, which the browser loads when it first shows one of the page's
+//! areas. This crate holds what every page has: the frame with editors, examples, help and notices,
+//! the connection to the worker, and the way to show problems and fixes. A page implements
+//! [`content::Content`] and adds its answers. This crate neither asks nor decides anything itself.
+
+pub mod answer;
+pub mod app;
+pub mod areas;
+pub mod browser;
+pub mod content;
+pub mod dialog;
+pub mod editor;
+pub mod example;
+mod examples;
+mod files;
+mod header;
+mod inputs;
+mod keeping;
+pub mod notice;
+pub mod page;
+pub mod problems;
+pub mod state;
+mod theme;
+pub mod words;
+pub mod worker;

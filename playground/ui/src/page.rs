@@ -1,0 +1,145 @@
+//! What every component of a page has at hand.
+
+use crate::browser;
+use crate::content::Content;
+use crate::editor::Editors;
+use crate::notice::Notice;
+use crate::state::{State, Update};
+use agent_protocol::{DocumentKind, Edit, Fix, Place};
+use std::ops::Deref;
+use std::rc::Rc;
+use wasm_bindgen_futures::spawn_local;
+use yew::prelude::*;
+
+/// The means to act. It never changes, so that a component that only acts is not rendered again with
+/// each answer.
+#[derive(Clone, PartialEq)]
+pub struct Actor<C: Content> {
+    pub(crate) dispatcher: UseReducerDispatcher<State<C>>,
+    /// The editors of the page.
+    pub editors: Rc<Editors>,
+}
+
+impl<C: Content> Actor<C> {
+    /// Changes the state.
+    pub fn update(&self, update: impl FnOnce(&mut State<C>) + 'static) {
+        self.dispatcher.dispatch(Update(Box::new(update)));
+    }
+
+    /// Returns a callback that changes the state.
+    pub fn on<E>(&self, update: impl FnOnce(&mut State<C>) + Clone + 'static) -> Callback<E> {
+        self.callback(move |actor, _| actor.update(update.clone()))
+    }
+
+    /// Shows a notice.
+    pub fn notify(&self, notice: Notice) {
+        self.update(|state| state.notice = Some(notice));
+    }
+
+    /// Returns a callback that acts on an event.
+    pub fn callback<E>(&self, act: impl Fn(&Self, E) + 'static) -> Callback<E> {
+        let actor = self.clone();
+        Callback::from(move |event| act(&actor, event))
+    }
+
+    /// Shows a place in its editor, with the cursor at it.
+    pub fn go_to(&self, place: Place) {
+        self.update(move |state| state.show_input(place.source));
+        self.editors.reveal_soon(place, true);
+    }
+
+    /// Scrolls to places, the first of each document, without moving the cursor.
+    pub fn point_out(&self, places: impl IntoIterator<Item = Place>) {
+        let mut shown = Vec::new();
+        for place in places {
+            if !shown.contains(&place.source) {
+                shown.push(place.source);
+                self.editors.reveal_soon(place, false);
+            }
+        }
+        // Of several documents in one place, the first stays visible.
+        shown.reverse();
+        self.update(move |state| state.bring_inputs(&shown));
+    }
+
+    /// Applies edits, and offers to undo them. `title` says what they do.
+    pub fn apply(&self, title: &str, edits: &[Edit]) {
+        let undo = self.editors.apply(edits);
+        let edited = undo.clone();
+        self.update(move |state| state.bring_inputs(&edited));
+        self.notify(Notice {
+            undo,
+            ..Notice::done(format!("Applied: {title}"))
+        });
+    }
+
+    /// Returns a callback that applies a fix.
+    pub fn on_apply(&self) -> Callback<Fix> {
+        self.callback(|actor, fix: Fix| {
+            if let Some(edits) = &fix.edits {
+                actor.apply(&fix.text, edits);
+            }
+        })
+    }
+
+    /// Loads texts into editors, in place of those before.
+    pub fn load<'t>(
+        &self,
+        kinds: impl Iterator<Item = DocumentKind>,
+        text: impl Fn(DocumentKind) -> &'t str,
+    ) {
+        let kinds: Vec<_> = kinds.collect();
+        for kind in &kinds {
+            self.editors.load(*kind, text(*kind));
+        }
+        self.update(move |state| state.replace(&kinds));
+    }
+
+    /// Copies a text to the clipboard, and says so. `what` names the text.
+    pub fn copy(&self, what: &'static str, text: String) {
+        let actor = self.clone();
+        spawn_local(async move {
+            actor.notify(if browser::copy(&text).await {
+                Notice::done(format!("Copied {what}"))
+            } else {
+                Notice::alarm("The browser does not allow copying here")
+            });
+        });
+    }
+}
+
+/// The state of the page, and the means to act.
+#[derive(Clone, PartialEq)]
+pub struct Page<C: Content> {
+    /// The state.
+    pub state: UseReducerHandle<State<C>>,
+    /// The means to act.
+    pub actor: Actor<C>,
+}
+
+impl<C: Content> Page<C> {
+    /// Returns the page's own state.
+    pub fn content(&self) -> &C {
+        &self.state.content
+    }
+
+    /// Returns a callback that acts on an event, in the latest state.
+    pub fn callback<E>(&self, act: impl Fn(&Self, E) + 'static) -> Callback<E> {
+        let page = self.clone();
+        Callback::from(move |event| act(&page, event))
+    }
+}
+
+impl<C: Content> Deref for Page<C> {
+    type Target = Actor<C>;
+
+    fn deref(&self) -> &Actor<C> {
+        &self.actor
+    }
+}
+
+/// Returns the state and the means to act.
+#[hook]
+pub fn use_page<C: Content>() -> Page<C> {
+    use_context().expect("`App` is around every component")
+}

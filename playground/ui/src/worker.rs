@@ -1,0 +1,288 @@
+//! The connection to the worker in which the engine runs.
+//!
+//! The client sends one request at a time. All later changes go into the next request, so that
+//! typing never builds a queue. A worker that fails or takes too long is replaced by a new one, which
+//! receives every text again.
+
+use crate::browser::object;
+use crate::editor::Editors;
+use agent_protocol::{DocumentKind, from_bytes};
+use gloo_timers::callback::Timeout;
+use js_sys::{Array, Uint8Array};
+use serde::de::DeserializeOwned;
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::rc::Rc;
+use wasm_bindgen::prelude::{Closure, JsCast as _, wasm_bindgen};
+use web_sys::{MessageEvent, Worker, WorkerOptions, WorkerType};
+use yew::Callback;
+
+/// Maximum time for an answer, in milliseconds. An index of 512 MiB, the largest that the engine
+/// reads, takes less.
+const TIMEOUT: u32 = 60_000;
+
+/// Number of edits of each document, by its kind.
+pub type Edits = [u32; DocumentKind::ALL.len()];
+
+/// The requests and answers of a page and its worker.
+pub trait WorkerProtocol: 'static {
+    /// What a request asks for, besides the texts that changed.
+    type Wanted: Clone + Debug + PartialEq + 'static;
+    /// The worker's description of itself.
+    type About: DeserializeOwned + Clone + Debug + Default + PartialEq + 'static;
+    /// An answer.
+    type Answer: DeserializeOwned + Debug + 'static;
+
+    /// Returns the script of a worker that can read what the editors hold, relative to the page.
+    /// `present` is the script of the running worker.
+    fn script(editors: &Editors, present: Option<&'static str>) -> &'static str;
+
+    /// Returns the message that the page shows while it loads a script, if it shows any.
+    fn loading(_script: &'static str) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns a request as bytes. The texts that changed are sent beside it.
+    fn request(revision: u32, wanted: &Self::Wanted) -> Vec<u8>;
+
+    /// Adds texts that are sent together with a document and are in no editor.
+    fn add_texts(_kind: DocumentKind, _wanted: &Self::Wanted, _texts: &Array) {}
+
+    /// Returns the version of the engine.
+    fn version(about: &Self::About) -> &str;
+}
+
+/// What becomes known of a worker.
+#[derive(Debug)]
+pub enum WorkerEvent<P: WorkerProtocol> {
+    /// A worker is being loaded. The text is for the user.
+    Loading(&'static str),
+    /// The worker is ready for requests.
+    Ready(P::About),
+    /// The worker answered.
+    Answered {
+        /// The revision of the request.
+        revision: u32,
+        /// The answer.
+        answer: P::Answer,
+        /// The engine's time for it.
+        milliseconds: f64,
+    },
+    /// The worker failed, for this reason.
+    Failed(String),
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// What a worker posts: its description, an answer with its time, or a failure.
+    type Message;
+    #[wasm_bindgen(method, getter)]
+    fn about(this: &Message) -> Option<Vec<u8>>;
+    #[wasm_bindgen(method, getter)]
+    fn answer(this: &Message) -> Option<Vec<u8>>;
+    #[wasm_bindgen(method, getter)]
+    fn milliseconds(this: &Message) -> Option<f64>;
+    #[wasm_bindgen(method, getter)]
+    fn failure(this: &Message) -> Option<String>;
+}
+
+/// A client of the page's worker. It starts the worker and replaces it.
+pub struct WorkerClient<P: WorkerProtocol> {
+    editors: Rc<Editors>,
+    report: Callback<WorkerEvent<P>>,
+    connection: RefCell<Connection<P::Wanted>>,
+}
+
+/// A request that waits for the worker: its revision, its content, and the edits until it.
+type Next<W> = (u32, W, Edits);
+
+struct Connection<W> {
+    worker: Option<RunningWorker>,
+    /// Whether the worker has sent anything.
+    ready: bool,
+    /// The revision of the request that the worker is answering.
+    pending: Option<u32>,
+    /// The number of edits of each text when it was last sent.
+    sent: [Option<u32>; DocumentKind::ALL.len()],
+    next: Option<Next<W>>,
+    /// Ends the worker. Dropping it cancels that.
+    timeout: Option<Timeout>,
+}
+
+impl<W> Connection<W> {
+    /// Returns a connection without a worker.
+    fn new(next: Option<Next<W>>) -> Self {
+        Self {
+            worker: None,
+            ready: false,
+            pending: None,
+            sent: [None; DocumentKind::ALL.len()],
+            next,
+            timeout: None,
+        }
+    }
+}
+
+/// A worker, which ends with this.
+struct RunningWorker {
+    worker: Worker,
+    script: &'static str,
+}
+
+impl Drop for RunningWorker {
+    fn drop(&mut self) {
+        // Messages that it has posted would still arrive.
+        self.worker.set_onmessage(None);
+        self.worker.set_onerror(None);
+        self.worker.terminate();
+    }
+}
+
+impl<P: WorkerProtocol> WorkerClient<P> {
+    /// Starts a worker, and reports what becomes of it.
+    pub fn start(editors: Rc<Editors>, report: Callback<WorkerEvent<P>>) -> Rc<Self> {
+        let client = Rc::new(Self {
+            editors,
+            report,
+            connection: RefCell::new(Connection::new(None)),
+        });
+        client.connect();
+        client
+    }
+
+    fn connect(self: &Rc<Self>) {
+        let next = self.connection.borrow_mut().next.take();
+        self.connection.replace(Connection::new(next));
+        let script = P::script(&self.editors, None);
+        if let Some(message) = P::loading(script) {
+            self.report.emit(WorkerEvent::Loading(message));
+        }
+        let options = WorkerOptions::new();
+        options.set_type(WorkerType::Module);
+        let worker = match Worker::new_with_options(script, &options) {
+            Ok(worker) => worker,
+            Err(error) => {
+                let reason = format!("the browser starts no worker: {error:?}");
+                return self.report.emit(WorkerEvent::Failed(reason));
+            }
+        };
+        worker.set_onmessage(Some(&self.listener(|client, event| {
+            client.receive(event.data().unchecked_ref());
+        })));
+        worker.set_onerror(Some(&self.listener(|client, _| {
+            client.fail("the engine could not be loaded");
+        })));
+        self.connection.borrow_mut().worker = Some(RunningWorker { worker, script });
+    }
+
+    fn listener(
+        self: &Rc<Self>,
+        listen: impl Fn(&Rc<Self>, MessageEvent) + 'static,
+    ) -> js_sys::Function {
+        let client = Rc::downgrade(self);
+        let listener = Closure::<dyn FnMut(MessageEvent)>::new(move |event| {
+            if let Some(client) = client.upgrade() {
+                listen(&client, event);
+            }
+        });
+        listener.into_js_value().unchecked_into()
+    }
+
+    /// Sends a request, now or as soon as the worker has answered the one before.
+    pub fn request(self: &Rc<Self>, revision: u32, wanted: P::Wanted, edits: Edits) {
+        let mut connection = self.connection.borrow_mut();
+        connection.next = Some((revision, wanted, edits));
+        let present = connection.worker.as_ref().map(|worker| worker.script);
+        drop(connection);
+        // After a failure the change is worth another attempt. Where the texts need another worker,
+        // the answer of this one would be useless.
+        if present.is_some_and(|script| script == P::script(&self.editors, present)) {
+            self.send_next();
+        } else {
+            self.connect();
+        }
+    }
+
+    /// Sends the next request, if there is one and the worker is idle.
+    fn send_next(self: &Rc<Self>) {
+        let mut connection = self.connection.borrow_mut();
+        let Connection {
+            worker: Some(RunningWorker { worker, .. }),
+            ready: true,
+            pending: pending @ None,
+            sent,
+            next,
+            timeout,
+        } = &mut *connection
+        else {
+            return;
+        };
+        let Some((revision, wanted, edits)) = next.take() else {
+            return;
+        };
+        let texts = Array::new();
+        for kind in DocumentKind::ALL {
+            let edits = Some(edits[kind as usize]);
+            if self.editors.has(kind) && sent[kind as usize] != edits {
+                sent[kind as usize] = edits;
+                texts.set(kind as u32, self.editors.text(kind).into());
+                P::add_texts(kind, &wanted, &texts);
+            }
+        }
+        let bytes = Uint8Array::from(P::request(revision, &wanted).as_slice());
+        let message = object(&[("request", bytes.into()), ("texts", texts.into())]);
+        let (delay, reason) = match worker.post_message(&message) {
+            Ok(()) => (
+                TIMEOUT,
+                "the engine took too long and was stopped".to_owned(),
+            ),
+            Err(error) => (
+                0,
+                format!("the inputs can't be handed to the engine: {error:?}"),
+            ),
+        };
+        *pending = Some(revision);
+        let client = Rc::clone(self);
+        *timeout = Some(Timeout::new(delay, move || client.fail(&reason)));
+    }
+
+    fn receive(self: &Rc<Self>, message: &Message) {
+        if let Some(reason) = message.failure() {
+            return self.fail(&reason);
+        }
+        let pending = self.connection.borrow_mut().pending.take();
+        let event = match (message.about(), pending) {
+            (Some(about), _) => from_bytes(&about).map(WorkerEvent::Ready),
+            (None, None) => None,
+            (None, Some(revision)) => {
+                let answer = message.answer().unwrap_or_default();
+                from_bytes(&answer).map(|answer| WorkerEvent::Answered {
+                    revision,
+                    answer,
+                    milliseconds: message.milliseconds().unwrap_or_default(),
+                })
+            }
+        };
+        let Some(event) = event else {
+            return self.fail("the engine sent a message that this page can't read");
+        };
+        let mut connection = self.connection.borrow_mut();
+        connection.ready = true;
+        connection.timeout = None;
+        drop(connection);
+        self.send_next();
+        self.report.emit(event);
+    }
+
+    /// Ends the worker. A request that waits starts another worker; the failed request is not sent
+    /// again. A worker that could not be loaded waits for the next change.
+    fn fail(self: &Rc<Self>, reason: &str) {
+        let failed = self.connection.replace(Connection::new(None));
+        let retry = failed.ready && failed.next.is_some();
+        self.connection.borrow_mut().next = failed.next;
+        self.report.emit(WorkerEvent::Failed(reason.to_owned()));
+        if retry {
+            self.connect();
+        }
+    }
+}
