@@ -98,7 +98,7 @@ pub fn plan_fixes(
     fixes
 }
 
-/// Returns findings as they are shown: each verified fix goes before what else helps.
+/// Returns findings as they are shown. A safe fix goes before all other help, an unsafe one last.
 pub fn plan_diagnostics(
     plan: &Text,
     rules: &PlanRules,
@@ -110,12 +110,18 @@ pub fn plan_diagnostics(
         match changes {
             None => diagnostic.notes.push("no automatic fix".to_owned()),
             Some(changes) => {
+                let more = match changes.widens() {
+                    true => " (gives the agent more access)",
+                    false => "",
+                };
                 let fix = Fix {
-                    title: fix_words(changes),
+                    title: format!("{}{more}", fix_words(changes)),
                     applicability: applicability(changes),
                     edits: fix_edits(plan, rules, changes),
                 };
-                diagnostic.fixes.insert(0, fix);
+                let first = fix.applicability == Applicability::Safe;
+                let place = if first { 0 } else { diagnostic.fixes.len() };
+                diagnostic.fixes.insert(place, fix);
             }
         }
         diagnostic
