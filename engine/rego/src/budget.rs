@@ -1,58 +1,55 @@
-//! How much work an evaluation may be: counted, never measured, so that a verdict is the same on
-//! every machine.
+//! The budget of an evaluation: counted, never measured, so that a verdict is the same on every
+//! machine.
 //!
-//! Two counts make the budget. Steps are what the evaluator does: it asks a clock after each, and
-//! the clock that it is given here counts how often it was asked. Units are what a step can cost
-//! beyond itself, which is what `guard` makes a policy say: the nodes of the values that it
-//! builds, compares and passes to built-ins, and the bytes of their strings.
+//! Two counts make the budget. Steps are the work of the evaluator: it reads a clock after each,
+//! and the clock here counts how often it is read. Units are what a step may cost beyond itself:
+//! the nodes of the values that are built, compared and passed to built-ins, and the bytes of their
+//! strings. `guard` makes a policy count those.
 //!
-//! The evaluator knows one clock for all threads, so the counts are kept by thread. An evaluation
-//! runs on one thread from its start to its end, starts from zero, and leaves nothing behind.
+//! The evaluator has one clock for all threads, so each thread has its own counts. An evaluation
+//! runs on one thread from start to end, starts from zero, and leaves nothing behind.
 
 use core::time::Duration;
 use regex::Regex;
 use regorus::Value;
 use regorus::utils::limits::{ExecutionTimerConfig, TimeSource, set_time_source};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::sync::Once;
 
-/// How many steps an evaluation may take, and one more for each [`BYTES_PER_STEP`] of its input.
+/// Maximum steps of an evaluation, to which each [`BYTES_PER_STEP`] of its input add one.
 pub const STEP_LIMIT: u64 = 8_000_000;
 
-/// How many units of values an evaluation may build, compare and pass to built-ins: one for each
-/// value in a value, one for each 8 bytes of a string. One more for each [`BYTES_PER_STEP`] of its
-/// input as well.
+/// Maximum units of an evaluation, to which each [`BYTES_PER_STEP`] of its input add one. A value
+/// inside a value is a unit, and so are 8 bytes of a string.
 pub const UNIT_LIMIT: u64 = 8_000_000;
 
-/// For how many bytes of its input an evaluation may take one more step: a policy that looks at
-/// each candidate once can do so however many there are.
+/// Bytes of the input for which an evaluation may take one more step: a policy can look at each
+/// candidate once, however many there are.
 pub const BYTES_PER_STEP: u64 = 4;
 
-/// How deep arrays, sets and objects may stand in one another.
+/// Maximum nesting of arrays, sets and objects.
 pub const VALUE_DEPTH_LIMIT: u32 = 64;
 
-/// How many units a member of a set or a key of an object may have. Those are compared again and
-/// again.
+/// Maximum units of a member of a set or a key of an object, which are compared again and again.
 pub const KEY_LIMIT: u64 = 4_096;
 
-/// How large a number may get, either way. Numbers are exact, and would grow without bound.
+/// Maximum bits of a number. Numbers are exact, and would grow without bound.
 pub const NUMBER_BITS_LIMIT: u32 = 1_024;
 
-/// What an evaluation used and found so far.
+/// The counts of an evaluation, and what it found.
 #[derive(Default)]
 pub(super) struct Meter {
     steps: u64,
     units: u64,
     /// What the input adds to each limit.
     more: u64,
-    /// Why it has to end.
+    /// The reason why the evaluation has to end.
     spent: Option<&'static str>,
-    /// The definitions whose bodies held.
+    /// The bodies that held, by number.
     pub(super) held: BTreeSet<u32>,
-    /// The patterns that were compiled.
+    /// The compiled patterns, with their weights.
     pub(super) patterns: BTreeMap<String, (Regex, u64)>,
 }
 
@@ -69,7 +66,7 @@ impl TimeSource for Counter {
             if meter.steps > STEP_LIMIT + meter.more {
                 meter.spent.get_or_insert("it takes too many steps");
             }
-            // A budget that is spent stays spent, whatever the evaluator swallows.
+            // A spent budget stays spent, even if the evaluator ignores an error.
             if meter.spent.is_some() {
                 Duration::MAX
             } else {
@@ -79,16 +76,16 @@ impl TimeSource for Counter {
     }
 }
 
-/// Look at the meter of this thread.
-pub(super) fn with<T>(look: impl FnOnce(&mut Meter) -> T) -> T {
-    METER.with(|meter| look(&mut meter.borrow_mut()))
+/// Gives access to the meter of this thread.
+pub(super) fn with<T>(access: impl FnOnce(&mut Meter) -> T) -> T {
+    METER.with(|meter| access(&mut meter.borrow_mut()))
 }
 
-/// The clock of the evaluator, which every evaluation has to have.
+/// Returns the clock that every evaluation must have.
 pub(super) fn timer() -> ExecutionTimerConfig {
     static SET: Once = Once::new();
     SET.call_once(|| {
-        // Fails if there is one already, which `finish` finds out: then nothing counts.
+        // Fails if there is a clock already. Then nothing counts, which `Meter::spent` reports.
         let _ = set_time_source(&Counter);
     });
     ExecutionTimerConfig {
@@ -97,7 +94,7 @@ pub(super) fn timer() -> ExecutionTimerConfig {
     }
 }
 
-/// Begin to count, for an input of so many bytes.
+/// Starts to count, for an input of so many bytes.
 pub(super) fn start(input: usize) {
     with(|meter| {
         *meter = Meter {
@@ -107,13 +104,13 @@ pub(super) fn start(input: usize) {
     });
 }
 
-/// What was counted since the start. Nothing of it stays.
+/// Returns the counts since the start, and clears them.
 pub(super) fn finish() -> Meter {
     with(std::mem::take)
 }
 
 impl Meter {
-    /// Why the evaluation had to end, if it had to.
+    /// Returns the reason why the evaluation had to end, if it had to.
     pub(super) fn spent(&self) -> Option<&'static str> {
         match self.spent {
             None if self.steps == 0 => Some("nothing counts its steps"),
@@ -121,32 +118,31 @@ impl Meter {
         }
     }
 
-    /// Pay for work. The error is why there is nothing left.
+    /// Pays for work. The error is the reason why nothing is left.
     pub(super) fn pay(&mut self, units: u64) -> Result<(), &'static str> {
         self.units = self.units.saturating_add(units);
         if self.units > UNIT_LIMIT + self.more {
-            return Err(self.end("its values are too much work"));
+            return Err(self.end("its values take too much work"));
         }
         self.spent.map_or(Ok(()), Err)
     }
 
-    /// End the evaluation.
-    pub(super) fn end(&mut self, why: &'static str) -> &'static str {
+    fn end(&mut self, why: &'static str) -> &'static str {
         self.spent.get_or_insert(why)
     }
 
-    /// Pay for all of a value, which may have at most some units.
-    pub(super) fn pay_value(&mut self, value: &Value, limit: u64) -> Result<(), &'static str> {
-        let before = self.units;
-        self.walk(value, VALUE_DEPTH_LIMIT)?;
-        if self.units - before > limit {
-            return Err(self.end("a member of a set or a key of an object is too large"));
-        }
-        Ok(())
+    /// Pays for all of a value.
+    pub(super) fn pay_value(&mut self, value: &Value) -> Result<(), &'static str> {
+        self.walk(value, VALUE_DEPTH_LIMIT)
     }
 
-    /// Pay for a value whose members may stand `depth` deep. Ends with the budget, so that it
-    /// takes no longer than what is left.
+    /// Pays for a member of a set or a key of an object.
+    pub(super) fn pay_key(&mut self, key: &Value) -> Result<(), &'static str> {
+        self.walk_key(key, VALUE_DEPTH_LIMIT)
+    }
+
+    /// Pays for a value whose members may be `depth` deep. It ends with the budget, and so takes no
+    /// longer than what is left.
     fn walk(&mut self, value: &Value, depth: u32) -> Result<(), &'static str> {
         self.pay(1)?;
         let Some(deeper) = depth.checked_sub(1) else {

@@ -1,23 +1,25 @@
-//! Which built-in functions exist, and those of our own.
+//! The built-in functions that exist here.
 //!
-//! A budget of steps doesn't see what happens within a built-in. So there are none but those whose
-//! work is in proportion to their arguments, which `guard` has the policy pay for, and those that
-//! are written here and pay for their work themselves.
+//! A budget of steps does not see what happens within a built-in. So the only built-ins here are
+//! those whose work is in proportion to their arguments, for which `guard` has the policy pay, and
+//! those that are written here and pay for their own work.
 
 use super::budget::{self, Meter};
 use super::patterns;
 use anyhow::{Error, bail};
 use regorus::{Engine, Value};
 
-/// How a built-in is paid for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+type Function = fn(&mut Meter, &[Value]) -> Result<Value, Error>;
+
+/// How a policy pays for a built-in.
+#[derive(Clone, Copy)]
 pub(super) enum Cost {
-    /// It takes no longer for large values than for small ones.
+    /// Not at all: it takes no longer for large values than for small ones.
     Flat,
-    /// It reads all of its arguments, and its result is not larger than they are.
+    /// By its arguments: it reads all of them, and its result is not larger than they are.
     Arguments,
-    /// It pays itself.
-    Own,
+    /// It pays for its own work.
+    Own(Function),
 }
 
 /// A built-in.
@@ -28,12 +30,12 @@ pub(super) struct Builtin {
 }
 
 macro_rules! builtins {
-    ($($name:literal $arguments:literal $cost:ident)*) => {
-        &[$(Builtin { name: $name, arguments: $arguments, cost: Cost::$cost },)*]
+    ($($name:literal $arguments:literal $cost:ident $(($function:ident))?)*) => {
+        &[$(Builtin { name: $name, arguments: $arguments, cost: Cost::$cost $(($function))? },)*]
     };
 }
 
-/// Every built-in that exists here, by name.
+/// Every built-in that exists here, sorted by name.
 pub(super) const BUILTINS: &[Builtin] = builtins! {
     "abs" 1 Arguments
     "array.concat" 2 Arguments
@@ -44,7 +46,7 @@ pub(super) const BUILTINS: &[Builtin] = builtins! {
     "bits.or" 2 Arguments
     "bits.xor" 2 Arguments
     "ceil" 1 Arguments
-    "concat" 2 Own
+    "concat" 2 Own(concat)
     "contains" 2 Arguments
     "count" 1 Arguments
     "endswith" 2 Arguments
@@ -63,11 +65,11 @@ pub(super) const BUILTINS: &[Builtin] = builtins! {
     "json.is_valid" 1 Arguments
     "json.marshal" 1 Arguments
     "json.remove" 2 Arguments
-    "json.unmarshal" 1 Own
+    "json.unmarshal" 1 Own(json_unmarshal)
     "lower" 1 Arguments
     "max" 1 Arguments
     "min" 1 Arguments
-    "numbers.range" 2 Own
+    "numbers.range" 2 Own(numbers_range)
     "object.filter" 2 Arguments
     "object.get" 3 Flat
     "object.keys" 1 Arguments
@@ -75,20 +77,20 @@ pub(super) const BUILTINS: &[Builtin] = builtins! {
     "object.subset" 2 Arguments
     "object.union" 2 Arguments
     "object.union_n" 1 Arguments
-    "regex.is_valid" 1 Own
-    "regex.match" 2 Own
-    "replace" 3 Own
+    "regex.is_valid" 1 Own(regex_is_valid)
+    "regex.match" 2 Own(regex_match)
+    "replace" 3 Own(replace)
     "round" 1 Arguments
     "sort" 1 Arguments
-    "split" 2 Own
+    "split" 2 Own(split)
     "sprintf" 2 Arguments
     "startswith" 2 Arguments
-    "strings.any_prefix_match" 2 Own
-    "strings.any_suffix_match" 2 Own
+    "strings.any_prefix_match" 2 Own(any_prefix_match)
+    "strings.any_suffix_match" 2 Own(any_suffix_match)
     "strings.reverse" 1 Arguments
     "substring" 3 Arguments
     "sum" 1 Arguments
-    "to_number" 1 Own
+    "to_number" 1 Own(to_number)
     "trim" 2 Arguments
     "trim_left" 2 Arguments
     "trim_prefix" 2 Arguments
@@ -100,69 +102,62 @@ pub(super) const BUILTINS: &[Builtin] = builtins! {
     "upper" 1 Arguments
 };
 
-/// The built-in of a name.
+/// Returns the built-in of a name.
 pub(super) fn find(name: &str) -> Option<&'static Builtin> {
     let at = BUILTINS.binary_search_by(|builtin| builtin.name.cmp(name));
     at.ok().map(|at| &BUILTINS[at])
 }
 
-/// Why a built-in that other evaluators have does not exist here.
+/// Returns the reason why a built-in of other evaluators does not exist here.
 pub(super) fn absence(name: &str) -> Option<&'static str> {
     let family = name.split('.').next().unwrap_or(name);
     match family {
         "time" => Some("there is no clock: take the time from `input.context`"),
         "rand" | "uuid" => Some("there is no randomness: a verdict has to be repeatable"),
-        "http" | "net" => Some("there is no network: what a policy needs has to be in `input`"),
-        "opa" | "rego" => Some("there is no environment: what a policy needs has to be in `input`"),
+        "http" | "net" => Some("there is no network: take what the policy needs from `input`"),
+        "opa" | "rego" => Some("there is no environment: take what the policy needs from `input`"),
         "crypto" | "io" | "providers" | "graphql" => {
             Some("there are no keys, certificates and tokens here")
         }
         "json" | "yaml" | "base64" | "base64url" | "urlquery" | "hex" | "glob" | "graph"
         | "regex" | "strings" | "bits" | "numbers" | "units" | "semver" | "array" | "object"
         | "walk" | "product" | "indexof_n" | "trace" | "any" | "all" | "cast_array" => {
-            Some("the reference of policies lists the built-ins that exist here")
+            Some("see the reference of policies for the built-ins that exist here")
         }
         _ => None,
     }
 }
 
-/// What `guard` writes into a policy. A policy can't name these.
+/// The functions that `guard` calls. The tokenizer refuses these names in a policy.
 pub(super) mod added {
-    /// Pay for a value, and give it back.
+    /// Pays for a value, and returns it.
     pub(in super::super) const PAY: &str = "__pay";
-    /// The same for a member of a set or a key of an object.
+    /// Pays for a member of a set or a key of an object, and returns it.
     pub(in super::super) const KEY: &str = "__key";
-    /// Pay for what is looked into, which is nothing for a set, and give it back.
+    /// Pays for a collection that is searched, which is free for a set, and returns it.
     pub(in super::super) const LOOK: &str = "__look";
-    /// Pay for a value, and hold.
+    /// Pays for a value, and holds.
     pub(in super::super) const PAID: &str = "__paid";
-    /// Note that a definition held, and hold.
+    /// Records that a body held, and holds.
     pub(in super::super) const HELD: &str = "__held";
 }
 
-type Function = fn(&mut Meter, &[Value]) -> Result<Value, Error>;
-
-/// Give an evaluator the built-ins that are written here. It refuses a call with another number of
-/// arguments than the one that stands here, so that each function finds as many as it looks for.
+/// Gives an evaluator the built-ins that are written here. It refuses calls with another number of
+/// arguments than the one here, so that a function may index its arguments.
 pub(super) fn install(engine: &mut Engine) -> Result<(), Error> {
-    let functions: [(&str, u8, Function); 15] = [
-        (added::PAY, 1, pay),
-        (added::KEY, 1, key),
-        (added::LOOK, 1, look),
-        (added::PAID, 1, paid),
-        (added::HELD, 1, held),
-        ("concat", 2, concat),
-        ("json.unmarshal", 1, json_unmarshal),
-        ("numbers.range", 2, numbers_range),
-        ("regex.is_valid", 1, regex_is_valid),
-        ("regex.match", 2, regex_match),
-        ("replace", 3, replace),
-        ("split", 2, split),
-        ("strings.any_prefix_match", 2, any_prefix_match),
-        ("strings.any_suffix_match", 2, any_suffix_match),
-        ("to_number", 1, to_number),
+    let added: [(&str, Function); 5] = [
+        (added::PAY, pay),
+        (added::KEY, key),
+        (added::LOOK, look),
+        (added::PAID, paid),
+        (added::HELD, held),
     ];
-    for (name, arguments, function) in functions {
+    let own = BUILTINS.iter().filter_map(|builtin| match builtin.cost {
+        Cost::Own(function) => Some((builtin.name, builtin.arguments, function)),
+        _ => None,
+    });
+    let added = added.map(|(name, function)| (name, 1, function));
+    for (name, arguments, function) in added.into_iter().chain(own) {
         engine.add_extension(
             name.to_owned(),
             arguments,
@@ -179,14 +174,12 @@ fn refuse(why: &'static str) -> Error {
 }
 
 fn pay(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
-    meter.pay_value(&arguments[0], u64::MAX).map_err(refuse)?;
+    meter.pay_value(&arguments[0]).map_err(refuse)?;
     Ok(arguments[0].clone())
 }
 
 fn key(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
-    meter
-        .pay_value(&arguments[0], budget::KEY_LIMIT)
-        .map_err(refuse)?;
+    meter.pay_key(&arguments[0]).map_err(refuse)?;
     Ok(arguments[0].clone())
 }
 
@@ -207,7 +200,7 @@ fn held(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
     Ok(Value::from(true))
 }
 
-/// An argument that has to be a string, paid for.
+/// Returns an argument that has to be a string, after it pays for it.
 fn text<'v>(
     meter: &mut Meter,
     function: &str,
@@ -216,7 +209,7 @@ fn text<'v>(
 ) -> Result<&'v str, Error> {
     let Value::String(text) = &arguments[at] else {
         bail!(
-            "`{function}` takes a string as argument {}, and got {}",
+            "`{function}` takes a string as argument {}, not {}",
             at + 1,
             kind(&arguments[at])
         );
@@ -225,34 +218,32 @@ fn text<'v>(
     Ok(text)
 }
 
-/// The strings of an array or a set, paid for; or one string, where a built-in takes either.
+/// Returns the strings of an array or a set, after it pays for them; or one string, where a
+/// built-in takes either.
 fn texts<'v>(
     meter: &mut Meter,
     function: &str,
     value: &'v Value,
     one: bool,
 ) -> Result<Vec<&'v str>, Error> {
-    meter.pay_value(value, u64::MAX).map_err(refuse)?;
+    meter.pay_value(value).map_err(refuse)?;
     let items: Vec<&Value> = match value {
         Value::Array(items) => items.iter().collect(),
         Value::Set(items) => items.iter().collect(),
         Value::String(_) if one => vec![value],
-        other => bail!(
-            "`{function}` takes a list of strings, and got {}",
-            kind(other)
-        ),
+        other => bail!("`{function}` takes a list of strings, not {}", kind(other)),
     };
     let texts = items.into_iter().map(|item| match item {
         Value::String(text) => Ok(&**text),
         other => Err(Error::msg(format!(
-            "`{function}` takes a list of strings, and there is {} in it",
+            "`{function}` takes a list of strings, and an item is {}",
             kind(other)
         ))),
     });
     texts.collect()
 }
 
-/// What a value is called.
+/// Returns the name of the type of a value, with an article.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -266,8 +257,8 @@ pub(super) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A string of a length that is paid for before there is one.
-fn made(meter: &mut Meter, length: usize) -> Result<String, Error> {
+/// Returns an empty string for a length that is paid for before it is built.
+fn string_of(meter: &mut Meter, length: usize) -> Result<String, Error> {
     meter.pay(1 + length as u64 / 8).map_err(refuse)?;
     Ok(String::with_capacity(length))
 }
@@ -277,7 +268,7 @@ fn concat(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
     let parts = texts(meter, "concat", &arguments[1], false)?;
     let length: usize = parts.iter().map(|part| part.len()).sum();
     let length = length.saturating_add(between.len().saturating_mul(parts.len()));
-    let mut joined = made(meter, length)?;
+    let mut joined = string_of(meter, length)?;
     for (at, part) in parts.into_iter().enumerate() {
         if at > 0 {
             joined.push_str(between);
@@ -292,7 +283,7 @@ fn replace(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
     let old = text(meter, "replace", arguments, 1)?;
     let new = text(meter, "replace", arguments, 2)?;
     let length = of.matches(old).count().saturating_mul(new.len());
-    made(meter, length.saturating_add(of.len()))?;
+    string_of(meter, length.saturating_add(of.len()))?;
     Ok(Value::from(of.replace(old, new)))
 }
 
@@ -334,15 +325,13 @@ fn any_match(
 }
 
 fn any_prefix_match(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
-    any_match(meter, "strings.any_prefix_match", arguments, |of, with| {
-        of.starts_with(with)
-    })
+    let starts = |of: &str, with: &str| of.starts_with(with);
+    any_match(meter, "strings.any_prefix_match", arguments, starts)
 }
 
 fn any_suffix_match(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
-    any_match(meter, "strings.any_suffix_match", arguments, |of, with| {
-        of.ends_with(with)
-    })
+    let ends = |of: &str, with: &str| of.ends_with(with);
+    any_match(meter, "strings.any_suffix_match", arguments, ends)
 }
 
 fn numbers_range(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
@@ -364,7 +353,7 @@ fn json_unmarshal(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error
     // Each value of a list takes two bytes of text.
     meter.pay(json.len() as u64 / 2).map_err(refuse)?;
     let value = Value::from_json_str(json)
-        .map_err(|_| refuse("`json.unmarshal` takes a string of JSON, and this is none"))?;
+        .map_err(|_| refuse("`json.unmarshal` takes a string of JSON, and this is not JSON"))?;
     pay(meter, &[value])
 }
 
@@ -373,8 +362,9 @@ fn to_number(_: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
         Value::Null => Ok(Value::from(0_u64)),
         Value::Bool(value) => Ok(Value::from(u64::from(*value))),
         Value::Number(_) => Ok(arguments[0].clone()),
-        Value::String(text) if text.len() <= 64 => Value::from_numeric_string(text)
-            .map_err(|_| refuse("`to_number` takes a number as a string, and this is none")),
+        Value::String(text) if text.len() <= 64 => Value::from_numeric_string(text).map_err(|_| {
+            refuse("`to_number` takes a string with a number, and this is not a number")
+        }),
         other => bail!("`to_number` can't take {} of this size", kind(other)),
     }
 }

@@ -1,44 +1,40 @@
-//! What the evaluator would find out late, or not at all: calls of what does not exist, rules that
-//! depend on themselves, and more levels of calls than a stack has room for.
+//! Checks of what the evaluator finds late or never: calls of unknown functions, rules that depend
+//! on themselves, and more levels of calls than a stack has room for.
 
 use super::builtins::{self, BUILTINS};
-use super::tree::{Expr, ExprKind, Module, Query, Rule, StatementKind, visit};
+use super::tree::{Expr, ExprKind, Module, Query, Rule, StatementKind};
 use agent_diagnostic::{Code, Problems};
-use agent_text::nearest;
+use agent_text::{Span, nearest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many levels of expressions, loops and calls an evaluation may be within.
+/// Maximum levels of expressions, loops and calls in an evaluation.
 pub const LEVEL_LIMIT: u32 = 256;
 
-/// How many statements a body may have.
+/// Maximum statements of a body, an `every` or a comprehension: the evaluator takes the square of
+/// them to put them in order.
 pub const STATEMENT_LIMIT: usize = 500;
 
-/// How wide `sprintf` may pad.
+/// Maximum width to which `sprintf` pads.
 const WIDTH_LIMIT: u32 = 64;
 
-/// Check a module, which is the last of those that are evaluated together.
-pub(super) fn check(modules: &[&Module], problems: &mut Problems<'_>) {
-    let Some(module) = modules.last() else {
-        return;
-    };
-    let rules = Rules::new(modules);
+/// A path from `data` on, without `data`.
+type Path<'m> = Vec<&'m str>;
+
+/// Checks a module that is evaluated together with others.
+pub(super) fn check(module: &Module, others: &[&Module], problems: &mut Problems<'_>) {
+    let rules = Rules::new(others.iter().copied().chain([module]));
     for rule in &module.rules {
-        let mut calls = Vec::new();
-        visit(rule.parts(), &mut |expr| {
+        rule.visit(&mut |expr| {
             if let ExprKind::Call(function, arguments) = &expr.kind {
-                calls.push((function, arguments));
+                call(&rules, module, function, arguments, problems);
             }
         });
-        for (function, arguments) in calls {
-            call(&rules, module, function, arguments, problems);
+        for query in rule.queries() {
+            statements(query, problems);
         }
-        rule.parts()
-            .1
-            .into_iter()
-            .for_each(|query| statements(query, problems));
     }
     rules.kinds(module, problems);
-    rules.levels(modules, problems);
+    rules.levels(module, problems);
 }
 
 fn statements(query: &Query, problems: &mut Problems<'_>) {
@@ -50,7 +46,7 @@ fn statements(query: &Query, problems: &mut Problems<'_>) {
                 format!("{} statements", query.statements.len()),
                 format!("a body has at most {STATEMENT_LIMIT} statements"),
             )
-            .help("give some of them a name, in a rule of their own");
+            .help("move some of them to a rule of their own");
     }
 }
 
@@ -65,8 +61,7 @@ fn call(
         return;
     };
     let name = path.join(".");
-    let full = full_path(module, &path);
-    if rules.functions.contains(&full) || name == "print" {
+    if rules.functions.contains(&full_path(module, &path)) || name == "print" {
         return;
     }
     if let Some(builtin) = builtins::find(&name) {
@@ -85,48 +80,44 @@ fn call(
     let report = problems.report(
         Code::PolicySyntax,
         function.span,
-        "no function of this name",
+        "unknown",
         format!("there is no function `{name}`"),
     );
     if let Some(why) = builtins::absence(&name) {
         report.help(why);
         return;
     }
-    let own = rules
-        .functions
-        .iter()
-        .filter_map(|path| path.last().copied());
-    let known = BUILTINS.iter().map(|builtin| builtin.name).chain(own);
-    if let Some(meant) = nearest(&name, known, 1).first() {
+    let own = rules.functions.iter().filter_map(|path| path.last());
+    let known = BUILTINS.iter().map(|builtin| builtin.name);
+    if let Some(meant) = nearest(&name, known.chain(own.copied()), 1).first() {
         report.help(format!("did you mean `{meant}`?"));
     }
 }
 
-/// A format that is written out, and does not pad without bound.
+/// Checks that a format is a literal and does not pad without bound.
 fn format(format: &Expr, problems: &mut Problems<'_>) {
     let ExprKind::Text(text) = &format.kind else {
         problems
             .report(
                 Code::PolicySyntax,
                 format.span,
-                "not written out",
-                "the format of `sprintf` has to be written out where it is used",
+                "not a literal",
+                "the format of `sprintf` must be a string literal",
             )
-            .help("use `concat` to join what is only known later");
+            .help("use `concat` to join values that are known only in an evaluation");
         return;
     };
+    // The flags of a verb, its width, a point and its precision.
     let wide = text.split('%').skip(1).any(|verb| {
         let width = verb.trim_start_matches(['-', '+', '#', ' ', '0', '.']);
-        let digits: String = width.chars().take_while(char::is_ascii_digit).collect();
-        let precise = width[digits.len()..].strip_prefix('.').unwrap_or_default();
-        let more: String = precise.chars().take_while(char::is_ascii_digit).collect();
-        let is_wide = |digits: &str| {
-            !digits.is_empty()
-                && digits
-                    .parse::<u32>()
-                    .map_or(true, |width| width > WIDTH_LIMIT)
-        };
-        is_wide(&digits) || is_wide(&more)
+        let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
+        let (width, rest) = width.split_at(digits(width));
+        let precision = rest.strip_prefix('.').unwrap_or_default();
+        let precision = &precision[..digits(precision)];
+        [width, precision].iter().any(|digits| {
+            let number = digits.parse::<u32>();
+            !digits.is_empty() && !number.is_ok_and(|number| number <= WIDTH_LIMIT)
+        })
     });
     if wide {
         problems.report(
@@ -138,40 +129,39 @@ fn format(format: &Expr, problems: &mut Problems<'_>) {
     }
 }
 
-/// A path from `data` on, without it.
-fn full_path<'m>(module: &'m Module, path: &[&'m str]) -> Vec<&'m str> {
+/// Returns the path from `data` on that a path in a module stands for.
+fn full_path<'m>(module: &'m Module, path: &[&'m str]) -> Path<'m> {
     let (first, rest) = path.split_first().unwrap_or((&"", &[]));
     if *first == "data" {
         return rest.to_vec();
     }
-    let import = module.imports.iter().find(|import| import.name == *first);
-    match import {
-        Some(import) if import.path[0] == "data" => {
-            let path = import.path[1..].iter().map(|name| &**name);
-            path.chain(rest.iter().copied()).collect()
-        }
-        _ => {
-            let package = module.package.iter().map(|name| &**name);
-            package.chain(path.iter().copied()).collect()
-        }
-    }
+    let mut imports = module.imports.iter();
+    let import = imports.find(|import| import.name == *first);
+    let (base, rest) = match import {
+        Some(import) if import.path[0] == "data" => (&import.path[1..], rest),
+        _ => (&*module.package, path),
+    };
+    let base = base.iter().map(|name| &**name);
+    base.chain(rest.iter().copied()).collect()
 }
+
+/// A definition of a rule, and its module.
+type Definition<'m> = (&'m Module, &'m Rule);
 
 /// The rules of some modules.
 struct Rules<'m> {
-    /// The definitions by path: of which module, and which.
-    by_path: BTreeMap<Vec<&'m str>, Vec<(&'m Module, &'m Rule)>>,
-    functions: BTreeSet<Vec<&'m str>>,
+    by_path: BTreeMap<Path<'m>, Vec<Definition<'m>>>,
+    functions: BTreeSet<Path<'m>>,
 }
 
 impl<'m> Rules<'m> {
-    fn new(modules: &[&'m Module]) -> Self {
+    fn new(modules: impl Iterator<Item = &'m Module>) -> Self {
         let mut by_path: BTreeMap<_, Vec<_>> = BTreeMap::new();
         let mut functions = BTreeSet::new();
-        for &module in modules {
+        for module in modules {
             for rule in &module.rules {
-                let mut path: Vec<&str> = module.package.iter().map(|name| &**name).collect();
-                path.extend(rule.name.iter().map(|name| &**name));
+                let path = module.package.iter().chain(&rule.name);
+                let path: Path<'m> = path.map(|name| &**name).collect();
                 if rule.parameters.is_some() {
                     functions.insert(path.clone());
                 }
@@ -181,32 +171,28 @@ impl<'m> Rules<'m> {
         Self { by_path, functions }
     }
 
-    /// What the definitions of a path refer to.
-    fn references(&self, definitions: &[(&'m Module, &'m Rule)]) -> BTreeSet<Vec<&'m str>> {
+    /// Returns the paths that the definitions of a rule refer to.
+    fn references(&self, definitions: &[Definition<'m>]) -> BTreeSet<Path<'m>> {
         let mut found = BTreeSet::new();
         for (module, rule) in definitions {
             let locals = locals(rule);
-            // What is only the start of a longer path is not asked for itself.
+            // The start of a longer path is not a reference of its own.
             let mut starts = BTreeSet::new();
-            visit(rule.parts(), &mut |expr| {
+            rule.visit(&mut |expr| {
                 let called = match &expr.kind {
                     ExprKind::Call(function, _) => Some(&**function),
-                    ExprKind::Field(of, _) | ExprKind::Index(of, _) => {
-                        starts.insert(std::ptr::from_ref(&**of));
-                        None
-                    }
                     _ => None,
                 };
+                if let ExprKind::Index(start, _) | ExprKind::Call(start, _) = &expr.kind {
+                    starts.insert(std::ptr::from_ref(&**start));
+                }
                 if called.is_none() && starts.contains(&std::ptr::from_ref(expr)) {
                     return;
-                }
-                if let Some(function) = called {
-                    starts.insert(std::ptr::from_ref(function));
                 }
                 let Some((path, _)) = called.unwrap_or(expr).path() else {
                     return;
                 };
-                // No function is a local.
+                // A function is never a local.
                 if called.is_some() || !locals.contains(path[0]) {
                     found.insert(full_path(module, &path));
                 }
@@ -215,8 +201,8 @@ impl<'m> Rules<'m> {
         found
     }
 
-    /// The paths of the rules that a reference may ask for.
-    fn asked(&self, path: &[&'m str]) -> Vec<&Vec<&'m str>> {
+    /// Returns the paths of the rules that a reference may evaluate.
+    fn evaluated(&self, path: &[&'m str]) -> Vec<&Path<'m>> {
         let above = (1..path.len()).filter_map(|length| {
             let known = self.by_path.get_key_value(&path[..length]);
             known.map(|(path, _)| path)
@@ -228,17 +214,14 @@ impl<'m> Rules<'m> {
             .collect()
     }
 
-    /// Refuse a rule that is a set in one place, and an object, a function or a value in another.
+    /// Refuses a rule that is a set in one place, and an object, a function or a value in another.
     fn kinds(&self, module: &Module, problems: &mut Problems<'_>) {
         let kind = |rule: &Rule| {
             let function = rule.parameters.as_ref().map(Vec::len);
             (function, rule.element.is_some(), !rule.keys.is_empty())
         };
         for definitions in self.by_path.values() {
-            let mut definitions = definitions
-                .iter()
-                .filter(|(_, rule)| !rule.default)
-                .map(|(of, rule)| (*of, *rule));
+            let mut definitions = definitions.iter().filter(|(_, rule)| !rule.default);
             let Some((_, first)) = definitions.next() else {
                 continue;
             };
@@ -247,20 +230,18 @@ impl<'m> Rules<'m> {
                 problems.report(
                     Code::PolicySyntax,
                     other.name_span,
-                    "another kind of rule than before",
+                    "not of the same kind as before",
                     format!("the rule `{}` is defined in two ways", other.name.join(".")),
                 );
             }
         }
     }
 
-    /// Refuse what depends on itself, and what stands too deep in calls.
-    fn levels(&self, modules: &[&'m Module], problems: &mut Problems<'_>) {
-        let Some(last) = modules.last() else {
-            return;
-        };
-        // Each path with how many levels are below it; none while it is being looked into.
-        let mut levels: BTreeMap<&Vec<&str>, Option<u32>> = BTreeMap::new();
+    /// Refuses a rule that depends on itself, or needs too many levels. The rules are visited
+    /// without recursion: a chain of them may be as long as the policy.
+    fn levels(&self, module: &Module, problems: &mut Problems<'_>) {
+        // The levels that a path needs; none while those below it are being counted.
+        let mut levels: BTreeMap<&Path<'_>, Option<u32>> = BTreeMap::new();
         for start in self.by_path.keys() {
             if levels.contains_key(start) {
                 continue;
@@ -269,16 +250,20 @@ impl<'m> Rules<'m> {
             let mut open = vec![Frame::new(self, start)];
             while let Some(frame) = open.last_mut() {
                 let Some(next) = frame.next.pop() else {
-                    let level = frame.own + frame.below;
-                    let path = frame.path;
-                    let definitions = &self.by_path[path];
+                    let (path, level) = (frame.path, frame.own + frame.below);
                     levels.insert(path, Some(level));
                     open.pop();
                     if let Some(above) = open.last_mut() {
                         above.below = above.below.max(level);
                     }
                     if level > LEVEL_LIMIT {
-                        self.refuse(last, definitions, problems, false);
+                        let (span, name) = self.definition(path, module);
+                        let message = format!(
+                            "the rule `{name}` needs more than {LEVEL_LIMIT} levels of calls, loops and expressions"
+                        );
+                        problems
+                            .report(Code::PolicySyntax, span, "too deep", message)
+                            .help("shorten the chain of rules, or flatten its expressions");
                         return;
                     }
                     continue;
@@ -286,8 +271,11 @@ impl<'m> Rules<'m> {
                 match levels.get(next) {
                     Some(Some(level)) => frame.below = frame.below.max(*level),
                     Some(None) => {
-                        let definitions = &self.by_path[frame.path];
-                        self.refuse(last, definitions, problems, true);
+                        let (span, name) = self.definition(frame.path, module);
+                        let message = format!("the rule `{name}` depends on itself");
+                        problems
+                            .report(Code::PolicySyntax, span, "depends on itself", message)
+                            .help("remove the recursion; a path with a variable in it refers to all rules below");
                         return;
                     }
                     None => {
@@ -299,58 +287,35 @@ impl<'m> Rules<'m> {
         }
     }
 
-    fn refuse(
-        &self,
-        last: &Module,
-        definitions: &[(&'m Module, &'m Rule)],
-        problems: &mut Problems<'_>,
-        recursive: bool,
-    ) {
-        let here = definitions
-            .iter()
-            .find(|(module, _)| std::ptr::eq(*module, last))
-            .map(|(_, rule)| *rule);
-        let name = definitions
-            .first()
-            .map(|(_, rule)| rule.name.join("."))
-            .unwrap_or_default();
-        let span = here.map(|rule| rule.name_span).unwrap_or_default();
-        if recursive {
-            problems
-                .report(
-                    Code::PolicySyntax,
-                    span,
-                    "depends on itself",
-                    format!("the rule `{name}` depends on itself"),
-                )
-                .help("Rego knows no recursion; a path with a variable in it asks for all rules below");
-        } else {
-            problems
-                .report(
-                    Code::PolicySyntax,
-                    span,
-                    "too deep",
-                    format!("the rule `{name}` needs more than {LEVEL_LIMIT} levels of calls, loops and expressions"),
-                )
-                .help("make the chain of rules shorter, or its expressions flatter");
-        }
+    /// Returns the place of a rule in a module, if it is there, and its name.
+    fn definition(&self, path: &Path<'m>, module: &Module) -> (Span, String) {
+        let definitions = &self.by_path[path];
+        let mut here = definitions.iter();
+        let here = here.find(|(of, _)| std::ptr::eq(*of, module));
+        let span = here.map(|(_, rule)| rule.name_span).unwrap_or_default();
+        let first = definitions.first().map(|(_, rule)| rule.name.join("."));
+        (span, first.unwrap_or_default())
     }
 }
 
+/// A path whose levels are being counted.
 struct Frame<'r, 'm> {
-    path: &'r Vec<&'m str>,
-    next: Vec<&'r Vec<&'m str>>,
+    path: &'r Path<'m>,
+    /// The paths below that are still to be counted.
+    next: Vec<&'r Path<'m>>,
+    /// The levels of the rule itself.
     own: u32,
+    /// The most levels of those below.
     below: u32,
 }
 
 impl<'r, 'm> Frame<'r, 'm> {
-    fn new(rules: &'r Rules<'m>, path: &'r Vec<&'m str>) -> Self {
+    fn new(rules: &'r Rules<'m>, path: &'r Path<'m>) -> Self {
         let definitions = &rules.by_path[path];
         let mut next: Vec<_> = rules
             .references(definitions)
             .iter()
-            .flat_map(|reference| rules.asked(reference))
+            .flat_map(|reference| rules.evaluated(reference))
             .collect();
         agent_text::sort::sort_by(&mut next, Ord::cmp);
         next.dedup();
@@ -364,81 +329,48 @@ impl<'r, 'm> Frame<'r, 'm> {
     }
 }
 
-/// How deep the evaluation of a rule goes without the rules that it asks for: each loop is within
-/// the loops before it.
+/// Returns the levels of a rule without the rules that it refers to: each loop is within the loops
+/// before it.
 fn own_levels(rule: &Rule) -> u32 {
     let (mut loops, mut depth) = (0_u32, 0_u32);
-    visit(rule.parts(), &mut |expr| {
+    rule.visit(&mut |expr| {
         depth = depth.max(expr.depth);
         if let ExprKind::Index(_, key) = &expr.kind {
             loops += u32::from(!key.is_scalar());
         }
     });
-    let mut queries = rule.parts().1;
-    visit(rule.parts(), &mut |expr| queries.extend(expr.query()));
-    while let Some(query) = queries.pop() {
-        for statement in &query.statements {
-            match &statement.kind {
-                StatementKind::SomeIn(..) => loops += 1,
-                StatementKind::Every(_, _, inner) => {
-                    loops += 1;
-                    queries.push(inner);
-                }
-                _ => {}
-            }
-        }
+    for statement in rule.statements() {
+        let is_loop = matches!(
+            statement.kind,
+            StatementKind::SomeIn(..) | StatementKind::Every(..)
+        );
+        loops += u32::from(is_loop);
     }
     4 + loops.saturating_mul(2) + depth
 }
 
-/// The names that are declared within a rule, and stand for no other rule there.
+/// Returns the names that are declared within a rule and stand for no other rule there.
 pub(super) fn locals(rule: &Rule) -> BTreeSet<&str> {
-    fn names<'e>(expr: &'e Expr, found: &mut BTreeSet<&'e str>) {
-        match &expr.kind {
-            ExprKind::Name(name) => {
-                found.insert(name);
+    let mut found = BTreeSet::new();
+    let mut patterns: Vec<&Expr> = rule.parameters.iter().flatten().collect();
+    for statement in rule.statements() {
+        match &statement.kind {
+            StatementKind::Some(names) | StatementKind::Every(names, ..) => {
+                found.extend(names.iter().map(|name| &**name));
             }
-            ExprKind::Array(_) | ExprKind::Object(_) | ExprKind::Set(_) => {
-                expr.parts().into_iter().for_each(|part| names(part, found));
-            }
+            StatementKind::SomeIn(key, value, _) => patterns.extend(key.iter().chain([value])),
+            StatementKind::Unify {
+                declares: true,
+                left,
+                ..
+            } => patterns.push(left),
             _ => {}
         }
     }
-    fn query<'e>(of: &'e Query, found: &mut BTreeSet<&'e str>) {
-        for statement in &of.statements {
-            match &statement.kind {
-                StatementKind::Some(declared) => {
-                    found.extend(declared.iter().map(|name| &**name));
-                }
-                StatementKind::SomeIn(key, value, _) => {
-                    key.iter().for_each(|key| names(key, found));
-                    names(value, found);
-                }
-                StatementKind::Every(declared, _, inner) => {
-                    found.extend(declared.iter().map(|name| &**name));
-                    query(inner, found);
-                }
-                StatementKind::Unify {
-                    declares: true,
-                    left,
-                    ..
-                } => names(left, found),
-                _ => {}
-            }
-        }
-    }
-    let mut found = BTreeSet::new();
-    let (_, queries) = rule.parts();
-    queries
-        .into_iter()
-        .for_each(|inner| query(inner, &mut found));
-    visit(rule.parts(), &mut |expr| {
-        expr.query()
-            .into_iter()
-            .for_each(|inner| query(inner, &mut found));
-    });
-    for parameter in rule.parameters.iter().flatten() {
-        names(parameter, &mut found);
+    for pattern in patterns {
+        pattern.declared(&mut |name, _| {
+            found.insert(name);
+        });
     }
     found
 }

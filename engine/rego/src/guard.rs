@@ -1,42 +1,39 @@
-//! A policy that pays for what it does.
+//! Calls that are added to a policy, so that it pays for what it does.
 //!
-//! The evaluator counts steps, and a step may be the comparison of two values of a million parts.
-//! So it is not the policy itself that is evaluated, but one with calls added: wherever a value is
-//! built, compared, or handed to a built-in, a call pays for it, and a call at the end of each body
-//! notes that it held. Lines stay as they are; columns are moved back when something is said of
-//! them.
+//! The evaluator counts steps, and a step may compare two values of a million parts. So what is
+//! evaluated is not the policy itself, but one with calls added. A call pays for a value wherever
+//! one is built, compared, or passed to a built-in. A call at the end of each body records that the
+//! body held. Lines stay the same; columns are translated back in errors.
 
 use super::builtins::{Cost, added, find};
-use super::tree::{Body, Expr, ExprKind, Module, Op, Query, Rule, Statement, StatementKind, visit};
-use agent_text::{Source, Span, Text};
+use super::tree::{Body, Expr, ExprKind, Module, Op, Query, Rule, Statement, StatementKind};
+use agent_text::Span;
 use std::collections::BTreeMap;
 
 /// A policy with calls added.
 #[derive(Debug)]
 pub(super) struct Guarded {
-    pub(super) source: Source,
     pub(super) text: String,
-    /// Where something was added, in the text as it was, and how many bytes.
+    /// The offsets in the original text at which something was added, and how many bytes.
     added: Vec<(u32, u32)>,
-    /// What an offset stands for when the evaluator names it: the shortest expression that starts
-    /// there, or the call whose arguments start there.
+    /// The expression that the evaluator means by an offset: the shortest one that starts there, or
+    /// the call whose arguments start there.
     pub(super) places: BTreeMap<u32, Span>,
-    /// The definitions that note that they held, by number: the index of the rule, and the place.
-    pub(super) bodies: Vec<(usize, Span)>,
+    /// The place of the rule of each body that records that it held.
+    pub(super) bodies: Vec<Span>,
 }
 
-/// Add the calls. Bodies are numbered from `first`.
-pub(super) fn guard(of: &Text, module: &Module, first: usize) -> Guarded {
-    let text = of.as_str();
+/// Adds the calls to a module. Bodies are numbered from `first`.
+pub(super) fn guard(text: &str, module: &Module, first: usize) -> Guarded {
     let mut guard = Guard {
         first,
         ..Guard::default()
     };
-    for (at, rule) in module.rules.iter().enumerate() {
-        guard.rule(at, rule);
+    for rule in &module.rules {
+        guard.rule(rule);
     }
-    // What is added at one place stays in the order in which it was: from the outside in where
-    // something starts, from the inside out where it ends.
+    // Edits of one offset stay in their order: from the outside in where something starts, from the
+    // inside out where it ends.
     let mut edits = guard.edits;
     agent_text::sort::sort_by_key(&mut edits, |(at, _)| *at);
     let mut guarded = String::with_capacity(text.len() * 2);
@@ -47,13 +44,10 @@ pub(super) fn guard(of: &Text, module: &Module, first: usize) -> Guarded {
         from = *at as usize;
     }
     guarded.push_str(&text[from..]);
+    let added = edits.iter().map(|(at, edit)| (*at, edit.len() as u32));
     Guarded {
-        source: of.source(),
         text: guarded,
-        added: edits
-            .into_iter()
-            .map(|(at, edit)| (at, edit.len() as u32))
-            .collect(),
+        added: added.collect(),
         places: places(module),
         bodies: guard.bodies,
     }
@@ -62,7 +56,7 @@ pub(super) fn guard(of: &Text, module: &Module, first: usize) -> Guarded {
 fn places(module: &Module) -> BTreeMap<u32, Span> {
     let mut places: BTreeMap<u32, Span> = BTreeMap::new();
     for rule in &module.rules {
-        visit(rule.parts(), &mut |expr| {
+        rule.visit(&mut |expr| {
             let known = places.entry(expr.span.start).or_insert(expr.span);
             known.end = known.end.min(expr.span.end);
             if let ExprKind::Call(function, _) = &expr.kind {
@@ -74,7 +68,7 @@ fn places(module: &Module) -> BTreeMap<u32, Span> {
 }
 
 impl Guarded {
-    /// Where a byte of the text was before.
+    /// Returns the offset in the original text of an offset in the guarded one.
     pub(super) fn original(&self, offset: usize) -> usize {
         let mut moved = 0;
         for (at, length) in &self.added {
@@ -93,33 +87,30 @@ impl Guarded {
 
 #[derive(Default)]
 struct Guard {
+    /// Texts to insert, by offset.
     edits: Vec<(u32, String)>,
-    bodies: Vec<(usize, Span)>,
+    bodies: Vec<Span>,
     first: usize,
 }
 
 impl Guard {
-    fn before(&mut self, span: Span, text: String) {
-        self.edits.push((span.start, text));
-    }
-
-    fn after(&mut self, span: Span, text: String) {
-        self.edits.push((span.end, text));
+    fn insert(&mut self, at: u32, text: impl Into<String>) {
+        self.edits.push((at, text.into()));
     }
 
     fn wrap(&mut self, call: &str, expr: &Expr) {
-        self.before(expr.span, format!("{call}("));
+        self.insert(expr.span.start, format!("{call}("));
         self.inside(expr);
-        self.after(expr.span, ")".to_owned());
+        self.insert(expr.span.end, ")");
     }
 
-    fn rule(&mut self, at: usize, rule: &Rule) {
+    fn rule(&mut self, rule: &Rule) {
         if rule.default {
             return;
         }
         for key in &rule.keys {
-            // The evaluator takes no calls in the paths of some heads, but what is built.
-            if is_composite(key) {
+            // In the paths of some heads the evaluator accepts calls only around what is built.
+            if is_built(key) {
                 self.wrap(added::KEY, key);
             } else {
                 self.pattern(key);
@@ -129,41 +120,37 @@ impl Guard {
             self.pattern(pattern);
         }
         if let Some(element) = &rule.element {
-            self.kept(added::KEY, element);
+            self.paid(added::KEY, element);
         }
-        let partial = !rule.keys.is_empty();
-        if let Some(value) = &rule.value {
-            self.result(partial, value);
-        }
+        self.result(rule, rule.value.as_ref());
         for body in &rule.bodies {
-            self.body(at, rule, body);
+            self.body(rule, body);
         }
     }
 
-    fn result(&mut self, partial: bool, value: &Expr) {
-        if partial {
-            self.kept(added::PAY, value);
-        } else {
-            self.value(value);
+    fn result(&mut self, rule: &Rule, value: Option<&Expr>) {
+        match value {
+            Some(value) if rule.keys.is_empty() => self.value(value),
+            Some(value) => self.paid(added::PAY, value),
+            None => {}
         }
     }
 
-    fn body(&mut self, at: usize, rule: &Rule, body: &Body) {
-        if let Some(value) = &body.value {
-            self.result(!rule.keys.is_empty(), value);
-        }
+    fn body(&mut self, rule: &Rule, body: &Body) {
+        self.result(rule, body.value.as_ref());
         let Some(query) = &body.query else {
             return;
         };
+        let Span { start, end } = query.span;
         if !body.braced {
-            self.before(query.span, "{ ".to_owned());
+            self.insert(start, "{ ");
         }
         self.query(query);
         let number = self.first + self.bodies.len();
-        self.after(query.span, format!("; {}({number})", added::HELD));
-        self.bodies.push((at, rule.span));
+        self.insert(end, format!("; {}({number})", added::HELD));
+        self.bodies.push(rule.span);
         if !body.braced {
-            self.after(query.span, " }".to_owned());
+            self.insert(end, " }");
         }
     }
 
@@ -201,10 +188,14 @@ impl Guard {
             } => {
                 self.side(left, right);
                 self.side(right, left);
-                let builds = is_composite(left) || is_composite(right);
-                if builds && !not {
-                    collect_names(left, &mut names);
-                    collect_names(right, &mut names);
+                if !not && (is_built(left) || is_built(right)) {
+                    for side in [left, right] {
+                        side.declared(&mut |name, _| {
+                            if name != "_" && !names.contains(&name) {
+                                names.push(name);
+                            }
+                        });
+                    }
                 }
             }
         }
@@ -212,53 +203,40 @@ impl Guard {
             self.value(value);
         }
         for name in names {
-            self.after(statement.span, format!("; {}({name})", added::PAID));
+            self.insert(statement.span.end, format!("; {}({name})", added::PAID));
         }
     }
 
-    /// One side of a unification: it takes a value apart, or is compared with the other.
+    /// Guards one side of a unification: it takes a value apart, or is compared with the other.
     fn side(&mut self, side: &Expr, other: &Expr) {
-        if matches!(side.kind, ExprKind::Name(_)) || is_composite(side) || other.is_literal() {
+        if matches!(side.kind, ExprKind::Name(_)) || is_built(side) || other.is_literal() {
             self.pattern(side);
         } else {
-            self.paid(side);
+            self.paid(added::PAY, side);
         }
     }
 
-    /// What is compared with a value or takes it apart, and builds none.
+    /// Guards an expression that is compared with a value or takes it apart, and builds none.
     fn pattern(&mut self, expr: &Expr) {
         match &expr.kind {
-            ExprKind::Array(items) | ExprKind::Set(items) => {
-                items.iter().for_each(|item| self.pattern(item));
+            ExprKind::List(parts) | ExprKind::Object(parts) => {
+                parts.iter().for_each(|part| self.pattern(part));
             }
-            ExprKind::Object(fields) => fields.iter().for_each(|(key, value)| {
-                self.pattern(key);
-                self.pattern(value);
-            }),
             _ => self.value(expr),
         }
     }
 
-    /// What is a value.
+    /// Guards an expression that may build a value.
     fn value(&mut self, expr: &Expr) {
-        if is_composite(expr) {
+        if is_built(expr) {
             self.wrap(added::PAY, expr);
         } else {
             self.inside(expr);
         }
     }
 
-    /// A value that is paid for wherever it comes from.
-    fn paid(&mut self, expr: &Expr) {
-        if expr.is_literal() {
-            self.inside(expr);
-        } else {
-            self.wrap(added::PAY, expr);
-        }
-    }
-
-    /// A value that becomes part of another.
-    fn kept(&mut self, call: &str, expr: &Expr) {
+    /// Guards an expression whose value is compared, copied or kept: a call pays for it.
+    fn paid(&mut self, call: &str, expr: &Expr) {
         if expr.is_literal() {
             self.inside(expr);
         } else {
@@ -268,89 +246,49 @@ impl Guard {
 
     fn inside(&mut self, expr: &Expr) {
         match &expr.kind {
-            ExprKind::Text(_) | ExprKind::Scalar | ExprKind::Name(_) => {}
-            ExprKind::Array(items) | ExprKind::Set(items) => {
-                items.iter().for_each(|item| self.value(item));
-            }
-            ExprKind::Object(fields) => fields.iter().for_each(|(key, value)| {
-                self.value(key);
-                self.value(value);
-            }),
-            ExprKind::ArrayOf(term, query) => {
-                self.kept(added::PAY, term);
-                self.query(query);
-            }
-            ExprKind::SetOf(term, query) => {
-                self.kept(added::KEY, term);
-                self.query(query);
-            }
-            ExprKind::ObjectOf(key, value, query) => {
-                self.kept(added::KEY, key);
-                self.kept(added::PAY, value);
+            ExprKind::Comprehension { key, value, query } => {
+                key.iter().for_each(|key| self.paid(added::KEY, key));
+                value.iter().for_each(|value| self.paid(added::PAY, value));
                 self.query(query);
             }
             ExprKind::Call(function, arguments) => {
                 let path = function.path().map(|(path, _)| path.join("."));
                 let builtin = path.and_then(|path| find(&path));
-                let pays = builtin.is_some_and(|builtin| builtin.cost == Cost::Arguments);
+                let pays = builtin.is_some_and(|builtin| matches!(builtin.cost, Cost::Arguments));
                 for argument in arguments {
                     if pays {
-                        self.paid(argument);
+                        self.paid(added::PAY, argument);
                     } else {
                         self.value(argument);
                     }
                 }
             }
-            ExprKind::Field(of, _) => self.value(of),
             ExprKind::Index(of, key) => {
                 self.value(of);
                 self.pattern(key);
             }
-            ExprKind::Binary(left, Op::Equal | Op::Order, right) => {
-                if left.is_literal() || right.is_literal() {
-                    self.value(left);
-                } else {
-                    self.paid(left);
-                }
+            // What is compared with a literal costs no more than the literal.
+            ExprKind::Binary(left, Op::Equal | Op::Order, right)
+                if !left.is_literal() && !right.is_literal() =>
+            {
+                self.paid(added::PAY, left);
                 self.value(right);
             }
-            ExprKind::Binary(left, Op::Times | Op::Sets, right) => {
-                self.paid(left);
-                self.paid(right);
-            }
-            ExprKind::Binary(left, Op::Other, right) => {
-                self.value(left);
-                self.value(right);
+            ExprKind::Binary(left, Op::Costly, right) => {
+                self.paid(added::PAY, left);
+                self.paid(added::PAY, right);
             }
             ExprKind::In(key, value, of) => {
                 key.iter().for_each(|key| self.value(key));
-                self.paid(value);
-                self.kept(added::LOOK, of);
+                self.paid(added::PAY, value);
+                self.paid(added::LOOK, of);
             }
-            ExprKind::Minus(of) => self.value(of),
+            _ => expr.parts().0.into_iter().for_each(|part| self.value(part)),
         }
     }
 }
 
-/// Whether an expression builds an array, a set or an object of what is not written out.
-fn is_composite(expr: &Expr) -> bool {
-    let composite = matches!(
-        expr.kind,
-        ExprKind::Array(_) | ExprKind::Set(_) | ExprKind::Object(_)
-    );
-    composite && !expr.is_literal()
-}
-
-/// The names that a pattern may give values to.
-fn collect_names<'e>(expr: &'e Expr, names: &mut Vec<&'e str>) {
-    match &expr.kind {
-        ExprKind::Name(name) if name != "_" && !names.contains(&&**name) => names.push(name),
-        ExprKind::Array(items) | ExprKind::Set(items) => {
-            items.iter().for_each(|item| collect_names(item, names));
-        }
-        ExprKind::Object(fields) => fields.iter().for_each(|(_, value)| {
-            collect_names(value, names);
-        }),
-        _ => {}
-    }
+/// Whether an expression builds an array, a set or an object that is not a literal.
+fn is_built(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::List(_) | ExprKind::Object(_)) && !expr.is_literal()
 }

@@ -1,8 +1,8 @@
-//! Tokens to a tree.
+//! The parser of Rego.
 //!
-//! The evaluator parses a policy again. It is read here first because the evaluator's parser takes
-//! time that grows exponentially with the nesting, its trees have no limit of depth, and what it
-//! says of a place is for people only.
+//! The evaluator parses a policy again. Three properties of its parser make this one necessary:
+//! its time grows exponentially with the nesting of brackets, chains of operators and calls
+//! overflow its stack, and its trees lack the places of parentheses and objects.
 
 use super::token::{Kind, Token, tokens};
 use super::tree::{
@@ -11,17 +11,20 @@ use super::tree::{
 use agent_diagnostic::{Code, Problems};
 use agent_text::Span;
 
-/// How deep brackets may stand in one another. The evaluator's parser reads what is in a bracket
-/// up to three times.
+/// Maximum nesting of brackets. The evaluator's parser reads the inside of a bracket up to three
+/// times.
 pub const NESTING_LIMIT: u32 = 12;
 
-/// How deep expressions may stand in one another; a chain of operators or fields counts its links.
+/// Maximum nesting of expressions. Each link of a chain of operators or fields counts.
 pub const DEPTH_LIMIT: u32 = 64;
 
-/// How much reading again brackets may cost, in tokens.
+/// Maximum tokens that the evaluator's parser reads, counting repetitions.
 const REPEATS_LIMIT: u64 = 4_000_000;
 
-/// Why there is no tree.
+/// Maximum names in the path of a package or an import.
+const PATH_LIMIT: usize = 32;
+
+/// The reason why there is no tree.
 struct Bad {
     span: Span,
     message: String,
@@ -30,7 +33,7 @@ struct Bad {
 
 type Parsed<T> = Result<T, Bad>;
 
-/// Read a policy. None if there is a problem, which is reported.
+/// Parses a policy. Returns `None` after it reports a problem.
 pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Module> {
     let text = problems.text().as_str();
     let module = match tokens(text) {
@@ -41,11 +44,7 @@ pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Module> {
             nesting: 0,
         }
         .module(),
-        Err(bad) => Err(Bad {
-            span: bad.span,
-            message: bad.reason.to_owned(),
-            help: None,
-        }),
+        Err(bad) => Err(error(bad.span, bad.reason)),
     };
     module
         .map_err(|bad| {
@@ -55,6 +54,14 @@ pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Module> {
             }
         })
         .ok()
+}
+
+fn error(span: Span, message: impl Into<String>) -> Bad {
+    Bad {
+        span,
+        message: message.into(),
+        help: None,
+    }
 }
 
 struct Parser<'t> {
@@ -68,6 +75,21 @@ const KEYWORDS: [&str; 15] = [
     "as", "contains", "default", "else", "every", "false", "if", "import", "in", "not", "null",
     "package", "some", "true", "with",
 ];
+
+/// Returns a binary operator, and how strongly it binds.
+fn operator(sign: &str) -> Option<(u32, Op)> {
+    Some(match sign {
+        "==" | "!=" => (0, Op::Equal),
+        "<" | "<=" | ">" | ">=" => (0, Op::Order),
+        "|" => (1, Op::Costly),
+        "&" => (2, Op::Costly),
+        "+" => (3, Op::Other),
+        "-" => (3, Op::Costly),
+        "*" => (4, Op::Costly),
+        "/" | "%" => (4, Op::Other),
+        _ => return None,
+    })
+}
 
 impl<'t> Parser<'t> {
     fn token(&self) -> Token {
@@ -100,6 +122,15 @@ impl<'t> Parser<'t> {
         found
     }
 
+    /// Reads something after this sign or keyword, if that is here.
+    fn after<T>(
+        &mut self,
+        text: &str,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Option<T>> {
+        self.accept(text).then(|| read(self)).transpose()
+    }
+
     fn expect(&mut self, text: &str) -> Parsed<Token> {
         if self.is(text) {
             Ok(self.next())
@@ -113,14 +144,13 @@ impl<'t> Parser<'t> {
             Kind::End => "the end of the policy".to_owned(),
             _ => format!("`{}`", self.text().chars().take(40).collect::<String>()),
         };
-        Bad {
-            span: self.token().span,
-            message: format!("{expected} is expected, and {found} is found"),
-            help: None,
-        }
+        error(
+            self.token().span,
+            format!("expected {expected}, found {found}"),
+        )
     }
 
-    /// Where the last token that was taken ends.
+    /// Returns the end of the last token that was taken.
     fn end(&self) -> usize {
         self.at
             .checked_sub(1)
@@ -135,14 +165,16 @@ impl<'t> Parser<'t> {
         self.token().span.start as usize
     }
 
-    /// What stands in brackets.
+    /// Reads the inside of a bracket.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.nesting += 1;
         if self.nesting > NESTING_LIMIT {
             return Err(Bad {
-                span: self.token().span,
-                message: format!("brackets stand more than {NESTING_LIMIT} deep in one another"),
-                help: Some("give what is inside a name, in a rule of its own"),
+                help: Some("move the inside to a rule of its own"),
+                ..error(
+                    self.token().span,
+                    format!("brackets are nested more than {NESTING_LIMIT} deep"),
+                )
             });
         }
         let read = read(self);
@@ -156,14 +188,17 @@ impl<'t> Parser<'t> {
             depth: 0,
             kind,
         };
-        let parts = expr.parts().into_iter().map(|part| part.depth).max();
-        let query = expr.query().map(|query| query_depth(query) + 1);
-        expr.depth = 1 + parts.max(query).unwrap_or(0);
+        let (parts, queries) = expr.parts();
+        let parts = parts.into_iter().map(|part| part.depth);
+        let queries = queries.into_iter().map(|query| query_depth(query) + 1);
+        expr.depth = 1 + parts.chain(queries).max().unwrap_or(0);
         if expr.depth > DEPTH_LIMIT {
             return Err(Bad {
-                span: expr.span,
-                message: format!("expressions stand more than {DEPTH_LIMIT} deep in one another"),
-                help: Some("give a part of it a name, in a rule of its own"),
+                help: Some("move a part of it to a rule of its own"),
+                ..error(
+                    expr.span,
+                    format!("expressions are nested more than {DEPTH_LIMIT} deep"),
+                )
             });
         }
         Ok(expr)
@@ -176,7 +211,7 @@ impl<'t> Parser<'t> {
         let package = self.names()?;
         let package_span = self.span_from(package_start);
         let mut imports = Vec::new();
-        while self.is("import") {
+        while self.accept("import") {
             imports.extend(self.import()?);
         }
         let mut rules = Vec::new();
@@ -191,7 +226,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Every bracket is read up to three times by the evaluator's parser, and so is what is in it.
+    /// Checks how often the evaluator's parser reads the inside of brackets.
     fn check_repeats(&self) -> Parsed<()> {
         let (mut depth, mut repeats) = (0_u32, 0_u64);
         for token in self.tokens {
@@ -205,9 +240,11 @@ impl<'t> Parser<'t> {
             repeats += 3_u64.pow(depth.min(NESTING_LIMIT));
             if repeats > REPEATS_LIMIT {
                 return Err(Bad {
-                    span: token.span,
-                    message: "the policy has too much in nested brackets up to here".to_owned(),
-                    help: Some("give what is inside a name, in a rule of its own"),
+                    help: Some("move the inside to a rule of its own"),
+                    ..error(
+                        token.span,
+                        "the policy has too many tokens in nested brackets up to here",
+                    )
                 });
             }
         }
@@ -216,9 +253,7 @@ impl<'t> Parser<'t> {
 
     fn word(&mut self) -> Parsed<String> {
         if self.token().kind == Kind::Word {
-            let word = self.text().to_owned();
-            self.next();
-            Ok(word)
+            Ok(self.next().span.of(self.text).to_owned())
         } else {
             Err(self.unexpected("a name"))
         }
@@ -232,12 +267,12 @@ impl<'t> Parser<'t> {
         self.word()
     }
 
-    /// Whether the token follows the one before without a space.
+    /// Whether no space precedes the token.
     fn adjacent(&self) -> bool {
         self.start() == self.end()
     }
 
-    /// `a.b["c"]`, all of it written out.
+    /// Reads a path of literals such as `a.b["c"]`.
     fn names(&mut self) -> Parsed<Vec<String>> {
         let mut names = vec![self.name()?];
         while self.adjacent() {
@@ -249,38 +284,30 @@ impl<'t> Parser<'t> {
             } else {
                 break;
             }
-            if names.len() > 32 {
+            if names.len() > PATH_LIMIT {
                 return Err(self.unexpected("a path of at most 32 names"));
             }
         }
         Ok(names)
     }
 
+    /// Reads an import. `rego.v1` and `future.keywords` change nothing here.
     fn import(&mut self) -> Parsed<Option<Import>> {
-        self.expect("import")?;
         let path = self.names()?;
-        let own = if self.accept("as") {
-            Some(self.name()?)
-        } else {
-            None
-        };
-        if !matches!(path[0].as_str(), "data" | "input") {
-            // `rego.v1` and `future.keywords` change nothing here.
-            return Ok(None);
-        }
+        let own = self.after("as", Self::name)?;
         let name = own.or_else(|| path.last().cloned()).unwrap_or_default();
-        Ok(Some(Import { path, name }))
+        let known = matches!(path[0].as_str(), "data" | "input");
+        Ok(known.then_some(Import { path, name }))
     }
 
     fn string(&mut self) -> Parsed<String> {
         if self.token().kind != Kind::String {
             return Err(self.unexpected("a string"));
         }
-        let token = self.next();
-        unescape(token.span.of(self.text)).ok_or(Bad {
-            span: token.span,
-            message: "the string has an escape that JSON does not know".to_owned(),
+        let span = self.next().span;
+        unescape(span.of(self.text)).ok_or(Bad {
             help: Some("write `\\\\` for a backslash, or put the string in backquotes"),
+            ..error(span, "the string has an escape that is not one of JSON")
         })
     }
 
@@ -290,11 +317,8 @@ impl<'t> Parser<'t> {
         let name_start = self.start();
         let mut name = vec![self.name()?];
         if matches!(name[0].as_str(), "input" | "data") {
-            return Err(Bad {
-                span: self.span_from(name_start),
-                message: format!("no rule can be named `{}`", name[0]),
-                help: None,
-            });
+            let message = format!("a rule can't be named `{}`", name[0]);
+            return Err(error(self.span_from(name_start), message));
         }
         let mut keys = Vec::new();
         while self.adjacent() && (self.is(".") || self.is("[")) {
@@ -314,25 +338,20 @@ impl<'t> Parser<'t> {
             }
         }
         let name_span = self.span_from(name_start);
-        let parameters = if self.accept("(") {
-            Some(self.list(")", Self::term)?)
-        } else {
-            None
-        };
-        let element = if !default && self.accept("contains") {
-            Some(self.expression()?)
-        } else {
-            None
-        };
-        let value = if element.is_none() {
-            self.rule_value()?
-        } else {
-            None
-        };
-        let bodies = if default { Vec::new() } else { self.bodies()? };
+        let parameters = self.after("(", |this| this.list(")", Self::term))?;
+        let (mut element, mut value, mut bodies) = (None, None, Vec::new());
+        if !default {
+            element = self.after("contains", Self::expression)?;
+        }
+        if element.is_none() {
+            value = self.rule_value()?;
+        }
+        if !default {
+            bodies = self.bodies()?;
+        }
         if bodies.is_empty() && value.is_none() && element.is_none() {
             return Err(Bad {
-                help: Some("since Rego v1 a rule reads `name if { … }` or `name := value`"),
+                help: Some("write `name if { … }` or `name := value`, as Rego v1 requires"),
                 ..self.unexpected("`if` or `:=`")
             });
         }
@@ -382,11 +401,9 @@ impl<'t> Parser<'t> {
     }
 
     fn body(&mut self, value: Option<Expr>) -> Parsed<Body> {
-        // What starts with a brace may be a value as well, such as `{1} == x`.
-        let start = self.at;
-        if self.is("{") {
-            let nesting = self.nesting;
-            self.next();
+        // A value may start with a brace as well, such as `{1} == x`.
+        let start = (self.at, self.nesting);
+        if self.accept("{") {
             let query = self.nested(|this| this.query("}"));
             let closed = query.is_ok() && self.accept("}");
             match query {
@@ -397,9 +414,9 @@ impl<'t> Parser<'t> {
                         braced: true,
                     });
                 }
-                // A value starts with an expression and what separates its members.
+                // A value starts with an expression and a separator of members.
                 Err(bad) if !(self.is(",") || self.is(":") || self.is("|")) => return Err(bad),
-                _ => (self.at, self.nesting) = (start, nesting),
+                _ => (self.at, self.nesting) = start,
             }
         }
         let statement = self.statement()?;
@@ -418,9 +435,7 @@ impl<'t> Parser<'t> {
         let mut statements = vec![self.statement()?];
         while !self.is(end) && self.token().kind != Kind::End {
             if !self.accept(";") && !self.token().new_line {
-                return Err(
-                    self.unexpected(&format!("`{end}` or a statement on a line of its own"))
-                );
+                return Err(self.unexpected(&format!("`{end}` or a statement on its own line")));
             }
             statements.push(self.statement()?);
         }
@@ -435,21 +450,20 @@ impl<'t> Parser<'t> {
 
     fn statement(&mut self) -> Parsed<Statement> {
         let start = self.start();
-        let kind = if self.is("some") {
+        let kind = if self.accept("some") {
             self.some()?
-        } else if self.is("every") {
+        } else if self.accept("every") {
             self.every()?
         } else {
             let not = self.accept("not");
             let left = self.expression()?;
             let declares = self.is(":=");
             if self.accept(":=") || self.accept("=") {
-                let right = self.expression()?;
                 StatementKind::Unify {
                     not,
                     declares,
                     left,
-                    right,
+                    right: self.expression()?,
                 }
             } else {
                 StatementKind::Holds(left)
@@ -459,7 +473,7 @@ impl<'t> Parser<'t> {
         while self.accept("with") {
             let target = self.term()?;
             self.expect("as")?;
-            with.push((target, self.membership(false)?));
+            with.push((target, self.member()?));
         }
         Ok(Statement {
             span: self.span_from(start),
@@ -469,124 +483,84 @@ impl<'t> Parser<'t> {
     }
 
     fn some(&mut self) -> Parsed<StatementKind> {
-        self.expect("some")?;
         let mut found = vec![self.term()?];
         while self.accept(",") {
             found.push(self.term()?);
         }
         if self.accept("in") {
-            let of = self.comparison()?;
+            let of = self.binary(0)?;
             let mut found = found.into_iter();
             return match (found.next(), found.next(), found.next()) {
                 (Some(value), None, None) => Ok(StatementKind::SomeIn(None, value, of)),
                 (Some(key), Some(value), None) => Ok(StatementKind::SomeIn(Some(key), value, of)),
-                _ => Err(Bad {
-                    span: of.span,
-                    message: "`some … in` takes one name or two".to_owned(),
-                    help: None,
-                }),
+                _ => Err(error(of.span, "`some … in` takes one or two names")),
             };
         }
         let names = found.into_iter().map(|expr| match expr.kind {
             ExprKind::Name(name) => Ok(name),
-            _ => Err(Bad {
-                span: expr.span,
-                message: "`some` declares names".to_owned(),
-                help: None,
-            }),
+            _ => Err(error(expr.span, "`some` takes only names")),
         });
         names.collect::<Parsed<_>>().map(StatementKind::Some)
     }
 
     fn every(&mut self) -> Parsed<StatementKind> {
-        self.expect("every")?;
         let mut names = vec![self.name()?];
-        if self.accept(",") {
-            names.push(self.name()?);
-        }
+        names.extend(self.after(",", Self::name)?);
         self.expect("in")?;
-        let of = self.comparison()?;
+        let of = self.binary(0)?;
         self.expect("{")?;
         let query = self.nested(|this| this.query("}"))?;
         self.expect("}")?;
         Ok(StatementKind::Every(names, of, query))
     }
 
-    /// Whatever may stand in parentheses.
+    /// Reads `a`, `a in b` or `k, a in b`, where a comma has no other meaning.
     fn expression(&mut self) -> Parsed<Expr> {
-        self.membership(true)
-    }
-
-    /// `a`, `a in b`, and `k, a in b` where a comma has no other meaning.
-    fn membership(&mut self, pairs: bool) -> Parsed<Expr> {
         let start = self.start();
-        let mut expr = self.comparison()?;
-        if pairs && self.is(",") {
-            let back = (self.at, self.nesting);
-            self.next();
-            let value = self.comparison();
-            match value {
+        let mut expr = self.binary(0)?;
+        let back = (self.at, self.nesting);
+        if self.accept(",") {
+            match self.binary(0) {
                 Ok(value) if self.accept("in") => {
-                    let of = self.comparison()?;
+                    let of = self.binary(0)?;
                     let kind = ExprKind::In(Some(Box::new(expr)), Box::new(value), Box::new(of));
                     expr = self.expr(start, kind)?;
                 }
                 _ => (self.at, self.nesting) = back,
             }
         }
+        self.membership(start, expr)
+    }
+
+    /// Reads a member of a list, where a comma separates members.
+    fn member(&mut self) -> Parsed<Expr> {
+        let start = self.start();
+        let expr = self.binary(0)?;
+        self.membership(start, expr)
+    }
+
+    fn membership(&mut self, start: usize, mut expr: Expr) -> Parsed<Expr> {
         while self.accept("in") {
-            let of = self.comparison()?;
+            let of = self.binary(0)?;
             expr = self.expr(start, ExprKind::In(None, Box::new(expr), Box::new(of)))?;
         }
         Ok(expr)
     }
 
-    fn binary(
-        &mut self,
-        operators: &[(&str, Op)],
-        operand: fn(&mut Self) -> Parsed<Expr>,
-    ) -> Parsed<Expr> {
+    /// Reads operands of operators that bind at least as strongly as those of a level.
+    fn binary(&mut self, level: u32) -> Parsed<Expr> {
         let start = self.start();
-        let mut expr = operand(self)?;
-        while let Some((_, op)) = operators.iter().find(|(sign, _)| self.is(sign)) {
+        let mut expr = self.term()?;
+        while let Some((found, op)) = operator(self.text()).filter(|(found, _)| *found >= level) {
             self.next();
-            let right = operand(self)?;
-            let kind = ExprKind::Binary(Box::new(expr), *op, Box::new(right));
+            let right = self.binary(found + 1)?;
+            let kind = ExprKind::Binary(Box::new(expr), op, Box::new(right));
             expr = self.expr(start, kind)?;
         }
         Ok(expr)
     }
 
-    fn comparison(&mut self) -> Parsed<Expr> {
-        let operators = [
-            ("==", Op::Equal),
-            ("!=", Op::Equal),
-            ("<", Op::Order),
-            ("<=", Op::Order),
-            (">", Op::Order),
-            (">=", Op::Order),
-        ];
-        self.binary(&operators, Self::union)
-    }
-
-    fn union(&mut self) -> Parsed<Expr> {
-        self.binary(&[("|", Op::Sets)], Self::intersection)
-    }
-
-    fn intersection(&mut self) -> Parsed<Expr> {
-        self.binary(&[("&", Op::Sets)], Self::sum)
-    }
-
-    fn sum(&mut self) -> Parsed<Expr> {
-        self.binary(&[("+", Op::Other), ("-", Op::Sets)], Self::product)
-    }
-
-    fn product(&mut self) -> Parsed<Expr> {
-        let operators = [("*", Op::Times), ("/", Op::Other), ("%", Op::Other)];
-        self.binary(&operators, Self::term)
-    }
-
-    /// A value with what follows it: fields, indices, arguments.
+    /// Reads a value with the fields, indices and arguments after it.
     fn term(&mut self) -> Parsed<Expr> {
         let start = self.start();
         if self.accept("(") {
@@ -608,45 +582,51 @@ impl<'t> Parser<'t> {
                 if self.token().new_line {
                     return Ok(expr);
                 }
-                return Err(Bad {
-                    span: self.token().span,
-                    message: format!("a space stands before `{}`", self.text()),
-                    help: None,
-                });
+                let message = format!("unexpected space before `{}`", self.text());
+                return Err(error(self.token().span, message));
             }
-            if self.accept(".") {
+            let key = if self.accept(".") {
                 if !self.adjacent() {
-                    return Err(self.unexpected("a name right behind the dot"));
+                    return Err(self.unexpected("a name right after the dot"));
                 }
-                let field = self.word()?;
-                expr = self.expr(start, ExprKind::Field(Box::new(expr), field))?;
+                let field = self.start();
+                let word = self.word()?;
+                self.expr(field, ExprKind::Text(word))?
             } else if self.accept("[") {
-                let key = self.nested(|this| this.membership(false))?;
+                let key = self.nested(Self::member)?;
                 self.expect("]")?;
                 callable = callable && matches!(key.kind, ExprKind::Text(_));
-                expr = self.expr(start, ExprKind::Index(Box::new(expr), Box::new(key)))?;
+                key
             } else if callable && self.accept("(") {
-                let arguments = self.list(")", |this| this.membership(false))?;
+                let arguments = self.list(")", Self::member)?;
                 expr = self.expr(start, ExprKind::Call(Box::new(expr), arguments))?;
                 callable = false;
+                continue;
             } else {
                 return Ok(expr);
-            }
+            };
+            expr = self.expr(start, ExprKind::Index(Box::new(expr), Box::new(key)))?;
         }
     }
 
-    /// What is separated by commas, up to a bracket.
+    /// Reads items that commas separate, up to a closing bracket.
     fn list(&mut self, end: &str, item: fn(&mut Self) -> Parsed<Expr>) -> Parsed<Vec<Expr>> {
-        let items = self.nested(|this| {
-            let mut items = Vec::new();
-            while !this.is(end) {
-                items.push(item(this)?);
-                if !this.accept(",") {
-                    break;
-                }
+        self.nested(|this| this.items(Vec::new(), end, item))
+    }
+
+    /// Reads further items up to a closing bracket. The next one is here.
+    fn items(
+        &mut self,
+        mut items: Vec<Expr>,
+        end: &str,
+        item: fn(&mut Self) -> Parsed<Expr>,
+    ) -> Parsed<Vec<Expr>> {
+        while !self.is(end) {
+            items.push(item(self)?);
+            if !self.accept(",") {
+                break;
             }
-            Ok(items)
-        })?;
+        }
         self.expect(end)?;
         Ok(items)
     }
@@ -667,112 +647,117 @@ impl<'t> Parser<'t> {
                 self.next();
                 ExprKind::Scalar
             }
-            Kind::Word if self.is("set") && self.is_empty_set() => {
+            Kind::Word if self.is_empty_set() => {
                 self.at += 3;
-                ExprKind::Set(Vec::new())
+                ExprKind::List(Vec::new())
             }
             Kind::Word => ExprKind::Name(self.name()?),
-            Kind::Sign if self.is("[") => self.array()?,
-            Kind::Sign if self.is("{") => self.set_or_object()?,
+            Kind::Sign if self.accept("[") => self.nested(Self::array)?,
+            Kind::Sign if self.accept("{") => self.nested(Self::set_or_object)?,
             _ => return Err(self.unexpected("a value")),
         };
         self.expr(start, kind)
     }
 
     fn is_empty_set(&self) -> bool {
-        let sign = |at: usize| {
-            let token = self.tokens.get(at);
-            token.map_or("", |token| token.span.of(self.text))
-        };
-        sign(self.at + 1) == "(" && sign(self.at + 2) == ")"
+        let tokens = self.tokens[self.at..].iter().take(3);
+        tokens
+            .map(|token| token.span.of(self.text))
+            .eq(["set", "(", ")"])
     }
 
-    /// The query behind the bar of a comprehension, which ends with a bracket.
-    fn comprehension(&mut self, end: &str) -> Parsed<Query> {
-        self.expect("|")?;
+    /// Reads the query of a comprehension up to its closing bracket, if there is one.
+    fn comprehension(&mut self, end: &str) -> Parsed<Option<Query>> {
+        if !self.accept("|") {
+            return Ok(None);
+        }
         let query = self.query(end)?;
         self.expect(end)?;
-        Ok(query)
+        Ok(Some(query))
     }
 
     fn array(&mut self) -> Parsed<ExprKind> {
-        self.expect("[")?;
-        self.nested(|this| {
-            if this.accept("]") {
-                return Ok(ExprKind::Array(Vec::new()));
-            }
-            let (first, bar) = this.first_member()?;
-            if bar {
-                return Ok(ExprKind::ArrayOf(Box::new(first), this.comprehension("]")?));
-            }
-            Ok(ExprKind::Array(this.members(first, "]")?))
-        })
+        if self.accept("]") {
+            return Ok(ExprKind::List(Vec::new()));
+        }
+        let first = self.first_member()?;
+        if let Some(query) = self.comprehension("]")? {
+            return Ok(ExprKind::Comprehension {
+                key: None,
+                value: Some(Box::new(first)),
+                query,
+            });
+        }
+        self.members(first, "]")
     }
 
-    /// The first value in a bracket, and whether it is the term of a comprehension.
-    fn first_member(&mut self) -> Parsed<(Expr, bool)> {
+    /// Reads the first value in a bracket. A bar after a term starts a comprehension.
+    fn first_member(&mut self) -> Parsed<Expr> {
         let back = self.at;
         let term = self.term()?;
-        if self.is("|") {
-            return Ok((term, true));
-        }
-        if self.is(",") || self.is("]") || self.is("}") || self.is(":") {
-            return Ok((term, false));
+        if ["|", ",", "]", "}", ":"].iter().any(|sign| self.is(sign)) {
+            return Ok(term);
         }
         self.at = back;
-        Ok((self.membership(false)?, false))
+        self.member()
     }
 
-    fn members(&mut self, first: Expr, end: &str) -> Parsed<Vec<Expr>> {
-        let mut items = vec![first];
-        while self.accept(",") && !self.is(end) {
-            items.push(self.membership(false)?);
+    /// Reads the members of an array or a set after the first.
+    fn members(&mut self, first: Expr, end: &str) -> Parsed<ExprKind> {
+        if !self.accept(",") {
+            self.expect(end)?;
+            return Ok(ExprKind::List(vec![first]));
         }
-        self.expect(end)?;
-        Ok(items)
+        self.items(vec![first], end, Self::member)
+            .map(ExprKind::List)
     }
 
     fn set_or_object(&mut self) -> Parsed<ExprKind> {
-        self.expect("{")?;
-        self.nested(|this| {
-            if this.accept("}") {
-                return Ok(ExprKind::Object(Vec::new()));
-            }
-            let (first, bar) = this.first_member()?;
-            if bar {
-                return Ok(ExprKind::SetOf(Box::new(first), this.comprehension("}")?));
-            }
-            if !this.accept(":") {
-                return Ok(ExprKind::Set(this.members(first, "}")?));
-            }
-            let (value, bar) = this.first_member()?;
-            if bar {
-                let query = this.comprehension("}")?;
-                return Ok(ExprKind::ObjectOf(Box::new(first), Box::new(value), query));
-            }
-            let mut fields = vec![(first, value)];
-            while this.accept(",") && !this.is("}") {
-                let key = this.membership(false)?;
-                this.expect(":")?;
-                fields.push((key, this.membership(false)?));
-            }
-            this.expect("}")?;
-            Ok(ExprKind::Object(fields))
-        })
+        if self.accept("}") {
+            return Ok(ExprKind::Object(Vec::new()));
+        }
+        let first = self.first_member()?;
+        if let Some(query) = self.comprehension("}")? {
+            return Ok(ExprKind::Comprehension {
+                key: Some(Box::new(first)),
+                value: None,
+                query,
+            });
+        }
+        if !self.accept(":") {
+            return self.members(first, "}");
+        }
+        let value = self.first_member()?;
+        if let Some(query) = self.comprehension("}")? {
+            return Ok(ExprKind::Comprehension {
+                key: Some(Box::new(first)),
+                value: Some(Box::new(value)),
+                query,
+            });
+        }
+        let mut parts = vec![first, value];
+        while self.accept(",") && !self.is("}") {
+            parts.push(self.member()?);
+            self.expect(":")?;
+            parts.push(self.member()?);
+        }
+        self.expect("}")?;
+        Ok(ExprKind::Object(parts))
     }
 }
 
-/// How deep the expressions of a query are.
-pub(super) fn query_depth(query: &Query) -> u32 {
+/// Returns the depth of the expressions of a query.
+fn query_depth(query: &Query) -> u32 {
     let depths = query.statements.iter().map(|statement| {
-        let (parts, inner) = statement.parts();
-        let parts = parts.into_iter().map(|part| part.depth).max().unwrap_or(0);
-        parts.max(inner.map_or(0, |inner| query_depth(inner) + 1))
+        let (parts, queries) = statement.parts();
+        let parts = parts.into_iter().map(|part| part.depth);
+        let queries = queries.into_iter().map(|query| query_depth(query) + 1);
+        parts.chain(queries).max().unwrap_or(0)
     });
     depths.max().unwrap_or(0)
 }
 
-/// What a string in double quotes says.
+/// Returns the text of a string in double quotes.
 fn unescape(quoted: &str) -> Option<String> {
     let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;
     let mut text = String::with_capacity(inner.len());
@@ -791,7 +776,7 @@ fn unescape(quoted: &str) -> Option<String> {
             'u' => {
                 let digits: String = rest.by_ref().take(4).collect();
                 let unit = u32::from_str_radix(&digits, 16).ok()?;
-                // Halves of pairs are rare here, and compared with nothing.
+                // Halves of surrogate pairs are rare here, and compared with nothing.
                 char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER)
             }
             c @ ('"' | '\\' | '/') => c,

@@ -5,14 +5,14 @@ use anyhow::{Error, bail};
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// How much a pattern may weigh, which is about how many states it has once its repetitions are
-/// written out. The size of what is compiled from it would differ between machines.
+/// Maximum weight of a pattern: about the number of its states once repetitions are written out.
+/// The size of the compiled pattern would differ between machines.
 pub const PATTERN_LIMIT: u64 = 50_000;
 
-/// How long a pattern may be, in bytes.
+/// Maximum length of a pattern, in bytes.
 const LENGTH_LIMIT: usize = 4_096;
 
-/// Whether a text holds a match of a pattern.
+/// Whether a text contains a match of a pattern.
 pub(super) fn is_match(meter: &mut Meter, pattern: &str, text: &str) -> Result<bool, Error> {
     let (regex, weight) = match meter.patterns.get(pattern) {
         Some(known) => known.clone(),
@@ -28,7 +28,7 @@ pub(super) fn is_match(meter: &mut Meter, pattern: &str, text: &str) -> Result<b
     Ok(regex.is_match(text))
 }
 
-/// Whether a pattern can be used.
+/// Whether a pattern is valid and small enough.
 pub(super) fn is_valid(meter: &mut Meter, pattern: &str) -> Result<bool, Error> {
     meter.pay(pattern.len() as u64).map_err(Error::msg)?;
     Ok(weigh(pattern).is_ok())
@@ -41,7 +41,7 @@ fn compile(meter: &mut Meter, pattern: &str) -> Result<(Regex, u64), Error> {
     let regex = RegexBuilder::new(pattern)
         .size_limit(usize::MAX)
         .build()
-        .map_err(|_| Error::msg("`regex.match` takes a pattern, and this is none"))?;
+        .map_err(|_| Error::msg("`regex.match` takes a pattern, and this is not one"))?;
     Ok((regex, weight))
 }
 
@@ -51,7 +51,7 @@ fn weigh(pattern: &str) -> Result<u64, Error> {
     }
     let mut parser = regex_syntax::ParserBuilder::new().nest_limit(32).build();
     let Ok(hir) = parser.parse(pattern) else {
-        bail!("`regex.match` takes a pattern, and this is none");
+        bail!("`regex.match` takes a pattern, and this is not one");
     };
     let weight = weight(&hir);
     if weight > PATTERN_LIMIT {
@@ -60,22 +60,21 @@ fn weigh(pattern: &str) -> Result<u64, Error> {
     Ok(weight)
 }
 
-/// About how many states a pattern has. The nesting is limited by the parser.
+/// Returns about the number of states of a pattern. The parser limits the nesting.
 fn weight(hir: &Hir) -> u64 {
-    let own: u64 = match hir.kind() {
+    match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
         HirKind::Literal(literal) => literal.0.len() as u64,
         HirKind::Class(Class::Unicode(class)) => 1 + class.ranges().len() as u64,
         HirKind::Class(Class::Bytes(class)) => 1 + class.ranges().len() as u64,
         HirKind::Repetition(repetition) => {
             let times = u64::from(repetition.max.unwrap_or(repetition.min + 1).max(1));
-            return weight(&repetition.sub).saturating_mul(times);
+            weight(&repetition.sub).saturating_mul(times)
         }
-        HirKind::Capture(capture) => return 2 + weight(&capture.sub),
+        HirKind::Capture(capture) => 2 + weight(&capture.sub),
         HirKind::Concat(parts) | HirKind::Alternation(parts) => {
             let weights = parts.iter().map(|part| weight(part) + 1);
-            return weights.fold(0, u64::saturating_add);
+            weights.fold(0, u64::saturating_add)
         }
-    };
-    own
+    }
 }

@@ -1,30 +1,20 @@
-//! Evaluating.
+//! Evaluation.
 
 use super::budget;
-use super::builtins::{self, kind};
+use super::builtins;
 use super::guard::{Guarded, guard};
-use super::tree::Module;
-use agent_decide::{Allowed, PolicyError, PolicyErrorKind, Ruling};
+use super::module::SourceModule;
+use agent_decide::{PolicyError, PolicyErrorKind};
 use agent_diagnostic::{Code, Diagnostic, Problems};
-use agent_text::{Place, Span, Text};
+use agent_text::{Place, Span};
 use anyhow::Error;
 use regorus::{Engine, PolicyLengthConfig, Value};
-use std::collections::BTreeSet;
 use std::num::{NonZeroU32, NonZeroUsize};
-
-/// The largest input of an evaluation, in bytes.
-pub const INPUT_LIMIT: usize = 32 << 20;
-
-/// One module to evaluate.
-pub(super) struct Part<'m> {
-    pub(super) text: &'m Text,
-    pub(super) module: &'m Module,
-}
 
 /// Modules that are ready to be evaluated together.
 pub(super) struct Program {
     engine: Engine,
-    parts: Vec<Guarded>,
+    modules: Vec<(SourceModule, Guarded)>,
 }
 
 impl std::fmt::Debug for Program {
@@ -33,16 +23,9 @@ impl std::fmt::Debug for Program {
     }
 }
 
-/// What an evaluation gave.
-pub(super) struct Evaluated {
-    pub(super) result: Result<Value, PolicyError>,
-    /// The definitions that held: of which module, and which body.
-    held: BTreeSet<u32>,
-}
-
 impl Program {
-    /// Compile modules.
-    pub(super) fn new(parts: &[Part<'_>]) -> Result<Self, Vec<Diagnostic>> {
+    /// Compiles modules.
+    pub(super) fn new(modules: Vec<SourceModule>) -> Result<Self, Vec<Diagnostic>> {
         let mut engine = Engine::new();
         engine.set_strict_builtin_errors(true);
         engine.set_execution_timer_config(budget::timer());
@@ -51,84 +34,85 @@ impl Program {
             max_file_bytes: NonZeroUsize::MAX,
             max_lines: NonZeroUsize::MAX,
         });
-        let mut guarded = Vec::new();
-        let mut result = builtins::install(&mut engine);
-        for part in parts {
-            let guard = guard(part.text, part.module, first_body(&guarded));
-            let name = part.text.source().usual_name().to_owned();
-            let text = guard.text.clone();
-            guarded.push(guard);
-            result = result.and_then(|()| engine.add_policy(name, text).map(|_| ()));
-        }
-        let program = Self {
+        let mut program = Self {
             engine,
-            parts: guarded,
+            modules: Vec::new(),
         };
-        let mut program = match result {
-            Ok(()) => program,
-            Err(error) => return Err(program.refuse(parts, &error)),
-        };
-        // The rest of compiling is done before the first evaluation.
-        budget::start(0);
-        let result = program.engine.eval_query("true".to_owned(), false);
-        budget::finish();
-        match result {
-            Ok(_) => Ok(program),
-            Err(error) => Err(program.refuse(parts, &error)),
+        let mut bodies = 0;
+        for module in modules {
+            let guarded = guard(module.text.as_str(), &module.tree, bodies);
+            bodies += guarded.bodies.len();
+            program.modules.push((module, guarded));
+        }
+        match program.compile() {
+            Ok(()) => Ok(program),
+            Err(error) => Err(program.refuse(&error)),
         }
     }
 
-    fn refuse(&self, parts: &[Part<'_>], error: &Error) -> Vec<Diagnostic> {
+    fn compile(&mut self) -> Result<(), Error> {
+        builtins::install(&mut self.engine)?;
+        for (module, guarded) in &self.modules {
+            let name = module.text.source().usual_name().to_owned();
+            self.engine.add_policy(name, guarded.text.clone())?;
+        }
+        // The first query finishes the compilation.
+        budget::start(0);
+        let result = self.engine.eval_query("true".to_owned(), false);
+        budget::finish();
+        result.map(|_| ())
+    }
+
+    /// Returns the module of a number, in the order in which they were given.
+    pub(super) fn module(&self, number: usize) -> &SourceModule {
+        &self.modules[number].0
+    }
+
+    fn refuse(&self, error: &Error) -> Vec<Diagnostic> {
         let (at, message) = explain(error);
-        let found = at.as_ref().and_then(|at| {
-            let same = |part: &&Part<'_>| part.text.source().usual_name() == at.file;
-            parts.iter().find(same)
-        });
-        let Some(part) = found.or(parts.last()) else {
+        let found = at.and_then(|at| self.find(&at));
+        let last = || Some((&self.modules.last()?.0, Span::default()));
+        let Some((module, span)) = found.or_else(last) else {
             return Vec::new();
         };
-        let span = at.and_then(|at| self.span(part.text, &at));
-        let mut problems = Problems::new(part.text);
-        problems.report(
-            Code::PolicySyntax,
-            span.unwrap_or_default(),
-            "here",
-            message,
-        );
+        let mut problems = Problems::new(&module.text);
+        problems.report(Code::PolicySyntax, span, "here", message);
         problems.finish()
     }
 
-    /// The place that an error names, in the text as it was.
-    fn span(&self, text: &Text, at: &At) -> Option<Span> {
-        let name = text.source().usual_name();
-        let same = |part: &&Guarded| part.source.usual_name() == name;
-        let part = self.parts.iter().find(same)?;
-        let line = part.text.split('\n').nth(at.line.checked_sub(1)?)?;
-        let start = line.as_ptr() as usize - part.text.as_ptr() as usize;
-        let offset = part.original(start + byte_of_column(line, at.column));
-        let offset = text.as_str().floor_char_boundary(offset);
-        let known = part.places.get(&(offset as u32)).copied();
-        Some(known.unwrap_or(Span::new(offset, offset)))
+    /// Returns the module and the place in the original text that an error names.
+    fn find(&self, at: &At) -> Option<(&SourceModule, Span)> {
+        let mut modules = self.modules.iter();
+        let (module, guarded) =
+            modules.find(|(module, _)| module.text.source().usual_name() == at.file)?;
+        let line = guarded.text.split('\n').nth(at.line.checked_sub(1)?)?;
+        let start = line.as_ptr() as usize - guarded.text.as_ptr() as usize;
+        let offset = guarded.original(start + byte_of_column(line, at.column));
+        let offset = module.text.as_str().floor_char_boundary(offset);
+        let known = guarded.places.get(&(offset as u32)).copied();
+        Some((module, known.unwrap_or(Span::new(offset, offset))))
     }
 
-    /// Evaluate a query with an input, which has so many bytes.
+    /// Evaluates a query with an input of so many bytes. Returns its value, and the places of the
+    /// rules whose bodies held.
     pub(super) fn evaluate(
         &self,
-        texts: &[&Text],
         query: &str,
-        (input, bytes): (Value, usize),
-    ) -> Evaluated {
+        input: Value,
+        bytes: usize,
+    ) -> (Result<Value, PolicyError>, Vec<Span>) {
         let mut engine = self.engine.clone();
         engine.set_input(input);
         budget::start(bytes);
         let result = engine.eval_query(query.to_owned(), false);
         let meter = budget::finish();
+        let failed = |kind, detail, place: Option<Place>| PolicyError {
+            kind,
+            detail,
+            place,
+        };
         let result = match (meter.spent(), result) {
-            (Some(why), _) => Err(PolicyError {
-                kind: PolicyErrorKind::Budget,
-                detail: why.to_owned(),
-                place: None,
-            }),
+            (Some(why), _) => Err(failed(PolicyErrorKind::Budget, why.to_owned(), None)),
             (None, Ok(results)) => {
                 let mut results = results.result.into_iter();
                 let first = results.next().and_then(|mut first| first.expressions.pop());
@@ -136,140 +120,28 @@ impl Program {
             }
             (None, Err(error)) => {
                 let (at, detail) = explain(&error);
-                let place = at.and_then(|at| {
-                    let same = |text: &&&Text| text.source().usual_name() == at.file;
-                    let text = texts.iter().find(same)?;
-                    Some(text.place(self.span(text, &at)?))
-                });
-                Err(PolicyError {
-                    kind: PolicyErrorKind::Runtime,
-                    detail,
-                    place,
-                })
+                let found = at.and_then(|at| self.find(&at));
+                let place = found.map(|(module, span)| module.text.place(span));
+                Err(failed(PolicyErrorKind::Runtime, detail, place))
             }
         };
-        Evaluated {
-            result,
-            held: meter.held,
-        }
-    }
-
-    /// Ask which candidates are allowed.
-    pub(super) fn ask(&self, text: &Text, module: &Module, input: &str) -> Ruling {
-        let failed = |kind, detail: String| Ruling {
-            answer: Err(PolicyError {
-                kind,
-                detail,
-                place: None,
-            }),
-            lines: Vec::new(),
-        };
-        if input.len() > INPUT_LIMIT {
-            let detail = format!("its input has more than {INPUT_LIMIT} bytes");
-            return failed(PolicyErrorKind::Budget, detail);
-        }
-        let bytes = input.len();
-        let Ok(input) = Value::from_json_str(input) else {
-            return failed(PolicyErrorKind::Runtime, "its input is not JSON".to_owned());
-        };
-        let has = |name: &str| {
-            module.package == ["switchboard"]
-                && module.rules.iter().any(|rule| rule.name[0] == name)
-        };
-        if !has(TOOLS) {
-            let detail = format!("it has no rule `data.switchboard.{TOOLS}`");
-            return failed(PolicyErrorKind::Undefined, detail);
-        }
-        // In arrays, so that what is undefined leaves the other alone.
-        let reasons = if has(REASONS) {
-            format!("[x | x := data.switchboard.{REASONS}]")
-        } else {
-            "[]".to_owned()
-        };
-        let query = format!("[[x | x := data.switchboard.{TOOLS}], {reasons}]");
-        let evaluated = self.evaluate(&[text], &query, (input, bytes));
-        let lines = self.lines(text, &evaluated.held);
-        Ruling {
-            answer: evaluated.result.and_then(|value| answer(&value)),
-            lines,
-        }
-    }
-
-    /// The lines of the definitions that held.
-    fn lines(&self, text: &Text, held: &BTreeSet<u32>) -> Vec<u32> {
-        let mut lines = BTreeSet::new();
-        if let Some(part) = self.parts.first() {
-            for (at, (_, span)) in part.bodies.iter().enumerate() {
-                if held.contains(&(at as u32)) {
-                    let place: Place = text.place(*span);
-                    lines.extend(place.start.line..=place.end.line);
-                }
-            }
-        }
-        lines.into_iter().collect()
+        let bodies = self.modules.iter().flat_map(|(_, guarded)| &guarded.bodies);
+        let held = bodies.zip(0..).filter(|(_, at)| meter.held.contains(at));
+        (result, held.map(|(rule, _)| *rule).collect())
     }
 }
 
-const TOOLS: &str = "allowed_tools";
-const REASONS: &str = "deny_reasons";
-
-/// How many bodies there are so far.
-fn first_body(guarded: &[Guarded]) -> usize {
-    guarded.iter().map(|part| part.bodies.len()).sum()
-}
-
-fn answer(value: &Value) -> Result<Allowed, PolicyError> {
-    let fail = |kind, detail: String| {
-        Err(PolicyError {
-            kind,
-            detail,
-            place: None,
-        })
-    };
-    let first = |at: usize| match &value[at] {
-        Value::Array(found) => found.first().cloned(),
-        _ => None,
-    };
-    let tools = match first(0) {
-        Some(Value::Set(tools)) => tools,
-        Some(other) => {
-            let detail = format!("`{TOOLS}` has to be a set, and is {}", kind(&other));
-            return fail(PolicyErrorKind::Type, detail);
-        }
-        None => {
-            let detail = format!("it leaves `{TOOLS}` undefined");
-            return fail(PolicyErrorKind::Undefined, detail);
-        }
-    };
-    let mut allowed = Allowed::default();
-    for id in tools.iter() {
-        let Value::String(id) = id else {
-            let detail = format!("`{TOOLS}` has to hold strings, and holds {}", kind(id));
-            return fail(PolicyErrorKind::Type, detail);
-        };
-        allowed.tools.insert(id.to_string());
-    }
-    if let Some(Value::Object(reasons)) = first(1) {
-        for (id, reason) in reasons.iter() {
-            if let (Value::String(id), Value::String(reason)) = (id, reason) {
-                allowed.reasons.insert(id.to_string(), reason.to_string());
-            }
-        }
-    }
-    Ok(allowed)
-}
-
-/// A place as the evaluator names it.
+/// A place in the words of the evaluator.
 struct At {
     file: String,
     line: usize,
     column: usize,
 }
 
-/// How much of what the evaluator says is passed on, in characters.
+/// Maximum characters of an evaluator's message that are passed on.
 const DETAIL_LIMIT: usize = 200;
 
-/// What an error of the evaluator says, and where.
+/// Returns the place and the message of an error of the evaluator.
 fn explain(error: &Error) -> (Option<At>, String) {
     let text = error.to_string();
     let at = text.rfind("--> ").and_then(|start| {
@@ -282,7 +154,7 @@ fn explain(error: &Error) -> (Option<At>, String) {
     });
     let message = text.rsplit("error: ").next().unwrap_or(&text);
     let message = message.lines().next().unwrap_or_default();
-    // What follows is the values at hand, which may be all of the input.
+    // The rest is values, which may be all of the input.
     let message = [". Got `", " (path ["]
         .iter()
         .filter_map(|end| message.find(end))
@@ -290,16 +162,15 @@ fn explain(error: &Error) -> (Option<At>, String) {
         .map_or(message, |end| &message[..end]);
     let short: String = message.trim().chars().take(DETAIL_LIMIT).collect();
     let short = short.trim_end_matches('.');
-    // Of some things it says no more than where they are.
-    let said = if short.is_empty() {
-        "the evaluator refuses it"
-    } else {
-        short
+    // Some errors are a place without a message.
+    let message = match short {
+        "" => "the evaluator refuses it",
+        _ => short,
     };
-    (at, said.to_owned())
+    (at, message.to_owned())
 }
 
-/// The byte of a column as the evaluator counts them: a tab has four.
+/// Returns the byte of a column. The evaluator counts four columns for a tab.
 fn byte_of_column(line: &str, column: usize) -> usize {
     let mut at = 1;
     for (byte, c) in line.char_indices() {
@@ -313,13 +184,13 @@ fn byte_of_column(line: &str, column: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::builtins::{BUILTINS, Cost};
-    use super::super::parse;
-    use super::{Part, Program};
+    use super::Program;
+    use crate::builtins::{BUILTINS, Cost};
+    use crate::module::SourceModule;
     use agent_text::Source;
     use regorus::{Engine, Value};
 
-    /// What the evaluator makes of rules as they are, and with calls added.
+    /// Evaluates rules as they are, and with calls added.
     fn both(rules: &str, input: &str) -> (Result<Value, String>, Result<Value, String>) {
         let text = format!("package p\n{rules}\n");
         let mut plain = Engine::new();
@@ -330,16 +201,12 @@ mod tests {
         let query = "[x | x := data.p.out]";
         let plain = plain.eval_query(query.to_owned(), false);
         let plain = plain.map(|mut results| results.result.remove(0).expressions.remove(0).value);
-        let (text, module) = parse(Source::Policy, text.into_bytes(), &[])
+        let module = SourceModule::read(Source::Policy, text.into_bytes(), &[]);
+        let program = module
+            .and_then(|module| Program::new(vec![module]))
             .unwrap_or_else(|problems| panic!("{rules}: {problems:#?}"));
-        let part = Part {
-            text: &text,
-            module: &module,
-        };
-        let program =
-            Program::new(&[part]).unwrap_or_else(|problems| panic!("{rules}: {problems:#?}"));
         let input = Value::from_json_str(input).expect("JSON");
-        let guarded = program.evaluate(&[&text], query, (input, 0)).result;
+        let (guarded, _) = program.evaluate(query, input, 0);
         (
             plain.map_err(|error| error.to_string()),
             guarded.map_err(|error| error.detail),
@@ -484,7 +351,7 @@ mod tests {
                     .as_ref()
                     .is_err_and(|error| error.contains("could not find function"))
             };
-            let own = builtin.cost == Cost::Own && builtin.name.starts_with("regex");
+            let own = matches!(builtin.cost, Cost::Own(_)) && builtin.name.starts_with("regex");
             assert_eq!(absent(&plain), own, "{}", builtin.name);
             assert!(!absent(&guarded), "{}", builtin.name);
         }

@@ -1,25 +1,24 @@
-//! The tests of a policy: a module beside it, whose rules named `test_…` have to hold.
+//! The tests of a policy: a module beside it, whose rules named `test_…` must hold.
 
-use super::parse;
-use super::run::{Part, Program};
-use super::tree::Module;
+use super::module::SourceModule;
+use super::run::Program;
 use agent_diagnostic::{Code, Diagnostic, Problems};
-use agent_text::{Place, Source, Text};
+use agent_text::{Place, Source, Span, Text};
 use regorus::Value;
 
-/// How a test ended.
+/// The result of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestVerdict {
     /// It held.
     Passed,
-    /// It did not hold, or could not be evaluated.
+    /// It did not hold, or its evaluation failed.
     Failed,
     /// It is named `todo_test_…`, and was not evaluated.
     Skipped,
 }
 
 impl TestVerdict {
-    /// The stable name.
+    /// Returns the stable name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -34,40 +33,31 @@ impl TestVerdict {
 pub struct TestOutcome {
     /// The name of its rule.
     pub name: String,
-    /// How it ended.
+    /// The result.
     pub verdict: TestVerdict,
-    /// Why, in one sentence without a final stop. Empty where it passed.
+    /// The reason, in one sentence without a final stop. Empty if the test passed.
     pub detail: String,
-    /// Where the test is.
+    /// The place of the test.
     pub place: Place,
-    /// Where it could not be evaluated, if that is why it failed.
+    /// The place at which the evaluation failed, if it did.
     pub cause: Option<Place>,
-    /// The problem that a failed test is.
+    /// The diagnostic of a failed test.
     pub problem: Option<Diagnostic>,
 }
 
-/// Read a policy and its tests, and evaluate each test within a budget of its own. The tests stand
-/// in the package of the policy, or in one of that name with `_test` behind it; `with input as` is
-/// how they give an input.
+/// Reads a policy and its tests, and evaluates each test within its own budget. The tests are in the
+/// package of the policy, or in one whose name adds `_test`. They set an input by `with input as`.
 ///
 /// # Errors
-/// Every problem of the two texts for which nothing could be evaluated.
+/// Returns every problem of the two texts that prevents an evaluation.
 pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Diagnostic>> {
-    let (text, module) = parse(Source::Policy, policy, &[])?;
-    let (test_text, test_module) = parse(Source::PolicyTest, tests, &[&module])?;
-    check_package(&test_text, &module, &test_module)?;
-    let program = Program::new(&[
-        Part {
-            text: &text,
-            module: &module,
-        },
-        Part {
-            text: &test_text,
-            module: &test_module,
-        },
-    ])?;
+    let policy = SourceModule::read(Source::Policy, policy, &[])?;
+    let tests = SourceModule::read(Source::PolicyTest, tests, &[&policy.tree])?;
+    check_package(&policy, &tests)?;
+    let program = Program::new(vec![policy, tests])?;
+    let SourceModule { text, tree } = program.module(1);
     let mut outcomes: Vec<TestOutcome> = Vec::new();
-    for rule in &test_module.rules {
+    for rule in &tree.rules {
         let [name] = &*rule.name else {
             continue;
         };
@@ -80,7 +70,7 @@ pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Dia
             name: name.clone(),
             verdict: TestVerdict::Passed,
             detail: String::new(),
-            place: test_text.place(rule.name_span),
+            place: text.place(rule.name_span),
             cause: None,
             problem: None,
         };
@@ -88,16 +78,15 @@ pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Dia
             outcome.verdict = TestVerdict::Skipped;
             outcome.detail = "it is still to do".to_owned();
         } else {
-            let query = query(&test_module, name);
-            let evaluated = program.evaluate(&[&text, &test_text], &query, (Value::Undefined, 0));
-            match evaluated.result {
+            let (result, _) = program.evaluate(&query(&tree.package, name), Value::Undefined, 0);
+            match result {
                 Ok(value) if holds(&value) => {}
-                Ok(_) => outcome.fail(&test_text, rule.name_span, "it does not hold".to_owned()),
+                Ok(_) => outcome.fail(text, rule.name_span, "it does not hold".to_owned()),
                 Err(error) => {
                     outcome.cause = error.place;
                     let kind = error.kind.name();
                     let detail = format!("it can't be evaluated ({kind}): {}", error.detail);
-                    outcome.fail(&test_text, rule.name_span, detail);
+                    outcome.fail(text, rule.name_span, detail);
                 }
             }
         }
@@ -107,7 +96,7 @@ pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Dia
 }
 
 impl TestOutcome {
-    fn fail(&mut self, text: &Text, span: agent_text::Span, detail: String) {
+    fn fail(&mut self, text: &Text, span: Span, detail: String) {
         let mut problems = Problems::new(text);
         let message = format!("the test `{}` failed: {detail}", self.name);
         problems.report(Code::PolicyTestFailed, span, "failed", message);
@@ -123,30 +112,31 @@ impl TestOutcome {
     }
 }
 
-fn check_package(text: &Text, policy: &Module, tests: &Module) -> Result<(), Vec<Diagnostic>> {
-    let beside = tests
-        .package
-        .last()
-        .is_some_and(|last| last.ends_with("_test"));
-    if beside || tests.package == policy.package {
+fn check_package(policy: &SourceModule, tests: &SourceModule) -> Result<(), Vec<Diagnostic>> {
+    let package = &tests.tree.package;
+    let beside = package.last().is_some_and(|last| last.ends_with("_test"));
+    if beside || *package == policy.tree.package {
         return Ok(());
     }
-    let mut problems = Problems::new(text);
+    let mut problems = Problems::new(&tests.text);
     problems
         .report(
             Code::PolicySyntax,
-            tests.package_span,
-            "neither",
-            "tests stand in the package of the policy, or in one whose name ends with `_test`",
+            tests.tree.package_span,
+            "neither of these",
+            "tests must be in the package of the policy, or in one whose name ends with `_test`",
         )
-        .help(format!("write `package {}_test`", policy.package.join(".")));
+        .help(format!(
+            "write `package {}_test`",
+            policy.tree.package.join(".")
+        ));
     Err(problems.finish())
 }
 
-/// Ask for a rule. In an array, so that what is undefined is no error.
-fn query(module: &Module, name: &str) -> String {
+/// Returns the query for a rule. In an array, so that an undefined rule is not an error.
+fn query(package: &[String], name: &str) -> String {
     let mut path = "data".to_owned();
-    for part in module.package.iter().map(|part| &**part).chain([name]) {
+    for part in package.iter().map(|part| &**part).chain([name]) {
         // A string always is JSON.
         let part = Value::from(part).to_json_str().unwrap_or_default();
         path.push_str(&format!("[{part}]"));
@@ -155,8 +145,5 @@ fn query(module: &Module, name: &str) -> String {
 }
 
 fn holds(found: &Value) -> bool {
-    match found {
-        Value::Array(found) => found.first() == Some(&Value::from(true)),
-        _ => false,
-    }
+    matches!(found, Value::Array(found) if found.first() == Some(&Value::from(true)))
 }

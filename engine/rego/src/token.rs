@@ -1,17 +1,17 @@
-//! Rego as words and signs.
+//! The tokenizer of Rego.
 
 use agent_text::Span;
 
-/// What a token is. Its text is that of its span.
+/// The kind of a token. Its text is that of its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A name or a keyword.
     Word,
     /// A number.
     Number,
-    /// A string in double quotes, which the span holds.
+    /// A string with its double quotes.
     String,
-    /// A string in backquotes, which the span holds.
+    /// A raw string with its backquotes.
     Raw,
     /// An operator or a bracket.
     Sign,
@@ -24,113 +24,90 @@ pub(crate) enum Kind {
 pub(crate) struct Token {
     pub(crate) kind: Kind,
     pub(crate) span: Span,
-    /// Whether a line ends between it and the token before.
+    /// Whether a line ends between this token and the one before.
     pub(crate) new_line: bool,
 }
 
-/// Why a text has no tokens, and where.
+/// The reason why a text has no tokens, and its place.
 pub(crate) struct BadToken {
     pub(crate) span: Span,
     pub(crate) reason: &'static str,
 }
 
-/// The most characters of a number: what is longer is an attack, and costs the square to read.
+/// Maximum characters of a number: reading takes the square of them.
 const NUMBER_LIMIT: usize = 64;
 
-/// The most words and signs of a policy. Compiling takes more than proportionally longer with them;
-/// comments and strings may be as long as the text.
+/// Maximum tokens of a policy: the time to compile grows faster than their number. Comments and
+/// strings may be as long as the text.
 pub const TOKEN_LIMIT: usize = 400_000;
 
-/// Signs of two characters, which come before those of one.
+/// Operators of two characters, which come before those of one.
 const PAIRS: [&[u8]; 5] = [b":=", b"==", b"!=", b"<=", b">="];
 
-/// The tokens of a text; the last is its end.
+/// Operators and brackets of one character.
+const SIGNS: &[u8] = b"{}[]()+-*/%,;.:|&<>=";
+
+/// Returns the tokens of a text; the last is its end.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, BadToken> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let (mut at, mut new_line) = (0, false);
     while let Some(&byte) = bytes.get(at) {
         let start = at;
-        let kind = match byte {
-            b' ' | b'\t' => {
+        let rest = &bytes[at..];
+        let bad = |end: usize, reason| BadToken {
+            span: Span::new(start, end),
+            reason,
+        };
+        let (kind, length) = match byte {
+            b' ' | b'\t' | b'\n' => {
+                new_line |= byte == b'\n';
                 at += 1;
                 continue;
             }
-            b'\r' if bytes.get(at + 1) == Some(&b'\n') => {
-                at += 1;
-                continue;
-            }
-            b'\n' => {
-                new_line = true;
+            b'\r' if rest.get(1) == Some(&b'\n') => {
                 at += 1;
                 continue;
             }
             b'#' => {
-                at += until(&bytes[at..], b'\n');
+                at += count(rest, |b| b != b'\n');
                 continue;
             }
-            b'"' => {
-                at = string_end(bytes, at)?;
-                Kind::String
-            }
-            b'`' => {
-                at += 1 + until(&bytes[at + 1..], b'`') + 1;
-                if at > bytes.len() {
-                    return Err(bad(start, start + 1, "the string has no closing backquote"));
-                }
-                Kind::Raw
-            }
-            b'0'..=b'9' => {
-                at += number_length(&bytes[at..]);
-                Kind::Number
-            }
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
-                at += bytes[at..]
-                    .iter()
-                    .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
-                    .count();
-                Kind::Word
-            }
-            _ if PAIRS.iter().any(|pair| bytes[at..].starts_with(pair)) => {
-                at += 2;
-                Kind::Sign
-            }
-            b'{' | b'}' | b'[' | b']' | b'(' | b')' | b'+' | b'-' | b'*' | b'/' | b'%' | b','
-            | b';' | b'.' | b':' | b'|' | b'&' | b'<' | b'>' | b'=' => {
-                at += 1;
-                Kind::Sign
-            }
+            b'"' => match string_length(rest) {
+                Some(length) => (Kind::String, length),
+                None => return Err(bad(at + 1, "missing closing quote on this line")),
+            },
+            b'`' => match 2 + count(&rest[1..], |b| b != b'`') {
+                length if length <= rest.len() => (Kind::Raw, length),
+                _ => return Err(bad(at + 1, "missing closing backquote")),
+            },
+            b'0'..=b'9' => (Kind::Number, number_length(rest)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => (Kind::Word, count(rest, is_word)),
+            _ if PAIRS.iter().any(|pair| rest.starts_with(pair)) => (Kind::Sign, 2),
+            _ if SIGNS.contains(&byte) => (Kind::Sign, 1),
             _ => {
                 let width = text[at..].chars().next().map_or(1, char::len_utf8);
-                return Err(bad(at, at + width, "no token of Rego starts like this"));
+                return Err(bad(at + width, "a token can't start with this character"));
             }
         };
+        at += length;
         let span = Span::new(start, at);
-        match kind {
-            Kind::Number if at - start > NUMBER_LIMIT => {
-                return Err(bad(start, at, "a number has at most 64 characters"));
-            }
-            Kind::Number
-                if matches!(bytes.get(at), Some(b'_' | b'.' | b'a'..=b'z' | b'A'..=b'Z')) =>
-            {
-                return Err(bad(start, at + 1, "a number ends before this"));
-            }
-            // The names of what the engine adds to a policy.
-            Kind::Word if span.of(text).starts_with("__") => {
-                return Err(bad(
-                    start,
-                    at,
-                    "names that start with `__` are the engine's own",
-                ));
-            }
-            _ => {}
+        let number = kind == Kind::Number;
+        if number && length > NUMBER_LIMIT {
+            return Err(bad(at, "a number has at most 64 characters"));
+        }
+        if number && bytes.get(at).is_some_and(|b| is_word(*b) || *b == b'.') {
+            return Err(bad(at + 1, "a number ends before this character"));
+        }
+        // The engine adds calls of such names to a policy.
+        if kind == Kind::Word && rest.starts_with(b"__") {
+            return Err(bad(
+                at,
+                "names that start with `__` are reserved for the engine",
+            ));
         }
         if found.len() == TOKEN_LIMIT {
-            return Err(bad(
-                start,
-                at,
-                "the policy has more than 400,000 words and signs",
-            ));
+            return Err(bad(at, "the policy has more than 400,000 tokens"));
         }
         found.push(Token {
             kind,
@@ -147,53 +124,40 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, BadToken> {
     Ok(found)
 }
 
-fn bad(start: usize, end: usize, reason: &'static str) -> BadToken {
-    BadToken {
-        span: Span::new(start, end),
-        reason,
-    }
+/// Returns the number of bytes at the start that a test accepts.
+fn count(bytes: &[u8], accepts: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().take_while(|byte| accepts(**byte)).count()
 }
 
-/// How many bytes come before a byte, or how many there are.
-fn until(bytes: &[u8], end: u8) -> usize {
-    bytes.iter().position(|b| *b == end).unwrap_or(bytes.len())
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Where a string in double quotes ends.
-fn string_end(bytes: &[u8], start: usize) -> Result<usize, BadToken> {
-    let mut at = start + 1;
+/// Returns the length of a string in double quotes. Returns `None` if its line ends first.
+fn string_length(bytes: &[u8]) -> Option<usize> {
+    let mut at = 1;
     loop {
-        match bytes.get(at) {
-            Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at += 2,
-            Some(0..0x20) | None => {
-                return Err(bad(
-                    start,
-                    start + 1,
-                    "the string has no closing quote on its line",
-                ));
-            }
-            Some(_) => at += 1,
+        match bytes.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            0..0x20 => return None,
+            _ => at += 1,
         }
     }
 }
 
 fn number_length(bytes: &[u8]) -> usize {
     let digits = |from: usize| {
-        bytes[from.min(bytes.len())..]
-            .iter()
-            .take_while(|b| b.is_ascii_digit())
-            .count()
+        count(bytes.get(from..).unwrap_or_default(), |b| {
+            b.is_ascii_digit()
+        })
     };
     let mut length = digits(0);
     if bytes.get(length) == Some(&b'.') && digits(length + 1) > 0 {
         length += 1 + digits(length + 1);
     }
     if matches!(bytes.get(length), Some(b'e' | b'E')) {
-        length += 1;
-        if matches!(bytes.get(length), Some(b'+' | b'-')) {
-            length += 1;
-        }
+        length += 1 + usize::from(matches!(bytes.get(length + 1), Some(b'+' | b'-')));
         length += digits(length);
     }
     length

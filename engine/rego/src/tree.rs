@@ -1,13 +1,13 @@
-//! What a policy says, as far as the engine looks into it.
+//! The syntax tree of a policy, as far as the engine looks into it.
 
 use agent_text::Span;
 
-/// A value, or what stands for values.
+/// An expression.
 #[derive(Debug)]
 pub(crate) struct Expr {
-    /// With the parentheses around it.
+    /// The place, with the parentheses around it.
     pub(crate) span: Span,
-    /// How many expressions stand in one another here, at most.
+    /// The number of expressions that are nested here, at most.
     pub(crate) depth: u32,
     pub(crate) kind: ExprKind,
 }
@@ -15,29 +15,25 @@ pub(crate) struct Expr {
 /// The kinds of expressions.
 #[derive(Debug)]
 pub(crate) enum ExprKind {
-    /// A string, as it reads.
+    /// A string without its escapes.
     Text(String),
     /// A number, a boolean or null.
     Scalar,
     /// A name.
     Name(String),
-    /// `[a, b]`.
-    Array(Vec<Expr>),
-    /// `{a, b}` and `set()`.
-    Set(Vec<Expr>),
-    /// `{a: b}`.
-    Object(Vec<(Expr, Expr)>),
-    /// `[a | …]`.
-    ArrayOf(Box<Expr>, Query),
-    /// `{a | …}`.
-    SetOf(Box<Expr>, Query),
-    /// `{a: b | …}`.
-    ObjectOf(Box<Expr>, Box<Expr>, Query),
+    /// `[a, b]`, `{a, b}` and `set()`.
+    List(Vec<Expr>),
+    /// `{a: b}`: keys and values in turn.
+    Object(Vec<Expr>),
+    /// `[value | …]`, `{key | …}` and `{key: value | …}`.
+    Comprehension {
+        key: Option<Box<Expr>>,
+        value: Option<Box<Expr>>,
+        query: Query,
+    },
     /// `f(a, b)`.
     Call(Box<Expr>, Vec<Expr>),
-    /// `a.b`.
-    Field(Box<Expr>, String),
-    /// `a[b]`.
+    /// `a[b]`, and `a.b` with a string for `b`.
     Index(Box<Expr>, Box<Expr>),
     /// `a + b`, `a == b`, …
     Binary(Box<Expr>, Op, Box<Expr>),
@@ -54,10 +50,8 @@ pub(crate) enum Op {
     Equal,
     /// `<`, `<=`, `>`, `>=`.
     Order,
-    /// `*`.
-    Times,
-    /// `-`, `|` and `&`, which take sets.
-    Sets,
+    /// `*`, and `-`, `|` and `&`, which take sets: the operators whose cost depends on the values.
+    Costly,
     /// `+`, `/` and `%`.
     Other,
 }
@@ -70,7 +64,7 @@ pub(crate) struct Query {
     pub(crate) statements: Vec<Statement>,
 }
 
-/// One of them.
+/// A statement.
 #[derive(Debug)]
 pub(crate) struct Statement {
     pub(crate) span: Span,
@@ -103,31 +97,30 @@ pub(crate) enum StatementKind {
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub(crate) span: Span,
-    /// The name alone.
+    /// The place of the name alone.
     pub(crate) name_span: Span,
-    /// The name as it is referred to within its package: `a` and `a.b` have one and two parts.
-    /// What follows in brackets is not in it.
+    /// The name within its package: `a.b` has two parts. Parts in brackets are not included.
     pub(crate) name: Vec<String>,
     /// The expressions in the brackets of the head.
     pub(crate) keys: Vec<Expr>,
     pub(crate) default: bool,
-    /// Those of a function.
+    /// The parameters of a function.
     pub(crate) parameters: Option<Vec<Expr>>,
-    /// Behind `contains`.
+    /// The expression after `contains`.
     pub(crate) element: Option<Expr>,
-    /// Behind `:=`.
+    /// The expression after `:=`.
     pub(crate) value: Option<Expr>,
-    /// The first, and those behind `else`.
+    /// The first body, and those after `else`.
     pub(crate) bodies: Vec<Body>,
 }
 
-/// What has to hold for a rule, or behind an `else`.
+/// The condition of a rule or of an `else`.
 #[derive(Debug)]
 pub(crate) struct Body {
-    /// Behind `else :=`.
+    /// The expression after `else :=`.
     pub(crate) value: Option<Expr>,
     pub(crate) query: Option<Query>,
-    /// Whether the query stands in braces.
+    /// Whether the query is in braces.
     pub(crate) braced: bool,
 }
 
@@ -135,22 +128,25 @@ pub(crate) struct Body {
 #[derive(Debug)]
 pub(crate) struct Import {
     pub(crate) path: Vec<String>,
-    /// Under which name.
+    /// The name that stands for the path.
     pub(crate) name: String,
 }
 
 /// A policy.
 #[derive(Debug)]
 pub(crate) struct Module {
-    /// Without `data`.
+    /// The path of the package, without `data`.
     pub(crate) package: Vec<String>,
     pub(crate) package_span: Span,
     pub(crate) imports: Vec<Import>,
     pub(crate) rules: Vec<Rule>,
 }
 
+/// The expressions directly in something, and the queries directly in it.
+type Parts<'e> = (Vec<&'e Expr>, Vec<&'e Query>);
+
 impl Expr {
-    /// Whether it is a value that is written out and has no parts.
+    /// Whether it is a literal without parts.
     pub(crate) fn is_scalar(&self) -> bool {
         match &self.kind {
             ExprKind::Text(_) | ExprKind::Scalar => true,
@@ -159,29 +155,19 @@ impl Expr {
         }
     }
 
-    /// Whether it is written out with all its parts.
+    /// Whether it is a literal with all its parts.
     pub(crate) fn is_literal(&self) -> bool {
         match &self.kind {
-            ExprKind::Array(items) | ExprKind::Set(items) => items.iter().all(Self::is_literal),
-            ExprKind::Object(fields) => fields
-                .iter()
-                .all(|(key, value)| key.is_literal() && value.is_literal()),
+            ExprKind::List(parts) | ExprKind::Object(parts) => parts.iter().all(Self::is_literal),
             _ => self.is_scalar(),
         }
     }
 
-    /// The names along a path such as `data.a["b"]`, if it is one: known are those before the
-    /// first that is not written out, and whether those are all.
+    /// Returns the names along a path such as `data.a["b"]` up to the first that is not a literal,
+    /// and whether those are all. Returns `None` if it is not a path.
     pub(crate) fn path(&self) -> Option<(Vec<&str>, bool)> {
         match &self.kind {
             ExprKind::Name(name) => Some((vec![name], true)),
-            ExprKind::Field(of, name) => {
-                let (mut path, whole) = of.path()?;
-                if whole {
-                    path.push(name);
-                }
-                Some((path, whole))
-            }
             ExprKind::Index(of, key) => {
                 let (mut path, whole) = of.path()?;
                 match &key.kind {
@@ -196,84 +182,104 @@ impl Expr {
         }
     }
 
-    /// The expressions that are its parts. Those in a query are in its statements.
-    pub(crate) fn parts(&self) -> Vec<&Self> {
+    /// Calls a function for each name that the expression declares as a pattern, such as
+    /// `[a, {"b": c}]`, and whether it is the name of the whole.
+    pub(crate) fn declared<'e>(&'e self, each: &mut dyn FnMut(&'e str, bool)) {
         match &self.kind {
-            ExprKind::Text(_) | ExprKind::Scalar | ExprKind::Name(_) => Vec::new(),
-            ExprKind::Array(items) | ExprKind::Set(items) => items.iter().collect(),
-            ExprKind::Object(fields) => fields.iter().flat_map(|(k, v)| [k, v]).collect(),
-            ExprKind::ArrayOf(term, _) | ExprKind::SetOf(term, _) => vec![term],
-            ExprKind::ObjectOf(key, value, _) => vec![key, value],
-            ExprKind::Call(function, arguments) => {
-                let mut parts = vec![&**function];
-                parts.extend(arguments);
-                parts
+            ExprKind::Name(name) => each(name, true),
+            ExprKind::List(parts) | ExprKind::Object(parts) => {
+                for part in parts {
+                    part.declared(&mut |name, _| each(name, false));
+                }
             }
-            ExprKind::Field(of, _) | ExprKind::Minus(of) => vec![of],
-            ExprKind::Index(of, key) => vec![of, key],
-            ExprKind::Binary(left, _, right) => vec![left, right],
-            ExprKind::In(key, value, of) => {
-                let mut parts: Vec<&Self> = key.iter().map(|key| &**key).collect();
-                parts.extend([&**value, &**of]);
-                parts
-            }
+            _ => {}
         }
     }
 
-    /// The query of a comprehension.
-    pub(crate) fn query(&self) -> Option<&Query> {
-        match &self.kind {
-            ExprKind::ArrayOf(_, query)
-            | ExprKind::SetOf(_, query)
-            | ExprKind::ObjectOf(_, _, query) => Some(query),
-            _ => None,
-        }
+    /// Returns the expressions directly in this one, and the query of a comprehension.
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        let parts: Vec<&Self> = match &self.kind {
+            ExprKind::Text(_) | ExprKind::Scalar | ExprKind::Name(_) => Vec::new(),
+            ExprKind::List(parts) | ExprKind::Object(parts) => parts.iter().collect(),
+            ExprKind::Comprehension { key, value, query } => {
+                let parts = key.iter().chain(value).map(|part| &**part);
+                return (parts.collect(), vec![query]);
+            }
+            ExprKind::Call(function, arguments) => {
+                std::iter::once(&**function).chain(arguments).collect()
+            }
+            ExprKind::Minus(of) => vec![of],
+            ExprKind::Index(left, right) | ExprKind::Binary(left, _, right) => vec![left, right],
+            ExprKind::In(key, value, of) => {
+                let parts = key.iter().chain([value, of]);
+                parts.map(|part| &**part).collect()
+            }
+        };
+        (parts, Vec::new())
     }
 }
 
 impl Statement {
-    /// Its expressions, and the query within it.
-    pub(crate) fn parts(&self) -> (Vec<&Expr>, Option<&Query>) {
-        let (mut parts, query) = match &self.kind {
-            StatementKind::Some(_) => (Vec::new(), None),
+    /// Returns the expressions directly in the statement, and the query of an `every`.
+    pub(crate) fn parts(&self) -> Parts<'_> {
+        let (mut parts, queries) = match &self.kind {
+            StatementKind::Some(_) => (Vec::new(), Vec::new()),
             StatementKind::SomeIn(key, value, of) => {
-                let mut parts: Vec<&Expr> = key.iter().collect();
-                parts.extend([value, of]);
-                (parts, None)
+                (key.iter().chain([value, of]).collect(), Vec::new())
             }
-            StatementKind::Every(_, of, query) => (vec![of], Some(query)),
-            StatementKind::Holds(expr) => (vec![expr], None),
-            StatementKind::Unify { left, right, .. } => (vec![left, right], None),
+            StatementKind::Every(_, of, query) => (vec![of], vec![query]),
+            StatementKind::Holds(expr) => (vec![expr], Vec::new()),
+            StatementKind::Unify { left, right, .. } => (vec![left, right], Vec::new()),
         };
         parts.extend(self.with.iter().flat_map(|(target, value)| [target, value]));
-        (parts, query)
+        (parts, queries)
     }
 }
 
 impl Rule {
-    /// The expressions of the rule outside its queries, and its queries.
-    pub(crate) fn parts(&self) -> (Vec<&Expr>, Vec<&Query>) {
+    fn parts(&self) -> Parts<'_> {
         let mut parts: Vec<&Expr> = self.keys.iter().collect();
         parts.extend(self.parameters.iter().flatten());
-        parts.extend(&self.element);
-        parts.extend(&self.value);
+        parts.extend(self.element.iter().chain(&self.value));
         parts.extend(self.bodies.iter().filter_map(|body| body.value.as_ref()));
         let queries = self.bodies.iter().filter_map(|body| body.query.as_ref());
         (parts, queries.collect())
     }
+
+    /// Calls a function for each expression of the rule, outermost first.
+    pub(crate) fn visit<'e>(&'e self, each: &mut dyn FnMut(&'e Expr)) {
+        walk(self.parts(), each, &mut |_| {});
+    }
+
+    /// Returns every query of the rule, however deep: of bodies, `every` and comprehensions.
+    pub(crate) fn queries(&self) -> Vec<&Query> {
+        let mut found = Vec::new();
+        walk(self.parts(), &mut |_| {}, &mut |query| found.push(query));
+        found
+    }
+
+    /// Returns every statement of the rule, however deep.
+    pub(crate) fn statements(&self) -> impl Iterator<Item = &Statement> {
+        self.queries()
+            .into_iter()
+            .flat_map(|query| &query.statements)
+    }
 }
 
-/// Call a function for each of some expressions and for all within them, outermost first.
-pub(crate) fn visit<'e>(roots: (Vec<&'e Expr>, Vec<&'e Query>), each: &mut dyn FnMut(&'e Expr)) {
-    // The depth of a tree is limited when it is read.
-    for expr in roots.0 {
-        each(expr);
-        visit((expr.parts(), expr.query().into_iter().collect()), each);
+/// The depth of a tree is limited when it is read.
+fn walk<'e>(
+    (exprs, queries): Parts<'e>,
+    on_expr: &mut dyn FnMut(&'e Expr),
+    on_query: &mut dyn FnMut(&'e Query),
+) {
+    for expr in exprs {
+        on_expr(expr);
+        walk(expr.parts(), on_expr, on_query);
     }
-    for query in roots.1 {
+    for query in queries {
+        on_query(query);
         for statement in &query.statements {
-            let (parts, inner) = statement.parts();
-            visit((parts, inner.into_iter().collect()), each);
+            walk(statement.parts(), on_expr, on_query);
         }
     }
 }

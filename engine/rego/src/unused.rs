@@ -1,91 +1,65 @@
-//! What a policy says in vain.
+//! Comparisons and rules that have no effect.
 
-use super::Policy;
+use super::module::SourceModule;
 use super::paths::{Names, Paths};
-use super::tree::{Expr, ExprKind, Op, StatementKind, visit};
+use super::policy::Policy;
+use super::tree::{Expr, ExprKind, Op, StatementKind};
 use agent_decide::Ruling;
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_text::nearest;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The strings that occur at places of the input, by path: `input.user_tier`,
-/// `input.candidate_tools[_].publisher`. Where there is no entry, or an empty one, anything may
-/// occur.
+/// The strings that occur at paths of the input, such as `input.user_tier` and
+/// `input.candidate_tools[_].publisher`. Any string may occur at a path without strings.
 pub type Vocabulary = BTreeMap<String, BTreeSet<String>>;
 
-/// Comparisons of a policy with strings that never occur there. What a comparison is with is only
-/// said where it is sure, so that each of these is a mistake, or is needed by nothing.
+/// Maximum strings that a help lists.
+const LISTED: usize = 8;
+
+/// Reports comparisons of a policy with strings that never occur. Only comparisons with a path that
+/// is certain are reported: each of them is a mistake, or has no effect.
 pub fn dead_rules(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
-    let mut problems = Problems::new(&policy.text);
-    let paths = Paths::new(&policy.module);
-    let rules = &policy.module.rules;
+    let SourceModule { text, tree } = policy.module();
+    let mut statements = tree.rules.iter().flat_map(|rule| rule.statements());
     // With another input, paths mean something else.
-    if rules.iter().any(|rule| has_with(rule.parts().1)) {
+    if statements.any(|statement| !statement.with.is_empty()) {
         return Vec::new();
     }
-    for rule in rules {
+    let mut problems = Problems::new(text);
+    let paths = Paths::new(tree);
+    for rule in &tree.rules {
         let names = paths.names(rule);
         let mut pairs = Vec::new();
-        let (_, queries) = rule.parts();
-        queries
-            .into_iter()
-            .for_each(|query| unified(query, &mut pairs));
-        visit(rule.parts(), &mut |expr| {
-            expr.query()
-                .into_iter()
-                .for_each(|query| unified(query, &mut pairs));
-            compared(expr, &mut pairs);
-        });
-        for (of, members, text) in pairs {
-            report(&paths, &names, known, of, members, text, &mut problems);
+        for statement in rule.statements() {
+            if let StatementKind::Unify {
+                declares: false,
+                left,
+                right,
+                ..
+            } = &statement.kind
+            {
+                pairs.extend([(left, false, right), (right, false, left)]);
+            }
+        }
+        rule.visit(&mut |expr| compared(expr, &mut pairs));
+        for pair in pairs {
+            report(&paths, &names, known, pair, &mut problems);
         }
     }
     problems.finish()
 }
 
-/// An expression, whether its members are meant, and what is compared with it.
+/// An expression, whether its members are compared, and the expression that it is compared with.
 type Pair<'e> = (&'e Expr, bool, &'e Expr);
-
-fn has_with(queries: Vec<&super::tree::Query>) -> bool {
-    queries.into_iter().any(|query| {
-        query.statements.iter().any(|statement| {
-            let (parts, inner) = statement.parts();
-            let mut within = false;
-            visit((parts, Vec::new()), &mut |expr| {
-                within |= has_with(expr.query().into_iter().collect());
-            });
-            !statement.with.is_empty() || within || has_with(inner.into_iter().collect())
-        })
-    })
-}
-
-fn unified<'e>(query: &'e super::tree::Query, pairs: &mut Vec<Pair<'e>>) {
-    for statement in &query.statements {
-        match &statement.kind {
-            StatementKind::Unify {
-                declares: false,
-                left,
-                right,
-                ..
-            } => {
-                pairs.push((left, false, right));
-                pairs.push((right, false, left));
-            }
-            StatementKind::Every(_, _, inner) => unified(inner, pairs),
-            _ => {}
-        }
-    }
-}
 
 fn compared<'e>(expr: &'e Expr, pairs: &mut Vec<Pair<'e>>) {
     match &expr.kind {
         ExprKind::Binary(left, Op::Equal, right) => {
-            pairs.push((left, false, right));
-            pairs.push((right, false, left));
+            pairs.extend([(&**left, false, &**right), (right, false, left)]);
         }
         ExprKind::In(None, value, of) => {
             pairs.push((of, true, value));
-            if let ExprKind::Array(items) | ExprKind::Set(items) = &of.kind {
+            if let ExprKind::List(items) = &of.kind {
                 pairs.extend(items.iter().map(|item| (&**value, false, item)));
             }
         }
@@ -97,9 +71,7 @@ fn report(
     paths: &Paths<'_>,
     names: &Names<'_>,
     known: &Vocabulary,
-    of: &Expr,
-    members: bool,
-    text: &Expr,
+    (of, members, text): Pair<'_>,
     problems: &mut Problems<'_>,
 ) {
     let ExprKind::Text(value) = &text.kind else {
@@ -127,20 +99,19 @@ fn report(
     if let Some(meant) = near.first() {
         report = report.help(format!("did you mean {meant:?}?"));
     }
-    const SHOWN: usize = 8;
-    let mut shown: Vec<_> = occurring
-        .iter()
-        .take(SHOWN)
-        .map(|text| format!("{text:?}"))
-        .collect();
-    if occurring.len() > SHOWN {
-        shown.push(format!("{} others", occurring.len() - SHOWN));
+    let listed = occurring.iter().take(LISTED);
+    let mut listed: Vec<_> = listed.map(|text| format!("{text:?}")).collect();
+    if occurring.len() > LISTED {
+        listed.push(format!("{} others", occurring.len() - LISTED));
     }
-    report.help(format!("what occurs is {}", shown.join(", ")));
+    report.help(format!(
+        "use one of the known values: {}",
+        listed.join(", ")
+    ));
 }
 
-/// The rules whose bodies held in none of some rulings, with what they read. Where a ruling failed
-/// nothing is known.
+/// Reports the rules that held in none of some rulings, with the paths that they read. Reports
+/// nothing if a ruling failed.
 pub fn unused_rules<'r>(
     policy: &Policy,
     rulings: impl IntoIterator<Item = &'r Ruling>,
@@ -152,32 +123,22 @@ pub fn unused_rules<'r>(
         }
         held.extend(ruling.lines.iter().copied());
     }
-    let mut problems = Problems::new(&policy.text);
-    let paths = Paths::new(&policy.module);
-    for rule in &policy.module.rules {
-        let line = policy.text.place(rule.span).start.line;
+    let SourceModule { text, tree } = policy.module();
+    let mut problems = Problems::new(text);
+    let paths = Paths::new(tree);
+    for rule in &tree.rules {
+        let line = text.place(rule.span).start.line;
         if rule.bodies.is_empty() || held.contains(&line) {
             continue;
         }
-        let read: Vec<_> = paths
-            .read(rule)
-            .into_iter()
-            .map(|path| format!("`{path}`"))
-            .collect();
-        let reads = if read.is_empty() {
-            String::new()
-        } else {
-            format!("; it reads {}", read.join(", "))
-        };
-        problems.report(
-            Code::PolicyRuleUnused,
-            rule.name_span,
-            "held for nothing",
-            format!(
-                "the rule `{}` held for nothing here{reads}",
-                rule.name.join(".")
-            ),
-        );
+        let read = paths.read(rule).into_iter();
+        let read: Vec<_> = read.map(|path| format!("`{path}`")).collect();
+        let mut message = format!("the rule `{}` never applied", rule.name.join("."));
+        if !read.is_empty() {
+            message.push_str(&format!("; it reads {}", read.join(", ")));
+        }
+        let code = Code::PolicyRuleUnused;
+        problems.report(code, rule.name_span, "never applied", message);
     }
     problems.finish()
 }

@@ -1,16 +1,15 @@
-//! What can occur in the input of a policy \[4\].
+//! The strings that may occur in the input of a policy \[4\].
 
-use super::Vocabulary;
+use super::unused::Vocabulary;
 use agent_model::{
     CapabilityVerb, Index, Load, Residency, Resource, Sensitivity, Tag, Tenant, ToolView,
 };
 use std::collections::BTreeSet;
 
-/// What is known of the input: what an index and the configuration of a tenant hold, where they
-/// are given, and what the specification allows.
+/// Returns the strings of an index, of a tenant's configuration, and of the specification.
 ///
-/// Resources and constraints may be names of one's own, so that only those of an index and the
-/// known ones count, and only where there is an index.
+/// Resources and constraints may be any name. So their paths have strings only if there is an
+/// index: its own and those of the specification.
 pub fn vocabulary(index: Option<&Index>, tenant: Option<&Tenant>) -> Vocabulary {
     let mut known = Vocabulary::new();
     let mut add = |path: &str, words: BTreeSet<String>| {

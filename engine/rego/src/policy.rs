@@ -1,0 +1,126 @@
+//! A policy, and its answer to a question.
+
+use super::builtins::kind;
+use super::module::SourceModule;
+use super::run::Program;
+use agent_decide::{Allowed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling};
+use agent_lower::{Checked, Lowered};
+use agent_text::Source;
+use regorus::Value;
+use std::collections::BTreeSet;
+
+/// Maximum size of the input of an evaluation, in bytes.
+pub const INPUT_LIMIT: usize = 32 << 20;
+
+const TOOLS: &str = "allowed_tools";
+const REASONS: &str = "deny_reasons";
+
+/// A compiled policy.
+#[derive(Debug)]
+pub struct Policy(Program);
+
+/// Reads a policy and compiles it.
+///
+/// # Errors
+/// Returns every problem, ordered by place. A policy is refused if it is larger than
+/// [`POLICY_LIMIT`](super::POLICY_LIMIT), not UTF-8, not Rego v1, nested too deeply, recursive, or
+/// calls an unknown function.
+pub fn read(bytes: Vec<u8>) -> Lowered<Policy> {
+    let module = SourceModule::read(Source::Policy, bytes, &[])?;
+    Ok(Checked {
+        value: Policy(Program::new(vec![module])?),
+        warnings: Vec::new(),
+    })
+}
+
+impl Policy {
+    pub(super) fn module(&self) -> &SourceModule {
+        self.0.module(0)
+    }
+}
+
+impl PolicyEngine for Policy {
+    fn ask(&self, input: &str) -> Ruling {
+        let failed = |kind, detail| Ruling {
+            answer: Err(error(kind, detail)),
+            lines: Vec::new(),
+        };
+        if input.len() > INPUT_LIMIT {
+            let detail = format!("its input has more than {INPUT_LIMIT} bytes");
+            return failed(PolicyErrorKind::Budget, detail);
+        }
+        let Ok(value) = Value::from_json_str(input) else {
+            return failed(PolicyErrorKind::Runtime, "its input is not JSON".to_owned());
+        };
+        let tree = &self.module().tree;
+        let has = |name: &str| {
+            tree.package == ["switchboard"] && tree.rules.iter().any(|rule| rule.name[0] == name)
+        };
+        if !has(TOOLS) {
+            let detail = format!("it has no rule `data.switchboard.{TOOLS}`");
+            return failed(PolicyErrorKind::Undefined, detail);
+        }
+        // In arrays, so that an undefined rule does not hide the other.
+        let reasons = if has(REASONS) {
+            format!("[x | x := data.switchboard.{REASONS}]")
+        } else {
+            "[]".to_owned()
+        };
+        let query = format!("[[x | x := data.switchboard.{TOOLS}], {reasons}]");
+        let (result, held) = self.0.evaluate(&query, value, input.len());
+        let text = &self.module().text;
+        let lines = held.into_iter().flat_map(|rule| {
+            let place = text.place(rule);
+            place.start.line..=place.end.line
+        });
+        let lines: BTreeSet<u32> = lines.collect();
+        Ruling {
+            answer: result.and_then(|value| answer(&value)),
+            lines: lines.into_iter().collect(),
+        }
+    }
+}
+
+fn error(kind: PolicyErrorKind, detail: String) -> PolicyError {
+    PolicyError {
+        kind,
+        detail,
+        place: None,
+    }
+}
+
+fn answer(value: &Value) -> Result<Allowed, PolicyError> {
+    let first = |at: usize| match &value[at] {
+        Value::Array(found) => found.first().cloned(),
+        _ => None,
+    };
+    let wrong = |detail| error(PolicyErrorKind::Type, detail);
+    let tools = match first(0) {
+        Some(Value::Set(tools)) => tools,
+        Some(other) => {
+            let other = kind(&other);
+            return Err(wrong(format!("`{TOOLS}` must be a set, and is {other}")));
+        }
+        None => {
+            let detail = format!("it leaves `{TOOLS}` undefined");
+            return Err(error(PolicyErrorKind::Undefined, detail));
+        }
+    };
+    let mut allowed = Allowed::default();
+    for id in tools.iter() {
+        let Value::String(id) = id else {
+            let id = kind(id);
+            let detail = format!("`{TOOLS}` must contain only strings, and contains {id}");
+            return Err(wrong(detail));
+        };
+        allowed.tools.insert(id.to_string());
+    }
+    if let Some(Value::Object(reasons)) = first(1) {
+        for (id, reason) in reasons.iter() {
+            if let (Value::String(id), Value::String(reason)) = (id, reason) {
+                allowed.reasons.insert(id.to_string(), reason.to_string());
+            }
+        }
+    }
+    Ok(allowed)
+}
