@@ -32,14 +32,6 @@ impl Document {
             below: None,
         }
     }
-
-    /// Returns the document without a tab, below another one.
-    pub const fn below(self, kind: DocumentKind) -> Self {
-        Self {
-            below: Some(kind),
-            ..self
-        }
-    }
 }
 
 /// An area and its documents. The first is always visible, and one of the others below it.
