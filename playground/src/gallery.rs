@@ -1,5 +1,5 @@
-//! The list of the examples, from simple to advanced. A test of the worker includes this file: it uses
-//! nothing of the page.
+//! The list of the examples, from simple to advanced. A test of the worker includes this file: it
+//! uses nothing of the page.
 
 use crate::example::Example;
 use agent_protocol::DocumentKind;

@@ -260,8 +260,8 @@ fn server(actor: &Actor, requirement: u32, server: &ServerName, tool: Option<&st
     }
 }
 
-/// Shows a list of candidates. `request` changes the number of candidates to request, and closes the
-/// list without one.
+/// Shows a list of candidates. `request` changes the number of candidates to request, and closes
+/// the list without one.
 fn list<T>(
     actor: &Actor,
     heading: Html,

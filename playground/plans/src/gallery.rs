@@ -1,5 +1,5 @@
-//! The lists of the examples, from simple to advanced. A test of the worker includes this file: it uses
-//! nothing of the page.
+//! The lists of the examples, from simple to advanced. A test of the worker includes this file: it
+//! uses nothing of the page.
 
 use crate::example::{Example, Texts};
 use agent_protocol::DocumentKind;
@@ -16,8 +16,8 @@ macro_rules! own {
     };
 }
 
-/// The texts of the first visit, which are those of the folder `examples`, and the lock that resolves
-/// to. Examples have other texts in place of some.
+/// The texts of the first visit, which are those of the folder `examples`, and the lock that
+/// resolves to. Examples have other texts in place of some.
 #[rustfmt::skip]
 pub(crate) const BASIS: Texts = &[
     (DocumentKind::Plan, given!("mcp.plan.json")),

@@ -44,7 +44,7 @@ pub(crate) struct Plans {
     /// The last answer to each question.
     answers: [Option<Answered>; 3],
     pub(crate) expanded: Expanded,
-    /// Whether texts were replaced and the page has yet to scroll to what is wrong with them.
+    /// Whether texts were replaced, and the page has not scrolled to their problems yet.
     point_out: bool,
 }
 

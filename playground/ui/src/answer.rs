@@ -6,12 +6,12 @@ use yew::prelude::*;
 /// The version of the engine, which is that of the page.
 pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
 
-/// The SHA-256 of the component that the command line embeds, built from the same sources. A build of
-/// the page alone has none.
+/// The SHA-256 of the component that the command line embeds, built from the same sources. A build
+/// of the page alone has none.
 const COMPONENT: Option<&str> = option_env!("AGENT_COMPONENT_SHA256");
 
-/// Shows why the engine does not answer, if it does not. `answered` says whether there is an earlier
-/// answer to show.
+/// Shows why the engine does not answer, if it does not. `answered` says whether there is an
+/// earlier answer to show.
 pub fn engine_status(engine: &Engine, answered: bool) -> Html {
     match engine {
         Engine::Failed(reason) => html! {

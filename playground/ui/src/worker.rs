@@ -1,8 +1,8 @@
 //! The connection to the worker in which the engine runs.
 //!
 //! The client sends one request at a time. All later changes go into the next request, so that
-//! typing never builds a queue. A worker that fails or takes too long is replaced by a new one, which
-//! receives every text again.
+//! typing never builds a queue. A worker that fails or takes too long is replaced by a new one,
+//! which receives every text again.
 
 use crate::browser::object;
 use crate::editor::Editors;
@@ -26,7 +26,7 @@ pub type Edits = [u32; DocumentKind::ALL.len()];
 
 /// The requests and answers of a page and its worker.
 pub trait WorkerProtocol: 'static {
-    /// What a request asks for, besides the texts that changed.
+    /// The content of a request, besides the texts that changed.
     type Wanted: Clone + Debug + PartialEq + 'static;
     /// The worker's description of itself.
     type About: DeserializeOwned + Clone + Debug + Default + PartialEq + 'static;
