@@ -86,3 +86,12 @@ visit("an empty page asks for both inputs", async ({ playground }) => {
   await playground.input("agents.md").getByText("Paste agents.md here").waitFor();
   await playground.input("mcp.index.json").getByText("Paste mcp.index.json here").waitFor();
 });
+
+visit("the same problem is underlined again when its example is opened again", async ({ playground, page }) => {
+  const underlined = page.locator(".input.lower .cm-lintRange-error");
+  for (let times = 0; times < 2; times++) {
+    await playground.example("JSON with a comma too many");
+    await playground.says("No decision");
+    await underlined.first().waitFor();
+  }
+});

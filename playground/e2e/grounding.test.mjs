@@ -23,6 +23,15 @@ visitPlans("grounding", "the evidence of each claim is marked in the payload", a
   await eventually(async () => assert.equal(await plans.cursor("summary.json"), "3:80"));
 });
 
+visitPlans("grounding", "the same texts are marked again when they are loaded again", async (plans) => {
+  const expected = ['yes: \\"Returning visitors\\" with 48210 members', "yes: 31977"];
+  await marks(plans, expected);
+  await plans.press("Reset");
+  await plans.isTold("Reset to the first example");
+  await plans.settled();
+  await marks(plans, expected);
+});
+
 visitPlans("grounding", "a near miss is shown with what differs, and one click quotes the payload", async (plans) => {
   await plans.example("Quotation marks of another kind");
   await plans.says("Not every claim has its evidence");

@@ -111,3 +111,9 @@ pub(crate) fn nothing(page: &Page) -> Html {
     };
     html! { <p class="quiet">{ text }</p> }
 }
+
+/// Shows the head of a table.
+pub(crate) fn table_head(names: [&'static str; 3]) -> Html {
+    let names = names.map(|name| html! { <th scope="col">{ name }</th> });
+    html! { <thead><tr>{ for names }</tr></thead> }
+}

@@ -46,8 +46,4 @@ impl WorkerProtocol for Servers {
             texts.set(Texts::TENANT_ID, (&**tenant_id).into());
         }
     }
-
-    fn version(about: &About) -> &str {
-        &about.version
-    }
 }

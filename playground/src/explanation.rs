@@ -1,6 +1,6 @@
 //! The explanation of one server and one requirement.
 
-use crate::answer::nothing;
+use crate::answer::{nothing, table_head};
 use crate::state::{Page, Servers, explain};
 use crate::verdict::server_name;
 use agent_protocol::{
@@ -117,13 +117,7 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
                 { sign.words }{ for lost }
             </p>
             <table class="checks">
-                <thead>
-                    <tr>
-                        <th scope="col">{ "Check" }</th>
-                        <th scope="col">{ "Required" }</th>
-                        <th scope="col">{ "Offered" }</th>
-                    </tr>
-                </thead>
+                { table_head(["Check", "Required", "Offered"]) }
                 <tbody>{ for explanation.checks.iter().map(|check| row(check, &lines)) }</tbody>
             </table>
             if !explanation.reasons.is_empty() {

@@ -4,8 +4,8 @@ use agent_protocol::{Outcome, Requirement};
 use agent_ui::words::thousands;
 use yew::prelude::*;
 
-/// Shows the funnel of a requirement: a column for all candidates, for those that each check leaves, and
-/// for the selected one. `open` is the check whose candidates are listed.
+/// Shows the funnel of a requirement: a column for all candidates, for those that each check
+/// leaves, and for the selected one. `open` is the check whose candidates are listed.
 pub(crate) fn funnel(requirement: &Requirement, open: Option<u8>, on_stage: &Callback<u8>) -> Html {
     let selected = matches!(requirement.outcome, Outcome::Selected(_));
     let mut left = vec![requirement.all];

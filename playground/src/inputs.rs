@@ -36,9 +36,11 @@ impl Documents for Servers {
         Document::new(DocumentKind::Policy, "A policy in Rego: the tools that are allowed",
             "Optional. A policy in Rego, such as\n\npackage switchboard\n\nallowed_tools contains \
              tool.id if {\n  some tool in input.candidate_tools\n  tool.signed\n}"),
-        Document::new(DocumentKind::Context, "Data for the policy, as input.context",
-            "Optional. Data for the policy, as input.context, such as\n\nhour: 14")
-            .below(DocumentKind::Policy),
+        Document {
+            below: Some(DocumentKind::Policy),
+            ..Document::new(DocumentKind::Context, "Data for the policy, as input.context",
+                "Optional. Data for the policy, as input.context, such as\n\nhour: 14")
+        },
     ];
     const LAYOUTS: &'static [Layout] = &[(
         Area::Servers,

@@ -1,4 +1,5 @@
-//! The first page of the playground: the servers and tools that an agent gets, with every yes and no.
+//! The first page of the playground: the servers and tools that an agent gets, with every yes and
+//! no.
 //!
 //! The page shows and the engine decides, in a worker that only [`engine`] knows.
 

@@ -3,6 +3,7 @@
 use crate::inputs::Texts;
 use crate::state::{Page, Servers};
 use agent_protocol::{DocumentKind, Outcome, Verdict};
+use agent_ui::answer::ENGINE;
 use agent_ui::content::Documents as _;
 use agent_ui::editor::file_name;
 use std::fmt::Write as _;
@@ -10,7 +11,7 @@ use std::fmt::Write as _;
 /// Returns the inputs, the verdict and the version of the engine.
 pub(crate) fn report(page: &Page) -> String {
     let verdict = page.content().verdict.as_deref();
-    write(&Texts::of(page), verdict, &page.state.about.version)
+    write(&Texts::of(page), verdict, ENGINE)
 }
 
 fn write(texts: &Texts, verdict: Option<&Verdict>, version: &str) -> String {

@@ -8,7 +8,8 @@ mod row;
 
 use crate::answer::nothing;
 use crate::state::{Page, Servers, explain};
-use agent_protocol::{ExplanationRequest, Matrix, MatrixRow, Requirement};
+use crate::verdict::tags;
+use agent_protocol::{ExplanationRequest, MatrixRow, Requirement};
 use agent_ui::page::use_page;
 use filters::filters;
 use row::{Columns, Row, cell_at};
@@ -98,7 +99,7 @@ pub(crate) fn MatrixView() -> Html {
     let seen: Vec<_> = seen.take(COLUMNS as usize).collect();
     let headings = seen.iter().map(|requirement| {
         html! {
-            <th scope="col" title={title(requirement)}><span>{ requirement.name() }</span></th>
+            <th scope="col" title={tags(requirement).join(", ")}><span>{ requirement.name() }</span></th>
         }
     });
     let checks = page.state.about.checks.iter();
@@ -135,6 +136,8 @@ pub(crate) fn MatrixView() -> Html {
             page.update(|state| explain(state, request));
         }
     });
+    let shown = matrix.offset + matrix.rows.len() as u32;
+    let below = matrix.total.saturating_sub(shown);
     let (noun, heading) = if request.filter.tools {
         ("tool", "Tool")
     } else {
@@ -166,7 +169,7 @@ pub(crate) fn MatrixView() -> Html {
                     <tbody {onclick}>
                         { spacer(matrix.offset * height) }
                         { for rows }
-                        { spacer(below(matrix) * height) }
+                        { spacer(below * height) }
                     </tbody>
                 </table>
                 if matrix.total == 0 {
@@ -181,21 +184,6 @@ pub(crate) fn MatrixView() -> Html {
 fn categories(requirements: &[Requirement]) -> u32 {
     let of_category = |requirement: &&Requirement| requirement.category.is_some();
     requirements.iter().take_while(of_category).count() as u32
-}
-
-/// Returns what is required besides the name.
-fn title(requirement: &Requirement) -> String {
-    let capability = requirement.capability.as_ref();
-    capability
-        .map_or(&requirement.permissions, |it| &it.constraints)
-        .join(", ")
-}
-
-/// Returns the number of rows below those on the page.
-fn below(matrix: &Matrix) -> u32 {
-    matrix
-        .total
-        .saturating_sub(matrix.offset + matrix.rows.len() as u32)
 }
 
 /// Stands for rows that are not on the page. A picture, because the page's policy allows no style

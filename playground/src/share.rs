@@ -5,6 +5,7 @@
 use crate::inputs::Texts;
 use crate::secrets;
 use crate::state::{KEPT, Page, Servers};
+use agent_ui::answer::ENGINE;
 use agent_ui::browser;
 use agent_ui::content::Documents as _;
 use agent_ui::editor::file_name;
@@ -22,9 +23,6 @@ const LINK_LIMIT: usize = 32_000;
 
 /// Maximum size of the inputs in a link, in bytes before compression.
 const STATE_LIMIT: u32 = 8 << 20;
-
-/// The version of the engine that this page was built with.
-const ENGINE: &str = env!("CARGO_PKG_VERSION");
 
 /// The name of the engine's version in a link.
 const ENGINE_NAME: &str = "engine";

@@ -116,8 +116,8 @@ impl Servers {
     }
 }
 
-/// Requests an explanation. Its places are marked in the index, which comes to the front. If one is open
-/// already, the visible document stays.
+/// Requests an explanation. Its places are marked in the index, which comes to the front. If one is
+/// open already, the visible document stays.
 pub(crate) fn explain(state: &mut State, request: ExplanationRequest) {
     if state.content.wanted.explanation.is_none() {
         state.lower = DocumentKind::Index;

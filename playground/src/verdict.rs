@@ -113,10 +113,8 @@ fn Card(props: &CardProps) -> Html {
         actor.update(move |state| state.content.wanted.rejected = request);
     });
     let capability = requirement.capability.as_ref();
-    let tags = capability.map_or(&requirement.permissions, |it| &it.constraints);
-    let tags = tags
-        .iter()
-        .map(|tag| html! { <code class="scope">{ tag }</code> });
+    let tags = tags(requirement).iter();
+    let tags = tags.map(|tag| html! { <code class="scope">{ tag }</code> });
     html! {
         <li class={classes!("card", sign.class)}>
             <div class="card-head">
@@ -141,6 +139,12 @@ fn Card(props: &CardProps) -> Html {
             { for eligible(props) }
         </li>
     }
+}
+
+/// Returns what is required besides the name: permissions, or constraints of a capability.
+pub(crate) fn tags(requirement: &Requirement) -> &[String] {
+    let capability = requirement.capability.as_ref();
+    capability.map_or(&requirement.permissions, |it| &it.constraints)
 }
 
 /// Returns the noun for what meets a requirement.
@@ -256,8 +260,8 @@ fn server(actor: &Actor, requirement: u32, server: &ServerName, tool: Option<&st
     }
 }
 
-/// Shows a list of candidates. `request` changes the number of candidates to request, and closes the
-/// list without one.
+/// Shows a list of candidates. `request` changes the number of candidates to request, and closes
+/// the list without one.
 fn list<T>(
     actor: &Actor,
     heading: Html,

@@ -1,6 +1,6 @@
 //! The verdicts under other constraints, before the user edits anything.
 
-use crate::answer::nothing;
+use crate::answer::{nothing, table_head};
 use crate::state::Servers;
 use crate::verdict::server_name;
 use agent_protocol::{Constraints, ServerName, Supposed, SupposedRequirement};
@@ -132,13 +132,7 @@ fn comparison(supposed: &Supposed) -> Html {
                 { format!("{number} of {} verdicts would change", supposed.requirements.len()) }
             </p>
             <table class="comparison">
-                <thead>
-                    <tr>
-                        <th scope="col">{ "Requirement" }</th>
-                        <th scope="col">{ "Now" }</th>
-                        <th scope="col">{ "Then" }</th>
-                    </tr>
-                </thead>
+                { table_head(["Requirement", "Now", "Then"]) }
                 <tbody>{ for rows }</tbody>
             </table>
         </>

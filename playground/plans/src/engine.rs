@@ -22,8 +22,4 @@ impl WorkerProtocol for Plans {
             texts: Texts::default(),
         })
     }
-
-    fn version(about: &About) -> &str {
-        &about.version
-    }
 }

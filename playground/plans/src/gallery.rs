@@ -1,5 +1,5 @@
-//! The lists of the examples, from simple to advanced. A test of the worker includes this file: it uses
-//! nothing of the page.
+//! The lists of the examples, from simple to advanced. A test of the worker includes this file: it
+//! uses nothing of the page.
 
 use crate::example::{Example, Texts};
 use agent_protocol::DocumentKind;
@@ -16,8 +16,8 @@ macro_rules! own {
     };
 }
 
-/// The texts of the first visit, which are those of the folder `examples`, and the lock that resolves
-/// to. Examples have other texts in place of some.
+/// The texts of the first visit, which are those of the folder `examples`, and the lock that
+/// resolves to. Examples have other texts in place of some.
 #[rustfmt::skip]
 pub(crate) const BASIS: Texts = &[
     (DocumentKind::Plan, given!("mcp.plan.json")),
@@ -44,12 +44,12 @@ const HTTP: Texts = &[
 /// Plans of several steps.
 #[rustfmt::skip]
 pub(crate) const PLANS: &[Example] = &[
-    example("Two steps: what one gives the other takes", "", &[]),
+    example("Two steps: the second takes the output of the first", "", &[]),
     example("Over HTTP, without a lock", "", HTTP),
     example("A step whose tool is misspelt", "TOOL_UNKNOWN", &[(DocumentKind::Plan, own!("misspelt-tool.plan.json"))]),
     example("A step that is misspelt", "validation_failed", &[(DocumentKind::Plan, own!("misspelt-step.plan.json"))]),
     example("A part that no output has", "validation_failed", &[(DocumentKind::Plan, own!("no-such-part.plan.json"))]),
-    example("A step that asks for too many", "ARGUMENT_INVALID", &[(DocumentKind::Plan, own!("too-many.plan.json"))]),
+    example("An argument above its maximum", "ARGUMENT_INVALID", &[(DocumentKind::Plan, own!("too-many.plan.json"))]),
     example("Another port of the same host", "destination_denied", &[(DocumentKind::Plan, own!("another-port.plan.json")), (DocumentKind::Request, "")]),
     example("A method that is not bound", "policy_denied", &[(DocumentKind::Plan, own!("another-method.plan.json")), (DocumentKind::Request, "")]),
     example("No rule allows it", "policy_denied", &[(DocumentKind::Profile, own!("no-rule.profile.json"))]),
@@ -57,7 +57,7 @@ pub(crate) const PLANS: &[Example] = &[
     example("Longer than the cap", "limit_exceeded", &[(DocumentKind::Profile, own!("small-caps.profile.json"))]),
     example("A cap is missing", "policy_denied", &[(DocumentKind::Profile, own!("no-cap.profile.json"))]),
     example("The answer to another request", "validation_failed", &[(DocumentKind::Request, own!("another.request.json"))]),
-    example("Nothing is locked for the steps", "LOCK_MISSING", &[(DocumentKind::Lock, "")]),
+    example("No lock for the steps", "LOCK_MISSING", &[(DocumentKind::Lock, "")]),
     example("Everything at once", "TOOL_UNKNOWN", &[(DocumentKind::Plan, own!("everything.plan.json"))]),
 ];
 
@@ -67,12 +67,12 @@ pub(crate) const CALLS: &[Example] = &[
     example("A call that may be made", "", &[]),
     example("A tool that is misspelt", "TOOL_UNKNOWN", &[(DocumentKind::Call, own!("misspelt-tool.call.json"))]),
     example("An argument that is misspelt", "ARGUMENT_UNKNOWN", &[(DocumentKind::Call, own!("misspelt-argument.call.json"))]),
-    example("More than the tool gives", "ARGUMENT_INVALID", &[(DocumentKind::Call, own!("too-many.call.json"))]),
+    example("An argument above the maximum", "ARGUMENT_INVALID", &[(DocumentKind::Call, own!("too-many.call.json"))]),
     example("A tool that writes, and is forbidden", "FORBIDDEN_ACTION", &[(DocumentKind::Call, own!("forbidden.call.json"))]),
     example("A tool that was changed since", "DEFINITION_CHANGED", &[(DocumentKind::Catalogue, own!("changed.catalogue.json"))]),
-    example("Nothing is locked", "LOCK_MISSING", &[(DocumentKind::Lock, "")]),
+    example("No lock", "LOCK_MISSING", &[(DocumentKind::Lock, "")]),
     example("Prose around a plan", "PLAN_NOT_JSON", &[(DocumentKind::Call, own!("prose.call.txt"))]),
-    example("More has to be known", "", &[(DocumentKind::Call, own!("more-info.call.json"))]),
+    example("The planner needs more information", "", &[(DocumentKind::Call, own!("more-info.call.json"))]),
 ];
 
 /// Summaries.
@@ -82,6 +82,6 @@ pub(crate) const GROUNDINGS: &[Example] = &[
     example("Quotation marks of another kind", "UNGROUNDED", &[(DocumentKind::Summary, own!("typographic.summary.json"))]),
     example("A number with marks", "UNGROUNDED", &[(DocumentKind::Summary, own!("marks.summary.json"))]),
     example("Put together from two places", "UNGROUNDED", &[(DocumentKind::Summary, own!("across.summary.json"))]),
-    example("Too little to prove anything", "EVIDENCE_TOO_SHORT", &[(DocumentKind::Summary, own!("short.summary.json"))]),
+    example("Evidence that is too short", "EVIDENCE_TOO_SHORT", &[(DocumentKind::Summary, own!("short.summary.json"))]),
     example("Made up", "UNGROUNDED", &[(DocumentKind::Summary, own!("made-up.summary.json"))]),
 ];

@@ -1,5 +1,5 @@
-//! The page of plans and groundings: every check of every step, and the evidence of every claim of a
-//! summary.
+//! The page of plans and groundings: every check of every step, and the evidence of every claim of
+//! a summary.
 //!
 //! The page shows and the engine decides, in a worker that only [`engine`] knows.
 

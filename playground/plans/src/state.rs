@@ -44,7 +44,7 @@ pub(crate) struct Plans {
     /// The last answer to each question.
     answers: [Option<Answered>; 3],
     pub(crate) expanded: Expanded,
-    /// Whether texts were replaced and the page has yet to scroll to what is wrong with them.
+    /// Whether texts were replaced, and the page has not scrolled to their problems yet.
     point_out: bool,
 }
 
@@ -230,5 +230,105 @@ fn AnswerPane() -> Html {
                 } }
             </div>
         </section>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Expanded, Plans};
+    use agent_protocol::plans::{Answer, Decision, Grounding, RequestKind, Response};
+    use agent_protocol::{Diagnostic, DocumentKind, Severity};
+    use agent_ui::areas::Area;
+    use agent_ui::content::{Content as _, Documents as _};
+    use agent_ui::state::{Pane, State};
+    use agent_ui::worker::WorkerEvent;
+
+    fn answer(state: &mut State<Plans>, revision: u32, response: Response) {
+        state.change(|state| {
+            state.hear(WorkerEvent::Answered {
+                revision,
+                answer: Answer {
+                    revision,
+                    milliseconds: 0.0,
+                    response,
+                },
+                milliseconds: 1.5,
+            });
+        });
+    }
+
+    fn problem(code: &str) -> Vec<Diagnostic> {
+        vec![Diagnostic {
+            code: code.to_owned(),
+            severity: Severity::Error,
+            message: String::new(),
+            labels: vec![],
+            help: vec![],
+        }]
+    }
+
+    #[test]
+    fn each_area_has_its_question_and_its_last_answer() {
+        let mut state = State::<Plans>::new(Area::Call);
+        assert_eq!(state.content.kind, RequestKind::Call);
+        assert_eq!(state.lower, DocumentKind::Index);
+        let call = Decision {
+            diagnostics: problem("CALL"),
+            ..Decision::default()
+        };
+        answer(&mut state, 0, Response::Call(call.clone()));
+        assert_eq!(state.content.decision(), Some(&call));
+
+        state.content.expanded = Expanded::Nothing;
+        state.show_input(DocumentKind::Lock);
+        state.change(|state| state.edit(&[DocumentKind::Payload]));
+        let before = state.revision;
+        state.change(|state| state.show_area(Area::Grounding));
+        assert_eq!(state.revision, before + 1);
+        assert_eq!(state.content.kind, RequestKind::Grounding);
+        assert_eq!(state.content.expanded, Expanded::Automatic);
+        assert_eq!(
+            (state.lower, state.pane),
+            (DocumentKind::Summary, Pane::Answer)
+        );
+        assert_eq!(state.content.grounding(), None);
+        assert_eq!(*state.content.problems(), []);
+
+        let grounding = Grounding {
+            diagnostics: problem("GROUNDING"),
+            ..Grounding::default()
+        };
+        let revision = state.revision;
+        answer(&mut state, revision, Response::Grounding(grounding.clone()));
+        assert_eq!(state.content.grounding(), Some(&grounding));
+        assert_eq!(*state.content.problems(), *grounding.diagnostics);
+        state.change(|state| state.show_area(Area::Call));
+        assert_eq!(state.content.decision(), Some(&call));
+        assert_eq!(*state.content.problems(), *call.diagnostics);
+    }
+
+    #[test]
+    fn the_areas_of_another_page_leave_this_one_as_it_is() {
+        let mut state = State::<Plans>::new(Area::Grounding);
+        let before = state.clone();
+        state.change(|state| state.show_area(Area::Servers));
+        state.change(|state| state.show_area(Area::Grounding));
+        assert_eq!(state, before);
+        // A link to another page may load this one first.
+        assert_eq!(State::<Plans>::new(Area::Servers).area, Area::Plans);
+    }
+
+    #[test]
+    fn replaced_texts_are_pointed_out_and_documents_of_other_areas_do_not_come_to_the_front() {
+        let mut state = State::<Plans>::new(Area::Plans);
+        state.content.expanded = Expanded::Check { step: 1, check: 0 };
+        state.change(|state| state.replace(&Plans::kinds().collect::<Vec<_>>()));
+        assert!(state.content.point_out && state.stale());
+        assert_eq!(state.content.expanded, Expanded::Automatic);
+        assert_eq!(state.lower, DocumentKind::ToolPool);
+        state.show_input(DocumentKind::Summary);
+        assert_eq!(state.lower, DocumentKind::ToolPool);
+        state.show_input(DocumentKind::Profile);
+        assert_eq!(state.lower, DocumentKind::Profile);
     }
 }

@@ -3,12 +3,15 @@
 use crate::state::Engine;
 use yew::prelude::*;
 
-/// The SHA-256 of the component that the command line embeds, built from the same sources. A build of
-/// the page alone has none.
+/// The version of the engine, which is that of the page.
+pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
+
+/// The SHA-256 of the component that the command line embeds, built from the same sources. A build
+/// of the page alone has none.
 const COMPONENT: Option<&str> = option_env!("AGENT_COMPONENT_SHA256");
 
-/// Shows why the engine does not answer, if it does not. `answered` says whether there is an earlier
-/// answer to show.
+/// Shows why the engine does not answer, if it does not. `answered` says whether there is an
+/// earlier answer to show.
 pub fn engine_status(engine: &Engine, answered: bool) -> Html {
     match engine {
         Engine::Failed(reason) => html! {
@@ -92,11 +95,11 @@ pub fn headline(sign: Sign, facts: &[String]) -> Html {
 }
 
 /// Shows the foot of a page: what decided, and how long it took.
-pub(crate) fn footer(version: &str, milliseconds: f64) -> Html {
+pub(crate) fn footer(milliseconds: f64) -> Html {
     let tenths = (milliseconds * 10.0 + 0.5) as u32;
     html! {
         <footer class="foot">
-            <span>{ format!("engine {version}") }</span>
+            <span>{ "engine " }{ ENGINE }</span>
             if milliseconds > 0.0 {
                 <span class="time">{ format!("decided in {}.{} ms", tenths / 10, tenths % 10) }</span>
             }

@@ -100,7 +100,7 @@ pub fn App<C: Content>() -> Html {
                     { C::answer() }
                 </main>
                 { panes(&page) }
-                { footer(C::version(&state.about), state.milliseconds) }
+                { footer(state.milliseconds) }
                 { dialogs(&page) }
             </div>
         </ContextProvider<Page<C>>>

@@ -32,14 +32,6 @@ impl Document {
             below: None,
         }
     }
-
-    /// Returns the document without a tab, below another one.
-    pub const fn below(self, kind: DocumentKind) -> Self {
-        Self {
-            below: Some(kind),
-            ..self
-        }
-    }
 }
 
 /// An area and its documents. The first is always visible, and one of the others below it.
@@ -48,11 +40,11 @@ pub type Layout = (Area, &'static [DocumentKind]);
 /// An area, the heading of its examples, and the examples from simple to advanced.
 pub type Gallery = (Area, &'static str, &'static [Example]);
 
-/// A place in a document, and the class of its background: `yes`, `near`, `no` or none, and `chosen`
-/// besides.
+/// A place in a document, and the class of its background: `yes`, `near`, `no` or none, and
+/// `chosen` besides.
 pub type Mark = (Place, &'static str);
 
-/// The documents of a page, and how the browser keeps them.
+/// The documents of a page.
 pub trait Documents: Sized + 'static {
     /// All documents, in the order in which they are shown.
     const DOCUMENTS: &'static [Document];
@@ -104,7 +96,7 @@ pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + Partia
     /// The page's own keyboard shortcuts, and what each does.
     const KEYS: &'static [(&'static str, &'static str)];
 
-    /// Returns what the next request asks for. When this changes, the page sends a request.
+    /// Returns the content of the next request. When it changes, the page sends a request.
     fn wanted(&self) -> Self::Wanted;
 
     /// Returns the problems of all documents.
@@ -142,7 +134,7 @@ pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + Partia
         Html::default()
     }
 
-    /// Shows what stands above the editor of a document.
+    /// Shows the page's own field above the editor of a document.
     fn above(_page: &Page<Self>, _kind: DocumentKind) -> Html {
         Html::default()
     }

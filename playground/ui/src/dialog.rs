@@ -56,22 +56,17 @@ pub fn close(label: &'static str, onclick: Callback<MouseEvent>) -> Html {
     html! { <button class="close" {onclick} aria-label={label}>{ "×" }</button> }
 }
 
-/// Keyboard shortcuts of every page; those of the page come between them.
-const FIRST_KEYS: [(&str, &str); 2] = [
+/// Keyboard shortcuts of every page, and what each does.
+const KEYS: [(&str, &str); 4] = [
     ("?", "this help"),
-    (
-        "Tab, Shift Tab",
-        "next or previous element, also out of an editor",
-    ),
-];
-const LAST_KEYS: [(&str, &str); 2] = [
+    ("Tab, Shift Tab", "next or previous, also from an editor"),
     ("F8 in an editor", "next problem"),
     ("Ctrl Z, Ctrl F in an editor", "undo, search"),
 ];
 
 /// Returns the help dialog.
 pub(crate) fn help<C: Content>() -> Dialog {
-    let keys = FIRST_KEYS.iter().chain(C::KEYS).chain(&LAST_KEYS);
+    let keys = KEYS.iter().chain(C::KEYS);
     let keys = keys.map(|(key, does)| {
         html! { <><dt><kbd>{ *key }</kbd></dt><dd>{ *does }</dd></> }
     });

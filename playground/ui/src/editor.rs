@@ -167,15 +167,15 @@ impl Editors {
         });
     }
 
-    /// Scrolls to a place after the page is rendered, because a hidden editor can't scroll. With `focus`
-    /// the cursor moves there.
+    /// Scrolls to a place after the page is rendered, because a hidden editor can't scroll. With
+    /// `focus` the cursor moves there.
     pub fn reveal_soon(self: &Rc<Self>, place: Place, focus: bool) {
         let editors = Rc::clone(self);
         Timeout::new(0, move || editors.reveal(&place, focus)).forget();
     }
 
-    /// Applies edits, those of each text as one step, which the user can undo. Returns the kinds of the
-    /// edited documents.
+    /// Applies edits, those of each text as one step, which the user can undo. Returns the kinds of
+    /// the edited documents.
     pub(crate) fn apply(&self, edits: &[Edit]) -> Vec<DocumentKind> {
         let apply = |kind: &DocumentKind| {
             let edits = edits.iter().filter(|edit| edit.place.source == *kind);

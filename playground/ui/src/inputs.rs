@@ -49,7 +49,8 @@ pub(crate) fn inputs<C: Content>(page: &Page<C>, on_change: &Callback<DocumentKi
         .filter(|document| document.below.is_none())
         .partition(|document| C::LAYOUTS.iter().any(|(_, it)| it[0] == document.kind));
     let heading = uppers.iter().find(|document| document.kind == upper);
-    let tabs = lowers.iter().filter(|it| lower.contains(&it.kind));
+    let document = |kind: &DocumentKind| lowers.iter().find(|it| it.kind == *kind);
+    let tabs = lower.iter().filter_map(document);
     let tabs = tabs.map(|document| tab(page, document));
     html! {
         <section class="inputs" aria-label="Inputs">

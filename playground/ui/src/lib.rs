@@ -3,7 +3,7 @@
 //! Each page is a module of its own, which the browser loads when it first shows one of the page's
 //! areas. This crate holds what every page has: the frame with editors, examples, help and notices,
 //! the connection to the worker, and the way to show problems and fixes. A page implements
-//! [`content::Content`] and adds its answers. This crate neither asks nor decides anything itself.
+//! [`content::Content`] and adds its answers. This crate decides nothing.
 
 pub mod answer;
 pub mod app;

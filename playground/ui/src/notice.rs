@@ -14,7 +14,7 @@ pub struct Notice {
     pub text: String,
     /// Whether something went wrong.
     pub alarming: bool,
-    /// The documents in which the user can undo what was done.
+    /// The documents in which the user can undo the change.
     pub undo: Vec<DocumentKind>,
 }
 

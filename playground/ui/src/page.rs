@@ -11,8 +11,8 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// The means to act. It never changes, so that a component that only acts is not rendered again with
-/// each answer.
+/// The means to act. It never changes, so that a component that only acts is not rendered again
+/// with each answer.
 #[derive(Clone, PartialEq)]
 pub struct Actor<C: Content> {
     pub(crate) dispatcher: UseReducerDispatcher<State<C>>,

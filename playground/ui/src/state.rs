@@ -188,7 +188,7 @@ impl<C: Content> State<C> {
     }
 
     /// Shows another area of this page. The areas of other pages leave this one as it is.
-    pub(crate) fn show_area(&mut self, area: Area) {
+    pub fn show_area(&mut self, area: Area) {
         if C::layout(area).is_none() || area == self.area {
             return;
         }

@@ -1,8 +1,8 @@
 //! The connection to the worker in which the engine runs.
 //!
 //! The client sends one request at a time. All later changes go into the next request, so that
-//! typing never builds a queue. A worker that fails or takes too long is replaced by a new one, which
-//! receives every text again.
+//! typing never builds a queue. A worker that fails or takes too long is replaced by a new one,
+//! which receives every text again.
 
 use crate::browser::object;
 use crate::editor::Editors;
@@ -26,7 +26,7 @@ pub type Edits = [u32; DocumentKind::ALL.len()];
 
 /// The requests and answers of a page and its worker.
 pub trait WorkerProtocol: 'static {
-    /// What a request asks for, besides the texts that changed.
+    /// The content of a request, besides the texts that changed.
     type Wanted: Clone + Debug + PartialEq + 'static;
     /// The worker's description of itself.
     type About: DeserializeOwned + Clone + Debug + Default + PartialEq + 'static;
@@ -47,9 +47,6 @@ pub trait WorkerProtocol: 'static {
 
     /// Adds texts that are sent together with a document and are in no editor.
     fn add_texts(_kind: DocumentKind, _wanted: &Self::Wanted, _texts: &Array) {}
-
-    /// Returns the version of the engine.
-    fn version(about: &Self::About) -> &str;
 }
 
 /// What becomes known of a worker.
@@ -231,16 +228,12 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         }
         let bytes = Uint8Array::from(P::request(revision, &wanted).as_slice());
         let message = object(&[("request", bytes.into()), ("texts", texts.into())]);
-        let (delay, reason) = match worker.post_message(&message) {
-            Ok(()) => (
-                TIMEOUT,
-                "the engine took too long and was stopped".to_owned(),
-            ),
-            Err(error) => (
-                0,
-                format!("the inputs can't be handed to the engine: {error:?}"),
-            ),
-        };
+        let mut delay = TIMEOUT;
+        let mut reason = "the engine took too long and was stopped".to_owned();
+        if let Err(error) = worker.post_message(&message) {
+            delay = 0;
+            reason = format!("the inputs can't be handed to the engine: {error:?}");
+        }
         *pending = Some(revision);
         let client = Rc::clone(self);
         *timeout = Some(Timeout::new(delay, move || client.fail(&reason)));
