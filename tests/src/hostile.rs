@@ -83,9 +83,15 @@ impl Hostile {
         replaced(base, &old, &made(new))
     }
 
-    /// Returns what the engine says.
+    /// Returns what the engine says of the input.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.diagnostics_of(self.bytes())
+    }
+
+    /// Returns what the engine says of [`Self::bytes`].
+    #[must_use]
+    pub fn diagnostics_of(&self, bytes: Vec<u8>) -> Vec<Diagnostic> {
         fn of<T>(lowered: lower::Lowered<T>) -> Vec<Diagnostic> {
             match lowered {
                 Ok(checked) => {
@@ -106,7 +112,6 @@ impl Hostile {
                 }
             }
         }
-        let bytes = self.bytes();
         match self.kind {
             Kind::Manifest => of(lower::manifest(bytes)),
             Kind::Index => of(lower::index(bytes)),

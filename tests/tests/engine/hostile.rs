@@ -82,8 +82,9 @@ fn check(these: impl Fn(&Hostile) -> bool) {
     for case in cases().iter().filter(|case| these(case)) {
         count += 1;
         let name = format!("{:?}, {}", case.kind, case.name);
+        let bytes = case.bytes();
         let start = Instant::now();
-        let diagnostics = case.diagnostics();
+        let diagnostics = case.diagnostics_of(bytes);
         if start.elapsed() > PATIENCE {
             failures.add(&name, format!("took {:?}", start.elapsed()));
         }
