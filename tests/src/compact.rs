@@ -122,7 +122,7 @@ impl Compact {
                 .expect("an eligible server, so one is selected")
                 .server;
             if server != selected {
-                let lost_on = if servers.signed[server] != servers.signed[selected] {
+                let lost_on = if servers.signed[selected] && !servers.signed[server] {
                     LostOn::Signed
                 } else if servers.id[server] != servers.id[selected] {
                     LostOn::Id
@@ -276,7 +276,7 @@ impl Capabilities {
     /// Returns the rule on which an eligible tool lost.
     fn lost_on(&self, selected: usize, tool: usize, servers: &Servers) -> Preference {
         let [a, b] = [selected, tool].map(|tool| self.tools.server[tool]);
-        if self.priorities[a] != self.priorities[b] {
+        if self.priorities[a] > self.priorities[b] {
             Preference::Priority
         } else if servers.id[a] != servers.id[b] {
             Preference::Id
