@@ -4,13 +4,13 @@
 #![no_main]
 
 use agent_decide::{PlanContext, PlanRules, authorize_plan};
-use agent_diagnostic::{Finding, Fix, Problems};
+use agent_diagnostic::{ChangeSet, Finding, Problems};
 use agent_explain::{apply, fix_edits, plan_findings, plan_fixes};
+use agent_json_schema::Library;
 use agent_lower as lower;
 use agent_lower::{Examined, Lowered};
 use agent_model::{Index, Lock, Plan, Request};
 use agent_render::{PlanReport, authorized_plan, validation_report};
-use agent_json_schema::Library;
 use agent_syntax::canonical;
 use agent_text::{Source, Text};
 use libfuzzer_sys::fuzz_target;
@@ -39,7 +39,7 @@ struct Case {
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     findings: Vec<Finding>,
-    fixes: Vec<Option<Fix>>,
+    fixes: Vec<Option<ChangeSet>>,
     report: String,
     authorized: Option<String>,
 }
@@ -97,9 +97,9 @@ impl Case {
     }
 
     /// What becomes of it after fixes.
-    fn after(&self, fixes: &[&Fix]) -> Outcome {
+    fn after(&self, fixes: &[&ChangeSet]) -> Outcome {
         let changes = fixes.iter().flat_map(|fix| fix.changes.clone());
-        let all = Fix {
+        let all = ChangeSet {
             changes: changes.collect(),
         };
         let edits = fix_edits(&self.plan.text, &self.rules, &all);
@@ -115,7 +115,9 @@ impl Case {
 /// Findings in words, at places that are in their texts.
 fn check(case: &Case, findings: &[Finding]) {
     for finding in findings {
-        assert!(!finding.diagnostic.message.is_empty() && !finding.rule.is_empty());
+        assert!(!finding.diagnostic.message.is_empty());
+        let rule = finding.diagnostic.rule.as_deref();
+        assert!(rule.is_some_and(|rule| !rule.is_empty()));
         assert!(!finding.diagnostic.labels.is_empty());
         for label in &finding.diagnostic.labels {
             let place = label.place;
