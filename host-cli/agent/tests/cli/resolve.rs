@@ -167,7 +167,7 @@ fn what_never_was_a_lock_is_not_replaced() {
             .agent(&format!("resolve --explain --lock {file}"))
             .exits(1)
             .notes(&format!("--> {file}:1:"))
-            .notes("this never was a lock, and is left as it is");
+            .notes("this file is not a lock, and stays as it is");
         assert_eq!(project.read(file), before);
     }
     assert_eq!(project.files(), ["agents.md", "mcp.index.json"]);
