@@ -1,7 +1,7 @@
 //! The text editors.
 //!
 //! The editors hold the texts and their undo history. [`Editors`] finds the editor of a document,
-//! and [`EditorPane`] puts one on the page.
+//! and `EditorPane` puts one on the page.
 
 use crate::browser::object;
 use crate::content::Mark;
