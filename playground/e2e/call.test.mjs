@@ -15,13 +15,13 @@ visitPlans("call", "the first look shows a call that may be made, and every chec
   assert.equal(await plans.detail.count(), 0);
 
   await plans.check("read-only").click();
-  await plans.has(plans.detail.locator("li"), ["It only reads, by all that it advertises and says of itself.", "read:x-audiences + readonly mcp.index.json:13:29"]);
+  await plans.has(plans.detail.locator("li"), ["The tool only reads, by its capabilities and its annotations.", "read:x-audiences + readonly mcp.index.json:13:29"]);
   await eventually(async () => assert.match((await plans.marked("mcp.index.json")).join("\n"), /^: \{\n/));
   await plans.detail.getByRole("button", { name: "mcp.index.json:13:29" }).click();
   await eventually(async () => assert.equal(await plans.cursor("mcp.index.json"), "13:29"));
   // Another one in its place, and none.
   await plans.check("arguments").click();
-  await plans.has(plans.detail.locator("li"), ["Its input schema takes the arguments, and its output schema can be used.", '{ "limit": 2 } call.json:5:11']);
+  await plans.has(plans.detail.locator("li"), ["The input schema accepts the arguments, and the output schema can be used.", '{ "limit": 2 } call.json:5:11']);
   await plans.check("arguments").click();
   await plans.detail.waitFor({ state: "detached" });
 
