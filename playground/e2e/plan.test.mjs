@@ -34,7 +34,7 @@ visitPlans("plans", "the first look shows two steps that may run, with every che
   await plans.input("tool-pool.json").waitFor();
   await eventually(async () => assert.deepEqual(await plans.marked("tool-pool.json"), [": 5000", ": 4096", ": 65536", ": 4096"]));
   await plans.check("rules").click();
-  await plans.has(plans.detail.locator("li"), ["the rule read-audiences allows it profile.json:16:5"]);
+  await plans.has(plans.detail.locator("li"), ["the rule read-audiences allows the tool profile.json:16:5"]);
   await plans.input("profile.json").waitFor();
 
   await page.getByText("Validation report").click();
