@@ -5,7 +5,7 @@ use crate::parse;
 use crate::table::Table;
 use crate::timing::{shortest, shortest_from};
 use crate::world::World;
-use agent_decide::{Circumstances, Matching, PolicyEngine};
+use agent_decide::{EvaluationContext, Matching, PolicyEngine};
 use agent_lower as lower;
 use agent_model::{Index, Manifest};
 use agent_rego as policy;
@@ -70,11 +70,15 @@ fn decide(
     index: &Arc<Index>,
     policy: Option<&Arc<dyn PolicyEngine>>,
 ) -> Matching {
-    let circumstances = Circumstances {
+    let evaluation_context = EvaluationContext {
         policy: policy.cloned(),
-        ..Circumstances::default()
+        ..EvaluationContext::default()
     };
-    Matching::new(Some(Arc::clone(manifest)), Arc::clone(index), circumstances)
+    Matching::new(
+        Some(Arc::clone(manifest)),
+        Arc::clone(index),
+        evaluation_context,
+    )
 }
 
 /// Decide the requirements of a world by one policy, as somebody would who has nothing but an

@@ -30,7 +30,7 @@ pub(crate) struct Tenant {
 pub(crate) struct Health(Arc<model::Health>);
 
 /// What requirements are decided under.
-pub(crate) struct Circumstances(pub(crate) decide::Circumstances);
+pub(crate) struct EvaluationContext(pub(crate) decide::EvaluationContext);
 
 /// The answers to requirements of capabilities.
 pub(crate) struct Matching(pub(crate) Arc<decide::Matching>);
@@ -39,20 +39,20 @@ impl Guest for Component {
     type Task = Task;
     type Tenant = Tenant;
     type Health = Health;
-    type Circumstances = Circumstances;
+    type EvaluationContext = EvaluationContext;
     type Matching = Matching;
 
     fn resolve(
         manifest: ManifestBorrow<'_>,
         index: IndexBorrow<'_>,
-        circumstances: capability::CircumstancesBorrow<'_>,
+        evaluation_context: capability::CircumstancesBorrow<'_>,
     ) -> Result<capability::Resolution, Vec<Diagnostic>> {
         let manifest = &manifest.get::<Manifest>().value;
-        let circumstances = &circumstances.get::<Circumstances>().0;
+        let evaluation_context = &evaluation_context.get::<EvaluationContext>().0;
         let resolution = api::resolve(
             Arc::clone(manifest),
             Arc::clone(&index.get::<Index>().value),
-            circumstances.clone(),
+            evaluation_context.clone(),
         );
         let resolution = resolution.map_err(all)?;
         Ok(capability::Resolution::new(Resolution(resolution)))
@@ -106,17 +106,17 @@ impl GuestHealth for Health {
     }
 }
 
-impl GuestCircumstances for Circumstances {
+impl GuestCircumstances for EvaluationContext {
     fn new(
         task: Option<TaskBorrow<'_>>,
         tenant: Option<TenantBorrow<'_>>,
         health: Option<HealthBorrow<'_>>,
     ) -> Self {
-        Self(decide::Circumstances {
+        Self(decide::EvaluationContext {
             task: task.map(|task| Arc::clone(&task.get::<Task>().value)),
             tenant: tenant.map(|tenant| Arc::clone(&tenant.get::<Tenant>().value)),
             health: health.map(|health| Arc::clone(&health.get::<Health>().0)),
-            ..decide::Circumstances::default()
+            ..decide::EvaluationContext::default()
         })
     }
 }
@@ -125,14 +125,14 @@ impl GuestMatching for Matching {
     fn decide(
         manifest: Option<ManifestBorrow<'_>>,
         index: IndexBorrow<'_>,
-        circumstances: capability::CircumstancesBorrow<'_>,
+        evaluation_context: capability::CircumstancesBorrow<'_>,
     ) -> Result<capability::Matching, Vec<Diagnostic>> {
         let manifest = manifest.as_ref().map(|it| &it.get::<Manifest>().value);
-        let circumstances = &circumstances.get::<Circumstances>().0;
+        let evaluation_context = &evaluation_context.get::<EvaluationContext>().0;
         let matching = api::match_tools(
             manifest.cloned(),
             Arc::clone(&index.get::<Index>().value),
-            circumstances.clone(),
+            evaluation_context.clone(),
         );
         let matching = matching.map_err(all)?;
         Ok(capability::Matching::new(Self(Arc::new(matching))))

@@ -46,7 +46,7 @@ same! {
     }
     problems::Severity = diagnostic::Severity { Error Warning Note }
     problems::Applicability = diagnostic::Applicability { Safe Unsafe Display }
-    text::Source = diagnostic::Source {
+    text::DocumentKind = diagnostic::DocumentKind {
         Manifest Index Lock Explanation Task Tenant Health Context Policy PolicyTest
         Import Overlay Plan Catalogue Summary Payload Request ToolPool Profile StepInput StepOutput
         Document

@@ -4,7 +4,7 @@ use crate::Component;
 use crate::bindings::exports::agent::engine::expansion::{
     Answer, CircumstancesBorrow, Diagnostic, Exposed, Guest, IndexBorrow, LockBorrow, Refusal,
 };
-use crate::capability::Circumstances;
+use crate::capability::EvaluationContext;
 use crate::convert::all;
 use crate::inputs::Index;
 use crate::lockfile::Lock;
@@ -39,7 +39,7 @@ impl Guest for Component {
     fn expand(
         lock: LockBorrow<'_>,
         index: IndexBorrow<'_>,
-        circumstances: CircumstancesBorrow<'_>,
+        evaluation_context: CircumstancesBorrow<'_>,
         server: String,
         tools: Vec<String>,
         used: u64,
@@ -52,8 +52,8 @@ impl Guest for Component {
             used,
             budget,
         };
-        let circumstances = &circumstances.get::<Circumstances>().0;
-        let expanded = api::expand(lock, index, circumstances, asked)?;
+        let evaluation_context = &evaluation_context.get::<EvaluationContext>().0;
+        let expanded = api::expand(lock, index, evaluation_context, asked)?;
         Ok(Answer {
             json: render::expanded_json(&expanded),
             text: all(render::expanded(&expanded)),

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(crate) struct CallPlan(model::CallPlan);
 
 /// The tools that servers have.
-pub(crate) struct ToolCatalogue(model::ToolCatalogue);
+pub(crate) struct ToolsSnapshot(model::ToolsSnapshot);
 
 /// What the host gets to know of a call that may be made.
 pub(crate) struct AuthorizedCall {
@@ -35,16 +35,16 @@ pub(crate) struct AuthorizedCall {
 }
 
 /// What sequential plans are decided by.
-pub(crate) struct PlanRules(Arc<decide::PlanRules>);
+pub(crate) struct PlanPolicy(Arc<decide::PlanPolicy>);
 
 /// A sequential plan that may run.
 pub(crate) struct AuthorizedPlan(decide::AuthorizedPlan);
 
 impl Guest for Component {
-    type PlanRules = PlanRules;
+    type PlanPolicy = PlanPolicy;
     type AuthorizedPlan = AuthorizedPlan;
     type CallPlan = CallPlan;
-    type ToolCatalogue = ToolCatalogue;
+    type ToolsSnapshot = ToolsSnapshot;
     type AuthorizedCall = AuthorizedCall;
 
     fn authorize_call(
@@ -57,7 +57,7 @@ impl Guest for Component {
         let context = CallContext {
             index: &index.get::<Index>().value,
             lock: lock.as_ref().map(|lock| &lock.get::<Lock>().0),
-            catalogue: catalogue.as_ref().map(|it| &it.get::<ToolCatalogue>().0),
+            catalogue: catalogue.as_ref().map(|it| &it.get::<ToolsSnapshot>().0),
         };
         let answer = api::CallAnswer::new(plan, context);
         CallAnswer {
@@ -86,13 +86,13 @@ impl Guest for Component {
         catalogue: Option<ToolCatalogueBorrow<'_>>,
     ) -> PlanAnswer {
         let plan = Arc::new(lower::plan(plan));
-        let rules = &rules.get::<PlanRules>().0;
+        let rules = &rules.get::<PlanPolicy>().0;
         let request = request.map(lower::request);
         let context = PlanContext {
             request: request.as_ref(),
             index: index.as_ref().map(|it| &*it.get::<Index>().value),
             lock: lock.as_ref().map(|it| &it.get::<Lock>().0),
-            catalogue: catalogue.as_ref().map(|it| &it.get::<ToolCatalogue>().0),
+            catalogue: catalogue.as_ref().map(|it| &it.get::<ToolsSnapshot>().0),
         };
         let answer = api::PlanAnswer::new(&plan, rules, context);
         let (report, text, found) = (answer.report(), answer.text(), answer.diagnostics());
@@ -129,10 +129,10 @@ impl GuestCallPlan for CallPlan {
     }
 }
 
-impl GuestToolCatalogue for ToolCatalogue {
-    fn parse(text: Vec<u8>) -> Result<plan::ToolCatalogue, Vec<Diagnostic>> {
-        let catalogue = lower::tool_catalogue(text).map_err(all)?;
-        Ok(plan::ToolCatalogue::new(Self(catalogue.value)))
+impl GuestToolCatalogue for ToolsSnapshot {
+    fn parse(text: Vec<u8>) -> Result<plan::ToolsSnapshot, Vec<Diagnostic>> {
+        let catalogue = lower::tools_snapshot(text).map_err(all)?;
+        Ok(plan::ToolsSnapshot::new(Self(catalogue.value)))
     }
 }
 
@@ -179,15 +179,15 @@ impl GuestAuthorizedCall for AuthorizedCall {
     }
 }
 
-impl GuestPlanRules for PlanRules {
+impl GuestPlanRules for PlanPolicy {
     fn parse(
         tool_pool: Vec<u8>,
         profile: Vec<u8>,
         core: Option<CoreBorrow<'_>>,
-    ) -> plan::PlanRules {
+    ) -> plan::PlanPolicy {
         let library = core.map(|core| Arc::clone(&core.get::<Core>().0));
-        let rules = decide::PlanRules::new(tool_pool, profile, library);
-        plan::PlanRules::new(Self(Arc::new(rules)))
+        let rules = decide::PlanPolicy::new(tool_pool, profile, library);
+        plan::PlanPolicy::new(Self(Arc::new(rules)))
     }
 
     fn decide_input(&self, query: String) -> Vec<Problem> {

@@ -5,7 +5,7 @@ use crate::bindings::exports::agent::engine::policy::{
     self, CircumstancesBorrow, ContextBorrow, Diagnostic, Guest, GuestContext, GuestPolicy,
     IndexBorrow, MatchingBorrow, Notation, TenantBorrow, TestOutcome,
 };
-use crate::capability::{Circumstances, Matching, Tenant};
+use crate::capability::{EvaluationContext, Matching, Tenant};
 use crate::convert::all;
 use crate::inputs::Index;
 use agent_api::{decide, lower, model, policy as rego};
@@ -41,14 +41,14 @@ impl GuestPolicy for Policy {
 
     fn govern(
         &self,
-        circumstances: CircumstancesBorrow<'_>,
+        evaluation_context: CircumstancesBorrow<'_>,
         context: Option<ContextBorrow<'_>>,
-    ) -> policy::Circumstances {
+    ) -> policy::EvaluationContext {
         let policy: Arc<dyn decide::PolicyEngine> = Arc::<rego::Policy>::clone(&self.0);
-        policy::Circumstances::new(Circumstances(decide::Circumstances {
+        policy::EvaluationContext::new(EvaluationContext(decide::EvaluationContext {
             policy: Some(policy),
             context: context.map(|context| Arc::clone(&context.get::<Context>().0)),
-            ..circumstances.get::<Circumstances>().0.clone()
+            ..evaluation_context.get::<EvaluationContext>().0.clone()
         }))
     }
 
@@ -64,7 +64,8 @@ impl GuestPolicy for Policy {
 
     fn unused_rules(&self, matching: MatchingBorrow<'_>) -> Vec<Diagnostic> {
         let matching = &matching.get::<Matching>().0;
-        let rulings = (0..matching.len()).filter_map(|number| matching.ruling(number));
-        all(rego::unused_rules(&self.0, rulings))
+        let policy_decisions =
+            (0..matching.len()).filter_map(|number| matching.policy_decision(number));
+        all(rego::unused_rules(&self.0, policy_decisions))
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::view::{
-    Diagnostic, Drift, File, Guest, IndexBorrow, MatchingBorrow, Part, ReportFormat,
-    ResolutionBorrow,
+    Diagnostic, Drift, File, Guest, IndexBorrow, MatchingBorrow, ReportFormat, ResolutionBorrow,
+    StyledSpan,
 };
 use crate::capability::Matching;
 use crate::convert::{all, strings};
@@ -18,7 +18,7 @@ impl Guest for Component {
         render::report(format.into(), &diagnostics, &files)
     }
 
-    fn discover(index: IndexBorrow<'_>) -> Vec<Part> {
+    fn discover(index: IndexBorrow<'_>) -> Vec<StyledSpan> {
         all(render::discover(&index.get::<Index>().value))
     }
 
@@ -26,7 +26,7 @@ impl Guest for Component {
         render::discover_json(&index.get::<Index>().value)
     }
 
-    fn summary(resolution: ResolutionBorrow<'_>) -> Vec<Part> {
+    fn summary(resolution: ResolutionBorrow<'_>) -> Vec<StyledSpan> {
         all(render::summary(&resolution.get::<Resolution>().0))
     }
 
@@ -34,7 +34,7 @@ impl Guest for Component {
         render::summary_json(&resolution.get::<Resolution>().0)
     }
 
-    fn match_summary(matching: MatchingBorrow<'_>) -> Vec<Part> {
+    fn match_summary(matching: MatchingBorrow<'_>) -> Vec<StyledSpan> {
         all(render::match_summary(&matching.get::<Matching>().0))
     }
 
@@ -42,7 +42,7 @@ impl Guest for Component {
         resolution: ResolutionBorrow<'_>,
         subject: String,
         files: Vec<File>,
-    ) -> Option<Vec<Part>> {
+    ) -> Option<Vec<StyledSpan>> {
         let files: Vec<_> = all(files);
         render::why(&resolution.get::<Resolution>().0, &subject, &files).map(all)
     }
@@ -58,7 +58,7 @@ impl Guest for Component {
         ))
     }
 
-    fn drifts(drifts: Vec<Drift>) -> Vec<Part> {
+    fn drifts(drifts: Vec<Drift>) -> Vec<StyledSpan> {
         let drifts: Vec<_> = all(drifts);
         all(render::drifts(&drifts))
     }

@@ -2,7 +2,7 @@
 //! fail, and each fix verified.
 #![no_main]
 
-use agent_decide::{Circumstances, Matching};
+use agent_decide::{EvaluationContext, Matching};
 use agent_lower as lower;
 use agent_lower::{Notation};
 use agent_render as render;
@@ -21,11 +21,11 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(index) = lower::index(bytes[at + BETWEEN.len()..].to_vec()) else {
         return;
     };
-    let circumstances = Circumstances {
+    let evaluation_context = EvaluationContext {
         task: Some(Arc::new(task.value)),
-        ..Circumstances::default()
+        ..EvaluationContext::default()
     };
-    let matching = Matching::new(None, Arc::new(index.value), circumstances);
+    let matching = Matching::new(None, Arc::new(index.value), evaluation_context);
     for number in 0..matching.len() {
         let (eligible, rejected) = (matching.eligible(number), matching.rejected(number));
         assert_eq!(

@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(args.starts_with('{') && args.ends_with('}'));
         }
     } else {
-        let catalogue = agent_fuzz::checked(text, lower::tool_catalogue(text.to_vec()));
+        let catalogue = agent_fuzz::checked(text, lower::tools_snapshot(text.to_vec()));
         if let Some(catalogue) = catalogue {
             assert!(catalogue.servers.is_sorted_by(|a, b| a.id < b.id));
             for server in &catalogue.servers {

@@ -3,16 +3,16 @@
 //! that are in the texts and fixes that do what they say.
 #![no_main]
 
-use agent_decide::{PlanContext, PlanRules, authorize_plan};
+use agent_decide::{PlanContext, PlanPolicy, authorize_plan};
 use agent_diagnostic::{ChangeSet, Finding, Problems};
 use agent_explain::{apply, fix_edits, plan_findings, plan_fixes};
 use agent_json_schema::Library;
 use agent_lower as lower;
-use agent_lower::{Examined, Lowered};
+use agent_lower::{Validated, Lowered};
 use agent_model::{Index, Lock, Plan, Request};
 use agent_render::{PlanReport, authorized_plan, validation_report};
 use agent_syntax::canonical;
-use agent_text::{Source, Text};
+use agent_text::{DocumentKind, Text};
 use libfuzzer_sys::fuzz_target;
 use std::sync::{Arc, LazyLock};
 
@@ -31,9 +31,9 @@ fn sound<T>(lowered: Lowered<T>) -> T {
 }
 
 struct Case {
-    plan: Arc<Examined<Plan>>,
-    rules: Arc<PlanRules>,
-    request: Option<Examined<Request>>,
+    plan: Arc<Validated<Plan>>,
+    rules: Arc<PlanPolicy>,
+    request: Option<Validated<Request>>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Case {
         let own = |text: &str| text.as_bytes().to_vec();
         Self {
             plan: Arc::new(lower::plan(own(plan))),
-            rules: Arc::new(PlanRules::new(own(pool), own(profile), None)),
+            rules: Arc::new(PlanPolicy::new(own(pool), own(profile), None)),
             request: request.map(|text| lower::request(own(text))),
         }
     }
@@ -86,12 +86,12 @@ impl Case {
         }
     }
 
-    fn text(&self, source: Source) -> &Text {
+    fn text(&self, source: DocumentKind) -> &Text {
         match source {
-            Source::Plan => &self.plan.text,
-            Source::ToolPool => &self.rules.pool.text,
-            Source::Profile => &self.rules.profile.text,
-            Source::Request => &self.request.as_ref().expect("a request").text,
+            DocumentKind::Plan => &self.plan.text,
+            DocumentKind::ToolPool => &self.rules.pool.text,
+            DocumentKind::Profile => &self.rules.profile.text,
+            DocumentKind::Request => &self.request.as_ref().expect("a request").text,
             other => panic!("{other:?}"),
         }
     }
@@ -103,7 +103,7 @@ impl Case {
             changes: changes.collect(),
         };
         let edits = fix_edits(&self.plan.text, &self.rules, &all);
-        let [plan, pool, profile] = [Source::Plan, Source::ToolPool, Source::Profile].map(|it| {
+        let [plan, pool, profile] = [DocumentKind::Plan, DocumentKind::ToolPool, DocumentKind::Profile].map(|it| {
             let edits = edits.iter().filter(|edit| edit.place.source == it);
             apply(self.text(it).as_str(), &edits.cloned().collect::<Vec<_>>())
         });

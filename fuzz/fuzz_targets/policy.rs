@@ -12,12 +12,12 @@ fuzz_target!(|bytes: &[u8]| {
     let Some(policy) = agent_fuzz::checked(bytes, policy::read(bytes.to_vec())) else {
         return;
     };
-    let ruling = policy.ask(INPUT);
-    assert_eq!(ruling, policy.ask(INPUT));
-    assert!(ruling.lines.is_sorted_by(|a, b| a < b));
+    let policy_decision = policy.ask(INPUT);
+    assert_eq!(policy_decision, policy.ask(INPUT));
+    assert!(policy_decision.lines.is_sorted_by(|a, b| a < b));
     agent_fuzz::check(
         bytes,
         &policy::dead_rules(&policy, &policy::vocabulary(None, None)),
     );
-    agent_fuzz::check(bytes, &policy::unused_rules(&policy, [&ruling]));
+    agent_fuzz::check(bytes, &policy::unused_rules(&policy, [&policy_decision]));
 });

@@ -2,7 +2,7 @@
 
 use agent_diagnostic::{Code, Problems};
 use agent_syntax::{Node, Value, json};
-use agent_text::{Source, Text};
+use agent_text::{DocumentKind, Text};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,7 +20,7 @@ enum Tree {
 
 /// Read a text with both, and require that they agree. The answer is whether it is strict JSON.
 pub fn compare(input: &str) -> bool {
-    let text = Text::new(Source::Index, input.to_owned());
+    let text = Text::new(DocumentKind::Index, input.to_owned());
     let mut problems = Problems::new(&text);
     let node = json::parse(&mut problems);
     let found = problems.finish();

@@ -143,7 +143,7 @@ fn is_policy(check: &Check) -> bool {
 pub(crate) fn policy_lines(requirement: &Requirement, explanation: &Explanation) -> Vec<Place> {
     let mut checks = explanation.checks.iter();
     let denied = checks.any(|check| is_policy(check) && !check.passed);
-    let Some(decision) = requirement.ruling.as_ref().filter(|_| denied) else {
+    let Some(decision) = requirement.policy_decision.as_ref().filter(|_| denied) else {
         return Vec::new();
     };
     let mut places = policy_places(&decision.lines);

@@ -134,7 +134,7 @@ mod tests {
             place,
             all: 1,
             funnel: vec![],
-            ruling: None,
+            policy_decision: None,
             outcome,
         };
         let selected = Outcome::Selected(Selected {

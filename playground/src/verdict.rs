@@ -133,7 +133,7 @@ fn Card(props: &CardProps) -> Html {
                     near_misses(actor, number, nearest, noun(requirement))
                 }
             } }
-            { for requirement.ruling.as_ref().map(policy_decision) }
+            { for requirement.policy_decision.as_ref().map(policy_decision) }
             { funnel(requirement, open, &on_stage) }
             { for rejected(props) }
             { for eligible(props) }

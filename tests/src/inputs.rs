@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::slice;
 
-/// A manifest, an index and circumstances. Any of them may be invalid.
+/// A manifest, an index and evaluation context. Any of them may be invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inputs {
     /// `agents.md`. None: a task alone is matched.

@@ -4,7 +4,7 @@ use crate::inputs::{Given, Inputs, subjects};
 use crate::plan::PlanInputs;
 use agent_api::{CallAnswer, GroundingAnswer, PlanAnswer};
 use agent_decide::{
-    CallContext, Circumstances, LockState, Matching, PlanContext, PlanRules, PolicyEngine,
+    CallContext, EvaluationContext, LockState, Matching, PlanContext, PlanPolicy, PolicyEngine,
     Resolution, compare, verify,
 };
 use agent_diagnostic::Diagnostic;
@@ -15,7 +15,7 @@ use agent_lower::{Lowered, Notation};
 use agent_model::{Index, Lock, Manifest};
 use agent_rego as policy;
 use agent_render as render;
-use agent_render::{Format, Part};
+use agent_render::{Format, StyledSpan};
 use agent_text::Place;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -61,7 +61,7 @@ pub struct Read {
     /// The index.
     pub index: Arc<Index>,
     /// The rest.
-    pub circumstances: Circumstances,
+    pub evaluation_context: EvaluationContext,
     /// The warnings of all of them.
     pub warnings: Vec<Diagnostic>,
 }
@@ -74,7 +74,7 @@ impl Read {
         Resolution::under(
             manifest,
             Arc::clone(&self.index),
-            self.circumstances.clone(),
+            self.evaluation_context.clone(),
         )
     }
 
@@ -82,7 +82,7 @@ impl Read {
     #[must_use]
     pub fn matching(&self) -> Matching {
         let (manifest, index) = (self.manifest.clone(), Arc::clone(&self.index));
-        Matching::new(manifest, index, self.circumstances.clone())
+        Matching::new(manifest, index, self.evaluation_context.clone())
     }
 }
 
@@ -121,7 +121,7 @@ pub fn read(
     Ok(Read {
         manifest: manifest.map(Arc::new),
         index: Arc::new(index),
-        circumstances: Circumstances {
+        evaluation_context: EvaluationContext {
             task: task.map(Arc::new),
             tenant: tenant.map(Arc::new),
             health: health.map(Arc::new),
@@ -175,8 +175,9 @@ pub fn governed(inputs: &Inputs, rego: &[u8]) -> Answers {
     let matching = read.matching();
     let known = policy::vocabulary(Some(&read.index), None);
     let mut found = policy::dead_rules(&rego, &known);
-    let rulings = (0..matching.len()).filter_map(|number| matching.ruling(number));
-    found.extend(policy::unused_rules(&rego, rulings));
+    let policy_decisions =
+        (0..matching.len()).filter_map(|number| matching.policy_decision(number));
+    found.extend(policy::unused_rules(&rego, policy_decisions));
     let mut answers = Answers::new();
     add_reports(&mut answers, &found);
     let text = render::matching(&matching).expect("small enough");
@@ -227,7 +228,7 @@ pub fn exposed(lock: &[u8], index: &[u8]) -> Answers {
 pub fn called(plan: &[u8], index: &[u8], lock: Option<&[u8]>, catalogue: Option<&[u8]>) -> Answers {
     let index = lower::index(index.to_vec()).expect("the index is valid");
     let lock = lock.map(|lock| lower::lock(lock.to_vec()).expect("the lock is valid"));
-    let catalogue = catalogue.map(|it| lower::tool_catalogue(it.to_vec()));
+    let catalogue = catalogue.map(|it| lower::tools_snapshot(it.to_vec()));
     let plan = match (lower::call_plan(plan.to_vec()), &catalogue) {
         (Ok(plan), None | Some(Ok(_))) => plan.value,
         (plan, _) => {
@@ -257,7 +258,7 @@ pub fn called(plan: &[u8], index: &[u8], lock: Option<&[u8]>, catalogue: Option<
 pub fn planned(inputs: &PlanInputs) -> Answers {
     let plan = Arc::new(lower::plan(inputs.plan.clone()));
     let (tool_pool, profile) = (inputs.tool_pool.clone(), inputs.profile.clone());
-    let rules = Arc::new(PlanRules::new(tool_pool, profile, None));
+    let rules = Arc::new(PlanPolicy::new(tool_pool, profile, None));
     let request = inputs.request.clone().map(lower::request);
     let index = inputs.index.clone();
     let index = index.map(|text| lower::index(text).expect("a valid index").value);
@@ -265,7 +266,7 @@ pub fn planned(inputs: &PlanInputs) -> Answers {
     let lock = lock.map(|text| lower::lock(text).expect("a valid lock").value);
     let catalogue = inputs.catalogue.clone();
     let catalogue = catalogue.map(|text| {
-        lower::tool_catalogue(text)
+        lower::tools_snapshot(text)
             .expect("a valid catalogue")
             .value
     });
@@ -321,7 +322,7 @@ pub fn grounded(summary: &[u8], payload: &[u8]) -> Answers {
     }
 }
 
-/// All that is answered to a manifest or a task under circumstances, without a policy.
+/// All that is answered to a manifest or a task in an evaluation context, without a policy.
 #[must_use]
 pub fn under(inputs: &Inputs) -> Answers {
     let read = match read(inputs, None) {
@@ -538,7 +539,7 @@ fn drifts(state: &LockState) -> Answers {
 }
 
 /// A text, and beside it the same with the style of each part.
-fn add_parts(answers: &mut Answers, name: &str, parts: &[Part]) {
+fn add_parts(answers: &mut Answers, name: &str, parts: &[StyledSpan]) {
     let text = parts.iter().map(|part| &*part.text).collect();
     answers.insert(format!("{name}.txt"), text);
     let styled = parts

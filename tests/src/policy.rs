@@ -1,6 +1,6 @@
 //! Policies that are plain functions of the document they are asked with.
 
-use agent_decide::{Allowed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling};
+use agent_decide::{Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Value;
@@ -101,7 +101,7 @@ impl Fake {
 }
 
 impl PolicyEngine for Fake {
-    fn ask(&self, input: &str) -> Ruling {
+    fn ask(&self, input: &str) -> PolicyDecision {
         self.asked
             .lock()
             .expect("nobody panics")
@@ -117,7 +117,7 @@ impl PolicyEngine for Fake {
                 place: None,
             }),
         };
-        Ruling {
+        PolicyDecision {
             answer,
             lines: Vec::new(),
         }

@@ -1,4 +1,4 @@
-//! Small worlds: a manifest, an index and circumstances as plain data, generated and written down.
+//! Small worlds: a manifest, an index and evaluation context as plain data, generated and written down.
 //!
 //! There are few categories, scopes and ids, so that requirements are met, names collide and ties
 //! happen; some names are odd: quotes, spaces, other scripts, characters outside the BMP.
@@ -16,7 +16,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-/// A manifest, an index and circumstances.
+/// A manifest, an index and evaluation context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct World {
     /// `name` and `version`

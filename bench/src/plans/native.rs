@@ -1,13 +1,13 @@
 //! The engine as a library.
 
 use crate::contender::{PLAN_SCHEMA, STEP_SCHEMA, run};
-use agent_decide::{PlanContext, PlanRules, Resolution, authorize_plan};
+use agent_decide::{PlanContext, PlanPolicy, Resolution, authorize_plan};
 use agent_diagnostic::Problems;
 use agent_explain::plan_findings;
 use agent_json_schema::{Budget, Documents, Draft, Schema};
 use agent_lower as lower;
 use agent_syntax::{Node, json};
-use agent_text::{Source, Text};
+use agent_text::{DocumentKind, Text};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) fn check(folder: &Path, passes: [usize; 2]) -> Result<(), Box<dyn Err
     let schema = schema.map_err(|refused| format!("{refused:?}"))?;
     run(folder, passes, |bytes| {
         let text = String::from_utf8(bytes).expect("plans are UTF-8");
-        let text = Text::new(Source::Plan, text);
+        let text = Text::new(DocumentKind::Plan, text);
         let violations = schema.check(&tree(&text), &mut Budget::new());
         violations.expect("plans are small").len()
     })
@@ -41,7 +41,7 @@ pub(crate) fn decide(folder: &Path, passes: [usize; 2]) -> Result<(), Box<dyn Er
     // The plans are longer than those of the examples.
     let profile = String::from_utf8(read("profile.json")?)?;
     let profile = profile.replace("\"max_steps\": 4", "\"max_steps\": 8");
-    let rules = PlanRules::new(read("tool-pool.json")?, profile.into_bytes(), None);
+    let rules = PlanPolicy::new(read("tool-pool.json")?, profile.into_bytes(), None);
     let rules = Arc::new(rules);
     let manifest = sound(lower::manifest(read("agents.md")?))?;
     let index = Arc::new(sound(lower::index(read("mcp.index.json")?))?);
@@ -70,7 +70,10 @@ fn sound<T>(lowered: lower::Lowered<T>) -> Result<T, String> {
 }
 
 fn text(path: &Path) -> Result<Text, Box<dyn Error>> {
-    Ok(Text::new(Source::Plan, std::fs::read_to_string(path)?))
+    Ok(Text::new(
+        DocumentKind::Plan,
+        std::fs::read_to_string(path)?,
+    ))
 }
 
 fn tree(text: &Text) -> Node<'_> {

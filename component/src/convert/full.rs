@@ -22,8 +22,8 @@ impl From<view::File> for render::File {
     }
 }
 
-impl From<render::Part> for view::Part {
-    fn from(part: render::Part) -> Self {
+impl From<render::StyledSpan> for view::StyledSpan {
+    fn from(part: render::StyledSpan) -> Self {
         Self {
             style: part.style.into(),
             text: part.text,

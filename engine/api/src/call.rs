@@ -6,7 +6,7 @@ use agent_diagnostic::{Code, Diagnostic};
 use agent_explain::{Checked, call_checks, call_denials, call_problems};
 use agent_lower::{digest, integrity};
 use agent_model::CallPlan;
-use agent_render::{Part, authorized_call, call_verdict, call_verdict_json, lock};
+use agent_render::{StyledSpan, authorized_call, call_verdict, call_verdict_json, lock};
 
 /// The answer to a one-call plan.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl<'a> CallAnswer<'a> {
     }
 
     /// Returns the verdict for people.
-    pub fn text(&self) -> Vec<Part> {
+    pub fn text(&self) -> Vec<StyledSpan> {
         call_verdict(&self.verdict)
     }
 

@@ -1,6 +1,6 @@
 //! Which tools does the agent see, and which does it get when it asks for more \[4, 6\]?
 
-use crate::decide::{Circumstances, Expand, Expanded, Exposed, NotExpanded, Services};
+use crate::decide::{EvaluationContext, Expand, Expanded, Exposed, NotExpanded, Services};
 use agent_diagnostic::Diagnostic;
 use agent_model::{Index, Lock};
 
@@ -36,10 +36,10 @@ pub fn services<'a>(lock: &Lock, index: &'a Index, server: &str) -> Result<Servi
 pub fn expand<'a>(
     lock: &Lock,
     index: &'a Index,
-    circumstances: &Circumstances,
+    evaluation_context: &EvaluationContext,
     asked: Expand<'_>,
 ) -> Result<Expanded<'a>, Refusal> {
-    agent_decide::expand(lock, index, circumstances, asked).map_err(|it| refusal(&it))
+    agent_decide::expand(lock, index, evaluation_context, asked).map_err(|it| refusal(&it))
 }
 
 fn refusal(refused: &NotExpanded) -> Refusal {

@@ -4,7 +4,7 @@ use agent_decide::{Grounding, ground};
 use agent_diagnostic::Diagnostic;
 use agent_explain::ungrounded;
 use agent_model::{Payload, Summary};
-use agent_render::{Part, grounding, grounding_json};
+use agent_render::{StyledSpan, grounding, grounding_json};
 
 /// The answer to a summary.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl<'a> GroundingAnswer<'a> {
     }
 
     /// Returns the answer for people.
-    pub fn text(&self) -> Vec<Part> {
+    pub fn text(&self) -> Vec<StyledSpan> {
         grounding(&self.0)
     }
 }

@@ -45,9 +45,9 @@ pub use agent_text as text;
 /// Reads inputs, and digests what was read.
 pub mod lower {
     pub use agent_lower::{
-        Checked, Examined, Lowered, Notation, call_plan, context, contradictions, definition,
+        Checked, Lowered, Notation, Validated, call_plan, context, contradictions, definition,
         definition_digest, digest, health, index, integrity, lock, manifest, payload, plan,
-        request, summarised, summary, task, tenant, tool_catalogue,
+        request, summarised, summary, task, tenant, tools_snapshot,
     };
 }
 
@@ -55,11 +55,11 @@ pub mod lower {
 pub mod decide {
     pub use agent_decide::{
         AuthorizedCall, AuthorizedPlan, CallContext, CallResult, CallVerdict, CapabilityFunnel,
-        Change, Circumstances, Counterfactual, Difference, Drift, Expand, Expanded, Exposed,
-        Failures, Funnel, Grounding, LockState, Matching, Near, NearTool, NotExpanded, Outcome,
-        PlanContext, PlanRules, PolicyEngine, PolicyError, PolicyErrorKind, Preference,
-        QueryDenial, Quote, Reason, Rejection, Resolution, Ruling, RunDenial, ServerUse, Services,
-        StepCheck, TieBreak, Verdict, hash, token_estimate,
+        Change, Counterfactual, Difference, Drift, EvaluationContext, Expand, Expanded, Exposed,
+        Failures, Funnel, Grounding, LockState, Matching, NearMiss, NearTool, NotExpanded, Outcome,
+        PlanContext, PlanPolicy, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind,
+        Preference, QueryDenial, Quote, Reason, Rejection, Resolution, RunDenial, ServerUse,
+        Services, StepCheck, TieBreak, Verdict, hash, token_estimate,
     };
 }
 

@@ -1,23 +1,23 @@
 //! May a plan of several steps run, and why not \[3\]?
 
-use crate::decide::{AuthorizedPlan, PlanContext, PlanRules, QueryDenial, RunDenial, StepCheck};
+use crate::decide::{AuthorizedPlan, PlanContext, PlanPolicy, QueryDenial, RunDenial, StepCheck};
 use agent_decide::{PlanAnswer as Decision, authorize_plan, decide_query};
 use agent_diagnostic::{ChangeSet, Code, Diagnostic, Finding};
 use agent_explain::{
     Checked, addresses, plan_checks, plan_diagnostics, plan_findings, plan_fixes, query_denial,
     run_denial,
 };
-use agent_lower::{Examined, digest};
+use agent_lower::{Validated, digest};
 use agent_model::Plan;
-use agent_render::{Part, PlanReport, authorized_plan, plan_answer, validation_report};
+use agent_render::{PlanReport, StyledSpan, authorized_plan, plan_answer, validation_report};
 use std::sync::Arc;
 
 /// The answer to a plan: the decision with its trace, the diagnostics with their fixes, and all that
 /// the views need.
 #[derive(Debug)]
 pub struct PlanAnswer<'a> {
-    plan: &'a Examined<Plan>,
-    rules: &'a PlanRules,
+    plan: &'a Validated<Plan>,
+    rules: &'a PlanPolicy,
     context: PlanContext<'a>,
     decision: Decision<'a>,
     findings: Vec<Finding>,
@@ -27,8 +27,8 @@ pub struct PlanAnswer<'a> {
 impl<'a> PlanAnswer<'a> {
     /// Decides on a plan, words every problem, and looks for fixes.
     pub fn new(
-        plan: &'a Arc<Examined<Plan>>,
-        rules: &'a Arc<PlanRules>,
+        plan: &'a Arc<Validated<Plan>>,
+        rules: &'a Arc<PlanPolicy>,
         context: PlanContext<'a>,
     ) -> Self {
         let decision = authorize_plan(plan, rules, context);
@@ -87,7 +87,7 @@ impl<'a> PlanAnswer<'a> {
     }
 
     /// Returns the answer for people.
-    pub fn text(&self) -> Vec<Part> {
+    pub fn text(&self) -> Vec<StyledSpan> {
         plan_answer(&self.as_report())
     }
 
@@ -117,7 +117,7 @@ impl<'a> PlanAnswer<'a> {
 pub type RunProblem = (Code, String);
 
 /// Decides whether a query may be planned for \[1, step 2\].
-pub fn check_query(rules: &PlanRules, query: &str) -> Vec<RunProblem> {
+pub fn check_query(rules: &PlanPolicy, query: &str) -> Vec<RunProblem> {
     let denials = decide_query(query, &rules.profile).err();
     let word = |denial: QueryDenial<'_>| (Code::InputDenied, query_denial(&denial));
     denials.into_iter().flatten().map(word).collect()

@@ -1,22 +1,22 @@
 //! Which server and which tool does each requirement get \[0, 4\]?
 
-use crate::decide::{Circumstances, Matching, Resolution};
+use crate::decide::{EvaluationContext, Matching, Resolution};
 use agent_diagnostic::Diagnostic;
 use agent_lower::contradictions;
 use agent_model::{Index, Manifest};
 use std::sync::Arc;
 
-/// Resolves a manifest, together with the task that `circumstances` may hold.
+/// Resolves a manifest, together with the task that `evaluation-context` may hold.
 ///
 /// # Errors
 /// The requirements of the task that the manifest forbids.
 pub fn resolve(
     manifest: Arc<Manifest>,
     index: Arc<Index>,
-    circumstances: Circumstances,
+    evaluation_context: EvaluationContext,
 ) -> Result<Resolution, Vec<Diagnostic>> {
-    consistent(Some(&manifest), &circumstances)?;
-    Ok(Resolution::under(manifest, index, circumstances))
+    consistent(Some(&manifest), &evaluation_context)?;
+    Ok(Resolution::under(manifest, index, evaluation_context))
 }
 
 /// Matches the requirements of capabilities alone, under the constraints of a manifest if there is
@@ -27,17 +27,17 @@ pub fn resolve(
 pub fn match_tools(
     manifest: Option<Arc<Manifest>>,
     index: Arc<Index>,
-    circumstances: Circumstances,
+    evaluation_context: EvaluationContext,
 ) -> Result<Matching, Vec<Diagnostic>> {
-    consistent(manifest.as_deref(), &circumstances)?;
-    Ok(Matching::new(manifest, index, circumstances))
+    consistent(manifest.as_deref(), &evaluation_context)?;
+    Ok(Matching::new(manifest, index, evaluation_context))
 }
 
 fn consistent(
     manifest: Option<&Manifest>,
-    circumstances: &Circumstances,
+    evaluation_context: &EvaluationContext,
 ) -> Result<(), Vec<Diagnostic>> {
-    let asked = manifest.zip(circumstances.task.as_deref());
+    let asked = manifest.zip(evaluation_context.task.as_deref());
     let found = asked.map(|(manifest, task)| contradictions(manifest, task));
     match found {
         Some(found) if !found.is_empty() => Err(found),

@@ -1,9 +1,9 @@
 //! Whether one server will do for one requirement, and every reason why not.
 
-use super::ruling::PolicyErrorKind;
+use super::policy_decision::PolicyErrorKind;
 use agent_diagnostic::Code;
 use agent_model::{
-    Constraints, Gate, HealthStatus, Name, NonEmpty, Requirement, Residency, ResidencySet,
+    ConstraintKey, Constraints, HealthStatus, Name, NonEmpty, Requirement, Residency, ResidencySet,
     Sensitivity, ServerView,
 };
 
@@ -15,7 +15,7 @@ pub struct Offer<'i> {
     /// Its scopes: sorted, without duplicates.
     pub scopes: Vec<&'i str>,
     /// What the constraints look at.
-    pub gate: Gate,
+    pub constraint_key: ConstraintKey,
     /// Who published it.
     pub publisher: &'i str,
 }
@@ -26,7 +26,7 @@ impl<'i> Offer<'i> {
         Self {
             categories: server.categories().collect(),
             scopes: server.scopes().collect(),
-            gate: server.gate(),
+            constraint_key: server.constraint_key(),
             publisher: server.publisher(),
         }
     }
@@ -149,7 +149,7 @@ pub fn assess<'i>(
     }
     reasons.extend(constraint_failures(
         constraints,
-        offer.gate,
+        offer.constraint_key,
         offer.publisher,
     ));
     match NonEmpty::new(reasons) {
@@ -161,24 +161,24 @@ pub fn assess<'i>(
 /// The constraints that a server does not meet, whatever is required of it.
 pub fn constraint_failures<'i>(
     constraints: &Constraints,
-    gate: Gate,
+    constraint_key: ConstraintKey,
     publisher: &'i str,
 ) -> impl Iterator<Item = Rejection<'i>> {
     let residency = constraints
         .residency()
-        .filter(|required| !gate.residency().satisfies(Some(*required)))
+        .filter(|required| !constraint_key.residency().satisfies(Some(*required)))
         .map(|required| Rejection::ResidencyMismatch {
             required,
-            offered: gate.residency(),
+            offered: constraint_key.residency(),
         });
     let sensitivity = constraints
         .sensitivity()
-        .filter(|required| *required > gate.max_sensitivity())
+        .filter(|required| *required > constraint_key.max_sensitivity())
         .map(|required| Rejection::SensitivityExceeded {
             required,
-            offered: gate.max_sensitivity(),
+            offered: constraint_key.max_sensitivity(),
         });
-    let unsigned = (constraints.require_signed() && !gate.signed())
+    let unsigned = (constraints.require_signed() && !constraint_key.signed())
         .then_some(Rejection::UnsignedNotAllowed { publisher });
     [residency, sensitivity, unsigned].into_iter().flatten()
 }

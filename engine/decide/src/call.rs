@@ -8,8 +8,8 @@ use super::trace::{CheckOutcome, SkipCause};
 use agent_json_schema::{self, ArgumentProblem, Budget, Unusable};
 use agent_lower::{hint, input_schema, output_schema};
 use agent_model::{
-    CallPlan, Index, Lock, Name, NonEmpty, Planned, PlannedCall, ServerView, ToolCatalogue,
-    ToolView,
+    CallPlan, Index, Lock, Name, NonEmpty, Planned, PlannedCall, ServerView, ToolView,
+    ToolsSnapshot,
 };
 
 /// The tag without which a tool may write.
@@ -23,7 +23,7 @@ pub struct CallContext<'a> {
     /// What was locked. None: nothing may be called.
     pub lock: Option<&'a Lock>,
     /// The tools that servers have at the moment. None: those of the index.
-    pub catalogue: Option<&'a ToolCatalogue>,
+    pub catalogue: Option<&'a ToolsSnapshot>,
 }
 
 /// Why a call may not be made.

@@ -8,8 +8,8 @@ use super::resolve::Resolution;
 use super::trace::{CheckOutcome, SkipCause};
 use agent_diagnostic::Code;
 use agent_model::{
-    Constraints, Gate, HealthStatus, Name, Residency, ResidencySet, Sensitivity, ServerView,
-    ToolView,
+    ConstraintKey, Constraints, HealthStatus, Name, Residency, ResidencySet, Sensitivity,
+    ServerView, ToolView,
 };
 use agent_text::Span;
 
@@ -61,7 +61,7 @@ fn outcome(failed: Failures, code: Code) -> CheckOutcome<Code> {
 fn constraint_checks<'r>(
     constraints: &Constraints,
     failed: Failures,
-    gate: Gate,
+    constraint_key: ConstraintKey,
 ) -> [Check<'r>; 3] {
     let check = |code, compared| Check {
         code,
@@ -71,15 +71,15 @@ fn constraint_checks<'r>(
     [
         check(
             Code::ResidencyMismatch,
-            Comparison::Residency(constraints.residency(), gate.residency()),
+            Comparison::Residency(constraints.residency(), constraint_key.residency()),
         ),
         check(
             Code::SensitivityExceeded,
-            Comparison::Sensitivity(constraints.sensitivity(), gate.max_sensitivity()),
+            Comparison::Sensitivity(constraints.sensitivity(), constraint_key.max_sensitivity()),
         ),
         check(
             Code::UnsignedNotAllowed,
-            Comparison::Signature(constraints.require_signed(), gate.signed()),
+            Comparison::Signature(constraints.require_signed(), constraint_key.signed()),
         ),
     ]
 }
@@ -107,7 +107,7 @@ impl Resolution {
             outcome: outcome(failed, code),
             compared,
         });
-        let shared = constraint_checks(self.constraints(), failed, server.gate());
+        let shared = constraint_checks(self.constraints(), failed, server.constraint_key());
         own.into_iter().chain(shared).collect()
     }
 }
@@ -143,7 +143,7 @@ impl Matching {
         checks.extend(constraint_checks(
             self.constraints(),
             failed,
-            tool.server().gate(),
+            tool.server().constraint_key(),
         ));
         let label = reasons.iter().find_map(|reason| match reason {
             Rejection::ForbiddenAction { label } => Some(*label),
@@ -166,13 +166,13 @@ impl Matching {
             });
             earlier = earlier.or(failed.contains(code).then_some(code));
         };
-        if self.ruling(number).is_some() {
+        if self.policy_decision(number).is_some() {
             let of_policy = |code: &Code| [Code::PolicyDenied, Code::PolicyError].contains(code);
             let denial = reasons.iter().find(|it| of_policy(&it.code())).cloned();
             let code = denial.as_ref().map_or(Code::PolicyDenied, Rejection::code);
             ask(code, Comparison::Policy(denial));
         }
-        if let Some(health) = &self.circumstances().health {
+        if let Some(health) = &self.evaluation_context().health {
             let status = health.status(tool.server().id());
             ask(Code::HealthVeto, Comparison::Health(status));
         }

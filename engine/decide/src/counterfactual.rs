@@ -2,7 +2,7 @@
 
 use super::assess::{Assessment, Offer, Rejection, assess};
 use agent_model::{
-    Capability, Constraints, Gate, Name, Requirement, Residency, ResidencySet, Sensitivity,
+    Capability, ConstraintKey, Constraints, Name, Requirement, Residency, ResidencySet, Sensitivity,
 };
 
 /// One change to an input.
@@ -138,26 +138,32 @@ fn apply<'i>(change: Change<'i>, constraints: &mut Constraints, offer: &mut Offe
         Change::AddCategory(category) => insert(&mut offer.categories, category),
         Change::AddScope(scope) => insert(&mut offer.scopes, scope),
         _ => {
-            offer.gate = apply_to_gate(change, offer.gate);
+            offer.constraint_key = apply_to_key(change, offer.constraint_key);
             apply_to_constraints(change, constraints);
         }
     }
 }
 
 /// What the constraints look at, after a change.
-pub(super) fn apply_to_gate(change: Change<'_>, gate: Gate) -> Gate {
+pub(super) fn apply_to_key(change: Change<'_>, constraint_key: ConstraintKey) -> ConstraintKey {
     match change {
         Change::AddResidency(residency) => {
-            let residencies = gate.residency().iter().chain([residency]);
-            Gate::new(
-                ResidencySet::new(residencies).unwrap_or(gate.residency()),
-                gate.max_sensitivity(),
-                gate.signed(),
+            let residencies = constraint_key.residency().iter().chain([residency]);
+            ConstraintKey::new(
+                ResidencySet::new(residencies).unwrap_or(constraint_key.residency()),
+                constraint_key.max_sensitivity(),
+                constraint_key.signed(),
             )
         }
-        Change::RaiseSensitivity(level) => Gate::new(gate.residency(), level, gate.signed()),
-        Change::Sign => Gate::new(gate.residency(), gate.max_sensitivity(), true),
-        _ => gate,
+        Change::RaiseSensitivity(level) => {
+            ConstraintKey::new(constraint_key.residency(), level, constraint_key.signed())
+        }
+        Change::Sign => ConstraintKey::new(
+            constraint_key.residency(),
+            constraint_key.max_sensitivity(),
+            true,
+        ),
+        _ => constraint_key,
     }
 }
 

@@ -9,8 +9,8 @@
 
 use super::assess::Rejection;
 use super::drift::{Drift, LockState, verify};
-use super::matching::Circumstances;
-use super::ruling::{PolicyErrorKind, Ruling};
+use super::matching::EvaluationContext;
+use super::policy_decision::{PolicyDecision, PolicyErrorKind};
 use agent_lower::{Candidate, definition, stub_definition, stub_name};
 use agent_model::{
     Grant, Index, Load, Lock, Name, NonEmpty, ServerId, ServerVersion, ServerView, ToolName,
@@ -256,7 +256,7 @@ pub enum NotExpanded {
         /// Those that are, ordered by name.
         denials: NonEmpty<Denial>,
         /// What the policy said. None if it was not asked.
-        ruling: Option<Arc<Ruling>>,
+        policy_decision: Option<Arc<PolicyDecision>>,
     },
     /// The lock does not hold against the index.
     Drifted(NonEmpty<Drift>),
@@ -484,7 +484,7 @@ pub fn services<'i>(
 pub fn expand<'i>(
     lock: &Lock,
     index: &'i Index,
-    circumstances: &Circumstances,
+    evaluation_context: &EvaluationContext,
     asked: Expand<'_>,
 ) -> Result<Expanded<'i>, NotExpanded> {
     let names: BTreeSet<&str> = asked.tools.iter().map(String::as_str).collect();
@@ -514,9 +514,9 @@ pub fn expand<'i>(
         .ok_or_else(|| denied_as_a_whole(&named, DenialReason::NotLocked))?;
     let tools: Vec<_> = names.iter().filter_map(|name| server.tool(name)).collect();
     let candidates: Vec<_> = tools.iter().map(|tool| Candidate::of(*tool)).collect();
-    let rulings = circumstances.ask(None, &candidates);
+    let policy_decisions = evaluation_context.ask(None, &candidates);
     let denials = candidates.iter().filter_map(|candidate| {
-        let reason = match rulings.against(|| candidate.id())? {
+        let reason = match policy_decisions.against(|| candidate.id())? {
             Rejection::PolicyError { reason: kind } => DenialReason::PolicyError { kind },
             Rejection::PolicyDenied { reason } => DenialReason::Policy {
                 reason: reason.map(str::to_owned),
@@ -527,11 +527,11 @@ pub fn expand<'i>(
         let id = candidate.id();
         Some(Denial { id, reason })
     });
-    refuse(denials.collect(), rulings.ruling())?;
+    refuse(denials.collect(), policy_decisions.policy_decision())?;
     let tools: Vec<_> = tools.into_iter().map(Definition::of).collect();
     let needed = tools.iter().map(|definition| definition.tokens).sum();
     let used = asked.used;
-    let tenant = circumstances.tenant.as_ref();
+    let tenant = evaluation_context.tenant.as_ref();
     let budget = asked
         .budget
         .or_else(|| tenant.and_then(|tenant| tenant.token_budget));
@@ -552,12 +552,15 @@ pub fn expand<'i>(
 }
 
 /// Refuse if anything is denied.
-fn refuse(denials: Vec<Denial>, ruling: Option<&Ruling>) -> Result<(), NotExpanded> {
+fn refuse(
+    denials: Vec<Denial>,
+    policy_decision: Option<&PolicyDecision>,
+) -> Result<(), NotExpanded> {
     match NonEmpty::new(denials) {
         None => Ok(()),
         Some(denials) => Err(NotExpanded::Denied {
             denials,
-            ruling: ruling.cloned().map(Arc::new),
+            policy_decision: policy_decision.cloned().map(Arc::new),
         }),
     }
 }
@@ -567,6 +570,6 @@ fn denied_as_a_whole(server: &str, reason: DenialReason) -> NotExpanded {
     let id = server.to_owned();
     NotExpanded::Denied {
         denials: NonEmpty::one(Denial { id, reason }),
-        ruling: None,
+        policy_decision: None,
     }
 }

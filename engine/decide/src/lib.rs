@@ -6,17 +6,17 @@ mod assess;
 mod call;
 mod call_outcome;
 mod checks;
+mod constraint_failures;
 mod counterfactual;
 mod drift;
 mod expansion;
 mod failures;
-mod gates;
 mod grounding;
 mod locked_tool;
 mod matching;
 mod plan;
+mod policy_decision;
 mod resolve;
-mod ruling;
 mod trace;
 
 pub use assess::constraint_failures;
@@ -36,13 +36,13 @@ pub use failures::Failures;
 pub use grounding::{
     Difference, EVIDENCE_MIN, Grounding, PIECE, Quote, Reason, Verdict, WORK, ground,
 };
-pub use matching::{CapabilityFunnel, Circumstances, Matching, NearTool, Preference, hash};
+pub use matching::{CapabilityFunnel, EvaluationContext, Matching, NearTool, Preference, hash};
 pub use plan::{
-    AuthorizedPlan, AuthorizedStep, Between, CantBe, Compared, Decided, Deferred,
-    DestinationDenial, InputDenial, PlanAnswer, PlanContext, PlanDenial, PlanReason, PlanRules,
+    AuthorizedPlan, AuthorizedStep, Between, Compared, Decided, Deferred, DestinationDenial,
+    FlowMismatch, InputDenial, PlanAnswer, PlanContext, PlanDenial, PlanPolicy, PlanReason,
     QueryDenial, Referred, RunCheck, RunDenial, ServerUse, Stated, StepCheck, StepRecord,
     authorize_destination, authorize_plan, decide_query,
 };
-pub use resolve::{Funnel, Near, Outcome, Resolution, TieBreak};
-pub use ruling::{Allowed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling};
+pub use policy_decision::{Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
+pub use resolve::{Funnel, NearMiss, Outcome, Resolution, TieBreak};
 pub use trace::{CheckOutcome, SkipCause};

@@ -1,10 +1,10 @@
 //! Which server each requirement gets.
 
 use super::assess::{Assessment, Offer, Rejection, assess};
+use super::constraint_failures::ConstraintFailures;
 use super::counterfactual::{Counterfactual, counterfactuals};
 use super::failures::Failures;
-use super::gates::Gates;
-use super::matching::{Circumstances, Matching};
+use super::matching::{EvaluationContext, Matching};
 use agent_diagnostic::Code;
 use agent_lower::integrity;
 use agent_model::{
@@ -47,7 +47,7 @@ impl TieBreak {
 
     /// The rule on which `other` lost against `selected`.
     pub fn between(selected: ServerView<'_>, other: ServerView<'_>) -> Self {
-        if selected.gate().signed() != other.gate().signed() {
+        if selected.constraint_key().signed() != other.constraint_key().signed() {
             Self::Signed
         } else if selected.id() != other.id() {
             Self::Id
@@ -77,7 +77,7 @@ pub struct Funnel {
 
 /// A rejected server and what would make it eligible.
 #[derive(Debug, Clone)]
-pub struct Near<'i> {
+pub struct NearMiss<'i> {
     /// The server.
     pub server: ServerView<'i>,
     /// Why it is rejected.
@@ -92,7 +92,7 @@ pub struct Near<'i> {
 pub struct Resolution {
     manifest: Arc<Manifest>,
     index: Arc<Index>,
-    gates: Gates,
+    constraint_keys: ConstraintFailures,
     /// A bit for each server that the constraints let through, by rank.
     open: Box<[u64]>,
     asked: Vec<Asked>,
@@ -112,18 +112,22 @@ struct Asked {
 impl Resolution {
     /// Decide \[0, 2\], with nothing but the manifest and the index.
     pub fn new(manifest: Arc<Manifest>, index: Arc<Index>) -> Self {
-        Self::under(manifest, index, Circumstances::default())
+        Self::under(manifest, index, EvaluationContext::default())
     }
 
     /// Decide \[0, 2; 4, 5\]: servers for the categories of the manifest, and under the
-    /// circumstances tools for its capabilities and for those of the task.
-    pub fn under(manifest: Arc<Manifest>, index: Arc<Index>, circumstances: Circumstances) -> Self {
+    /// evaluation context tools for its capabilities and for those of the task.
+    pub fn under(
+        manifest: Arc<Manifest>,
+        index: Arc<Index>,
+        evaluation_context: EvaluationContext,
+    ) -> Self {
         let asked = manifest
             .requirements
             .iter()
             .map(|requirement| Asked::new(requirement, &index))
             .collect();
-        Self::decided(manifest, index, asked, circumstances)
+        Self::decided(manifest, index, asked, evaluation_context)
     }
 
     /// Decide the same requirements against the same index under other constraints. The answer
@@ -140,7 +144,7 @@ impl Resolution {
             Arc::new(manifest),
             Arc::clone(&self.index),
             self.asked.clone(),
-            self.matching.circumstances().clone(),
+            self.matching.evaluation_context().clone(),
         )
     }
 
@@ -148,15 +152,15 @@ impl Resolution {
         manifest: Arc<Manifest>,
         index: Arc<Index>,
         asked: Vec<Asked>,
-        circumstances: Circumstances,
+        evaluation_context: EvaluationContext,
     ) -> Self {
-        let gates = Gates::new(&manifest.constraints);
+        let constraint_keys = ConstraintFailures::new(&manifest.constraints);
         let open: Box<[u64]> = index
-            .gates()
+            .constraint_keys()
             .chunks(64)
             .map(|chunk| {
-                chunk.iter().rev().fold(0, |bits, gate| {
-                    bits << 1 | u64::from(gates.of(*gate).is_empty())
+                chunk.iter().rev().fold(0, |bits, constraint_key| {
+                    bits << 1 | u64::from(constraint_keys.of(*constraint_key).is_empty())
                 })
             })
             .collect();
@@ -170,13 +174,13 @@ impl Resolution {
         let matching = Arc::new(Matching::new(
             Some(Arc::clone(&manifest)),
             Arc::clone(&index),
-            circumstances,
+            evaluation_context,
         ));
         Self {
             matching,
             manifest,
             index,
-            gates,
+            constraint_keys,
             open,
             asked,
             outcomes,
@@ -241,7 +245,7 @@ impl Resolution {
 
     /// The constraints that don't let a server through.
     fn refused(&self, server: ServerView<'_>) -> Failures {
-        self.gates.refusing(server)
+        self.constraint_keys.refusing(server)
     }
 
     /// Whether a server is eligible for a requirement.
@@ -288,11 +292,11 @@ impl Resolution {
     }
 
     /// A rejected server with its reasons and what would change them. None if it is eligible.
-    pub fn near<'r>(&'r self, requirement: usize, server: ServerView<'r>) -> Option<Near<'r>> {
+    pub fn near<'r>(&'r self, requirement: usize, server: ServerView<'r>) -> Option<NearMiss<'r>> {
         let Assessment::Rejected(reasons) = self.assess(requirement, server) else {
             return None;
         };
-        Some(Near {
+        Some(NearMiss {
             server,
             reasons,
             fixes: counterfactuals(
@@ -305,16 +309,18 @@ impl Resolution {
 
     /// The rejected servers that need the fewest changes, nearest first; among equals first
     /// those of the category, then in the order of preference.
-    pub fn nearest(&self, requirement: usize, limit: usize) -> Vec<Near<'_>> {
+    pub fn nearest(&self, requirement: usize, limit: usize) -> Vec<NearMiss<'_>> {
         let asked = &self.asked[requirement];
         // Two for each change, and one more for servers that are not of the category. All are
         // taken to lack everything that is asked for; then each list takes back its part.
         let lacking = 2 * (asked.scopes.len() as u32 + 1) + 1;
         let mut costs: Vec<u32> = self
             .index
-            .gates()
+            .constraint_keys()
             .iter()
-            .map(|gate| lacking + 2 * self.gates.of(*gate).len() as u32)
+            .map(|constraint_key| {
+                lacking + 2 * self.constraint_keys.of(*constraint_key).len() as u32
+            })
             .collect();
         for rank in asked.category(&self.index).ranks {
             costs[*rank as usize] -= 3;

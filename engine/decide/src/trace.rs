@@ -1,6 +1,6 @@
 //! What is recorded of a check, whatever it looks at.
 
-use agent_text::Source;
+use agent_text::DocumentKind;
 
 /// The outcome of a check. `C` names the checks of its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,5 +21,5 @@ pub enum SkipCause<C> {
     /// An earlier check failed.
     Failed(C),
     /// A document can't be read.
-    Unreadable(Source),
+    Unreadable(DocumentKind),
 }

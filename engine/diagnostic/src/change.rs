@@ -1,12 +1,12 @@
 //! Changes of JSON documents, before they are edits of texts.
 
-use agent_text::Source;
+use agent_text::DocumentKind;
 
 /// One change of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The document.
-    pub source: Source,
+    pub source: DocumentKind,
     /// A JSON pointer into the document as it is. The last token `-` is the place behind the last
     /// item of a list.
     pub pointer: String,

@@ -145,11 +145,11 @@ impl Finding {
 mod tests {
     use super::Findings;
     use crate::Problems;
-    use agent_text::{Source, Span, Text};
+    use agent_text::{DocumentKind, Span, Text};
 
     #[test]
     fn what_is_past_the_limit_is_not_told_of_another_finding() {
-        let text = Text::new(Source::Plan, "[]".to_owned());
+        let text = Text::new(DocumentKind::Plan, "[]".to_owned());
         let mut findings = Findings::new(&text);
         for _ in 0..Problems::LIMIT + 2 {
             findings.add((Span::new(0, 1), ""), "a rule", "here", "no".into(), "help");

@@ -4,7 +4,7 @@ use super::wording::{drift_diagnostic, policy_error, quoted};
 use agent_decide::{Collision, Denial, DenialReason, Holder, NotExpanded, NotExposed};
 use agent_diagnostic::{Code, Diagnostic, Label};
 use agent_model::{Load, ServerView};
-use agent_text::{Place, Source, Span, Text};
+use agent_text::{DocumentKind, Place, Span, Text};
 
 /// Why nothing is exposed: an error for each drift or for each name.
 pub fn not_exposed(refused: &NotExposed<'_>) -> Vec<Diagnostic> {
@@ -97,7 +97,7 @@ pub fn over_budget(needed: u64, used: u64, budget: Option<u64>) -> String {
 /// Why nothing is expanded: an error for each tool or drift, or one for the budget. Most are no
 /// problem of a text, and stand at the beginning of the lock, which says what may be expanded.
 pub fn not_expanded(refused: &NotExpanded) -> Vec<Diagnostic> {
-    let lock = Text::new(Source::Lock, String::new()).place(Span::default());
+    let lock = Text::new(DocumentKind::Lock, String::new()).place(Span::default());
     let diagnostic = |code: Code, message: String, failed_at: Option<Place>, help: String| {
         let diagnostic = Diagnostic::new(code, message).label(lock, "").help(help);
         match failed_at {
@@ -107,10 +107,13 @@ pub fn not_expanded(refused: &NotExpanded) -> Vec<Diagnostic> {
     };
     match refused {
         NotExpanded::Drifted(drifts) => drifts.as_slice().iter().map(drift_diagnostic).collect(),
-        NotExpanded::Denied { denials, ruling } => {
-            let error = ruling
+        NotExpanded::Denied {
+            denials,
+            policy_decision,
+        } => {
+            let error = policy_decision
                 .as_ref()
-                .and_then(|ruling| ruling.answer.as_ref().err());
+                .and_then(|policy_decision| policy_decision.answer.as_ref().err());
             let tell = |Denial { id, reason }: &Denial| {
                 let detail = error.map_or_else(String::new, |error| format!(": {}", error.detail));
                 diagnostic(

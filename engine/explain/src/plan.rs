@@ -3,23 +3,23 @@
 use super::call::{CallPlace, call_denial, unusable, unusable_code};
 use super::wording::quoted;
 use agent_decide::{
-    Between, CallDenial, CantBe, DestinationDenial, InputDenial, PlanAnswer, PlanContext,
-    PlanDenial, PlanReason, PlanRules, QueryDenial, Referred, RunCheck, RunDenial, Stated,
+    Between, CallDenial, DestinationDenial, FlowMismatch, InputDenial, PlanAnswer, PlanContext,
+    PlanDenial, PlanPolicy, PlanReason, QueryDenial, Referred, RunCheck, RunDenial, Stated,
 };
 use agent_diagnostic::{Code, Diagnostic, Finding, Label};
 use agent_json_schema::{ArgumentProblem, Library, token};
-use agent_lower::{Examined, conformity};
+use agent_lower::{Validated, conformity};
 use agent_model::{Binding, Driver, Plan, PlanStep, Profile};
 use agent_text::sort::sort_by_key;
-use agent_text::{Source, Span, Text, nearest};
+use agent_text::{DocumentKind, Span, Text, nearest};
 use core::net::IpAddr;
 use std::fmt::Display;
 
 /// Everything that speaks against a plan: what is wrong with each document, and what they say
 /// together. In the order of a report: by document and place. Nothing: the plan may run.
 pub fn plan_findings(
-    examined: &Examined<Plan>,
-    rules: &PlanRules,
+    examined: &Validated<Plan>,
+    rules: &PlanPolicy,
     context: PlanContext<'_>,
     answer: &PlanAnswer<'_>,
 ) -> Vec<Finding> {
@@ -78,12 +78,12 @@ fn bytes_told(finding: &Finding) -> usize {
 }
 
 /// The order of documents in a report: as they are read.
-fn document_rank(source: Source) -> usize {
+fn document_rank(source: DocumentKind) -> usize {
     let order = [
-        Source::Request,
-        Source::Plan,
-        Source::ToolPool,
-        Source::Profile,
+        DocumentKind::Request,
+        DocumentKind::Plan,
+        DocumentKind::ToolPool,
+        DocumentKind::Profile,
     ];
     order
         .iter()
@@ -252,7 +252,7 @@ struct Words<'a> {
     text: &'a Text,
     request: Option<&'a Text>,
     plan: &'a Plan,
-    rules: &'a PlanRules,
+    rules: &'a PlanPolicy,
 }
 
 impl Words<'_> {
@@ -563,7 +563,7 @@ fn other_document(stated: &Stated<'_>) -> Said {
     }
 }
 
-fn of_profile(examined: &Examined<Profile>, reason: &PlanReason<'_>) -> Option<Said> {
+fn of_profile(examined: &Validated<Profile>, reason: &PlanReason<'_>) -> Option<Said> {
     let profile = examined.value.as_ref()?;
     let said = |pointer: &str, span: Span, label, message, rule: &str, help: String| Said {
         code: Code::MovaPolicyDenied,
@@ -806,7 +806,7 @@ fn argument(problem: &ArgumentProblem, name: &str) -> Said {
     }
 }
 
-fn flow(reason: &CantBe<'_>, at: &str) -> Said {
+fn flow(reason: &FlowMismatch<'_>, at: &str) -> Said {
     const RULE: &str = "the output schema of the one step, and the input schemas of the other";
     let said = |reason, pointer: &str, span, label, message, help: &str| Said {
         code: Code::MovaValidationFailed,
@@ -819,7 +819,7 @@ fn flow(reason: &CantBe<'_>, at: &str) -> Said {
         help: help.to_owned(),
     };
     match reason {
-        CantBe::NoSuchPart {
+        FlowMismatch::NoSuchPart {
             step,
             pointer,
             span,
@@ -831,7 +831,7 @@ fn flow(reason: &CantBe<'_>, at: &str) -> Said {
             format!("the step `{step}` gives nothing that has a part `{pointer}`"),
             "name a part that its output schema declares",
         ),
-        CantBe::Type {
+        FlowMismatch::Type {
             step,
             is,
             wanted,
@@ -848,7 +848,7 @@ fn flow(reason: &CantBe<'_>, at: &str) -> Said {
             ),
             "take another part, or another step",
         ),
-        CantBe::NoProperty { step, name, span } => said(
+        FlowMismatch::NoProperty { step, name, span } => said(
             Some(Code::ArgumentInvalid),
             "",
             *span,
@@ -856,7 +856,7 @@ fn flow(reason: &CantBe<'_>, at: &str) -> Said {
             format!("what the step `{step}` gives there has no `{name}`, which is required"),
             "take another part, or another step",
         ),
-        CantBe::Input { step, denial, span } => {
+        FlowMismatch::Input { step, denial, span } => {
             let inner = input(denial, "input");
             Said {
                 code: inner.code,
@@ -872,7 +872,7 @@ fn flow(reason: &CantBe<'_>, at: &str) -> Said {
                 help: "take another part, or another step".to_owned(),
             }
         }
-        CantBe::OverBudget { over, span } => said(
+        FlowMismatch::OverBudget { over, span } => said(
             Some(Code::SchemaBudget),
             "",
             *span,

@@ -4,10 +4,10 @@ use super::checks::{CheckFact, Checked, skipped};
 use super::plan::deferred;
 use super::wording::quoted;
 use agent_decide::{
-    CheckOutcome, Compared, PlanAnswer, PlanRules, RunCheck, ServerUse, StepCheck, StepRecord,
+    CheckOutcome, Compared, PlanAnswer, PlanPolicy, RunCheck, ServerUse, StepCheck, StepRecord,
 };
 use agent_json_schema::at_pointer;
-use agent_lower::Examined;
+use agent_lower::Validated;
 use agent_model::{Binding, Driver, Plan, ServerView};
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Node, canonical};
@@ -15,8 +15,8 @@ use agent_text::Place;
 
 /// Returns the checks of each step in words. A plan that can't be read has no steps.
 pub fn plan_checks(
-    plan: &Examined<Plan>,
-    rules: &PlanRules,
+    plan: &Validated<Plan>,
+    rules: &PlanPolicy,
     answer: &PlanAnswer<'_>,
 ) -> Vec<Vec<(StepCheck, Checked)>> {
     let words = Words {
@@ -34,8 +34,8 @@ pub fn plan_checks(
 }
 
 struct Words<'a> {
-    plan: &'a Examined<Plan>,
-    rules: &'a PlanRules,
+    plan: &'a Validated<Plan>,
+    rules: &'a PlanPolicy,
     /// The pool's tree, if its text can be read.
     pool: Option<Node<'a>>,
 }

@@ -7,17 +7,17 @@
 use super::edit::{apply, document_patches};
 use super::plan::plan_findings;
 use super::plan_proposal::plan_proposals;
-use agent_decide::{PlanAnswer, PlanContext, PlanRules, authorize_plan};
+use agent_decide::{PlanAnswer, PlanContext, PlanPolicy, authorize_plan};
 use agent_diagnostic::{
     Applicability, Change, ChangeKind, ChangeSet, Code, Diagnostic, Edit, Finding, Fix,
 };
 use agent_json_schema::child;
-use agent_lower::{self, Examined};
+use agent_lower::{self, Validated};
 use agent_model::Plan;
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Node, Value};
 use agent_text::sort::sort_by;
-use agent_text::{Source, Text};
+use agent_text::{DocumentKind, Text};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ pub const FIX_CHANGES: usize = 256;
 /// The fixes of findings, in their order: as they are found, and none for those that have none. It
 /// is a pure function of the documents, and not of time.
 pub fn plan_fixes(
-    plan: &Arc<Examined<Plan>>,
-    rules: &Arc<PlanRules>,
+    plan: &Arc<Validated<Plan>>,
+    rules: &Arc<PlanPolicy>,
     context: PlanContext<'_>,
     answer: &PlanAnswer<'_>,
     findings: &[Finding],
@@ -101,7 +101,7 @@ pub fn plan_fixes(
 /// Returns findings as they are shown. A safe fix goes before all other help, an unsafe one last.
 pub fn plan_diagnostics(
     plan: &Text,
-    rules: &PlanRules,
+    rules: &PlanPolicy,
     findings: Vec<Finding>,
     fixes: &[Option<ChangeSet>],
 ) -> Vec<Diagnostic> {
@@ -131,7 +131,7 @@ pub fn plan_diagnostics(
 
 /// A change of the pool or the profile concerns every plan, so a person has to ask for it.
 fn applicability(changes: &ChangeSet) -> Applicability {
-    let of_plan = |change: &Change| change.source == Source::Plan;
+    let of_plan = |change: &Change| change.source == DocumentKind::Plan;
     match changes.changes.iter().all(of_plan) && !changes.removes() && !changes.widens() {
         true => Applicability::Safe,
         false => Applicability::Unsafe,
@@ -146,8 +146,8 @@ pub fn fix_words(fix: &ChangeSet) -> String {
 
 fn in_words(change: &Change) -> String {
     let document = match change.source {
-        Source::ToolPool => "the pool",
-        Source::Profile => "the profile",
+        DocumentKind::ToolPool => "the pool",
+        DocumentKind::Profile => "the profile",
         _ => "the plan",
     };
     let pointer = &change.pointer;
@@ -162,7 +162,7 @@ fn in_words(change: &Change) -> String {
 }
 
 /// What carries out a fix: the edits of each document, ordered by document and place.
-pub fn fix_edits(plan: &Text, rules: &PlanRules, fix: &ChangeSet) -> Vec<Edit> {
+pub fn fix_edits(plan: &Text, rules: &PlanPolicy, fix: &ChangeSet) -> Vec<Edit> {
     let texts = [plan, &rules.pool.text, &rules.profile.text];
     let edits = texts.into_iter().filter_map(|text| {
         let changes: Vec<_> = of(&fix.changes, text.source());
@@ -171,7 +171,7 @@ pub fn fix_edits(plan: &Text, rules: &PlanRules, fix: &ChangeSet) -> Vec<Edit> {
     edits.flatten().collect()
 }
 
-fn of(changes: &[Change], source: Source) -> Vec<&Change> {
+fn of(changes: &[Change], source: DocumentKind) -> Vec<&Change> {
     let changes = changes.iter();
     changes.filter(|change| change.source == source).collect()
 }
@@ -191,8 +191,8 @@ fn edits(text: &Text, changes: &[&Change]) -> Option<Vec<Edit>> {
 }
 
 struct Search<'s, 'c> {
-    plan: &'s Arc<Examined<Plan>>,
-    rules: &'s Arc<PlanRules>,
+    plan: &'s Arc<Validated<Plan>>,
+    rules: &'s Arc<PlanPolicy>,
     context: PlanContext<'c>,
     /// What it took to decide, beside what there is to read.
     spent: usize,
@@ -222,7 +222,8 @@ impl Search<'_, '_> {
         if changes.len() > FIX_CHANGES {
             return None;
         }
-        let of_rules = |it: &Change| matches!(it.source, Source::ToolPool | Source::Profile);
+        let of_rules =
+            |it: &Change| matches!(it.source, DocumentKind::ToolPool | DocumentKind::Profile);
         let rules_changed = changes.iter().any(of_rules);
         let changed = |text: &Text| {
             let edits = edits(text, &of(changes, text.source()))?;
@@ -269,7 +270,7 @@ fn keys(findings: &[Finding], plan: &str) -> Vec<Key> {
     let keys = findings.iter().map(|finding| {
         let diagnostic = &finding.diagnostic;
         let source = diagnostic.place().map(|place| place.source);
-        let of_plan = source == Some(Source::Plan);
+        let of_plan = source == Some(DocumentKind::Plan);
         let in_step = diagnostic
             .pointer()
             .strip_prefix("/plan/steps/")
@@ -346,7 +347,7 @@ pub(super) fn without_step(plan: &str, number: usize) -> Option<Vec<Change>> {
         }
     }
     let changes = gone.iter().map(|number| Change {
-        source: Source::Plan,
+        source: DocumentKind::Plan,
         pointer: format!("/plan/steps/{number}"),
         kind: ChangeKind::Remove,
         widens: false,

@@ -3,22 +3,22 @@
 
 use super::plan_fix::without_step;
 use agent_decide::{
-    Between, DestinationDenial, InputDenial, PlanAnswer, PlanReason, PlanRules, Referred,
+    Between, DestinationDenial, InputDenial, PlanAnswer, PlanPolicy, PlanReason, Referred,
 };
 use agent_diagnostic::{Change, ChangeKind, Finding};
 use agent_json_schema::ArgumentProblem;
-use agent_lower::Examined;
+use agent_lower::Validated;
 use agent_model::{Cap, Plan, PlanStep};
 use agent_syntax::write_string;
-use agent_text::Source;
+use agent_text::DocumentKind;
 
 /// The changes of one proposal.
 type Proposal = Vec<Change>;
 
 /// What may make a finding go away; nothing of it is verified.
 pub fn plan_proposals(
-    examined: &Examined<Plan>,
-    rules: &PlanRules,
+    examined: &Validated<Plan>,
+    rules: &PlanPolicy,
     answer: &PlanAnswer<'_>,
     finding: &Finding,
 ) -> Vec<Vec<Change>> {
@@ -54,7 +54,12 @@ fn json(text: &str) -> String {
     out
 }
 
-fn change(source: Source, pointer: impl Into<String>, kind: ChangeKind, widens: bool) -> Change {
+fn change(
+    source: DocumentKind,
+    pointer: impl Into<String>,
+    kind: ChangeKind,
+    widens: bool,
+) -> Change {
     Change {
         source,
         pointer: pointer.into(),
@@ -63,7 +68,7 @@ fn change(source: Source, pointer: impl Into<String>, kind: ChangeKind, widens: 
     }
 }
 
-fn whole(reason: &PlanReason<'_>, plan: &Plan, rules: &PlanRules, found: &mut Vec<Proposal>) {
+fn whole(reason: &PlanReason<'_>, plan: &Plan, rules: &PlanPolicy, found: &mut Vec<Proposal>) {
     match reason {
         // What was asked for is for whoever asks to change.
         PlanReason::OtherDocument(stated) if stated.between == Between::RequestAndDocument => {}
@@ -76,25 +81,25 @@ fn whole(reason: &PlanReason<'_>, plan: &Plan, rules: &PlanRules, found: &mut Ve
                 Some(is) => ChangeKind::Replace(json(is)),
                 None => ChangeKind::Remove,
             };
-            found.push(vec![change(Source::Plan, pointer, kind, false)]);
+            found.push(vec![change(DocumentKind::Plan, pointer, kind, false)]);
         }
         PlanReason::TooManySteps { cap } => {
             let first = usize::try_from(*cap).unwrap_or(usize::MAX);
             let steps = first..plan.steps.len();
             let removed = steps.map(|number| {
                 let pointer = format!("/plan/steps/{number}");
-                change(Source::Plan, pointer, ChangeKind::Remove, false)
+                change(DocumentKind::Plan, pointer, ChangeKind::Remove, false)
             });
             found.push(removed.collect());
         }
         PlanReason::Inactive(_) => {
             let kind = ChangeKind::Replace(json("active"));
-            found.push(vec![change(Source::Profile, "/status", kind, true)]);
+            found.push(vec![change(DocumentKind::Profile, "/status", kind, true)]);
         }
         PlanReason::OtherEnvelopes => {
             let kind = ChangeKind::Add(json("env.mova_agent_plan_v1"));
             let pointer = "/applies_to/envelope_ids/-";
-            found.push(vec![change(Source::Profile, pointer, kind, true)]);
+            found.push(vec![change(DocumentKind::Profile, pointer, kind, true)]);
         }
         PlanReason::CapMissing(cap) => found.push(missing_cap(*cap, plan, rules)),
         _ => {}
@@ -102,7 +107,7 @@ fn whole(reason: &PlanReason<'_>, plan: &Plan, rules: &PlanRules, found: &mut Ve
 }
 
 /// The smallest caps that the plan stays within.
-fn missing_cap(cap: Cap, plan: &Plan, rules: &PlanRules) -> Proposal {
+fn missing_cap(cap: Cap, plan: &Plan, rules: &PlanPolicy) -> Proposal {
     let least = |cap: Cap| -> u64 {
         let pool = rules.pool.value.as_ref();
         let bindings = plan
@@ -129,7 +134,7 @@ fn missing_cap(cap: Cap, plan: &Plan, rules: &PlanRules) -> Proposal {
         ("/caps".to_owned(), format!("{{ {} }}", caps.join(", ")))
     };
     vec![change(
-        Source::Profile,
+        DocumentKind::Profile,
         pointer,
         ChangeKind::Add(value),
         true,
@@ -142,12 +147,12 @@ fn narrowing(
     at: &str,
     pointer: &str,
     step: &PlanStep,
-    rules: &PlanRules,
+    rules: &PlanPolicy,
     found: &mut Vec<Proposal>,
 ) {
     let mut replace = |pointer: String, value: String| {
         let kind = ChangeKind::Replace(value);
-        found.push(vec![change(Source::Plan, pointer, kind, false)]);
+        found.push(vec![change(DocumentKind::Plan, pointer, kind, false)]);
     };
     match reason {
         PlanReason::NoConnector { nearest } => {
@@ -183,18 +188,18 @@ fn narrowing(
             InputDenial::Invalid { .. } | InputDenial::Argument(ArgumentProblem::Unknown { .. }),
         ) if pointer != format!("{at}/input") => {
             // Verified as all are: what is required can't be removed.
-            let removed = change(Source::Plan, pointer, ChangeKind::Remove, false);
+            let removed = change(DocumentKind::Plan, pointer, ChangeKind::Remove, false);
             found.push(vec![removed]);
         }
         PlanReason::AboveCap { most, .. } => {
             let kind = ChangeKind::Replace(most.to_string());
-            found.push(vec![change(Source::ToolPool, pointer, kind, false)]);
+            found.push(vec![change(DocumentKind::ToolPool, pointer, kind, false)]);
         }
         PlanReason::SeveralVersions { binding, versions } => {
             for version in versions {
                 let pointer = format!("/bindings/{binding}/server_version");
                 let kind = ChangeKind::Add(json(version));
-                found.push(vec![change(Source::ToolPool, pointer, kind, false)]);
+                found.push(vec![change(DocumentKind::ToolPool, pointer, kind, false)]);
             }
         }
         PlanReason::NoRule => {
@@ -222,7 +227,7 @@ fn moved(url: &str, origin: &str) -> String {
 fn widening(
     reason: &PlanReason<'_>,
     step: &PlanStep,
-    rules: &PlanRules,
+    rules: &PlanPolicy,
     found: &mut Vec<Proposal>,
 ) {
     let selector = format!("{}/{}", step.connector.value, step.tool.value);
@@ -240,7 +245,7 @@ fn widening(
             );
             for (pointer, value) in [("/rules/-", rule.clone()), ("/rules", format!("[{rule}]"))] {
                 let kind = ChangeKind::Add(value);
-                found.push(vec![change(Source::Profile, pointer, kind, true)]);
+                found.push(vec![change(DocumentKind::Profile, pointer, kind, true)]);
             }
         }
         PlanReason::RuleDenies(place) => {
@@ -248,7 +253,7 @@ fn widening(
             if let Some(rule) = profile.and_then(|profile| profile.rules.get(*place)) {
                 let pointer = format!("/rules/{}", rule.number);
                 let kind = ChangeKind::Remove;
-                found.push(vec![change(Source::Profile, pointer, kind, true)]);
+                found.push(vec![change(DocumentKind::Profile, pointer, kind, true)]);
             }
         }
         PlanReason::Input(InputDenial::Destination {
@@ -258,14 +263,14 @@ fn widening(
             if let Some(binding) = binding() {
                 let pointer = format!("/bindings/{}/destinations/-", binding.number);
                 let kind = ChangeKind::Add(json(&origin.to_string()));
-                found.push(vec![change(Source::ToolPool, pointer, kind, true)]);
+                found.push(vec![change(DocumentKind::ToolPool, pointer, kind, true)]);
             }
         }
         PlanReason::Input(InputDenial::TooLarge { bytes, .. }) => {
             if let Some(binding) = binding() {
                 let pointer = format!("/bindings/{}/limits/max_input_bytes", binding.number);
                 let kind = ChangeKind::Replace(bytes.to_string());
-                found.push(vec![change(Source::ToolPool, pointer, kind, true)]);
+                found.push(vec![change(DocumentKind::ToolPool, pointer, kind, true)]);
             }
         }
         _ => {}

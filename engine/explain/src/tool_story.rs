@@ -60,7 +60,7 @@ fn checks(matching: &Matching, number: usize, tool: ToolView<'_>) -> Vec<Check> 
             in_manifest(matching.place_of_label(label?)?)
         }
         Code::HealthVeto => {
-            let health = matching.circumstances().health.as_ref()?;
+            let health = matching.evaluation_context().health.as_ref()?;
             let (_, span) = health.servers.get(tool.server().id())?;
             Some(health.text.place(*span))
         }

@@ -34,8 +34,8 @@ fn unmatched_one(matching: &Matching, number: usize) -> Diagnostic {
     let mut diagnostic =
         Diagnostic::new(Code::Unsatisfied, message).label(place, "no tool is eligible");
     if let Some(error) = matching
-        .ruling(number)
-        .and_then(|ruling| ruling.answer.as_ref().err())
+        .policy_decision(number)
+        .and_then(|policy_decision| policy_decision.answer.as_ref().err())
     {
         diagnostic.notes.push(format!(
             "the policy gave no answer: {}: {}",

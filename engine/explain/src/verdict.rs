@@ -1,6 +1,6 @@
 //! What became of a candidate.
 
-use agent_decide::{Near, NearTool, Preference, TieBreak};
+use agent_decide::{NearMiss, NearTool, Preference, TieBreak};
 
 /// What became of a candidate for a requirement: the rule on which it lost, or why it will not do.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub enum Verdict<L, N> {
 }
 
 /// What became of a server.
-pub type ServerVerdict<'r> = Verdict<TieBreak, Near<'r>>;
+pub type ServerVerdict<'r> = Verdict<TieBreak, NearMiss<'r>>;
 
 /// What became of a tool.
 pub type ToolVerdict<'r> = Verdict<Preference, NearTool<'r>>;

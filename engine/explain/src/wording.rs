@@ -5,7 +5,7 @@ use agent_decide::{
 };
 use agent_diagnostic::{Code, Diagnostic};
 use agent_model::Residency;
-use agent_text::{Source, Span, Text};
+use agent_text::{DocumentKind, Span, Text};
 
 /// Names in backquotes, with commas between them.
 pub(super) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
@@ -222,7 +222,7 @@ pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
         code => code.help(),
     };
     let message = format!("{about}{}{widening}", self::drift(drift));
-    let lock = Text::new(Source::Lock, String::new()).place(Span::default());
+    let lock = Text::new(DocumentKind::Lock, String::new()).place(Span::default());
     Diagnostic::new(drift.code, message)
         .label(lock, "")
         .help(help)

@@ -6,7 +6,7 @@ use agent_diagnostic::Problems;
 use agent_model::{Index, Rank, ServerView};
 use agent_syntax::json::{Kind, Reader, Syntax, parse_value, report};
 use agent_syntax::{Entry, Node};
-use agent_text::Source;
+use agent_text::DocumentKind;
 
 /// An index, which may be absent.
 pub(super) struct Existing<'i> {
@@ -108,7 +108,7 @@ impl<'i> Before<'i> {
     /// Returns the base of the entry's spans.
     pub(super) fn base(&self) -> Base {
         Base {
-            source: Source::Index,
+            source: DocumentKind::Index,
             offset: self.server.entry_span().start,
         }
     }

@@ -40,7 +40,7 @@ use agent_diagnostic::{Code, Diagnostic, Severity};
 use agent_lower::{self, Checked, INDEX_LIMIT, Lowered, Notation, decode};
 use agent_model::{Index, ServerView};
 use agent_text::sort::{sort_by, sort_by_key};
-use agent_text::{Source, Span, Text};
+use agent_text::{DocumentKind, Span, Text};
 use entry::{Entries, New};
 use existing::{Before, Existing};
 use notes::Notes;
@@ -92,10 +92,13 @@ pub fn import(
     let notation = overlay
         .as_ref()
         .map_or(Notation::default(), |overlay| overlay.notation);
-    let document = keep(decode(Source::Import, document, DOCUMENT_LIMIT), &mut found);
+    let document = keep(
+        decode(DocumentKind::Import, document, DOCUMENT_LIMIT),
+        &mut found,
+    );
     let overlay = match overlay {
         Some(overlay) => keep(
-            decode(Source::Overlay, overlay.bytes, OVERLAY_LIMIT),
+            decode(DocumentKind::Overlay, overlay.bytes, OVERLAY_LIMIT),
             &mut found,
         )
         .map(Some),
@@ -151,7 +154,7 @@ fn put(
     existing: Option<&Index>,
 ) -> Lowered<Imported> {
     let none = |source| Text::new(source, String::new());
-    let (no_overlay, no_index) = (none(Source::Overlay), none(Source::Index));
+    let (no_overlay, no_index) = (none(DocumentKind::Overlay), none(DocumentKind::Index));
     let mut notes = Notes::new(
         document,
         overlay.unwrap_or(&no_overlay),

@@ -2,7 +2,7 @@
 
 use super::part::Origin;
 use agent_diagnostic::{Code, Diagnostic, Problems, Report};
-use agent_text::{Place, Source, Text};
+use agent_text::{DocumentKind, Place, Text};
 
 /// The problems of each input.
 pub(super) struct Notes<'t> {
@@ -24,10 +24,10 @@ impl<'t> Notes<'t> {
         }
     }
 
-    fn of(&mut self, source: Source) -> &mut Problems<'t> {
+    fn of(&mut self, source: DocumentKind) -> &mut Problems<'t> {
         match source {
-            Source::Overlay => &mut self.overlay,
-            Source::Index => &mut self.index,
+            DocumentKind::Overlay => &mut self.overlay,
+            DocumentKind::Index => &mut self.index,
             _ => &mut self.import,
         }
     }
@@ -47,8 +47,8 @@ impl<'t> Notes<'t> {
     /// Returns the place of an origin.
     pub(super) fn place(&self, origin: Origin) -> Place {
         let problems = match origin.source {
-            Source::Overlay => &self.overlay,
-            Source::Index => &self.index,
+            DocumentKind::Overlay => &self.overlay,
+            DocumentKind::Index => &self.index,
             _ => &self.import,
         };
         problems.text().place(origin.span)

@@ -6,7 +6,7 @@ use agent_model::ServerView;
 use agent_syntax::json::{Reader, Writer, parse_value};
 use agent_syntax::{Entry, Node, Value};
 use agent_text::sort::sort_by;
-use agent_text::{Source, Span};
+use agent_text::{DocumentKind, Span};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Origin {
     /// The input.
-    pub(super) source: Source,
+    pub(super) source: DocumentKind,
     /// The bytes of the input.
     pub(super) span: Span,
 }
@@ -22,13 +22,13 @@ pub(super) struct Origin {
 impl Origin {
     /// Returns an origin in the document.
     pub(super) fn import(span: Span) -> Self {
-        let source = Source::Import;
+        let source = DocumentKind::Import;
         Self { source, span }
     }
 
     /// Returns an origin in the overlay.
     pub(super) fn overlay(span: Span) -> Self {
-        let source = Source::Overlay;
+        let source = DocumentKind::Overlay;
         Self { source, span }
     }
 }
@@ -37,7 +37,7 @@ impl Origin {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Base {
     /// The input.
-    pub(super) source: Source,
+    pub(super) source: DocumentKind,
     /// The offset of the tree in the input.
     pub(super) offset: u32,
 }
@@ -45,13 +45,13 @@ pub(super) struct Base {
 impl Base {
     /// The document.
     pub(super) const IMPORT: Self = Self {
-        source: Source::Import,
+        source: DocumentKind::Import,
         offset: 0,
     };
 
     /// The overlay.
     pub(super) const OVERLAY: Self = Self {
-        source: Source::Overlay,
+        source: DocumentKind::Overlay,
         offset: 0,
     };
 
@@ -254,7 +254,7 @@ impl Printer {
             return;
         }
         let origin = Origin {
-            source: Source::Index,
+            source: DocumentKind::Index,
             span: server.id_span(),
         };
         self.from(origin, |printer| {

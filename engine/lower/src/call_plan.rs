@@ -7,7 +7,7 @@ use super::{Checked, Lowered, PLAN_LIMIT, decode};
 use agent_diagnostic::{Code, Diagnostic, Fix, Problems};
 use agent_model::{CallPlan, Planned, PlannedCall};
 use agent_syntax::{Node, Value, json};
-use agent_text::{Source, Span};
+use agent_text::{DocumentKind, Span};
 
 const SHAPES: &str = "write one of\n\
     {\"type\": \"call_tool\", \"server\": \"…\", \"tool\": \"…\", \"args\": {…}}\n\
@@ -19,7 +19,7 @@ const SHAPES: &str = "write one of\n\
 /// Every problem of the text, ordered by place: [`Code::PlanNotJson`] if it is not strict JSON,
 /// [`Code::PlanShape`] if it is not a plan, [`Code::InputTooLarge`].
 pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
-    let text = decode(Source::Plan, bytes, PLAN_LIMIT).map_err(of_plan)?;
+    let text = decode(DocumentKind::Plan, bytes, PLAN_LIMIT).map_err(of_plan)?;
     let mut problems = Problems::new(&text);
     let planned = json::parse(&mut problems).and_then(|root| read(&root, &mut problems));
     let mut found = of_plan(problems.finish());

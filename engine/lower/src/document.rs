@@ -4,14 +4,14 @@
 use agent_diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings, Problems};
 use agent_json_schema::{Budget, JsonText, Library, Violation};
 use agent_syntax::{Node, Value, canonical_node, json};
-use agent_text::{Source, Span, Spanned, Text};
+use agent_text::{DocumentKind, Span, Spanned, Text};
 use std::collections::BTreeSet;
 
 /// A document with its findings, and its value if it could be read.
 ///
 /// Both may be present, so that one answer reports everything that is wrong with a plan.
 #[derive(Debug)]
-pub struct Examined<T> {
+pub struct Validated<T> {
     /// The text; empty if it is not UTF-8 or too large.
     pub text: Text,
     /// The value.
@@ -20,7 +20,7 @@ pub struct Examined<T> {
     pub findings: Vec<Finding>,
 }
 
-impl<T> Examined<T> {
+impl<T> Validated<T> {
     /// Returns the value of a document without findings.
     pub fn sound(&self) -> Option<&T> {
         self.value.as_ref().filter(|_| self.findings.is_empty())
@@ -30,11 +30,11 @@ impl<T> Examined<T> {
 /// Reads a document, checks it against the named schema of each library, and lowers its tree.
 ///
 /// `lower` receives the findings so far and may add more.
-pub(super) fn examine<T>(
-    (source, bytes, limit): (Source, Vec<u8>, usize),
+pub(super) fn validate<T>(
+    (source, bytes, limit): (DocumentKind, Vec<u8>, usize),
     (schema, libraries): (&str, &[&Library]),
     lower: impl FnOnce(&Node<'_>, &mut Findings<'_>) -> Option<T>,
-) -> Examined<T> {
+) -> Validated<T> {
     let text = match super::decode(source, bytes, limit) {
         Ok(text) => text,
         Err(found) => return unreadable(Text::new(source, String::new()), found),
@@ -55,7 +55,7 @@ pub(super) fn examine<T>(
     let value = lower(&root, &mut findings);
     let mut findings = findings.finish();
     agent_text::sort::sort_by_key(&mut findings, |finding| finding.diagnostic.place().copied());
-    Examined {
+    Validated {
         text,
         value,
         findings,
@@ -64,12 +64,12 @@ pub(super) fn examine<T>(
 
 /// Returns every violation of the named schema in a document, ordered by place.
 pub fn conformity(schema: &str, document: Vec<u8>, library: &Library) -> Vec<Finding> {
-    let read = (Source::Document, document, super::DOCUMENT_LIMIT);
-    examine(read, (schema, &[library]), |_, _| Some(())).findings
+    let read = (DocumentKind::Document, document, super::DOCUMENT_LIMIT);
+    validate(read, (schema, &[library]), |_, _| Some(())).findings
 }
 
-fn unreadable<T>(text: Text, found: Vec<Diagnostic>) -> Examined<T> {
-    Examined {
+fn unreadable<T>(text: Text, found: Vec<Diagnostic>) -> Validated<T> {
+    Validated {
         text,
         value: None,
         findings: found.into_iter().map(Finding::unreadable).collect(),
@@ -147,7 +147,7 @@ fn violated(violation: &Violation, at: &str, schema: &str, findings: &mut Findin
             source,
             pointer,
             kind: ChangeKind::Remove,
-            widens: source != Source::Plan,
+            widens: source != DocumentKind::Plan,
         }]);
     }
 }
@@ -163,7 +163,7 @@ pub fn rule(violation: &Violation, schema: &str) -> String {
 
 /// Parses a text as strict JSON: exactly one value. Returns `None` if it is not.
 pub fn strict(text: &str) -> Option<JsonText<'_>> {
-    let whole = Text::new(Source::Document, text.to_owned());
+    let whole = Text::new(DocumentKind::Document, text.to_owned());
     let mut problems = Problems::new(&whole);
     json::parse(&mut problems)?;
     if problems.has_errors() {

@@ -8,12 +8,12 @@ use super::lookalike::warn_of_lookalikes;
 use super::{Checked, INDEX_LIMIT, Lowered, decode};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
-    CapabilityVerb, Category, Class, Endpoint, Gate, Index, IndexBuilder, Name, NameRule,
+    CapabilityVerb, Category, Class, ConstraintKey, Endpoint, Index, IndexBuilder, Name, NameRule,
     NewServer, NewTool, Publisher, Residency, ResidencySet, Resource, Scope, Sensitivity, ServerId,
     ServerVersion, Slice, Tag, ToolName, Vocabulary,
 };
 use agent_syntax::json::{Kind, Reader, Syntax, Token, report};
-use agent_text::{Source, Span};
+use agent_text::{DocumentKind, Span};
 use std::borrow::Cow;
 
 /// Reads an index. Refuses the whole index if any entry is invalid.
@@ -21,7 +21,7 @@ use std::borrow::Cow;
 /// # Errors
 /// Every problem of the text, ordered by place, up to [`Problems::LIMIT`].
 pub fn index(bytes: Vec<u8>) -> Lowered<Index> {
-    let text = decode(Source::Index, bytes, INDEX_LIMIT)?;
+    let text = decode(DocumentKind::Index, bytes, INDEX_LIMIT)?;
     let mut problems = Problems::new(&text);
     let mut loader = Loader {
         reader: Reader::new(text.as_str()),
@@ -258,7 +258,7 @@ impl<'t> Loader<'t, '_> {
                 publisher: trust.1?,
                 class,
                 entry,
-                gate: Gate::new(data.0?, data.1?, trust.0?),
+                constraint_key: ConstraintKey::new(data.0?, data.1?, trust.0?),
             })
         })();
         self.builder.end_server(server);

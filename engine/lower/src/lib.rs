@@ -4,8 +4,8 @@
 
 mod call_plan;
 mod capability;
-mod circumstances;
 mod document;
+mod evaluation_context;
 pub mod fields;
 mod index;
 mod integrity;
@@ -19,14 +19,14 @@ mod profile;
 mod stub;
 mod summary;
 mod tool;
-mod tool_catalogue;
 mod tool_pool;
+mod tools_snapshot;
 
 pub use call_plan::call_plan;
 pub use capability::contradictions;
-pub use circumstances::{Notation, context, health, task, tenant};
-pub use document::{Examined, conformity};
+pub use document::{Validated, conformity};
 pub use document::{rule, strict};
+pub use evaluation_context::{Notation, context, health, task, tenant};
 pub use index::index;
 pub use integrity::integrity;
 pub use lock::lock;
@@ -40,11 +40,11 @@ pub use stub::{EXPAND, LIST_SERVICES, STUB_ID_LIMIT, stub_definition, stub_name}
 pub use summary::{ITEM_LIMIT, summarised, summary};
 pub use tool::{definition, definition_digest, digest};
 pub use tool::{definition_of, hint, input_schema, output_schema};
-pub use tool_catalogue::tool_catalogue;
 pub use tool_pool::tool_pool;
+pub use tools_snapshot::tools_snapshot;
 
 use agent_diagnostic::{Code, Diagnostic, Problems};
-use agent_text::{Source, Span, Text};
+use agent_text::{DocumentKind, Span, Text};
 
 /// Maximum size of a manifest, in bytes.
 pub const MANIFEST_LIMIT: usize = 16 << 20;
@@ -95,7 +95,7 @@ pub type Lowered<T> = Result<Checked<T>, Vec<Diagnostic>>;
 ///
 /// # Errors
 /// The input is larger than `limit` bytes, or is not UTF-8.
-pub fn decode(source: Source, bytes: Vec<u8>, limit: usize) -> Result<Text, Vec<Diagnostic>> {
+pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text, Vec<Diagnostic>> {
     if bytes.len() > limit {
         let text = Text::new(source, String::new());
         let mut problems = Problems::new(&text);

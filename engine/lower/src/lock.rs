@@ -8,14 +8,14 @@ use agent_model::{
     Selection,
 };
 use agent_syntax::{Node, Value, json};
-use agent_text::{Source, Span, Spanned};
+use agent_text::{DocumentKind, Span, Spanned};
 
 /// Reads a lock.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place. A lock of a later format is not examined further.
 pub fn lock(bytes: Vec<u8>) -> Lowered<Lock> {
-    let text = decode(Source::Lock, bytes, LOCK_LIMIT)?;
+    let text = decode(DocumentKind::Lock, bytes, LOCK_LIMIT)?;
     let mut problems = Problems::new(&text);
     let lock = json::parse(&mut problems).and_then(|root| read(&root, &mut problems));
     let errors = problems.has_errors();

@@ -9,14 +9,14 @@ use agent_model::{
 };
 use agent_syntax::{Node, Value, frontmatter, yaml};
 use agent_text::sort::sort_by;
-use agent_text::{Source, Span, Spanned};
+use agent_text::{DocumentKind, Span, Spanned};
 
 /// Reads a manifest. Ignores the body behind the frontmatter.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn manifest(bytes: Vec<u8>) -> Lowered<Manifest> {
-    let text = decode(Source::Manifest, bytes, MANIFEST_LIMIT)?;
+    let text = decode(DocumentKind::Manifest, bytes, MANIFEST_LIMIT)?;
     let mut problems = Problems::new(&text);
     let parts = read(&mut problems);
     let errors = problems.has_errors();

@@ -4,14 +4,14 @@ use super::{Checked, Lowered, PAYLOAD_LIMIT, decode};
 use agent_diagnostic::Problems;
 use agent_model::{Payload, PayloadBuilder, Step};
 use agent_syntax::json::{Kind, Reader, Syntax, report};
-use agent_text::{Source, Span};
+use agent_text::{DocumentKind, Span};
 
 /// Reads a payload: any value in strict JSON.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn payload(bytes: Vec<u8>) -> Lowered<Payload> {
-    let text = decode(Source::Payload, bytes, PAYLOAD_LIMIT)?;
+    let text = decode(DocumentKind::Payload, bytes, PAYLOAD_LIMIT)?;
     let mut problems = Problems::new(&text);
     let mut reader = Reader::new(text.as_str());
     let mut leaves = PayloadBuilder::default();

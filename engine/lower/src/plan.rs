@@ -1,12 +1,12 @@
 //! Plans and requests. Steps refer to earlier steps only \[3\].
 
 use super::PLAN_LIMIT;
-use super::document::{Examined, again, digest_of, examine, items, member, spanned, string};
+use super::document::{Validated, again, digest_of, items, member, spanned, string, validate};
 use agent_diagnostic::{Change, ChangeKind, Findings};
 use agent_json_schema::Library;
 use agent_model::{DocumentRef, Input, Plan, PlanStep, Request};
 use agent_syntax::{Node, write_string};
-use agent_text::{Source, Spanned};
+use agent_text::{DocumentKind, Spanned};
 use std::collections::BTreeMap;
 
 /// The rule against repeated step names.
@@ -19,18 +19,18 @@ const NAMES: [&str; 3] = ["connector_id", "step_id", "tool_id"];
 const EARLIER: &str = "`input_from` names an earlier step";
 
 /// Reads a plan. Only the project's own schemas determine its shape, whichever core MOVA has.
-pub fn plan(bytes: Vec<u8>) -> Examined<Plan> {
-    examine(
-        (Source::Plan, bytes, PLAN_LIMIT),
+pub fn plan(bytes: Vec<u8>) -> Validated<Plan> {
+    validate(
+        (DocumentKind::Plan, bytes, PLAN_LIMIT),
         ("env.mova_agent_plan_v1", &[Library::own()]),
         read_plan,
     )
 }
 
 /// Reads a request.
-pub fn request(bytes: Vec<u8>) -> Examined<Request> {
-    examine(
-        (Source::Request, bytes, PLAN_LIMIT),
+pub fn request(bytes: Vec<u8>) -> Validated<Request> {
+    validate(
+        (DocumentKind::Request, bytes, PLAN_LIMIT),
         ("env.mova_agent_request_v1", &[Library::own()]),
         |root, findings| {
             if !findings.is_empty() {
@@ -151,7 +151,7 @@ fn input(
         let mut value = String::new();
         write_string(meant, &mut value);
         findings.propose(vec![Change {
-            source: Source::Plan,
+            source: DocumentKind::Plan,
             pointer: pointer.clone(),
             kind: ChangeKind::Replace(value),
             widens: false,

@@ -1,7 +1,8 @@
 //! The input of a policy \[4\].
 
 use agent_model::{
-    Advertised, CapabilityRequirement, Context, Gate, Name, Residency, Task, Tenant, ToolView,
+    Advertised, CapabilityRequirement, ConstraintKey, Context, Name, Residency, Task, Tenant,
+    ToolView,
 };
 use agent_syntax::json::Writer;
 
@@ -11,7 +12,7 @@ pub struct Candidate<'i> {
     /// The tool.
     pub tool: ToolView<'i>,
     /// The properties that constraints compare.
-    pub gate: Gate,
+    pub constraint_key: ConstraintKey,
     /// The advertised capabilities: `verb:resource` with its tags, all sorted.
     pub advertised: Vec<(&'i str, Vec<&'i str>)>,
 }
@@ -21,7 +22,7 @@ impl<'i> Candidate<'i> {
     pub fn of(tool: ToolView<'i>) -> Self {
         Self {
             tool,
-            gate: tool.server().gate(),
+            constraint_key: tool.server().constraint_key(),
             advertised: tool
                 .advertised()
                 .map(|block: Advertised<'i>| (block.pair(), block.tags().collect()))
@@ -70,12 +71,17 @@ fn write_candidate(w: &mut Writer, candidate: &Candidate<'_>) {
     w.key("description").optional(tool.description());
     w.key("id").string(&candidate.id());
     w.key("maxSensitivity")
-        .string(candidate.gate.max_sensitivity().as_str());
+        .string(candidate.constraint_key.max_sensitivity().as_str());
     w.key("publisher").string(server.publisher());
-    w.key("residency")
-        .strings(candidate.gate.residency().iter().map(Residency::as_str));
+    w.key("residency").strings(
+        candidate
+            .constraint_key
+            .residency()
+            .iter()
+            .map(Residency::as_str),
+    );
     w.key("server").string(server.id());
-    w.key("signed").bool(candidate.gate.signed());
+    w.key("signed").bool(candidate.constraint_key.signed());
     w.key("tool").string(tool.name());
     w.key("version").string(server.version());
 }

@@ -2,13 +2,13 @@
 
 use super::PROFILE_LIMIT;
 use super::document::{
-    Examined, conform, digest_of, examine, items, member, spanned, string, whole_number,
+    Validated, conform, digest_of, items, member, spanned, string, validate, whole_number,
 };
 use agent_diagnostic::Findings;
 use agent_json_schema::{Budget, Library, TextPattern};
 use agent_model::{Cap, DenyPattern, Effect, InputPolicy, Profile, Rule, Selector};
 use agent_syntax::{Node, Value};
-use agent_text::{Source, Spanned};
+use agent_text::{DocumentKind, Spanned};
 
 /// The rule about `input_policy`.
 const INPUT_POLICY: &str = "`input_policy` is {\"max_bytes\": …, \"deny_patterns\": […]}, its patterns without \
@@ -19,9 +19,9 @@ const SELECTOR: &str = "a rule about tools has the `selector` `connector_id/tool
 
 /// Reads an instruction profile. Checks it against MOVA's schema in a library and against the
 /// project's equivalent, which determines its meaning.
-pub fn profile(bytes: Vec<u8>, library: &Library) -> Examined<Profile> {
-    examine(
-        (Source::Profile, bytes, PROFILE_LIMIT),
+pub fn profile(bytes: Vec<u8>, library: &Library) -> Validated<Profile> {
+    validate(
+        (DocumentKind::Profile, bytes, PROFILE_LIMIT),
         ("ds.instruction_profile_core_v1", &[library, Library::own()]),
         read,
     )

@@ -6,7 +6,7 @@ use super::{Checked, Lowered, SUMMARY_LIMIT, decode};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{Claim, NonEmpty, Payload, Summary};
 use agent_syntax::{Entry, Node, Value, json};
-use agent_text::{Source, Span, Spanned};
+use agent_text::{DocumentKind, Span, Spanned};
 
 /// Maximum number of items of a summary. Each costs a search of the payload.
 pub const ITEM_LIMIT: usize = 256;
@@ -38,7 +38,7 @@ pub fn summarised(summary: Vec<u8>, payload: Vec<u8>) -> Lowered<(Summary, Paylo
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn summary(bytes: Vec<u8>) -> Lowered<Summary> {
-    let text = decode(Source::Summary, bytes, SUMMARY_LIMIT)?;
+    let text = decode(DocumentKind::Summary, bytes, SUMMARY_LIMIT)?;
     let mut problems = Problems::new(&text);
     let items = json::parse(&mut problems).and_then(|root| items(&root, &mut problems));
     let errors = problems.has_errors();

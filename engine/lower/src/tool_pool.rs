@@ -2,7 +2,7 @@
 
 use super::POOL_LIMIT;
 use super::document::{
-    Examined, again, digest_of, examine, items, member, spanned, string, whole_number,
+    Validated, again, digest_of, items, member, spanned, string, validate, whole_number,
 };
 use agent_diagnostic::{Code, Findings};
 use agent_json_schema::{
@@ -11,7 +11,7 @@ use agent_json_schema::{
 use agent_model::{ArgumentPattern, Binding, Driver, Limits, Origin, Program, ToolPool};
 use agent_syntax::{Node, write_string};
 use agent_text::sort::sort_by;
-use agent_text::{Source, Span};
+use agent_text::{DocumentKind, Span};
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 
@@ -20,9 +20,9 @@ const FLAWS: usize = 20;
 
 /// Reads a tool pool. Checks it against the project's schema over MOVA's core in a library, and
 /// over the project's own core, because another core may require less than this function reads.
-pub fn tool_pool(bytes: Vec<u8>, library: &Library) -> Examined<ToolPool> {
-    examine(
-        (Source::ToolPool, bytes, POOL_LIMIT),
+pub fn tool_pool(bytes: Vec<u8>, library: &Library) -> Validated<ToolPool> {
+    validate(
+        (DocumentKind::ToolPool, bytes, POOL_LIMIT),
         ("ds.mova_agent_tool_pool_v1", &[library, Library::own()]),
         |root, findings| read(root, library, findings),
     )

@@ -37,7 +37,7 @@ pub struct PlannedCall {
 
 /// The servers' present tools, from their `tools/list`.
 #[derive(Debug, Clone)]
-pub struct ToolCatalogue {
+pub struct ToolsSnapshot {
     /// The text of the catalogue.
     pub text: Text,
     /// Ordered by id.
@@ -62,7 +62,7 @@ pub struct ListedTool {
     pub span: Span,
 }
 
-impl ToolCatalogue {
+impl ToolsSnapshot {
     /// Returns the server with an id.
     pub fn server(&self, id: &str) -> Option<&ListedServer> {
         let place = self

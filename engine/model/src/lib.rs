@@ -20,14 +20,14 @@ mod task;
 mod tool_pool;
 
 pub use by_key::ByKey;
-pub use call_plan::{CallPlan, ListedServer, ListedTool, Planned, PlannedCall, ToolCatalogue};
+pub use call_plan::{CallPlan, ListedServer, ListedTool, Planned, PlannedCall, ToolsSnapshot};
 pub use capability::{
     Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load,
     Resource, Tag, Vocabulary,
 };
 pub use index::{
-    Advertised, ByName, Duplicate, Gate, Index, IndexBuilder, Members, NewServer, NewTool, Rank,
-    ServerView, Slice, ToolNumber, ToolView,
+    Advertised, ByName, ConstraintKey, Duplicate, Index, IndexBuilder, Members, NewServer, NewTool,
+    Rank, ServerView, Slice, ToolNumber, ToolView,
 };
 pub use level::{Residency, ResidencySet, Sensitivity};
 pub use lock::{Grant, Lock, Selection, selection_hash};

@@ -4,7 +4,7 @@ use super::tree::Module;
 use super::{check, parse};
 use agent_diagnostic::{Diagnostic, Problems};
 use agent_lower::decode;
-use agent_text::{Source, Text};
+use agent_text::{DocumentKind, Text};
 
 /// Maximum size of a policy, in bytes.
 pub const POLICY_LIMIT: usize = 16 << 20;
@@ -19,7 +19,7 @@ pub(super) struct SourceModule {
 impl SourceModule {
     /// Reads a module that is evaluated together with others.
     pub(super) fn read(
-        source: Source,
+        source: DocumentKind,
         bytes: Vec<u8>,
         others: &[&Module],
     ) -> Result<Self, Vec<Diagnostic>> {

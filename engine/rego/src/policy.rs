@@ -3,9 +3,9 @@
 use super::builtins::kind;
 use super::module::SourceModule;
 use super::run::Program;
-use agent_decide::{Allowed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling};
+use agent_decide::{Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
 use agent_lower::{Checked, Lowered};
-use agent_text::Source;
+use agent_text::DocumentKind;
 use regorus::Value;
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub struct Policy(Program);
 /// [`POLICY_LIMIT`](super::POLICY_LIMIT), not UTF-8, not Rego v1, nested too deeply, recursive, or
 /// calls an unknown function.
 pub fn read(bytes: Vec<u8>) -> Lowered<Policy> {
-    let module = SourceModule::read(Source::Policy, bytes, &[])?;
+    let module = SourceModule::read(DocumentKind::Policy, bytes, &[])?;
     Ok(Checked {
         value: Policy(Program::new(vec![module])?),
         warnings: Vec::new(),
@@ -40,8 +40,8 @@ impl Policy {
 }
 
 impl PolicyEngine for Policy {
-    fn ask(&self, input: &str) -> Ruling {
-        let failed = |kind, detail| Ruling {
+    fn ask(&self, input: &str) -> PolicyDecision {
+        let failed = |kind, detail| PolicyDecision {
             answer: Err(error(kind, detail)),
             lines: Vec::new(),
         };
@@ -74,7 +74,7 @@ impl PolicyEngine for Policy {
             place.start.line..=place.end.line
         });
         let lines: BTreeSet<u32> = lines.collect();
-        Ruling {
+        PolicyDecision {
             answer: result.and_then(|value| answer(&value)),
             lines: lines.into_iter().collect(),
         }

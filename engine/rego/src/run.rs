@@ -187,7 +187,7 @@ mod tests {
     use super::Program;
     use crate::builtins::{BUILTINS, Cost};
     use crate::module::SourceModule;
-    use agent_text::Source;
+    use agent_text::DocumentKind;
     use regorus::{Engine, Value};
 
     /// Evaluates rules as they are, and with calls added.
@@ -201,7 +201,7 @@ mod tests {
         let query = "[x | x := data.p.out]";
         let plain = plain.eval_query(query.to_owned(), false);
         let plain = plain.map(|mut results| results.result.remove(0).expressions.remove(0).value);
-        let module = SourceModule::read(Source::Policy, text.into_bytes(), &[]);
+        let module = SourceModule::read(DocumentKind::Policy, text.into_bytes(), &[]);
         let program = module
             .and_then(|module| Program::new(vec![module]))
             .unwrap_or_else(|problems| panic!("{rules}: {problems:#?}"));

@@ -3,7 +3,7 @@
 use super::module::SourceModule;
 use super::run::Program;
 use agent_diagnostic::{Code, Diagnostic, Problems};
-use agent_text::{Place, Source, Span, Text};
+use agent_text::{DocumentKind, Place, Span, Text};
 use regorus::Value;
 
 /// The result of a test.
@@ -51,8 +51,8 @@ pub struct TestOutcome {
 /// # Errors
 /// Returns every problem of the two texts that prevents an evaluation.
 pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Diagnostic>> {
-    let policy = SourceModule::read(Source::Policy, policy, &[])?;
-    let tests = SourceModule::read(Source::PolicyTest, tests, &[&policy.tree])?;
+    let policy = SourceModule::read(DocumentKind::Policy, policy, &[])?;
+    let tests = SourceModule::read(DocumentKind::PolicyTest, tests, &[&policy.tree])?;
     check_package(&policy, &tests)?;
     let program = Program::new(vec![policy, tests])?;
     let SourceModule { text, tree } = program.module(1);

@@ -4,7 +4,7 @@ use super::module::SourceModule;
 use super::paths::{Names, Paths};
 use super::policy::Policy;
 use super::tree::{Expr, ExprKind, Op, StatementKind};
-use agent_decide::Ruling;
+use agent_decide::PolicyDecision;
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_text::nearest;
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,14 +114,14 @@ fn report(
 /// nothing if a ruling failed.
 pub fn unused_rules<'r>(
     policy: &Policy,
-    rulings: impl IntoIterator<Item = &'r Ruling>,
+    policy_decisions: impl IntoIterator<Item = &'r PolicyDecision>,
 ) -> Vec<Diagnostic> {
     let mut held = BTreeSet::new();
-    for ruling in rulings {
-        if ruling.answer.is_err() {
+    for policy_decision in policy_decisions {
+        if policy_decision.answer.is_err() {
             return Vec::new();
         }
-        held.extend(ruling.lines.iter().copied());
+        held.extend(policy_decision.lines.iter().copied());
     }
     let SourceModule { text, tree } = policy.module();
     let mut problems = Problems::new(text);

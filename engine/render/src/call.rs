@@ -1,7 +1,7 @@
 //! The answer to a one-call plan.
 
 use super::lock::lock_digest;
-use super::styled::{Part, Style, Styled};
+use super::styled::{Style, Styled, StyledSpan};
 use agent_decide::{AuthorizedCall, CallVerdict};
 use agent_lower::{digest, integrity};
 use agent_syntax::canonical;
@@ -57,7 +57,7 @@ pub fn call_verdict_json(verdict: &CallVerdict<'_>) -> String {
 }
 
 /// The same for people.
-pub fn call_verdict(verdict: &CallVerdict<'_>) -> Vec<Part> {
+pub fn call_verdict(verdict: &CallVerdict<'_>) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     match verdict {
         CallVerdict::Allowed(call) => {

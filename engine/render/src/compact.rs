@@ -33,7 +33,7 @@ mod capabilities;
 
 use super::resolution::{write_agent, write_constraints, write_reason};
 use agent_decide::{Outcome, Rejection, Resolution, constraint_failures};
-use agent_model::{Gate, Name, ServerView};
+use agent_model::{ConstraintKey, Name, ServerView};
 use agent_syntax::json::Writer;
 use agent_text::sort::sort_by;
 use rustc_hash::FxHashMap;
@@ -112,7 +112,7 @@ pub fn compact(resolution: &Resolution) -> String {
                 }
             });
             w.key("signed")
-                .array(|w| servers().for_each(|server| w.bool(server.gate().signed())));
+                .array(|w| servers().for_each(|server| w.bool(server.constraint_key().signed())));
             w.key("version").strings(servers().map(ServerView::version));
         });
     });
@@ -153,9 +153,9 @@ struct Failures<'r> {
     /// The first is empty: nothing fails.
     lists: Vec<Vec<Rejection<'r>>>,
     /// The list of servers whose failures name no publisher, by gate.
-    by_gate: [u32; Gate::COUNT],
+    by_key: [u32; ConstraintKey::COUNT],
     /// The list of unsigned servers where signatures are required.
-    by_publisher: FxHashMap<(Gate, &'r str), u32>,
+    by_publisher: FxHashMap<(ConstraintKey, &'r str), u32>,
 }
 
 impl<'r> Failures<'r> {
@@ -163,24 +163,25 @@ impl<'r> Failures<'r> {
         let constraints = resolution.constraints();
         let mut failures = Self {
             lists: vec![Vec::new()],
-            by_gate: [0; Gate::COUNT],
+            by_key: [0; ConstraintKey::COUNT],
             by_publisher: FxHashMap::default(),
         };
-        let mut seen = [false; Gate::COUNT];
+        let mut seen = [false; ConstraintKey::COUNT];
         for server in resolution.index().servers() {
-            let gate = server.gate();
-            let names_publisher = constraints.require_signed() && !gate.signed();
+            let constraint_key = server.constraint_key();
+            let names_publisher = constraints.require_signed() && !constraint_key.signed();
             let known = if names_publisher {
                 failures
                     .by_publisher
-                    .contains_key(&(gate, server.publisher()))
+                    .contains_key(&(constraint_key, server.publisher()))
             } else {
-                std::mem::replace(&mut seen[gate.number()], true)
+                std::mem::replace(&mut seen[constraint_key.number()], true)
             };
             if known {
                 continue;
             }
-            let list: Vec<_> = constraint_failures(constraints, gate, server.publisher()).collect();
+            let list: Vec<_> =
+                constraint_failures(constraints, constraint_key, server.publisher()).collect();
             let number = if list.is_empty() {
                 0
             } else {
@@ -190,21 +191,23 @@ impl<'r> Failures<'r> {
             if names_publisher {
                 failures
                     .by_publisher
-                    .insert((gate, server.publisher()), number);
+                    .insert((constraint_key, server.publisher()), number);
             } else {
-                failures.by_gate[gate.number()] = number;
+                failures.by_key[constraint_key.number()] = number;
             }
         }
         failures
     }
 
     fn number(&self, server: ServerView<'_>) -> u32 {
-        let gate = server.gate();
+        let constraint_key = server.constraint_key();
         let by_publisher = if self.by_publisher.is_empty() {
             None
         } else {
-            self.by_publisher.get(&(gate, server.publisher()))
+            self.by_publisher.get(&(constraint_key, server.publisher()))
         };
-        by_publisher.copied().unwrap_or(self.by_gate[gate.number()])
+        by_publisher
+            .copied()
+            .unwrap_or(self.by_key[constraint_key.number()])
     }
 }

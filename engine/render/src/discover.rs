@@ -1,7 +1,7 @@
 //! The servers of an index by category.
 
 use super::report::write_place;
-use super::styled::{Part, Style, Styled, count};
+use super::styled::{Style, Styled, StyledSpan, count};
 use agent_model::{Index, Residency, ServerView};
 use agent_syntax::json::Writer;
 
@@ -17,7 +17,7 @@ fn servers_of_none(index: &Index) -> Vec<ServerView<'_>> {
 
 fn residencies(server: ServerView<'_>) -> String {
     let names: Vec<_> = server
-        .gate()
+        .constraint_key()
         .residency()
         .iter()
         .map(Residency::as_str)
@@ -26,7 +26,7 @@ fn residencies(server: ServerView<'_>) -> String {
 }
 
 /// A table for each category.
-pub fn discover(index: &Index) -> Vec<Part> {
+pub fn discover(index: &Index) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     out.put(Style::Heading, count(index.len(), "server"))
         .plain(" in ")
@@ -52,13 +52,18 @@ fn table(out: &mut Styled, name: &str, servers: &[ServerView<'_>]) {
     let rows: Vec<[String; 5]> = servers
         .iter()
         .map(|server| {
-            let gate = server.gate();
+            let constraint_key = server.constraint_key();
             [
                 server.id().to_owned(),
                 server.version().to_owned(),
-                if gate.signed() { "signed" } else { "unsigned" }.to_owned(),
+                if constraint_key.signed() {
+                    "signed"
+                } else {
+                    "unsigned"
+                }
+                .to_owned(),
                 residencies(*server),
-                gate.max_sensitivity().as_str().to_owned(),
+                constraint_key.max_sensitivity().as_str().to_owned(),
             ]
         })
         .collect();
@@ -112,17 +117,17 @@ pub fn discover_json(index: &Index) -> String {
 
 /// The members of a server.
 pub(super) fn write_server(w: &mut Writer, server: ServerView<'_>) {
-    let gate = server.gate();
+    let constraint_key = server.constraint_key();
     w.key("categories").strings(server.categories());
     w.key("endpoint").string(server.endpoint());
     w.key("id").string(server.id());
     w.key("maxSensitivity")
-        .string(gate.max_sensitivity().as_str());
+        .string(constraint_key.max_sensitivity().as_str());
     w.key("place").object(|w| write_place(w, &server.place()));
     w.key("publisher").string(server.publisher());
     w.key("residency")
-        .strings(gate.residency().iter().map(Residency::as_str));
+        .strings(constraint_key.residency().iter().map(Residency::as_str));
     w.key("scopes").strings(server.scopes());
-    w.key("signed").bool(gate.signed());
+    w.key("signed").bool(constraint_key.signed());
     w.key("version").string(server.version());
 }

@@ -1,12 +1,12 @@
 //! Named differences.
 
-use super::styled::{Part, Style, Styled};
+use super::styled::{Style, Styled, StyledSpan};
 use agent_decide::Drift;
 use agent_explain::drift as sentence;
 use agent_syntax::json::Writer;
 
 /// A line for each drift; a widening is marked.
-pub fn drifts(drifts: &[Drift]) -> Vec<Part> {
+pub fn drifts(drifts: &[Drift]) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     for drift in drifts {
         out.put(

@@ -1,7 +1,7 @@
 //! What an agent sees of tools, as MCP has it and for people \[4, 6\].
 
 use super::drifts::write_drifts;
-use super::styled::{Part, Style, Styled, count};
+use super::styled::{Style, Styled, StyledSpan, count};
 use super::tools::write_ruling;
 use agent_decide::{Definition, DenialReason, Entry, Expanded, Exposed, NotExpanded, Services};
 use agent_diagnostic::Code;
@@ -73,7 +73,10 @@ pub fn expanded_json(expanded: &Expanded<'_>) -> String {
 pub fn not_expanded_json(refused: &NotExpanded) -> String {
     let mut w = Writer::pretty();
     w.object(|w| match refused {
-        NotExpanded::Denied { denials, ruling } => {
+        NotExpanded::Denied {
+            denials,
+            policy_decision,
+        } => {
             w.key("code").string(Code::ExpansionDenied.name());
             w.key("denied").array(|w| {
                 for one in denials.as_slice() {
@@ -92,7 +95,7 @@ pub fn not_expanded_json(refused: &NotExpanded) -> String {
                 }
             });
             w.key("policy");
-            write_ruling(w, ruling.as_deref());
+            write_ruling(w, policy_decision.as_deref());
         }
         NotExpanded::Drifted(drifts) => {
             let drifts = drifts.as_slice();
@@ -139,7 +142,7 @@ pub fn services_json(services: &Services<'_>) -> String {
 }
 
 /// The tools that an agent sees, a line for each.
-pub fn exposed(exposed: &Exposed<'_>) -> Vec<Part> {
+pub fn exposed(exposed: &Exposed<'_>) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     out.put(Style::Heading, count(exposed.entries.len(), "tool"))
         .plain(" exposed, ")
@@ -162,7 +165,7 @@ pub fn exposed(exposed: &Exposed<'_>) -> Vec<Part> {
 }
 
 /// The tools that an expansion adds, a line for each.
-pub fn expanded(expanded: &Expanded<'_>) -> Vec<Part> {
+pub fn expanded(expanded: &Expanded<'_>) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     let Expanded {
         needed,
@@ -187,7 +190,7 @@ pub fn expanded(expanded: &Expanded<'_>) -> Vec<Part> {
 }
 
 /// The tools that a stub stands for, a line for each.
-pub fn services(services: &Services<'_>) -> Vec<Part> {
+pub fn services(services: &Services<'_>) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     let tokens = services.tools.iter().map(|one| one.tokens).sum();
     out.put(Style::Heading, count(services.tools.len(), "tool"))

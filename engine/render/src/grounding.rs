@@ -1,7 +1,7 @@
 //! Whether a summary says what a payload says \[1\].
 
 use super::report::write_place;
-use super::styled::{Part, Style, Styled, count};
+use super::styled::{Style, Styled, StyledSpan, count};
 use agent_decide::{Grounding, Quote, Reason, Verdict};
 use agent_explain::{Citation, cite, ungrounded_code, ungrounded_reason};
 use agent_syntax::json::Writer;
@@ -108,7 +108,7 @@ fn write_reason(w: &mut Writer, grounding: &Grounding<'_>, reason: &Reason) {
 }
 
 /// The same for people.
-pub fn grounding(grounding: &Grounding<'_>) -> Vec<Part> {
+pub fn grounding(grounding: &Grounding<'_>) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     let (all, failed) = (grounding.verdicts.len(), grounding.failed());
     if failed == 0 {

@@ -34,7 +34,7 @@ pub use plan::{PlanReport, authorized_plan, plan_answer, validation_report};
 pub use report::{File, Format, report};
 pub use resolution::{FULL_LIMIT, resolution};
 pub use schemas::{schemas, schemas_json};
-pub use styled::{Part, Style};
+pub use styled::{Style, StyledSpan};
 pub use summary::{match_summary, summary, summary_json};
 pub use why::{why, why_json};
 

@@ -23,7 +23,7 @@ pub fn matching(matching: &Matching) -> Result<String, Diagnostic> {
             .array(|w| write_requirements(w, matching));
         w.key("satisfied").bool(matching.satisfied());
         w.key("task");
-        match &matching.circumstances().task {
+        match &matching.evaluation_context().task {
             None => w.null(),
             Some(task) => w.object(|w| w.key("id").string(task.id.as_str())),
         }

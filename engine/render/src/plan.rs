@@ -1,15 +1,15 @@
 //! The answer to a sequential plan: the validation report, and what may run \[3\].
 
 use super::lock::lock_digest;
-use super::styled::{Part, Style, Styled};
-use agent_decide::{AuthorizedPlan, PlanAnswer, PlanContext, PlanRules, RunCheck};
+use super::styled::{Style, Styled, StyledSpan};
+use agent_decide::{AuthorizedPlan, PlanAnswer, PlanContext, PlanPolicy, RunCheck};
 use agent_diagnostic::{Change, ChangeKind, ChangeSet, Finding};
 use agent_explain::deferred;
-use agent_lower::{Examined, digest};
+use agent_lower::{Validated, digest};
 use agent_model::{Input, Plan};
 use agent_syntax::canonical;
 use agent_syntax::json::Writer;
-use agent_text::Source;
+use agent_text::DocumentKind;
 
 /// The one kind of obligation that there is.
 const APPROVAL: &str = "approval";
@@ -18,9 +18,9 @@ const APPROVAL: &str = "approval";
 #[derive(Debug, Clone, Copy)]
 pub struct PlanReport<'a> {
     /// The plan.
-    pub plan: &'a Examined<Plan>,
+    pub plan: &'a Validated<Plan>,
     /// What it was decided by.
-    pub rules: &'a PlanRules,
+    pub rules: &'a PlanPolicy,
     /// What else there is.
     pub context: PlanContext<'a>,
     /// The answer.
@@ -193,19 +193,19 @@ fn write_change(w: &mut Writer, change: &Change) {
 }
 
 /// What a report calls a document.
-fn document(source: Source) -> &'static str {
+fn document(source: DocumentKind) -> &'static str {
     match source {
-        Source::Request => "request",
-        Source::ToolPool => "tool_pool",
-        Source::Profile => "instruction_profile",
-        Source::Lock => "lock",
-        Source::Index => "index",
-        Source::Catalogue => "catalogue",
-        Source::StepInput => "input",
-        Source::StepOutput => "output",
-        Source::Summary => "summary",
-        Source::Payload => "payload",
-        Source::Document => "schema",
+        DocumentKind::Request => "request",
+        DocumentKind::ToolPool => "tool_pool",
+        DocumentKind::Profile => "instruction_profile",
+        DocumentKind::Lock => "lock",
+        DocumentKind::Index => "index",
+        DocumentKind::Catalogue => "catalogue",
+        DocumentKind::StepInput => "input",
+        DocumentKind::StepOutput => "output",
+        DocumentKind::Summary => "summary",
+        DocumentKind::Payload => "payload",
+        DocumentKind::Document => "schema",
         _ => "plan",
     }
 }
@@ -278,7 +278,7 @@ fn against(w: &mut Writer, authorized: &AuthorizedPlan) {
 }
 
 /// The answer for people: the steps, and what becomes of each.
-pub fn plan_answer(report: &PlanReport<'_>) -> Vec<Part> {
+pub fn plan_answer(report: &PlanReport<'_>) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     let name = report.plan.value.as_ref().map(|plan| &*plan.id.value);
     match &report.answer.authorized {

@@ -3,13 +3,13 @@
 use crate::VERSION;
 use agent_diagnostic::{Code, Diagnostic, Edit, Fix, Label, Severity};
 use agent_syntax::json::Writer;
-use agent_text::{Place, Source};
+use agent_text::{DocumentKind, Place};
 
 /// The path under which an input is to be named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     /// The input.
-    pub source: Source,
+    pub source: DocumentKind,
     /// Its path, as the user named it.
     pub path: String,
 }
@@ -39,7 +39,7 @@ pub fn report(format: Format, diagnostics: &[Diagnostic], files: &[File]) -> Str
 pub(super) struct Files<'f>(pub(super) &'f [File]);
 
 impl<'f> Files<'f> {
-    fn path(self, source: Source) -> &'f str {
+    fn path(self, source: DocumentKind) -> &'f str {
         self.0
             .iter()
             .find(|file| file.source == source)
@@ -154,30 +154,30 @@ pub(super) fn write_place(w: &mut Writer, place: &Place) {
     w.key("source").string(source_name(place.source));
 }
 
-fn source_name(source: Source) -> &'static str {
+fn source_name(source: DocumentKind) -> &'static str {
     match source {
-        Source::Manifest => "manifest",
-        Source::Index => "index",
-        Source::Lock => "lock",
-        Source::Explanation => "explanation",
-        Source::Task => "task",
-        Source::Tenant => "tenant",
-        Source::Health => "health",
-        Source::Context => "context",
-        Source::Policy => "policy",
-        Source::PolicyTest => "policy-test",
-        Source::Import => "import",
-        Source::Overlay => "overlay",
-        Source::Plan => "plan",
-        Source::Catalogue => "catalogue",
-        Source::Summary => "summary",
-        Source::Payload => "payload",
-        Source::Request => "request",
-        Source::ToolPool => "tool-pool",
-        Source::Profile => "profile",
-        Source::StepInput => "input",
-        Source::StepOutput => "output",
-        Source::Document => "document",
+        DocumentKind::Manifest => "manifest",
+        DocumentKind::Index => "index",
+        DocumentKind::Lock => "lock",
+        DocumentKind::Explanation => "explanation",
+        DocumentKind::Task => "task",
+        DocumentKind::Tenant => "tenant",
+        DocumentKind::Health => "health",
+        DocumentKind::Context => "context",
+        DocumentKind::Policy => "policy",
+        DocumentKind::PolicyTest => "policy-test",
+        DocumentKind::Import => "import",
+        DocumentKind::Overlay => "overlay",
+        DocumentKind::Plan => "plan",
+        DocumentKind::Catalogue => "catalogue",
+        DocumentKind::Summary => "summary",
+        DocumentKind::Payload => "payload",
+        DocumentKind::Request => "request",
+        DocumentKind::ToolPool => "tool-pool",
+        DocumentKind::Profile => "profile",
+        DocumentKind::StepInput => "input",
+        DocumentKind::StepOutput => "output",
+        DocumentKind::Document => "document",
     }
 }
 

@@ -1,6 +1,6 @@
 //! The list of schemas.
 
-use super::styled::{Part, Style, Styled};
+use super::styled::{Style, Styled, StyledSpan};
 use agent_json_schema::Described;
 use agent_syntax::json::Writer;
 
@@ -22,7 +22,7 @@ pub fn schemas_json(schemas: &[Described]) -> String {
 }
 
 /// The same for people.
-pub fn schemas(schemas: &[Described]) -> Vec<Part> {
+pub fn schemas(schemas: &[Described]) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     for (heading, of_mova) in [
         ("Schemas of the project", false),

@@ -23,7 +23,7 @@ pub enum Style {
 
 /// A piece of text of one meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct StyledSpan {
     /// What it means.
     pub style: Style,
     /// The text; lines are ended by `\n`.
@@ -33,7 +33,7 @@ pub struct Part {
 /// A text in the making.
 #[derive(Debug, Default)]
 pub(super) struct Styled {
-    parts: Vec<Part>,
+    parts: Vec<StyledSpan>,
 }
 
 impl Styled {
@@ -41,7 +41,7 @@ impl Styled {
     pub(super) fn put(&mut self, style: Style, text: impl AsRef<str>) -> &mut Self {
         match self.parts.last_mut() {
             Some(last) if last.style == style => last.text.push_str(text.as_ref()),
-            _ => self.parts.push(Part {
+            _ => self.parts.push(StyledSpan {
                 style,
                 text: text.as_ref().to_owned(),
             }),
@@ -69,7 +69,7 @@ impl Styled {
         self.plain("\n")
     }
 
-    pub(super) fn finish(self) -> Vec<Part> {
+    pub(super) fn finish(self) -> Vec<StyledSpan> {
         self.parts
     }
 }

@@ -3,9 +3,9 @@
 use super::report::write_place;
 use super::resolution::{write_agent, write_constraints};
 use super::story::{tell_funnel, tell_reasons, write_fixes, write_reasons};
-use super::styled::{Part, Style, Styled, count};
+use super::styled::{Style, Styled, StyledSpan, count};
 use super::tools;
-use agent_decide::{Matching, Near, Resolution, TieBreak};
+use agent_decide::{Matching, NearMiss, Resolution, TieBreak};
 use agent_lower::integrity;
 use agent_model::Name;
 use agent_syntax::json::Writer;
@@ -17,7 +17,7 @@ pub(super) const NEAREST: usize = 5;
 pub(super) const ELIGIBLE: usize = 5;
 
 /// What was selected and why; what could not be, the reasons, and the nearest fixes.
-pub fn summary(resolution: &Resolution) -> Vec<Part> {
+pub fn summary(resolution: &Resolution) -> Vec<StyledSpan> {
     let manifest = resolution.manifest();
     let mut out = Styled::default();
     out.put(Style::Heading, manifest.agent.name.as_str())
@@ -40,9 +40,9 @@ pub fn summary(resolution: &Resolution) -> Vec<Part> {
 }
 
 /// As [`summary`], of a task without an agent.
-pub fn match_summary(matching: &Matching) -> Vec<Part> {
+pub fn match_summary(matching: &Matching) -> Vec<StyledSpan> {
     let mut out = Styled::default();
-    let task = matching.circumstances().task.as_ref();
+    let task = matching.evaluation_context().task.as_ref();
     let id = task.map_or("no task", |task| task.id.as_str());
     out.put(Style::Heading, id)
         .plain(format!(
@@ -142,7 +142,7 @@ fn funnel(out: &mut Styled, resolution: &Resolution, number: usize) {
 }
 
 /// A rejected server, why, and what would change that.
-pub(super) fn nearest(out: &mut Styled, near: &Near<'_>) {
+pub(super) fn nearest(out: &mut Styled, near: &NearMiss<'_>) {
     out.plain("  ")
         .name(near.server.id())
         .plain(format!(" {}", near.server.version()))
@@ -227,7 +227,7 @@ pub(super) fn write_requirement(w: &mut Writer, resolution: &Resolution, number:
 }
 
 /// The members of a rejected server.
-pub(super) fn write_near(w: &mut Writer, near: &Near<'_>) {
+pub(super) fn write_near(w: &mut Writer, near: &NearMiss<'_>) {
     w.key("fixes").array(|w| write_fixes(w, &near.fixes));
     w.key("id").string(near.server.id());
     w.key("place")

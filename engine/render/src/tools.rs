@@ -8,7 +8,7 @@ use super::story::{
 };
 use super::styled::{Style, Styled, count};
 use super::summary::{ELIGIBLE, NEAREST, mark};
-use agent_decide::{CapabilityFunnel, Matching, NearTool, Ruling};
+use agent_decide::{CapabilityFunnel, Matching, NearTool, PolicyDecision};
 use agent_explain::{ToolStory, outranked, policy_error, tool_story};
 use agent_lower::{definition_digest, integrity};
 use agent_model::{Name, ServerView, ToolView};
@@ -82,8 +82,8 @@ fn heading(out: &mut Styled, matching: &Matching, number: usize) {
 
 fn policy_failure(out: &mut Styled, matching: &Matching, number: usize) {
     let Some(error) = matching
-        .ruling(number)
-        .and_then(|ruling| ruling.answer.as_ref().err())
+        .policy_decision(number)
+        .and_then(|policy_decision| policy_decision.answer.as_ref().err())
     else {
         return;
     };
@@ -258,7 +258,7 @@ pub(super) fn write_requirement(w: &mut Writer, matching: &Matching, number: usi
     w.key("place")
         .object(|w| write_place(w, &matching.place(number, requirement.span)));
     w.key("policy");
-    write_ruling(w, matching.ruling(number));
+    write_ruling(w, matching.policy_decision(number));
     w.key("selected");
     match selected {
         None => w.null(),
@@ -279,13 +279,13 @@ pub(super) fn write_requirement(w: &mut Writer, matching: &Matching, number: usi
 }
 
 /// What a policy said beside the ids, or null where it was not asked.
-pub(super) fn write_ruling(w: &mut Writer, ruling: Option<&Ruling>) {
-    let Some(ruling) = ruling else {
+pub(super) fn write_ruling(w: &mut Writer, policy_decision: Option<&PolicyDecision>) {
+    let Some(policy_decision) = policy_decision else {
         return w.null();
     };
     w.object(|w| {
         w.key("error");
-        match &ruling.answer {
+        match &policy_decision.answer {
             Ok(_) => w.null(),
             Err(error) => w.object(|w| {
                 w.key("detail").string(&error.detail);
@@ -297,7 +297,8 @@ pub(super) fn write_ruling(w: &mut Writer, ruling: Option<&Ruling>) {
                 w.key("reason").string(error.kind.name());
             }),
         }
-        w.key("lines").numbers(ruling.lines.iter().copied());
+        w.key("lines")
+            .numbers(policy_decision.lines.iter().copied());
     });
 }
 

@@ -3,7 +3,7 @@
 use super::discover::write_server;
 use super::report::{File, Files};
 use super::story::{tell_check, tell_reasons, tell_verdict, write_checks};
-use super::styled::{Part, Style, Styled};
+use super::styled::{Style, Styled, StyledSpan};
 use super::summary::{nearest, requirement, write_near, write_requirement};
 use super::tools;
 use agent_decide::Resolution;
@@ -17,7 +17,7 @@ const REJECTED: usize = 10;
 /// The whole story of a server (`id` or `id@version`), of every requirement of a category, or of
 /// both. None if there is neither. A source that `files` doesn't name is named by its usual file
 /// name.
-pub fn why(resolution: &Resolution, name: &str, files: &[File]) -> Option<Vec<Part>> {
+pub fn why(resolution: &Resolution, name: &str, files: &[File]) -> Option<Vec<StyledSpan>> {
     let files = Files(files);
     let Subject {
         servers,

@@ -6,7 +6,7 @@
 
 use super::node::{Entry, Node, Value};
 use agent_diagnostic::{Code, Problems};
-use agent_text::{Source, Span};
+use agent_text::{DocumentKind, Span};
 use rustc_hash::FxHashMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ pub const DEPTH_LIMIT: usize = 64;
 /// Returns the noun for the text.
 fn noun(problems: &Problems<'_>) -> &'static str {
     match problems.text().source() {
-        Source::Manifest => "the frontmatter",
+        DocumentKind::Manifest => "the frontmatter",
         _ => "the file",
     }
 }
@@ -405,7 +405,7 @@ impl<'t> Offsets<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_text::{Source, Text};
+    use agent_text::{DocumentKind, Text};
 
     /// Returns the source text of every key and value in their order.
     fn sources(text: &str) -> Vec<String> {
@@ -422,7 +422,7 @@ mod tests {
                 _ => {}
             }
         }
-        let text = Text::new(Source::Manifest, text.to_owned());
+        let text = Text::new(DocumentKind::Manifest, text.to_owned());
         let mut problems = Problems::new(&text);
         let within = Span::new(0, text.as_str().len());
         let root = parse(within, &mut problems).expect("the tests are given YAML that can be read");

@@ -11,7 +11,7 @@ pub use spelling::{LIKENESS_LIMIT, Likeness, nearest};
 
 /// The kind of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Source {
+pub enum DocumentKind {
     /// `agents.md`.
     Manifest,
     /// `mcp.index.json`.
@@ -59,7 +59,7 @@ pub enum Source {
     Document,
 }
 
-impl Source {
+impl DocumentKind {
     /// Returns the usual file name of the input.
     pub fn usual_name(self) -> &'static str {
         match self {
@@ -133,7 +133,7 @@ pub struct Spanned<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The input.
-    pub source: Source,
+    pub source: DocumentKind,
     /// The bytes of the text.
     pub span: Span,
     /// The position of the start.
@@ -145,14 +145,14 @@ pub struct Place {
 /// An input text in UTF-8, whose lines are numbered on first use.
 #[derive(Debug, Clone)]
 pub struct Text {
-    source: Source,
+    source: DocumentKind,
     text: String,
     lines: std::sync::OnceLock<LineIndex>,
 }
 
 impl Text {
     /// Returns a text of an input.
-    pub fn new(source: Source, text: String) -> Self {
+    pub fn new(source: DocumentKind, text: String) -> Self {
         Self {
             source,
             text,
@@ -161,7 +161,7 @@ impl Text {
     }
 
     /// Returns the kind of the input.
-    pub fn source(&self) -> Source {
+    pub fn source(&self) -> DocumentKind {
         self.source
     }
 

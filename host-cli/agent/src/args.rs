@@ -142,8 +142,8 @@ pub(crate) struct IndexOption {
 
 /// What requirements of capabilities are decided under.
 #[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Circumstances")]
-pub(crate) struct Circumstances {
+#[command(next_help_heading = "EvaluationContext")]
+pub(crate) struct EvaluationContext {
     /// The configuration of the tenant: priorities, tier, policy, token budget (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tenant: Option<Input>,
@@ -176,7 +176,7 @@ pub(crate) struct Before {
 
 /// The task, where it may be absent.
 #[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Circumstances")]
+#[command(next_help_heading = "EvaluationContext")]
 pub(crate) struct TaskOption {
     /// A task, whose required capabilities come behind those of the manifest (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -262,7 +262,7 @@ pub(crate) struct Resolve {
     pub(crate) task: TaskOption,
 
     #[command(flatten)]
-    pub(crate) circumstances: Circumstances,
+    pub(crate) evaluation_context: EvaluationContext,
 }
 
 /// Decide which tools a task gets, for the capabilities it requires
@@ -286,7 +286,7 @@ pub(crate) struct Match {
     pub(crate) output: Output,
 
     #[command(flatten)]
-    pub(crate) circumstances: Circumstances,
+    pub(crate) evaluation_context: EvaluationContext,
 }
 
 /// Refuses `-`, which everywhere else stands for a standard stream.
@@ -356,7 +356,7 @@ pub(crate) struct Expand {
     pub(crate) task: TaskOption,
 
     #[command(flatten)]
-    pub(crate) circumstances: Circumstances,
+    pub(crate) evaluation_context: EvaluationContext,
 }
 
 /// Check that a summary says what a payload says
@@ -583,7 +583,7 @@ pub(crate) struct Why {
     pub(crate) task: TaskOption,
 
     #[command(flatten)]
-    pub(crate) circumstances: Circumstances,
+    pub(crate) evaluation_context: EvaluationContext,
 }
 
 /// Show what differs between two locks, or between a lock and what would be resolved now
@@ -616,7 +616,7 @@ pub(crate) struct Diff {
     pub(crate) task: TaskOption,
 
     #[command(flatten)]
-    pub(crate) circumstances: Circumstances,
+    pub(crate) evaluation_context: EvaluationContext,
 }
 
 /// Check that the index still has what was locked

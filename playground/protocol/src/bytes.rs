@@ -51,7 +51,7 @@ mod tests {
             },
             all: 7,
             funnel: vec![],
-            ruling: None,
+            policy_decision: None,
             outcome,
         }
     }

@@ -23,7 +23,7 @@ pub enum DocumentKind {
     Health,
     /// A policy.
     Policy,
-    /// What a policy is told of the circumstances.
+    /// The context of a policy.
     Context,
     /// A plan of one call.
     Call,

@@ -30,7 +30,7 @@ pub struct Inputs {
     /// The text of a policy in Rego. The module without an evaluator allows nothing under one.
     #[serde(default)]
     pub policy: Option<String>,
-    /// The text of what the policy is told of the circumstances, YAML or JSON.
+    /// The text of the context of the policy, YAML or JSON.
     #[serde(default)]
     pub context: Option<String>,
 }
@@ -55,7 +55,7 @@ pub struct EvaluationContext {
     /// The text of a policy in Rego. The module without an evaluator allows nothing under one.
     #[serde(default)]
     pub policy: Option<String>,
-    /// The text of what the policy is told of the circumstances, YAML or JSON.
+    /// The text of the context of the policy, YAML or JSON.
     #[serde(default)]
     pub context: Option<String>,
 }

@@ -37,7 +37,7 @@ pub struct Texts {
     pub health: Option<String>,
     /// A policy.
     pub policy: Option<String>,
-    /// What the policy is told of the circumstances.
+    /// The context of a policy.
     pub context: Option<String>,
 }
 

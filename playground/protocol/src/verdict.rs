@@ -65,7 +65,7 @@ pub struct Requirement {
     /// The checks in their order.
     pub funnel: Vec<Stage>,
     /// What the policy said of the candidates. Null: it was not asked.
-    pub ruling: Option<PolicyDecision>,
+    pub policy_decision: Option<PolicyDecision>,
     /// What became of it.
     pub outcome: Outcome,
 }

@@ -41,7 +41,7 @@ pub(super) fn filters(
     let first = categories(requirements);
     let capabilities = requirements.len() as u32 > first;
     let base = if filter.tools { first } else { 0 };
-    let ruled = requirements.iter().any(|it| it.ruling.is_some());
+    let ruled = requirements.iter().any(|it| it.policy_decision.is_some());
     let applies = |code: &str| {
         if code.starts_with("POLICY_") {
             ruled

@@ -67,31 +67,31 @@ fn texts(
     manifest: String,
     index: String,
     lock: Option<String>,
-    circumstances: Option<JsCircumstances>,
+    evaluation_context: Option<JsCircumstances>,
 ) -> Result<Texts, JsError> {
-    let circumstances = match circumstances {
-        Some(given) => texts::read(&given, &texts::CIRCUMSTANCES)?,
+    let evaluation_context = match evaluation_context {
+        Some(given) => texts::read(&given, &texts::EVALUATION_CONTEXT)?,
         None => Texts::default(),
     };
     Ok(Texts {
         manifest: Some(manifest),
         index: Some(index),
         lock,
-        ..circumstances
+        ..evaluation_context
     })
 }
 
 /// Which servers and tools the agent gets, and why. An existing `agents.lock` is compared if it is
-/// given; capabilities are decided under the circumstances that are given.
+/// given; capabilities are decided in the given evaluation context.
 ///
 /// # Errors
-/// When the circumstances are anything but texts by their names; never because of the texts. The explanation may not be larger than 256 MiB.
+/// When the evaluation context are anything but texts by their names; never because of the texts. The explanation may not be larger than 256 MiB.
 #[wasm_bindgen]
 pub fn resolve(
     manifest: String,
     index: String,
     lock: Option<String>,
-    circumstances: Option<JsCircumstances>,
+    evaluation_context: Option<JsCircumstances>,
 ) -> Result<JsResolution, JsError> {
     #[derive(Serialize)]
     struct Resolution {
@@ -100,7 +100,7 @@ pub fn resolve(
         resolution: Option<String>,
     }
     let mut inputs = Inputs::default();
-    inputs.read(texts(manifest, index, lock, circumstances)?);
+    inputs.read(texts(manifest, index, lock, evaluation_context)?);
     let resolution = inputs.resolve();
     let answer = Resolution {
         verdict: verdict::verdict(&inputs, resolution.as_ref()),
@@ -121,16 +121,16 @@ pub fn resolve(
 /// which `validate` tells.
 ///
 /// # Errors
-/// When the circumstances are anything but texts by their names; never because of the texts.
+/// When the evaluation context are anything but texts by their names; never because of the texts.
 #[wasm_bindgen]
 pub fn why(
     manifest: String,
     index: String,
     server: &str,
-    circumstances: Option<JsCircumstances>,
+    evaluation_context: Option<JsCircumstances>,
 ) -> Result<JsStories, JsError> {
     let mut inputs = Inputs::default();
-    inputs.read(texts(manifest, index, None, circumstances)?);
+    inputs.read(texts(manifest, index, None, evaluation_context)?);
     let stories = inputs.resolve().and_then(|resolution| {
         let subject = explain::subject(&resolution, server)?;
         let of_servers = subject.servers.iter().flat_map(|server| {

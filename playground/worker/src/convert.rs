@@ -2,7 +2,7 @@
 
 use crate::health;
 use agent_api::decide::{
-    Change, Counterfactual, Matching, Near, NearTool, Rejection, Resolution, TieBreak,
+    Change, Counterfactual, Matching, NearMiss, NearTool, Rejection, Resolution, TieBreak,
     token_estimate,
 };
 use agent_api::model::{Constraints, Residency, ServerView, ToolView};
@@ -12,20 +12,20 @@ use agent_protocol as shown;
 pub(crate) fn place(place: &text::Place) -> shown::Place {
     shown::Place {
         source: match place.source {
-            text::Source::Manifest => shown::DocumentKind::Manifest,
-            text::Source::Index => shown::DocumentKind::Index,
-            text::Source::Task => shown::DocumentKind::Task,
-            text::Source::Tenant => shown::DocumentKind::Tenant,
-            text::Source::Health => shown::DocumentKind::Health,
-            text::Source::Policy => shown::DocumentKind::Policy,
-            text::Source::Context => shown::DocumentKind::Context,
-            text::Source::Plan => shown::DocumentKind::Plan,
-            text::Source::ToolPool => shown::DocumentKind::ToolPool,
-            text::Source::Profile => shown::DocumentKind::Profile,
-            text::Source::Request => shown::DocumentKind::Request,
-            text::Source::Catalogue => shown::DocumentKind::Catalogue,
-            text::Source::Summary => shown::DocumentKind::Summary,
-            text::Source::Payload => shown::DocumentKind::Payload,
+            text::DocumentKind::Manifest => shown::DocumentKind::Manifest,
+            text::DocumentKind::Index => shown::DocumentKind::Index,
+            text::DocumentKind::Task => shown::DocumentKind::Task,
+            text::DocumentKind::Tenant => shown::DocumentKind::Tenant,
+            text::DocumentKind::Health => shown::DocumentKind::Health,
+            text::DocumentKind::Policy => shown::DocumentKind::Policy,
+            text::DocumentKind::Context => shown::DocumentKind::Context,
+            text::DocumentKind::Plan => shown::DocumentKind::Plan,
+            text::DocumentKind::ToolPool => shown::DocumentKind::ToolPool,
+            text::DocumentKind::Profile => shown::DocumentKind::Profile,
+            text::DocumentKind::Request => shown::DocumentKind::Request,
+            text::DocumentKind::Catalogue => shown::DocumentKind::Catalogue,
+            text::DocumentKind::Summary => shown::DocumentKind::Summary,
+            text::DocumentKind::Payload => shown::DocumentKind::Payload,
             // The others are not read here.
             _ => shown::DocumentKind::Lock,
         },
@@ -80,7 +80,7 @@ pub(crate) fn server_name(server: ServerView<'_>) -> shown::ServerName {
 }
 
 pub(crate) fn server(server: ServerView<'_>) -> shown::Server {
-    let gate = server.gate();
+    let constraint_key = server.constraint_key();
     let names = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_owned).collect();
     shown::Server {
         id: server.id().to_owned(),
@@ -88,9 +88,9 @@ pub(crate) fn server(server: ServerView<'_>) -> shown::Server {
         endpoint: server.endpoint().to_owned(),
         categories: names(&mut server.categories()),
         scopes: names(&mut server.scopes()),
-        residency: names(&mut gate.residency().iter().map(Residency::as_str)),
-        max_sensitivity: gate.max_sensitivity().as_str().to_owned(),
-        signed: gate.signed(),
+        residency: names(&mut constraint_key.residency().iter().map(Residency::as_str)),
+        max_sensitivity: constraint_key.max_sensitivity().as_str().to_owned(),
+        signed: constraint_key.signed(),
         publisher: server.publisher().to_owned(),
         place: place(&server.place()),
     }
@@ -155,7 +155,7 @@ pub(crate) fn tool_entry(tool: ToolView<'_>) -> shown::ToolEntry {
 pub(crate) fn near(
     resolution: &Resolution,
     requirement: usize,
-    near: &Near<'_>,
+    near: &NearMiss<'_>,
     edited: bool,
 ) -> shown::NearMiss {
     shown::NearMiss {
@@ -210,7 +210,7 @@ pub(crate) fn edit(edit: diagnostic::Edit) -> shown::Edit {
 pub(crate) fn fixes(
     resolution: &Resolution,
     requirement: usize,
-    near: &Near<'_>,
+    near: &NearMiss<'_>,
     edited: bool,
 ) -> Vec<shown::Fix> {
     let edits = |fix: &Counterfactual<'_>| {

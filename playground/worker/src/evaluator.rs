@@ -21,13 +21,13 @@ mod present {
         let matching = resolution.matching();
         // Without the tenant: a policy is for others, too, and of other tiers.
         let known = vocabulary(Some(resolution.index()), None);
-        let rulings: Vec<_> = (0..matching.len())
-            .filter_map(|number| matching.ruling(number))
+        let policy_decisions: Vec<_> = (0..matching.len())
+            .filter_map(|number| matching.policy_decision(number))
             .collect();
         let mut remarks = dead_rules(policy, &known);
         // What nobody asked has held for nothing either.
-        if !rulings.is_empty() {
-            remarks.extend(unused_rules(policy, rulings));
+        if !policy_decisions.is_empty() {
+            remarks.extend(unused_rules(policy, policy_decisions));
         }
         remarks
     }
@@ -35,7 +35,9 @@ mod present {
 
 #[cfg(not(feature = "policy"))]
 mod absent {
-    use agent_api::decide::{PolicyEngine, PolicyError, PolicyErrorKind, Resolution, Ruling};
+    use agent_api::decide::{
+        PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, Resolution,
+    };
     use agent_api::diagnostic::Diagnostic;
     use agent_api::lower::{Checked, Lowered};
 
@@ -44,8 +46,8 @@ mod absent {
     pub(crate) struct Policy;
 
     impl PolicyEngine for Policy {
-        fn ask(&self, _: &str) -> Ruling {
-            Ruling {
+        fn ask(&self, _: &str) -> PolicyDecision {
+            PolicyDecision {
                 answer: Err(PolicyError {
                     kind: PolicyErrorKind::Runtime,
                     detail: "this module has no evaluator of policies".to_owned(),

@@ -6,12 +6,12 @@ use agent_api::diagnostic::Edit;
 use agent_api::explain;
 use agent_api::lower::{self, Notation};
 use agent_api::model::{Health, HealthStatus, ServerView};
-use agent_api::text::{Source, Span, Text};
+use agent_api::text::{DocumentKind, Span, Text};
 use agent_protocol as shown;
 
 /// How a server does, and the edits of the snapshot that have it do otherwise.
 pub(crate) fn switch(matching: &Matching, server: ServerView<'_>) -> shown::HealthSwitch {
-    let health = matching.circumstances().health.as_deref();
+    let health = matching.evaluation_context().health.as_deref();
     let status = health.and_then(|health| health.status(server.id()));
     // Without a snapshot nobody asks for health, as if all were well.
     let passes = health.is_none() || status.is_some_and(HealthStatus::passes);
@@ -67,7 +67,7 @@ fn snapshot(matching: &Matching, id: &str, status: HealthStatus) -> Option<Edit>
         };
         line(&mut replacement, server.id(), of_it);
     }
-    let nowhere = Text::new(Source::Health, String::new()).place(Span::default());
+    let nowhere = Text::new(DocumentKind::Health, String::new()).place(Span::default());
     Some(Edit {
         place: nowhere,
         replacement,

@@ -1,7 +1,7 @@
 //! The inputs, each read when it changes.
 
 use crate::evaluator::{self, Policy};
-use agent_api::decide::{Circumstances, PolicyEngine, Resolution};
+use agent_api::decide::{EvaluationContext, PolicyEngine, Resolution};
 use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::{self, Lowered, Notation};
 use agent_api::model::{Context, Health, Index, Lock, Manifest, Task, Tenant};
@@ -56,7 +56,7 @@ impl<T> Read<T> {
     }
 }
 
-/// A manifest, an index, a lock, and the circumstances.
+/// A manifest, an index, a lock, and the evaluation context.
 #[derive(Default)]
 pub struct Inputs {
     pub(crate) manifest: Read<Manifest>,
@@ -144,7 +144,7 @@ impl Inputs {
     }
 
     /// What is decided under. None: it has errors.
-    fn circumstances(&self) -> Option<Circumstances> {
+    fn evaluation_context(&self) -> Option<EvaluationContext> {
         let refused = self.task.refused()
             || self.tenant.refused()
             || self.health.refused()
@@ -152,7 +152,7 @@ impl Inputs {
             || self.context.refused()
             || !self.contradictions.is_empty();
         let policy = self.policy.value.clone();
-        (!refused).then(|| Circumstances {
+        (!refused).then(|| EvaluationContext {
             task: self.task.value.clone(),
             tenant: self.tenant.value.clone(),
             health: self.health.value.clone(),
@@ -165,6 +165,6 @@ impl Inputs {
     pub(crate) fn resolve(&self) -> Option<Resolution> {
         let manifest = Arc::clone(self.manifest.value.as_ref()?);
         let index = Arc::clone(self.index.value.as_ref()?);
-        resolve(manifest, index, self.circumstances()?).ok()
+        resolve(manifest, index, self.evaluation_context()?).ok()
     }
 }

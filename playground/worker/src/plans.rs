@@ -7,11 +7,11 @@ mod steps;
 
 use crate::convert;
 use crate::inputs::Read;
-use agent_api::decide::PlanRules;
+use agent_api::decide::PlanPolicy;
 use agent_api::diagnostic;
 use agent_api::explain::{CheckState, Checked};
-use agent_api::lower::{self, Examined};
-use agent_api::model::{CallPlan, Index, Lock, Payload, Plan, Request, Summary, ToolCatalogue};
+use agent_api::lower::{self, Validated};
+use agent_api::model::{CallPlan, Index, Lock, Payload, Plan, Request, Summary, ToolsSnapshot};
 use agent_protocol::DocumentKind;
 use agent_protocol::plans::{
     self as page, About, Answer, Check, Fact, Outcome, RequestKind, Response,
@@ -24,16 +24,16 @@ const SHOWN: usize = 400;
 /// Keeps the inputs from one question to the next.
 #[derive(Default)]
 pub struct Session {
-    plan: Option<Arc<Examined<Plan>>>,
+    plan: Option<Arc<Validated<Plan>>>,
     tool_pool: String,
     profile: String,
     /// Both of them, read again when one changes.
-    rules: Option<Arc<PlanRules>>,
-    request: Option<Examined<Request>>,
+    rules: Option<Arc<PlanPolicy>>,
+    request: Option<Validated<Request>>,
     call: Read<CallPlan>,
     lock: Read<Lock>,
     index: Read<Index>,
-    catalogue: Read<ToolCatalogue>,
+    catalogue: Read<ToolsSnapshot>,
     summary: Read<Summary>,
     payload: Read<Payload>,
 }
@@ -60,7 +60,7 @@ impl Session {
         if rules_changed {
             let [pool, profile] = [&self.tool_pool, &self.profile];
             let [pool, profile] = [pool, profile].map(|text| text.clone().into_bytes());
-            self.rules = Some(Arc::new(PlanRules::new(pool, profile, None)));
+            self.rules = Some(Arc::new(PlanPolicy::new(pool, profile, None)));
         }
         Answer {
             revision: ask.revision,
@@ -90,7 +90,7 @@ impl Session {
                 self.index = Read::default();
                 self.index = Read::optional(text, lower::index);
             }
-            DocumentKind::Catalogue => self.catalogue = Read::optional(text, lower::tool_catalogue),
+            DocumentKind::Catalogue => self.catalogue = Read::optional(text, lower::tools_snapshot),
             DocumentKind::Summary => self.summary = lower::summary(text.into_bytes()).into(),
             DocumentKind::Payload => self.payload = lower::payload(text.into_bytes()).into(),
             _ => {}

@@ -19,16 +19,16 @@ pub(crate) const INPUTS: [(&str, u32); 9] = [
     ("manifest", DocumentKind::Manifest as u32),
     ("index", DocumentKind::Index as u32),
     ("lock", DocumentKind::Lock as u32),
-    CIRCUMSTANCES[0],
-    CIRCUMSTANCES[1],
-    CIRCUMSTANCES[2],
-    CIRCUMSTANCES[3],
-    CIRCUMSTANCES[4],
-    CIRCUMSTANCES[5],
+    EVALUATION_CONTEXT[0],
+    EVALUATION_CONTEXT[1],
+    EVALUATION_CONTEXT[2],
+    EVALUATION_CONTEXT[3],
+    EVALUATION_CONTEXT[4],
+    EVALUATION_CONTEXT[5],
 ];
 
 /// Those that requirements of capabilities are decided under.
-pub(crate) const CIRCUMSTANCES: [(&str, u32); 6] = [
+pub(crate) const EVALUATION_CONTEXT: [(&str, u32); 6] = [
     ("task", DocumentKind::Task as u32),
     ("tenant", DocumentKind::Tenant as u32),
     ("tenantId", Texts::TENANT_ID),
@@ -71,7 +71,7 @@ fn texts(value: &JsValue, known: &[(&str, u32)]) -> Result<Texts, String> {
 
 #[cfg(all(test, target_arch = "wasm32"))]
 mod tests {
-    use super::{CIRCUMSTANCES, INPUTS, Texts, texts};
+    use super::{EVALUATION_CONTEXT, INPUTS, Texts, texts};
     use serde::Serialize;
     use serde_wasm_bindgen::Serializer;
     use std::collections::BTreeMap;
@@ -119,7 +119,7 @@ mod tests {
             assert_eq!(texts(&value, &INPUTS), Err(expected.to_owned()));
         }
         assert_eq!(
-            texts(&object(&[("lock", "")]), &CIRCUMSTANCES),
+            texts(&object(&[("lock", "")]), &EVALUATION_CONTEXT),
             Err(
                 "lock is none of the texts, which are task, tenant, tenantId, health, policy, \
                  context"

@@ -16,7 +16,7 @@ pub(crate) fn tokens(
     if matching.is_empty() {
         return None;
     }
-    let tenant = matching.circumstances().tenant.as_ref();
+    let tenant = matching.evaluation_context().tenant.as_ref();
     let budget = tenant.and_then(|tenant| tenant.token_budget);
     let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let exposed = expose(lock, resolution.index());

@@ -4,11 +4,11 @@ use crate::inputs::Inputs;
 use crate::tokens::tokens;
 use crate::{convert, evaluator};
 use agent_api::decide::{
-    self, CapabilityFunnel, Drift, LockState, Matching, PolicyError, Resolution, Ruling,
+    self, CapabilityFunnel, Drift, LockState, Matching, PolicyDecision, PolicyError, Resolution,
 };
 use agent_api::diagnostic::Code;
 use agent_api::model::Name as _;
-use agent_api::text::{Source, Span, Text};
+use agent_api::text::{DocumentKind, Span, Text};
 use agent_api::{compare, explain, lower, render, verify};
 use agent_protocol as shown;
 
@@ -105,7 +105,7 @@ fn of_categories(resolution: &Resolution, requirements: &mut Vec<shown::Requirem
                 (Code::SensitivityExceeded, funnel.sensitivity),
                 (Code::UnsignedNotAllowed, funnel.signature),
             ]),
-            ruling: None,
+            policy_decision: None,
             outcome: outcome(resolution, number, unsatisfied <= EDITED),
         });
     }
@@ -114,8 +114,8 @@ fn of_categories(resolution: &Resolution, requirements: &mut Vec<shown::Requirem
 fn of_capabilities(matching: &Matching, requirements: &mut Vec<shown::Requirement>) {
     for (number, requirement) in matching.requirements().enumerate() {
         let funnel = matching.funnel(number);
-        let ruling = matching.ruling(number);
-        let failed = ruling.is_some_and(|ruling| ruling.answer.is_err());
+        let policy_decision = matching.policy_decision(number);
+        let failed = policy_decision.is_some_and(|policy_decision| policy_decision.answer.is_err());
         let capability = &requirement.capability;
         let tags = capability.constraints.iter();
         requirements.push(shown::Requirement {
@@ -130,7 +130,7 @@ fn of_capabilities(matching: &Matching, requirements: &mut Vec<shown::Requiremen
             place: convert::place(&matching.place(number, requirement.span)),
             all: funnel.tools,
             funnel: stages(&capability_stages(&funnel, failed)),
-            ruling: ruling.map(self::ruling),
+            policy_decision: policy_decision.map(self::policy_decision),
             outcome: capability_outcome(matching, number),
         });
     }
@@ -157,10 +157,10 @@ fn capability_stages(funnel: &CapabilityFunnel, failed: bool) -> [(Code, u32); 8
 
 /// Adds where a policy fails, each place once. That a requirement has no tool is said of it.
 fn policy_errors(matching: &Matching, found: &mut Vec<shown::Diagnostic>) {
-    let start = Text::new(Source::Policy, String::new()).place(Span::default());
+    let start = Text::new(DocumentKind::Policy, String::new()).place(Span::default());
     for number in 0..matching.len() {
         let error = matching
-            .ruling(number)
+            .policy_decision(number)
             .and_then(|it| it.answer.as_ref().err());
         let Some(error) = error else { continue };
         let diagnostic = shown::Diagnostic {
@@ -184,14 +184,14 @@ fn failure(error: &PolicyError) -> String {
     format!("{}: {}", explain::policy_error(error.kind), error.detail)
 }
 
-fn ruling(ruling: &Ruling) -> shown::PolicyDecision {
-    let error = ruling.answer.as_ref().err();
+fn policy_decision(policy_decision: &PolicyDecision) -> shown::PolicyDecision {
+    let error = policy_decision.answer.as_ref().err();
     shown::PolicyDecision {
         error: error.map(failure),
         error_at: error
             .and_then(|error| error.place.as_ref())
             .map(convert::place),
-        lines: ruling.lines.clone(),
+        lines: policy_decision.lines.clone(),
     }
 }
 

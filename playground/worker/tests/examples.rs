@@ -296,7 +296,7 @@ fn what_they_tell_to_try_helps() {
 
 /// The same for what is not in the manifest or the index.
 #[test]
-fn what_they_tell_to_try_with_the_circumstances_helps() {
+fn what_they_tell_to_try_with_the_evaluation_context_helps() {
     let investigator = named("domain-investigator");
     let mut told_so = texts(investigator);
     let before = text(investigator, DocumentKind::Health);

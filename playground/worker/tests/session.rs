@@ -191,7 +191,7 @@ fn the_verdict_of_hello_agent() {
                 place: place(DocumentKind::Manifest, (6, 7), (7, 53)),
                 all: 4,
                 funnel: funnel([3, 2, 2, 2, 2]),
-                ruling: None,
+                policy_decision: None,
                 outcome: Outcome::Selected(Selected {
                     server: name("acme-audiences", "2.1.0"),
                     tool: None,
@@ -213,7 +213,7 @@ fn the_verdict_of_hello_agent() {
                 place: place(DocumentKind::Manifest, (8, 7), (10, 23)),
                 all: 4,
                 funnel: funnel([1, 1, 1, 1, 1]),
-                ruling: None,
+                policy_decision: None,
                 outcome: Outcome::Selected(Selected {
                     server: name("chart-reports", "3.4.1"),
                     tool: None,
@@ -1536,7 +1536,7 @@ fn health_is_switched_by_an_edit() {
 }
 
 #[test]
-fn circumstances_with_errors_decide_nothing() {
+fn evaluation_contexts_with_errors_decide_nothing() {
     for (text, source) in [
         (
             Texts {

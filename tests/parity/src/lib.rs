@@ -8,7 +8,7 @@ use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::importer::Overlay;
 use agent_host::contract::lockfile::Drift;
 use agent_host::contract::plan::{CallVerdict, PlanVerdict};
-use agent_host::contract::view::{Part, ReportFormat};
+use agent_host::contract::view::{ReportFormat, StyledSpan};
 use agent_host::{Engine, ResourceAny};
 use agent_tests::inputs::{Given, Inputs, subjects};
 use agent_tests::native::Answers;
@@ -30,7 +30,7 @@ type Refused = Vec<Diagnostic>;
 struct Read {
     manifest: Option<ResourceAny>,
     index: ResourceAny,
-    circumstances: ResourceAny,
+    evaluation_context: ResourceAny,
     warnings: Vec<Diagnostic>,
 }
 
@@ -116,14 +116,14 @@ impl Instance {
         let Read {
             manifest,
             index,
-            circumstances,
+            evaluation_context,
             warnings: mut diagnostics,
         } = read;
         if let Some(manifest) = manifest {
             let resolution = call!(
                 self,
                 agent_engine_capability,
-                call_resolve(manifest, index, circumstances)
+                call_resolve(manifest, index, evaluation_context)
             );
             let resolution = match resolution {
                 Ok(resolution) => resolution,
@@ -143,7 +143,7 @@ impl Instance {
             );
             self.add_matching(&mut answers, matching);
         } else {
-            let matching = self.decide(None, index, circumstances);
+            let matching = self.decide(None, index, evaluation_context);
             let matching = matching.expect("nothing is forbidden");
             diagnostics.extend(call!(
                 self,
@@ -160,12 +160,12 @@ impl Instance {
         &mut self,
         manifest: Option<ResourceAny>,
         index: ResourceAny,
-        circumstances: ResourceAny,
+        evaluation_context: ResourceAny,
     ) -> Result<ResourceAny, Refused> {
         call!(
             self,
             agent_engine_capability.matching,
-            call_decide(manifest, index, circumstances)
+            call_decide(manifest, index, evaluation_context)
         )
     }
 
@@ -198,12 +198,12 @@ impl Instance {
             );
             parsed.expect("the context is valid")
         });
-        let circumstances = call!(
+        let evaluation_context = call!(
             self,
             agent_engine_policy.policy,
-            call_govern(policy, read.circumstances, context)
+            call_govern(policy, read.evaluation_context, context)
         );
-        let matching = match self.decide(read.manifest, read.index, circumstances) {
+        let matching = match self.decide(read.manifest, read.index, evaluation_context) {
             Ok(matching) => matching,
             Err(contradictions) => return self.reports(&contradictions),
         };
@@ -264,7 +264,7 @@ impl Instance {
         let lock = lock.map(|lock| self.lock(lock).expect("the lock is valid"));
         let plan = call!(self, agent_engine_plan.call_plan, call_parse(plan));
         let catalogue =
-            catalogue.map(|it| call!(self, agent_engine_plan.tool_catalogue, call_parse(it)));
+            catalogue.map(|it| call!(self, agent_engine_plan.tools_snapshot, call_parse(it)));
         let (plan, catalogue) = match (plan, catalogue.transpose()) {
             (Ok(plan), Ok(catalogue)) => (plan, catalogue),
             (plan, catalogue) => {
@@ -296,7 +296,7 @@ impl Instance {
         let lock = inputs.lock.as_deref();
         let lock = lock.map(|it| self.lock(it).expect("the lock is valid"));
         let catalogue = inputs.catalogue.as_deref().map(|it| {
-            call!(self, agent_engine_plan.tool_catalogue, call_parse(it))
+            call!(self, agent_engine_plan.tools_snapshot, call_parse(it))
                 .expect("the catalogue is valid")
         });
         let (tool_pool, profile) = (&inputs.tool_pool, &inputs.profile);
@@ -387,15 +387,15 @@ impl Instance {
         let Some(index) = index.filter(|_| !refused) else {
             return Err(found);
         };
-        let circumstances = call!(
+        let evaluation_context = call!(
             self,
-            agent_engine_capability.circumstances,
+            agent_engine_capability.evaluation_context,
             call_constructor(task, tenant, health)
         );
         Ok(Read {
             manifest,
             index,
-            circumstances,
+            evaluation_context,
             warnings: found,
         })
     }
@@ -576,7 +576,7 @@ fn found(read: Result<(ResourceAny, Vec<Diagnostic>), Refused>) -> Vec<Diagnosti
     }
 }
 
-fn add_parts(answers: &mut Answers, name: &str, parts: &[Part]) {
+fn add_parts(answers: &mut Answers, name: &str, parts: &[StyledSpan]) {
     let text = parts.iter().map(|part| &*part.text).collect();
     answers.insert(format!("{name}.txt"), text);
     let styled = parts.iter().map(|part| {

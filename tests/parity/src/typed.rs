@@ -80,7 +80,7 @@ impl Instance {
     /// If an input is not valid.
     pub fn typed_tools(&mut self, inputs: &Inputs) -> (Value, Vec<files::Locked>) {
         let read = self.read(inputs).expect("the inputs are valid");
-        let matching = self.decide(read.manifest, read.index, read.circumstances);
+        let matching = self.decide(read.manifest, read.index, read.evaluation_context);
         let it = matching.expect("nothing required is forbidden");
         let outcomes = call!(self, agent_engine_capability.matching, call_outcomes(it));
         let satisfied = call!(self, agent_engine_capability.matching, call_satisfied(it));

@@ -383,7 +383,7 @@ fn component_and_engine_agree_on_generated_worlds() {
 }
 
 #[test]
-fn component_and_engine_agree_on_capabilities_under_circumstances() {
+fn component_and_engine_agree_on_capabilities_in_an_evaluation_context() {
     on(tool_worlds(), WORLDS, |instance, world, style| {
         let mut all = vec![world.inputs(style)];
         if world.task.is_some() {

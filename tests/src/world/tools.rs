@@ -1,4 +1,4 @@
-//! Tools, requirements of capabilities and circumstances.
+//! Tools, requirements of capabilities and evaluation context.
 //!
 //! There are few verbs, resources, tags and names of tools, so that tools collide between servers,
 //! and so that many requirements are met in part.

@@ -4,7 +4,7 @@
 use agent_decide::{CallCheck, CallContext, CallDenial, CallVerdict, authorize_call};
 use agent_explain::{CheckState, apply, call_checks, call_denials, call_fixes};
 use agent_lower as lower;
-use agent_model::{CallPlan, Index, Lock, ToolCatalogue};
+use agent_model::{CallPlan, Index, Lock, ToolsSnapshot};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 struct World {
     index: Index,
     lock: Option<Lock>,
-    catalogue: Option<ToolCatalogue>,
+    catalogue: Option<ToolsSnapshot>,
 }
 
 impl World {
@@ -37,7 +37,7 @@ fn cases(verdict: &str) -> Vec<PathBuf> {
 fn world(case: &Path) -> Option<(CallPlan, World)> {
     let text = |name: &str| fs::read(case.join(name)).ok();
     let lock = text("agents.lock").map(lower::lock).transpose().ok()?;
-    let catalogue = text("catalogue.json").map(lower::tool_catalogue);
+    let catalogue = text("catalogue.json").map(lower::tools_snapshot);
     let catalogue = catalogue.transpose().ok()?;
     let plan = lower::call_plan(text("plan.json")?).ok()?.value;
     let index = lower::index(text("mcp.index.json")?).ok()?.value;

@@ -245,7 +245,7 @@ fn calls_of_real_tools_are_authorised_by_index_lock_and_catalogue() {
     let index = Arc::new(index.expect("an index").value);
     let lock = lock(captures.keys(), &index);
     let catalogue = json!(captures).to_string().into_bytes();
-    let catalogue = lower::tool_catalogue(catalogue).expect("a catalogue").value;
+    let catalogue = lower::tools_snapshot(catalogue).expect("a catalogue").value;
     let context = CallContext {
         index: &index,
         lock: Some(&lock),

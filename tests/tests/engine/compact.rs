@@ -1,7 +1,8 @@
 //! The compact explanation holds what the full one does.
 
 use agent_decide::{
-    Allowed, Circumstances, PolicyEngine, PolicyError, PolicyErrorKind, Resolution, Ruling,
+    Allowed, EvaluationContext, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind,
+    Resolution,
 };
 use agent_lower as lower;
 use agent_lower::Notation;
@@ -119,7 +120,7 @@ fn manifest(dice: &mut Dice) -> String {
 struct Moody(u64);
 
 impl PolicyEngine for Moody {
-    fn ask(&self, input: &str) -> Ruling {
+    fn ask(&self, input: &str) -> PolicyDecision {
         let kinds = [
             PolicyErrorKind::Budget,
             PolicyErrorKind::Runtime,
@@ -145,27 +146,27 @@ impl PolicyEngine for Moody {
                 Ok(Allowed { tools, reasons })
             }
         };
-        Ruling {
+        PolicyDecision {
             answer,
             lines: Vec::new(),
         }
     }
 }
 
-fn circumstances(dice: &mut Dice) -> Circumstances {
+fn evaluation_context(dice: &mut Dice) -> EvaluationContext {
     let tenant =
         "tenants:\n  - id: t\n    priorities:\n      classes: {paid: -1}\n      servers: {c: 9}\n";
     let health = "a: HEALTHY\nb: QUARANTINE\n";
     let read = |text: &str| text.as_bytes().to_vec();
     let content = Notation::ByContent;
-    Circumstances {
+    EvaluationContext {
         tenant: (dice.below(2) == 0)
             .then(|| Arc::new(lower::tenant(read(tenant), content, None).unwrap().value)),
         health: (dice.below(3) == 0)
             .then(|| Arc::new(lower::health(read(health), content).unwrap().value)),
         policy: (dice.below(2) == 0)
             .then(|| Arc::new(Moody(dice.below(12))) as Arc<dyn PolicyEngine>),
-        ..Circumstances::default()
+        ..EvaluationContext::default()
     }
 }
 
@@ -173,7 +174,11 @@ fn circumstances(dice: &mut Dice) -> Circumstances {
 fn resolved(dice: &mut Dice) -> Resolution {
     let index = lower::index(index(dice).into_bytes()).unwrap().value;
     let manifest = lower::manifest(manifest(dice).into_bytes()).unwrap().value;
-    Resolution::under(Arc::new(manifest), Arc::new(index), circumstances(dice))
+    Resolution::under(
+        Arc::new(manifest),
+        Arc::new(index),
+        evaluation_context(dice),
+    )
 }
 
 #[test]

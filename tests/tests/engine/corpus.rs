@@ -2,14 +2,14 @@
 //!
 //! | area | inputs | expected |
 //! |---|---|---|
-//! | `resolve` | `agents.md`, `mcp.index.json`, circumstances | lock, resolution, summary, and the diagnostics where there are any |
-//! | `match` | a task, `mcp.index.json`, circumstances, and perhaps `agents.md` | what `agent match` says |
+//! | `resolve` | `agents.md`, `mcp.index.json`, evaluation context | lock, resolution, summary, and the diagnostics where there are any |
+//! | `match` | a task, `mcp.index.json`, evaluation context, and perhaps `agents.md` | what `agent match` says |
 //! | `validate` | one of `agents.md`, `mcp.index.json`, `agents.lock`, a task, a tenant, a snapshot of health | its diagnostics |
 //! | `drift` | `newer.lock` and perhaps `older.lock`; or `agents.lock` and `mcp.index.json` | the named differences |
 //! | `ground` | `summary.json`, `payload.json` | what `agent ground` says |
 //! | `views` | `agents.md`, `mcp.index.json` | every view whole |
 //!
-//! Circumstances, each of which may be absent: `task`, `tenant`, `health` and `context`, as `.yaml`
+//! EvaluationContext, each of which may be absent: `task`, `tenant`, `health` and `context`, as `.yaml`
 //! or as `.json`; `tenant-id.txt`; and `policy.rego`.
 //!
 //! A SARIF document lists every rule, so that whole ones are in `views` only; elsewhere its
@@ -404,11 +404,11 @@ fn given(case: &Case, file: &str) -> Vec<u8> {
 }
 
 fn resolved(case: &Case) -> Answers {
-    let circumstances = &INPUTS[2..];
+    let evaluation_context = &INPUTS[2..];
     if case
         .files()
         .iter()
-        .any(|file| circumstances.contains(&&**file))
+        .any(|file| evaluation_context.contains(&&**file))
     {
         let mut answers = native::under(&inputs(case));
         answers.retain(|file, _| !file.starts_with("match."));

@@ -57,7 +57,7 @@ const OFFERING: &str = r#"[
       { "verb": "search", "resource": "internet" } ] } } } }
 ]"#;
 
-/// A task and an index, for pages that show a part of the circumstances.
+/// A task and an index, for pages that show a part of the evaluation context.
 fn demanding() -> Inputs {
     Inputs {
         index: OFFERING.into(),
@@ -232,7 +232,7 @@ fn the_example_of_capabilities_is_a_case() {
 }
 
 #[test]
-fn circumstances_in_the_reference_are_accepted() {
+fn evaluation_contexts_in_the_reference_are_accepted() {
     let given = |page: &str| Some(Given::text(first(page, "yaml")));
     let inputs = Inputs {
         index: b"[]".to_vec(),

@@ -12,7 +12,7 @@ use agent_tests::corpus::{Failures as Failed, cases};
 use agent_tests::native;
 use agent_tests::text::Style;
 use agent_tests::world::{Constraints, World, crowds, styles, worlds};
-use agent_text::{LineIndex, Place, Source, Span, Text};
+use agent_text::{DocumentKind, LineIndex, Place, Span, Text};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseResult};
 
@@ -138,7 +138,7 @@ proptest! {
             for code in Code::ALL {
                 let Some(place) = offered_at(server, *code) else { continue };
                 found += 1;
-                prop_assert_eq!(place.source, Source::Index);
+                prop_assert_eq!(place.source, DocumentKind::Index);
                 let lines = LineIndex::new(&text);
                 prop_assert_eq!(place.start, lines.position(&text, place.span.start as usize));
                 prop_assert_eq!(place.end, lines.position(&text, place.span.end as usize));
@@ -205,14 +205,14 @@ fn edited(
     }
     for Edit { place, .. } in &edits {
         let text = match place.source {
-            Source::Manifest => texts.manifest,
+            DocumentKind::Manifest => texts.manifest,
             _ => texts.index,
         };
         let text = Text::new(place.source, text.to_owned());
         if text.place(place.span) != *place {
             return Err(format!("another place than its span: {place:?}"));
         }
-        if (place.source == Source::Manifest) != fix.widening {
+        if (place.source == DocumentKind::Manifest) != fix.widening {
             return Err(format!("the other input: {place:?}"));
         }
     }
@@ -846,7 +846,7 @@ fn there_are_no_edits_that_would_not_do() {
 
 #[test]
 fn edits_that_do_not_fit_are_passed_over() {
-    let text = Text::new(Source::Manifest, "a ä b".repeat(9));
+    let text = Text::new(DocumentKind::Manifest, "a ä b".repeat(9));
     let edit = |start, end, replacement: &str| Edit {
         place: Place {
             span: Span { start, end },

@@ -1,9 +1,9 @@
 //! Lazy expansion \[4, 6\], a test for each rule.
 
 use agent_decide::{
-    Allowed, Circumstances, Definition, DenialReason, Entry, Expand, Expanded, Exposed, Holder,
-    NotExpanded, NotExposed, PolicyEngine, PolicyError, PolicyErrorKind, Ruling, expand, exposed,
-    hash, services, token_estimate,
+    Allowed, Definition, DenialReason, Entry, EvaluationContext, Expand, Expanded, Exposed, Holder,
+    NotExpanded, NotExposed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, expand,
+    exposed, hash, services, token_estimate,
 };
 use agent_diagnostic::Code;
 use agent_explain::{not_expanded, not_exposed};
@@ -15,9 +15,9 @@ use agent_model::{
     ToolName,
 };
 use agent_render as render;
-use agent_render::Part;
+use agent_render::StyledSpan;
 use agent_syntax::canonical;
-use agent_text::Source;
+use agent_text::DocumentKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
@@ -101,7 +101,7 @@ fn expanded_names(expanded: &Expanded<'_>) -> Vec<String> {
     tools.map(|one| one.tool.name().to_owned()).collect()
 }
 
-fn text(parts: &[Part]) -> String {
+fn text(parts: &[StyledSpan]) -> String {
     parts.iter().map(|part| part.text.as_str()).collect()
 }
 
@@ -151,7 +151,7 @@ fn tools(names: &[&str]) -> Vec<String> {
 fn ask<'i>(
     lock: &Lock,
     index: &'i Index,
-    circumstances: &Circumstances,
+    evaluation_context: &EvaluationContext,
     server: &str,
     names: &[&str],
 ) -> Result<Expanded<'i>, NotExpanded> {
@@ -161,7 +161,7 @@ fn ask<'i>(
         used: 0,
         budget: Some(u64::MAX),
     };
-    expand(lock, index, circumstances, asked)
+    expand(lock, index, evaluation_context, asked)
 }
 
 /// The denials of a refusal: id and reason.
@@ -184,25 +184,25 @@ struct Fake {
 }
 
 impl PolicyEngine for Fake {
-    fn ask(&self, input: &str) -> Ruling {
+    fn ask(&self, input: &str) -> PolicyDecision {
         self.asked.lock().expect("a list").push(input.to_owned());
-        Ruling {
+        PolicyDecision {
             answer: self.answer.clone(),
             lines: vec![7],
         }
     }
 }
 
-fn policy(answer: Result<Allowed, PolicyError>) -> (Arc<Fake>, Circumstances) {
+fn policy(answer: Result<Allowed, PolicyError>) -> (Arc<Fake>, EvaluationContext) {
     let fake = Arc::new(Fake {
         answer,
         asked: Mutex::default(),
     });
-    let circumstances = Circumstances {
+    let evaluation_context = EvaluationContext {
         policy: Some(fake.clone()),
-        ..Circumstances::default()
+        ..EvaluationContext::default()
     };
-    (fake, circumstances)
+    (fake, evaluation_context)
 }
 
 fn allowing(ids: &[&str]) -> Allowed {
@@ -250,7 +250,7 @@ fn a_tool_selected_twice_is_exposed_once_and_essential_beats_on_demand() {
         denials(ask(
             &lock,
             &index,
-            &Circumstances::default(),
+            &EvaluationContext::default(),
             "aws",
             &["s3_list"]
         )),
@@ -270,7 +270,7 @@ fn a_selection_for_a_category_exposes_nothing_and_lets_nothing_be_expanded() {
         denials(ask(
             &lock,
             &index,
-            &Circumstances::default(),
+            &EvaluationContext::default(),
             "aws",
             &["s3_list"]
         )),
@@ -311,7 +311,7 @@ fn collisions(lock: &Lock, index: &Index) -> (Vec<(String, usize)>, Vec<String>)
         assert_eq!(diagnostic.code, Code::StubCollision);
         assert!(diagnostic.labels.len() > 1 && !diagnostic.fixes.is_empty());
         for label in &diagnostic.labels {
-            assert_eq!(label.place.source, Source::Index);
+            assert_eq!(label.place.source, DocumentKind::Index);
             assert!(label.place.span.end > label.place.span.start);
         }
     }
@@ -365,7 +365,7 @@ fn stubs_of_two_versions_collide_and_an_expansion_needs_the_version() {
         &[("a", "1", "x", ON_DEMAND), ("a", "2", "y", ON_DEMAND)],
     );
     assert_eq!(collisions(&both, &index).0, [("a_helper".to_owned(), 2)]);
-    let all = Circumstances::default();
+    let all = EvaluationContext::default();
     let versions = vec!["1".to_owned(), "2".to_owned()];
     assert_eq!(
         denials(ask(&both, &index, &all, "a", &["x"])),
@@ -442,7 +442,13 @@ fn drift_codes(lock: &Lock, index: &Index) -> Vec<Code> {
         panic!("not drifted");
     };
     let diagnostics = not_exposed(&refused);
-    let expansion = ask(lock, index, &Circumstances::default(), "aws", &["s3_list"]);
+    let expansion = ask(
+        lock,
+        index,
+        &EvaluationContext::default(),
+        "aws",
+        &["s3_list"],
+    );
     let expansion = expansion.expect_err("refused");
     assert!(matches!(expansion, NotExpanded::Drifted(_)));
     assert_eq!(not_expanded(&expansion), diagnostics);
@@ -521,7 +527,7 @@ fn the_definition_of_a_stub_is_canonical() {
 fn an_expansion_gives_definitions_by_name_without_duplicates() {
     let index = world();
     let lock = world_lock(&index);
-    let all = Circumstances::default();
+    let all = EvaluationContext::default();
     let found =
         ask(&lock, &index, &all, "aws", &["s3_put", "s3_list", "s3_put"]).expect("expanded");
     assert_eq!(expanded_names(&found), ["s3_list", "s3_put"]);
@@ -538,7 +544,7 @@ fn an_expansion_gives_definitions_by_name_without_duplicates() {
 fn only_what_is_locked_on_demand_of_that_server_is_expanded_and_all_or_nothing() {
     let index = world();
     let lock = world_lock(&index);
-    let all = Circumstances::default();
+    let all = EvaluationContext::default();
     let asked = ["s3_list", "ec2_run", "search_web", "no\u{e9}"];
     let not = |name: &str| (format!("aws@2/{name}"), DenialReason::NotLocked);
     assert_eq!(
@@ -564,7 +570,7 @@ fn only_what_is_locked_on_demand_of_that_server_is_expanded_and_all_or_nothing()
 fn an_expansion_of_no_tool_is_denied() {
     let index = world();
     let lock = world_lock(&index);
-    let refused = ask(&lock, &index, &Circumstances::default(), "aws", &[]);
+    let refused = ask(&lock, &index, &EvaluationContext::default(), "aws", &[]);
     assert_eq!(
         denials(refused),
         [("aws".to_owned(), DenialReason::Nothing)]
@@ -574,17 +580,24 @@ fn an_expansion_of_no_tool_is_denied() {
 #[test]
 fn the_policy_is_asked_once_about_all_tools_without_a_requirement() {
     let index = world();
-    let (fake, mut circumstances) = policy(Ok(allowing(&["aws@2/s3_list", "aws@2/s3_put"])));
+    let (fake, mut evaluation_context) = policy(Ok(allowing(&["aws@2/s3_list", "aws@2/s3_put"])));
     let task =
         r#"{"task_id":"t","required_capabilities":[{"verb":"search","resource":"internet"}]}"#;
     let task = lower::task(task.as_bytes().to_vec(), Notation::Json);
-    circumstances.task = Some(Arc::new(task.expect("a task").value));
-    circumstances.tenant = Some(tenant(r#","tier":"gold","policy":"p.rego""#));
-    circumstances.context = Some(Arc::new(Context {
+    evaluation_context.task = Some(Arc::new(task.expect("a task").value));
+    evaluation_context.tenant = Some(tenant(r#","tier":"gold","policy":"p.rego""#));
+    evaluation_context.context = Some(Arc::new(Context {
         json: "{\"hour\":3}".to_owned(),
     }));
     let lock = world_lock(&index);
-    ask(&lock, &index, &circumstances, "aws", &["s3_put", "s3_list"]).expect("expanded");
+    ask(
+        &lock,
+        &index,
+        &evaluation_context,
+        "aws",
+        &["s3_put", "s3_list"],
+    )
+    .expect("expanded");
     let asked = fake.asked.lock().expect("a list");
     let [input] = &asked[..] else {
         panic!("{asked:?}");
@@ -611,9 +624,15 @@ fn one_tool_that_the_policy_denies_denies_all_with_its_reason() {
     allowed
         .reasons
         .insert("aws@2/s3_put".to_owned(), reason.to_owned());
-    let (_, circumstances) = policy(Ok(allowed));
+    let (_, evaluation_context) = policy(Ok(allowed));
     let lock = world_lock(&index);
-    let refused = ask(&lock, &index, &circumstances, "aws", &["s3_put", "s3_list"]);
+    let refused = ask(
+        &lock,
+        &index,
+        &evaluation_context,
+        "aws",
+        &["s3_put", "s3_list"],
+    );
     let diagnostics = not_expanded(refused.as_ref().expect_err("denied"));
     assert_eq!(diagnostics.len(), 1);
     assert_eq!(diagnostics[0].code, Code::ExpansionDenied);
@@ -625,7 +644,7 @@ fn one_tool_that_the_policy_denies_denies_all_with_its_reason() {
         reason: Some(reason.to_owned()),
     };
     assert_eq!(denials(refused), [("aws@2/s3_put".to_owned(), policy)]);
-    assert!(ask(&lock, &index, &circumstances, "aws", &["s3_list"]).is_ok());
+    assert!(ask(&lock, &index, &evaluation_context, "aws", &["s3_list"]).is_ok());
 }
 
 #[test]
@@ -633,12 +652,18 @@ fn a_policy_without_an_answer_denies_every_tool() {
     let index = world();
     let lock = world_lock(&index);
     let kind = PolicyErrorKind::Budget;
-    let (_, circumstances) = policy(Err(PolicyError {
+    let (_, evaluation_context) = policy(Err(PolicyError {
         kind,
         detail: "too long".to_owned(),
         place: None,
     }));
-    let refused = ask(&lock, &index, &circumstances, "aws", &["s3_put", "s3_list"]);
+    let refused = ask(
+        &lock,
+        &index,
+        &evaluation_context,
+        "aws",
+        &["s3_put", "s3_list"],
+    );
     let diagnostics = not_expanded(refused.as_ref().expect_err("denied"));
     assert!(diagnostics[0].message.ends_with("too long"));
     let error = |id: &str| (id.to_owned(), DenialReason::PolicyError { kind });
@@ -647,9 +672,9 @@ fn a_policy_without_an_answer_denies_every_tool() {
         [error("aws@2/s3_list"), error("aws@2/s3_put")]
     );
     // A policy that the tenant names and nobody gave.
-    let named = Circumstances {
+    let named = EvaluationContext {
         tenant: Some(tenant(r#","policy":"p.rego""#)),
-        ..Circumstances::default()
+        ..EvaluationContext::default()
     };
     let kind = PolicyErrorKind::Undefined;
     assert_eq!(
@@ -668,15 +693,15 @@ fn health_is_not_asked() {
     let read = lower::health(b"{\"aws\":\"UNHEALTHY\"}".to_vec(), Notation::Json);
     let health = read.expect("a snapshot").value;
     assert_eq!(health.status("aws"), Some(HealthStatus::Unhealthy));
-    let circumstances = Circumstances {
+    let evaluation_context = EvaluationContext {
         health: Some(Arc::new(health)),
-        ..Circumstances::default()
+        ..EvaluationContext::default()
     };
-    assert!(ask(&lock, &index, &circumstances, "aws", &["s3_list"]).is_ok());
+    assert!(ask(&lock, &index, &evaluation_context, "aws", &["s3_list"]).is_ok());
 }
 
 /// Whether one tool may be expanded, and what it needs.
-fn budgeted(used: u64, budget: Option<u64>, circumstances: &Circumstances) -> (bool, u64) {
+fn budgeted(used: u64, budget: Option<u64>, evaluation_context: &EvaluationContext) -> (bool, u64) {
     let index = world();
     let asked = Expand {
         server: "aws",
@@ -684,7 +709,7 @@ fn budgeted(used: u64, budget: Option<u64>, circumstances: &Circumstances) -> (b
         used,
         budget,
     };
-    match expand(&world_lock(&index), &index, circumstances, asked) {
+    match expand(&world_lock(&index), &index, evaluation_context, asked) {
         Ok(expanded) => {
             assert!(expanded.used + expanded.needed <= expanded.budget);
             (true, expanded.needed)
@@ -701,7 +726,10 @@ fn budgeted(used: u64, budget: Option<u64>, circumstances: &Circumstances) -> (b
             else {
                 panic!("{refused:?}");
             };
-            let of_tenant = circumstances.tenant.as_ref().and_then(|t| t.token_budget);
+            let of_tenant = evaluation_context
+                .tenant
+                .as_ref()
+                .and_then(|t| t.token_budget);
             assert_eq!((told, told_budget), (used, budget.or(of_tenant)));
             (false, needed)
         }
@@ -710,7 +738,7 @@ fn budgeted(used: u64, budget: Option<u64>, circumstances: &Circumstances) -> (b
 
 #[test]
 fn a_budget_may_be_reached_and_not_passed() {
-    let all = Circumstances::default();
+    let all = EvaluationContext::default();
     let (_, needed) = budgeted(0, Some(u64::MAX), &all);
     assert_eq!(budgeted(100, Some(100 + needed), &all), (true, needed));
     assert_eq!(budgeted(100, Some(99 + needed), &all), (false, needed));
@@ -720,7 +748,7 @@ fn a_budget_may_be_reached_and_not_passed() {
 
 #[test]
 fn a_sum_that_no_number_holds_passes_every_budget() {
-    let all = Circumstances::default();
+    let all = EvaluationContext::default();
     let (_, needed) = budgeted(0, Some(u64::MAX), &all);
     assert!(!budgeted(u64::MAX, Some(u64::MAX), &all).0);
     assert!(!budgeted(u64::MAX - needed + 1, Some(u64::MAX), &all).0);
@@ -729,12 +757,12 @@ fn a_sum_that_no_number_holds_passes_every_budget() {
 
 #[test]
 fn the_budget_is_that_given_or_the_tenants_and_without_one_it_is_refused() {
-    let all = Circumstances::default();
+    let all = EvaluationContext::default();
     let (_, needed) = budgeted(0, None, &all);
     assert!(!budgeted(0, None, &all).0);
-    let with = |budget: u64| Circumstances {
+    let with = |budget: u64| EvaluationContext {
         tenant: Some(tenant(&format!(",\"token_budget\":{budget}"))),
-        ..Circumstances::default()
+        ..EvaluationContext::default()
     };
     assert!(budgeted(0, None, &with(needed)).0);
     assert!(!budgeted(0, None, &with(needed - 1)).0);
@@ -747,7 +775,7 @@ fn what_is_locked_is_checked_first_then_drift_then_policy_then_budget() {
     let index_before = world();
     let lock = world_lock(&index_before);
     let drifted = index(&[]);
-    let (fake, circumstances) = policy(Ok(allowing(&[])));
+    let (fake, evaluation_context) = policy(Ok(allowing(&[])));
     let try_with = |index, name: &str| {
         let asked = Expand {
             server: "aws",
@@ -755,12 +783,15 @@ fn what_is_locked_is_checked_first_then_drift_then_policy_then_budget() {
             used: 0,
             budget: None,
         };
-        expand(&lock, index, &circumstances, asked).expect_err("refused")
+        expand(&lock, index, &evaluation_context, asked).expect_err("refused")
     };
     let asked = || fake.asked.lock().expect("a list").len();
     assert!(matches!(
         try_with(&drifted, "none"),
-        NotExpanded::Denied { ruling: None, .. }
+        NotExpanded::Denied {
+            policy_decision: None,
+            ..
+        }
     ));
     assert!(matches!(
         try_with(&drifted, "s3_list"),
@@ -770,7 +801,7 @@ fn what_is_locked_is_checked_first_then_drift_then_policy_then_budget() {
     assert!(matches!(
         try_with(&index_before, "s3_list"),
         NotExpanded::Denied {
-            ruling: Some(_),
+            policy_decision: Some(_),
             ..
         }
     ));
@@ -881,27 +912,27 @@ fn refusals_are_written_with_their_code() {
     allowed
         .reasons
         .insert("aws@2/s3_put".to_owned(), "no".to_owned());
-    let (_, circumstances) = policy(Ok(allowed));
-    let json = |circumstances: &Circumstances, name: &str| {
+    let (_, evaluation_context) = policy(Ok(allowed));
+    let json = |evaluation_context: &EvaluationContext, name: &str| {
         let asked = Expand {
             server: "aws",
             tools: &tools(&[name]),
             used: 5,
             budget: None,
         };
-        let refused = expand(&lock, &index, circumstances, asked).expect_err("refused");
+        let refused = expand(&lock, &index, evaluation_context, asked).expect_err("refused");
         canonical(&render::not_expanded_json(&refused)).expect("JSON")
     };
     assert_eq!(
-        json(&circumstances, "s3_put"),
+        json(&evaluation_context, "s3_put"),
         r#"{"code":"EXPANSION_DENIED","denied":[{"id":"aws@2/s3_put","policyError":null,"policyReason":"no","reason":"policy","text":"is denied by the policy: no"}],"policy":{"error":null,"lines":[7]}}"#
     );
     assert_eq!(
-        json(&Circumstances::default(), "ec2_run"),
+        json(&EvaluationContext::default(), "ec2_run"),
         r#"{"code":"EXPANSION_DENIED","denied":[{"id":"aws@2/ec2_run","policyError":null,"policyReason":null,"reason":"essential","text":"is locked as `essential`, so that it is exposed already"}],"policy":null}"#
     );
     assert_eq!(
-        json(&Circumstances::default(), "s3_put"),
+        json(&EvaluationContext::default(), "s3_put"),
         r#"{"code":"TOKEN_BUDGET_EXCEEDED","text":"about 5 tokens are needed and 5 used, by an estimate, and there is no budget","tokenEstimate":{"budget":null,"needed":5,"used":5}}"#
     );
     let drifted = services(&lock, &self::index(&[]), "aws").expect_err("refused");
@@ -928,7 +959,7 @@ fn people_get_a_line_for_each_tool_and_the_word_estimate() {
     let found = ask(
         &lock,
         &index,
-        &Circumstances::default(),
+        &EvaluationContext::default(),
         "aws",
         &["s3_put", "s3_list"],
     );

@@ -6,7 +6,7 @@ use agent_diagnostic::{Code, Diagnostic};
 use agent_explain::{apply, cite, requote, ungrounded};
 use agent_lower::{ITEM_LIMIT, PAYLOAD_LIMIT, SUMMARY_LIMIT, payload, summarised, summary};
 use agent_render::{grounding, grounding_json};
-use agent_text::Source;
+use agent_text::DocumentKind;
 
 /// What is said of some evidence.
 #[derive(Debug, PartialEq, Eq)]
@@ -377,7 +377,7 @@ fn limits_hold_at_their_edges() {
     assert!(payload(spaces(PAYLOAD_LIMIT, "1")).is_ok());
     let found = payload(spaces(PAYLOAD_LIMIT + 1, "1")).expect_err("too large");
     assert_eq!(codes(&found), ["INPUT_TOO_LARGE"]);
-    assert_eq!(found[0].labels[0].place.source, Source::Payload);
+    assert_eq!(found[0].labels[0].place.source, DocumentKind::Payload);
 }
 
 #[test]
@@ -409,12 +409,12 @@ fn a_failure_points_into_both_texts() {
         let [evidence, nearest] = one.labels.as_slice() else {
             panic!("{one:?}");
         };
-        assert_eq!(evidence.place.source, Source::Summary);
+        assert_eq!(evidence.place.source, DocumentKind::Summary);
         assert_eq!(
             (evidence.place.start.line, evidence.place.start.column),
             (1, 29)
         );
-        assert_eq!(nearest.place.source, Source::Payload);
+        assert_eq!(nearest.place.source, DocumentKind::Payload);
         assert_eq!(
             (nearest.place.start.line, nearest.place.start.column),
             (2, 16)

@@ -29,7 +29,7 @@ fn hostile_locks_have_the_answer_that_is_expected_of_them() {
 }
 
 #[test]
-fn hostile_circumstances_have_the_answer_that_is_expected_of_them() {
+fn hostile_evaluation_contexts_have_the_answer_that_is_expected_of_them() {
     check(|case| matches!(case.kind, Kind::Task | Kind::Tenant | Kind::Health));
 }
 

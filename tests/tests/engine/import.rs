@@ -4,7 +4,7 @@ use agent_diagnostic::{Code, Diagnostic, Severity};
 use agent_import::{Imported, Overlay, import};
 use agent_lower as lower;
 use agent_lower::{Checked, Notation};
-use agent_text::Source;
+use agent_text::DocumentKind;
 
 /// What an overlay has to say of a server besides its names.
 const REST: &str = "    categories: [reporting]
@@ -51,8 +51,8 @@ fn refuse(document: &str, overlay: Option<Overlay>, existing: Option<&str>) -> V
 /// The codes, each with where it is and the text that it points at.
 fn places<'t>(
     problems: &[Diagnostic],
-    texts: &[(Source, &'t str)],
-) -> Vec<(Code, Source, &'t str)> {
+    texts: &[(DocumentKind, &'t str)],
+) -> Vec<(Code, DocumentKind, &'t str)> {
     let place = |problem: &Diagnostic| {
         let place = problem.labels[0].place;
         let text = texts.iter().find(|(source, _)| *source == place.source);
@@ -267,10 +267,14 @@ servers:
 fn everything_that_is_missing_is_named_at_once_with_what_to_paste() {
     let problems = refuse(r#"{"name": "com.acme/reports", "remotes": []}"#, None, None);
     let document = r#"{"name": "com.acme/reports", "remotes": []}"#;
-    let found = places(&problems, &[(Source::Import, document)]);
+    let found = places(&problems, &[(DocumentKind::Import, document)]);
     assert_eq!(
         found,
-        [(Code::MissingField, Source::Import, "\"com.acme/reports\""); 8]
+        [(
+            Code::MissingField,
+            DocumentKind::Import,
+            "\"com.acme/reports\""
+        ); 8]
     );
     let all: Vec<_> = problems
         .iter()
@@ -305,10 +309,14 @@ fn everything_that_is_missing_is_named_at_once_with_what_to_paste() {
 fn what_is_missing_is_missed_in_the_overlay_where_it_speaks_of_the_server() {
     let overlay = "{\"servers\": {\"com.acme/reports\": {\"categories\": [], \"scopes\": []}}}";
     let problems = refuse(SERVER_JSON, yaml(overlay), None);
-    let found = places(&problems, &[(Source::Overlay, overlay)]);
+    let found = places(&problems, &[(DocumentKind::Overlay, overlay)]);
     assert_eq!(
         found,
-        [(Code::MissingField, Source::Overlay, "\"com.acme/reports\""); 4]
+        [(
+            Code::MissingField,
+            DocumentKind::Overlay,
+            "\"com.acme/reports\""
+        ); 4]
     );
     assert_eq!(
         problems[2].fixes[0].title,
@@ -321,10 +329,10 @@ fn placeholders_are_no_values() {
     let document = SERVER_JSON.replace("1.2.0", "${VERSION}");
     let problems = refuse(&document, about("com.acme/reports", ""), None);
     assert_eq!(
-        places(&problems, &[(Source::Import, &document)]),
+        places(&problems, &[(DocumentKind::Import, &document)]),
         [
-            (Code::ImportValue, Source::Import, "\"${VERSION}\""),
-            (Code::ImportValue, Source::Import, "\"@acme/reports\""),
+            (Code::ImportValue, DocumentKind::Import, "\"${VERSION}\""),
+            (Code::ImportValue, DocumentKind::Import, "\"@acme/reports\""),
         ]
     );
     let overlay = about(
@@ -336,15 +344,15 @@ fn placeholders_are_no_values() {
     let overlay =
         "servers: {com.acme/reports: {version: \"{v}\", endpoint: \"https://a@b.example\"}}";
     let problems = refuse(&document, yaml(overlay), Some(INDEX));
-    let found = places(&problems, &[(Source::Overlay, overlay)]);
+    let found = places(&problems, &[(DocumentKind::Overlay, overlay)]);
     assert!(
-        found.contains(&(Code::ImportValue, Source::Overlay, "\"{v}\"")),
+        found.contains(&(Code::ImportValue, DocumentKind::Overlay, "\"{v}\"")),
         "{found:?}"
     );
     assert!(
         found.contains(&(
             Code::ImportValue,
-            Source::Overlay,
+            DocumentKind::Overlay,
             "\"https://a@b.example\""
         )),
         "{found:?}"
@@ -431,7 +439,7 @@ fn the_configuration_of_a_client_gives_urls_and_no_secrets() {
         let problems = refuse(document, overlay.clone(), None);
         assert_eq!(problems.len(), 1, "{problems:#?}");
         assert_eq!(problems[0].code, Code::ImportValue);
-        assert!(!Source::Import.may_be_shown());
+        assert!(!DocumentKind::Import.may_be_shown());
         let given = yaml(format!(
             "servers:\n  reports:\n    version: 1\n    endpoint: https://mcp.acme.example/\n{REST}  local:\n    version: 1\n    endpoint: e\n{REST}"
         ));
@@ -605,8 +613,8 @@ fn a_tool_that_is_gone_is_removed_with_a_warning() {
     );
     let imported = run(&fewer, None, Some(&index));
     assert_eq!(
-        places(&imported.warnings, &[(Source::Index, &index)]),
-        [(Code::ImportToolRemoved, Source::Index, "\"count\"")]
+        places(&imported.warnings, &[(DocumentKind::Index, &index)]),
+        [(Code::ImportToolRemoved, DocumentKind::Index, "\"count\"")]
     );
     assert!(!imported.value.index.contains("count"));
     assert!(imported.value.index.contains("\"verb\": \"search\""));
@@ -660,8 +668,8 @@ fn parts_of_an_overlay_are_found_by_name_id_and_version() {
     assert_eq!(imported.value.added, ["r@3"]);
     assert!(imported.value.index.contains("\"class\": \"local\""));
     assert_eq!(
-        places(&imported.warnings, &[(Source::Overlay, &overlay)]),
-        [(Code::ImportUnused, Source::Overlay, "other")]
+        places(&imported.warnings, &[(DocumentKind::Overlay, &overlay)]),
+        [(Code::ImportUnused, DocumentKind::Overlay, "other")]
     );
 }
 
@@ -681,10 +689,10 @@ servers:
         REST.replace("    data: { residency: any, maxSensitivity: public }\n", "")
     );
     let imported = run(CAPTURE, yaml(overlay.clone()), Some(INDEX));
-    let found = places(&imported.warnings, &[(Source::Overlay, &overlay)]);
+    let found = places(&imported.warnings, &[(DocumentKind::Overlay, &overlay)]);
     let found: Vec<_> = found
         .into_iter()
-        .filter(|(_, source, _)| *source == Source::Overlay)
+        .filter(|(_, source, _)| *source == DocumentKind::Overlay)
         .map(|(code, _, text)| (code, text))
         .collect();
     assert_eq!(
@@ -709,8 +717,8 @@ servers:
     }
     let early = run(SERVER_JSON, yaml(CAPTURED), Some(INDEX));
     assert_eq!(
-        places(&early.warnings, &[(Source::Overlay, CAPTURED)]),
-        [(Code::ImportUnused, Source::Overlay, "tools")]
+        places(&early.warnings, &[(DocumentKind::Overlay, CAPTURED)]),
+        [(Code::ImportUnused, DocumentKind::Overlay, "tools")]
     );
 }
 
@@ -727,24 +735,24 @@ fn what_the_loader_refuses_is_refused_where_it_was_written() {
 ";
     let problems = refuse(SERVER_JSON, yaml(overlay), None);
     assert_eq!(
-        places(&problems, &[(Source::Overlay, overlay)]),
+        places(&problems, &[(DocumentKind::Overlay, overlay)]),
         [
-            (Code::InvalidName, Source::Overlay, "\"a\\tb\""),
-            (Code::InvalidName, Source::Overlay, "\"a,b\""),
-            (Code::UnknownValue, Source::Overlay, "mars-only"),
-            (Code::UnknownValue, Source::Overlay, "publik"),
-            (Code::WrongType, Source::Overlay, "maybe"),
-            (Code::EmptyValue, Source::Overlay, "\"\""),
-            (Code::WrongType, Source::Overlay, "many"),
-            (Code::InvalidName, Source::Overlay, "a|b"),
+            (Code::InvalidName, DocumentKind::Overlay, "\"a\\tb\""),
+            (Code::InvalidName, DocumentKind::Overlay, "\"a,b\""),
+            (Code::UnknownValue, DocumentKind::Overlay, "mars-only"),
+            (Code::UnknownValue, DocumentKind::Overlay, "publik"),
+            (Code::WrongType, DocumentKind::Overlay, "maybe"),
+            (Code::EmptyValue, DocumentKind::Overlay, "\"\""),
+            (Code::WrongType, DocumentKind::Overlay, "many"),
+            (Code::InvalidName, DocumentKind::Overlay, "a|b"),
         ]
     );
     let overlay = "servers: { com.acme/reports: { data: 1, trust: [], scopes: , version: [] } }";
     let problems = refuse(SERVER_JSON, yaml(overlay), Some(INDEX));
-    let found = places(&problems, &[(Source::Overlay, overlay)]);
+    let found = places(&problems, &[(DocumentKind::Overlay, overlay)]);
     for wrong in ["1", "[]"] {
         assert!(
-            found.contains(&(Code::WrongType, Source::Overlay, wrong)),
+            found.contains(&(Code::WrongType, DocumentKind::Overlay, wrong)),
             "{found:?}"
         );
     }
@@ -754,8 +762,8 @@ fn what_the_loader_refuses_is_refused_where_it_was_written() {
     );
     let problems = refuse(&document, about("com.acme/reports", ""), None);
     assert_eq!(
-        places(&problems, &[(Source::Import, &document)]),
-        [(Code::InvalidName, Source::Import, "\"1|2\"")]
+        places(&problems, &[(DocumentKind::Import, &document)]),
+        [(Code::InvalidName, DocumentKind::Import, "\"1|2\"")]
     );
 }
 
@@ -776,17 +784,17 @@ servers:
 ";
     let problems = refuse(CAPTURE, yaml(overlay), Some(INDEX));
     assert_eq!(
-        places(&problems, &[(Source::Overlay, overlay)]),
+        places(&problems, &[(DocumentKind::Overlay, overlay)]),
         [
-            (Code::UnknownValue, Source::Overlay, "serach"),
-            (Code::UnknownValue, Source::Overlay, "internets"),
-            (Code::UnknownValue, Source::Overlay, "readonli"),
-            (Code::MissingField, Source::Overlay, "{"),
-            (Code::WrongType, Source::Overlay, "[read]"),
-            (Code::WrongType, Source::Overlay, "readonly"),
+            (Code::UnknownValue, DocumentKind::Overlay, "serach"),
+            (Code::UnknownValue, DocumentKind::Overlay, "internets"),
+            (Code::UnknownValue, DocumentKind::Overlay, "readonli"),
+            (Code::MissingField, DocumentKind::Overlay, "{"),
+            (Code::WrongType, DocumentKind::Overlay, "[read]"),
+            (Code::WrongType, DocumentKind::Overlay, "readonly"),
             (
                 Code::WrongType,
-                Source::Overlay,
+                DocumentKind::Overlay,
                 "{ verb: read, resource: fs }"
             ),
         ]
@@ -804,11 +812,11 @@ servers:
         "\"description\": 7",
     );
     let problems = refuse(&document, None, Some(INDEX));
-    let wrong: Vec<_> = places(&problems, &[(Source::Import, &document)])
+    let wrong: Vec<_> = places(&problems, &[(DocumentKind::Import, &document)])
         .into_iter()
         .filter(|(code, ..)| *code == Code::WrongType)
         .collect();
-    assert_eq!(wrong, [(Code::WrongType, Source::Import, "7")]);
+    assert_eq!(wrong, [(Code::WrongType, DocumentKind::Import, "7")]);
 }
 
 #[test]
@@ -821,7 +829,7 @@ fn one_server_twice_in_a_document_is_refused_at_both_places() {
         let places: Vec<_> = problems[0].labels.iter().map(|l| l.place).collect();
         assert_eq!(places.len(), 2);
         for place in &places {
-            assert_eq!(place.source, Source::Import);
+            assert_eq!(place.source, DocumentKind::Import);
             assert_eq!(place.span.of(&document), "\"com.acme/reports\"");
         }
         assert_ne!(places[0], places[1]);
@@ -834,7 +842,10 @@ fn an_id_that_looks_like_another_is_warned_of_where_both_stand() {
     let imported = run(&document, about("c\u{43e}m.acme/reports", ""), Some(INDEX));
     let warning = &imported.warnings[0];
     assert_eq!(warning.code, Code::LookalikeId);
-    let texts = [(Source::Index, INDEX), (Source::Import, &*document)];
+    let texts = [
+        (DocumentKind::Index, INDEX),
+        (DocumentKind::Import, &*document),
+    ];
     for label in &warning.labels {
         let (_, text) = texts
             .iter()
@@ -892,7 +903,7 @@ fn an_index_that_is_not_valid_is_not_written_to() {
     assert!(
         problems
             .iter()
-            .all(|p| p.labels[0].place.source == Source::Index)
+            .all(|p| p.labels[0].place.source == DocumentKind::Index)
     );
     assert!(lower::index(b"[{}]".to_vec()).is_err());
 }

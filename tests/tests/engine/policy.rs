@@ -1,5 +1,5 @@
 //! Policies from outside: the examples, what a ruling is, and policies that mean harm.
-use agent_decide::{PolicyEngine, Ruling};
+use agent_decide::{PolicyDecision, PolicyEngine};
 use agent_diagnostic::Diagnostic;
 use agent_rego::{Policy, TestVerdict, Vocabulary, dead_rules, read, test, unused_rules};
 use agent_text::Place;
@@ -20,13 +20,13 @@ fn policy(text: impl Into<Vec<u8>>) -> Policy {
 }
 
 /// A policy with a package, asked.
-fn ask(rules: &str, input: &str) -> Ruling {
+fn ask(rules: &str, input: &str) -> PolicyDecision {
     policy(format!("package switchboard\n{rules}")).ask(input)
 }
 
 /// The name of the error of a policy, or the ids it allows.
-fn verdict(ruling: &Ruling) -> String {
-    match &ruling.answer {
+fn verdict(policy_decision: &PolicyDecision) -> String {
+    match &policy_decision.answer {
         Ok(allowed) => allowed.tools.iter().cloned().collect::<Vec<_>>().join(" "),
         Err(error) => error.kind.name().to_owned(),
     }
@@ -35,17 +35,17 @@ fn verdict(ruling: &Ruling) -> String {
 #[test]
 fn an_example_allows_and_gives_reasons() {
     let policy = policy(example("no-external-network.rego"));
-    let ruling = policy.ask(
+    let policy_decision = policy.ask(
         r#"{"candidate_tools": [{"id": "a", "capabilities": [{"resource": "internet"}]},
             {"id": "b", "capabilities": [{"resource": "aws"}]}]}"#,
     );
-    let allowed = ruling.answer.expect("an answer");
+    let allowed = policy_decision.answer.expect("an answer");
     assert_eq!(allowed.tools.into_iter().collect::<Vec<_>>(), ["b"]);
     let reasons: Vec<_> = allowed.reasons.into_iter().collect();
     let reason = "a reaches the internet, which this tenant forbids";
     assert_eq!(reasons, [("a".to_owned(), reason.to_owned())]);
     assert_eq!(
-        ruling.lines,
+        policy_decision.lines,
         [4, 5, 6, 7, 9, 10, 11, 12, 13, 15, 16, 17, 18]
     );
 }
@@ -136,10 +136,10 @@ fn what_harms_ends_by_the_budget() {
         "allowed_tools := {\"a\" | every x in numbers.range(1, 900000) { every y in numbers.range(1, 900) { y > 0 } }}".to_owned(),
     ] {
         let started = std::time::Instant::now();
-        let ruling = ask(&rules, "{}");
+        let policy_decision = ask(&rules, "{}");
         let taken = started.elapsed();
         let head: String = rules.chars().take(150).collect();
-        assert_eq!(verdict(&ruling), "budget", "{head}: {ruling:?}");
+        assert_eq!(verdict(&policy_decision), "budget", "{head}: {policy_decision:?}");
         assert!(taken.as_secs() < 10, "{head}: {taken:?}");
     }
 }
@@ -459,8 +459,12 @@ fn what_is_just_not_too_deep_is_evaluated_on_a_small_stack() {
     for rules in cases {
         let head: String = rules.chars().take(60).collect();
         let text = format!("{rules}\nallowed_tools := {{\"a\"}} if y\n");
-        let ruling = on_a_small_stack(move || ask(&text, "{}"));
-        assert_eq!(verdict(&ruling), "a", "{head}: {ruling:?}");
+        let policy_decision = on_a_small_stack(move || ask(&text, "{}"));
+        assert_eq!(
+            verdict(&policy_decision),
+            "a",
+            "{head}: {policy_decision:?}"
+        );
     }
 }
 
@@ -671,11 +675,11 @@ fn many_candidates_are_within_the_budget() {
         tools.join(",")
     );
     for (name, allowed) in [("no-external-network", 0), ("tier", 50_000)] {
-        let ruling = policy(example(&format!("{name}.rego"))).ask(&input);
-        let found = ruling.answer.expect(name);
+        let policy_decision = policy(example(&format!("{name}.rego"))).ask(&input);
+        let found = policy_decision.answer.expect(name);
         assert_eq!(found.tools.len(), allowed, "{name}");
     }
     let large = " ".repeat((32 << 20) + 1);
-    let ruling = policy(example("tier.rego")).ask(&large);
-    assert_eq!(verdict(&ruling), "budget");
+    let policy_decision = policy(example("tier.rego")).ask(&large);
+    assert_eq!(verdict(&policy_decision), "budget");
 }

@@ -4,7 +4,7 @@
 //! printed as the two texts to be pasted into a new case of the corpus.
 
 use agent_decide::{
-    Change, Counterfactual, LockState, Near, Resolution as Decided, compare, verify,
+    Change, Counterfactual, LockState, NearMiss, Resolution as Decided, compare, verify,
 };
 use agent_lower as lower;
 use agent_model::{Grant, Lock as EngineLock, Sensitivity};
@@ -439,7 +439,7 @@ fn views_count(world: &World, decided: &Decided) -> TestCaseResult {
         // preference; and a few of them are the first of all.
         let nearest = decided.nearest(number, usize::MAX);
         prop_assert_eq!(nearest.len(), requirement.rejected.len());
-        let place = |near: &Near<'_>| {
+        let place = |near: &NearMiss<'_>| {
             let elsewhere = near.reasons.as_slice()[0].code().name() == "MISSING_CATEGORY";
             (near.fixes[0].changes.len(), elsewhere, near.server.rank())
         };

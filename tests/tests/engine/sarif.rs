@@ -6,7 +6,7 @@ use agent_render::{File, Format, report};
 use agent_tests::corpus::{Failures, cases};
 use agent_tests::hostile;
 use agent_tests::native;
-use agent_text::{Place, Source, Span, Text};
+use agent_text::{DocumentKind, Place, Span, Text};
 use serde_json::{Value, json};
 use serde_sarif::sarif::Sarif;
 use std::path::PathBuf;
@@ -210,7 +210,7 @@ fn region_of(place: &Value) -> Value {
 }
 
 /// A diagnostic of one character, in a text of that name.
-fn pointing(source: Source) -> Diagnostic {
+fn pointing(source: DocumentKind) -> Diagnostic {
     let text = Text::new(source, "a\nbc\n".to_owned());
     let place: Place = text.place(Span::new(2, 3));
     Diagnostic::new(Code::UnknownKey, "100% odd: a,b\r\nc").label(place, "")
@@ -218,7 +218,7 @@ fn pointing(source: Source) -> Diagnostic {
 
 #[test]
 fn every_view_has_the_fixes_of_a_diagnostic() {
-    let mut diagnostic = pointing(Source::Index).help("think");
+    let mut diagnostic = pointing(DocumentKind::Index).help("think");
     let place = diagnostic.labels[0].place;
     diagnostic.reason = Some(Code::WrongType);
     diagnostic.rule = Some("a rule".to_owned());
@@ -262,10 +262,10 @@ fn every_view_has_the_fixes_of_a_diagnostic() {
 fn paths_become_uris_that_mean_the_same() {
     let uri = |path: &str| {
         let files = [File {
-            source: Source::Index,
+            source: DocumentKind::Index,
             path: path.to_owned(),
         }];
-        let sarif = report(Format::Sarif, &[pointing(Source::Index)], &files);
+        let sarif = report(Format::Sarif, &[pointing(DocumentKind::Index)], &files);
         let sarif: Value = serde_json::from_str(&sarif).expect("JSON");
         let location = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
         location["artifactLocation"]["uri"]
@@ -284,11 +284,11 @@ fn paths_become_uris_that_mean_the_same() {
 #[test]
 fn github_commands_can_not_be_broken_out_of() {
     let files = [File {
-        source: Source::Manifest,
+        source: DocumentKind::Manifest,
         path: "a,b:c%\n.md".to_owned(),
     }];
     assert_eq!(
-        report(Format::Github, &[pointing(Source::Manifest)], &files),
+        report(Format::Github, &[pointing(DocumentKind::Manifest)], &files),
         "::warning file=a%2Cb%3Ac%25%0A.md,line=2,endLine=2,col=1,endColumn=2,title=UNKNOWN_KEY::\
          100%25 odd: a,b%0D%0Ac\n"
     );
@@ -299,7 +299,7 @@ fn a_diagnostic_without_a_place_is_valid_sarif_too() {
     let placeless = Diagnostic {
         code: Code::ExplanationTooLarge,
         labels: Vec::new(),
-        ..pointing(Source::Manifest)
+        ..pointing(DocumentKind::Manifest)
     };
     let validator = jsonschema::validator_for(&schema()).expect("the schema is one");
     let sarif = report(Format::Sarif, &[placeless], &[]);

@@ -4,7 +4,7 @@
 //! For where the schemas come from see `build.rs`.
 
 use agent_decide::{
-    Circumstances, Expand, LockState, Matching, NotExposed, expand, exposed, verify,
+    EvaluationContext, Expand, LockState, Matching, NotExposed, expand, exposed, verify,
 };
 use agent_lower as lower;
 use agent_lower::Notation;
@@ -71,11 +71,11 @@ fn locked(servers: &[Value], tools: &[(&str, Load)]) -> (Arc<Index>, Lock) {
         .collect();
     let task = json!({ "task_id": "t", "required_capabilities": required }).to_string();
     let task = lower::task(task.into_bytes(), Notation::Json).expect("a task");
-    let circumstances = Circumstances {
+    let evaluation_context = EvaluationContext {
         task: Some(Arc::new(task.value)),
-        ..Circumstances::default()
+        ..EvaluationContext::default()
     };
-    let matching = Matching::new(None, index.clone(), circumstances);
+    let matching = Matching::new(None, index.clone(), evaluation_context);
     let mut selections: Vec<_> = (0..matching.len())
         .map(|number| matching.selection(number).expect("a tool"))
         .collect();
@@ -175,7 +175,7 @@ fn what_is_expanded_are_tools() {
         used: 0,
         budget: Some(1_000),
     };
-    let found = expand(&lock, &index, &Circumstances::default(), asked).expect("expanded");
+    let found = expand(&lock, &index, &EvaluationContext::default(), asked).expect("expanded");
     let found: Value = serde_json::from_str(&expanded_json(&found)).expect("JSON");
     let found = found["tools"].as_array().expect("tools");
     assert_eq!(found.len(), 2);

@@ -11,7 +11,7 @@ use agent_lower::ITEM_LIMIT;
 use agent_model::{Claim, LeafNumber, Payload, Summary};
 use agent_text::Place;
 use fold::Folder;
-use nearest::Near;
+use nearest::NearMiss;
 use sought::{Sought, sought};
 use std::ops::Range;
 
@@ -206,7 +206,7 @@ impl Search<'_> {
 }
 
 /// That only what does not look or mean different keeps evidence from being there.
-fn altered(near: &Near) -> Option<Reason> {
+fn altered(near: &NearMiss) -> Option<Reason> {
     let differences = &near.differences;
     (!differences.is_empty()).then(|| Reason::Altered(differences.clone()))
 }

@@ -34,7 +34,7 @@ const BITS: u32 = 14;
 const ALIKE: usize = 2;
 
 /// Something like the evidence.
-pub(super) struct Near {
+pub(super) struct NearMiss {
     pub(super) quote: Quote,
     /// What keeps it and the whole evidence from being the same; nothing if that is more than what
     /// a reader may not see.
@@ -47,7 +47,7 @@ type Aligned = (usize, usize, Vec<Difference>, (LeafNumber, usize, usize));
 
 impl Search<'_> {
     /// What is most like some evidence. None if nothing is, or if it would be too much work.
-    pub(super) fn nearest(&mut self, evidence: &str) -> Option<Near> {
+    pub(super) fn nearest(&mut self, evidence: &str) -> Option<NearMiss> {
         let piece = match evidence.len() > PIECE {
             true => self.piece(evidence)?,
             false => evidence,
@@ -79,7 +79,7 @@ impl Search<'_> {
         let (_, _, differences, (leaf, start, end)) =
             best.filter(|(distance, ..)| distance * ALIKE <= characters.len())?;
         let part = start..end;
-        Some(Near {
+        Some(NearMiss {
             quote: Quote { leaf, part },
             differences,
         })

@@ -12,10 +12,12 @@ pub use near::NearTool;
 pub(super) use offer::capability_failure;
 
 use super::assess::{Rejection, constraint_failures};
+use super::constraint_failures::ConstraintFailures;
 use super::failures::Failures;
-use super::gates::Gates;
+use super::policy_decision::{
+    PolicyDecision, PolicyDecisions, PolicyEngine, PolicyError, PolicyErrorKind,
+};
 use super::resolve::checked;
-use super::ruling::{PolicyEngine, PolicyError, PolicyErrorKind, Ruling, Rulings};
 use agent_diagnostic::Code;
 use agent_lower::{Candidate, candidates, definition_digest, input, integrity, tool_id};
 use agent_model::{
@@ -30,7 +32,7 @@ use std::sync::Arc;
 
 /// What the requirements of capabilities are decided under, besides manifest and index.
 #[derive(Debug, Clone, Default)]
-pub struct Circumstances {
+pub struct EvaluationContext {
     /// The task, whose requirements come behind those of the manifest.
     pub task: Option<Arc<Task>>,
     /// The tenant, whose priorities rank the tools. A tenant that names a policy needs one.
@@ -43,7 +45,7 @@ pub struct Circumstances {
     pub context: Option<Arc<Context>>,
 }
 
-impl Circumstances {
+impl EvaluationContext {
     /// Whether a policy has a say: one that is there, or one that is named and not given.
     pub fn is_governed(&self) -> bool {
         let named = self.tenant.as_ref().and_then(|it| it.policy.as_ref());
@@ -56,7 +58,7 @@ impl Circumstances {
         &self,
         requirement: Option<&CapabilityRequirement>,
         tools: &[Candidate<'_>],
-    ) -> Rulings {
+    ) -> PolicyDecisions {
         let Self {
             task,
             tenant,
@@ -64,7 +66,7 @@ impl Circumstances {
             context,
             ..
         } = self;
-        let ruling = match policy {
+        let policy_decision = match policy {
             Some(policy) => policy.ask(&input(
                 requirement,
                 task.as_deref(),
@@ -74,8 +76,8 @@ impl Circumstances {
             )),
             // What is named and not given allows nothing.
             None => match tenant.as_ref().and_then(|tenant| tenant.policy.as_ref()) {
-                None => return Rulings::None,
-                Some(named) => Ruling {
+                None => return PolicyDecisions::None,
+                Some(named) => PolicyDecision {
                     answer: Err(PolicyError {
                         kind: PolicyErrorKind::Undefined,
                         detail: format!("the policy `{}` was not given", named.value),
@@ -85,7 +87,7 @@ impl Circumstances {
                 },
             },
         };
-        Rulings::Given(Arc::new(ruling))
+        PolicyDecisions::Given(Arc::new(policy_decision))
     }
 }
 
@@ -148,10 +150,10 @@ pub struct CapabilityFunnel {
 pub struct Matching {
     manifest: Option<Arc<Manifest>>,
     index: Arc<Index>,
-    circumstances: Circumstances,
+    evaluation_context: EvaluationContext,
     /// Those of the manifest; without one there are none.
     constraints: Constraints,
-    gates: Gates,
+    constraint_keys: ConstraintFailures,
     /// The tools of forbidden names: sorted.
     forbidden: Vec<ToolNumber>,
     answers: Vec<Answer>,
@@ -169,7 +171,7 @@ struct Answer {
     /// The tools without a reason against them before the policy is asked: sorted.
     candidates: Vec<ToolNumber>,
     /// What the policy says of them; one for all where there is none to say anything.
-    rulings: Rulings,
+    policy_decisions: PolicyDecisions,
     /// The eligible ones, most preferred first: the first is the selected one.
     ranked: Vec<ToolNumber>,
 }
@@ -180,20 +182,20 @@ impl Matching {
     pub fn new(
         manifest: Option<Arc<Manifest>>,
         index: Arc<Index>,
-        circumstances: Circumstances,
+        evaluation_context: EvaluationContext,
     ) -> Self {
         let constraints = manifest
             .as_ref()
             .map(|manifest| manifest.constraints.clone())
             .unwrap_or_default();
         let mut matching = Self {
-            gates: Gates::new(&constraints),
+            constraint_keys: ConstraintFailures::new(&constraints),
             forbidden: forbidden_tools(&index, &constraints),
             constraints,
             answers: Vec::new(),
             manifest,
             index,
-            circumstances,
+            evaluation_context,
         };
         // What is required in the same words gets the same answer, and a policy is not asked again
         // what it has answered.
@@ -229,7 +231,7 @@ impl Matching {
             name,
             tags,
             candidates: Vec::new(),
-            rulings: Rulings::None,
+            policy_decisions: PolicyDecisions::None,
             ranked: Vec::new(),
         };
         if label_against(requirement, &self.constraints).is_none() {
@@ -237,26 +239,26 @@ impl Matching {
                 .advertising(&answer)
                 .filter(|tool| {
                     answer.constraints_met(*tool)
-                        && self.gates.refusing(tool.server()).is_empty()
+                        && self.constraint_keys.refusing(tool.server()).is_empty()
                         && !self.is_forbidden(*tool)
                 })
                 .map(ToolView::number)
                 .collect();
         }
-        if !answer.candidates.is_empty() && self.circumstances.is_governed() {
+        if !answer.candidates.is_empty() && self.evaluation_context.is_governed() {
             let tools: Vec<_> = answer
                 .candidates
                 .iter()
                 .map(|number| Candidate::of(self.index.tool(*number)))
                 .collect();
-            answer.rulings = self.circumstances.ask(Some(requirement), &tools);
+            answer.policy_decisions = self.evaluation_context.ask(Some(requirement), &tools);
         }
         let mut ranked: Vec<_> = answer
             .candidates
             .iter()
             .map(|number| self.index.tool(*number))
             .filter(|tool| {
-                let allowed = answer.rulings.against(|| tool_id(*tool)).is_none();
+                let allowed = answer.policy_decisions.against(|| tool_id(*tool)).is_none();
                 allowed && self.veto(tool.server()).is_none()
             })
             .map(|tool| (Reverse(self.priority(tool.server())), tool.number()))
@@ -278,8 +280,8 @@ impl Matching {
     }
 
     /// What it was decided under.
-    pub fn circumstances(&self) -> &Circumstances {
-        &self.circumstances
+    pub fn evaluation_context(&self) -> &EvaluationContext {
+        &self.evaluation_context
     }
 
     /// How many requirements there are.
@@ -295,7 +297,11 @@ impl Matching {
     /// The requirements: those of the manifest, then those of the task, in file order.
     pub fn requirements(&self) -> impl Iterator<Item = &CapabilityRequirement> {
         let of_manifest = self.manifest.iter().flat_map(|it| &it.capabilities);
-        let of_task = self.circumstances.task.iter().flat_map(|it| &it.required);
+        let of_task = self
+            .evaluation_context
+            .task
+            .iter()
+            .flat_map(|it| &it.required);
         of_manifest.chain(of_task)
     }
 
@@ -307,7 +313,7 @@ impl Matching {
     /// The requirement of a number below [`Matching::len`], and the text it stands in.
     fn asked(&self, number: usize) -> (&Text, &CapabilityRequirement) {
         let manifest = self.manifest.as_ref();
-        let task = self.circumstances.task.as_ref();
+        let task = self.evaluation_context.task.as_ref();
         let own = manifest.map_or(&[][..], |it| &it.capabilities);
         // There are as many answers as there are requirements, and those behind the manifest's
         // are of the task.
@@ -365,7 +371,7 @@ impl Matching {
         let asked = self.requirement(requirement);
         let mut reasons = fixed_reasons(asked, &self.constraints, &Candidate::of(tool));
         if reasons.is_empty() {
-            reasons.extend(answer.rulings.against(|| tool_id(tool)));
+            reasons.extend(answer.policy_decisions.against(|| tool_id(tool)));
         }
         if reasons.is_empty() {
             reasons.extend(self.veto(tool.server()));
@@ -386,7 +392,7 @@ impl Matching {
             .is_some_and(|pair| tool.advertised().any(|block| block.pair_number() == pair));
         let label = label_against(self.requirement(requirement), &self.constraints);
         let fixed = self
-            .gates
+            .constraint_keys
             .refusing(tool.server())
             .with(Code::MissingCapability, !advertises)
             .with(
@@ -401,7 +407,7 @@ impl Matching {
             return fixed;
         }
         let last = answer
-            .rulings
+            .policy_decisions
             .against(|| tool_id(tool))
             .or_else(|| self.veto(tool.server()));
         last.iter().map(Rejection::code).collect()
@@ -420,7 +426,7 @@ impl Matching {
         for tool in self.advertising(answer) {
             funnel.capability += 1;
             if answer.constraints_met(tool) {
-                let refused = self.gates.refusing(tool.server());
+                let refused = self.constraint_keys.refusing(tool.server());
                 let passes = |code| u32::from(refused.passes_up_to(code));
                 funnel.constraints += 1;
                 funnel.residency += passes(Code::ResidencyMismatch);
@@ -432,19 +438,19 @@ impl Matching {
             .candidates
             .iter()
             .map(|number| self.index.tool(*number))
-            .filter(|tool| answer.rulings.against(|| tool_id(*tool)).is_none())
+            .filter(|tool| answer.policy_decisions.against(|| tool_id(*tool)).is_none())
             .count() as u32;
         funnel
     }
 
     /// What the policy said of a requirement's candidates. None if it was not asked.
-    pub fn ruling(&self, requirement: usize) -> Option<&Ruling> {
-        self.answers[requirement].rulings.ruling()
+    pub fn policy_decision(&self, requirement: usize) -> Option<&PolicyDecision> {
+        self.answers[requirement].policy_decisions.policy_decision()
     }
 
     /// How much a server is preferred.
     pub fn priority(&self, server: ServerView<'_>) -> i64 {
-        self.circumstances
+        self.evaluation_context
             .tenant
             .as_ref()
             .map_or(0, |tenant| tenant.priority(server.id(), server.class()))
@@ -466,7 +472,7 @@ impl Matching {
 
     /// Why the health of a server doesn't let it through. None if it does, or nobody asks.
     fn veto(&self, server: ServerView<'_>) -> Option<Rejection<'static>> {
-        let health = self.circumstances.health.as_ref()?;
+        let health = self.evaluation_context.health.as_ref()?;
         let status = health.status(server.id());
         (!status.is_some_and(|status| status.passes())).then_some(Rejection::HealthVeto { status })
     }
@@ -549,7 +555,11 @@ fn fixed_reasons<'r>(
         .or_else(|| label_against(requirement, constraints));
     capability_failure(&requirement.capability, candidate)
         .into_iter()
-        .chain(constraint_failures(constraints, candidate.gate, publisher))
+        .chain(constraint_failures(
+            constraints,
+            candidate.constraint_key,
+            publisher,
+        ))
         .chain(forbidden.map(|label| Rejection::ForbiddenAction { label }))
         .collect()
 }

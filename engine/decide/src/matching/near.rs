@@ -1,7 +1,7 @@
 //! The rejected tools that come nearest, and what would make them eligible.
 
-use super::{Matching, Rulings, fixed_reasons};
-use crate::counterfactual::{apply_to_constraints, apply_to_gate};
+use super::{Matching, PolicyDecisions, fixed_reasons};
+use crate::counterfactual::{apply_to_constraints, apply_to_key};
 use crate::{Change, Counterfactual, Rejection};
 use agent_lower::Candidate;
 use agent_model::{CapabilityRequirement, Constraints, Name, NonEmpty, ToolNumber, ToolView};
@@ -136,7 +136,7 @@ impl Matching {
 
     /// Whether the policy would let a supposed tool through beside the candidates there are.
     fn would_allow(&self, number: usize, supposed: &Supposed<'_>) -> bool {
-        if !self.circumstances.is_governed() {
+        if !self.evaluation_context.is_governed() {
             return true;
         }
         let others = &self.answers[number].candidates;
@@ -154,9 +154,14 @@ impl Matching {
         } else {
             tools.insert(before, supposed.candidate.clone());
         }
-        match self.circumstances.ask(Some(&supposed.requirement), &tools) {
-            Rulings::None => true,
-            rulings @ Rulings::Given(_) => rulings.against(|| supposed.candidate.id()).is_none(),
+        match self
+            .evaluation_context
+            .ask(Some(&supposed.requirement), &tools)
+        {
+            PolicyDecisions::None => true,
+            policy_decisions @ PolicyDecisions::Given(_) => policy_decisions
+                .against(|| supposed.candidate.id())
+                .is_none(),
         }
     }
 }
@@ -259,7 +264,7 @@ impl<'r> Supposed<'r> {
                 required.retain(|required| required.as_str() != tag);
             }
             change => {
-                candidate.gate = apply_to_gate(change, candidate.gate);
+                candidate.constraint_key = apply_to_key(change, candidate.constraint_key);
                 apply_to_constraints(change, constraints);
             }
         }

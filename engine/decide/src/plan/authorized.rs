@@ -1,11 +1,11 @@
 //! What may run, and what is decided while it does \[3, 4.2\].
 
 use super::destination::{DestinationDenial, authorize_destination};
-use super::input::{InputDenial, Taker, denials};
+use super::input::{InputConsumer, InputDenial, denials};
 use super::schemas::{Applicable, Side};
-use super::{PlanContext, PlanRules};
+use super::{PlanContext, PlanPolicy};
 use agent_json_schema::{Budget, Json, JsonText, OverBudget, Refused, Violation, with_schema};
-use agent_lower::{Examined, rule};
+use agent_lower::{Validated, rule};
 use agent_model::{Binding, Input, Lock, Plan, PlanStep, ToolPool};
 use core::net::IpAddr;
 use std::sync::Arc;
@@ -97,8 +97,8 @@ impl Decided {
 /// A plan that may run. There is no other way to one than [`authorize_plan`](super::authorize_plan).
 #[derive(Debug)]
 pub struct AuthorizedPlan {
-    plan: Arc<Examined<Plan>>,
-    rules: Arc<PlanRules>,
+    plan: Arc<Validated<Plan>>,
+    rules: Arc<PlanPolicy>,
     steps: Vec<AuthorizedStep>,
     against: Decided,
 }
@@ -152,8 +152,8 @@ pub enum RunDenial<'a> {
 
 impl AuthorizedPlan {
     pub(super) fn new(
-        plan: Arc<Examined<Plan>>,
-        rules: Arc<PlanRules>,
+        plan: Arc<Validated<Plan>>,
+        rules: Arc<PlanPolicy>,
         steps: Vec<AuthorizedStep>,
         against: Decided,
     ) -> Self {
@@ -176,7 +176,7 @@ impl AuthorizedPlan {
     }
 
     /// What it was decided by.
-    pub fn rules(&self) -> &PlanRules {
+    pub fn rules(&self) -> &PlanPolicy {
         &self.rules
     }
 
@@ -246,12 +246,12 @@ impl AuthorizedPlan {
             return vec![denial];
         }
         let schemas = parts.schemas(Side::Input);
-        let taker = Taker {
+        let consumer = InputConsumer {
             binding: parts.binding,
             schemas: &schemas,
             tool: Some(parts.tool),
         };
-        let found = denials(input, 0, taker, &mut Budget::new());
+        let found = denials(input, 0, consumer, &mut Budget::new());
         found.into_iter().map(RunDenial::Input).collect()
     }
 
@@ -302,7 +302,7 @@ impl AuthorizedPlan {
 
 /// What belongs to a step.
 struct Parts<'p> {
-    rules: &'p PlanRules,
+    rules: &'p PlanPolicy,
     pool: &'p ToolPool,
     step: &'p PlanStep,
     binding: &'p Binding,

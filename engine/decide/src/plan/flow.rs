@@ -1,7 +1,7 @@
 //! Inputs that are taken from earlier steps: what the schemas of both ends say before there is an
 //! output.
 
-use super::input::{InputDenial, Taker, denials};
+use super::input::{InputConsumer, InputDenial, denials};
 use super::schemas::{Applicable, Side};
 use super::{Decision, PlanReason};
 use agent_json_schema::{
@@ -15,7 +15,7 @@ const LINK_COST: u64 = 8;
 
 /// Why a part of an output can't be the input that is needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CantBe<'a> {
+pub enum FlowMismatch<'a> {
     /// The output has no such part.
     NoSuchPart {
         /// The step that it is an output of.
@@ -70,7 +70,7 @@ impl<'a> Decision<'a> {
         number: usize,
         plan: &'a Plan,
         pool: &'a ToolPool,
-        taker: Taker<'a, '_>,
+        consumer: InputConsumer<'a, '_>,
     ) {
         let Input::From {
             step,
@@ -80,9 +80,9 @@ impl<'a> Decision<'a> {
         else {
             return;
         };
-        self.wait_for_input(taker.binding);
+        self.wait_for_input(consumer.binding);
         // By one that can't be used no input would be taken later either.
-        if let Some(tool) = taker.tool.filter(|tool| tool.listed) {
+        if let Some(tool) = consumer.tool.filter(|tool| tool.listed) {
             let problems = agent_json_schema::unusable(tool.input.as_deref(), &mut self.budget);
             for problem in problems {
                 let denial = InputDenial::Argument(ArgumentProblem::Unusable(problem));
@@ -97,8 +97,8 @@ impl<'a> Decision<'a> {
             span: *span,
         };
         let found = self
-            .compare(*step, plan, pool, taker, told)
-            .unwrap_or_else(|over| vec![CantBe::OverBudget { over, span: *span }]);
+            .compare(*step, plan, pool, consumer, told)
+            .unwrap_or_else(|over| vec![FlowMismatch::OverBudget { over, span: *span }]);
         for reason in found {
             self.deny(number, PlanReason::Flow(reason));
         }
@@ -109,9 +109,9 @@ impl<'a> Decision<'a> {
         mut step: usize,
         plan: &'a Plan,
         pool: &'a ToolPool,
-        taker: Taker<'a, '_>,
+        consumer: InputConsumer<'a, '_>,
         told: Told<'a>,
-    ) -> Result<Vec<CantBe<'a>>, OverBudget> {
+    ) -> Result<Vec<FlowMismatch<'a>>, OverBudget> {
         let mut pointer = told.pointer.to_owned();
         loop {
             let moved = pointer.len() as u64 / 64;
@@ -132,12 +132,12 @@ impl<'a> Decision<'a> {
                 .chain(taken.iter().flat_map(|it| &it.known))
             {
                 let budget = &mut self.budget;
-                let found = schema.with(|schema| wanted(schema, &pointer, taker, told, budget));
+                let found = schema.with(|schema| wanted(schema, &pointer, consumer, told, budget));
                 if let Some(found) = found.unwrap_or(Ok(None))? {
                     return Ok(vec![found]);
                 }
             }
-            if let Some(found) = self.of_server(step, &pointer, taker, told)? {
+            if let Some(found) = self.of_server(step, &pointer, consumer, told)? {
                 return Ok(vec![found]);
             }
             if !does_nothing {
@@ -145,7 +145,7 @@ impl<'a> Decision<'a> {
             }
             match &producer.input {
                 Input::Literal(span) => {
-                    return self.literal_part(*span, &pointer, taker, told);
+                    return self.literal_part(*span, &pointer, consumer, told);
                 }
                 Input::From {
                     step: earlier,
@@ -165,9 +165,9 @@ impl<'a> Decision<'a> {
         &mut self,
         span: Span,
         pointer: &str,
-        taker: Taker<'a, '_>,
+        consumer: InputConsumer<'a, '_>,
         told: Told<'a>,
-    ) -> Result<Vec<CantBe<'a>>, OverBudget> {
+    ) -> Result<Vec<FlowMismatch<'a>>, OverBudget> {
         let text = span.of(self.text);
         // However many steps take from it, each has to find its part.
         self.budget.read(text)?;
@@ -177,13 +177,13 @@ impl<'a> Decision<'a> {
         };
         let part = part.span().of(text);
         self.budget.read(part)?;
-        let found = denials(part, 0, taker, &mut self.budget);
+        let found = denials(part, 0, consumer, &mut self.budget);
         // A schema that can't be used is told of the tool.
         let found = found
             .into_iter()
             .filter(|it| !matches!(it, InputDenial::Argument(ArgumentProblem::Unusable(_))));
         Ok(found
-            .map(|denial| CantBe::Input {
+            .map(|denial| FlowMismatch::Input {
                 step: told.step,
                 denial,
                 span: told.span,
@@ -196,14 +196,14 @@ impl<'a> Decision<'a> {
         &mut self,
         step: usize,
         pointer: &str,
-        taker: Taker<'a, '_>,
+        consumer: InputConsumer<'a, '_>,
         told: Told<'a>,
-    ) -> Result<Option<CantBe<'a>>, OverBudget> {
+    ) -> Result<Option<FlowMismatch<'a>>, OverBudget> {
         let step = self.steps.get(step);
         let text = step.and_then(|step| step.schemas.output.as_deref());
         let found = text.and_then(|text| {
             with_schema(text, &mut self.budget, |schema, budget| match schema {
-                Ok(schema) => wanted(&schema, pointer, taker, told, budget),
+                Ok(schema) => wanted(&schema, pointer, consumer, told, budget),
                 // What can't be used is denied with its own step.
                 Err(_) => Ok(None),
             })
@@ -222,8 +222,8 @@ struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    fn no_such_part(self) -> CantBe<'a> {
-        CantBe::NoSuchPart {
+    fn no_such_part(self) -> FlowMismatch<'a> {
+        FlowMismatch::NoSuchPart {
             step: self.step,
             pointer: self.pointer,
             span: self.pointer_span,
@@ -235,23 +235,23 @@ impl<'a> Told<'a> {
 fn wanted<'a>(
     producer: &Schema<'_>,
     pointer: &str,
-    taker: Taker<'_, '_>,
+    consumer: InputConsumer<'_, '_>,
     told: Told<'a>,
     budget: &mut Budget,
-) -> Result<Option<CantBe<'a>>, OverBudget> {
+) -> Result<Option<FlowMismatch<'a>>, OverBudget> {
     let Some(part) = producer.part(pointer, budget)? else {
         return Ok(None);
     };
     if !part.is_possible() {
         return Ok(Some(told.no_such_part()));
     }
-    for schema in &taker.schemas.known {
+    for schema in &consumer.schemas.known {
         let found = schema.with(|consumer| fits(&part, consumer, Types::ANY, told, budget));
         if let Some(found) = found.unwrap_or(Ok(None))? {
             return Ok(Some(found));
         }
     }
-    let text = taker.tool.and_then(|tool| tool.input.as_deref());
+    let text = consumer.tool.and_then(|tool| tool.input.as_deref());
     let found = text.and_then(|text| {
         with_schema(text, budget, |consumer, budget| match consumer {
             // Arguments of tools are an object, whether or not the schema says so.
@@ -268,7 +268,7 @@ fn fits<'a>(
     accepted: Types,
     told: Told<'a>,
     budget: &mut Budget,
-) -> Result<Option<CantBe<'a>>, OverBudget> {
+) -> Result<Option<FlowMismatch<'a>>, OverBudget> {
     let Some(whole) = consumer.part("", budget)? else {
         return Ok(None);
     };
@@ -276,7 +276,7 @@ fn fits<'a>(
     if let Some(is) = part.types()
         && is.and(wanted) == Types::NONE
     {
-        return Ok(Some(CantBe::Type {
+        return Ok(Some(FlowMismatch::Type {
             step: told.step,
             is,
             wanted,
@@ -289,7 +289,7 @@ fn fits<'a>(
     }
     for name in consumer.required_names(budget)? {
         if part.declares(name, budget)? == Declared::No {
-            return Ok(Some(CantBe::NoProperty {
+            return Ok(Some(FlowMismatch::NoProperty {
                 step: told.step,
                 name: name.to_owned(),
                 span: told.span,

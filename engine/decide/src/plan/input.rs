@@ -92,7 +92,7 @@ pub enum InputDenial<'a> {
 
 /// By what an input is decided.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Taker<'r, 's> {
+pub(super) struct InputConsumer<'r, 's> {
     pub(super) binding: &'r Binding,
     pub(super) schemas: &'s Applicable<'r>,
     pub(super) tool: Option<&'s ToolSchemas>,
@@ -100,9 +100,9 @@ pub(super) struct Taker<'r, 's> {
 
 impl<'a> Decision<'a> {
     /// An input that is written in the plan.
-    pub(super) fn literal(&mut self, number: usize, span: Span, taker: Taker<'a, '_>) {
+    pub(super) fn literal(&mut self, number: usize, span: Span, consumer: InputConsumer<'a, '_>) {
         let input = span.of(self.text);
-        for denial in denials(input, span.start, taker, &mut self.budget) {
+        for denial in denials(input, span.start, consumer, &mut self.budget) {
             self.deny(number, PlanReason::Input(denial));
         }
     }
@@ -121,7 +121,7 @@ impl<'a> Decision<'a> {
 pub(super) fn denials<'r>(
     input: &str,
     offset: u32,
-    taker: Taker<'r, '_>,
+    consumer: InputConsumer<'r, '_>,
     budget: &mut Budget,
 ) -> Vec<InputDenial<'r>> {
     // It was read with its document.
@@ -134,7 +134,7 @@ pub(super) fn denials<'r>(
         denials: Vec::new(),
     };
     let canonical = root.canonical();
-    let most = taker.binding.limits.max_input_bytes.value;
+    let most = consumer.binding.limits.max_input_bytes.value;
     if canonical.len() as u64 > most {
         found.denials.push(InputDenial::TooLarge {
             bytes: canonical.len() as u64,
@@ -142,8 +142,8 @@ pub(super) fn denials<'r>(
             span: found.moved(root.span()),
         });
     }
-    found.schemas(root, taker, budget);
-    if let Some(tool) = taker.tool.filter(|tool| tool.listed) {
+    found.schemas(root, consumer, budget);
+    if let Some(tool) = consumer.tool.filter(|tool| tool.listed) {
         let schema = tool.input.as_deref();
         let at = found.moved(root.span());
         let problems = agent_json_schema::arguments(schema, input, at, budget);
@@ -151,8 +151,8 @@ pub(super) fn denials<'r>(
             .denials
             .extend(problems.into_iter().map(InputDenial::Argument));
     }
-    match &taker.binding.driver {
-        Driver::Http { methods, .. } => found.http(root, taker.binding, methods),
+    match &consumer.binding.driver {
+        Driver::Http { methods, .. } => found.http(root, consumer.binding, methods),
         Driver::RestrictedShell { programs } => found.shell(root, programs, budget),
         Driver::Noop | Driver::McpProxy { .. } => {}
     }
@@ -173,8 +173,13 @@ impl<'r> Found<'r> {
         }
     }
 
-    fn schemas(&mut self, root: Json<'_, '_>, taker: Taker<'r, '_>, budget: &mut Budget) {
-        for schema in &taker.schemas.known {
+    fn schemas(
+        &mut self,
+        root: Json<'_, '_>,
+        consumer: InputConsumer<'r, '_>,
+        budget: &mut Budget,
+    ) {
+        for schema in &consumer.schemas.known {
             match schema.check(root, budget) {
                 Ok(violations) => {
                     for violation in violations {

@@ -30,7 +30,7 @@ mod trace;
 pub(super) use authorized::output_denials;
 pub use authorized::{AuthorizedPlan, AuthorizedStep, Decided, RunDenial, ServerUse};
 pub use destination::{DestinationDenial, authorize_destination};
-pub use flow::CantBe;
+pub use flow::FlowMismatch;
 pub use input::InputDenial;
 pub use query::{QueryDenial, decide_query};
 pub use references::{Between, Referred, Stated};
@@ -39,13 +39,13 @@ pub use trace::{Compared, StepCheck, StepRecord};
 use super::CallDenial;
 use agent_diagnostic::{Finding, Problems};
 use agent_json_schema::{Budget, JsonText, Library};
-use agent_lower::{self, Examined, digest};
+use agent_lower::{self, Validated, digest};
 use agent_model::{
-    Binding, Cap, Driver, Index, Input, Lock, Plan, PlanStep, Profile, Request, Rule,
-    ToolCatalogue, ToolPool,
+    Binding, Cap, Driver, Index, Input, Lock, Plan, PlanStep, Profile, Request, Rule, ToolPool,
+    ToolsSnapshot,
 };
 use agent_text::Span;
-use input::Taker;
+use input::InputConsumer;
 use profile::RulesByTool;
 use server::KnownTool;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,17 +72,17 @@ const SCHEMAS: [&str; 8] = [
 
 /// What plans are decided by: a tool pool and an instruction profile.
 #[derive(Debug)]
-pub struct PlanRules {
+pub struct PlanPolicy {
     /// The tool pool.
-    pub pool: Examined<ToolPool>,
+    pub pool: Validated<ToolPool>,
     /// The instruction profile.
-    pub profile: Examined<Profile>,
+    pub profile: Validated<Profile>,
     by_tool: RulesByTool,
     library: Option<Arc<Library>>,
     digests: OnceLock<Vec<(&'static str, String)>>,
 }
 
-impl PlanRules {
+impl PlanPolicy {
     /// Examine both, over the project's own equivalents of MOVA's core, or over another core.
     pub fn new(tool_pool: Vec<u8>, profile: Vec<u8>, library: Option<Arc<Library>>) -> Self {
         let known = library.as_deref().unwrap_or(Library::own());
@@ -141,13 +141,13 @@ impl PlanRules {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlanContext<'a> {
     /// What the plan answers.
-    pub request: Option<&'a Examined<Request>>,
+    pub request: Option<&'a Validated<Request>>,
     /// The index of servers.
     pub index: Option<&'a Index>,
     /// What was locked.
     pub lock: Option<&'a Lock>,
     /// The tools that servers have at the moment. None: those of the index.
-    pub catalogue: Option<&'a ToolCatalogue>,
+    pub catalogue: Option<&'a ToolsSnapshot>,
 }
 
 /// One reason why a plan may not run.
@@ -223,7 +223,7 @@ pub enum PlanReason<'a> {
     /// The input that is written in the plan.
     Input(InputDenial<'a>),
     /// The input that is taken from an earlier step can't be what is needed.
-    Flow(CantBe<'a>),
+    Flow(FlowMismatch<'a>),
     /// The step names a schema that there is not.
     NoSchema {
         /// `input_schema_ref` or `output_schema_ref`.
@@ -323,8 +323,8 @@ fn input_of(finding: &Finding) -> Option<usize> {
 
 /// Decide whether a plan may run.
 pub fn authorize_plan<'a>(
-    plan: &'a Arc<Examined<Plan>>,
-    rules: &'a Arc<PlanRules>,
+    plan: &'a Arc<Validated<Plan>>,
+    rules: &'a Arc<PlanPolicy>,
     context: PlanContext<'a>,
 ) -> PlanAnswer<'a> {
     let mut decision = Decision {
@@ -375,7 +375,7 @@ pub fn authorize_plan<'a>(
 struct Decision<'a> {
     /// The plan's.
     text: &'a str,
-    rules: &'a PlanRules,
+    rules: &'a PlanPolicy,
     context: PlanContext<'a>,
     /// One for all schemas: a plan ends within it, however many steps it has.
     budget: Budget,
@@ -448,14 +448,14 @@ impl<'a> Decision<'a> {
         }
         let (server, tool) = self.server(number, binding);
         let schemas = self.applicable(number, step, pool, binding);
-        let taker = Taker {
+        let consumer = InputConsumer {
             binding,
             schemas: &schemas,
             tool: Some(&tool),
         };
         match &step.input {
-            Input::Literal(span) => self.literal(number, *span, taker),
-            Input::From { .. } => self.flow(number, plan, pool, taker),
+            Input::Literal(span) => self.literal(number, *span, consumer),
+            Input::From { .. } => self.flow(number, plan, pool, consumer),
             Input::Refused => {}
         }
         if matches!(

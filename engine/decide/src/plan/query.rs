@@ -1,7 +1,7 @@
 //! What a user asks, before anybody plans for it \[1\].
 
 use agent_json_schema::{Budget, OverBudget};
-use agent_lower::Examined;
+use agent_lower::Validated;
 use agent_model::Profile;
 
 /// Why nothing is planned for a query.
@@ -35,7 +35,7 @@ pub enum QueryDenial<'a> {
 /// Every reason why nothing is.
 pub fn decide_query<'a>(
     query: &str,
-    profile: &'a Examined<Profile>,
+    profile: &'a Validated<Profile>,
 ) -> Result<(), Vec<QueryDenial<'a>>> {
     let active = profile.sound().filter(|it| it.status.value == "active");
     let Some(profile) = active else {

@@ -1,6 +1,6 @@
 //! The schemas that the inputs and outputs of a step have to fit.
 
-use super::{Decision, PlanReason, PlanRules};
+use super::{Decision, PlanPolicy, PlanReason};
 use agent_json_schema::{Budget, Json, OverBudget, Schema, SchemaSet, Violation};
 use agent_model::{Binding, Driver, PlanStep, ToolPool};
 use agent_text::Spanned;
@@ -51,7 +51,7 @@ impl<'r> Applicable<'r> {
     /// The schemas for the input or the output of a step: of its binding, of the step itself, and
     /// of its driver. The error is the name of one that there is not.
     pub(super) fn of(
-        rules: &'r PlanRules,
+        rules: &'r PlanPolicy,
         pool: &'r ToolPool,
         step: &'r PlanStep,
         binding: &'r Binding,

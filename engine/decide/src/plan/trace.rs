@@ -5,7 +5,7 @@ use super::authorized::{AuthorizedStep, ServerUse};
 use super::{Decision, InputDenial, PlanReason, RunCheck};
 use crate::trace::{CheckOutcome, SkipCause};
 use agent_model::{Binding, Driver, Input, PlanStep, Rule, ServerView};
-use agent_text::{Source, Span, Spanned};
+use agent_text::{DocumentKind, Span, Spanned};
 use std::sync::Arc;
 
 /// Maximum number of allowing rules to record: each of them suffices.
@@ -195,9 +195,9 @@ impl<'a> Decision<'a> {
 
     fn skipped(&self, check: StepCheck, binding: Option<&Binding>) -> Option<SkipCause<StepCheck>> {
         let no_pool = self.rules.pool.value.is_none();
-        let no_pool = no_pool.then_some(SkipCause::Unreadable(Source::ToolPool));
+        let no_pool = no_pool.then_some(SkipCause::Unreadable(DocumentKind::ToolPool));
         let no_profile = self.rules.profile.value.is_none();
-        let no_profile = no_profile.then_some(SkipCause::Unreadable(Source::Profile));
+        let no_profile = no_profile.then_some(SkipCause::Unreadable(DocumentKind::Profile));
         let unbound = binding.is_none();
         let unbound = no_pool.or(unbound.then_some(SkipCause::Failed(StepCheck::Pool)));
         match check {

@@ -7,7 +7,7 @@ use agent_json_schema::{ArgumentProblem, child, token};
 use agent_model::{CallPlan, Planned, PlannedCall};
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Node, write_string};
-use agent_text::{Source, Span};
+use agent_text::{DocumentKind, Span};
 
 /// Returns the fixes of a one-call plan that remove one denial, the likeliest first: names of
 /// similar spelling, and arguments that are left out. Other denials may stay or appear. The fixed
@@ -100,7 +100,7 @@ impl<'p> Arguments<'p> {
     /// What takes out the one of a name. None: there is none.
     fn without(&self, name: &str) -> Option<Vec<Patch>> {
         let removed = Change {
-            source: Source::Plan,
+            source: DocumentKind::Plan,
             pointer: format!("/{}", token(name)),
             kind: ChangeKind::Remove,
             widens: false,

@@ -8,7 +8,7 @@ use agent_diagnostic::Problems;
 use agent_lower;
 use agent_model::{Manifest, Sensitivity};
 use agent_syntax::{Entry, Node, Value, frontmatter, yaml};
-use agent_text::{Source, Span, Text};
+use agent_text::{DocumentKind, Span, Text};
 use std::borrow::Cow;
 
 const RESIDENCY: &[&str] = &["constraints", "data", "residency"];
@@ -75,7 +75,7 @@ pub(super) fn relax(
 
 /// Where the frontmatter stands, and what is in it.
 fn parse(text: &Text) -> Option<(Span, Node<'_>)> {
-    debug_assert_eq!(text.source(), Source::Manifest);
+    debug_assert_eq!(text.source(), DocumentKind::Manifest);
     let mut problems = Problems::new(text);
     let content = frontmatter(&mut problems)?.content;
     Some((content, yaml::parse(content, &mut problems)?))

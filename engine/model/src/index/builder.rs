@@ -2,7 +2,7 @@
 
 use super::dictionary::Dictionary;
 use super::tool::{Block, ToolRow, Tools};
-use super::{Gate, Index, Rank, Row, Slice};
+use super::{ConstraintKey, Index, Rank, Row, Slice};
 use crate::CapabilityVerb;
 use agent_text::sort::{sort_by, sort_by_number, sort_numbers};
 use agent_text::{Span, Text};
@@ -27,7 +27,7 @@ pub struct NewServer {
     /// The place of the id.
     pub id_span: Span,
     /// The properties that constraints compare.
-    pub gate: Gate,
+    pub constraint_key: ConstraintKey,
 }
 
 /// A new tool.
@@ -90,7 +90,7 @@ pub struct IndexBuilder {
     text_len: usize,
     kept: String,
     rows: Vec<Row>,
-    gates: Vec<Gate>,
+    constraint_keys: Vec<ConstraintKey>,
     memberships: Vec<u32>,
     categories: Interner,
     scopes: Interner,
@@ -220,7 +220,7 @@ impl IndexBuilder {
                 categories: self.own_categories.len() as u32,
                 scopes: self.own_scopes.len() as u32,
             });
-            self.gates.push(server.gate);
+            self.constraint_keys.push(server.constraint_key);
             self.memberships.append(&mut self.own_categories);
             self.memberships.append(&mut self.own_scopes);
         }
@@ -247,7 +247,7 @@ impl IndexBuilder {
             text,
             kept: self.kept,
             rows: self.rows,
-            gates: self.gates,
+            constraint_keys: self.constraint_keys,
             memberships: self.memberships,
             categories: Dictionary::default(),
             scopes: Dictionary::default(),
@@ -390,7 +390,7 @@ impl<'b> ByName<'b> {
 impl Index {
     /// Reorders the rows, whose order by name is `order`, by rank.
     fn number(&mut self, order: &[u32]) {
-        let signed = |number: &&u32| self.gates[**number as usize].signed();
+        let signed = |number: &&u32| self.constraint_keys[**number as usize].signed();
         let by_rank: Vec<u32> = order
             .iter()
             .filter(signed)
@@ -402,9 +402,9 @@ impl Index {
             ranks[*number as usize] = rank as Rank;
         }
         self.by_name = order.iter().map(|number| ranks[*number as usize]).collect();
-        self.gates = by_rank
+        self.constraint_keys = by_rank
             .iter()
-            .map(|number| self.gates[*number as usize])
+            .map(|number| self.constraint_keys[*number as usize])
             .collect();
         self.rows = by_rank
             .iter()

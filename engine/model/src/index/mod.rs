@@ -3,7 +3,7 @@
 //! An index may contain 100,000 servers, and loading it dominates the cost of a resolution. The
 //! index therefore keeps servers as slices of its text, numbered once in the order that breaks ties
 //! (see [`Rank`]), with a list of ranks for each category and scope. The properties that do not
-//! depend on a requirement take one byte per server (see [`Gate`]).
+//! depend on a requirement take one byte per server (see [`ConstraintKey`]).
 
 mod builder;
 mod dictionary;
@@ -45,9 +45,9 @@ impl Slice {
 /// The properties of a server that constraints compare, in one byte. Each constraint is decided once
 /// for each of 128 values, and looked up for each server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Gate(u8);
+pub struct ConstraintKey(u8);
 
-impl Gate {
+impl ConstraintKey {
     /// Number of values.
     pub const COUNT: usize = 128;
 
@@ -56,14 +56,15 @@ impl Gate {
         Self(residency.bits() | (max_sensitivity as u8) << 3 | u8::from(signed) << 6)
     }
 
-    /// Returns the value of a number below [`Gate::COUNT`], or `None` if no server can have it.
+    /// Returns the value of a number below [`ConstraintKey::COUNT`], or `None` if no server can have it.
     pub fn from_number(number: usize) -> Option<Self> {
-        let gate = Self(u8::try_from(number).ok().filter(|n| *n < 128)?);
-        let level = gate.0 >> 3 & 7;
-        (gate.0 & 7 != 0 && (level as usize) < Sensitivity::ALL.len()).then_some(gate)
+        let constraint_key = Self(u8::try_from(number).ok().filter(|n| *n < 128)?);
+        let level = constraint_key.0 >> 3 & 7;
+        (constraint_key.0 & 7 != 0 && (level as usize) < Sensitivity::ALL.len())
+            .then_some(constraint_key)
     }
 
-    /// Returns the number of the value, below [`Gate::COUNT`].
+    /// Returns the number of the value, below [`ConstraintKey::COUNT`].
     pub fn number(self) -> usize {
         self.0 as usize
     }
@@ -109,7 +110,7 @@ pub struct Index {
     /// By rank.
     rows: Vec<Row>,
     /// By rank.
-    gates: Vec<Gate>,
+    constraint_keys: Vec<ConstraintKey>,
     /// For each server its categories and then its scopes, as numbers of the dictionaries:
     /// sorted, without duplicates.
     memberships: Vec<u32>,
@@ -190,8 +191,8 @@ impl Index {
     }
 
     /// Returns the properties of each server that constraints compare, by rank.
-    pub fn gates(&self) -> &[Gate] {
-        &self.gates
+    pub fn constraint_keys(&self) -> &[ConstraintKey] {
+        &self.constraint_keys
     }
 
     /// Returns the servers that offer a category.
@@ -263,8 +264,8 @@ impl<'i> ServerView<'i> {
     }
 
     /// Returns the properties that constraints compare.
-    pub fn gate(self) -> Gate {
-        self.index.gates[self.rank as usize]
+    pub fn constraint_key(self) -> ConstraintKey {
+        self.index.constraint_keys[self.rank as usize]
     }
 
     /// Returns the numbers of its categories: sorted, without duplicates.

@@ -49,7 +49,7 @@ fn resolved_now(args: &Diff, session: &mut Session) -> Result<Option<Origin>, Fa
         args.manifest.as_ref(),
         &args.index.index,
         &args.task,
-        &args.circumstances,
+        &args.evaluation_context,
     )?
     else {
         return Ok(None);

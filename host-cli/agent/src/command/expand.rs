@@ -9,8 +9,10 @@ use agent_host::{Failure, call};
 pub(super) fn run(args: &Expand, mut session: Session) -> Result<Answer, Failure> {
     let lock = session.lock(&args.lock)?;
     let index = session.index(&args.index.index)?;
-    let circumstances = session.circumstances(args.task.task.as_ref(), &args.circumstances)?;
-    let (Some(lock), Some(index), Some(circumstances)) = (lock, index, circumstances) else {
+    let evaluation_context =
+        session.evaluation_context(args.task.task.as_ref(), &args.evaluation_context)?;
+    let (Some(lock), Some(index), Some(evaluation_context)) = (lock, index, evaluation_context)
+    else {
         return session.refuse();
     };
     let answer = if args.tools.is_empty() {
@@ -29,7 +31,15 @@ pub(super) fn run(args: &Expand, mut session: Session) -> Result<Answer, Failure
         let (server, tools) = (&args.server, &args.tools);
         call!(
             session.engine,
-            expansion.call_expand(lock, index, circumstances, server, tools, used, args.budget)
+            expansion.call_expand(
+                lock,
+                index,
+                evaluation_context,
+                server,
+                tools,
+                used,
+                args.budget
+            )
         )?
     };
     match answer {

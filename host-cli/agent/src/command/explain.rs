@@ -5,7 +5,7 @@ use super::{Answer, did_you_mean};
 use crate::args::{Explain, Global};
 use crate::pages;
 use agent_host::contract::catalogue::CodeEntry;
-use agent_host::contract::view::{Part, Style};
+use agent_host::contract::view::{Style, StyledSpan};
 use agent_host::{Failure, output};
 
 /// Minimum likeness, from 0 to 1, of a name that is suggested for another.
@@ -50,7 +50,7 @@ fn alike(code: &str, catalogue: &[CodeEntry]) -> Vec<String> {
         .collect()
 }
 
-fn list(catalogue: &[CodeEntry]) -> Vec<Part> {
+fn list(catalogue: &[CodeEntry]) -> Vec<StyledSpan> {
     let width = catalogue
         .iter()
         .map(|entry| entry.name.len())
@@ -59,12 +59,12 @@ fn list(catalogue: &[CodeEntry]) -> Vec<Part> {
     catalogue
         .iter()
         .flat_map(|entry| {
-            let name = Part {
+            let name = StyledSpan {
                 style: Style::Code,
                 text: entry.name.clone(),
             };
             let gap = " ".repeat(width - entry.name.len() + 2);
-            let title = Part {
+            let title = StyledSpan {
                 style: Style::Plain,
                 text: format!("{gap}{}\n", entry.title),
             };

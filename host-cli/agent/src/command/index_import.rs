@@ -5,7 +5,7 @@ use super::session::Session;
 use crate::args::IndexImport;
 use agent_host::Failure;
 use agent_host::atomic_write::StagedFile;
-use agent_host::contract::diagnostic::{Code, Source};
+use agent_host::contract::diagnostic::{Code, DocumentKind};
 use agent_host::input::{INDEX_MAX, Input};
 
 pub(super) fn run(args: &IndexImport, mut session: Session) -> Result<Answer, Failure> {
@@ -13,7 +13,7 @@ pub(super) fn run(args: &IndexImport, mut session: Session) -> Result<Answer, Fa
     let before = if existing.is_missing() {
         None
     } else {
-        Some(session.text(Source::Index, &existing, INDEX_MAX)?)
+        Some(session.text(DocumentKind::Index, &existing, INDEX_MAX)?)
     };
     let overlay = match &args.overlay {
         None => None,

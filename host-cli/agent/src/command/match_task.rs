@@ -10,12 +10,14 @@ pub(super) fn run(args: &Match, mut session: Session) -> Result<Answer, Failure>
         session.manifest(Some(input))
     })?;
     let index = session.index(&args.index.index)?;
-    let circumstances = session.circumstances(Some(&args.task), &args.circumstances)?;
-    let (Some(manifest), Some(index), Some(circumstances)) = (manifest, index, circumstances)
+    let evaluation_context =
+        session.evaluation_context(Some(&args.task), &args.evaluation_context)?;
+    let (Some(manifest), Some(index), Some(evaluation_context)) =
+        (manifest, index, evaluation_context)
     else {
         return session.refuse();
     };
-    let Some(it) = session.matching(manifest, index, circumstances)? else {
+    let Some(it) = session.matching(manifest, index, evaluation_context)? else {
         return session.refuse();
     };
     let unmatched = call!(session.engine, capability.matching.call_diagnostics(it))?;

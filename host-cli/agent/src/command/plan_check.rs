@@ -30,7 +30,7 @@ fn steps(
         session.index(&args.index.index)?.map(Some)
     };
     let lock = lock(args, &mut session)?;
-    let catalogue = session.optional(args.catalog.as_ref(), Session::tool_catalogue)?;
+    let catalogue = session.optional(args.catalog.as_ref(), Session::tools_snapshot)?;
     let (Some(index), Some(lock), Some(catalogue)) = (index, lock, catalogue) else {
         return session.refuse();
     };
@@ -71,7 +71,7 @@ fn call(args: &PlanCheck, mut session: Session) -> Result<Answer, Failure> {
     let plan = session.call_plan(&args.plan)?;
     let index = session.index(&args.index.index)?;
     let lock = lock(args, &mut session)?;
-    let catalogue = session.optional(args.catalog.as_ref(), Session::tool_catalogue)?;
+    let catalogue = session.optional(args.catalog.as_ref(), Session::tools_snapshot)?;
     let (Some(plan), Some(index), Some(lock), Some(catalogue)) = (plan, index, lock, catalogue)
     else {
         return session.refuse();

@@ -26,8 +26,12 @@ struct NewFile {
 
 pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failure> {
     let manifest = args.manifest.manifest.as_ref();
-    let Some((resolution, index)) =
-        session.resolution(manifest, &args.index.index, &args.task, &args.circumstances)?
+    let Some((resolution, index)) = session.resolution(
+        manifest,
+        &args.index.index,
+        &args.task,
+        &args.evaluation_context,
+    )?
     else {
         return session.refuse();
     };

@@ -3,7 +3,7 @@
 use super::session::Session;
 use super::{Answer, did_you_mean};
 use crate::args::{SchemaCheck, SchemaShow};
-use agent_host::contract::view::{Part, Style};
+use agent_host::contract::view::{Style, StyledSpan};
 use agent_host::{Failure, call};
 
 pub(super) fn list(mut session: Session) -> Result<Answer, Failure> {
@@ -16,7 +16,7 @@ pub(super) fn show(args: &SchemaShow, mut session: Session) -> Result<Answer, Fa
     let Some(text) = call!(session.engine, schemas.call_show(&args.name))? else {
         return Err(unknown(&args.name, &mut session)?);
     };
-    let part = Part {
+    let part = StyledSpan {
         style: Style::Plain,
         text: text.clone(),
     };

@@ -9,8 +9,12 @@ use agent_host::{Failure, Instance, call};
 pub(super) fn run(args: &Why, mut session: Session) -> Result<Answer, Failure> {
     let subject = args.subject.as_str();
     let manifest = args.manifest.manifest.as_ref();
-    let Some((it, _)) =
-        session.resolution(manifest, &args.index.index, &args.task, &args.circumstances)?
+    let Some((it, _)) = session.resolution(
+        manifest,
+        &args.index.index,
+        &args.task,
+        &args.evaluation_context,
+    )?
     else {
         return session.refuse();
     };

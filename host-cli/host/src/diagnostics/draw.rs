@@ -158,7 +158,7 @@ fn snippet<'a>(excerpt: &Excerpt, labels: &'a [Label]) -> Snippet<'a, Annotation
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::diagnostic::{Applicability, Fix, Place, Position, Source, Span};
+    use crate::contract::diagnostic::{Applicability, DocumentKind, Fix, Place, Position, Span};
 
     fn position(before: &[u8]) -> Position {
         let before = String::from_utf8_lossy(before);
@@ -182,7 +182,7 @@ mod tests {
             let end = start + piece.len();
             let place = Place {
                 span: Span {
-                    source: Source::Index,
+                    source: DocumentKind::Index,
                     start: u32::try_from(start).unwrap(),
                     end: u32::try_from(end).unwrap(),
                 },
@@ -213,7 +213,7 @@ mod tests {
                 .into(),
         };
         let document = Document {
-            source: Source::Index,
+            source: DocumentKind::Index,
             name: "a.json".to_owned(),
             text: input.to_owned(),
         };

@@ -6,13 +6,13 @@ mod excerpt;
 pub use draw::failure as draw_failure;
 
 use crate::contract::catalogue::CodeEntry;
-use crate::contract::diagnostic::{Diagnostic, Severity, Source};
+use crate::contract::diagnostic::{Diagnostic, DocumentKind, Severity};
 use crate::contract::view::File;
 
 /// An input, kept because diagnostics show pieces of it.
 pub struct Document {
     /// The input that diagnostics mean by it.
-    pub source: Source,
+    pub source: DocumentKind,
     /// The name under which it was given.
     pub name: String,
     /// The bytes as they were given.
@@ -22,7 +22,7 @@ pub struct Document {
 impl Document {
     /// Returns whether its lines may be shown. A document of others may hold their secrets.
     fn may_be_shown(&self) -> bool {
-        self.source != Source::Import
+        self.source != DocumentKind::Import
     }
 }
 

@@ -8,7 +8,7 @@ pub use progress::Progress;
 pub use visible::visible;
 pub(crate) use visible::visible_char;
 
-use crate::contract::view::Part;
+use crate::contract::view::StyledSpan;
 use crate::failure::Failure;
 use crate::input;
 use std::fmt::{Display, Write as _};
@@ -19,12 +19,12 @@ use std::io::{self, IsTerminal, Write};
 /// # Errors
 ///
 /// When it can't be written. A reader that has gone away is no error, here and below.
-pub fn print_parts(parts: &[Part]) -> Result<(), Failure> {
+pub fn print_parts(parts: &[StyledSpan]) -> Result<(), Failure> {
     written(anstream::stdout().write_all(styled(parts).as_bytes()))
 }
 
 /// Prints a text that the engine has written for people on standard error.
-pub fn note_parts(parts: &[Part]) {
+pub fn note_parts(parts: &[StyledSpan]) {
     note_drawn(&styled(parts));
 }
 
@@ -71,7 +71,7 @@ pub fn note_drawn(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
-fn styled(parts: &[Part]) -> String {
+fn styled(parts: &[StyledSpan]) -> String {
     let mut text = String::new();
     for part in parts {
         let style = style::of(part.style);

@@ -5,7 +5,7 @@ use crate::convert;
 use agent_api::PlanAnswer;
 use agent_api::decide::PlanContext;
 use agent_api::diagnostic::Diagnostic;
-use agent_api::lower::{self, Examined};
+use agent_api::lower::{self, Validated};
 use agent_api::model::{Input, Plan, PlanStep};
 use agent_protocol::plans::{Against, Authorized, Decision, InputFrom, Problem, Step, Verdict};
 
@@ -80,7 +80,7 @@ pub(super) fn decision(session: &Session) -> Decision {
 }
 
 /// A step without what was decided of it.
-fn step(session: &Session, plan: &Examined<Plan>, step: &PlanStep) -> Step {
+fn step(session: &Session, plan: &Validated<Plan>, step: &PlanStep) -> Step {
     let text = plan.text.as_str();
     let place = |span| convert::place(&plan.text.place(span));
     let pool = session

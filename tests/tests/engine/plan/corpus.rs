@@ -1,25 +1,25 @@
 //! The corpus of sequential plans. What is expected of each case was written by hand, from the
 //! specifications.
 
-use agent_decide::{PlanContext, PlanRules, authorize_plan};
+use agent_decide::{PlanContext, PlanPolicy, authorize_plan};
 use agent_explain::{plan_findings, plan_fixes};
 use agent_lower as lower;
-use agent_lower::{Examined, Lowered};
-use agent_model::{Index, Lock, Plan, Request, ToolCatalogue};
+use agent_lower::{Lowered, Validated};
+use agent_model::{Index, Lock, Plan, Request, ToolsSnapshot};
 use agent_render::{PlanReport, authorized_plan, validation_report};
-use agent_text::Source;
+use agent_text::DocumentKind;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Everything that a case is decided by.
 pub(crate) struct Case {
-    pub(crate) plan: Arc<Examined<Plan>>,
-    pub(crate) rules: Arc<PlanRules>,
-    pub(crate) request: Option<Examined<Request>>,
+    pub(crate) plan: Arc<Validated<Plan>>,
+    pub(crate) rules: Arc<PlanPolicy>,
+    pub(crate) request: Option<Validated<Request>>,
     pub(crate) index: Option<Index>,
     pub(crate) lock: Option<Lock>,
-    pub(crate) catalogue: Option<ToolCatalogue>,
+    pub(crate) catalogue: Option<ToolsSnapshot>,
 }
 
 impl Case {
@@ -31,7 +31,7 @@ impl Case {
         let there = |name: &str| Some(own_or_base(name)).filter(|text| !text.is_empty());
         Self {
             plan: Arc::new(lower::plan(own("plan.json").expect("a plan"))),
-            rules: Arc::new(PlanRules::new(
+            rules: Arc::new(PlanPolicy::new(
                 own_or_base("tool-pool.json"),
                 own_or_base("profile.json"),
                 None,
@@ -39,7 +39,7 @@ impl Case {
             request: own("request.json").map(lower::request),
             index: there("mcp.index.json").map(|text| sound(lower::index(text))),
             lock: there("agents.lock").map(|text| sound(lower::lock(text))),
-            catalogue: own("catalogue.json").map(|text| sound(lower::tool_catalogue(text))),
+            catalogue: own("catalogue.json").map(|text| sound(lower::tools_snapshot(text))),
         }
     }
 
@@ -87,10 +87,10 @@ impl Case {
                 pointer => pointer,
             };
             let document = match finding.diagnostic.labels[0].place.source {
-                Source::Plan => "plan",
-                Source::ToolPool => "tool_pool",
-                Source::Profile => "instruction_profile",
-                Source::Request => "request",
+                DocumentKind::Plan => "plan",
+                DocumentKind::ToolPool => "tool_pool",
+                DocumentKind::Profile => "instruction_profile",
+                DocumentKind::Request => "request",
                 other => panic!("{other:?}"),
             };
             format!("{} {document} {pointer}", finding.diagnostic.code.name())

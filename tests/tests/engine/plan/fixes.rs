@@ -1,11 +1,11 @@
 //! What would make the problems of a plan go away.
 
 use super::corpus::{Case, cases};
-use agent_decide::{PlanRules, authorize_plan};
+use agent_decide::{PlanPolicy, authorize_plan};
 use agent_diagnostic::{Change, ChangeSet, Edit, Finding};
 use agent_explain::{apply, fix_edits, plan_findings, plan_fixes, plan_proposals};
 use agent_lower as lower;
-use agent_text::{Source, Text};
+use agent_text::{DocumentKind, Text};
 use std::sync::Arc;
 
 impl Case {
@@ -34,7 +34,7 @@ impl Case {
             changes: fixes.iter().flat_map(|fix| fix.changes.clone()).collect(),
         };
         let edits = fix_edits(&self.plan.text, &self.rules, &all);
-        let changed = |text: &Text, source: Source| {
+        let changed = |text: &Text, source: DocumentKind| {
             let edits: Vec<Edit> = edits
                 .iter()
                 .filter(|edit| edit.place.source == source)
@@ -43,10 +43,10 @@ impl Case {
             apply(text.as_str(), &edits).into_bytes()
         };
         Self {
-            plan: Arc::new(lower::plan(changed(&self.plan.text, Source::Plan))),
-            rules: Arc::new(PlanRules::new(
-                changed(&self.rules.pool.text, Source::ToolPool),
-                changed(&self.rules.profile.text, Source::Profile),
+            plan: Arc::new(lower::plan(changed(&self.plan.text, DocumentKind::Plan))),
+            rules: Arc::new(PlanPolicy::new(
+                changed(&self.rules.pool.text, DocumentKind::ToolPool),
+                changed(&self.rules.profile.text, DocumentKind::Profile),
                 None,
             )),
             ..self
@@ -95,7 +95,7 @@ fn what_permits_more_is_marked_and_never_first() {
         for (proposals, finding, fix) in case.fixes() {
             let Some(fix) = fix else { continue };
             // By what it changes: a plan asks for less, and never permits anything.
-            let of_plan = fix.changes.iter().all(|it| it.source == Source::Plan);
+            let of_plan = fix.changes.iter().all(|it| it.source == DocumentKind::Plan);
             assert!(!(of_plan && fix.widens()), "{fix:?}");
             widening += usize::from(fix.widens());
             let first = proposals

@@ -2,7 +2,7 @@
 
 use super::corpus::{Case, base, sound};
 use agent_decide::{
-    AuthorizedPlan, PlanReason, PlanRules, QueryDenial, authorize_plan, decide_query,
+    AuthorizedPlan, PlanPolicy, PlanReason, QueryDenial, authorize_plan, decide_query,
 };
 use agent_explain::{plan_findings, plan_fixes};
 use agent_json_schema::{Library, OverBudget};
@@ -140,7 +140,7 @@ fn case([plan, pool, profile]: [Vec<u8>; 3]) -> Case {
     let started = Instant::now();
     let case = Case {
         plan: Arc::new(lower::plan(plan)),
-        rules: Arc::new(PlanRules::new(pool, profile, None)),
+        rules: Arc::new(PlanPolicy::new(pool, profile, None)),
         request: None,
         index: None,
         lock: None,

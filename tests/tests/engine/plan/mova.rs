@@ -1,7 +1,7 @@
 //! The corpus over MOVA's own core, which is no part of the repository.
 
 use super::corpus::{Case, cases};
-use agent_decide::{PlanRules, authorize_plan};
+use agent_decide::{PlanPolicy, authorize_plan};
 use agent_diagnostic::{Code, Finding};
 use agent_explain::plan_findings;
 use agent_json_schema::Library;
@@ -57,10 +57,10 @@ impl From<Finding> for Wordless {
 }
 
 /// The rules of a case over another core.
-fn over(case: &Case, library: &Arc<Library>) -> Arc<PlanRules> {
+fn over(case: &Case, library: &Arc<Library>) -> Arc<PlanPolicy> {
     let [pool, profile] = [&case.rules.pool.text, &case.rules.profile.text]
         .map(|text| text.as_str().as_bytes().to_vec());
-    Arc::new(PlanRules::new(pool, profile, Some(Arc::clone(library))))
+    Arc::new(PlanPolicy::new(pool, profile, Some(Arc::clone(library))))
 }
 
 /// Whether a case may run, and everything that speaks against it.

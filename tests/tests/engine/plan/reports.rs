@@ -3,7 +3,7 @@
 
 use super::corpus::{Case, Outcome, cases, sound};
 use super::worlds::Maker;
-use agent_decide::{CallContext, CallVerdict, PlanRules, Resolution, authorize_call};
+use agent_decide::{CallContext, CallVerdict, PlanPolicy, Resolution, authorize_call};
 use agent_json_schema::Library;
 use agent_lower as lower;
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ impl Example {
         let catalogue = self.catalogue.as_ref();
         Case {
             plan: Arc::new(lower::plan(bytes(&self.plan))),
-            rules: Arc::new(PlanRules::new(
+            rules: Arc::new(PlanPolicy::new(
                 bytes(&self.pool),
                 bytes(&self.profile),
                 None,
@@ -119,7 +119,7 @@ impl Example {
             request: self.request.as_ref().map(|it| lower::request(bytes(it))),
             index: self.locked.map(index),
             lock,
-            catalogue: catalogue.map(|it| sound(lower::tool_catalogue(bytes(it)))),
+            catalogue: catalogue.map(|it| sound(lower::tools_snapshot(bytes(it)))),
         }
     }
 

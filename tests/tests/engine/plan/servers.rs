@@ -1,7 +1,7 @@
 //! Steps that call tools of MCP servers: what their definitions have to be before anything is called.
 
 use super::corpus::{Case, sound};
-use agent_decide::{PlanRules, Resolution};
+use agent_decide::{PlanPolicy, Resolution};
 use agent_lower as lower;
 use agent_model::{Index, Lock};
 use serde_json::{Value, json};
@@ -118,11 +118,11 @@ impl Given {
         let (index, lock) = locked(self.versions);
         let case = Case {
             plan: Arc::new(lower::plan(bytes(&plan))),
-            rules: Arc::new(PlanRules::new(bytes(&pool), bytes(&profile), None)),
+            rules: Arc::new(PlanPolicy::new(bytes(&pool), bytes(&profile), None)),
             request: None,
             index: Some(index),
             lock: Some(lock),
-            catalogue: Some(sound(lower::tool_catalogue(bytes(&catalogue)))),
+            catalogue: Some(sound(lower::tools_snapshot(bytes(&catalogue)))),
         };
         let outcome = case.decide_with_fixes();
         let report = serde_json::from_str(&outcome.report).expect("a report");

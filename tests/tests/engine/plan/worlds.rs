@@ -3,7 +3,7 @@
 
 use super::corpus::{Case, base, cases, sound};
 use crate::random::Random;
-use agent_decide::PlanRules;
+use agent_decide::PlanPolicy;
 use agent_lower as lower;
 use serde_json::{Value, json};
 use std::fmt;
@@ -30,7 +30,7 @@ impl World {
             [&self.lock, &self.index, &self.request].map(|it| it.as_ref().map(bytes));
         Case {
             plan: Arc::new(lower::plan(bytes(&self.plan))),
-            rules: Arc::new(PlanRules::new(
+            rules: Arc::new(PlanPolicy::new(
                 bytes(&self.pool),
                 bytes(&self.profile),
                 None,

@@ -1,4 +1,4 @@
-//! What holds of capabilities, tools and circumstances.
+//! What holds of capabilities, tools and evaluation context.
 
 use super::{config, read, same, texts};
 use agent_decide::{

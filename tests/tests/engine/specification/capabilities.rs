@@ -340,12 +340,12 @@ fn clause_5_steps_are_taken_in_their_order() {
 struct DenyC(std::sync::Mutex<Vec<String>>);
 
 impl PolicyEngine for DenyC {
-    fn ask(&self, input: &str) -> agent_decide::Ruling {
+    fn ask(&self, input: &str) -> agent_decide::PolicyDecision {
         self.0.lock().expect("no panic").push(input.to_owned());
         let input: Value = serde_json::from_str(input).expect("JSON");
         let ids = input["candidate_tools"].as_array().expect("a list").iter();
         let ids = ids.map(|it| it["id"].as_str().expect("a string").to_owned());
-        agent_decide::Ruling {
+        agent_decide::PolicyDecision {
             answer: Ok(agent_decide::Allowed {
                 tools: ids.filter(|id| !id.starts_with('c')).collect(),
                 ..Default::default()

@@ -5,7 +5,7 @@ use crate::args::Format;
 use crate::command::Answer;
 use agent_host::contract::diagnostic::{Diagnostic, Severity};
 use agent_host::contract::lockfile::Drift;
-use agent_host::contract::view::{Part, ReportFormat};
+use agent_host::contract::view::{ReportFormat, StyledSpan};
 use agent_host::diagnostics::Findings;
 use agent_host::{Failure, Instance, call, output};
 use std::fmt::Display;
@@ -22,7 +22,7 @@ impl Session {
     /// Prints a view in the words of the engine, and then the findings.
     pub(crate) fn show(
         &mut self,
-        text: impl FnOnce(&mut Instance) -> Result<Vec<Part>, Failure>,
+        text: impl FnOnce(&mut Instance) -> Result<Vec<StyledSpan>, Failure>,
         json: impl FnOnce(&mut Instance) -> Result<String, Failure>,
     ) -> Result<(), Failure> {
         match self.format {

@@ -2,15 +2,17 @@
 
 use super::Session;
 use crate::args::{self, TaskOption};
-use agent_host::contract::capability::{Circumstances, Health, Matching, Notation, Task, Tenant};
-use agent_host::contract::diagnostic::{Diagnostic, Source};
+use agent_host::contract::capability::{
+    EvaluationContext, Health, Matching, Notation, Task, Tenant,
+};
+use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
 use agent_host::contract::expansion::Exposed;
 use agent_host::contract::explanation::Origin;
 use agent_host::contract::grounding::Grounding;
 use agent_host::contract::importer::{Imported, Overlay};
 use agent_host::contract::inputs::{Index, Manifest};
 use agent_host::contract::lockfile::{Drift, Lock};
-use agent_host::contract::plan::{CallPlan, PlanAnswer, PlanRules, ToolCatalogue};
+use agent_host::contract::plan::{CallPlan, PlanAnswer, PlanPolicy, ToolsSnapshot};
 use agent_host::contract::policy::{Context, Policy, TestOutcome};
 use agent_host::contract::resolver::Resolution;
 use agent_host::contract::schemas::Core;
@@ -48,7 +50,7 @@ impl Session {
             Some(input) => input.clone(),
             None => usual_manifest()?,
         };
-        let manifest = self.checked(Source::Manifest, &input, TEXT_MAX, |engine, text| {
+        let manifest = self.checked(DocumentKind::Manifest, &input, TEXT_MAX, |engine, text| {
             call!(engine, inputs.manifest.call_parse(text))
         })?;
         if let Some(it) = manifest {
@@ -60,7 +62,7 @@ impl Session {
 
     pub(crate) fn index(&mut self, input: &Input) -> Result<Option<Index>, Failure> {
         let _progress = Progress::of(format!("loading {input}"));
-        let index = self.checked(Source::Index, input, INDEX_MAX, |engine, text| {
+        let index = self.checked(DocumentKind::Index, input, INDEX_MAX, |engine, text| {
             call!(engine, inputs.index.call_load(text))
         })?;
         if let Some(it) = index {
@@ -70,25 +72,26 @@ impl Session {
         Ok(index)
     }
 
-    /// Resolves the manifest against the index, under the circumstances.
+    /// Resolves the manifest against the index, in an evaluation context.
     pub(crate) fn resolution(
         &mut self,
         manifest: Option<&Input>,
         index: &Input,
         task: &TaskOption,
-        circumstances: &args::Circumstances,
+        evaluation_context: &args::EvaluationContext,
     ) -> Result<Option<(Resolution, Index)>, Failure> {
         let manifest = self.manifest(manifest)?;
         let index = self.index(index)?;
-        let circumstances = self.circumstances(task.task.as_ref(), circumstances)?;
-        let (Some(manifest), Some(index), Some(circumstances)) = (manifest, index, circumstances)
+        let evaluation_context = self.evaluation_context(task.task.as_ref(), evaluation_context)?;
+        let (Some(manifest), Some(index), Some(evaluation_context)) =
+            (manifest, index, evaluation_context)
         else {
             return Ok(None);
         };
         let _progress = Progress::of("resolving".to_owned());
         let resolved = call!(
             self.engine,
-            capability.call_resolve(manifest, index, circumstances)
+            capability.call_resolve(manifest, index, evaluation_context)
         )?;
         let Some(resolution) = self.accept(resolved) else {
             return Ok(None);
@@ -124,7 +127,7 @@ impl Session {
             }
             Err(problems) => {
                 // They are about this file, not the one that `--index` names.
-                self.remember(Source::Index, input, text);
+                self.remember(DocumentKind::Index, input, text);
                 self.add(problems);
                 Ok(None)
             }
@@ -136,14 +139,14 @@ impl Session {
         &mut self,
         manifest: Option<Manifest>,
         index: Index,
-        circumstances: Circumstances,
+        evaluation_context: EvaluationContext,
     ) -> Result<Option<Matching>, Failure> {
         let _progress = Progress::of("matching".to_owned());
         let decided = call!(
             self.engine,
             capability
                 .matching
-                .call_decide(manifest, index, circumstances)
+                .call_decide(manifest, index, evaluation_context)
         )?;
         let Some(matching) = self.accept(decided) else {
             return Ok(None);
@@ -153,11 +156,11 @@ impl Session {
     }
 
     /// Reads the task and every other circumstance that is given.
-    pub(crate) fn circumstances(
+    pub(crate) fn evaluation_context(
         &mut self,
         task: Option<&Input>,
-        args: &args::Circumstances,
-    ) -> Result<Option<Circumstances>, Failure> {
+        args: &args::EvaluationContext,
+    ) -> Result<Option<EvaluationContext>, Failure> {
         let task = self.optional(task, Self::task)?;
         let tenant = self.optional(args.tenant.as_ref(), |session, input| {
             session.tenant(input, args.tenant_id.as_deref())
@@ -181,7 +184,7 @@ impl Session {
         let ungoverned = call!(
             self.engine,
             capability
-                .circumstances
+                .evaluation_context
                 .call_constructor(task, tenant, health)
         )?;
         let Some((policy, _)) = policy else {
@@ -227,14 +230,14 @@ impl Session {
 
     /// Reads a policy, and returns its text too.
     pub(crate) fn policy(&mut self, input: &Input) -> Result<Option<(Policy, Vec<u8>)>, Failure> {
-        let text = self.text(Source::Policy, input, TEXT_MAX)?;
+        let text = self.text(DocumentKind::Policy, input, TEXT_MAX)?;
         let parsed = call!(self.engine, policy.policy.call_parse(&text))?;
         Ok(self.accept(parsed).map(|policy| (policy, text)))
     }
 
     fn context(&mut self, input: &Input) -> Result<Option<Context>, Failure> {
         let notation = notation(input);
-        self.checked(Source::Context, input, TEXT_MAX, |engine, text| {
+        self.checked(DocumentKind::Context, input, TEXT_MAX, |engine, text| {
             call!(engine, policy.context.call_parse(text, notation))
         })
     }
@@ -245,14 +248,14 @@ impl Session {
         policy: &[u8],
         input: &Input,
     ) -> Result<Option<Vec<TestOutcome>>, Failure> {
-        self.checked(Source::PolicyTest, input, TEXT_MAX, |engine, text| {
+        self.checked(DocumentKind::PolicyTest, input, TEXT_MAX, |engine, text| {
             call!(engine, policy.call_test(policy, text))
         })
     }
 
     pub(crate) fn overlay(&mut self, input: &Input) -> Result<Overlay, Failure> {
         Ok(Overlay {
-            text: self.text(Source::Overlay, input, TEXT_MAX)?,
+            text: self.text(DocumentKind::Overlay, input, TEXT_MAX)?,
             notation: notation(input),
         })
     }
@@ -264,7 +267,7 @@ impl Session {
         overlay: Option<&Overlay>,
         index: Option<&[u8]>,
     ) -> Result<Option<Imported>, Failure> {
-        self.checked(Source::Import, document, TEXT_MAX, |engine, text| {
+        self.checked(DocumentKind::Import, document, TEXT_MAX, |engine, text| {
             call!(engine, importer.call_merge(text, overlay, index))
         })
     }
@@ -275,10 +278,13 @@ impl Session {
         summary: &Input,
         payload: &Input,
     ) -> Result<Option<Grounding>, Failure> {
-        let summary = self.text(Source::Summary, summary, TEXT_MAX)?;
-        self.checked(Source::Payload, payload, TEXT_MAX, |engine, payload| {
-            call!(engine, grounding.call_ground(&summary, payload))
-        })
+        let summary = self.text(DocumentKind::Summary, summary, TEXT_MAX)?;
+        self.checked(
+            DocumentKind::Payload,
+            payload,
+            TEXT_MAX,
+            |engine, payload| call!(engine, grounding.call_ground(&summary, payload)),
+        )
     }
 
     /// Reads an input that need not be given. The outer `None` stands for one that is refused.
@@ -295,7 +301,7 @@ impl Session {
 
     fn task(&mut self, input: &Input) -> Result<Option<Task>, Failure> {
         let notation = notation(input);
-        let task = self.checked(Source::Task, input, TEXT_MAX, |engine, text| {
+        let task = self.checked(DocumentKind::Task, input, TEXT_MAX, |engine, text| {
             call!(engine, capability.task.call_parse(text, notation))
         })?;
         if let Some(it) = task {
@@ -311,7 +317,7 @@ impl Session {
         id: Option<&str>,
     ) -> Result<Option<Tenant>, Failure> {
         let notation = notation(input);
-        let tenant = self.checked(Source::Tenant, input, TEXT_MAX, |engine, text| {
+        let tenant = self.checked(DocumentKind::Tenant, input, TEXT_MAX, |engine, text| {
             call!(engine, capability.tenant.call_parse(text, notation, id))
         })?;
         if let Some(it) = tenant {
@@ -323,29 +329,29 @@ impl Session {
 
     fn health(&mut self, input: &Input) -> Result<Option<Health>, Failure> {
         let notation = notation(input);
-        self.checked(Source::Health, input, TEXT_MAX, |engine, text| {
+        self.checked(DocumentKind::Health, input, TEXT_MAX, |engine, text| {
             call!(engine, capability.health.call_parse(text, notation))
         })
     }
 
     pub(crate) fn lock(&mut self, input: &Input) -> Result<Option<Lock>, Failure> {
-        self.checked(Source::Lock, input, TEXT_MAX, |engine, text| {
+        self.checked(DocumentKind::Lock, input, TEXT_MAX, |engine, text| {
             call!(engine, lockfile.lock.call_parse(text))
         })
     }
 
     pub(crate) fn call_plan(&mut self, input: &Input) -> Result<Option<CallPlan>, Failure> {
-        self.checked(Source::Plan, input, TEXT_MAX, |engine, text| {
+        self.checked(DocumentKind::Plan, input, TEXT_MAX, |engine, text| {
             call!(engine, plan.call_plan.call_parse(text))
         })
     }
 
-    pub(crate) fn tool_catalogue(
+    pub(crate) fn tools_snapshot(
         &mut self,
         input: &Input,
-    ) -> Result<Option<ToolCatalogue>, Failure> {
-        self.checked(Source::Catalogue, input, INDEX_MAX, |engine, text| {
-            call!(engine, plan.tool_catalogue.call_parse(text))
+    ) -> Result<Option<ToolsSnapshot>, Failure> {
+        self.checked(DocumentKind::Catalogue, input, INDEX_MAX, |engine, text| {
+            call!(engine, plan.tools_snapshot.call_parse(text))
         })
     }
 
@@ -374,9 +380,9 @@ impl Session {
         tool_pool: &Input,
         profile: &Input,
         core: Option<Core>,
-    ) -> Result<PlanRules, Failure> {
-        let tool_pool = self.text(Source::ToolPool, tool_pool, TEXT_MAX)?;
-        let profile = self.text(Source::Profile, profile, TEXT_MAX)?;
+    ) -> Result<PlanPolicy, Failure> {
+        let tool_pool = self.text(DocumentKind::ToolPool, tool_pool, TEXT_MAX)?;
+        let profile = self.text(DocumentKind::Profile, profile, TEXT_MAX)?;
         call!(
             self.engine,
             plan.plan_rules.call_parse(&tool_pool, &profile, core)
@@ -387,15 +393,15 @@ impl Session {
     pub(crate) fn authorize_plan(
         &mut self,
         (plan, request): (&Input, Option<&Input>),
-        rules: PlanRules,
+        rules: PlanPolicy,
         index: Option<Index>,
         lock: Option<Lock>,
-        catalogue: Option<ToolCatalogue>,
+        catalogue: Option<ToolsSnapshot>,
     ) -> Result<PlanAnswer, Failure> {
-        let plan = self.text(Source::Plan, plan, TEXT_MAX)?;
+        let plan = self.text(DocumentKind::Plan, plan, TEXT_MAX)?;
         let request = match request {
             None => None,
-            Some(input) => Some(self.text(Source::Request, input, TEXT_MAX)?),
+            Some(input) => Some(self.text(DocumentKind::Request, input, TEXT_MAX)?),
         };
         let request = request.as_deref();
         call!(
@@ -411,7 +417,7 @@ impl Session {
         document: &Input,
         core: Option<Core>,
     ) -> Result<Option<Vec<Diagnostic>>, Failure> {
-        let text = self.text(Source::Document, document, TEXT_MAX)?;
+        let text = self.text(DocumentKind::Document, document, TEXT_MAX)?;
         call!(self.engine, schemas.call_check(schema, &text, core))
     }
 
@@ -420,7 +426,7 @@ impl Session {
         if input.is_missing() {
             return Ok(None);
         }
-        let text = self.text(Source::Lock, input, TEXT_MAX)?;
+        let text = self.text(DocumentKind::Lock, input, TEXT_MAX)?;
         let lock = call!(self.engine, lockfile.lock.call_parse(&text))?;
         Ok(Some(Existing { text, lock }))
     }
@@ -445,7 +451,7 @@ impl Session {
     /// Reads an input and has the engine check it.
     fn checked<T>(
         &mut self,
-        source: Source,
+        source: DocumentKind,
         input: &Input,
         limit: u64,
         check: impl FnOnce(&mut Instance, &[u8]) -> Result<Checked<T>, Failure>,
@@ -459,7 +465,7 @@ impl Session {
     /// Reads an input that diagnostics may point into, and returns its text.
     pub(crate) fn text(
         &mut self,
-        source: Source,
+        source: DocumentKind,
         input: &Input,
         limit: u64,
     ) -> Result<Vec<u8>, Failure> {
@@ -480,7 +486,7 @@ impl Session {
         Ok(text)
     }
 
-    fn remember(&mut self, source: Source, input: &Input, text: Vec<u8>) {
+    fn remember(&mut self, source: DocumentKind, input: &Input, text: Vec<u8>) {
         self.findings.add_document(Document {
             source,
             name: input.to_string(),

@@ -21,7 +21,7 @@ pub(super) struct Session {
     findings: Findings,
     /// Whether standard output ends with an answer for people.
     is_answered: bool,
-    /// The policy of the circumstances and their tenant, until the policy has been looked at.
+    /// The policy of the evaluation context and their tenant, until the policy has been looked at.
     policy: Option<(Policy, Option<Tenant>)>,
     /// Whether standard input has been read. There is no second one.
     stdin_is_read: bool,

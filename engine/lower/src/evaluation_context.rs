@@ -10,7 +10,7 @@ use agent_model::{
 };
 use agent_syntax::{Entry, Node, Value, json, yaml};
 use agent_text::sort::sort_by;
-use agent_text::{Source, Span, Text, nearest};
+use agent_text::{DocumentKind, Span, Text, nearest};
 
 /// The notation of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,7 +54,7 @@ impl Notation {
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
-    read(Source::Task, bytes, notation, |root, problems| {
+    read(DocumentKind::Task, bytes, notation, |root, problems| {
         let root = whole(root, "the task", problems)?;
         root.warn_unknown(&["task_id", "required_capabilities"], problems);
         let id = root
@@ -80,7 +80,7 @@ pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<Tenant> {
-    read(Source::Tenant, bytes, notation, |root, problems| {
+    read(DocumentKind::Tenant, bytes, notation, |root, problems| {
         let root = whole(root, "the tenant configuration", problems)?;
         root.warn_unknown(&["version", "tenants"], problems);
         if let Some(entry) = root.optional("version") {
@@ -147,7 +147,7 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn health(bytes: Vec<u8>, notation: Notation) -> Lowered<Health> {
-    read(Source::Health, bytes, notation, |root, problems| {
+    read(DocumentKind::Health, bytes, notation, |root, problems| {
         let mut servers = Vec::new();
         // An empty snapshot is valid: every server then counts as unhealthy.
         if root.value != Value::Null {
@@ -178,7 +178,7 @@ pub fn health(bytes: Vec<u8>, notation: Notation) -> Lowered<Health> {
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn context(bytes: Vec<u8>, notation: Notation) -> Lowered<Context> {
-    read(Source::Context, bytes, notation, |root, _| {
+    read(DocumentKind::Context, bytes, notation, |root, _| {
         let mut json = String::new();
         write_json(root, &mut json);
         Some(move |_| Context { json })
@@ -187,7 +187,7 @@ pub fn context(bytes: Vec<u8>, notation: Notation) -> Lowered<Context> {
 
 /// Reads a text in its notation. `lower` returns a function that takes the text.
 fn read<T, F: FnOnce(Text) -> T>(
-    source: Source,
+    source: DocumentKind,
     bytes: Vec<u8>,
     notation: Notation,
     lower: impl FnOnce(&Node<'_>, &mut Problems<'_>) -> Option<F>,

@@ -3,10 +3,10 @@
 use super::fields::{Object, bad_name, list, name};
 use super::{CATALOGUE_LIMIT, Checked, Lowered, decode};
 use agent_diagnostic::{Code, Problems};
-use agent_model::{ListedServer, ListedTool, Name, ServerId, ToolCatalogue};
+use agent_model::{ListedServer, ListedTool, Name, ServerId, ToolsSnapshot};
 use agent_syntax::{Entry, Node, Value, json};
 use agent_text::sort::sort_by;
-use agent_text::{Source, Span};
+use agent_text::{DocumentKind, Span};
 
 const EXAMPLE: &str = "add a server, for example\n{ \"acme-reports\": { \"tools\": [] } }";
 
@@ -15,15 +15,15 @@ const EXAMPLE: &str = "add a server, for example\n{ \"acme-reports\": { \"tools\
 ///
 /// # Errors
 /// Every problem of the text, ordered by place.
-pub fn tool_catalogue(bytes: Vec<u8>) -> Lowered<ToolCatalogue> {
-    let text = decode(Source::Catalogue, bytes, CATALOGUE_LIMIT)?;
+pub fn tools_snapshot(bytes: Vec<u8>) -> Lowered<ToolsSnapshot> {
+    let text = decode(DocumentKind::Catalogue, bytes, CATALOGUE_LIMIT)?;
     let mut problems = Problems::new(&text);
     let servers = json::parse(&mut problems).and_then(|root| read(&root, &mut problems));
     let errors = problems.has_errors();
     let found = problems.finish();
     match servers {
         Some(servers) if !errors => Ok(Checked {
-            value: ToolCatalogue { text, servers },
+            value: ToolsSnapshot { text, servers },
             warnings: found,
         }),
         _ => Err(found),

@@ -10,12 +10,12 @@ use std::sync::Arc;
 /// input, always.
 pub trait PolicyEngine: Debug + Send + Sync {
     /// Which of the candidates are allowed. Never fails: that there is no answer is one.
-    fn ask(&self, input: &str) -> Ruling;
+    fn ask(&self, input: &str) -> PolicyDecision;
 }
 
 /// The answer of a policy to one question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ruling {
+pub struct PolicyDecision {
     /// What is allowed, or why nothing is.
     pub answer: Result<Allowed, PolicyError>,
     /// The lines of the policy that took part, as far as the evaluator can tell: sorted, from 1.
@@ -72,17 +72,17 @@ impl PolicyErrorKind {
 
 /// What a policy says of the tools that it was asked about.
 #[derive(Debug, Clone)]
-pub(super) enum Rulings {
+pub(super) enum PolicyDecisions {
     /// Nobody was asked.
     None,
     /// It was asked.
-    Given(Arc<Ruling>),
+    Given(Arc<PolicyDecision>),
 }
 
-impl Rulings {
+impl PolicyDecisions {
     /// Why a policy doesn't let a tool through. None if it does.
     pub(super) fn against(&self, id: impl FnOnce() -> String) -> Option<Rejection<'_>> {
-        match &self.ruling()?.answer {
+        match &self.policy_decision()?.answer {
             Err(error) => Some(Rejection::PolicyError { reason: error.kind }),
             Ok(allowed) => {
                 let id = id();
@@ -94,10 +94,10 @@ impl Rulings {
     }
 
     /// What it said. None if it was not asked.
-    pub(super) fn ruling(&self) -> Option<&Ruling> {
+    pub(super) fn policy_decision(&self) -> Option<&PolicyDecision> {
         match self {
             Self::None => None,
-            Self::Given(ruling) => Some(ruling),
+            Self::Given(policy_decision) => Some(policy_decision),
         }
     }
 }
