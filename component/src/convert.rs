@@ -48,7 +48,7 @@ same! {
     problems::Applicability = diagnostic::Applicability { Safe Unsafe Display }
     text::DocumentKind = diagnostic::DocumentKind {
         Manifest Index Lock Explanation Task Tenant Health Context Policy PolicyTest
-        Import Overlay Plan Catalogue Summary Payload Request ToolPool Profile StepInput StepOutput
+        Import Overlay Call Plan Catalogue Summary Payload Request ToolPool Profile StepInput StepOutput
         Document
     }
     model::Load = resolver::Load { Essential OnDemand }
@@ -131,8 +131,8 @@ impl From<problems::Diagnostic> for diagnostic::Diagnostic {
         Self {
             code: problem.code.into(),
             reason: problem.reason.map(Into::into),
-            rule: problem.rule.clone(),
-            severity: problem.severity().into(),
+            rule: problem.rule,
+            severity: problem.severity.into(),
             step: problem.step.map(|step| step as u32),
             message: problem.message,
             labels: all(problem.labels),
@@ -146,6 +146,7 @@ impl From<diagnostic::Diagnostic> for problems::Diagnostic {
     fn from(problem: diagnostic::Diagnostic) -> Self {
         Self {
             code: problem.code.into(),
+            severity: problem.severity.into(),
             reason: problem.reason.map(Into::into),
             rule: problem.rule,
             step: problem.step.map(|step| step as usize),

@@ -24,13 +24,13 @@ pub fn checked<T>(input: &[u8], lowered: Lowered<T>) -> Option<T> {
     match lowered {
         Ok(checked) => {
             let warnings = &checked.warnings;
-            assert!(warnings.iter().all(|it| it.severity() == Severity::Warning));
+            assert!(warnings.iter().all(|it| it.severity == Severity::Warning));
             check(input, warnings);
             Some(checked.value)
         }
         Err(found) => {
             assert!(
-                found.iter().any(|it| it.severity() == Severity::Error)
+                found.iter().any(|it| it.severity == Severity::Error)
                     || found.len() == Problems::LIMIT
             );
             check(input, &found);

@@ -100,13 +100,13 @@ impl Hostile {
                         checked
                             .warnings
                             .iter()
-                            .all(|w| w.severity() == Severity::Warning)
+                            .all(|w| w.severity == Severity::Warning)
                     );
                     checked.warnings
                 }
                 Err(found) => {
                     assert!(
-                        found.iter().any(|d| d.severity() == Severity::Error),
+                        found.iter().any(|d| d.severity == Severity::Error),
                         "{found:?}"
                     );
                     found

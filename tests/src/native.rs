@@ -428,7 +428,7 @@ pub fn index_diagnostics(index: &[u8]) -> Vec<String> {
 fn line(diagnostic: &Diagnostic) -> String {
     let mut line = format!(
         "{} {} {:?} {:?} {:?}",
-        diagnostic.severity().name(),
+        diagnostic.severity.name(),
         diagnostic.code.name(),
         diagnostic.message,
         diagnostic.notes,

@@ -11,7 +11,7 @@ use agent_render::{StyledSpan, authorized_call, call_verdict, call_verdict_json,
 /// The answer to a one-call plan.
 #[derive(Debug)]
 pub struct CallAnswer<'a> {
-    plan: &'a CallPlan,
+    pub(crate) plan: &'a CallPlan,
     verdict: CallVerdict<'a>,
 }
 

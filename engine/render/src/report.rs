@@ -87,13 +87,13 @@ fn json(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
                     if let Some(rule) = &diagnostic.rule {
                         w.key("rule").string(rule);
                     }
-                    w.key("severity").string(diagnostic.severity().name());
+                    w.key("severity").string(diagnostic.severity.name());
                 });
             }
         });
         let valid = diagnostics
             .iter()
-            .all(|diagnostic| diagnostic.severity() != Severity::Error);
+            .all(|diagnostic| diagnostic.severity != Severity::Error);
         w.key("valid").bool(valid);
     });
     w.finish()
@@ -168,7 +168,7 @@ fn source_name(source: DocumentKind) -> &'static str {
         DocumentKind::PolicyTest => "policy-test",
         DocumentKind::Import => "import",
         DocumentKind::Overlay => "overlay",
-        DocumentKind::Plan => "plan",
+        DocumentKind::Call | DocumentKind::Plan => "plan",
         DocumentKind::Catalogue => "catalogue",
         DocumentKind::Summary => "summary",
         DocumentKind::Payload => "payload",
@@ -257,7 +257,7 @@ fn sarif_result(w: &mut Writer, diagnostic: &Diagnostic, files: Files<'_>) {
             }
         });
     }
-    w.key("level").string(diagnostic.severity().name());
+    w.key("level").string(diagnostic.severity.name());
     if let Some(first) = diagnostic.labels.first() {
         w.key("locations").array(|w| location(w, first, None));
     }
@@ -334,7 +334,7 @@ fn github(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
     let mut out = String::new();
     for diagnostic in diagnostics {
         out.push_str("::");
-        out.push_str(match diagnostic.severity() {
+        out.push_str(match diagnostic.severity {
             Severity::Note => "notice",
             other => other.name(),
         });

@@ -1,4 +1,7 @@
 //! Input texts and their places.
+//!
+//! The feature `serde` serialises places in full. The feature `javascript` gives them the form of the
+//! JavaScript API instead, which counts columns as editors do and can't be read back.
 
 #![forbid(unsafe_code)]
 
@@ -9,8 +12,16 @@ mod spelling;
 pub use position::{LineIndex, Position};
 pub use spelling::{LIKENESS_LIMIT, Likeness, nearest};
 
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
+use tsify::Tsify;
+
 /// The kind of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub enum DocumentKind {
     /// `agents.md`.
     Manifest,
@@ -37,7 +48,9 @@ pub enum DocumentKind {
     Import,
     /// Manual additions to an imported document.
     Overlay,
-    /// A plan.
+    /// A plan of one call.
+    Call,
+    /// A plan of several steps.
     Plan,
     /// The servers' present tools.
     Catalogue,
@@ -60,6 +73,9 @@ pub enum DocumentKind {
 }
 
 impl DocumentKind {
+    /// Number of kinds.
+    pub const COUNT: usize = Self::Document as usize + 1;
+
     /// Returns the usual file name of the input.
     pub fn usual_name(self) -> &'static str {
         match self {
@@ -75,6 +91,7 @@ impl DocumentKind {
             Self::PolicyTest => "policy_test.rego",
             Self::Import => "server.json",
             Self::Overlay => "overlay.yaml",
+            Self::Call => "call.json",
             Self::Plan => "plan.json",
             Self::Catalogue => "catalogue.json",
             Self::Summary => "summary.json",
@@ -97,6 +114,7 @@ impl DocumentKind {
 
 /// The bytes from `start` (inclusive) to `end` (exclusive) of an unchanged UTF-8 text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Span {
     /// The first byte.
     pub start: u32,
@@ -131,10 +149,13 @@ pub struct Spanned<T> {
 
 /// A span with the positions of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Place {
     /// The input.
     pub source: DocumentKind,
     /// The bytes of the text.
+    #[cfg_attr(feature = "javascript", serde(skip))]
     pub span: Span,
     /// The position of the start.
     pub start: Position,

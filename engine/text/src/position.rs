@@ -1,13 +1,22 @@
 //! Conversion of byte offsets to lines and columns.
 
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
+use tsify::Tsify;
+
 /// A position in a text as people and editors count it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Position {
     /// Line, from 1.
     pub line: u32,
     /// Column, from 1, in Unicode code points.
+    #[cfg_attr(feature = "javascript", serde(skip))]
     pub column: u32,
     /// Column, from 1, in UTF-16 code units.
+    #[cfg_attr(feature = "javascript", serde(rename = "column"))]
     pub utf16_column: u32,
 }
 

@@ -100,7 +100,7 @@ impl<'p> Arguments<'p> {
     /// What takes out the one of a name. None: there is none.
     fn without(&self, name: &str) -> Option<Vec<Patch>> {
         let removed = Change {
-            source: DocumentKind::Plan,
+            source: DocumentKind::Call,
             pointer: format!("/{}", token(name)),
             kind: ChangeKind::Remove,
             widens: false,

@@ -341,7 +341,7 @@ impl Session {
     }
 
     pub(crate) fn call_plan(&mut self, input: &Input) -> Result<Option<CallPlan>, Failure> {
-        self.checked(DocumentKind::Plan, input, TEXT_MAX, |engine, text| {
+        self.checked(DocumentKind::Call, input, TEXT_MAX, |engine, text| {
             call!(engine, plan.call_plan.call_parse(text))
         })
     }
