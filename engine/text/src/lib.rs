@@ -73,8 +73,32 @@ pub enum DocumentKind {
 }
 
 impl DocumentKind {
-    /// Number of kinds.
-    pub const COUNT: usize = Self::Document as usize + 1;
+    /// Every kind, in order.
+    pub const ALL: [Self; 23] = [
+        Self::Manifest,
+        Self::Index,
+        Self::Lock,
+        Self::Explanation,
+        Self::Task,
+        Self::Tenant,
+        Self::Health,
+        Self::Context,
+        Self::Policy,
+        Self::PolicyTest,
+        Self::Import,
+        Self::Overlay,
+        Self::Call,
+        Self::Plan,
+        Self::Catalogue,
+        Self::Summary,
+        Self::Payload,
+        Self::Request,
+        Self::ToolPool,
+        Self::Profile,
+        Self::StepInput,
+        Self::StepOutput,
+        Self::Document,
+    ];
 
     /// Returns the usual file name of the input.
     pub fn usual_name(self) -> &'static str {

@@ -20,11 +20,18 @@ pub struct Position {
     pub utf16_column: u32,
 }
 
-const START: Position = Position {
-    line: 1,
-    column: 1,
-    utf16_column: 1,
-};
+impl Position {
+    /// Returns the start of a line.
+    pub const fn line_start(line: u32) -> Self {
+        Self {
+            line,
+            column: 1,
+            utf16_column: 1,
+        }
+    }
+}
+
+const START: Position = Position::line_start(1);
 
 /// Number of bytes between two marks. It bounds the cost of a look-up: a thousand problems in one
 /// line of 500 MB are placed as quickly as elsewhere.
@@ -73,9 +80,7 @@ fn advance(mut position: Position, passed: &str, at_start: bool) -> Position {
     };
     for c in passed.chars() {
         if c == '\n' {
-            position.line += 1;
-            position.column = 1;
-            position.utf16_column = 1;
+            position = Position::line_start(position.line + 1);
         } else {
             position.column += 1;
             position.utf16_column += c.len_utf16() as u32;

@@ -29,7 +29,7 @@ pub struct Texts {
 
 impl Texts {
     /// The number of `tenant_id`. The others have the numbers of their [`DocumentKind`].
-    pub const TENANT_ID: u32 = DocumentKind::COUNT as u32;
+    pub const TENANT_ID: u32 = DocumentKind::ALL.len() as u32;
 
     /// Sets the text of a number. A number of another text is ignored.
     pub fn set(&mut self, number: u32, text: String) {
