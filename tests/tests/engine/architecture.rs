@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 /// The layers of the engine, a crate each: each depends only on those before it. No decision sees
 /// `syntax`, though it comes before `decide`: how a text was written decides nothing.
-const LAYERS: [&str; 12] = [
+const LAYERS: [&str; 13] = [
     "text",
     "diagnostic",
+    "answer",
     "syntax",
     "json-schema",
     "model",
