@@ -176,11 +176,20 @@ fn the_host_does_not_depend_on_the_engine() {
         ("host-cli/aot", &[]),
         ("host-cli/agent", &["agent-host"]),
         ("host-cli/host", &["agent-aot", "agent-pack"]),
-        ("playground", &["agent-ui", "agent-protocol"]),
-        ("playground/ui", &["agent-protocol"]),
-        ("playground/plans", &["agent-ui", "agent-protocol"]),
-        ("playground/protocol", &[]),
-        ("playground/worker", &["agent-api", "agent-protocol"]),
+        (
+            "playground",
+            &["agent-ui", "agent-answer", "agent-protocol"],
+        ),
+        ("playground/ui", &["agent-answer", "agent-protocol"]),
+        (
+            "playground/plans",
+            &["agent-ui", "agent-answer", "agent-protocol"],
+        ),
+        ("playground/protocol", &["agent-answer"]),
+        (
+            "playground/worker",
+            &["agent-answer", "agent-api", "agent-protocol"],
+        ),
     ];
     for (package, allowed) in allowed {
         let path = root().join(package).join("Cargo.toml");
