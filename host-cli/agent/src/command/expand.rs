@@ -1,4 +1,4 @@
-//! `agent expand`: the answer of a stub.
+//! `agent expand`: print the definitions behind a stub.
 
 use super::Answer;
 use super::session::Session;
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Expand, mut session: Session) -> Result<Answer, Failure
     }
 }
 
-/// Answers no: programs get the ids, reasons and numbers.
+/// Answers no. With `--format json`, programs get the ids, reasons and numbers.
 fn refuse(args: &Expand, session: &mut Session, refusal: Refusal) -> Result<Answer, Failure> {
     session.add(refusal.diagnostics);
     if args.output.format == Format::Json {

@@ -30,7 +30,7 @@ fn page(code: &str, global: &Global) -> Result<&'static str, Failure> {
     let failure = Failure::new(format_args!("there is no code `{code}`"));
     let mut engine = session::engine(global)?;
     Err(match alike(code, engine.catalogue()?).as_slice() {
-        [] => failure.help("`agent explain` lists them all"),
+        [] => failure.help("list all codes with `agent explain`"),
         alike => failure.help(did_you_mean(alike)),
     })
 }

@@ -1,4 +1,4 @@
-//! `agent match`: decide which tools a task gets.
+//! `agent match`: select tools for the capabilities that a task requires.
 
 use super::Answer;
 use super::session::Session;
@@ -22,7 +22,7 @@ pub(super) fn run(args: &Match, mut session: Session) -> Result<Answer, Failure>
     };
     let unmatched = call!(session.engine, capability.matching.call_diagnostics(it))?;
     session.add(unmatched);
-    // Programs get the file that `resolve --explain` writes of an agent.
+    // Programs get the form that `resolve --explain` writes for an agent.
     let explanation = match args.output.format {
         Format::Json => match call!(session.engine, capability.matching.call_explanation(it))? {
             Ok(text) => text,

@@ -15,7 +15,7 @@ pub(super) fn run(args: &PlanCheck, session: Session) -> Result<Answer, Failure>
     }
 }
 
-/// A sequential plan.
+/// Checks a sequential plan.
 fn steps(
     args: &PlanCheck,
     tool_pool: &Input,
@@ -52,7 +52,7 @@ fn steps(
     Ok(Answer::yes_if(allowed))
 }
 
-/// Reads the lock, if there is one.
+/// Reads the lock, if it exists.
 fn lock(args: &PlanCheck, session: &mut Session) -> Result<Option<Option<Lock>>, Failure> {
     if is_absent(&args.lock, LOCK) {
         return Ok(Some(None));
@@ -60,13 +60,13 @@ fn lock(args: &PlanCheck, session: &mut Session) -> Result<Option<Option<Lock>>,
     Ok(session.lock(&args.lock)?.map(Some))
 }
 
-/// Returns whether a file is missing that no option names. A missing file that an option names is
-/// an error.
+/// Returns whether a default file is missing. A missing file that an option names is an
+/// error.
 fn is_absent(input: &Input, usual: &str) -> bool {
     input.to_string() == usual && input.is_missing()
 }
 
-/// A one-call plan.
+/// Checks a one-call plan.
 fn call(args: &PlanCheck, mut session: Session) -> Result<Answer, Failure> {
     let plan = session.call_plan(&args.plan)?;
     let index = session.index(&args.index.index)?;

@@ -42,7 +42,7 @@ fn unknown(name: &str, session: &mut Session) -> Result<Failure, Failure> {
     let failure = Failure::new(format_args!("there is no schema `{name}`"));
     let nearest = call!(session.engine, schemas.call_nearest(name))?;
     Ok(match &nearest[..] {
-        [] => failure.help("`agent schema list` has their names"),
+        [] => failure.help("list all schemas with `agent schema list`"),
         names => failure.help(did_you_mean(names)),
     })
 }

@@ -42,7 +42,7 @@ fn unknown(
     ));
     let alike = call!(engine, view.call_did_you_mean(resolution, subject))?;
     Ok(match alike.as_slice() {
-        [] => failure.help("`agent discover` lists them all"),
+        [] => failure.help("list all servers with `agent discover`"),
         alike => failure.help(super::did_you_mean(alike)),
     })
 }

@@ -69,7 +69,7 @@ fn wrong_usage_is_no_answer() {
     project
         .agent("resolve --lock -")
         .exits(2)
-        .notes("it is written to a file");
+        .notes("the output must be a file");
     project.agent("diff a b --index c").exits(2);
     assert!(!project.has("agents.lock"));
 }

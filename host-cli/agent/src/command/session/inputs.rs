@@ -22,10 +22,10 @@ use agent_host::output::{self, Progress};
 use agent_host::{Failure, Instance, call};
 use std::path::{Path, PathBuf};
 
-/// The names of the manifest, where none is given. The first that exists is read.
+/// The default names of the manifest. The first that exists is read.
 const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
 
-/// The folder in which a copy of MOVA is looked for.
+/// The default folder of a copy of MOVA.
 const MOVA: &str = "vendor/MOVA";
 
 /// The result of a check: a value, or the problems for which the engine refuses it.
@@ -37,13 +37,13 @@ pub(crate) struct Existing {
     pub(crate) lock: Checked<Lock>,
 }
 
-/// The lock that a resolution gives.
+/// The lock of a resolution.
 pub(crate) struct NewLock {
     pub(crate) lock: Lock,
     pub(crate) text: String,
 }
 
-/// Reading inputs. `None` stands for an input that the engine refuses; the findings say why.
+/// Reading inputs. `None` means that the engine refuses an input; the findings contain the reasons.
 impl Session {
     pub(crate) fn manifest(&mut self, input: Option<&Input>) -> Result<Option<Manifest>, Failure> {
         let input = match input {
@@ -104,7 +104,7 @@ impl Session {
         Ok(Some((resolution, index)))
     }
 
-    /// Adds what changed in definitions to the drifts, if the older index is given.
+    /// Adds the changes in definitions to the drifts, if the older index is given.
     pub(crate) fn detailed(
         &mut self,
         drifts: Vec<Drift>,
@@ -126,7 +126,7 @@ impl Session {
                 Ok(Some(detailed))
             }
             Err(problems) => {
-                // They are about this file, not the one that `--index` names.
+                // The diagnostics are about this file, not about that of `--index`.
                 self.remember(DocumentKind::Index, input, text);
                 self.add(problems);
                 Ok(None)
@@ -155,7 +155,7 @@ impl Session {
         Ok(Some(matching))
     }
 
-    /// Reads the task and every other circumstance that is given.
+    /// Reads the task and the other inputs of the evaluation context.
     pub(crate) fn evaluation_context(
         &mut self,
         task: Option<&Input>,
@@ -287,7 +287,7 @@ impl Session {
         )
     }
 
-    /// Reads an input that need not be given. The outer `None` stands for one that is refused.
+    /// Reads an optional input. The outer `None` means that the engine refuses it.
     pub(crate) fn optional<T>(
         &mut self,
         input: Option<&Input>,
@@ -355,7 +355,7 @@ impl Session {
         })
     }
 
-    /// Reads MOVA's core, if there is a copy that takes the place of the project's own equivalents.
+    /// Reads MOVA's core, if a copy replaces the project's equivalents.
     pub(crate) fn core(&mut self, option: &args::MovaOption) -> Result<Option<Core>, Failure> {
         let folder = match &option.folder {
             Some(folder) => folder.clone(),
@@ -366,11 +366,11 @@ impl Session {
         let core = call!(self.engine, schemas.core.call_parse(&schemas))?;
         core.map(Some).map_err(|errors| {
             Failure::new(format_args!(
-                "`{}` has not the core of MOVA: {}",
+                "`{}` does not contain the core of MOVA: {}",
                 folder.display(),
                 errors.join("; ")
             ))
-            .help("give the folder of a copy of MOVA 4.1.1, which has them in `schemas`")
+            .help("name the folder of a copy of MOVA 4.1.1, which contains them in `schemas`")
         })
     }
 
@@ -389,7 +389,7 @@ impl Session {
         )
     }
 
-    /// Asks whether a sequential plan may run, which may answer a request.
+    /// Decides whether a sequential plan may run.
     pub(crate) fn authorize_plan(
         &mut self,
         (plan, request): (&Input, Option<&Input>),
@@ -410,7 +410,7 @@ impl Session {
         )
     }
 
-    /// Returns the problems of a document under a schema, or `None` if there is no such schema.
+    /// Returns the problems of a document under a schema, or `None` if the schema does not exist.
     pub(crate) fn schema_problems(
         &mut self,
         schema: &str,
@@ -448,7 +448,7 @@ impl Session {
         }
     }
 
-    /// Reads an input and has the engine check it.
+    /// Reads an input and validates it with the engine.
     fn checked<T>(
         &mut self,
         source: DocumentKind,
@@ -477,7 +477,7 @@ impl Session {
     fn read(&mut self, input: &Input, limit: u64) -> Result<Vec<u8>, Failure> {
         if *input == Input::Stdin && std::mem::replace(&mut self.stdin_is_read, true) {
             return Err(Failure::new("standard input can be read only once")
-                .help("give `-` for one input, and the path of a file for every other"));
+                .help("pass `-` for one input, and the path of a file for every other"));
         }
         let text = input.read(limit)?;
         if self.verbose {
