@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::capability::{
-    self, Diagnostic, Guest, GuestCircumstances, GuestHealth, GuestMatching, GuestTask,
+    self, Diagnostic, Guest, GuestEvaluationContext, GuestHealth, GuestMatching, GuestTask,
     GuestTenant, HealthBorrow, IndexBorrow, ManifestBorrow, Notation, Requirement,
     ResolutionBorrow, TaskBorrow, TenantBorrow, ToolOutcome,
 };
@@ -45,7 +45,7 @@ impl Guest for Component {
     fn resolve(
         manifest: ManifestBorrow<'_>,
         index: IndexBorrow<'_>,
-        evaluation_context: capability::CircumstancesBorrow<'_>,
+        evaluation_context: capability::EvaluationContextBorrow<'_>,
     ) -> Result<capability::Resolution, Vec<Diagnostic>> {
         let manifest = &manifest.get::<Manifest>().value;
         let evaluation_context = &evaluation_context.get::<EvaluationContext>().0;
@@ -106,7 +106,7 @@ impl GuestHealth for Health {
     }
 }
 
-impl GuestCircumstances for EvaluationContext {
+impl GuestEvaluationContext for EvaluationContext {
     fn new(
         task: Option<TaskBorrow<'_>>,
         tenant: Option<TenantBorrow<'_>>,
@@ -125,7 +125,7 @@ impl GuestMatching for Matching {
     fn decide(
         manifest: Option<ManifestBorrow<'_>>,
         index: IndexBorrow<'_>,
-        evaluation_context: capability::CircumstancesBorrow<'_>,
+        evaluation_context: capability::EvaluationContextBorrow<'_>,
     ) -> Result<capability::Matching, Vec<Diagnostic>> {
         let manifest = manifest.as_ref().map(|it| &it.get::<Manifest>().value);
         let evaluation_context = &evaluation_context.get::<EvaluationContext>().0;

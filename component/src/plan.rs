@@ -4,8 +4,8 @@ use crate::Component;
 use crate::bindings::exports::agent::engine::plan::{
     self, AuthorizedStep, CallAnswer, CallOutcome, CallPlanBorrow, CallResult, CallVerdict,
     CoreBorrow, Diagnostic, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan,
-    GuestPlanRules, GuestToolCatalogue, IndexBorrow, Limits, LockBorrow, PlanAnswer,
-    PlanRulesBorrow, PlanVerdict, Problem, ServerUse, StepOutput, ToolCatalogueBorrow,
+    GuestPlanPolicy, GuestToolsSnapshot, IndexBorrow, Limits, LockBorrow, PlanAnswer,
+    PlanPolicyBorrow, PlanVerdict, Problem, ServerUse, StepOutput, ToolsSnapshotBorrow,
 };
 use crate::convert::all;
 use crate::inputs::Index;
@@ -51,7 +51,7 @@ impl Guest for Component {
         plan: CallPlanBorrow<'_>,
         index: IndexBorrow<'_>,
         lock: Option<LockBorrow<'_>>,
-        catalogue: Option<ToolCatalogueBorrow<'_>>,
+        catalogue: Option<ToolsSnapshotBorrow<'_>>,
     ) -> CallAnswer {
         let plan = &plan.get::<CallPlan>().0;
         let context = CallContext {
@@ -79,11 +79,11 @@ impl Guest for Component {
 
     fn authorize_plan(
         plan: Vec<u8>,
-        rules: PlanRulesBorrow<'_>,
+        rules: PlanPolicyBorrow<'_>,
         request: Option<Vec<u8>>,
         index: Option<IndexBorrow<'_>>,
         lock: Option<LockBorrow<'_>>,
-        catalogue: Option<ToolCatalogueBorrow<'_>>,
+        catalogue: Option<ToolsSnapshotBorrow<'_>>,
     ) -> PlanAnswer {
         let plan = Arc::new(lower::plan(plan));
         let rules = &rules.get::<PlanPolicy>().0;
@@ -129,7 +129,7 @@ impl GuestCallPlan for CallPlan {
     }
 }
 
-impl GuestToolCatalogue for ToolsSnapshot {
+impl GuestToolsSnapshot for ToolsSnapshot {
     fn parse(text: Vec<u8>) -> Result<plan::ToolsSnapshot, Vec<Diagnostic>> {
         let catalogue = lower::tools_snapshot(text).map_err(all)?;
         Ok(plan::ToolsSnapshot::new(Self(catalogue.value)))
@@ -179,7 +179,7 @@ impl GuestAuthorizedCall for AuthorizedCall {
     }
 }
 
-impl GuestPlanRules for PlanPolicy {
+impl GuestPlanPolicy for PlanPolicy {
     fn parse(
         tool_pool: Vec<u8>,
         profile: Vec<u8>,

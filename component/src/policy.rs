@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::policy::{
-    self, CircumstancesBorrow, ContextBorrow, Diagnostic, Guest, GuestContext, GuestPolicy,
+    self, ContextBorrow, Diagnostic, EvaluationContextBorrow, Guest, GuestContext, GuestPolicy,
     IndexBorrow, MatchingBorrow, Notation, TenantBorrow, TestOutcome,
 };
 use crate::capability::{EvaluationContext, Matching, Tenant};
@@ -41,7 +41,7 @@ impl GuestPolicy for Policy {
 
     fn govern(
         &self,
-        evaluation_context: CircumstancesBorrow<'_>,
+        evaluation_context: EvaluationContextBorrow<'_>,
         context: Option<ContextBorrow<'_>>,
     ) -> policy::EvaluationContext {
         let policy: Arc<dyn decide::PolicyEngine> = Arc::<rego::Policy>::clone(&self.0);

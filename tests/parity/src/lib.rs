@@ -302,7 +302,7 @@ impl Instance {
         let (tool_pool, profile) = (&inputs.tool_pool, &inputs.profile);
         let rules = call!(
             self,
-            agent_engine_plan.plan_rules,
+            agent_engine_plan.plan_policy,
             call_parse(tool_pool, profile, None)
         );
         let request = inputs.request.as_deref();

@@ -23,7 +23,7 @@ fn steps(
     mut session: Session,
 ) -> Result<Answer, Failure> {
     let core = session.core(&args.mova)?;
-    let rules = session.plan_rules(tool_pool, profile, core)?;
+    let rules = session.plan_policy(tool_pool, profile, core)?;
     let index = if is_absent(&args.index.index, INDEX) {
         Some(None)
     } else {

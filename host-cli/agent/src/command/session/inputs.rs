@@ -375,7 +375,7 @@ impl Session {
     }
 
     /// Reads the tool pool and the profile. Their problems are reported with the plan.
-    pub(crate) fn plan_rules(
+    pub(crate) fn plan_policy(
         &mut self,
         tool_pool: &Input,
         profile: &Input,
@@ -385,7 +385,7 @@ impl Session {
         let profile = self.text(DocumentKind::Profile, profile, TEXT_MAX)?;
         call!(
             self.engine,
-            plan.plan_rules.call_parse(&tool_pool, &profile, core)
+            plan.plan_policy.call_parse(&tool_pool, &profile, core)
         )
     }
 
