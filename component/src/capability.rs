@@ -14,25 +14,25 @@ use agent_api::model::{self, Name};
 use agent_api::{self as api, decide, diagnostic, explain, render};
 use std::sync::Arc;
 
-/// A task and its warnings.
+/// A validated task and its warnings.
 pub(crate) struct Task {
     value: Arc<model::Task>,
     warnings: Vec<diagnostic::Diagnostic>,
 }
 
-/// The configuration of a tenant and its warnings.
+/// A validated tenant and the warnings of its configuration.
 pub(crate) struct Tenant {
     pub(crate) value: Arc<model::Tenant>,
     warnings: Vec<diagnostic::Diagnostic>,
 }
 
-/// A snapshot of health.
+/// A snapshot of server health.
 pub(crate) struct Health(Arc<model::Health>);
 
-/// What requirements are decided under.
+/// The task, tenant, health and policy that a decision depends on.
 pub(crate) struct EvaluationContext(pub(crate) decide::EvaluationContext);
 
-/// The answers to requirements of capabilities.
+/// The outcomes of required capabilities.
 pub(crate) struct Matching(pub(crate) Arc<decide::Matching>);
 
 impl Guest for Component {

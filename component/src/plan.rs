@@ -19,10 +19,10 @@ use std::sync::Arc;
 /// A one-call plan.
 pub(crate) struct CallPlan(model::CallPlan);
 
-/// The tools that servers have.
+/// A snapshot of the tools that servers offer.
 pub(crate) struct ToolsSnapshot(model::ToolsSnapshot);
 
-/// What the host gets to know of a call that may be made.
+/// The facts about an authorized call that the host may read.
 pub(crate) struct AuthorizedCall {
     json: String,
     server: String,
@@ -34,7 +34,7 @@ pub(crate) struct AuthorizedCall {
     needs_approval: bool,
 }
 
-/// What sequential plans are decided by.
+/// The tool pool and the profile that decide sequential plans.
 pub(crate) struct PlanPolicy(Arc<decide::PlanPolicy>);
 
 /// A sequential plan that may run.

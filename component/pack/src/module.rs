@@ -1,4 +1,4 @@
-//! The core module: cargo, called for wasm.
+//! The build of the core module with cargo.
 
 use crate::{Aim, Error, Result, TARGET, Toolchain, Workspace, World, read, reproducible};
 use std::path::Path;
@@ -7,7 +7,7 @@ const PACKAGE: &str = "agent-component";
 const MODULE: &str = "agent_component.wasm";
 
 impl World {
-    /// The profile in the workspace's `Cargo.toml`.
+    /// Returns the profile in the workspace's `Cargo.toml`.
     fn profile(self) -> &'static str {
         match self {
             Self::Engine => "component",

@@ -1,4 +1,4 @@
-//! What the world `engine` has besides.
+//! Conversions for the world `engine` alone.
 
 use crate::bindings::exports::agent::engine::{capability, grounding, lockfile, policy, view};
 use agent_api::policy as rego;

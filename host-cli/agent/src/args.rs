@@ -265,7 +265,8 @@ pub(crate) struct Resolve {
 
 /// Select a tool for each capability that a task requires
 ///
-/// Writes nothing. With a manifest, its constraints apply and its own capabilities are required too.
+/// Writes nothing. With a manifest, its constraints apply and its own capabilities are required
+/// too.
 #[derive(Args, Debug)]
 pub(crate) struct Match {
     /// The task, or `-` for standard input (YAML or JSON)
@@ -302,8 +303,8 @@ pub(crate) enum Explanation {
 
 /// List the tools that the agent sees, in the form of MCP's tools/list
 ///
-/// Essential tools appear with their full definition, all other tools of a server as one stub. Token
-/// counts are estimates: the bytes of a definition in RFC 8785 form, divided by four.
+/// Essential tools appear with their full definition, all other tools of a server as one stub.
+/// Token counts are estimates: the bytes of a definition in RFC 8785 form, divided by four.
 #[derive(Args, Debug)]
 pub(crate) struct Tools {
     /// The lock, or `-` for standard input
@@ -319,8 +320,8 @@ pub(crate) struct Tools {
 
 /// Expand tools that are locked as on demand, or list them
 ///
-/// Prints what the agent gets when it calls a stub. All or nothing: the policy must allow every tool,
-/// and their definitions must fit into the token budget.
+/// Prints what the agent gets when it calls a stub. All or nothing: the policy must allow every
+/// tool, and their definitions must fit into the token budget.
 #[derive(Args, Debug)]
 pub(crate) struct Expand {
     /// The server, as ID or ID@VERSION
@@ -358,8 +359,9 @@ pub(crate) struct Expand {
 
 /// Find evidence for a summary's claims in a payload
 ///
-/// A summary is a list of claims, each with evidence: a text that the payload, the result of a tool,
-/// contains character for character. For missing evidence, reports the reason and the nearest text.
+/// A summary is a list of claims, each with evidence: a text that the payload, the result of a
+/// tool, contains character for character. For missing evidence, reports the reason and the nearest
+/// text.
 #[derive(Args, Debug)]
 pub(crate) struct Ground {
     /// The summary, or `-` for standard input (JSON)
@@ -394,7 +396,8 @@ pub(crate) struct PolicyCheck {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) test: Option<Input>,
 
-    /// The index whose values can occur in the policy's input [default: mcp.index.json, if it exists]
+    /// The index whose values can occur in the policy's input [default: mcp.index.json, if it
+    /// exists]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) index: Option<Input>,
 
@@ -419,9 +422,9 @@ pub(crate) enum Index {
 /// Import servers into the index
 ///
 /// Reads a registry's server.json, a captured `initialize` and `tools/list`, or the configuration
-/// of an MCP client (.mcp.json, .vscode/mcp.json). An overlay adds the fields that these forms lack.
-/// Missing fields are reported and never guessed; nothing is written then. Importing a document again
-/// leaves the index unchanged.
+/// of an MCP client (.mcp.json, .vscode/mcp.json). An overlay adds the fields that these forms
+/// lack. Missing fields are reported and never guessed; nothing is written then. Importing a
+/// document again leaves the index unchanged.
 #[derive(Args, Debug)]
 pub(crate) struct IndexImport {
     /// The documents, merged into the index in this order
@@ -459,9 +462,10 @@ pub(crate) enum Plan {
 /// Check whether a plan may run, and list every reason against it
 ///
 /// A plan is a list of steps, each a call of one tool of the pool (`env.mova_agent_plan_v1`). The
-/// profile must allow every step within its caps. Each step must match the destinations and schemas of
-/// its tool, and a tool of an MCP server must be in the lock. With `--call` the plan is a one-call
-/// plan: a planner's answer as one JSON object, which calls one read-only tool. Nothing runs.
+/// profile must allow every step within its caps. Each step must match the destinations and schemas
+/// of its tool, and a tool of an MCP server must be in the lock. With `--call` the plan is a
+/// one-call plan: a planner's answer as one JSON object, which calls one read-only tool. Nothing
+/// runs.
 #[derive(Args, Debug)]
 pub(crate) struct PlanCheck {
     /// The plan, or `-` for standard input

@@ -1,9 +1,9 @@
 //! `agent`: locks and explains what an AI agent may use and do.
 //!
 //! The program turns its arguments into a command, and the command into calls of `agent-host`. It
-//! decides nothing: every decision and its wording come from the engine, a WebAssembly
-//! component that sees only its inputs. Messages of the program itself are about files, limits and
-//! wrong usage.
+//! decides nothing: every decision and its wording come from the engine, a WebAssembly component
+//! that sees only its inputs. Messages of the program itself are about files, limits and wrong
+//! usage.
 
 mod args;
 mod command;

@@ -1,13 +1,13 @@
 //! The one wasmtime configuration.
 //!
-//! Machine code compiled ahead of time runs only under the configuration that it was
-//! compiled with: settings, wasm features and the version of wasmtime. Both sides therefore take it
-//! from here: the `agent-aot` program at build time, and `agent` at run time.
+//! Machine code compiled ahead of time runs only under the configuration that it was compiled with:
+//! settings, wasm features and the version of wasmtime. Both sides therefore take it from here: the
+//! `agent-aot` program at build time, and `agent` at run time.
 
 use wasmtime::{Config, Engine, OptLevel, Result, WasmBacktraceDetails};
 
-/// Maximum stack of wasm code, in bytes. Ample for parsers that refuse nesting deeper than
-/// 64, and half of the smallest main-thread stack of the supported systems.
+/// Maximum stack of wasm code, in bytes. Ample for parsers that refuse nesting deeper than 64, and
+/// half of the smallest main-thread stack of the supported systems.
 pub const MAX_WASM_STACK: usize = 512 << 10;
 
 /// The address space reserved for a linear memory, in bytes. It covers all 32-bit addresses: no
@@ -35,8 +35,8 @@ pub fn config() -> Config {
     // Compiled once, run often.
     config.cranelift_opt_level(OptLevel::Speed);
 
-    // An instance per call: its memory is a copy-on-write view of the component's data, and
-    // no page is copied before its first write.
+    // An instance per call: its memory is a copy-on-write view of the component's data, and no page
+    // is copied before its first write.
     config.memory_init_cow(true);
     config.memory_reservation(MEMORY_RESERVATION);
     config.memory_may_move(false);

@@ -1,7 +1,7 @@
 //! Atomic replacement of files.
 //!
-//! A reader always finds the old content or the new content, never a part of either. The
-//! new content is written to a temporary file in the same folder, synced to disk, and renamed. A run
+//! A reader always finds the old content or the new content, never a part of either. The new
+//! content is written to a temporary file in the same folder, synced to disk, and renamed. A run
 //! that is killed may leave a temporary file behind, whose name starts with a dot and ends in
 //! `.tmp`. Nothing reads it, and it may be deleted.
 

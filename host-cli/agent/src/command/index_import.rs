@@ -26,8 +26,8 @@ pub(super) fn run(args: &IndexImport, mut session: Session) -> Result<Answer, Fa
         else {
             return session.refuse();
         };
-        // An overlay entry may belong to a later document. Only the last import
-        // knows which entries are unused.
+        // An overlay entry may belong to a later document. Only the last import knows which entries
+        // are unused.
         imported
             .warnings
             .retain(|warning| left == 0 || warning.code != Code::ImportUnused);

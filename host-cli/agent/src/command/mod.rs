@@ -28,8 +28,8 @@ use session::Session;
 pub(crate) enum Answer {
     Yes,
     No,
-    /// Neither; the printed problems contain the reasons. Anything else that prevents an answer
-    /// is a [`Failure`].
+    /// Neither; the printed problems contain the reasons. Anything else that prevents an answer is
+    /// a [`Failure`].
     None,
 }
 

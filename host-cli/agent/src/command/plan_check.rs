@@ -60,8 +60,7 @@ fn lock(args: &PlanCheck, session: &mut Session) -> Result<Option<Option<Lock>>,
     Ok(session.lock(&args.lock)?.map(Some))
 }
 
-/// Returns whether a default file is missing. A missing file that an option names is an
-/// error.
+/// Returns whether a default file is missing. A missing file that an option names is an error.
 fn is_absent(input: &Input, usual: &str) -> bool {
     input.to_string() == usual && input.is_missing()
 }

@@ -50,8 +50,8 @@ pub(super) fn diagnostic<'n>(
             let last = groups.pop().expect("there is always a group");
             let snippet = snippet(&excerpt, &diagnostic.labels);
             if excerpt.starts_within_line {
-                // The library counts columns from the start of the excerpt. A separate group
-                // is the only other place for the column.
+                // The library counts columns from the start of the excerpt. A separate group is the
+                // only other place for the column.
                 let place = diagnostic.labels[excerpt.first_label()].place.start;
                 let origin = Origin::path(path.clone())
                     .line(place.line as usize)

@@ -1,8 +1,7 @@
 //! The component that this crate embeds, compiled ahead of time by the build script.
 //!
-//! Copying megabytes of machine code would take most of the time of a small command. On
-//! Linux the code runs in place, mapped with the rest of the program: the system reads
-//! only the used pages.
+//! Copying megabytes of machine code would take most of the time of a small command. On Linux the
+//! code runs in place, mapped with the rest of the program: the system reads only the used pages.
 
 use std::sync::LazyLock;
 use wasmtime::component::Component;

@@ -66,8 +66,8 @@ impl fmt::Display for LimitReached {
 
 impl std::error::Error for LimitReached {}
 
-/// Refuses growth by ending the call at once: the engine could only abort, while the host can report
-/// the limit.
+/// Refuses growth by ending the call at once: the engine could only abort, while the host can
+/// report the limit.
 impl ResourceLimiter for Limits {
     fn memory_growing(
         &mut self,

@@ -37,8 +37,8 @@ pub fn print_text(text: &str) -> Result<(), Failure> {
     written(io::stdout().write_all(text.as_bytes()))
 }
 
-/// Prints data for programs on standard output. A terminal gets it without control
-/// characters, everything else byte for byte.
+/// Prints data for programs on standard output. A terminal gets it without control characters,
+/// everything else byte for byte.
 ///
 /// # Errors
 ///

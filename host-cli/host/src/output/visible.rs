@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 /// Replaces every control character except for line feed and tab.
 ///
-/// The shown files may come from others. An escape sequence in them could otherwise
-/// rewrite the screen, or make the terminal type something. Characters that reorder text are
-/// replaced too: the screen must show the text in its order.
+/// The shown files may come from others. An escape sequence in them could otherwise rewrite the
+/// screen, or make the terminal type something. Characters that reorder text are replaced too: the
+/// screen must show the text in its order.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if text.chars().all(|char| visible_char(char) == char) {
