@@ -9,7 +9,7 @@ use crate::{cargo, component, status};
 /// The package of the programs.
 const PACKAGE: &str = "agent-cli";
 
-/// Its program.
+/// The name of the program.
 pub(crate) const PROGRAM: &str = "agent";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
@@ -29,7 +29,7 @@ pub(crate) enum Profile {
     Release,
 }
 
-/// Builds the programs, and returns where `agent` is.
+/// Builds the programs and returns the path of `agent`.
 pub(crate) fn programs(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
     status::doing("Building", "the programs");
     let mut arguments = vec!["--package", PACKAGE];

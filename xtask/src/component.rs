@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{no_arguments, resolver, setup, status};
 
-/// What the component is called wherever it is a file of its own.
+/// The file name of the component.
 pub(crate) const FILE_NAME: &str = "agent-engine.wasm";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
@@ -19,8 +19,8 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Builds the component and says what it is. It stays in cargo's folder for it, where the build of
-/// the programs finds all of this work done.
+/// Builds and reports the component. Its files stay in cargo's folder, so that the build of the
+/// programs repeats nothing.
 pub(crate) fn build(workspace: &Workspace) -> Result<(PathBuf, Component)> {
     let toolchain = setup::ensure(workspace)?;
     status::doing("Building", "the component");
@@ -32,7 +32,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<(PathBuf, Component)> {
     Ok((path, component))
 }
 
-/// Says what was packed.
+/// Reports a component.
 pub(crate) fn report(workspace: &Workspace, path: &Path, component: &Component) {
     status::doing(
         "Packed",
@@ -45,7 +45,7 @@ pub(crate) fn report(workspace: &Workspace, path: &Path, component: &Component) 
     );
 }
 
-/// A path as one reads it in the root of the workspace.
+/// Returns a path relative to the root of the workspace.
 pub(crate) fn relative<'a>(workspace: &Workspace, path: &'a Path) -> &'a Path {
     path.strip_prefix(workspace.root()).unwrap_or(path)
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask lint`: format, lints, documentation, tidiness.
+//! `cargo xtask lint`: checks format, lints, documentation and tidiness.
 
 mod tidy;
 mod unification;
@@ -19,7 +19,7 @@ const CHECKS: [Check; 5] = [
     ("the tree", tidy::check),
     ("that wasmtime is built once", unification::check),
     ("the code with clippy", |workspace| {
-        // The JavaScript API takes the place of something else, and so does the session of plans.
+        // The features for the JavaScript API and for plans replace other code, so each is linted.
         let api = vec!["--package", "agent-worker", "--features", API];
         let plans = vec!["--package", "agent-worker", "--features", PLANS];
         for packages in [all_but_playground(), playground(), api, plans] {

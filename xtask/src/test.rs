@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test of the project.
+//! `cargo xtask test`: runs every test of the project.
 
 mod alone;
 mod browser;
@@ -12,8 +12,8 @@ use crate::cargo::{GUEST, all_but_playground, cargo, playground};
 use crate::playground::PLANS;
 use crate::{component, process, resolver, setup, status};
 
-/// One part of the tests. All of them are run, also when one fails: who looks at the result of a
-/// long run wants to know everything.
+/// One part of the tests. A failed part does not stop the others, because a long run should report
+/// everything.
 type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
 const PARTS: [Part; 9] = [
@@ -65,7 +65,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The parts whose names contain one of `words`, or all when there are none.
+/// Returns the parts whose names contain one of `words`, or all parts without words.
 fn selected(words: &[&str]) -> Result<Vec<Part>> {
     if let Some(word) = words
         .iter()
@@ -73,7 +73,7 @@ fn selected(words: &[&str]) -> Result<Vec<Part>> {
     {
         let names = PARTS.map(|(name, _)| name);
         bail!(
-            "no part of the tests is called `{word}`: there is {}",
+            "no part of the tests contains `{word}` in its name; the parts are: {}",
             names.join("; ")
         );
     }
@@ -82,8 +82,8 @@ fn selected(words: &[&str]) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Runs the tests whose names contain one of `filters`, or all when there are none, of all packages
-/// that run here but those of the playground.
+/// Runs the tests whose names contain one of `filters`, or all tests without filters, of all
+/// packages that run here except those of the playground.
 pub(crate) fn run_tests(
     workspace: &Workspace,
     filters: &[&str],
@@ -104,7 +104,7 @@ fn run(
     let mut tests = cargo(workspace);
     tests.envs(environment.iter().copied());
     if !has_nextest(workspace) {
-        // Runs those in documentation as well.
+        // This also runs the tests in documentation.
         return process::run(
             tests
                 .arg("test")
@@ -129,7 +129,7 @@ fn run(
     )
 }
 
-/// Faster, and clearer about what failed, but not to be expected on every machine.
+/// Returns whether nextest is installed. It is faster and reports failures more clearly.
 fn has_nextest(workspace: &Workspace) -> bool {
     let mut nextest = cargo(workspace);
     nextest
@@ -144,7 +144,7 @@ mod tests {
     use super::{PARTS, selected};
 
     #[test]
-    fn parts_are_selected_by_what_is_in_their_names() {
+    fn words_select_parts_by_name() {
         assert_eq!(selected(&[]).unwrap().len(), PARTS.len());
         let names: Vec<_> = selected(&["editor", "budget"])
             .unwrap()

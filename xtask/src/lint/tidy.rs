@@ -1,4 +1,4 @@
-//! What neither the formatter nor the compiler looks at.
+//! Checks on files beyond those of the formatter and the compiler.
 
 use agent_pack::{Workspace, read};
 use anyhow::{Result, bail};
@@ -8,25 +8,26 @@ use std::process::Command;
 
 use crate::{process, status};
 
-/// In bytes. What is larger is an artefact, and belongs to a release and not into the history.
+/// Maximum size of a file in bytes. A larger file is an artefact and belongs to a release, not into
+/// the history.
 const LARGEST_FILE: usize = 1 << 20;
 
-/// The folders that every system has. The others in the path of this source tree are of this
-/// machine alone.
+/// The folders that every system has. Others in the path of this source tree belong to this machine
+/// alone.
 const COMMON_FOLDERS: [&str; 9] = [
     "/", "/home", "/mnt", "/opt", "/root", "/srv", "/tmp", "/usr", "/var",
 ];
 
-/// The names that package registries give to their download servers. A lock file that names one
-/// was made with a private mirror.
+/// The usual host names of package registries. A lock file that names one was made with a private
+/// mirror.
 const REGISTRY_HOSTS: [&str; 4] = ["files", "index", "registry", "static"];
 
-/// The one source that a lock file may name: it is the same for everybody.
+/// The only source that a lock file may name: it is the same for everybody.
 const PUBLIC_REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// The same for npm. A lock file may leave out where its packages were downloaded from, and ours
-/// does; one that was made with a private mirror names that in every line. In pieces, so that this
-/// file does not fail its own check.
+/// The same for npm. A lock file may omit the source of its packages, and ours does. One made with
+/// a private mirror names the mirror in every line. In pieces, so that this file does not fail its
+/// own check.
 const PUBLIC_NPM_REGISTRY: &str = concat!("https:", "//registry.npmjs.org/");
 
 /// In pieces, so that this file does not fail its own check.
@@ -77,7 +78,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The files that are in the repository, or would be after `git add`.
+/// Returns the files of the repository, including those that `git add` would add.
 fn files(workspace: &Workspace) -> Result<Vec<String>> {
     let list = [
         "ls-files",
@@ -90,7 +91,7 @@ fn files(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(output.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// The folders whose names tell on which machine the sources were.
+/// Returns the folders whose names identify this machine.
 fn machine_folders(root: &Path, home: Option<&str>) -> Vec<String> {
     let ancestors = root.ancestors().filter_map(Path::to_str).map(str::to_owned);
     ancestors
@@ -143,7 +144,7 @@ fn problems(name: &str, bytes: &[u8], machine_folders: &[String]) -> Vec<String>
             "line {line} names the server of a package registry"
         ));
     }
-    // The corpus holds what is wrong on purpose.
+    // The corpus contains deliberate errors.
     if !is_corpus(name) && !text.is_empty() && (!text.ends_with('\n') || text.ends_with("\n\n")) {
         problems.push("it does not end in exactly one newline".to_owned());
     }
@@ -187,12 +188,12 @@ fn obscure(text: &str) -> Vec<String> {
     problems
 }
 
-/// The number of the first line for which `is` holds, counted from 1.
+/// Returns the number of the first line for which `is` holds, from 1.
 fn line_of(text: &str, is: impl Fn(&str) -> bool) -> Option<usize> {
     text.lines().position(is).map(|index| index + 1)
 }
 
-/// Whether a line has `folder` as the beginning of a path.
+/// Returns whether a line contains a path that begins with `folder`.
 fn names_folder(line: &str, folder: &str) -> bool {
     let in_a_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     line.match_indices(folder).any(|(at, _)| {
