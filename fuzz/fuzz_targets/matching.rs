@@ -1,5 +1,5 @@
-//! A task, a line `=====` and an index: every tool in one place, with as many reasons as its checks
-//! fail, and each fix verified.
+//! A task, a line `=====` and an index: every tool in one place, with one reason for each failed
+//! check, and each fix verified.
 #![no_main]
 
 use agent_decide::{EvaluationContext, Matching};

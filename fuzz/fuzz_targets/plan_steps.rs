@@ -1,6 +1,6 @@
 //! A plan of steps, a tool pool and a profile, and a request behind them if there is one, with
-//! lines `=====` between them: one answer, twice, in a report that fits its schema, with places
-//! that are in the texts and fixes that do what they say.
+//! lines `=====` between them: the same answer twice, in a report that fits its schema, with places
+//! inside the texts and correct fixes.
 #![no_main]
 
 use agent_decide::{PlanContext, PlanPolicy, authorize_plan};
@@ -96,7 +96,7 @@ impl Case {
         }
     }
 
-    /// What becomes of it after fixes.
+    /// The document after fixes.
     fn after(&self, fixes: &[&ChangeSet]) -> Outcome {
         let changes = fixes.iter().flat_map(|fix| fix.changes.clone());
         let all = ChangeSet {
@@ -112,7 +112,7 @@ impl Case {
     }
 }
 
-/// Findings in words, at places that are in their texts.
+/// Checks that findings have a message and places inside their texts.
 fn check(case: &Case, findings: &[Finding]) {
     for finding in findings {
         assert!(!finding.diagnostic.message.is_empty());

@@ -1,5 +1,5 @@
-//! A schema, a line `=====`, a value: one verdict, twice, within the budget, with places that are
-//! in the text.
+//! A schema, a line `=====`, a value: the same verdict twice, within the budget, with places inside
+//! the text.
 #![no_main]
 
 use agent_json_schema::{Budget, Documents, Draft, Refused, STEP_LIMIT, Schema};

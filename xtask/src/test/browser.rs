@@ -122,7 +122,8 @@ fn capabilities(chromium: &Chromium, profile: &Path) -> Value {
     json!({ "goog:chromeOptions": { "binary": chromium.browser, "args": arguments } })
 }
 
-/// Returns the test files of a folder. Versions of Node.js differ in how they read of a folder.
+/// Returns the test files of a folder. They are named one by one, because versions of Node.js treat
+/// a folder differently.
 fn test_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let is_test = |name: &String| name.ends_with(".test.js") || name.ends_with(".test.mjs");
     let names = folder::read_all(folder)?.into_keys().filter(is_test);
