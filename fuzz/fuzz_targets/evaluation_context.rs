@@ -3,7 +3,7 @@
 #![no_main]
 
 use agent_lower as lower;
-use agent_lower::{Notation};
+use agent_lower::Notation;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -20,7 +20,11 @@ fuzz_target!(|bytes: &[u8]| {
     for server in index.servers() {
         // Unique, and numbered in the order of tie-breaking.
         assert!(names.insert((server.id(), server.version())));
-        let rank = (!server.constraint_key().signed(), server.id(), server.version());
+        let rank = (
+            !server.constraint_key().signed(),
+            server.id(),
+            server.version(),
+        );
         assert!(before < Some(rank));
         before = Some(rank);
         assert!(server.categories().is_sorted_by(|a, b| a < b));

@@ -4,7 +4,7 @@
 
 use agent_decide::{EvaluationContext, Matching};
 use agent_lower as lower;
-use agent_lower::{Notation};
+use agent_lower::Notation;
 use agent_render as render;
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use agent_diagnostic::{ChangeSet, Finding, Problems};
 use agent_explain::{apply, fix_edits, plan_findings, plan_fixes};
 use agent_json_schema::Library;
 use agent_lower as lower;
-use agent_lower::{Validated, Lowered};
+use agent_lower::{Lowered, Validated};
 use agent_model::{Index, Lock, Plan, Request};
 use agent_render::{PlanReport, authorized_plan, validation_report};
 use agent_syntax::canonical;
@@ -103,7 +103,12 @@ impl Case {
             changes: changes.collect(),
         };
         let edits = fix_edits(&self.plan.text, &self.rules, &all);
-        let [plan, pool, profile] = [DocumentKind::Plan, DocumentKind::ToolPool, DocumentKind::Profile].map(|it| {
+        let [plan, pool, profile] = [
+            DocumentKind::Plan,
+            DocumentKind::ToolPool,
+            DocumentKind::Profile,
+        ]
+        .map(|it| {
             let edits = edits.iter().filter(|edit| edit.place.source == it);
             apply(self.text(it).as_str(), &edits.cloned().collect::<Vec<_>>())
         });

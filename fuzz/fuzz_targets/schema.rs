@@ -30,7 +30,11 @@ fuzz_target!(|bytes: &[u8]| {
     let (found, steps) = decide();
     assert!(steps <= STEP_LIMIT);
     for violation in found.iter().flatten().flatten() {
-        assert!(value.get(violation.span.start as usize..violation.span.end as usize).is_some());
+        assert!(
+            value
+                .get(violation.span.start as usize..violation.span.end as usize)
+                .is_some()
+        );
         assert!(!violation.message.is_empty());
     }
     assert_eq!((found, steps), decide());

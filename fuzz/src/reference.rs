@@ -43,14 +43,14 @@ pub fn compare(input: &str) -> bool {
     let reference = reference.expect("accepted alone");
     let node = node.expect("there is no problem that stops the reader");
     if has(Code::DuplicateKey) {
-        assert!(has_duplicates(&reference), "no key appears twice: {found:?}");
+        assert!(
+            has_duplicates(&reference),
+            "no key appears twice: {found:?}"
+        );
         return false;
     }
     assert!(found.is_empty(), "{found:?}");
-    assert!(
-        !has_duplicates(&reference),
-        "a duplicate key was accepted"
-    );
+    assert!(!has_duplicates(&reference), "a duplicate key was accepted");
     assert_same(&node, &reference);
     true
 }
