@@ -16,7 +16,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     }
     setup::ensure(workspace)?;
     // The benchmark also measures the whole program, which it finds beside itself.
-    build::programs(workspace, build::Profile::Release)?;
+    build::programs(workspace, &["--release"])?;
     let mut command = cargo::cargo(workspace);
     command
         .args(["run", "--release", "--package", PACKAGE, "--"])

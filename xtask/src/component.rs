@@ -26,23 +26,23 @@ pub(crate) fn build(workspace: &Workspace) -> Result<(PathBuf, Component)> {
     status::doing("Building", "the component");
     let target_dir = workspace.component_target_dir();
     let component = pack(workspace, &toolchain, &target_dir, World::Engine)?;
-    let path = target_dir.join(FILE_NAME);
-    write_if_changed(&path, component.bytes())?;
-    report(workspace, &path, &component);
-    Ok((path, component))
+    Ok((write(workspace, FILE_NAME, &component)?, component))
 }
 
-/// Reports a component.
-pub(crate) fn report(workspace: &Workspace, path: &Path, component: &Component) {
+/// Writes and reports a component.
+pub(crate) fn write(workspace: &Workspace, name: &str, component: &Component) -> Result<PathBuf> {
+    let path = workspace.component_target_dir().join(name);
+    write_if_changed(&path, component.bytes())?;
     status::doing(
         "Packed",
         format_args!(
             "{}: {} bytes, sha256 {}, imports nothing",
-            relative(workspace, path).display(),
+            relative(workspace, &path).display(),
             component.bytes().len(),
             component.sha256()
         ),
     );
+    Ok(path)
 }
 
 /// Returns a path relative to the root of the workspace.

@@ -15,7 +15,7 @@ const WRITTEN: [&str; 2] = ["agents.lock", "agents.resolution.json"];
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
     component::build(workspace)?;
-    let program = build::programs(workspace, build::Profile::Dev)?;
+    let program = build::programs(workspace, &[])?;
 
     let example = workspace.root().join(EXAMPLE);
     status::doing(

@@ -5,14 +5,13 @@ use anyhow::{Context as _, Result};
 use std::env::consts::{ARCH, EXE_SUFFIX, OS};
 use std::fs;
 
-use crate::build::{self, Profile};
-use crate::{component, no_arguments, resolver, status};
+use crate::{build, component, no_arguments, resolver, status};
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
     let (_, engine) = component::build(workspace)?;
     let (_, smaller) = resolver::build(workspace)?;
-    let program = build::programs(workspace, Profile::Release)?;
+    let program = build::programs(workspace, &["--release"])?;
 
     let dist = workspace.root().join("target/dist");
     fs::create_dir_all(&dist).with_context(|| format!("{} can't be made", dist.display()))?;

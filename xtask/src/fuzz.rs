@@ -65,14 +65,8 @@ fn build(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
         .current_dir(folder)
         .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\x1f"))
         // With an explicit target, the flags do not apply to build scripts.
-        .args([
-            "build",
-            "--release",
-            "--bins",
-            "--target",
-            &host,
-            "--target-dir",
-        ])
+        .args(["build", "--release", "--bins", "--target", &host])
+        .arg("--target-dir")
         .arg(&target_dir);
     process::run(&mut command)?;
     Ok(target_dir.join(host).join("release"))

@@ -8,11 +8,10 @@ use anyhow::{Result, bail};
 
 use crate::cargo::{all_but_playground, cargo, playground};
 use crate::playground::{API, PLANS};
-use crate::{no_arguments, process, setup, status};
+use crate::test::{Part, run_all};
+use crate::{no_arguments, process, setup};
 
-type Check = (&'static str, fn(&Workspace) -> Result<()>);
-
-const CHECKS: [Check; 5] = [
+const CHECKS: [Part; 5] = [
     ("the format", |workspace| {
         process::run(cargo(workspace).args(["fmt", "--all", "--check"]))
     }),
@@ -43,14 +42,7 @@ const CHECKS: [Check; 5] = [
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
     setup::ensure(workspace)?;
-    let mut failed = 0;
-    for (what, check) in CHECKS {
-        status::doing("Checking", what);
-        if let Err(error) = check(workspace) {
-            status::error(&error);
-            failed += 1;
-        }
-    }
+    let failed = run_all(workspace, "Checking", &CHECKS);
     if failed > 0 {
         bail!("{failed} of {} checks failed", CHECKS.len());
     }

@@ -30,7 +30,10 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     match arguments {
         ["--dist"] => dist(workspace),
         [parts::COMMAND] => parts::build(workspace),
-        trunk_arguments => trunk::serve(workspace, trunk_arguments),
+        trunk_arguments => {
+            let site = target_dir(workspace).join("serve");
+            trunk::run(workspace, "serve", &site, trunk_arguments)
+        }
     }
 }
 

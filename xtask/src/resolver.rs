@@ -22,15 +22,6 @@ const FEATURES: [&str; 4] = [
     "--enable-reference-types",
 ];
 
-/// The arguments of cargo for the comparison with the engine.
-const COMPARE: [&str; 5] = [
-    "--quiet",
-    "--package",
-    "agent-parity",
-    "--example",
-    "resolver-alone",
-];
-
 /// Builds the component and refuses one that is too large.
 pub(crate) fn build(workspace: &Workspace) -> Result<(PathBuf, Component)> {
     let toolchain = setup::ensure(workspace)?;
@@ -38,9 +29,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<(PathBuf, Component)> {
     let target_dir = workspace.component_target_dir();
     let module = optimised(workspace, &toolchain, &target_dir)?;
     let component = Component::from_module(&module)?;
-    let path = target_dir.join(FILE_NAME);
-    write_if_changed(&path, component.bytes())?;
-    component::report(workspace, &path, &component);
+    let path = component::write(workspace, FILE_NAME, &component)?;
     let len = component.bytes().len();
     ensure!(
         len <= LIMIT,
@@ -52,7 +41,9 @@ pub(crate) fn build(workspace: &Workspace) -> Result<(PathBuf, Component)> {
 /// Builds the module and optimises it with `wasm-opt`, which saves a tenth.
 fn optimised(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) -> Result<Vec<u8>> {
     let module = agent_pack::module(workspace, toolchain, target_dir, World::ResolverOnly)?;
-    npm::ensure_alone(workspace)?;
+    let lock = setup::lock(workspace)?;
+    npm::ensure(workspace)?;
+    drop(lock);
     let [given, made] =
         ["module", "optimised"].map(|name| target_dir.join(format!("agent-resolver.{name}.wasm")));
     write_if_changed(&given, &module)?;
@@ -72,11 +63,7 @@ fn optimised(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) ->
 /// Checks that the component answers like the engine.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let (path, _) = build(workspace)?;
-    process::run(
-        cargo::cargo(workspace)
-            .arg("run")
-            .args(COMPARE)
-            .arg("--")
-            .arg(path),
-    )
+    let mut cargo = cargo::cargo(workspace);
+    cargo.args(["run", "--quiet", "--package", "agent-parity"]);
+    process::run(cargo.args(["--example", "resolver-alone", "--"]).arg(path))
 }

@@ -14,7 +14,7 @@ use crate::{component, process, resolver, setup, status};
 
 /// One part of the tests. A failed part does not stop the others, because a long run should report
 /// everything.
-type Part = (&'static str, fn(&Workspace) -> Result<()>);
+pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
 const PARTS: [Part; 9] = [
     ("unit, integration and documentation tests", |workspace| {
@@ -46,14 +46,7 @@ const PARTS: [Part; 9] = [
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let parts = selected(arguments)?;
     component::build(workspace)?;
-    let mut failed = 0;
-    for (name, check) in &parts {
-        status::doing("Testing", name);
-        if let Err(error) = check(workspace) {
-            status::error(&error);
-            failed += 1;
-        }
-    }
+    let failed = run_all(workspace, "Testing", &parts);
     println!(
         "{} of {} parts passed, {failed} failed",
         parts.len() - failed,
@@ -63,6 +56,16 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
         bail!("the tests failed");
     }
     Ok(())
+}
+
+/// Runs parts one after the other, and returns the number of failures.
+pub(crate) fn run_all(workspace: &Workspace, verb: &str, parts: &[Part]) -> usize {
+    let failed = parts.iter().filter(|(name, check)| {
+        status::doing(verb, name);
+        let result = check(workspace);
+        result.inspect_err(status::error).is_err()
+    });
+    failed.count()
 }
 
 /// Returns the parts whose names contain one of `words`, or all parts without words.
@@ -101,32 +104,18 @@ fn run(
     filters: &[&str],
     environment: &[(&str, &str)],
 ) -> Result<()> {
-    let mut tests = cargo(workspace);
-    tests.envs(environment.iter().copied());
+    let run = |command: &[&str]| {
+        let mut cargo = cargo(workspace);
+        cargo.envs(environment.iter().copied());
+        cargo.args(command).args(packages);
+        process::run(cargo.args(["--no-fail-fast", "--"]).args(filters))
+    };
     if !has_nextest(workspace) {
         // This also runs the tests in documentation.
-        return process::run(
-            tests
-                .arg("test")
-                .args(packages)
-                .args(["--no-fail-fast", "--"])
-                .args(filters),
-        );
+        return run(&["test"]);
     }
-    process::run(
-        tests
-            .args(["nextest", "run"])
-            .args(packages)
-            .args(["--no-fail-fast", "--"])
-            .args(filters),
-    )?;
-    process::run(
-        cargo(workspace)
-            .args(["test", "--doc"])
-            .args(packages)
-            .args(["--no-fail-fast", "--"])
-            .args(filters),
-    )
+    run(&["nextest", "run"])?;
+    run(&["test", "--doc"])
 }
 
 /// Returns whether nextest is installed. It is faster and reports failures more clearly.

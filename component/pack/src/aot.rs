@@ -5,6 +5,7 @@
 //! workspace shares.
 
 use crate::digest::sha256;
+use crate::environment::run;
 use crate::{Error, Result, Workspace, read};
 use std::env::consts::EXE_SUFFIX;
 use std::fs;
@@ -65,21 +66,8 @@ impl Compiler {
     /// When the program fails; its message is on standard error.
     pub fn compile(&self, target: &str, wasm: &Path, cwasm: &Path) -> Result<()> {
         let mut command = Command::new(&self.program);
-        let outcome = match command
-            .arg("--target")
-            .arg(target)
-            .arg(wasm)
-            .arg(cwasm)
-            .status()
-        {
-            Ok(status) if status.success() => return Ok(()),
-            Ok(status) => status.to_string(),
-            Err(error) => error.to_string(),
-        };
-        Err(Error::Program {
-            task: "compiling the component ahead of time".to_owned(),
-            outcome,
-        })
+        command.args(["--target", target]).arg(wasm).arg(cwasm);
+        run("compiling the component ahead of time", &mut command)
     }
 
     /// Returns a digest of everything the compiled code depends on: the configuration in

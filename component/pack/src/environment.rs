@@ -1,7 +1,8 @@
 //! The environment of a nested cargo.
 
+use crate::{Error, Result};
 use std::env;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The inherited variables: paths, and settings for the network.
 ///
@@ -43,6 +44,26 @@ pub fn scrub(command: &mut Command) -> &mut Command {
         let name = name.to_string_lossy();
         KEPT.contains(&name.as_ref()) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     }))
+}
+
+/// Runs a program to its end.
+pub(crate) fn run(task: &str, command: &mut Command) -> Result<()> {
+    output(task, command.stdout(Stdio::inherit())).map(drop)
+}
+
+/// Runs a program and returns its standard output. Its messages go to standard error.
+pub(crate) fn output(task: &str, command: &mut Command) -> Result<Vec<u8>> {
+    let failure = |outcome: String| Error::Program {
+        task: task.to_owned(),
+        outcome,
+    };
+    let program = command.get_program().to_owned();
+    let output = command.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| failure(format!("{}: {error}", program.display())))?;
+    if !output.status.success() {
+        return Err(failure(output.status.to_string()));
+    }
+    Ok(output.stdout)
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub use digest::sha256;
 pub use environment::scrub;
 pub use error::{Error, Result};
 pub use files::{read, write_if_changed};
+pub use module::build as module;
 pub use remap::{Aim, reproducible};
 pub use toolchain::{Source, TARGET, Toolchain};
 pub use workspace::Workspace;
@@ -60,18 +61,4 @@ pub fn pack(
     world: World,
 ) -> Result<Component> {
     Component::from_module(&module(workspace, toolchain, target_dir, world)?)
-}
-
-/// Builds the core module of a component, which contains its world.
-///
-/// # Errors
-///
-/// When cargo fails; its messages are on standard error.
-pub fn module(
-    workspace: &Workspace,
-    toolchain: &Toolchain,
-    target_dir: &Path,
-    world: World,
-) -> Result<Vec<u8>> {
-    module::build(workspace, toolchain, target_dir, world)
 }

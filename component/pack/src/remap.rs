@@ -3,11 +3,12 @@
 //! Panic messages contain the paths of source files. Without this the component would differ from
 //! one folder, and from one user's home, to the next.
 
+use crate::environment::output;
 use crate::{Error, Result, Toolchain, Workspace};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Separates flags in `CARGO_ENCODED_RUSTFLAGS`, which, unlike `RUSTFLAGS`, allows spaces in paths.
 const FLAG_SEPARATOR: &str = "\x1f";
@@ -102,31 +103,12 @@ fn metadata(workspace: &Workspace, toolchain: &Toolchain) -> Result<Value> {
     let task = "reading the workspace with cargo";
     let mut cargo = toolchain.cargo();
     cargo.current_dir(workspace.root());
-    cargo.args([
-        "metadata",
-        "--format-version=1",
-        "--filter-platform",
-        crate::TARGET,
-    ]);
+    cargo.args(["metadata", "--format-version=1", "--filter-platform"]);
+    cargo.arg(crate::TARGET);
     serde_json::from_slice(&output(task, &mut cargo)?).map_err(|error| Error::Program {
         task: task.to_owned(),
         outcome: error.to_string(),
     })
-}
-
-fn output(task: &str, command: &mut Command) -> Result<Vec<u8>> {
-    let failure = |outcome: String| Error::Program {
-        task: task.to_owned(),
-        outcome,
-    };
-    let output = command
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| failure(error.to_string()))?;
-    if !output.status.success() {
-        return Err(failure(output.status.to_string()));
-    }
-    Ok(output.stdout)
 }
 
 #[cfg(test)]

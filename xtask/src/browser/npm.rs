@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{process, setup, status};
+use crate::{process, status};
 
 /// The oldest supported Node.js, as in `playground/package.json`.
 const OLDEST_NODE: u32 = 20;
@@ -30,14 +30,8 @@ fn folder(workspace: &Workspace) -> PathBuf {
     workspace.root().join("playground")
 }
 
-/// Installs the packages of the playground without its other tools.
-pub(crate) fn ensure_alone(workspace: &Workspace) -> Result<()> {
-    let _lock = setup::lock(workspace)?;
-    ensure(workspace)
-}
-
 /// Installs the packages of the playground.
-pub(super) fn ensure(workspace: &Workspace) -> Result<()> {
+pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
     install(&folder(workspace), "the npm packages of the playground")
 }
 

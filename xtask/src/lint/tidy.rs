@@ -80,14 +80,10 @@ pub(super) fn check(workspace: &Workspace) -> Result<()> {
 
 /// Returns the files of the repository, including those that `git add` would add.
 fn files(workspace: &Workspace) -> Result<Vec<String>> {
-    let list = [
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ];
-    let output = process::output(Command::new("git").args(list).current_dir(workspace.root()))?;
+    let mut git = Command::new("git");
+    git.args(["ls-files", "-z", "--cached", "--others"]);
+    git.arg("--exclude-standard").current_dir(workspace.root());
+    let output = process::output(&mut git)?;
     Ok(output.split_terminator('\0').map(str::to_owned).collect())
 }
 
@@ -118,31 +114,15 @@ fn problems(name: &str, bytes: &[u8], machine_folders: &[String]) -> Vec<String>
             ));
         }
     }
-    if is_npm_lock(name) {
-        let foreign = |line: &str| {
-            line.trim_start()
-                .strip_prefix("\"resolved\": \"")
-                .is_some_and(|source| !source.starts_with(PUBLIC_NPM_REGISTRY))
-        };
-        if let Some(line) = line_of(text, foreign) {
-            problems.push(format!(
-                "line {line} has a source other than the public registry"
-            ));
-        }
-    } else if is_lock(name) {
-        let foreign = |line: &str| {
-            line.strip_prefix("source = \"")
-                .is_some_and(|source| source.trim_end_matches('"') != PUBLIC_REGISTRY)
-        };
-        if let Some(line) = line_of(text, foreign) {
-            problems.push(format!(
-                "line {line} has a source other than the public registry"
-            ));
-        }
-    } else if let Some(line) = line_of(text, names_registry) {
-        problems.push(format!(
-            "line {line} names the server of a package registry"
-        ));
+    const FOREIGN: &str = "has a source other than the public registry";
+    let file_name = name.rsplit('/').next();
+    let (is_wrong, problem): (fn(&str) -> bool, _) = match file_name {
+        Some("package-lock.json") => (names_npm_source, FOREIGN),
+        Some("Cargo.lock") => (names_cargo_source, FOREIGN),
+        _ => (names_registry, "names the server of a package registry"),
+    };
+    if let Some(line) = line_of(text, is_wrong) {
+        problems.push(format!("line {line} {problem}"));
     }
     // The corpus contains deliberate errors.
     if !is_corpus(name) && !text.is_empty() && (!text.ends_with('\n') || text.ends_with("\n\n")) {
@@ -213,12 +193,16 @@ fn names_registry(line: &str) -> bool {
     })
 }
 
-fn is_lock(name: &str) -> bool {
-    name == "Cargo.lock" || name.ends_with("/Cargo.lock")
+/// Returns whether a line of an npm lock file has a source other than the public registry.
+fn names_npm_source(line: &str) -> bool {
+    let source = line.trim_start().strip_prefix("\"resolved\": \"");
+    source.is_some_and(|source| !source.starts_with(PUBLIC_NPM_REGISTRY))
 }
 
-fn is_npm_lock(name: &str) -> bool {
-    name == "package-lock.json" || name.ends_with("/package-lock.json")
+/// Returns whether a line of a lock file of cargo has a source other than the public registry.
+fn names_cargo_source(line: &str) -> bool {
+    let source = line.strip_prefix("source = \"");
+    source.is_some_and(|source| source.trim_end_matches('"') != PUBLIC_REGISTRY)
 }
 
 fn is_corpus(name: &str) -> bool {

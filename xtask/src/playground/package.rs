@@ -15,7 +15,7 @@ const VERSION: &str = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\""
 
 /// Returns the files of the package.
 pub(super) fn files(workspace: &Workspace) -> Result<Files> {
-    let mut files = parts::modules(workspace, parts::Kind::Api)?;
+    let mut files = parts::modules(workspace, parts::API_FEATURES)?;
     files.extend(parts::written(workspace)?);
     files.remove(parts::WORKER);
     let manifest = files.remove(MANIFEST).unwrap_or_default();

@@ -59,8 +59,11 @@ pub(super) const WORKER: &str = "worker.js";
 /// The feature of the modules for other programs.
 pub(crate) const API: &str = "api";
 
+/// The features of the modules for other programs, without and with policies.
+pub(super) const API_FEATURES: [&str; 2] = [API, "api,policy"];
+
 /// The feature of the module with policies, and its folder.
-pub(super) const POLICY: &str = "policy";
+const POLICY: &str = "policy";
 
 /// The feature of the module for plans, and its folder.
 pub(crate) const PLANS: &str = "plans";
@@ -74,29 +77,10 @@ struct Package {
     module: &'static str,
 }
 
-/// The users of a module.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// The page.
-    Page,
-    /// Other programs, in JavaScript.
-    Api,
-}
-
-impl Kind {
-    /// Returns the features of a module.
-    fn features(self, policies: bool) -> String {
-        let api = (self == Self::Api).then_some(API);
-        let policy = policies.then_some(POLICY);
-        let features: Vec<_> = api.into_iter().chain(policy).collect();
-        features.join(",")
-    }
-}
-
 pub(super) fn build(workspace: &Workspace) -> Result<()> {
     let worker = written(workspace)?.remove(WORKER);
     let worker = worker.with_context(|| format!("playground/{JS}/{WORKER} is missing"))?;
-    let mut engine = modules(workspace, Kind::Page)?;
+    let mut engine = modules(workspace, ["", POLICY])?;
     engine.extend(within(
         PLANS,
         module(workspace, &WORKER_PACKAGE, NAME, PLANS)?,
@@ -116,14 +100,12 @@ fn write(workspace: &Workspace, name: &str, mut files: Files) -> Result<()> {
     folder::write_all(&folder(workspace, name), &files)
 }
 
-/// Returns both modules from `wasm-bindgen`, with their types.
-pub(super) fn modules(workspace: &Workspace, kind: Kind) -> Result<Files> {
-    let engine = |policies: bool| {
-        let features = kind.features(policies);
-        module(workspace, &WORKER_PACKAGE, NAME, &features)
-    };
-    let mut files = engine(false)?;
-    files.extend(within(POLICY, engine(true)?));
+/// Returns the modules without and with policies from `wasm-bindgen`, with their types. Each has its
+/// features.
+pub(super) fn modules(workspace: &Workspace, features: [&str; 2]) -> Result<Files> {
+    let engine = |features| module(workspace, &WORKER_PACKAGE, NAME, features);
+    let mut files = engine(features[0])?;
+    files.extend(within(POLICY, engine(features[1])?));
     Ok(files)
 }
 

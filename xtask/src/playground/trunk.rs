@@ -13,18 +13,14 @@ use crate::{browser, component, process, status};
 /// The variable with the digest that a page shows in its footer, read at compile time.
 pub(super) const COMPONENT_DIGEST: &str = "AGENT_COMPONENT_SHA256";
 
-/// Serves the page and rebuilds it after each change of a source.
-pub(super) fn serve(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    let mut trunk = trunk(workspace, "serve", &target_dir(workspace).join("serve"))?;
-    process::run(trunk.args(arguments))
-}
-
-/// Builds the page into the folder `site`.
-pub(super) fn build(workspace: &Workspace, site: &Path) -> Result<()> {
-    process::run(&mut trunk(workspace, "build", site)?)
-}
-
-fn trunk(workspace: &Workspace, command: &str, site: &Path) -> Result<Command> {
+/// Runs a command of Trunk on the folder `site`: `build`, or `serve`, which rebuilds the page after each
+/// change of a source.
+pub(super) fn run(
+    workspace: &Workspace,
+    command: &str,
+    site: &Path,
+    arguments: &[&str],
+) -> Result<()> {
     browser::ensure(workspace)?;
     let (_, component) = component::build(workspace)?;
     let toolchain = Toolchain::find(workspace)?;
@@ -42,8 +38,9 @@ fn trunk(workspace: &Workspace, command: &str, site: &Path) -> Result<Command> {
         // Without cargo, which would build this program with the toolchain for wasm.
         .env(parts::XTASK, env::current_exe()?)
         .args([command, "--dist"])
-        .arg(site);
-    Ok(trunk)
+        .arg(site)
+        .args(arguments);
+    process::run(&mut trunk)
 }
 
 /// Puts a folder in front of the `PATH` that `command` has.
