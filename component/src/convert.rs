@@ -23,6 +23,34 @@ macro_rules! same {
     )*};
 }
 
+/// Converts both ways between records with the same members: first the members of equal types, then
+/// those to convert, then the lists.
+macro_rules! alike {
+    ($($ours:path = $theirs:path {
+        $($same:ident),*; $($member:ident),*; $($list:ident),*
+    })*) => {$(
+        impl From<$ours> for $theirs {
+            fn from(value: $ours) -> Self {
+                Self {
+                    $($same: value.$same,)*
+                    $($member: value.$member.into(),)*
+                    $($list: all(value.$list),)*
+                }
+            }
+        }
+
+        impl From<$theirs> for $ours {
+            fn from(value: $theirs) -> Self {
+                Self {
+                    $($same: value.$same,)*
+                    $($member: value.$member.into(),)*
+                    $($list: all(value.$list),)*
+                }
+            }
+        }
+    )*};
+}
+
 #[cfg(feature = "full")]
 mod full;
 
@@ -52,6 +80,7 @@ same! {
         Document
     }
     model::Load = resolver::Load { Essential OnDemand }
+    agent_api::UnreadableLock = lockfile::UnreadableLock { Foreign Later Damaged }
 }
 
 /// Converts each element.
@@ -90,34 +119,6 @@ impl From<diagnostic::Place> for text::Place {
             end: place.end.into(),
         }
     }
-}
-
-/// Converts both ways between records with the same members: first the members of equal types, then
-/// those to convert, then the lists.
-macro_rules! alike {
-    ($($ours:path = $theirs:path {
-        $($same:ident),*; $($member:ident),*; $($list:ident),*
-    })*) => {$(
-        impl From<$ours> for $theirs {
-            fn from(value: $ours) -> Self {
-                Self {
-                    $($same: value.$same,)*
-                    $($member: value.$member.into(),)*
-                    $($list: all(value.$list),)*
-                }
-            }
-        }
-
-        impl From<$theirs> for $ours {
-            fn from(value: $theirs) -> Self {
-                Self {
-                    $($same: value.$same,)*
-                    $($member: value.$member.into(),)*
-                    $($list: all(value.$list),)*
-                }
-            }
-        }
-    )*};
 }
 
 alike! {

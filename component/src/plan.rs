@@ -2,10 +2,10 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::plan::{
-    self, AuthorizedStep, CallAnswer, CallOutcome, CallPlanBorrow, CallResult, CallVerdict,
-    CoreBorrow, Diagnostic, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan,
-    GuestPlanPolicy, GuestToolsSnapshot, IndexBorrow, Limits, LockBorrow, PlanAnswer,
-    PlanPolicyBorrow, PlanVerdict, Problem, ServerUse, StepOutput, ToolsSnapshotBorrow,
+    self, AuthorizedStep, CallAnswer, CallOutcome, CallPlanBorrow, CallVerdict, CoreBorrow,
+    Diagnostic, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan, GuestPlanPolicy,
+    GuestToolsSnapshot, IndexBorrow, Limits, LockBorrow, PlanAnswer, PlanPolicyBorrow, PlanVerdict,
+    Problem, ServerUse, StepOutput, ToolsSnapshotBorrow,
 };
 use crate::convert::all;
 use crate::inputs::Index;
@@ -253,18 +253,6 @@ impl From<(Code, String)> for Problem {
         Self {
             code: code.into(),
             message,
-        }
-    }
-}
-
-impl From<decide::CallResult> for CallResult {
-    fn from(result: decide::CallResult) -> Self {
-        match result {
-            decide::CallResult::ToolResult => Self::ToolResult,
-            decide::CallResult::ToolResultWithSummary => Self::ToolResultWithSummary,
-            decide::CallResult::NeedsMoreInfo => Self::NeedsMoreInfo,
-            decide::CallResult::Blocked => Self::Blocked,
-            decide::CallResult::Error => Self::Error,
         }
     }
 }
