@@ -141,7 +141,7 @@ pub(crate) struct IndexOption {
 }
 
 /// The inputs to decisions about capabilities.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug)]
 #[command(next_help_heading = "Evaluation context")]
 pub(crate) struct EvaluationContext {
     /// The configuration of the tenant: priorities, tier, policy, token budget (YAML or JSON)
@@ -173,13 +173,16 @@ pub(crate) struct Before {
     pub(crate) old_index: Option<Input>,
 }
 
-/// An optional task.
-#[derive(Args, Debug, Default)]
+/// The evaluation context with an optional task.
+#[derive(Args, Debug)]
 #[command(next_help_heading = "Evaluation context")]
-pub(crate) struct TaskOption {
+pub(crate) struct TaskContext {
     /// A task; its requirements follow those of the manifest (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) task: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) others: EvaluationContext,
 }
 
 /// Check the manifest and the index
@@ -257,10 +260,7 @@ pub(crate) struct Resolve {
     pub(crate) before: Before,
 
     #[command(flatten)]
-    pub(crate) task: TaskOption,
-
-    #[command(flatten)]
-    pub(crate) evaluation_context: EvaluationContext,
+    pub(crate) context: TaskContext,
 }
 
 /// Select a tool for each capability that a task requires
@@ -351,10 +351,7 @@ pub(crate) struct Expand {
     pub(crate) output: Output,
 
     #[command(flatten)]
-    pub(crate) task: TaskOption,
-
-    #[command(flatten)]
-    pub(crate) evaluation_context: EvaluationContext,
+    pub(crate) context: TaskContext,
 }
 
 /// Find evidence for a summary's claims in a payload
@@ -580,10 +577,7 @@ pub(crate) struct Why {
     pub(crate) output: Output,
 
     #[command(flatten)]
-    pub(crate) task: TaskOption,
-
-    #[command(flatten)]
-    pub(crate) evaluation_context: EvaluationContext,
+    pub(crate) context: TaskContext,
 }
 
 /// List the differences between two locks, or between a lock and a new resolution
@@ -613,10 +607,7 @@ pub(crate) struct Diff {
     pub(crate) before: Before,
 
     #[command(flatten)]
-    pub(crate) task: TaskOption,
-
-    #[command(flatten)]
-    pub(crate) evaluation_context: EvaluationContext,
+    pub(crate) context: TaskContext,
 }
 
 /// Check that the index still matches the lock

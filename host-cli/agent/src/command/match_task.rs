@@ -10,14 +10,11 @@ pub(super) fn run(args: &Match, mut session: Session) -> Result<Answer, Failure>
         session.manifest(Some(input))
     })?;
     let index = session.index(&args.index.index)?;
-    let evaluation_context =
-        session.evaluation_context(Some(&args.task), &args.evaluation_context)?;
-    let (Some(manifest), Some(index), Some(evaluation_context)) =
-        (manifest, index, evaluation_context)
-    else {
+    let context = session.evaluation_context(Some(&args.task), &args.evaluation_context)?;
+    let (Some(manifest), Some(index), Some(context)) = (manifest, index, context) else {
         return session.refuse();
     };
-    let Some(it) = session.matching(manifest, index, evaluation_context)? else {
+    let Some(it) = session.matching(manifest, index, context)? else {
         return session.refuse();
     };
     let unmatched = call!(session.engine, capability.matching.call_diagnostics(it))?;

@@ -26,30 +26,27 @@ struct NewFile {
 
 pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failure> {
     let manifest = args.manifest.manifest.as_ref();
-    let Some((resolution, index)) = session.resolution(
-        manifest,
-        &args.index.index,
-        &args.task,
-        &args.evaluation_context,
-    )?
-    else {
+    let resolved = session.resolution(manifest, &args.index.index, &args.context)?;
+    let Some((resolution, index)) = resolved else {
         return session.refuse();
     };
     let new = session.new_lock(resolution)?;
     let mut files = Vec::new();
     if let Some(form) = args.explain {
-        let text = match form {
-            Explanation::Full => call!(
-                session.engine,
-                resolver.resolution.call_explanation(resolution)
-            )?,
-            Explanation::Compact => {
-                Ok(call!(session.engine, explanation.call_compact(resolution))?)
-            }
+        let engine = &mut session.engine;
+        let (name, text) = match form {
+            Explanation::Full => (
+                EXPLANATION,
+                call!(engine, resolver.resolution.call_explanation(resolution))?,
+            ),
+            Explanation::Compact => (
+                COMPACT_EXPLANATION,
+                Ok(call!(engine, explanation.call_compact(resolution))?),
+            ),
         };
         match text {
             Ok(text) => files.push(NewFile {
-                path: explanation_path(args, form),
+                path: args.lock.with_file_name(name),
                 text,
             }),
             Err(too_large) => {
@@ -93,13 +90,6 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
     }
     announce(args, &mut session, &files);
     Ok(Answer::Yes)
-}
-
-fn explanation_path(args: &Resolve, form: Explanation) -> PathBuf {
-    args.lock.with_file_name(match form {
-        Explanation::Full => EXPLANATION,
-        Explanation::Compact => COMPACT_EXPLANATION,
-    })
 }
 
 /// The file at the path of the lock, before the lock is written.
@@ -146,26 +136,28 @@ impl Before {
                 drifts: compare(Some(lock), new, session)?,
                 lock: Some(lock),
             })),
-            Err(mut problems) => match unreadable(&existing.text, session)? {
-                UnreadableLock::Damaged if !args.locked => {
-                    session.warn(problems)?;
-                    Ok(Some(Self {
-                        state: State::Damaged,
-                        drifts: Vec::new(),
-                        lock: None,
-                    }))
-                }
-                kind => {
-                    if kind == UnreadableLock::Foreign {
-                        for problem in &mut problems {
-                            let note = "this file is not a lock, and stays as it is";
-                            problem.notes.push(note.to_owned());
-                        }
+            Err(mut problems) => {
+                match call!(session.engine, lockfile.call_unreadable(&existing.text))? {
+                    UnreadableLock::Damaged if !args.locked => {
+                        session.warn(problems)?;
+                        Ok(Some(Self {
+                            state: State::Damaged,
+                            drifts: Vec::new(),
+                            lock: None,
+                        }))
                     }
-                    session.add(problems);
-                    Ok(None)
+                    kind => {
+                        if kind == UnreadableLock::Foreign {
+                            for problem in &mut problems {
+                                let note = "this file is not a lock, and stays as it is";
+                                problem.notes.push(note.to_owned());
+                            }
+                        }
+                        session.add(problems);
+                        Ok(None)
+                    }
                 }
-            },
+            }
         }
     }
 
@@ -197,11 +189,6 @@ fn compare(
     session: &mut Session,
 ) -> Result<Vec<Drift>, Failure> {
     call!(session.engine, lockfile.call_compare(older, newer.lock))
-}
-
-/// Classifies a file that can't be read as a lock.
-fn unreadable(text: &[u8], session: &mut Session) -> Result<UnreadableLock, Failure> {
-    call!(session.engine, lockfile.call_unreadable(text))
 }
 
 /// Writes all files, or none if one of them can't be written.

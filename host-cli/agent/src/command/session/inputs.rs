@@ -1,7 +1,7 @@
 //! Reading the inputs of a command.
 
 use super::Session;
-use crate::args::{self, TaskOption};
+use crate::args::{self, TaskContext};
 use agent_host::contract::capability::{
     EvaluationContext, Health, Matching, Notation, Task, Tenant,
 };
@@ -12,7 +12,7 @@ use agent_host::contract::grounding::Grounding;
 use agent_host::contract::importer::{Imported, Overlay};
 use agent_host::contract::inputs::{Index, Manifest};
 use agent_host::contract::lockfile::{Drift, Lock};
-use agent_host::contract::plan::{CallPlan, PlanAnswer, PlanPolicy, ToolsSnapshot};
+use agent_host::contract::plan::{CallPlan, ToolsSnapshot};
 use agent_host::contract::policy::{Context, Policy, TestOutcome};
 use agent_host::contract::resolver::Resolution;
 use agent_host::contract::schemas::Core;
@@ -77,21 +77,18 @@ impl Session {
         &mut self,
         manifest: Option<&Input>,
         index: &Input,
-        task: &TaskOption,
-        evaluation_context: &args::EvaluationContext,
+        context: &TaskContext,
     ) -> Result<Option<(Resolution, Index)>, Failure> {
         let manifest = self.manifest(manifest)?;
         let index = self.index(index)?;
-        let evaluation_context = self.evaluation_context(task.task.as_ref(), evaluation_context)?;
-        let (Some(manifest), Some(index), Some(evaluation_context)) =
-            (manifest, index, evaluation_context)
-        else {
+        let context = self.evaluation_context(context.task.as_ref(), &context.others)?;
+        let (Some(manifest), Some(index), Some(context)) = (manifest, index, context) else {
             return Ok(None);
         };
         let _progress = Progress::of("resolving".to_owned());
         let resolved = call!(
             self.engine,
-            capability.call_resolve(manifest, index, evaluation_context)
+            capability.call_resolve(manifest, index, context)
         )?;
         let Some(resolution) = self.accept(resolved) else {
             return Ok(None);
@@ -372,53 +369,6 @@ impl Session {
             ))
             .help("name the folder of a copy of MOVA 4.1.1, which contains them in `schemas`")
         })
-    }
-
-    /// Reads the tool pool and the profile. Their problems are reported with the plan.
-    pub(crate) fn plan_policy(
-        &mut self,
-        tool_pool: &Input,
-        profile: &Input,
-        core: Option<Core>,
-    ) -> Result<PlanPolicy, Failure> {
-        let tool_pool = self.text(DocumentKind::ToolPool, tool_pool, TEXT_MAX)?;
-        let profile = self.text(DocumentKind::Profile, profile, TEXT_MAX)?;
-        call!(
-            self.engine,
-            plan.plan_policy.call_parse(&tool_pool, &profile, core)
-        )
-    }
-
-    /// Decides whether a sequential plan may run.
-    pub(crate) fn authorize_plan(
-        &mut self,
-        (plan, request): (&Input, Option<&Input>),
-        rules: PlanPolicy,
-        index: Option<Index>,
-        lock: Option<Lock>,
-        catalogue: Option<ToolsSnapshot>,
-    ) -> Result<PlanAnswer, Failure> {
-        let plan = self.text(DocumentKind::Plan, plan, TEXT_MAX)?;
-        let request = match request {
-            None => None,
-            Some(input) => Some(self.text(DocumentKind::Request, input, TEXT_MAX)?),
-        };
-        let request = request.as_deref();
-        call!(
-            self.engine,
-            plan.call_authorize_plan(&plan, rules, request, index, lock, catalogue)
-        )
-    }
-
-    /// Returns the problems of a document under a schema, or `None` if the schema does not exist.
-    pub(crate) fn schema_problems(
-        &mut self,
-        schema: &str,
-        document: &Input,
-        core: Option<Core>,
-    ) -> Result<Option<Vec<Diagnostic>>, Failure> {
-        let text = self.text(DocumentKind::Document, document, TEXT_MAX)?;
-        call!(self.engine, schemas.call_check(schema, &text, core))
     }
 
     /// Reads the lock if it exists. Its problems are not among the findings yet.
