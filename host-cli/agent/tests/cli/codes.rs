@@ -1,4 +1,4 @@
-//! `explain`, `completions`, `man`, and what is said about the command line itself.
+//! `explain`, `completions`, `man`, and wrong usage.
 
 use crate::project::Project;
 use agent_host::COMPONENT_SHA256;
@@ -75,7 +75,7 @@ fn wrong_usage_is_no_answer() {
 }
 
 #[test]
-fn the_version_names_what_decides_and_what_runs_it() {
+fn the_version_names_engine_and_runtime() {
     let project = Project::empty();
     project
         .agent("-V")
