@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::expansion::{
-    Answer, EvaluationContextBorrow, Diagnostic, Exposed, Guest, IndexBorrow, LockBorrow, Refusal,
+    Answer, Diagnostic, EvaluationContextBorrow, Exposed, Guest, IndexBorrow, LockBorrow, Refusal,
 };
 use crate::capability::EvaluationContext;
 use crate::convert::all;

@@ -2,10 +2,10 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::plan::{
-    self, AuthorizedStep, CallAnswer, CallOutcome, CallPlanBorrow, CallResult, CallVerdict,
-    CoreBorrow, Diagnostic, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan,
-    GuestPlanPolicy, GuestToolsSnapshot, IndexBorrow, Limits, LockBorrow, PlanAnswer,
-    PlanPolicyBorrow, PlanVerdict, Problem, ServerUse, StepOutput, ToolsSnapshotBorrow,
+    self, AuthorizedStep, CallAnswer, CallOutcome, CallPlanBorrow, CallVerdict, CoreBorrow,
+    Diagnostic, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan, GuestPlanPolicy,
+    GuestToolsSnapshot, IndexBorrow, Limits, LockBorrow, PlanAnswer, PlanPolicyBorrow, PlanVerdict,
+    Problem, ServerUse, StepOutput, ToolsSnapshotBorrow,
 };
 use crate::convert::all;
 use crate::inputs::Index;
@@ -19,10 +19,10 @@ use std::sync::Arc;
 /// A one-call plan.
 pub(crate) struct CallPlan(model::CallPlan);
 
-/// The tools that servers have.
+/// A snapshot of the tools that servers offer.
 pub(crate) struct ToolsSnapshot(model::ToolsSnapshot);
 
-/// What the host gets to know of a call that may be made.
+/// The facts about an authorized call that the host may read.
 pub(crate) struct AuthorizedCall {
     json: String,
     server: String,
@@ -34,7 +34,7 @@ pub(crate) struct AuthorizedCall {
     needs_approval: bool,
 }
 
-/// What sequential plans are decided by.
+/// The tool pool and the profile that decide sequential plans.
 pub(crate) struct PlanPolicy(Arc<decide::PlanPolicy>);
 
 /// A sequential plan that may run.
@@ -253,18 +253,6 @@ impl From<(Code, String)> for Problem {
         Self {
             code: code.into(),
             message,
-        }
-    }
-}
-
-impl From<decide::CallResult> for CallResult {
-    fn from(result: decide::CallResult) -> Self {
-        match result {
-            decide::CallResult::ToolResult => Self::ToolResult,
-            decide::CallResult::ToolResultWithSummary => Self::ToolResultWithSummary,
-            decide::CallResult::NeedsMoreInfo => Self::NeedsMoreInfo,
-            decide::CallResult::Blocked => Self::Blocked,
-            decide::CallResult::Error => Self::Error,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test of the project.
+//! `cargo xtask test`: runs every test of the project.
 
 mod alone;
 mod browser;
@@ -14,7 +14,7 @@ use crate::playground::PLANS;
 use crate::{component, process, resolver, setup, status};
 
 /// One part of the tests: its name and its check.
-type Part = (&'static str, fn(&Workspace) -> Result<()>);
+pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
 /// The parts of every run. A failed part does not stop the others, because a long run should report
 /// everything.
@@ -50,17 +50,7 @@ const ON_REQUEST: [Part; 1] = [(
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let parts = selected(arguments)?;
     component::build(workspace)?;
-    let mut failed = 0;
-    for (name, check) in &parts {
-        status::doing("Testing", name);
-        let started = Instant::now();
-        if let Err(error) = check(workspace) {
-            status::error(&error);
-            failed += 1;
-        }
-        let seconds = started.elapsed().as_secs();
-        status::doing("Tested", format_args!("{name}, in {seconds} s"));
-    }
+    let failed = run_all(workspace, "Testing", &parts);
     println!(
         "{} of {} parts passed, {failed} failed",
         parts.len() - failed,
@@ -70,6 +60,19 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
         bail!("the tests failed");
     }
     Ok(())
+}
+
+/// Runs parts one after the other, and returns the number of failures.
+pub(crate) fn run_all(workspace: &Workspace, verb: &str, parts: &[Part]) -> usize {
+    let failed = parts.iter().filter(|(name, check)| {
+        status::doing(verb, name);
+        let started = Instant::now();
+        let result = check(workspace).inspect_err(status::error);
+        let seconds = started.elapsed().as_secs();
+        status::doing("Finished", format_args!("{name}, in {seconds} s"));
+        result.is_err()
+    });
+    failed.count()
 }
 
 /// Returns the parts whose names contain one of `words`, or those of every run without words.
@@ -90,8 +93,8 @@ fn selected(words: &[&str]) -> Result<Vec<Part>> {
     Ok(named.copied().collect())
 }
 
-/// Runs the tests whose names contain one of `filters`, or all when there are none, of all packages
-/// that run here but those of the playground.
+/// Runs the tests whose names contain one of `filters`, or all tests without filters, of all
+/// packages that run here except those of the playground.
 pub(crate) fn run_tests(
     workspace: &Workspace,
     filters: &[&str],
@@ -109,35 +112,21 @@ fn run(
     filters: &[&str],
     environment: &[(&str, &str)],
 ) -> Result<()> {
-    let mut tests = cargo(workspace);
-    tests.envs(environment.iter().copied());
+    let run = |command: &[&str]| {
+        let mut cargo = cargo(workspace);
+        cargo.envs(environment.iter().copied());
+        cargo.args(command).args(packages);
+        process::run(cargo.args(["--no-fail-fast", "--"]).args(filters))
+    };
     if !has_nextest(workspace) {
-        // Runs those in documentation as well.
-        return process::run(
-            tests
-                .arg("test")
-                .args(packages)
-                .args(["--no-fail-fast", "--"])
-                .args(filters),
-        );
+        // This also runs the tests in documentation.
+        return run(&["test"]);
     }
-    process::run(
-        tests
-            .args(["nextest", "run"])
-            .args(packages)
-            .args(["--no-fail-fast", "--"])
-            .args(filters),
-    )?;
-    process::run(
-        cargo(workspace)
-            .args(["test", "--doc"])
-            .args(packages)
-            .args(["--no-fail-fast", "--"])
-            .args(filters),
-    )
+    run(&["nextest", "run"])?;
+    run(&["test", "--doc"])
 }
 
-/// Faster, and clearer about what failed, but not to be expected on every machine.
+/// Returns whether nextest is installed. It is faster and reports failures more clearly.
 fn has_nextest(workspace: &Workspace) -> bool {
     let mut nextest = cargo(workspace);
     nextest
@@ -152,7 +141,7 @@ mod tests {
     use super::{PARTS, selected};
 
     #[test]
-    fn parts_are_selected_by_what_is_in_their_names() {
+    fn words_select_parts_by_name() {
         assert_eq!(selected(&[]).unwrap().len(), PARTS.len());
         let names: Vec<_> = selected(&["editor", "budget"])
             .unwrap()

@@ -42,9 +42,9 @@ const IMPURE: [&str; 13] = [
     "thread_local",
 ];
 
-/// What a file may use all the same. The clock of the evaluator of policies is one for the whole
-/// program; the counter that stands in for it has to be one for each evaluation, and an evaluation
-/// stays on its thread. It is reset at the start of each, so that nothing is carried over.
+/// The exceptions of files. The policy evaluator has one clock for the whole program; the counter
+/// that replaces it must be separate for each evaluation, and an evaluation stays on its thread.
+/// Each evaluation resets it first.
 const EXCEPTIONS: [(&str, &str); 1] = [("engine/rego/src/budget.rs", "thread_local")];
 
 /// The files of a folder that end with an extension, by path.

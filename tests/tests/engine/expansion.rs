@@ -559,7 +559,7 @@ fn only_what_is_locked_on_demand_of_that_server_is_expanded_and_all_or_nothing()
         denials(ask(&lock, &index, &all, "gcp", &["s3_list"])),
         [("gcp/s3_list".to_owned(), DenialReason::NotLocked)]
     );
-    // The name of a stub is no server.
+    // The name of a stub is not a server.
     assert_eq!(
         denials(ask(&lock, &index, &all, "aws_helper", &["s3_list"])),
         [("aws_helper/s3_list".to_owned(), DenialReason::NotLocked)]

@@ -151,7 +151,7 @@ fn views_count(world: &World, decided: &Decided) -> TestCaseResult {
             .collect();
         let found = matching.rejected(number).map(|tool| tool.name().to_owned());
         prop_assert_eq!(&rejected, &found.collect::<Vec<_>>());
-        // What is found by numbers is what is told.
+        // The reasons by number match the reported ones.
         for tool in matching.index().tools() {
             let reasons = matching.reasons(number, tool);
             let codes: Vec<_> = matching.failures(number, tool).codes().collect();
@@ -659,7 +659,7 @@ fn carry_out(
     if added.is_empty() {
         return;
     }
-    // All of them to one block, whichever needs no more than them: that is what is told.
+    // Add all missing constraints to the nearest block, as the reported change does.
     let servers = world.servers.iter_mut();
     let tools = servers
         .filter(|server| server.id == *id && server.version == *version)
