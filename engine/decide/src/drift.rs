@@ -55,6 +55,14 @@ impl LockState {
             Self::Drifted(drifts) => drifts.as_slice(),
         }
     }
+
+    /// Fails if there are differences.
+    pub(super) fn fresh(self) -> Result<(), NonEmpty<Drift>> {
+        match self {
+            Self::Fresh => Ok(()),
+            Self::Drifted(drifts) => Err(drifts),
+        }
+    }
 }
 
 impl From<Vec<Drift>> for LockState {
@@ -94,10 +102,8 @@ pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
     }
     sort_by_key(&mut granted, |(required, side, _)| (*required, *side));
     for same in granted.chunk_by(|a, b| a.0 == b.0) {
-        let sides = same.partition_point(|(_, side, _)| *side == 0);
-        let [older, newer] = [&same[..sides], &same[sides..]]
-            .map(|own| own.iter().map(|(_, _, selection)| *selection).collect());
-        drifts.compare_grant(older, newer);
+        let of = |side| same.iter().filter(move |it| it.1 == side).map(|it| it.2);
+        drifts.compare_grant(of(0).collect(), of(1).collect());
     }
     drifts.0.into()
 }

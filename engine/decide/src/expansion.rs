@@ -7,7 +7,7 @@
 //! A lock that differs from the index exposes nothing, so no agent sees another definition than the
 //! locked one.
 
-use super::drift::{Drift, LockState, verify};
+use super::drift::{Drift, verify};
 use super::matching::EvaluationContext;
 use super::policy_decision::{PolicyDecision, PolicyErrorKind};
 use super::rejection::Rejection;
@@ -48,60 +48,29 @@ impl<'i> Definition<'i> {
     }
 }
 
-/// The placeholder for the tools of a server that are loaded on demand.
+/// A tool, or a stub in place of tools that are loaded on demand.
 #[derive(Debug, Clone)]
-pub struct Stub<'i> {
+pub struct Entry<'i> {
     /// The server.
     pub server: ServerView<'i>,
-    /// The name, derived from the server's id.
+    /// The name that the agent calls; of a stub it is derived from the server's id.
     pub name: String,
-    /// The replaced tools, ordered by name; not empty.
-    pub tools: Vec<ToolView<'i>>,
-    /// The RFC 8785 form of the stub's definition.
+    /// The tools behind a stub, ordered by name and not empty; `None` for a tool.
+    pub stub_of: Option<Vec<ToolView<'i>>>,
+    /// The RFC 8785 form of the definition.
     pub json: String,
     /// The [`token_estimate`] of that form.
     pub tokens: u64,
 }
 
-/// A tool or a stub that an agent sees.
-#[derive(Debug, Clone)]
-pub enum Entry<'i> {
-    /// A tool with its definition.
-    Tool(Definition<'i>),
-    /// A stub.
-    Stub(Stub<'i>),
-}
-
 impl<'i> Entry<'i> {
-    /// Returns the name that the agent calls.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Tool(definition) => definition.tool.name(),
-            Self::Stub(stub) => &stub.name,
-        }
-    }
-
-    /// Returns the server.
-    pub fn server(&self) -> ServerView<'i> {
-        match self {
-            Self::Tool(definition) => definition.tool.server(),
-            Self::Stub(stub) => stub.server,
-        }
-    }
-
-    /// Returns the RFC 8785 form of the definition.
-    pub fn json(&self) -> &str {
-        match self {
-            Self::Tool(definition) => &definition.json,
-            Self::Stub(stub) => &stub.json,
-        }
-    }
-
-    /// Returns the [`token_estimate`] of the definition.
-    pub fn tokens(&self) -> u64 {
-        match self {
-            Self::Tool(definition) => definition.tokens,
-            Self::Stub(stub) => stub.tokens,
+    fn new(server: ServerView<'i>, name: &str, json: String) -> Self {
+        Self {
+            server,
+            name: name.to_owned(),
+            stub_of: None,
+            tokens: token_estimate(&json),
+            json,
         }
     }
 }
@@ -116,11 +85,8 @@ pub struct Exposed<'i> {
 impl Exposed<'_> {
     /// Returns the [`token_estimate`] of all tools without the stubs.
     pub fn tool_tokens(&self) -> u64 {
-        let tools = self.entries.iter();
-        tools
-            .filter(|entry| matches!(entry, Entry::Tool(_)))
-            .map(Entry::tokens)
-            .sum()
+        let tools = self.entries.iter().filter(|entry| entry.stub_of.is_none());
+        tools.map(|entry| entry.tokens).sum()
     }
 
     /// Returns the [`token_estimate`] of all stubs.
@@ -130,7 +96,7 @@ impl Exposed<'_> {
 
     /// Returns the [`token_estimate`] of all entries, which the first expansion counts as used.
     pub fn tokens(&self) -> u64 {
-        self.entries.iter().map(Entry::tokens).sum()
+        self.entries.iter().map(|entry| entry.tokens).sum()
     }
 }
 
@@ -357,14 +323,6 @@ impl<'l> Locked<'l> {
     }
 }
 
-/// Returns the differences between a lock and an index, if any.
-fn drifts(lock: &Lock, index: &Index) -> Option<NonEmpty<Drift>> {
-    match verify(lock, index) {
-        LockState::Fresh => None,
-        LockState::Drifted(drifts) => Some(drifts),
-    }
-}
-
 /// Returns the tools that an agent sees from the start \[4, 6.1\]: each `essential` one with its
 /// definition, and a stub for each server with `on_demand` ones.
 ///
@@ -374,10 +332,9 @@ fn drifts(lock: &Lock, index: &Index) -> Option<NonEmpty<Drift>> {
 /// # Errors
 /// The lock differs from the index, or names are not unique.
 pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExposed<'i>> {
-    if let Some(drifts) = drifts(lock, index) {
-        return Err(NotExposed::Drifted(drifts));
-    }
-    // The holder of each name, and the entry exposed under it.
+    let state = verify(lock, index);
+    state.fresh().map_err(NotExposed::Drifted)?;
+    // The holders of each name, and the entry exposed under it.
     let mut named: Vec<(String, Holder<'i>, Option<Entry<'i>>)> = Vec::new();
     for locked in Locked::all(lock) {
         let Some(server) = locked.server(index) else {
@@ -388,31 +345,26 @@ pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExpo
             let Some(tool) = server.tool(name.as_str()) else {
                 continue;
             };
-            let entry = match load {
-                Load::Essential => Some(Entry::Tool(Definition::of(tool))),
-                Load::OnDemand => {
-                    on_demand.push(tool);
-                    None
-                }
-            };
+            let is_essential = *load == Load::Essential;
+            if !is_essential {
+                on_demand.push(tool);
+            }
+            let entry = is_essential.then(|| Entry::new(server, tool.name(), definition(tool)));
             named.push((name.to_string(), Holder::Tool(tool, *load), entry));
         }
         if !on_demand.is_empty() {
             let name = stub_name(server.id());
-            let json = stub_definition(server);
-            let stub = Stub {
-                server,
-                name: name.clone(),
-                tools: on_demand,
-                tokens: token_estimate(&json),
-                json,
+            let stub = Entry {
+                stub_of: Some(on_demand),
+                ..Entry::new(server, &name, stub_definition(server))
             };
-            named.push((name, Holder::Stub(server), Some(Entry::Stub(stub))));
+            named.push((name, Holder::Stub(server), Some(stub)));
         }
     }
     // Stubs come first among the holders of a name.
+    let is_tool = |holder: &Holder<'_>| matches!(holder, Holder::Tool(..));
     sort_by(&mut named, |a, b| {
-        (&a.0, !a.1.is_stub()).cmp(&(&b.0, !b.1.is_stub()))
+        (&a.0, is_tool(&a.1)).cmp(&(&b.0, is_tool(&b.1)))
     });
     let collisions = named
         .chunk_by(|a, b| a.0 == b.0)
@@ -427,12 +379,6 @@ pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExpo
         None => Ok(Exposed {
             entries: named.into_iter().filter_map(|it| it.2).collect(),
         }),
-    }
-}
-
-impl Holder<'_> {
-    fn is_stub(&self) -> bool {
-        matches!(self, Self::Stub(_))
     }
 }
 
@@ -451,9 +397,8 @@ pub fn services<'i>(
         let reason = DenialReason::Essential;
         return Err(denied_as_a_whole(&locked.name(), reason));
     }
-    if let Some(drifts) = drifts(lock, index) {
-        return Err(NotExpanded::Drifted(drifts));
-    }
+    let state = verify(lock, index);
+    state.fresh().map_err(NotExpanded::Drifted)?;
     let Some(view) = locked.server(index) else {
         return Err(denied_as_a_whole(server, DenialReason::NotLocked));
     };
@@ -504,9 +449,8 @@ pub fn expand<'i>(
         Some(Denial { id, reason })
     });
     refuse(denials.collect(), None)?;
-    if let Some(drifts) = drifts(lock, index) {
-        return Err(NotExpanded::Drifted(drifts));
-    }
+    let state = verify(lock, index);
+    state.fresh().map_err(NotExpanded::Drifted)?;
     let server = locked
         .ok()
         .and_then(|locked| locked.server(index))

@@ -31,7 +31,7 @@ pub use counterfactual::{Change, Counterfactual};
 pub use drift::{Drift, LockState, compare, verify};
 pub use expansion::{
     Collision, Definition, Denial, DenialReason, Entry, Expand, Expanded, Exposed, Holder,
-    NotExpanded, NotExposed, Services, Stub, expand, exposed, services, token_estimate,
+    NotExpanded, NotExposed, Services, expand, exposed, services, token_estimate,
 };
 pub use failures::Failures;
 pub use grounding::{

@@ -6,11 +6,11 @@ use super::counterfactual::{Counterfactual, counterfactuals, smallest};
 use super::failures::Failures;
 use super::matching::{EvaluationContext, Matching};
 use super::rejection::Rejection;
-use super::selection::selection;
+use super::selection::{hash, selection};
 use agent_diagnostic::Code;
 use agent_model::{
     Category, Constraints, Grant, Index, Lock, Manifest, Members, Name, NonEmpty, Rank,
-    Requirement, Selection, ServerView, selection_hash,
+    Requirement, Selection, ServerView,
 };
 use agent_text::sort::{sort_by, sort_by_key};
 use std::sync::Arc;
@@ -333,13 +333,8 @@ impl Resolution {
     /// eligible.
     pub fn hash(&self, requirement: usize) -> Option<String> {
         let server = self.selected(requirement)?;
-        let permissions = &self.requirement(requirement).permissions;
-        Some(selection_hash(
-            server.id(),
-            server.version(),
-            server.endpoint(),
-            permissions.iter().map(|p| p.value.as_str()),
-        ))
+        let permissions = self.requirement(requirement).permissions.iter();
+        Some(hash(server, permissions.map(|it| it.value.as_str())))
     }
 
     /// Returns the lock, or `None` if a requirement is unsatisfied.

@@ -11,12 +11,7 @@ pub(super) fn selection(
     scopes: Vec<Scope>,
     server: ServerView<'_>,
 ) -> Option<Selection> {
-    let hash = selection_hash(
-        server.id(),
-        server.version(),
-        server.endpoint(),
-        scopes.iter().map(Scope::as_str),
-    );
+    let hash = hash(server, scopes.iter().map(Scope::as_str));
     Some(Selection {
         grant,
         scopes,
@@ -26,6 +21,11 @@ pub(super) fn selection(
         hash,
         integrity: integrity(server),
     })
+}
+
+/// Returns the specification's hash of a selection \[0, 3.1\].
+pub(super) fn hash<'s>(server: ServerView<'_>, scopes: impl Iterator<Item = &'s str>) -> String {
+    selection_hash(server.id(), server.version(), server.endpoint(), scopes)
 }
 
 /// Returns a name of an index, which was validated when the index was loaded.

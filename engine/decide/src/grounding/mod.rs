@@ -12,6 +12,7 @@ use agent_lower::ITEM_LIMIT;
 use agent_model::{Claim, Payload, Summary};
 use agent_text::Place;
 use evidence_match::{EvidenceMatch, matches};
+use normalize::Normalizer;
 use search::Search;
 
 pub use nearest::PIECE;
@@ -109,7 +110,11 @@ impl Grounding<'_> {
 pub fn ground<'i>(summary: &'i Summary, payload: &'i Payload) -> Grounding<'i> {
     let items = summary.items.as_slice();
     debug_assert!(items.len() <= ITEM_LIMIT);
-    let mut search = Search::new(payload);
+    let mut search = Search {
+        payload,
+        normalizer: Normalizer::default(),
+        work: WORK,
+    };
     let matches = matches(items, payload).into_iter();
     Grounding {
         payload,
@@ -119,14 +124,10 @@ pub fn ground<'i>(summary: &'i Summary, payload: &'i Payload) -> Grounding<'i> {
 }
 
 fn verdict(search: &mut Search<'_>, found: EvidenceMatch<'_>) -> Verdict {
-    let count = found.count;
-    match found.first {
-        Some(first) => Verdict::Grounded { first, count },
-        None => ungrounded(search, found),
+    if let Some(first) = found.first {
+        let count = found.count;
+        return Verdict::Grounded { first, count };
     }
-}
-
-fn ungrounded(search: &mut Search<'_>, found: EvidenceMatch<'_>) -> Verdict {
     let evidence = found.evidence;
     let too_short = (!found.is_long()).then_some(Reason::TooShort {
         code_points: found.code_points,

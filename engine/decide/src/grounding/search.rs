@@ -16,15 +16,7 @@ pub(super) struct Search<'p> {
     pub(super) work: usize,
 }
 
-impl<'p> Search<'p> {
-    pub(super) fn new(payload: &'p Payload) -> Self {
-        Self {
-            payload,
-            normalizer: Normalizer::default(),
-            work: WORK,
-        }
-    }
-
+impl Search<'_> {
     /// Extends a quote until it is evidence.
     pub(super) fn sufficient(&self, quote: Quote, whole_words: bool) -> Option<Quote> {
         quote::sufficient(self.payload.leaf(quote.leaf), quote.part, whole_words)

@@ -12,12 +12,12 @@ use crate::constraint_failures::ConstraintFailures;
 use crate::failures::Failures;
 use crate::policy_decision::PolicyDecision;
 use crate::rejection::Rejection;
-use crate::selection::{checked, selection};
+use crate::selection;
 use agent_diagnostic::Code;
 use agent_lower::{Candidate, definition_digest, tool_id};
 use agent_model::{
     CapabilityRequirement, Constraints, ForbidLabel, Grant, HUMAN_IN_THE_LOOP, Index, Manifest,
-    Name, Selection, ServerView, ToolName, ToolNumber, ToolView, selection_hash,
+    Name, Selection, ServerView, ToolName, ToolNumber, ToolView,
 };
 use agent_text::sort::sort_by_key;
 use agent_text::{Place, Span, Spanned, Text};
@@ -38,9 +38,6 @@ pub enum Preference {
 }
 
 impl Preference {
-    /// Every rule, in order.
-    pub const ALL: [Self; 4] = [Self::Priority, Self::Id, Self::Version, Self::Tool];
-
     /// Returns the name in files.
     pub fn name(self) -> &'static str {
         match self {
@@ -409,16 +406,15 @@ impl Matching {
             capability: required.capability.clone(),
             definition: definition_digest(tool),
             load: required.load,
-            tool: checked(ToolName::new(tool.name()))?,
+            tool: selection::checked(ToolName::new(tool.name()))?,
         };
-        selection(grant, Vec::new(), tool.server())
+        selection::selection(grant, Vec::new(), tool.server())
     }
 }
 
 /// Returns the specification's hash of a selection without scopes.
 pub fn hash(tool: ToolView<'_>) -> String {
-    let server = tool.server();
-    selection_hash(server.id(), server.version(), server.endpoint(), [])
+    selection::hash(tool.server(), std::iter::empty())
 }
 
 impl Match {

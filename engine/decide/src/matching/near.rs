@@ -104,9 +104,8 @@ impl Matching {
             constraints,
             requirement,
         } = &supposed;
-        if !fixed_reasons(requirement, constraints, candidate).is_empty()
-            || !self.would_allow(number, &supposed)
-        {
+        let fixed = fixed_reasons(requirement, constraints, candidate);
+        if !fixed.is_empty() || !self.would_allow(number, &supposed) {
             return None;
         }
         if self.veto(tool.server()).is_some() {

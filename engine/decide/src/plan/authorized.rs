@@ -12,34 +12,18 @@ use core::net::IpAddr;
 use std::sync::Arc;
 
 /// An authorized step.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct AuthorizedStep {
     /// The place of its binding in the pool.
-    binding: usize,
-    server: Option<Arc<ServerUse>>,
+    pub(super) binding: usize,
+    pub(super) server: Option<Arc<ServerUse>>,
     pub(super) schemas: Arc<ToolSchemas>,
 }
 
 impl AuthorizedStep {
-    pub(super) fn new(
-        binding: usize,
-        server: Option<Arc<ServerUse>>,
-        schemas: Arc<ToolSchemas>,
-    ) -> Self {
-        Self {
-            binding,
-            server,
-            schemas,
-        }
-    }
-
     /// Returns the tool of an MCP server that the step calls, if any.
     pub fn server(&self) -> Option<&ServerUse> {
         self.server.as_deref()
-    }
-
-    pub(super) fn server_use(&self) -> Option<&Arc<ServerUse>> {
-        self.server.as_ref()
     }
 
     /// Returns whether a human must approve the step.
@@ -60,10 +44,10 @@ pub struct Decided {
 /// An authorized plan. Only [`authorize_plan`](super::authorize_plan) makes one.
 #[derive(Debug)]
 pub struct AuthorizedPlan {
-    plan: Arc<Validated<Plan>>,
-    rules: Arc<PlanPolicy>,
-    steps: Vec<AuthorizedStep>,
-    against: Decided,
+    pub(super) plan: Arc<Validated<Plan>>,
+    pub(super) rules: Arc<PlanPolicy>,
+    pub(super) steps: Vec<AuthorizedStep>,
+    pub(super) against: Decided,
 }
 
 /// A reason to end a step during the run.
@@ -114,20 +98,6 @@ pub enum RunDenial<'a> {
 }
 
 impl AuthorizedPlan {
-    pub(super) fn new(
-        plan: Arc<Validated<Plan>>,
-        rules: Arc<PlanPolicy>,
-        steps: Vec<AuthorizedStep>,
-        against: Decided,
-    ) -> Self {
-        Self {
-            plan,
-            rules,
-            steps,
-            against,
-        }
-    }
-
     /// Returns the plan, which every authorized plan has.
     pub fn plan(&self) -> Option<&Plan> {
         self.plan.value.as_ref()

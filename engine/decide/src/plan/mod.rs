@@ -136,13 +136,7 @@ pub fn authorize_plan<'a>(
     if let Some(plan) = &plan.value {
         decision.plan(plan);
     }
-    let Decision {
-        denials,
-        trace,
-        steps,
-        budget,
-        ..
-    } = decision;
+    let (denials, steps) = (decision.denials, decision.steps);
     let request = context.request;
     let sound = plan.sound().is_some()
         && rules.pool.sound().is_some()
@@ -156,13 +150,18 @@ pub fn authorize_plan<'a>(
             lock: context.lock.cloned(),
             request: request.map(|request| request.digest.clone()),
         };
-        AuthorizedPlan::new(Arc::clone(plan), Arc::clone(rules), steps, against)
+        AuthorizedPlan {
+            plan: Arc::clone(plan),
+            rules: Arc::clone(rules),
+            steps,
+            against,
+        }
     });
     PlanAnswer {
         denials,
-        steps: trace,
+        steps: decision.trace,
         approvals,
-        spent: budget.spent(),
+        spent: decision.budget.spent(),
         authorized,
     }
 }
@@ -192,7 +191,7 @@ impl<'a> Decision<'a> {
         let binding = pool.and_then(|pool| self.binding(number, step, pool));
         let authorized = match pool.zip(binding) {
             Some((pool, binding)) => self.bound(plan, number, pool, binding),
-            None => AuthorizedStep::new(0, None, Arc::default()),
+            None => AuthorizedStep::default(),
         };
         self.trace.push(self.record(step, binding, &authorized));
         self.steps.push(authorized);
@@ -265,7 +264,11 @@ impl<'a> Decision<'a> {
         }
         self.open.deferred.push(RunCheck::Output);
         let place = pool.binding_place(&binding.connector, &binding.tool);
-        AuthorizedStep::new(place.unwrap_or_default(), server, tool)
+        AuthorizedStep {
+            binding: place.unwrap_or_default(),
+            server,
+            schemas: tool,
+        }
     }
 
     fn missing_schema(&mut self, number: usize, member: &'static str, found: &Applicable<'a>) {

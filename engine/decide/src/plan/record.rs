@@ -1,7 +1,7 @@
 //! The record of a step: its checks in order, with their outcomes and the compared values.
 
 use super::server::ServerUse;
-use crate::trace::{CheckOutcome, SkipCause};
+use crate::trace::CheckOutcome;
 use agent_model::{Binding, Rule, ServerView};
 use agent_text::{Span, Spanned};
 use std::sync::Arc;
@@ -138,28 +138,4 @@ impl RunCheck {
 pub(super) struct Open {
     pub(super) failed: Vec<StepCheck>,
     pub(super) deferred: Vec<RunCheck>,
-}
-
-impl Open {
-    /// Returns the outcome of a check.
-    pub(super) fn outcome(
-        &self,
-        check: StepCheck,
-        skipped: Option<SkipCause<StepCheck>>,
-    ) -> CheckOutcome<StepCheck> {
-        let waits = match check {
-            // The host is allowed before its addresses are known.
-            StepCheck::Destination => self.deferred.contains(&RunCheck::Destination),
-            _ => self
-                .deferred
-                .iter()
-                .any(|it| check.waits_for().contains(it)),
-        };
-        match skipped {
-            _ if self.failed.contains(&check) => CheckOutcome::Failed,
-            Some(cause) => CheckOutcome::Skipped(cause),
-            None if waits => CheckOutcome::Deferred,
-            None => CheckOutcome::Passed,
-        }
-    }
 }

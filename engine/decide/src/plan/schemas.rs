@@ -56,25 +56,26 @@ impl<'r> Applicable<'r> {
         binding: &'r Binding,
         side: Side,
     ) -> Self {
-        let (of_binding, member, of_step) = match side {
-            Side::Input => (binding.input, "input_schema", &step.input_schema),
-            Side::Output => (binding.output, "output_schema", &step.output_schema),
+        let (of_binding, word, of_step) = match side {
+            Side::Input => (binding.input, "input", &step.input_schema),
+            Side::Output => (binding.output, "output", &step.output_schema),
         };
         let mut known = Vec::new();
         known.extend(of_binding.map(|number| KnownSchema {
             set: &pool.schemas,
             number,
-            name: format!("`{member}` of `{}/{}`", binding.connector, binding.tool),
+            name: format!(
+                "`{word}_schema` of `{}/{}`",
+                binding.connector, binding.tool
+            ),
         }));
-        let driver = match (&binding.driver, side) {
-            (Driver::Http { .. }, Side::Input) => Some("http_input"),
-            (Driver::Http { .. }, Side::Output) => Some("http_output"),
-            (Driver::RestrictedShell { .. }, Side::Input) => Some("restricted_shell_input"),
-            (Driver::RestrictedShell { .. }, Side::Output) => Some("restricted_shell_output"),
-            (Driver::Noop | Driver::McpProxy { .. }, _) => None,
+        let driver = match &binding.driver {
+            Driver::Http { .. } => Some("http"),
+            Driver::RestrictedShell { .. } => Some("restricted_shell"),
+            Driver::Noop | Driver::McpProxy { .. } => None,
         };
-        known.extend(driver.and_then(|name| {
-            let name = format!("ds.mova_agent_tool_pool_v1#/$defs/{name}");
+        known.extend(driver.and_then(|driver| {
+            let name = format!("ds.mova_agent_tool_pool_v1#/$defs/{driver}_{word}");
             let (set, number) = rules.library().schema(&name)?;
             Some(KnownSchema { set, number, name })
         }));

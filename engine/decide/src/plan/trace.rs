@@ -2,8 +2,8 @@
 
 use super::authorized::AuthorizedStep;
 use super::decision::Decision;
-use super::record::{Compared, StepCheck, StepRecord};
-use crate::trace::SkipCause;
+use super::record::{Compared, RunCheck, StepCheck, StepRecord};
+use crate::trace::{CheckOutcome, SkipCause};
 use agent_model::{Binding, Driver, Input, PlanStep};
 use agent_text::DocumentKind;
 use std::sync::Arc;
@@ -21,35 +21,46 @@ impl<'a> Decision<'a> {
     ) -> Vec<StepRecord<'a>> {
         let checks = StepCheck::ALL.into_iter();
         let checks = checks.filter(|check| applies(*check, binding));
-        checks
-            .map(|check| {
-                let waits_for = check.waits_for();
-                let deferred = self.open.deferred.iter().copied();
-                StepRecord {
-                    check,
-                    outcome: self.open.outcome(check, self.skipped(check, binding)),
-                    deferred: deferred.filter(|it| waits_for.contains(it)).collect(),
-                    compared: self.compared(check, step, binding, authorized),
-                }
-            })
-            .collect()
+        let record = |check: StepCheck| {
+            let deferred = self.open.deferred.iter().copied();
+            let deferred: Vec<_> = deferred
+                .filter(|it| check.waits_for().contains(it))
+                .collect();
+            let waits = match check {
+                // The host is allowed before its addresses are known.
+                StepCheck::Destination => deferred.contains(&RunCheck::Destination),
+                _ => !deferred.is_empty(),
+            };
+            let outcome = match self.skipped(check, binding) {
+                _ if self.open.failed.contains(&check) => CheckOutcome::Failed,
+                Some(cause) => CheckOutcome::Skipped(cause),
+                None if waits => CheckOutcome::Deferred,
+                None => CheckOutcome::Passed,
+            };
+            StepRecord {
+                check,
+                outcome,
+                deferred,
+                compared: self.compared(check, step, binding, authorized),
+            }
+        };
+        checks.map(record).collect()
     }
 
     fn skipped(&self, check: StepCheck, binding: Option<&Binding>) -> Option<SkipCause<StepCheck>> {
-        let no_pool = self.rules.pool.value.is_none();
-        let no_pool = no_pool.then_some(SkipCause::Unreadable(DocumentKind::ToolPool));
-        let no_profile = self.rules.profile.value.is_none();
-        let no_profile = no_profile.then_some(SkipCause::Unreadable(DocumentKind::Profile));
-        let unbound = binding.is_none();
-        let unbound = no_pool.or(unbound.then_some(SkipCause::Failed(StepCheck::Pool)));
+        let unreadable = |is_read: bool, kind| (!is_read).then_some(SkipCause::Unreadable(kind));
+        let no_pool = unreadable(self.rules.pool.value.is_some(), DocumentKind::ToolPool);
+        let no_profile = unreadable(self.rules.profile.value.is_some(), DocumentKind::Profile);
+        let after = |check, failed: bool| failed.then_some(SkipCause::Failed(check));
+        let unbound = no_pool.or(after(StepCheck::Pool, binding.is_none()));
         match check {
             StepCheck::Pool => no_pool,
             StepCheck::Rules => no_profile,
             StepCheck::Limits => no_profile.or(unbound),
             StepCheck::Destination => {
                 let of_server = binding.is_some_and(is_server);
-                let no_entry = of_server && self.open.failed.contains(&StepCheck::Lock);
-                no_entry.then_some(SkipCause::Failed(StepCheck::Lock))
+                let failed = of_server && self.open.failed.contains(&StepCheck::Lock);
+                after(StepCheck::Lock, failed)
             }
             StepCheck::Lock | StepCheck::Input | StepCheck::Output => unbound,
         }
@@ -70,7 +81,7 @@ impl<'a> Decision<'a> {
         let Some(binding) = binding else {
             return Vec::new();
         };
-        let server = authorized.server_use();
+        let server = authorized.server.as_ref();
         let entry = server.and_then(|server| {
             let mut versions = self.context.index?.versions(&server.id);
             versions.find(|it| it.version() == server.version)
