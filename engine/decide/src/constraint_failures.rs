@@ -34,11 +34,11 @@ impl ConstraintFailures {
     /// with the checks before it.
     pub(super) fn passed(&self, server: ServerView<'_>) -> [u32; 3] {
         let refused = self.refusing(server);
+        let passes = |code| u32::from(refused.passes_up_to(code));
         [
-            Code::ResidencyMismatch,
-            Code::SensitivityExceeded,
-            Code::UnsignedNotAllowed,
+            passes(Code::ResidencyMismatch),
+            passes(Code::SensitivityExceeded),
+            passes(Code::UnsignedNotAllowed),
         ]
-        .map(|code| u32::from(refused.passes_up_to(code)))
     }
 }

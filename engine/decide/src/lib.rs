@@ -40,10 +40,10 @@ pub use grounding::{
 pub use locked_tool::CallContext;
 pub use matching::{CapabilityFunnel, EvaluationContext, Matching, NearTool, Preference, hash};
 pub use plan::{
-    AuthorizedPlan, AuthorizedStep, Between, Compared, Decided, Deferred, DestinationDenial,
-    FlowMismatch, InputDenial, PlanAnswer, PlanContext, PlanDenial, PlanPolicy, PlanReason,
-    QueryDenial, Referred, RunCheck, RunDenial, ServerUse, Stated, StepCheck, StepRecord,
-    authorize_destination, authorize_plan, decide_query,
+    AuthorizedPlan, AuthorizedStep, Between, Compared, Deferred, DestinationDenial, FlowMismatch,
+    InputDenial, PlanAnswer, PlanBasis, PlanContext, PlanDenial, PlanPolicy, PlanReason,
+    QueryDenial, ReferenceMismatch, Referred, RunCheck, RunDenial, ServerUse, StepCheck,
+    StepRecord, authorize_destination, authorize_plan, decide_query,
 };
 pub use policy_decision::{Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
 pub use rejection::Rejection;

@@ -94,7 +94,7 @@ pub struct Resolution {
     index: Arc<Index>,
     constraint_failures: ConstraintFailures,
     /// A bit for each server, by rank: whether it meets the constraints.
-    open: Box<[u64]>,
+    admitted: Box<[u64]>,
     required: Vec<Required>,
     outcomes: Vec<Outcome>,
     matching: Arc<Matching>,
@@ -149,7 +149,7 @@ impl Resolution {
         evaluation_context: EvaluationContext,
     ) -> Self {
         let constraint_failures = ConstraintFailures::new(&manifest.constraints);
-        let open: Box<[u64]> = index
+        let admitted: Box<[u64]> = index
             .constraint_keys()
             .chunks(64)
             .map(|chunk| {
@@ -160,7 +160,7 @@ impl Resolution {
             .collect();
         let selected = required
             .iter()
-            .map(|required| Eligible::new(required, &open, &index).next());
+            .map(|required| Eligible::new(required, &admitted, &index).next());
         let outcomes = selected
             .map(|rank| rank.map_or(Outcome::Unsatisfied, Outcome::Selected))
             .collect();
@@ -174,7 +174,7 @@ impl Resolution {
             manifest,
             index,
             constraint_failures,
-            open,
+            admitted,
             required,
             outcomes,
         }
@@ -246,7 +246,7 @@ impl Resolution {
 
     /// Returns the eligible servers in the order of preference: the first is selected.
     pub fn eligible(&self, requirement: usize) -> impl Iterator<Item = ServerView<'_>> {
-        Eligible::new(&self.required[requirement], &self.open, &self.index)
+        Eligible::new(&self.required[requirement], &self.admitted, &self.index)
             .map(|rank| self.index.server(rank))
     }
 
@@ -399,7 +399,7 @@ impl Required {
 /// the constraints.
 struct Eligible<'r> {
     lists: Vec<Members<'r>>,
-    open: &'r [u64],
+    admitted: &'r [u64],
     by: By<'r>,
 }
 
@@ -413,7 +413,7 @@ enum By<'r> {
 }
 
 impl<'r> Eligible<'r> {
-    fn new(required: &Required, open: &'r [u64], index: &'r Index) -> Self {
+    fn new(required: &Required, admitted: &'r [u64], index: &'r Index) -> Self {
         let scopes = required.scopes(index);
         let mut lists: Vec<_> = scopes.chain([required.category(index)]).collect();
         sort_by_key(&mut lists, |list| list.ranks.len());
@@ -426,7 +426,11 @@ impl<'r> Eligible<'r> {
             // The category is always in the list.
             By::Ranks(lists.remove(0).ranks.iter())
         };
-        Self { lists, open, by }
+        Self {
+            lists,
+            admitted,
+            by,
+        }
     }
 }
 
@@ -434,11 +438,15 @@ impl Iterator for Eligible<'_> {
     type Item = Rank;
 
     fn next(&mut self) -> Option<Rank> {
-        let Self { lists, open, by } = self;
+        let Self {
+            lists,
+            admitted,
+            by,
+        } = self;
         match by {
             By::Ranks(ranks) => ranks
                 .find(|rank| {
-                    open[**rank as usize / 64] >> (**rank % 64) & 1 != 0
+                    admitted[**rank as usize / 64] >> (**rank % 64) & 1 != 0
                         && lists.iter().all(|list| list.contains(**rank))
                 })
                 .copied(),
@@ -448,7 +456,7 @@ impl Iterator for Eligible<'_> {
                     left[word] &= left[word] - 1;
                     return Some(((*next - BLOCK + word) * 64) as Rank + bit);
                 }
-                *left = block(open, *next)?;
+                *left = block(admitted, *next)?;
                 for list in &*lists {
                     let other = block(list.bits?, *next)?;
                     for (word, other) in left.iter_mut().zip(other) {

@@ -34,7 +34,7 @@ impl AuthorizedStep {
 
 /// The documents, besides plan and policy, that a plan was decided against.
 #[derive(Debug, Clone, Default)]
-pub struct Decided {
+pub struct PlanBasis {
     /// The lock.
     pub lock: Option<Lock>,
     /// The digest of the request.
@@ -47,7 +47,7 @@ pub struct AuthorizedPlan {
     pub(super) plan: Arc<Validated<Plan>>,
     pub(super) rules: Arc<PlanPolicy>,
     pub(super) steps: Vec<AuthorizedStep>,
-    pub(super) against: Decided,
+    pub(super) basis: PlanBasis,
 }
 
 /// A reason to end a step during the run.
@@ -114,8 +114,8 @@ impl AuthorizedPlan {
     }
 
     /// Returns the other documents of the decision.
-    pub fn against(&self) -> &Decided {
-        &self.against
+    pub fn basis(&self) -> &PlanBasis {
+        &self.basis
     }
 
     /// Returns the steps, in the order of the plan.

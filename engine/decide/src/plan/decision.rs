@@ -3,7 +3,7 @@
 use super::authorized::AuthorizedStep;
 use super::denial::{PlanDenial, PlanReason};
 use super::policy::PlanPolicy;
-use super::record::{Open, StepRecord};
+use super::record::{StepOutcomes, StepRecord};
 use super::server::KnownTool;
 use agent_diagnostic::Problems;
 use agent_json_schema::Budget;
@@ -35,7 +35,7 @@ pub(super) struct Decision<'a> {
     pub(super) refused_inputs: BTreeSet<usize>,
     pub(super) denials: Vec<PlanDenial<'a>>,
     /// The outcomes of the present step.
-    pub(super) open: Open,
+    pub(super) outcomes: StepOutcomes,
     pub(super) trace: Vec<Vec<StepRecord<'a>>>,
     pub(super) steps: Vec<AuthorizedStep>,
     /// The tools of servers so far, by server, version and tool.
@@ -45,7 +45,7 @@ pub(super) struct Decision<'a> {
 impl<'a> Decision<'a> {
     /// Records a denial. Past [`Problems::LIMIT`] only the failed check is recorded.
     pub(super) fn deny(&mut self, step: impl Into<Option<usize>>, reason: PlanReason<'a>) {
-        self.open.failed.extend(reason.check());
+        self.outcomes.failed.extend(reason.check());
         if self.denials.len() < Problems::LIMIT {
             self.denials.push(PlanDenial {
                 step: step.into(),

@@ -20,7 +20,7 @@ pub struct PlanDenial<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanReason<'a> {
     /// The plan was made for another document.
-    OtherDocument(Stated<'a>),
+    OtherDocument(ReferenceMismatch<'a>),
     /// The profile is not in force, by this status.
     Inactive(&'a str),
     /// The profile lists its envelopes, without that of plans.
@@ -165,7 +165,7 @@ pub enum FlowMismatch<'a> {
 
 /// A member of a plan or a request that names another document than the given one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stated<'a> {
+pub struct ReferenceMismatch<'a> {
     /// The kind of document.
     pub document: Referred,
     /// The member.

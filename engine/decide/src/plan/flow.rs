@@ -46,9 +46,9 @@ impl<'a> Decision<'a> {
             return;
         };
         let deferred = [RunCheck::InputFrom, RunCheck::Input];
-        self.open.deferred.extend(deferred);
+        self.outcomes.deferred.extend(deferred);
         if matches!(consumer.binding.driver, Driver::Http { .. }) {
-            self.open.deferred.push(RunCheck::Destination);
+            self.outcomes.deferred.push(RunCheck::Destination);
         }
         // A schema that can't be used would refuse every input of the run.
         if let Some(tool) = consumer.tool.filter(|tool| tool.listed) {

@@ -33,9 +33,9 @@ mod server;
 mod trace;
 
 pub(super) use authorized::output_denials;
-pub use authorized::{AuthorizedPlan, AuthorizedStep, Decided, RunDenial};
+pub use authorized::{AuthorizedPlan, AuthorizedStep, PlanBasis, RunDenial};
 pub use decision::PlanContext;
-pub use denial::{Between, FlowMismatch, PlanDenial, PlanReason, Referred, Stated};
+pub use denial::{Between, FlowMismatch, PlanDenial, PlanReason, ReferenceMismatch, Referred};
 pub use destination::{DestinationDenial, authorize_destination};
 pub use input::InputDenial;
 pub use policy::PlanPolicy;
@@ -51,7 +51,7 @@ use agent_lower::Validated;
 use agent_model::{Binding, Driver, Input, Origin, Plan, PlanStep, ToolPool};
 use decision::Decision;
 use input::{InputConsumer, denials};
-use record::Open;
+use record::StepOutcomes;
 use schemas::{Applicable, Side};
 use server::{KnownTool, ToolSchemas};
 use std::collections::BTreeMap;
@@ -128,7 +128,7 @@ pub fn authorize_plan<'a>(
         budget: Budget::new(),
         refused_inputs: plan.findings.iter().filter_map(input_of).collect(),
         denials: Vec::new(),
-        open: Open::default(),
+        outcomes: StepOutcomes::default(),
         trace: Vec::new(),
         steps: Vec::new(),
         tools: BTreeMap::new(),
@@ -146,7 +146,7 @@ pub fn authorize_plan<'a>(
     let approvals = approvals.map(|(number, _)| number).collect();
     let authorized = (sound && denials.is_empty()).then(|| {
         let request = request.and_then(|request| request.value.as_ref());
-        let against = Decided {
+        let basis = PlanBasis {
             lock: context.lock.cloned(),
             request: request.map(|request| request.digest.clone()),
         };
@@ -154,7 +154,7 @@ pub fn authorize_plan<'a>(
             plan: Arc::clone(plan),
             rules: Arc::clone(rules),
             steps,
-            against,
+            basis,
         }
     });
     PlanAnswer {
@@ -180,9 +180,9 @@ impl<'a> Decision<'a> {
 
     fn step(&mut self, plan: &'a Plan, number: usize, step: &'a PlanStep) {
         let rules = self.rules;
-        self.open = Open::default();
+        self.outcomes = StepOutcomes::default();
         if self.refused_inputs.contains(&number) {
-            self.open.failed.push(StepCheck::Input);
+            self.outcomes.failed.push(StepCheck::Input);
         }
         if rules.profile.value.is_some() {
             self.allowed(number, step);
@@ -260,9 +260,9 @@ impl<'a> Decision<'a> {
             binding.driver,
             Driver::Http { .. } | Driver::McpProxy { .. }
         ) {
-            self.open.deferred.push(RunCheck::Addresses);
+            self.outcomes.deferred.push(RunCheck::Addresses);
         }
-        self.open.deferred.push(RunCheck::Output);
+        self.outcomes.deferred.push(RunCheck::Output);
         let place = pool.binding_place(&binding.connector, &binding.tool);
         AuthorizedStep {
             binding: place.unwrap_or_default(),

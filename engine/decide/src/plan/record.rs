@@ -135,7 +135,7 @@ impl RunCheck {
 
 /// The outcomes of one step while its checks are made.
 #[derive(Debug, Default)]
-pub(super) struct Open {
+pub(super) struct StepOutcomes {
     pub(super) failed: Vec<StepCheck>,
     pub(super) deferred: Vec<RunCheck>,
 }

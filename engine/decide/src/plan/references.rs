@@ -1,7 +1,7 @@
 //! The check that a plan was made for the given documents.
 
 use super::decision::Decision;
-use super::denial::{Between, PlanReason, Referred, Stated};
+use super::denial::{Between, PlanReason, ReferenceMismatch, Referred};
 use agent_model::{DocumentRef, Plan};
 use agent_text::Spanned;
 
@@ -50,18 +50,18 @@ impl<'a> Decision<'a> {
     fn reference(
         &mut self,
         document: Referred,
-        said: &'a DocumentRef,
+        found: &'a DocumentRef,
         [id, version, digest]: [Option<&'a str>; 3],
         between: Between,
     ) {
         let (id_member, version_member) = document.members();
-        self.member((document, id_member), &said.id, id, between);
-        for (member, said, is) in [
-            (version_member, &said.version, version),
-            ("digest", &said.digest, digest),
+        self.member((document, id_member), &found.id, id, between);
+        for (member, found, is) in [
+            (version_member, &found.version, version),
+            ("digest", &found.digest, digest),
         ] {
-            if let Some(said) = said {
-                self.member((document, member), said, is, between);
+            if let Some(found) = found {
+                self.member((document, member), found, is, between);
             }
         }
     }
@@ -76,7 +76,7 @@ impl<'a> Decision<'a> {
         if is == Some(&*said.value) {
             return;
         }
-        let stated = Stated {
+        let mismatch = ReferenceMismatch {
             document,
             member,
             span: said.span,
@@ -84,6 +84,6 @@ impl<'a> Decision<'a> {
             is,
             between,
         };
-        self.deny(None, PlanReason::OtherDocument(stated));
+        self.deny(None, PlanReason::OtherDocument(mismatch));
     }
 }

@@ -22,7 +22,7 @@ impl<'a> Decision<'a> {
         let checks = StepCheck::ALL.into_iter();
         let checks = checks.filter(|check| applies(*check, binding));
         let record = |check: StepCheck| {
-            let deferred = self.open.deferred.iter().copied();
+            let deferred = self.outcomes.deferred.iter().copied();
             let deferred: Vec<_> = deferred
                 .filter(|it| check.waits_for().contains(it))
                 .collect();
@@ -32,7 +32,7 @@ impl<'a> Decision<'a> {
                 _ => !deferred.is_empty(),
             };
             let outcome = match self.skipped(check, binding) {
-                _ if self.open.failed.contains(&check) => CheckOutcome::Failed,
+                _ if self.outcomes.failed.contains(&check) => CheckOutcome::Failed,
                 Some(cause) => CheckOutcome::Skipped(cause),
                 None if waits => CheckOutcome::Deferred,
                 None => CheckOutcome::Passed,
@@ -59,7 +59,7 @@ impl<'a> Decision<'a> {
             StepCheck::Limits => no_profile.or(unbound),
             StepCheck::Destination => {
                 let of_server = binding.is_some_and(is_server);
-                let failed = of_server && self.open.failed.contains(&StepCheck::Lock);
+                let failed = of_server && self.outcomes.failed.contains(&StepCheck::Lock);
                 after(StepCheck::Lock, failed)
             }
             StepCheck::Lock | StepCheck::Input | StepCheck::Output => unbound,
