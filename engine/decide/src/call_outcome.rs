@@ -38,7 +38,7 @@ pub enum CallOutcome {
         /// The summary.
         summary: Summary,
         /// The payload.
-        payload: Payload,
+        payload: Box<Payload>,
         /// The verdict on each claim.
         verdicts: Vec<Verdict>,
     },
@@ -97,7 +97,7 @@ pub fn complete_call(
             let verdicts = ground(&summary, &payload).verdicts;
             CallOutcome::Summarised {
                 summary,
-                payload,
+                payload: Box::new(payload),
                 verdicts,
             }
         }

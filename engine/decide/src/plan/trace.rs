@@ -100,7 +100,6 @@ impl<'a> Decision<'a> {
                 let limits = binding.limits.each().into_iter();
                 let limits = limits.filter_map(|(name, value, cap)| {
                     let most = self.rules.profile.value.as_ref()?.cap(cap)?.value;
-                    let value = value.clone();
                     Some(Compared::Limit { name, value, most })
                 });
                 limits.collect()
