@@ -172,15 +172,19 @@ pub(super) fn insert<'i>(names: &mut Vec<&'i str>, name: &'i str) {
 }
 
 /// Returns the smallest items, at most `limit`, in order.
-pub(super) fn smallest<T: Ord>(items: impl Iterator<Item = T>, limit: usize) -> Vec<T> {
+pub(super) fn smallest<T: Ord + Copy>(items: impl Iterator<Item = T>, limit: usize) -> Vec<T> {
     let mut heap = BinaryHeap::new();
+    let mut bound = None;
     for item in items {
-        if heap.len() < limit {
-            heap.push(item);
-        } else if let Some(mut last) = heap.peek_mut()
-            && item < *last
-        {
-            *last = item;
+        if bound.is_some_and(|bound| item >= bound) {
+            continue;
+        }
+        heap.push(item);
+        if heap.len() > limit {
+            heap.pop();
+        }
+        if heap.len() == limit {
+            bound = heap.peek().copied();
         }
     }
     heap.into_sorted_vec()
