@@ -11,7 +11,7 @@ use agent_text::{Span, Text};
 /// One error for each reason, at its place in the plan. None: the call may be made, or none is
 /// planned.
 pub fn call_denials(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Diagnostic> {
-    let (CallVerdict::Denied(denials), Planned::Call(call)) = (verdict, &plan.planned) else {
+    let Planned::Call(call) = &plan.planned else {
         return Vec::new();
     };
     let place = CallPlace {
@@ -20,7 +20,7 @@ pub fn call_denials(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Diagnosti
         tool: (call.tool.value.as_str(), call.tool.span),
         arguments: "args",
     };
-    let denials = denials.as_slice().iter().map(|denial| {
+    let denials = verdict.denials().map(|denial| {
         let mut diagnostic = call_denial(&place, denial);
         let fixes = call_fixes(plan, denial);
         if !fixes.is_empty() {

@@ -4,7 +4,8 @@ use super::call::{CallPlace, call_denial, unusable, unusable_code};
 use super::wording::quoted;
 use agent_decide::{
     Between, CallDenial, DestinationDenial, FlowMismatch, InputDenial, PlanAnswer, PlanContext,
-    PlanDenial, PlanPolicy, PlanReason, QueryDenial, Referred, RunCheck, RunDenial, Stated,
+    PlanDenial, PlanPolicy, PlanReason, QueryDenial, ReferenceMismatch, Referred, RunCheck,
+    RunDenial,
 };
 use agent_diagnostic::{Code, Diagnostic, Finding, Label};
 use agent_json_schema::{ArgumentProblem, Library, token};
@@ -525,8 +526,8 @@ fn finding(text: &Text, said: Said, step: Option<usize>) -> Finding {
     diagnostic.into()
 }
 
-fn other_document(stated: &Stated<'_>) -> Said {
-    let Stated {
+fn other_document(stated: &ReferenceMismatch<'_>) -> Said {
+    let ReferenceMismatch {
         document,
         member,
         span,

@@ -258,7 +258,7 @@ fn against(w: &mut Writer, authorized: &AuthorizedPlan) {
     }
     found.extend(
         rules
-            .schema_digests(authorized.against().request.is_some())
+            .schema_digests(authorized.basis().request.is_some())
             .map(|(name, digest)| (format!("schema:{name}"), digest.clone())),
     );
     let one = |name: &str, digest: Option<String>| digest.map(|it| (name.to_owned(), it));
@@ -266,9 +266,9 @@ fn against(w: &mut Writer, authorized: &AuthorizedPlan) {
     found.extend(one("instruction_profile", profile));
     let pool = rules.pool.value.as_ref().map(|it| it.digest.clone());
     found.extend(one("tool_pool", pool));
-    let locked = authorized.against().lock.as_ref();
+    let locked = authorized.basis().lock.as_ref();
     found.extend(one("lock", locked.map(lock_digest)));
-    found.extend(one("request", authorized.against().request.clone()));
+    found.extend(one("request", authorized.basis().request.clone()));
     agent_text::sort::sort_by(&mut found, |a, b| {
         a.0.encode_utf16().cmp(b.0.encode_utf16())
     });

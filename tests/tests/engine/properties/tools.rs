@@ -2,8 +2,8 @@
 
 use super::{config, read, same, texts};
 use agent_decide::{
-    Change, Counterfactual, LockState, Matching, PolicyEngine, Resolution as Decided, compare,
-    verify,
+    Change, CheckOutcome, Counterfactual, LockState, Matching, PolicyEngine, Resolution as Decided,
+    compare, verify,
 };
 use agent_lower as lower;
 use agent_model::{Grant, Load, Name, ToolView};
@@ -156,7 +156,11 @@ fn views_count(world: &World, decided: &Decided) -> TestCaseResult {
             let reasons = matching.reasons(number, tool);
             let codes: Vec<_> = matching.failures(number, tool).codes().collect();
             let told: Vec<_> = reasons.iter().map(|reason| reason.code()).collect();
-            prop_assert_eq!(codes, told, "{}", texts(world));
+            prop_assert_eq!(&codes, &told, "{}", texts(world));
+            let record = matching.checks(number, tool).into_iter();
+            let failed = record.filter(|check| check.outcome == CheckOutcome::Failed);
+            let failed: Vec<_> = failed.map(|check| check.code).collect();
+            prop_assert_eq!(codes, failed, "{}", texts(world));
         }
         // All of those that advertise it, or all where none does.
         let all = matching.nearest(number, usize::MAX);
