@@ -5,8 +5,8 @@
 
 use super::locked_tool::{LockedTool, Target};
 use super::trace::{CheckOutcome, SkipCause};
-use agent_json_schema::{self, ArgumentProblem, Budget, Unusable};
-use agent_lower::{hint, input_schema, output_schema};
+use agent_json_schema::{self, ArgumentProblem, Budget, JsonText, Unusable};
+use agent_lower::ToolEntry;
 use agent_model::{
     CallPlan, Index, Lock, Name, NonEmpty, Planned, PlannedCall, ServerView, ToolView,
     ToolsSnapshot,
@@ -230,21 +230,20 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
     };
     let mut budget = Budget::new();
     let found = LockedTool::find(target, context, budget.likeness(), &mut denials);
-    denials.extend(may_write(&found.tools, found.listed).map(CallDenial::NotReadonly));
+    denials.extend(may_write(&found.tools, found.listed.as_ref()).map(CallDenial::NotReadonly));
     let needs_approval = found.needs_approval();
     denials.extend(found.changed);
     let (Some(listed), Some(definition)) = (found.listed, found.definition) else {
         return denied(denials);
     };
-    let schema = input_schema(listed);
-    let wrong = agent_json_schema::arguments(
-        schema,
-        call.args.of(plan.text.as_str()),
-        call.args,
-        &mut budget,
-    );
+    // The arguments were read with their document.
+    let Some(arguments) = JsonText::read(call.args.of(plan.text.as_str())) else {
+        return denied(denials);
+    };
+    let (schema, offset) = (listed.input_schema(), call.args.start);
+    let wrong = agent_json_schema::arguments(schema, arguments.root(), offset, &mut budget);
     denials.extend(wrong.into_iter().map(CallDenial::Arguments));
-    let output_schema = output_schema(listed);
+    let output_schema = listed.output_schema();
     denials.extend(unusable_output(output_schema, &mut budget));
     match (found.entries.first(), context.lock) {
         (Some(server), Some(lock)) if denials.is_empty() => CallVerdict::Allowed(AuthorizedCall {
@@ -276,9 +275,11 @@ fn denied(denials: Vec<CallDenial<'_>>) -> CallVerdict<'_> {
 }
 
 /// Why a tool is taken to write. None: it only reads.
-fn may_write<'a>(tools: &[ToolView<'a>], listed: Option<&str>) -> Option<MayWrite<'a>> {
-    let texts = tools.iter().map(|tool| tool.entry()).chain(listed);
-    if let Some(annotation) = texts.filter_map(writes_by_annotation).next() {
+fn may_write<'a>(tools: &[ToolView<'a>], listed: Option<&ToolEntry<'_>>) -> Option<MayWrite<'a>> {
+    let of_index = tools.iter().map(|tool| ToolEntry::read(tool.entry()));
+    let mut annotations = of_index.filter_map(|tool| writes_by_annotation(&tool));
+    let listed = || listed.and_then(writes_by_annotation);
+    if let Some(annotation) = annotations.next().or_else(listed) {
         return Some(MayWrite::Annotation(annotation));
     }
     tools.iter().find_map(|tool| {
@@ -292,8 +293,8 @@ fn may_write<'a>(tools: &[ToolView<'a>], listed: Option<&str>) -> Option<MayWrit
     })
 }
 
-fn writes_by_annotation(tool: &str) -> Option<&'static str> {
-    match (hint(tool, "readOnlyHint"), hint(tool, "destructiveHint")) {
+fn writes_by_annotation(tool: &ToolEntry<'_>) -> Option<&'static str> {
+    match (tool.hint("readOnlyHint"), tool.hint("destructiveHint")) {
         (Some(false), _) => Some("readOnlyHint"),
         (_, Some(true)) => Some("destructiveHint"),
         _ => None,

@@ -1,7 +1,7 @@
 //! Tools of MCP servers by the lock: which of them may be called, whoever plans the call.
 
 use super::{CallContext, CallDenial};
-use agent_lower::{definition_of, digest};
+use agent_lower::{ToolEntry, digest};
 use agent_model::{Grant, HUMAN_IN_THE_LOOP, Index, Lock, Name, Selection, ServerView, ToolView};
 use agent_text::Likeness;
 
@@ -22,8 +22,8 @@ pub(super) struct Target<'a> {
 /// What is known of a tool by the lock, the index and the catalogue.
 #[derive(Debug)]
 pub(super) struct LockedTool<'a> {
-    /// What its server lists for it, as JSON.
-    pub(super) listed: Option<&'a str>,
+    /// What its server lists for it.
+    pub(super) listed: Option<ToolEntry<'a>>,
     /// The digest of that definition.
     pub(super) definition: Option<String>,
     /// The entries of the index that were locked.
@@ -42,7 +42,7 @@ impl<'a> LockedTool<'a> {
         likeness: &mut Likeness,
         denials: &mut Vec<CallDenial<'a>>,
     ) -> Self {
-        let listed = listed(target, context, likeness, denials);
+        let listed = listed(target, context, likeness, denials).map(ToolEntry::read);
         let selections = match context.lock {
             Some(lock) => locked(target, lock, denials),
             None => {
@@ -58,7 +58,9 @@ impl<'a> LockedTool<'a> {
         if let Some(lock) = context.lock {
             denials.extend(forbidden(target, lock, &tools));
         }
-        let definition = listed.map(|listed| digest(&definition_of(target.tool, listed)));
+        let definition = listed
+            .as_ref()
+            .map(|listed| digest(&listed.definition(target.tool)));
         let changed = definition
             .as_deref()
             .and_then(|present| changed(present, &selections, &tools));

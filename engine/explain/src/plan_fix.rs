@@ -18,6 +18,7 @@ use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Node, Value};
 use agent_text::sort::sort_by;
 use agent_text::{DocumentKind, Text};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -42,12 +43,14 @@ pub fn plan_fixes(
     let mut search = Search {
         plan,
         rules,
+        documents: Documents::new(&plan.text, rules),
+        step_ids: step_ids(plan),
         context,
         // A step of the budget takes about as long as a byte that is read.
         spent: answer.spent.try_into().unwrap_or(usize::MAX),
         left: FIX_BYTES,
     };
-    let before = keys(findings, plan.text.as_str());
+    let before = keys(findings, &search.step_ids);
     // What takes more than its budget would do so again and again.
     let costly = findings
         .iter()
@@ -69,7 +72,10 @@ pub fn plan_fixes(
         let removes = |after: &[Key]| count(after, key) < count(&before, key);
         // What takes from a step is found in the text.
         let proposals = match search.charge(plan.text.as_str().len()) {
-            Some(()) => plan_proposals(plan, rules, answer, finding),
+            Some(()) => {
+                let root = search.documents.root(DocumentKind::Plan);
+                plan_proposals(plan, rules, answer, finding, root)
+            }
             None => Vec::new(),
         };
         let fix = proposals.into_iter().find_map(|proposal| {
@@ -105,6 +111,7 @@ pub fn plan_diagnostics(
     findings: Vec<Finding>,
     fixes: &[Option<ChangeSet>],
 ) -> Vec<Diagnostic> {
+    let documents = Documents::new(plan, rules);
     let fixed = findings.into_iter().zip(fixes).map(|(finding, changes)| {
         let mut diagnostic = finding.diagnostic;
         match changes {
@@ -117,7 +124,7 @@ pub fn plan_diagnostics(
                 let fix = Fix {
                     title: format!("{}{more}", fix_words(changes)),
                     applicability: applicability(changes),
-                    edits: fix_edits(plan, rules, changes),
+                    edits: documents.all_edits(changes),
                 };
                 let first = fix.applicability == Applicability::Safe;
                 let place = if first { 0 } else { diagnostic.fixes.len() };
@@ -161,38 +168,71 @@ fn in_words(change: &Change) -> String {
     }
 }
 
-/// What carries out a fix: the edits of each document, ordered by document and place.
+/// Returns the edits that carry out a fix, ordered by document and place.
 pub fn fix_edits(plan: &Text, rules: &PlanPolicy, fix: &ChangeSet) -> Vec<Edit> {
-    let texts = [plan, &rules.pool.text, &rules.profile.text];
-    let edits = texts.into_iter().filter_map(|text| {
-        let changes: Vec<_> = of(&fix.changes, text.source());
-        edits(text, &changes)
-    });
-    edits.flatten().collect()
+    Documents::new(plan, rules).all_edits(fix)
 }
 
-fn of(changes: &[Change], source: DocumentKind) -> Vec<&Change> {
-    let changes = changes.iter();
-    changes.filter(|change| change.source == source).collect()
+/// The documents that a fix may change: the plan, the pool and the profile. Each is parsed once.
+struct Documents<'t> {
+    texts: [&'t Text; 3],
+    /// The tree of each text, if it can be read.
+    roots: [OnceCell<Option<Node<'t>>>; 3],
 }
 
-/// The edits of one document; nothing where nothing is changed, none if a change has no place.
-fn edits(text: &Text, changes: &[&Change]) -> Option<Vec<Edit>> {
-    if changes.is_empty() {
-        return Some(Vec::new());
+impl<'t> Documents<'t> {
+    fn new(plan: &'t Text, rules: &'t PlanPolicy) -> Self {
+        Self {
+            texts: [plan, &rules.pool.text, &rules.profile.text],
+            roots: Default::default(),
+        }
     }
-    let root = parse_value(&mut Reader::new(text.as_str())).ok()?;
-    let patches = document_patches(text.as_str(), &root, changes)?;
-    let edits = patches.into_iter().map(|patch| Edit {
-        place: text.place(patch.span),
-        replacement: patch.text,
-    });
-    Some(edits.collect())
+
+    fn root(&self, source: DocumentKind) -> Option<&Node<'t>> {
+        let mut documents = self.texts.iter().zip(&self.roots);
+        let (text, root) = documents.find(|(text, _)| text.source() == source)?;
+        let root = root.get_or_init(|| parse_value(&mut Reader::new(text.as_str())).ok());
+        root.as_ref()
+    }
+
+    fn all_edits(&self, fix: &ChangeSet) -> Vec<Edit> {
+        let texts = self.texts.into_iter();
+        let edits = texts.filter_map(|text| self.edits(text, &fix.changes));
+        edits.flatten().collect()
+    }
+
+    /// Returns the edits of one document, or `None` if a change of it has no place.
+    fn edits(&self, text: &Text, changes: &[Change]) -> Option<Vec<Edit>> {
+        let changes = changes.iter();
+        let changes: Vec<_> = changes.filter(|it| it.source == text.source()).collect();
+        if changes.is_empty() {
+            return Some(Vec::new());
+        }
+        let patches = document_patches(text.as_str(), self.root(text.source())?, &changes)?;
+        let edits = patches.into_iter().map(|patch| Edit {
+            place: text.place(patch.span),
+            replacement: patch.text,
+        });
+        Some(edits.collect())
+    }
+
+    /// Returns the text of each document that changes, or `None` if a change has no place.
+    fn changed(&self, changes: &[Change]) -> Option<[Option<Vec<u8>>; 3]> {
+        let mut changed = [const { None }; 3];
+        for (changed, text) in changed.iter_mut().zip(self.texts) {
+            let edits = self.edits(text, changes)?;
+            *changed = (!edits.is_empty()).then(|| apply(text.as_str(), &edits).into_bytes());
+        }
+        Some(changed)
+    }
 }
 
 struct Search<'s, 'c> {
     plan: &'s Arc<Validated<Plan>>,
     rules: &'s Arc<PlanPolicy>,
+    documents: Documents<'s>,
+    /// The [`step_ids`] of the plan.
+    step_ids: Vec<Option<String>>,
     context: PlanContext<'c>,
     /// What it took to decide, beside what there is to read.
     spent: usize,
@@ -225,48 +265,31 @@ impl Search<'_, '_> {
         let of_rules =
             |it: &Change| matches!(it.source, DocumentKind::ToolPool | DocumentKind::Profile);
         let rules_changed = changes.iter().any(of_rules);
-        let changed = |text: &Text| {
-            let edits = edits(text, &of(changes, text.source()))?;
-            Some((!edits.is_empty()).then(|| apply(text.as_str(), &edits)))
-        };
-        let rules = self.rules;
-        let texts = [&self.plan.text, &rules.pool.text, &rules.profile.text];
-        let sizes = texts.map(|text| text.as_str().len());
-        let work = self.spent
-            + sizes[0]
-            + if rules_changed {
-                sizes[1] + sizes[2]
-            } else {
-                0
-            };
-        self.charge(work)?;
-        let [plan, pool, profile] = texts.map(changed);
-        let (plan, pool, profile) = (plan?, pool?, profile?);
-        let examined = match plan {
-            Some(text) => Arc::new(agent_lower::plan(text.into_bytes())),
-            None => Arc::clone(self.plan),
-        };
-        let rules = if rules_changed {
-            let text = |changed: Option<String>, text: &Text| {
-                changed
-                    .unwrap_or_else(|| text.as_str().to_owned())
-                    .into_bytes()
-            };
-            Arc::new(rules.with(
-                text(pool, &rules.pool.text),
-                text(profile, &rules.profile.text),
-            ))
+        let sizes = self.documents.texts.map(|text| text.as_str().len());
+        let rules_size = if rules_changed {
+            sizes[1] + sizes[2]
         } else {
-            Arc::clone(rules)
+            0
         };
-        let answer = authorize_plan(&examined, &rules, self.context);
-        let findings = plan_findings(&examined, &rules, self.context, &answer);
-        Some(keys(&findings, examined.text.as_str()))
+        self.charge(self.spent + sizes[0] + rules_size)?;
+        // Only a document that changes is read again.
+        let [plan, pool, profile] = self.documents.changed(changes)?;
+        let plan = plan.map(|text| Arc::new(agent_lower::plan(text)));
+        let rules = match rules_changed {
+            true => &Arc::new(self.rules.with(pool, profile)),
+            false => self.rules,
+        };
+        let validated = plan.as_ref().unwrap_or(self.plan);
+        let answer = authorize_plan(validated, rules, self.context);
+        let findings = plan_findings(validated, rules, self.context, &answer);
+        Some(match &plan {
+            Some(plan) => keys(&findings, &step_ids(plan)),
+            None => keys(&findings, &self.step_ids),
+        })
     }
 }
 
-fn keys(findings: &[Finding], plan: &str) -> Vec<Key> {
-    let root = parse_value(&mut Reader::new(plan)).ok();
+fn keys(findings: &[Finding], step_ids: &[Option<String>]) -> Vec<Key> {
     let keys = findings.iter().map(|finding| {
         let diagnostic = &finding.diagnostic;
         let source = diagnostic.place().map(|place| place.source);
@@ -282,11 +305,14 @@ fn keys(findings: &[Finding], plan: &str) -> Vec<Key> {
             }
             None => (diagnostic.step, diagnostic.pointer()),
         };
-        let step = root.as_ref().zip(number);
+        let step = number.map(|number: usize| match step_ids.get(number) {
+            Some(Some(id)) => format!("{id:?}"),
+            _ => number.to_string(),
+        });
         Key {
             code: diagnostic.code.name(),
             reason: diagnostic.reason.map(Code::name),
-            step: step.map_or_else(String::new, |(root, number)| step_name(root, number)),
+            step: step.unwrap_or_default(),
             pointer: rest.to_owned(),
             rule: diagnostic.rule.clone().unwrap_or_default(),
         }
@@ -294,13 +320,21 @@ fn keys(findings: &[Finding], plan: &str) -> Vec<Key> {
     keys.collect()
 }
 
-/// The `step_id` of a step of a plan that may be no plan, else its number.
-fn step_name(root: &Node<'_>, number: usize) -> String {
-    let step = steps(root).get(number);
-    let id = step.and_then(|step| child(step, "step_id"));
-    match id.map(|id| &id.value) {
-        Some(Value::String(id)) => format!("{id:?}"),
-        _ => number.to_string(),
+/// Returns the `step_id` of each step of a plan, which may be refused.
+fn step_ids(plan: &Validated<Plan>) -> Vec<Option<String>> {
+    if let Some(plan) = &plan.value {
+        let ids = plan.steps.iter().map(|step| Some(step.id.value.clone()));
+        return ids.collect();
+    }
+    let root = parse_value(&mut Reader::new(plan.text.as_str())).ok();
+    let nodes = root.iter().flat_map(steps);
+    nodes.map(|step| string(child(step, "step_id"))).collect()
+}
+
+fn string(node: Option<&Node<'_>>) -> Option<String> {
+    match &node?.value {
+        Value::String(text) => Some(text.clone().into_owned()),
+        _ => None,
     }
 }
 
@@ -328,22 +362,17 @@ fn sorted(keys: &[Key]) -> Vec<&Key> {
     sorted
 }
 
-/// What removes a step, and those that take their inputs from it: from the text, for the plan may be
-/// refused. None if nothing would be left.
-pub(super) fn without_step(plan: &str, number: usize) -> Option<Vec<Change>> {
-    let root = parse_value(&mut Reader::new(plan)).ok()?;
-    let steps = steps(&root);
-    let name = |node: Option<&Node<'_>>| match node.map(|node| &node.value) {
-        Some(Value::String(name)) => Some(name.clone().into_owned()),
-        _ => None,
-    };
+/// Returns the changes that remove a step and those that take their inputs from it, or `None` if no
+/// step would be left. They come from the tree, because the plan may be refused.
+pub(super) fn without_step(root: &Node<'_>, number: usize) -> Option<Vec<Change>> {
+    let steps = steps(root);
     let mut gone = vec![number];
-    let mut names = BTreeSet::from_iter(name(child(steps.get(number)?, "step_id")));
+    let mut names = BTreeSet::from_iter(string(child(steps.get(number)?, "step_id")));
     for (later, step) in steps.iter().enumerate().skip(number + 1) {
         let from = child(step, "input_from").and_then(|from| child(from, "step"));
-        if name(from).is_some_and(|from| names.contains(&from)) {
+        if string(from).is_some_and(|from| names.contains(&from)) {
             gone.push(later);
-            names.extend(name(child(step, "step_id")));
+            names.extend(string(child(step, "step_id")));
         }
     }
     let changes = gone.iter().map(|number| Change {

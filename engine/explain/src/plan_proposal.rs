@@ -9,20 +9,21 @@ use agent_diagnostic::{Change, ChangeKind, Finding};
 use agent_json_schema::ArgumentProblem;
 use agent_lower::Validated;
 use agent_model::{Cap, Plan, PlanStep};
-use agent_syntax::write_string;
+use agent_syntax::{Node, write_string};
 use agent_text::DocumentKind;
 
 /// The changes of one proposal.
 type Proposal = Vec<Change>;
 
-/// What may make a finding go away; nothing of it is verified.
+/// Returns the changes that may remove a finding, unverified. `root` is the tree of the plan's text.
 pub fn plan_proposals(
     examined: &Validated<Plan>,
     rules: &PlanPolicy,
     answer: &PlanAnswer<'_>,
     finding: &Finding,
+    root: Option<&Node<'_>>,
 ) -> Vec<Vec<Change>> {
-    let text = examined.text.as_str();
+    let without = |step| without_step(root?, step);
     let mut found = finding.proposals.clone();
     let denial = finding.denial.and_then(|it| answer.denials.get(it));
     match (denial, &examined.value) {
@@ -33,17 +34,12 @@ pub fn plan_proposals(
                     let at = format!("/plan/steps/{number}");
                     let pointer = finding.diagnostic.pointer();
                     narrowing(&denial.reason, &at, pointer, step, rules, &mut found);
-                    found.extend(without_step(text, number));
+                    found.extend(without(number));
                     widening(&denial.reason, step, rules, &mut found);
                 }
             }
         },
-        _ => found.extend(
-            finding
-                .diagnostic
-                .step
-                .and_then(|step| without_step(text, step)),
-        ),
+        _ => found.extend(finding.diagnostic.step.and_then(without)),
     }
     found
 }

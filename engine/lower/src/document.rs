@@ -2,7 +2,7 @@
 //! schema before it is lowered.
 
 use agent_diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings, Problems};
-use agent_json_schema::{Budget, JsonText, Library, Violation};
+use agent_json_schema::{Budget, Library, Violation};
 use agent_syntax::{Node, Value, canonical_node, json};
 use agent_text::{DocumentKind, Span, Spanned, Text};
 use std::collections::BTreeSet;
@@ -159,17 +159,6 @@ pub fn rule(violation: &Violation, schema: &str) -> String {
         name.strip_suffix(".schema.json").unwrap_or(name)
     });
     format!("{document}#{}", violation.schema)
-}
-
-/// Parses a text as strict JSON: exactly one value. Returns `None` if it is not.
-pub fn strict(text: &str) -> Option<JsonText<'_>> {
-    let whole = Text::new(DocumentKind::Document, text.to_owned());
-    let mut problems = Problems::new(&whole);
-    json::parse(&mut problems)?;
-    if problems.has_errors() {
-        return None;
-    }
-    JsonText::read(text)
 }
 
 /// Returns the digest of a value's RFC 8785 form.

@@ -24,8 +24,7 @@ mod tools_snapshot;
 
 pub use call_plan::call_plan;
 pub use capability::contradictions;
-pub use document::{Validated, conformity};
-pub use document::{rule, strict};
+pub use document::{Validated, conformity, rule};
 pub use evaluation_context::{Notation, context, health, task, tenant};
 pub use index::index;
 pub use integrity::integrity;
@@ -38,8 +37,7 @@ pub use policy_input::{Candidate, candidates, input, tool_id};
 pub use profile::profile;
 pub use stub::{EXPAND, LIST_SERVICES, STUB_ID_LIMIT, stub_definition, stub_name};
 pub use summary::{ITEM_LIMIT, summarised, summary};
-pub use tool::{definition, definition_digest, digest};
-pub use tool::{definition_of, hint, input_schema, output_schema};
+pub use tool::{ToolEntry, definition, definition_digest, digest};
 pub use tool_pool::tool_pool;
 pub use tools_snapshot::tools_snapshot;
 

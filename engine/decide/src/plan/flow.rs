@@ -175,8 +175,7 @@ impl<'a> Decision<'a> {
         let Some(part) = read.as_ref().and_then(|read| read.root().at(pointer)) else {
             return Ok(vec![told.no_such_part()]);
         };
-        let part = part.span().of(text);
-        self.budget.read(part)?;
+        self.budget.read(part.span().of(text))?;
         let found = denials(part, 0, consumer, &mut self.budget);
         // A schema that can't be used is told of the tool.
         let found = found

@@ -101,8 +101,11 @@ pub(super) struct InputConsumer<'r, 's> {
 impl<'a> Decision<'a> {
     /// An input that is written in the plan.
     pub(super) fn literal(&mut self, number: usize, span: Span, consumer: InputConsumer<'a, '_>) {
-        let input = span.of(self.text);
-        for denial in denials(input, span.start, consumer, &mut self.budget) {
+        // It was read with its document.
+        let Some(input) = JsonText::read(span.of(self.text)) else {
+            return;
+        };
+        for denial in denials(input.root(), span.start, consumer, &mut self.budget) {
             self.deny(number, PlanReason::Input(denial));
         }
     }
@@ -117,18 +120,13 @@ impl<'a> Decision<'a> {
     }
 }
 
-/// Why a tool is not given an input, which is JSON and stands at an offset of its document.
+/// Returns why a tool is not given an input, whose text begins at an offset of its document.
 pub(super) fn denials<'r>(
-    input: &str,
+    root: Json<'_, '_>,
     offset: u32,
     consumer: InputConsumer<'r, '_>,
     budget: &mut Budget,
 ) -> Vec<InputDenial<'r>> {
-    // It was read with its document.
-    let Some(text) = JsonText::read(input) else {
-        return Vec::new();
-    };
-    let root = text.root();
     let mut found = Found {
         offset,
         denials: Vec::new(),
@@ -145,8 +143,7 @@ pub(super) fn denials<'r>(
     found.schemas(root, consumer, budget);
     if let Some(tool) = consumer.tool.filter(|tool| tool.listed) {
         let schema = tool.input.as_deref();
-        let at = found.moved(root.span());
-        let problems = agent_json_schema::arguments(schema, input, at, budget);
+        let problems = agent_json_schema::arguments(schema, root, offset, budget);
         found
             .denials
             .extend(problems.into_iter().map(InputDenial::Argument));

@@ -5,7 +5,7 @@ use super::{Decision, PlanReason};
 use crate::call::unusable_output;
 use crate::locked_tool::{LockedTool, Target};
 use crate::{CallContext, CallDenial};
-use agent_lower::{input_schema, integrity, output_schema};
+use agent_lower::integrity;
 use agent_model::{Binding, Driver, Origin};
 use std::sync::Arc;
 
@@ -86,11 +86,12 @@ impl<'a> Decision<'a> {
         let mut denials = Vec::new();
         let mut found = LockedTool::find(target, context, self.budget.likeness(), &mut denials);
         denials.extend(found.changed.take());
-        let output = found.listed.and_then(output_schema);
+        let listed = found.listed.as_ref();
+        let output = listed.and_then(|it| it.output_schema());
         denials.extend(unusable_output(output, &mut self.budget));
         let schemas = ToolSchemas {
-            listed: found.listed.is_some(),
-            input: found.listed.and_then(input_schema).map(str::to_owned),
+            listed: listed.is_some(),
+            input: listed.and_then(|it| it.input_schema()).map(str::to_owned),
             output: output.map(str::to_owned),
         };
         let needs_approval = found.needs_approval();

@@ -5,6 +5,7 @@ use agent_decide::{PlanPolicy, authorize_plan};
 use agent_diagnostic::{Change, ChangeSet, Edit, Finding};
 use agent_explain::{apply, fix_edits, plan_findings, plan_fixes, plan_proposals};
 use agent_lower as lower;
+use agent_syntax::json::{Reader, parse_value};
 use agent_text::{DocumentKind, Text};
 use std::sync::Arc;
 
@@ -20,9 +21,10 @@ impl Case {
         let findings = plan_findings(&self.plan, &self.rules, self.context(), &answer);
         let fixes = plan_fixes(&self.plan, &self.rules, self.context(), &answer, &findings);
         assert_eq!(findings.len(), fixes.len());
+        let root = parse_value(&mut Reader::new(self.plan.text.as_str())).ok();
         let all = findings.into_iter().zip(fixes);
         all.map(|(finding, fix)| {
-            let proposals = plan_proposals(&self.plan, &self.rules, &answer, &finding);
+            let proposals = plan_proposals(&self.plan, &self.rules, &answer, &finding, root.as_ref());
             (proposals, finding, fix)
         })
         .collect()
