@@ -1,6 +1,8 @@
 //! The documents of a plan, from untrusted JSON \[3\]. Each is read strictly and checked against its
 //! schema before it is lowered.
 
+use super::integrity::digest;
+use super::read::{DOCUMENT_LIMIT, decode};
 use agent_diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings, Problems};
 use agent_json_schema::{Budget, Library, Violation};
 use agent_syntax::{Node, Value, canonical_node, json};
@@ -35,7 +37,7 @@ pub(super) fn validate<T>(
     (schema, libraries): (&str, &[&Library]),
     lower: impl FnOnce(&Node<'_>, &mut Findings<'_>) -> Option<T>,
 ) -> Validated<T> {
-    let text = match super::decode(source, bytes, limit) {
+    let text = match decode(source, bytes, limit) {
         Ok(text) => text,
         Err(found) => return unreadable(Text::new(source, String::new()), found),
     };
@@ -64,7 +66,7 @@ pub(super) fn validate<T>(
 
 /// Returns every violation of the named schema in a document, ordered by place.
 pub fn conformity(schema: &str, document: Vec<u8>, library: &Library) -> Vec<Finding> {
-    let read = (DocumentKind::Document, document, super::DOCUMENT_LIMIT);
+    let read = (DocumentKind::Document, document, DOCUMENT_LIMIT);
     validate(read, (schema, &[library]), |_, _| Some(())).findings
 }
 
@@ -165,7 +167,7 @@ pub fn rule(violation: &Violation, schema: &str) -> String {
 pub(super) fn digest_of(node: &Node<'_>) -> String {
     let mut canonical = String::new();
     canonical_node(node, &mut canonical);
-    super::digest(&canonical)
+    digest(&canonical)
 }
 
 /// Returns a member of an object whose schema was checked.

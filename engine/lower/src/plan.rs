@@ -1,7 +1,7 @@
 //! Plans and requests. Steps refer to earlier steps only \[3\].
 
-use super::PLAN_LIMIT;
 use super::document::{Validated, again, digest_of, items, member, spanned, string, validate};
+use super::read::PLAN_LIMIT;
 use agent_diagnostic::{Change, ChangeKind, Findings};
 use agent_json_schema::Library;
 use agent_model::{DocumentRef, Input, Plan, PlanStep, Request};

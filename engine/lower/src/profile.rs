@@ -1,9 +1,9 @@
 //! Instruction profiles, with the caps and the input policy that MOVA does not define \[1, 3\].
 
-use super::PROFILE_LIMIT;
 use super::document::{
     Validated, conform, digest_of, items, member, spanned, string, validate, whole_number,
 };
+use super::read::PROFILE_LIMIT;
 use agent_diagnostic::Findings;
 use agent_json_schema::{Budget, Library, TextPattern};
 use agent_model::{Cap, DenyPattern, Effect, InputPolicy, Profile, Rule, Selector};

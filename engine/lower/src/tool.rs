@@ -1,13 +1,19 @@
 //! The definition of a tool, as an agent sees it, and its digest.
 
 use super::document::member;
-use super::integrity::sha256;
+use super::integrity::digest;
 use agent_model::ToolView;
 use agent_syntax::json::{Reader, parse_value, write_string};
 use agent_syntax::{Entry, Node, Value, canonical_node};
 
 /// The fields of a definition, sorted.
-const MEMBERS: [&str; 5] = ["annotations", "description", "inputSchema", "name", "outputSchema"];
+const MEMBERS: [&str; 5] = [
+    "annotations",
+    "description",
+    "inputSchema",
+    "name",
+    "outputSchema",
+];
 
 /// Returns the RFC 8785 form of a tool's `{name, description, inputSchema, outputSchema,
 /// annotations}`. Absent fields are left out, and the name is the tool's key \[4\].
@@ -81,9 +87,4 @@ impl<'e> ToolEntry<'e> {
 /// Returns the digest of a tool's definition, in the form of an integrity.
 pub fn definition_digest(tool: ToolView<'_>) -> String {
     digest(&definition(tool))
-}
-
-/// Returns the digest of a definition's RFC 8785 form, in the form of an integrity.
-pub fn digest(definition: &str) -> String {
-    sha256(definition)
 }

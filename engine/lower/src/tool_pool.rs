@@ -1,9 +1,9 @@
 //! Tool pools: the bindings of tools, with every schema and pattern compiled \[3\].
 
-use super::POOL_LIMIT;
 use super::document::{
     Validated, again, digest_of, items, member, spanned, string, validate, whole_number,
 };
+use super::read::POOL_LIMIT;
 use agent_diagnostic::{Code, Findings};
 use agent_json_schema::{
     Budget, Flaw, FlawKind, Library, NamedText, Refused, SchemaSet, TextPattern, token,
