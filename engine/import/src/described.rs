@@ -1,5 +1,6 @@
 //! A document's data about a server, independent of its form.
 
+use super::endpoint::Refusal;
 use agent_syntax::{Entry, Node};
 use agent_text::Span;
 use std::borrow::Cow;
@@ -38,6 +39,21 @@ pub(super) enum FieldValue<'a> {
     Unusable(Unusable),
 }
 
+impl<'a> FieldValue<'a> {
+    /// Returns a value that was checked. `what` names it in the message of a refusal.
+    pub(super) fn of(value: Result<Cow<'a, str>, Refusal>, what: &str, span: Span) -> Self {
+        match value {
+            Ok(value) => Self::Value(value, span),
+            Err(refusal) => Self::Unusable(Unusable {
+                span,
+                label: refusal.label().to_owned(),
+                message: refusal.message(what),
+                choices: Vec::new(),
+            }),
+        }
+    }
+}
+
 /// A value that can't be used.
 #[derive(Debug)]
 pub(super) struct Unusable {
@@ -69,4 +85,9 @@ pub(super) struct Tool<'a> {
     pub(super) node: &'a Node<'a>,
     /// The fields that the index keeps.
     pub(super) fields: Vec<&'a Entry<'a>>,
+}
+
+/// Returns the member of a key.
+pub(super) fn member<'a>(entries: &'a [Entry<'a>], key: &str) -> Option<&'a Entry<'a>> {
+    entries.iter().find(|entry| entry.key == key)
 }

@@ -1,6 +1,6 @@
 //! Detection of a document's form.
 
-use super::described::Described;
+use super::described::{Described, member};
 use super::{capture, client, registry};
 use agent_diagnostic::{Code, Problems};
 use agent_lower::fields::describe;
@@ -103,11 +103,6 @@ pub(super) fn read<'a>(
             None
         }
     }
-}
-
-/// Returns the member of a key.
-pub(super) fn member<'a>(entries: &'a [Entry<'a>], key: &str) -> Option<&'a Entry<'a>> {
-    entries.iter().find(|entry| entry.key == key)
 }
 
 /// Returns the forms that fit a document, each with the member that identifies it.

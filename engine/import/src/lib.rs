@@ -91,26 +91,16 @@ pub fn import(
     let mut found = Vec::new();
     let notation = overlay
         .as_ref()
-        .map_or(Notation::default(), |overlay| overlay.notation);
-    let document = keep(
-        decode(DocumentKind::Import, document, DOCUMENT_LIMIT),
-        &mut found,
-    );
-    let overlay = match overlay {
-        Some(overlay) => keep(
-            decode(DocumentKind::Overlay, overlay.bytes, OVERLAY_LIMIT),
-            &mut found,
-        )
-        .map(Some),
-        None => Some(None),
-    };
-    let existing = match existing {
-        // The result is loaded again, and its warnings are reported there.
-        Some(bytes) => keep(agent_lower::index(bytes), &mut found).map(|read| Some(read.value)),
-        None => Some(None),
-    };
+        .map_or_else(Notation::default, |it| it.notation);
+    let document = decode(DocumentKind::Import, document, DOCUMENT_LIMIT);
+    let document = keep(document, &mut found);
+    let overlay = overlay.map(|it| decode(DocumentKind::Overlay, it.bytes, OVERLAY_LIMIT));
+    let overlay = keep(overlay.transpose(), &mut found);
+    let existing = keep(existing.map(agent_lower::index).transpose(), &mut found);
     match (document, overlay, existing) {
         (Some(document), Some(overlay), Some(existing)) if found.is_empty() => {
+            // The result is loaded again, and its warnings are reported there.
+            let existing = existing.map(|read| read.value);
             put(&document, overlay.as_ref(), notation, existing.as_ref())
         }
         _ => Err(in_order(found)),
@@ -162,10 +152,10 @@ fn put(
     );
     let root = document::parse(&mut notes.import);
     let overlay_root = overlay.map(|_| notation.parse(&mut notes.overlay));
-    let (Some(root), Some(overlay_root)) = (root, overlay_root.map_or(Some(None), |r| r.map(Some)))
-    else {
+    let (Some(root), None | Some(Some(_))) = (root, &overlay_root) else {
         return Err(notes.finish());
     };
+    let overlay_root = overlay_root.flatten();
     let json = overlay.is_some_and(|text| notation.is_json(text.as_str()));
     let described = document::read(&root, &mut notes.import);
     let overlay = match &overlay_root {
@@ -229,17 +219,14 @@ fn put(
             .help("import the document into another index");
         return Err(notes.finish());
     };
-    let place = |origin: part::Origin| notes.place(origin);
     let (loaded, refused) = match agent_lower::index(index.clone().into_bytes()) {
         Ok(Checked { warnings, .. }) => (warnings, false),
         Err(problems) => (problems, true),
     };
-    let loaded = check::taken_back(loaded, &index, &marks, place);
+    let loaded = check::taken_back(loaded, &index, &marks, |origin| notes.place(origin));
     let mut found = notes.finish();
-    let failed = refused
-        || found
-            .iter()
-            .any(|found| found.severity() == Severity::Error);
+    let is_error = |found: &Diagnostic| found.severity() == Severity::Error;
+    let failed = refused || found.iter().any(is_error);
     found.extend(loaded);
     let found = in_order(found);
     if failed {
@@ -251,11 +238,10 @@ fn put(
         changed: Vec::new(),
         unchanged: Vec::new(),
     };
-    let mut named: Vec<_> = entries.iter().collect();
-    sort_by(&mut named, |a, b| a.name().cmp(&b.name()));
-    for entry in named {
+    let mut named: Vec<_> = entries.iter().zip(&before).collect();
+    sort_by(&mut named, |a, b| a.0.name().cmp(&b.0.name()));
+    for (entry, before) in named {
         let (id, version) = entry.name();
-        let before = existing.find(id, version);
         let list = match before {
             None => &mut imported.added,
             Some(before) if before.prints_as(&entry.part) => &mut imported.unchanged,

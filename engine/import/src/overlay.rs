@@ -4,7 +4,7 @@ use super::described::{Described, FieldValue};
 use super::existing::Existing;
 use super::field::Field;
 use agent_diagnostic::{Code, Problems};
-use agent_lower::fields::{Object, choice};
+use agent_lower::fields::{Object, opening};
 use agent_syntax::{Entry, Node, Value};
 use agent_text::{Span, nearest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -265,29 +265,15 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
     if root.value == Value::Null {
         return Some(settings);
     }
-    let start = root.span.start as usize;
-    let open = Span::new(start, start + 1);
-    let overlay = Object::of(root, "the overlay", open, problems)?.rename("");
+    let overlay = Object::of(root, "the overlay", opening(root), problems)?.rename("");
     overlay.warn_unknown(&["version", "defaults", "servers"], problems);
-    if let Some(entry) = overlay.optional("version") {
-        let known = |version: &str| (version == "v0.1").then_some(());
-        choice(
-            &entry.value,
-            "version",
-            known,
-            ["v0.1"].into_iter(),
-            problems,
-        );
-    }
+    overlay.check_version(problems);
     if let Some(entry) = overlay.optional("defaults") {
         settings.defaults = given(entry, "defaults", false, problems);
     }
-    if let Some(entry) = overlay.optional("servers")
-        && Object::of(&entry.value, "servers", entry.key_span, problems).is_some()
-        && let Value::Mapping(servers) = &entry.value.value
-    {
-        for server in servers {
-            let path = format!("servers.{}", server.key);
+    if let Some(servers) = overlay.object("servers", problems) {
+        for server in servers.entries() {
+            let path = servers.path(&server.key);
             let given = given(server, &path, true, problems);
             settings.by_key.insert(&server.key, settings.servers.len());
             settings.servers.push((&server.key, server.key_span, given));
@@ -344,12 +330,11 @@ fn given<'a>(
         }
     }
     if let Some(entry) = object.optional("tools").filter(|_| own)
-        && object.object("tools", problems).is_some()
-        && let Value::Mapping(tools) = &entry.value.value
+        && let Some(tools) = object.object("tools", problems)
     {
         given.tools_key = entry.key_span;
-        for tool in tools {
-            let path = format!("{path}.tools.{}", tool.key);
+        for tool in tools.entries() {
+            let path = tools.path(&tool.key);
             let Some(object) = Object::of(&tool.value, path, tool.key_span, problems) else {
                 continue;
             };
