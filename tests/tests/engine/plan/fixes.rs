@@ -24,7 +24,8 @@ impl Case {
         let root = parse_value(&mut Reader::new(self.plan.text.as_str())).ok();
         let all = findings.into_iter().zip(fixes);
         all.map(|(finding, fix)| {
-            let proposals = plan_proposals(&self.plan, &self.rules, &answer, &finding, root.as_ref());
+            let proposals =
+                plan_proposals(&self.plan, &self.rules, &answer, &finding, root.as_ref());
             (proposals, finding, fix)
         })
         .collect()
