@@ -108,7 +108,7 @@ pub struct CapabilityRequirement {
 #[cfg(test)]
 mod tests {
     use super::{CapabilityVerb, HealthStatus, Load};
-    use crate::Keyword;
+    use crate::level::Keyword;
 
     #[test]
     fn names_are_in_the_order_of_the_values() {

@@ -27,7 +27,7 @@ macro_rules! keywords {
             }
         }
 
-        impl $crate::Keyword for $name {
+        impl $crate::level::Keyword for $name {
             fn parse(text: &str) -> Option<Self> {
                 match text { $($text => Some(Self::$case),)* _ => None }
             }
