@@ -15,6 +15,7 @@ mod plan;
 mod plan_checks;
 mod plan_fix;
 mod plan_proposal;
+mod plan_tree;
 mod story;
 mod tool_story;
 mod unsatisfied;

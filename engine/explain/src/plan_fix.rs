@@ -1,38 +1,36 @@
-//! What would make the problems of a plan go away, verified by deciding again.
+//! Fixes of a plan's problems, verified by deciding again.
 //!
-//! Each reason has proposals, those that permit no more than before first. A proposal is made if
-//! its own problem is gone after it and no other one has come, by itself and together with what
-//! is proposed for the problems before it, so that all of them together lead to a yes.
+//! Each problem has proposals; those that permit no more than before come first. A proposal becomes a
+//! fix if it removes its problem and causes no other one. That must hold for the proposal alone, and
+//! together with the fixes of earlier problems, so that all fixes together lead to a yes.
 
 use super::edit::{apply, document_patches};
 use super::plan::plan_findings;
 use super::plan_proposal::plan_proposals;
+use super::plan_tree::step_ids;
 use agent_decide::{PlanAnswer, PlanContext, PlanPolicy, authorize_plan};
 use agent_diagnostic::{
     Applicability, Change, ChangeKind, ChangeSet, Code, Diagnostic, Edit, Finding, Fix,
 };
-use agent_json_schema::child;
 use agent_lower::{self, Validated};
 use agent_model::Plan;
+use agent_syntax::Node;
 use agent_syntax::json::{Reader, parse_value};
-use agent_syntax::{Node, Value};
 use agent_text::sort::sort_by;
 use agent_text::{DocumentKind, Text};
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// For so many problems of one plan a change is looked for.
+/// Maximum number of problems of one plan to search fixes for.
 pub const FIX_LIMIT: usize = 64;
 
-/// So many bytes of documents are decided again at most, for all problems of one plan together.
+/// Maximum number of bytes of documents to decide again, for all problems of one plan together.
 pub const FIX_BYTES: usize = 16 << 20;
 
-/// So many changes are there in all fixes of one plan together at most: nobody looks through more.
+/// Maximum number of changes in all fixes of one plan together.
 pub const FIX_CHANGES: usize = 256;
 
-/// The fixes of findings, in their order: as they are found, and none for those that have none. It
-/// is a pure function of the documents, and not of time.
+/// Returns the fix of each finding, or `None` if no proposal is one.
 pub fn plan_fixes(
     plan: &Arc<Validated<Plan>>,
     rules: &Arc<PlanPolicy>,
@@ -51,7 +49,7 @@ pub fn plan_fixes(
         left: FIX_BYTES,
     };
     let before = keys(findings, &search.step_ids);
-    // What takes more than its budget would do so again and again.
+    // A plan that exceeds its budget would exceed it with each candidate.
     let costly = findings
         .iter()
         .any(|finding| finding.diagnostic.reason == Some(Code::SchemaBudget));
@@ -61,7 +59,7 @@ pub fn plan_fixes(
     let mut chosen: Vec<Change> = Vec::new();
     let mut now = before.clone();
     let mut fixes: Vec<Option<ChangeSet>> = Vec::new();
-    // What was chosen, with the problems that there are after it alone.
+    // The fixes, each with the problems that remain after it alone.
     let mut alone_after: Vec<(ChangeSet, Vec<Key>)> = Vec::new();
     for (number, finding) in findings.iter().enumerate() {
         let key = &before[number];
@@ -70,7 +68,7 @@ pub fn plan_fixes(
             continue;
         }
         let removes = |after: &[Key]| count(after, key) < count(&before, key);
-        // What takes from a step is found in the text.
+        // The steps that depend on another one are found in the text.
         let proposals = match search.charge(plan.text.as_str().len()) {
             Some(()) => {
                 let root = search.documents.root(DocumentKind::Plan);
@@ -95,7 +93,7 @@ pub fn plan_fixes(
             fixes.push(Some(fix.clone()));
             alone_after.push((fix, alone));
         } else {
-            // What is chosen for another problem may do for this one as well.
+            // The fix of another problem may remove this one as well.
             let mut others = alone_after.iter();
             let other = others.find(|(_, alone)| count(&now, key) == 0 && removes(alone));
             fixes.push(other.map(|(fix, _)| fix.clone()));
@@ -104,7 +102,7 @@ pub fn plan_fixes(
     fixes
 }
 
-/// Returns findings as they are shown. A safe fix goes before all other help, an unsafe one last.
+/// Returns the diagnostics of findings. A safe fix comes before all other help, an unsafe one last.
 pub fn plan_diagnostics(
     plan: &Text,
     rules: &PlanPolicy,
@@ -136,7 +134,8 @@ pub fn plan_diagnostics(
     fixed.collect()
 }
 
-/// A change of the pool or the profile concerns every plan, so a person has to ask for it.
+/// Returns the applicability of a fix. A change of the pool or the profile affects every plan, so a
+/// person must request it.
 fn applicability(changes: &ChangeSet) -> Applicability {
     let of_plan = |change: &Change| change.source == DocumentKind::Plan;
     match changes.changes.iter().all(of_plan) && !changes.removes() && !changes.widens() {
@@ -145,7 +144,7 @@ fn applicability(changes: &ChangeSet) -> Applicability {
     }
 }
 
-/// What carries out a fix: an instruction.
+/// Returns the instruction of a fix.
 pub fn fix_words(fix: &ChangeSet) -> String {
     let changes: Vec<_> = fix.changes.iter().map(in_words).collect();
     changes.join("; ")
@@ -234,13 +233,13 @@ struct Search<'s, 'c> {
     /// The [`step_ids`] of the plan.
     step_ids: Vec<Option<String>>,
     context: PlanContext<'c>,
-    /// What it took to decide, beside what there is to read.
+    /// The budget that deciding took, besides reading.
     spent: usize,
-    /// How many bytes may still be decided.
+    /// The number of bytes that may still be decided.
     left: usize,
 }
 
-/// By what a problem is known again where steps have other numbers.
+/// The identity of a problem, which does not depend on the numbers of steps.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     code: &'static str,
@@ -251,13 +250,13 @@ struct Key {
 }
 
 impl Search<'_, '_> {
-    /// Spend bytes. None: there are not as many left.
+    /// Spends bytes. Returns `None` if too few are left.
     fn charge(&mut self, bytes: usize) -> Option<()> {
         self.left = self.left.checked_sub(bytes)?;
         Some(())
     }
 
-    /// The problems after changes. None if they can't be made, or that would be too much work.
+    /// Returns the problems after changes, or `None` if they have no place or exceed the limits.
     fn after(&mut self, changes: &[Change]) -> Option<Vec<Key>> {
         if changes.len() > FIX_CHANGES {
             return None;
@@ -320,37 +319,11 @@ fn keys(findings: &[Finding], step_ids: &[Option<String>]) -> Vec<Key> {
     keys.collect()
 }
 
-/// Returns the `step_id` of each step of a plan, which may be refused.
-fn step_ids(plan: &Validated<Plan>) -> Vec<Option<String>> {
-    if let Some(plan) = &plan.value {
-        let ids = plan.steps.iter().map(|step| Some(step.id.value.clone()));
-        return ids.collect();
-    }
-    let root = parse_value(&mut Reader::new(plan.text.as_str())).ok();
-    let nodes = root.iter().flat_map(steps);
-    nodes.map(|step| string(child(step, "step_id"))).collect()
-}
-
-fn string(node: Option<&Node<'_>>) -> Option<String> {
-    match &node?.value {
-        Value::String(text) => Some(text.clone().into_owned()),
-        _ => None,
-    }
-}
-
-fn steps<'n, 'a>(root: &'n Node<'a>) -> &'n [Node<'a>] {
-    let plan = child(root, "plan").and_then(|plan| child(plan, "steps"));
-    match plan.map(|steps| &steps.value) {
-        Some(Value::Sequence(steps)) => steps,
-        _ => &[],
-    }
-}
-
 fn count(keys: &[Key], key: &Key) -> usize {
     keys.iter().filter(|other| *other == key).count()
 }
 
-/// Whether some problems are all among others.
+/// Returns whether all of some problems are among others.
 fn within(some: &[Key], others: &[Key]) -> bool {
     let mut others = sorted(others).into_iter();
     sorted(some).iter().all(|key| others.any(|it| it == *key))
@@ -360,26 +333,4 @@ fn sorted(keys: &[Key]) -> Vec<&Key> {
     let mut sorted: Vec<_> = keys.iter().collect();
     sort_by(&mut sorted, Ord::cmp);
     sorted
-}
-
-/// Returns the changes that remove a step and those that take their inputs from it, or `None` if no
-/// step would be left. They come from the tree, because the plan may be refused.
-pub(super) fn without_step(root: &Node<'_>, number: usize) -> Option<Vec<Change>> {
-    let steps = steps(root);
-    let mut gone = vec![number];
-    let mut names = BTreeSet::from_iter(string(child(steps.get(number)?, "step_id")));
-    for (later, step) in steps.iter().enumerate().skip(number + 1) {
-        let from = child(step, "input_from").and_then(|from| child(from, "step"));
-        if string(from).is_some_and(|from| names.contains(&from)) {
-            gone.push(later);
-            names.extend(string(child(step, "step_id")));
-        }
-    }
-    let changes = gone.iter().map(|number| Change {
-        source: DocumentKind::Plan,
-        pointer: format!("/plan/steps/{number}"),
-        kind: ChangeKind::Remove,
-        widens: false,
-    });
-    (gone.len() < steps.len()).then(|| changes.collect())
 }

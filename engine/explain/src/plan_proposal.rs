@@ -1,7 +1,7 @@
 //! What may make a reason against a plan go away: changes of plan, pool or profile, those that
 //! permit no more than before first.
 
-use super::plan_fix::without_step;
+use super::plan_tree::without_step;
 use agent_decide::{
     Between, DestinationDenial, InputDenial, PlanAnswer, PlanPolicy, PlanReason, Referred,
 };

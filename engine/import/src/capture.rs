@@ -1,6 +1,6 @@
 //! A captured exchange of `initialize` and `tools/list`.
 
-use super::described::{Described, FieldValue, Tool, Tools, member};
+use super::described::{DescribedServer, FieldValue, Tool, Tools, member};
 use super::registry::version;
 use agent_diagnostic::{Code, Problems};
 use agent_lower::fields::{Object, each, list, opening, text};
@@ -40,7 +40,10 @@ fn result<'a>(entry: &'a Entry<'a>) -> &'a Node<'a> {
 }
 
 /// Reads the server of a capture. Returns `None` if it has no name.
-pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Option<Described<'a>> {
+pub(super) fn read<'a>(
+    root: &'a Node<'a>,
+    problems: &mut Problems<'_>,
+) -> Option<DescribedServer<'a>> {
     let Value::Mapping(entries) = &root.value else {
         return None;
     };
@@ -98,7 +101,7 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
             tools,
         })
     });
-    Some(Described {
+    Some(DescribedServer {
         names,
         version,
         endpoint: FieldValue::Absent,

@@ -2,7 +2,7 @@
 //!
 //! Only URLs are read, because environments, headers and arguments may contain secrets.
 
-use super::described::{Described, FieldValue, Unusable};
+use super::described::{DescribedServer, FieldValue, Unusable};
 use super::endpoint::check_url;
 use agent_diagnostic::Problems;
 use agent_lower::fields::{Object, text};
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub(super) fn servers<'a>(
     servers: &'a Entry<'a>,
     problems: &mut Problems<'_>,
-) -> Vec<Described<'a>> {
+) -> Vec<DescribedServer<'a>> {
     let Value::Mapping(entries) = &servers.value.value else {
         return Vec::new();
     };
@@ -27,7 +27,7 @@ fn server<'a>(
     parent: &str,
     entry: &'a Entry<'a>,
     problems: &mut Problems<'_>,
-) -> Option<Described<'a>> {
+) -> Option<DescribedServer<'a>> {
     let path = format!("{parent}.{}", entry.key);
     let server = Object::of(&entry.value, path, entry.key_span, problems)?;
     let endpoint = match (server.optional("url"), server.optional("command")) {
@@ -54,7 +54,7 @@ fn server<'a>(
             }
         },
     };
-    Some(Described {
+    Some(DescribedServer {
         names: vec![(&entry.key, entry.key_span)],
         version: FieldValue::Absent,
         endpoint,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// A server of a document.
 #[derive(Debug)]
-pub(super) struct Described<'a> {
+pub(super) struct DescribedServer<'a> {
     /// The document's names for it, with their places. Never empty; the first is the default id.
     pub(super) names: Vec<(&'a str, Span)>,
     /// Its version.
@@ -19,7 +19,7 @@ pub(super) struct Described<'a> {
     pub(super) tools: Option<Tools<'a>>,
 }
 
-impl<'a> Described<'a> {
+impl<'a> DescribedServer<'a> {
     /// Returns the document's first name for the server, with its place.
     pub(super) fn name(&self) -> (&'a str, Span) {
         self.names.first().copied().unwrap_or_default()

@@ -14,7 +14,7 @@
 //! | `field` | the fields of an entry that can be set |
 //! | `overlay` | the overlay |
 //! | `entry` | the merged entry |
-//! | `part` | values with their origins, and the writer |
+//! | `output` | values with their origins, and the writer |
 //! | `check` | mapping of the loader's problems back to the origins |
 //!
 //! Secrets are never copied: environments, headers and arguments are not read, a URL that may
@@ -31,9 +31,9 @@ mod endpoint;
 mod entry;
 mod existing;
 mod field;
-mod notes;
+mod output;
 mod overlay;
-mod part;
+mod problems;
 mod registry;
 
 use agent_diagnostic::{Code, Diagnostic, Severity};
@@ -41,10 +41,10 @@ use agent_lower::{self, Checked, INDEX_LIMIT, Lowered, Notation, decode};
 use agent_model::{Index, ServerView};
 use agent_text::sort::{sort_by, sort_by_key};
 use agent_text::{DocumentKind, Span, Text};
-use entry::{Entries, New};
-use existing::{Before, Existing};
-use notes::Notes;
-use part::Printer;
+use entry::{EntryMaker, NewEntry};
+use existing::{ExistingEntry, ExistingIndex};
+use output::Printer;
+use problems::ImportProblems;
 use std::collections::BTreeSet;
 
 /// Maximum size of an imported document, in bytes.
@@ -124,7 +124,7 @@ enum Slot<'e, 'a> {
     /// An entry that stays unchanged.
     Kept(ServerView<'a>),
     /// An entry that the document sets or changes.
-    New(&'e New<'a>),
+    New(&'e NewEntry<'a>),
 }
 
 impl Slot<'_, '_> {
@@ -145,28 +145,28 @@ fn put(
 ) -> Lowered<Imported> {
     let none = |source| Text::new(source, String::new());
     let (no_overlay, no_index) = (none(DocumentKind::Overlay), none(DocumentKind::Index));
-    let mut notes = Notes::new(
+    let mut problems = ImportProblems::new(
         document,
         overlay.unwrap_or(&no_overlay),
         existing.map_or(&no_index, Index::text),
     );
-    let root = document::parse(&mut notes.import);
-    let overlay_root = overlay.map(|_| notation.parse(&mut notes.overlay));
+    let root = document::parse(&mut problems.import);
+    let overlay_root = overlay.map(|_| notation.parse(&mut problems.overlay));
     let (Some(root), None | Some(Some(_))) = (root, &overlay_root) else {
-        return Err(notes.finish());
+        return Err(problems.finish());
     };
     let overlay_root = overlay_root.flatten();
     let json = overlay.is_some_and(|text| notation.is_json(text.as_str()));
-    let described = document::read(&root, &mut notes.import);
+    let described = document::read(&root, &mut problems.import);
     let overlay = match &overlay_root {
-        Some(root) => overlay::read(root, &mut notes.overlay),
+        Some(root) => overlay::read(root, &mut problems.overlay),
         None => Some(overlay::Settings::default()),
     };
     let (Some(described), Some(overlay)) = (described, overlay) else {
-        return Err(notes.finish());
+        return Err(problems.finish());
     };
-    let Some(existing) = Existing::read(existing, &mut notes.index) else {
-        return Err(notes.finish());
+    let Some(existing) = ExistingIndex::read(existing, &mut problems.index) else {
+        return Err(problems.finish());
     };
     let targets: Vec<_> = described
         .iter()
@@ -177,16 +177,18 @@ fn put(
         .iter()
         .map(|target| existing.find(&target.id, &target.version))
         .collect();
-    let maker = Entries::new(&overlay, json, overlay_root.is_some());
+    let maker = EntryMaker::new(&overlay, json, overlay_root.is_some());
     let entries: Vec<_> = described
         .iter()
         .zip(&targets)
         .zip(&before)
-        .map(|((server, target), before)| maker.make(server, target, before.as_ref(), &mut notes))
+        .map(|((server, target), before)| {
+            maker.make(server, target, before.as_ref(), &mut problems)
+        })
         .collect();
-    overlay.warn_unused(&targets, &described, &existing, &mut notes.overlay);
+    overlay.warn_unused(&targets, &described, &existing, &mut problems.overlay);
 
-    let replaced: BTreeSet<_> = before.iter().flatten().map(Before::rank).collect();
+    let replaced: BTreeSet<_> = before.iter().flatten().map(ExistingEntry::rank).collect();
     let kept = existing
         .servers()
         .filter(|kept| !replaced.contains(&kept.rank()));
@@ -201,12 +203,12 @@ fn put(
         for slot in order {
             match slot {
                 Slot::Kept(server) => printer.kept(server),
-                Slot::New(entry) => printer.part(&entry.part),
+                Slot::New(entry) => printer.new_value(&entry.value),
             }
         }
     });
     let Some((index, marks)) = printer.finish() else {
-        notes
+        problems
             .import
             .report(
                 Code::InputTooLarge,
@@ -217,14 +219,14 @@ fn put(
                 ),
             )
             .help("import the document into another index");
-        return Err(notes.finish());
+        return Err(problems.finish());
     };
     let (loaded, refused) = match agent_lower::index(index.clone().into_bytes()) {
         Ok(Checked { warnings, .. }) => (warnings, false),
         Err(problems) => (problems, true),
     };
-    let loaded = check::taken_back(loaded, &index, &marks, |origin| notes.place(origin));
-    let mut found = notes.finish();
+    let loaded = check::at_origins(loaded, &index, &marks, |origin| problems.place(origin));
+    let mut found = problems.finish();
     let is_error = |found: &Diagnostic| found.severity() == Severity::Error;
     let failed = refused || found.iter().any(is_error);
     found.extend(loaded);
@@ -244,7 +246,7 @@ fn put(
         let (id, version) = entry.name();
         let list = match before {
             None => &mut imported.added,
-            Some(before) if before.prints_as(&entry.part) => &mut imported.unchanged,
+            Some(before) if before.prints_as(&entry.value) => &mut imported.unchanged,
             Some(_) => &mut imported.changed,
         };
         list.push(format!("{id}@{version}"));

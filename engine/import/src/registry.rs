@@ -1,6 +1,6 @@
 //! `server.json` of an MCP registry, in the schemas 2025-12-11 and 2025-07-09.
 
-use super::described::{Described, FieldValue, Unusable, member};
+use super::described::{DescribedServer, FieldValue, Unusable, member};
 use super::endpoint::{Package, Refusal, check_url, is_placeholder};
 use agent_diagnostic::Problems;
 use agent_lower::fields::{Object, each, list, opening, text};
@@ -10,7 +10,10 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Reads the servers of a registry's response.
-pub(super) fn servers<'a>(node: &'a Node<'a>, problems: &mut Problems<'_>) -> Vec<Described<'a>> {
+pub(super) fn servers<'a>(
+    node: &'a Node<'a>,
+    problems: &mut Problems<'_>,
+) -> Vec<DescribedServer<'a>> {
     let Value::Sequence(items) = &node.value else {
         return Vec::new();
     };
@@ -22,11 +25,14 @@ pub(super) fn servers<'a>(node: &'a Node<'a>, problems: &mut Problems<'_>) -> Ve
 }
 
 /// Reads one server. Returns `None` if it has no name.
-pub(super) fn server<'a>(node: &'a Node<'a>, problems: &mut Problems<'_>) -> Option<Described<'a>> {
+pub(super) fn server<'a>(
+    node: &'a Node<'a>,
+    problems: &mut Problems<'_>,
+) -> Option<DescribedServer<'a>> {
     let server = Object::of(node, "the server", opening(node), problems)?.rename("");
     let help = "add the name of the server:\n\"name\": \"com.example/reports\"";
     let name = server.read("name", help, problems, spanned_text)?;
-    Some(Described {
+    Some(DescribedServer {
         names: vec![name],
         version: version(server.optional("version"), problems),
         endpoint: endpoint(&server, problems),

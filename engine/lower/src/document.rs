@@ -79,12 +79,12 @@ fn unreadable<T>(text: Text, found: Vec<Diagnostic>) -> Validated<T> {
 }
 
 /// Reports every violation of the named schema in a value at the pointer `at`. The caller reports
-/// the violations that `tell` excludes.
+/// the violations that `is_reported` excludes.
 pub(super) fn conform(
     node: &Node<'_>,
     at: &str,
     (schema, library): (&str, &Library),
-    tell: impl Fn(&Violation) -> bool,
+    is_reported: impl Fn(&Violation) -> bool,
     findings: &mut Findings<'_>,
 ) {
     let mut budget = Budget::new();
@@ -92,10 +92,10 @@ pub(super) fn conform(
         Some(Ok(violations)) => {
             let of_type = violations.iter().filter(|it| it.keyword == "type");
             let of_type: BTreeSet<_> = of_type.map(|it| &*it.instance).collect();
-            for violation in violations.iter().filter(|it| tell(it)) {
+            for violation in violations.iter().filter(|it| is_reported(it)) {
                 // A value of the wrong type violates nearly every other keyword too.
                 if violation.keyword == "type" || !of_type.contains(&*violation.instance) {
-                    violated(violation, at, schema, findings);
+                    report_violation(violation, at, schema, findings);
                 }
             }
         }
@@ -111,11 +111,11 @@ pub(super) fn conform(
     }
 }
 
-fn violated(violation: &Violation, at: &str, schema: &str, findings: &mut Findings<'_>) {
+fn report_violation(violation: &Violation, at: &str, schema: &str, findings: &mut Findings<'_>) {
     // A failed `then` or `else` has causes that say more than the condition itself.
     if matches!(violation.keyword, "then" | "else") && !violation.causes.is_empty() {
         for cause in &violation.causes {
-            violated(cause, at, schema, findings);
+            report_violation(cause, at, schema, findings);
         }
         return;
     }
@@ -224,7 +224,7 @@ pub(super) fn whole_number(node: &Node<'_>, name: &str) -> Option<Spanned<u64>> 
 }
 
 /// Reports a repeated value that must be unique.
-pub(super) fn again(
+pub(super) fn report_duplicate(
     (span, pointer): (Span, &str),
     first: Span,
     what: &str,

@@ -54,8 +54,8 @@ impl Notation {
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
-    noted(DocumentKind::Task, bytes, notation, |root, problems| {
-        let root = whole(root, "the task", problems)?;
+    read_context(DocumentKind::Task, bytes, notation, |root, problems| {
+        let root = root_object(root, "the task", problems)?;
         root.warn_unknown(&["task_id", "required_capabilities"], problems);
         let id = root.read(
             "task_id",
@@ -84,8 +84,8 @@ pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<Tenant> {
-    noted(DocumentKind::Tenant, bytes, notation, |root, problems| {
-        let root = whole(root, "the tenant configuration", problems)?;
+    read_context(DocumentKind::Tenant, bytes, notation, |root, problems| {
+        let root = root_object(root, "the tenant configuration", problems)?;
         root.warn_unknown(&["version", "tenants"], problems);
         root.check_version(problems);
         let entry = root.required("tenants", "add:\ntenants:\n  - id: acme", problems)?;
@@ -142,7 +142,7 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn health(bytes: Vec<u8>, notation: Notation) -> Lowered<Health> {
-    noted(DocumentKind::Health, bytes, notation, |root, problems| {
+    read_context(DocumentKind::Health, bytes, notation, |root, problems| {
         let mut servers = Vec::new();
         // An empty snapshot is valid: every server then counts as unhealthy.
         if root.value != Value::Null {
@@ -168,14 +168,14 @@ pub fn health(bytes: Vec<u8>, notation: Notation) -> Lowered<Health> {
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn context(bytes: Vec<u8>, notation: Notation) -> Lowered<Context> {
-    noted(DocumentKind::Context, bytes, notation, |root, _| {
+    read_context(DocumentKind::Context, bytes, notation, |root, _| {
         let json = json_of(root, &[]);
         Some(|_| Context { json })
     })
 }
 
 /// Reads a text in its notation. `lower` returns a function that takes the text.
-fn noted<T, F: FnOnce(Text) -> T>(
+fn read_context<T, F: FnOnce(Text) -> T>(
     source: DocumentKind,
     bytes: Vec<u8>,
     notation: Notation,
@@ -197,7 +197,7 @@ fn yaml_part(text: &str) -> Span {
 }
 
 /// Takes the root of a file as a mapping.
-fn whole<'n, 't>(
+fn root_object<'n, 't>(
     root: &'n Node<'t>,
     what: &str,
     problems: &mut Problems<'_>,

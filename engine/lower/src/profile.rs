@@ -35,8 +35,14 @@ fn read(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
     if let Some(caps) = caps {
         let schema = "ds.mova_agent_run_summary_v1#/$defs/caps";
         // Each missing cap is reported as a denial of its own.
-        let tell = |it: &agent_json_schema::Violation| it.keyword != "required";
-        conform(caps, "/caps", (schema, Library::own()), tell, findings);
+        let is_reported = |it: &agent_json_schema::Violation| it.keyword != "required";
+        conform(
+            caps,
+            "/caps",
+            (schema, Library::own()),
+            is_reported,
+            findings,
+        );
     }
     let envelopes = member(root, "applies_to").and_then(|it| member(it, "envelope_ids"));
     Some(Profile {
