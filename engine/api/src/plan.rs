@@ -1,7 +1,9 @@
 //! May a plan of several steps run, and why not \[3\]?
 
-use crate::decide::{AuthorizedPlan, PlanContext, PlanPolicy, QueryDenial, RunDenial, StepCheck};
-use agent_decide::{PlanAnswer as Decision, authorize_plan, decide_query};
+use agent_decide::{
+    AuthorizedPlan, PlanAnswer as Decision, PlanContext, PlanPolicy, QueryDenial, RunDenial,
+    StepCheck, authorize_plan, decide_query,
+};
 use agent_diagnostic::{ChangeSet, Code, Diagnostic, Finding};
 use agent_explain::{
     Checked, addresses, plan_checks, plan_diagnostics, plan_findings, plan_fixes, query_denial,

@@ -1,6 +1,7 @@
 //! The documents of a plan, from untrusted JSON \[3\]. Each is read strictly and checked against its
 //! schema before it is lowered.
 
+use super::fields::placed;
 use super::integrity::digest;
 use super::read::{DOCUMENT_LIMIT, decode};
 use agent_diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings, Problems};
@@ -192,10 +193,7 @@ pub(super) fn string<'n>(node: &'n Node<'_>) -> Option<&'n str> {
 /// Returns a string member of an object, with its place.
 pub(super) fn spanned(node: &Node<'_>, name: &str) -> Option<Spanned<String>> {
     let member = member(node, name)?;
-    Some(Spanned {
-        value: string(member)?.to_owned(),
-        span: member.span,
-    })
+    Some(placed(string(member)?.to_owned(), member))
 }
 
 /// Returns the items of a member of an object; empty if it is not a list.
@@ -217,10 +215,7 @@ pub(super) fn whole_number(node: &Node<'_>, name: &str) -> Option<Spanned<u64>> 
         let value = number.parse::<f64>().ok()?;
         (value >= 0.0 && value.fract() == 0.0).then_some(value as u64)
     })?;
-    Some(Spanned {
-        value,
-        span: member.span,
-    })
+    Some(placed(value, member))
 }
 
 /// Reports a repeated value that must be unique.

@@ -3,14 +3,14 @@
 
 use super::capability::{self, EXAMPLE};
 use super::fields::{
-    Object, bad_name, did_you_mean, integer, keyword, list, name, one_of, text, wrong_type,
+    Object, bad_name, did_you_mean, integer, keyword, list, name, one_of, placed, text, wrong_type,
 };
 use super::read::{CONTEXT_LIMIT, Lowered, read};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{ByKey, Context, Health, Name, ServerId, Task, TaskId, Tenant, TenantId};
 use agent_syntax::{Node, Value, json, yaml};
 use agent_text::sort::sort_by;
-use agent_text::{DocumentKind, Span, Spanned, Text};
+use agent_text::{DocumentKind, Span, Text};
 
 /// The notation of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -90,49 +90,48 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
         root.check_version(problems);
         let entry = root.required("tenants", "add:\ntenants:\n  - id: acme", problems)?;
         let items = list(&entry.value, "tenants", problems)?;
-        let mut tenants: Vec<NewTenant> = Vec::new();
+        let mut tenants: Vec<(Tenant, Span)> = Vec::new();
         for (i, item) in items.iter().enumerate() {
-            let Some(tenant) = one_tenant(item, &format!("tenants[{i}]"), problems) else {
+            let Some((tenant, span)) = one_tenant(item, &format!("tenants[{i}]"), problems) else {
                 continue;
             };
-            if let Some(first) = tenants.iter().find(|known| known.id == tenant.id) {
+            if let Some((_, first)) = tenants.iter().find(|(known, _)| known.id == tenant.id) {
                 problems
                     .report(
                         Code::DuplicateKey,
-                        tenant.id_span,
+                        span,
                         "again here",
                         format!("two tenants have the id `{}`", tenant.id),
                     )
-                    .also(first.id_span, "first here")
+                    .also(*first, "first here")
                     .help("remove or rename one of the two");
             }
-            tenants.push(tenant);
+            tenants.push((tenant, span));
         }
         if problems.has_errors() {
             return None;
         }
         let picked = match id {
-            Some(id) => tenants.iter().position(|tenant| tenant.id.as_str() == id),
+            Some(id) => tenants
+                .iter()
+                .position(|(tenant, _)| tenant.id.as_str() == id),
             None => (tenants.len() == 1).then_some(0),
         };
         let Some(picked) = picked else {
             refuse_choice(&tenants, id, entry.key_span, problems);
             return None;
         };
-        let mut tiers: Vec<_> = tenants.iter().filter_map(|it| it.tier.clone()).collect();
+        let mut tiers: Vec<_> = tenants
+            .iter()
+            .filter_map(|(it, _)| it.tier.clone())
+            .collect();
         sort_by(&mut tiers, Ord::cmp);
         tiers.dedup();
-        let tenant = tenants.swap_remove(picked);
+        let (tenant, _) = tenants.swap_remove(picked);
         Some(move |text| Tenant {
             text,
-            id: tenant.id,
-            tier: tenant.tier,
             tiers,
-            policy: tenant.policy,
-            token_budget: tenant.token_budget,
-            classes: tenant.classes,
-            servers: tenant.servers,
-            json: tenant.json,
+            ..tenant
         })
     })
 }
@@ -206,31 +205,18 @@ fn root_object<'n, 't>(
     Some(Object::of(root, what, Span::new(start, start), problems)?.rename(""))
 }
 
-struct NewTenant {
-    id: TenantId,
-    id_span: Span,
-    tier: Option<String>,
-    policy: Option<Spanned<String>>,
-    token_budget: Option<u64>,
-    classes: ByKey<i64>,
-    servers: ByKey<i64>,
-    json: String,
-}
-
 /// The fields of a tenant that are always strings.
 const STRINGS: [&str; 3] = ["id", "tier", "policy"];
 
-fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<NewTenant> {
+/// Reads a tenant and the place of its id. The caller sets the text and the tiers.
+fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<(Tenant, Span)> {
     let object = Object::of(node, path, node.span, problems)?;
     let id = object.read("id", "add:\nid: acme", problems, name::<TenantId>);
     let tier = object
         .read_optional("tier", problems, text)
         .map(str::to_owned);
     let policy = object.read_optional("policy", problems, |node, path, problems| {
-        Some(Spanned {
-            value: text(node, path, problems)?.to_owned(),
-            span: node.span,
-        })
+        Some(placed(text(node, path, problems)?.to_owned(), node))
     });
     let token_budget = object.read_optional("token_budget", problems, |node, path, problems| {
         let budget = integer(node, path, problems)?;
@@ -256,21 +242,28 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
         }
     }
     let id = id?;
-    Some(NewTenant {
+    let tenant = Tenant {
+        text: Text::new(DocumentKind::Tenant, String::new()),
         id: id.value,
-        id_span: id.span,
         tier,
+        tiers: Vec::new(),
         policy,
         token_budget,
         classes: ByKey::new(classes),
         servers: ByKey::new(servers),
         json: json_of(node, &STRINGS),
-    })
+    };
+    Some((tenant, id.span))
 }
 
 /// Reports that the configuration does not determine the tenant.
-fn refuse_choice(tenants: &[NewTenant], id: Option<&str>, span: Span, problems: &mut Problems<'_>) {
-    let ids: Vec<_> = tenants.iter().map(|tenant| tenant.id.as_str()).collect();
+fn refuse_choice(
+    tenants: &[(Tenant, Span)],
+    id: Option<&str>,
+    span: Span,
+    problems: &mut Problems<'_>,
+) {
+    let ids: Vec<_> = tenants.iter().map(|(it, _)| it.id.as_str()).collect();
     let message = match (id, &ids[..]) {
         (_, []) => "the configuration lists no tenant".to_owned(),
         (Some(id), _) => format!("the configuration lists no tenant {id:?}"),

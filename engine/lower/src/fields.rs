@@ -327,6 +327,14 @@ pub fn text<'n>(node: &'n Node<'_>, path: &str, problems: &mut Problems<'_>) -> 
     }
 }
 
+/// Returns a value with the place of its node.
+pub(crate) fn placed<T>(value: T, node: &Node<'_>) -> Spanned<T> {
+    Spanned {
+        value,
+        span: node.span,
+    }
+}
+
 /// Takes a node as a name.
 pub fn name<N: Name>(
     node: &Node<'_>,
@@ -335,10 +343,7 @@ pub fn name<N: Name>(
 ) -> Option<Spanned<N>> {
     let text = text(node, path, problems)?;
     match N::new(text) {
-        Ok(value) => Some(Spanned {
-            value,
-            span: node.span,
-        }),
+        Ok(value) => Some(placed(value, node)),
         Err(error) => {
             bad_name(problems, node.span, N::RULE, text, error);
             None
@@ -409,10 +414,7 @@ pub fn keyword<T: Keyword>(
         let allowed: Vec<_> = T::names().collect();
         bad_choice(problems, node.span, path, text, &allowed);
     }
-    value.map(|value| Spanned {
-        value,
-        span: node.span,
-    })
+    value.map(|value| placed(value, node))
 }
 
 /// Takes a node as a whole number: decimal digits, optionally with a minus sign.
@@ -450,10 +452,7 @@ pub fn integer(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
             )
             .help("write a smaller number");
     }
-    value.map(|value| Spanned {
-        value,
-        span: node.span,
-    })
+    value.map(|value| placed(value, node))
 }
 
 /// Takes a node as a boolean: plain `true` or `false`.
@@ -472,8 +471,5 @@ pub fn boolean(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
             return None;
         }
     };
-    Some(Spanned {
-        value,
-        span: node.span,
-    })
+    Some(placed(value, node))
 }

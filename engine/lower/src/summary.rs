@@ -1,6 +1,6 @@
 //! Summaries of a tool's result \[1\].
 
-use super::fields::{Object, describe, each, empty, list, text, wrong_type};
+use super::fields::{Object, describe, each, empty, list, placed, text, wrong_type};
 use super::payload::payload;
 use super::read::{Checked, Lowered, SUMMARY_LIMIT, read};
 use agent_diagnostic::{Code, Problems};
@@ -113,8 +113,5 @@ fn words(
         empty(problems, node.span, &format!("`{path}` is empty")).help(help);
         return None;
     }
-    Some(Spanned {
-        value: text.to_owned(),
-        span: node.span,
-    })
+    Some(placed(text.to_owned(), node))
 }
