@@ -4,21 +4,16 @@
 //! fix if it removes its problem and causes no other one. That must hold for the proposal alone, and
 //! together with the fixes of earlier problems, so that all fixes together lead to a yes.
 
-use super::edit::{apply, document_patches};
 use super::plan::plan_findings;
+use super::plan_documents::PlanDocuments;
 use super::plan_proposal::plan_proposals;
 use super::plan_tree::step_ids;
-use agent_decide::{PlanAnswer, PlanContext, PlanPolicy, authorize_plan};
+use agent_decide::{PlanAnswer, PlanContext, authorize_plan};
 use agent_diagnostic::{
-    Applicability, Change, ChangeKind, ChangeSet, Code, Diagnostic, Edit, Finding, Fix,
+    Applicability, Change, ChangeKind, ChangeSet, Code, Diagnostic, Finding, Fix,
 };
-use agent_lower::{self, Validated};
-use agent_model::Plan;
-use agent_syntax::Node;
-use agent_syntax::json::{Reader, parse_value};
+use agent_text::DocumentKind;
 use agent_text::sort::sort_by;
-use agent_text::{DocumentKind, Text};
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// Maximum number of problems of one plan to search fixes for.
@@ -32,16 +27,14 @@ pub const FIX_CHANGES: usize = 256;
 
 /// Returns the fix of each finding, or `None` if no proposal is one.
 pub fn plan_fixes(
-    plan: &Arc<Validated<Plan>>,
-    rules: &Arc<PlanPolicy>,
+    documents: &PlanDocuments<'_>,
     context: PlanContext<'_>,
     answer: &PlanAnswer<'_>,
     findings: &[Finding],
 ) -> Vec<Option<ChangeSet>> {
+    let plan = documents.plan;
     let mut search = Search {
-        plan,
-        rules,
-        documents: Documents::new(&plan.text, rules),
+        documents,
         step_ids: step_ids(plan),
         context,
         // A step of the budget takes about as long as a byte that is read.
@@ -70,10 +63,7 @@ pub fn plan_fixes(
         let removes = |after: &[Key]| count(after, key) < count(&before, key);
         // The steps that depend on another one are found in the text.
         let proposals = match search.charge(plan.text.as_str().len()) {
-            Some(()) => {
-                let root = search.documents.root(DocumentKind::Plan);
-                plan_proposals(plan, rules, answer, finding, root)
-            }
+            Some(()) => plan_proposals(documents, answer, finding),
             None => Vec::new(),
         };
         let fix = proposals.into_iter().find_map(|proposal| {
@@ -104,12 +94,10 @@ pub fn plan_fixes(
 
 /// Returns the diagnostics of findings. A safe fix comes before all other help, an unsafe one last.
 pub fn plan_diagnostics(
-    plan: &Text,
-    rules: &PlanPolicy,
+    documents: &PlanDocuments<'_>,
     findings: Vec<Finding>,
     fixes: &[Option<ChangeSet>],
 ) -> Vec<Diagnostic> {
-    let documents = Documents::new(plan, rules);
     let fixed = findings.into_iter().zip(fixes).map(|(finding, changes)| {
         let mut diagnostic = finding.diagnostic;
         match changes {
@@ -122,7 +110,7 @@ pub fn plan_diagnostics(
                 let fix = Fix {
                     title: format!("{}{more}", fix_words(changes)),
                     applicability: applicability(changes),
-                    edits: documents.all_edits(changes),
+                    edits: documents.edits(changes),
                 };
                 let first = fix.applicability == Applicability::Safe;
                 let place = if first { 0 } else { diagnostic.fixes.len() };
@@ -167,69 +155,8 @@ fn in_words(change: &Change) -> String {
     }
 }
 
-/// Returns the edits that carry out a fix, ordered by document and place.
-pub fn fix_edits(plan: &Text, rules: &PlanPolicy, fix: &ChangeSet) -> Vec<Edit> {
-    Documents::new(plan, rules).all_edits(fix)
-}
-
-/// The documents that a fix may change: the plan, the pool and the profile. Each is parsed once.
-struct Documents<'t> {
-    texts: [&'t Text; 3],
-    /// The tree of each text, if it can be read.
-    roots: [OnceCell<Option<Node<'t>>>; 3],
-}
-
-impl<'t> Documents<'t> {
-    fn new(plan: &'t Text, rules: &'t PlanPolicy) -> Self {
-        Self {
-            texts: [plan, &rules.pool.text, &rules.profile.text],
-            roots: Default::default(),
-        }
-    }
-
-    fn root(&self, source: DocumentKind) -> Option<&Node<'t>> {
-        let mut documents = self.texts.iter().zip(&self.roots);
-        let (text, root) = documents.find(|(text, _)| text.source() == source)?;
-        let root = root.get_or_init(|| parse_value(&mut Reader::new(text.as_str())).ok());
-        root.as_ref()
-    }
-
-    fn all_edits(&self, fix: &ChangeSet) -> Vec<Edit> {
-        let texts = self.texts.into_iter();
-        let edits = texts.filter_map(|text| self.edits(text, &fix.changes));
-        edits.flatten().collect()
-    }
-
-    /// Returns the edits of one document, or `None` if a change of it has no place.
-    fn edits(&self, text: &Text, changes: &[Change]) -> Option<Vec<Edit>> {
-        let changes = changes.iter();
-        let changes: Vec<_> = changes.filter(|it| it.source == text.source()).collect();
-        if changes.is_empty() {
-            return Some(Vec::new());
-        }
-        let patches = document_patches(text.as_str(), self.root(text.source())?, &changes)?;
-        let edits = patches.into_iter().map(|patch| Edit {
-            place: text.place(patch.span),
-            replacement: patch.text,
-        });
-        Some(edits.collect())
-    }
-
-    /// Returns the text of each document that changes, or `None` if a change has no place.
-    fn changed(&self, changes: &[Change]) -> Option<[Option<Vec<u8>>; 3]> {
-        let mut changed = [const { None }; 3];
-        for (changed, text) in changed.iter_mut().zip(self.texts) {
-            let edits = self.edits(text, changes)?;
-            *changed = (!edits.is_empty()).then(|| apply(text.as_str(), &edits).into_bytes());
-        }
-        Some(changed)
-    }
-}
-
-struct Search<'s, 'c> {
-    plan: &'s Arc<Validated<Plan>>,
-    rules: &'s Arc<PlanPolicy>,
-    documents: Documents<'s>,
+struct Search<'s, 'd, 'c> {
+    documents: &'s PlanDocuments<'d>,
     /// The [`step_ids`] of the plan.
     step_ids: Vec<Option<String>>,
     context: PlanContext<'c>,
@@ -249,7 +176,7 @@ struct Key {
     rule: String,
 }
 
-impl Search<'_, '_> {
+impl Search<'_, '_, '_> {
     /// Spends bytes. Returns `None` if too few are left.
     fn charge(&mut self, bytes: usize) -> Option<()> {
         self.left = self.left.checked_sub(bytes)?;
@@ -275,10 +202,10 @@ impl Search<'_, '_> {
         let [plan, pool, profile] = self.documents.changed(changes)?;
         let plan = plan.map(|text| Arc::new(agent_lower::plan(text)));
         let rules = match rules_changed {
-            true => &Arc::new(self.rules.with(pool, profile)),
-            false => self.rules,
+            true => &Arc::new(self.documents.rules.with(pool, profile)),
+            false => self.documents.rules,
         };
-        let validated = plan.as_ref().unwrap_or(self.plan);
+        let validated = plan.as_ref().unwrap_or(self.documents.plan);
         let answer = authorize_plan(validated, rules, self.context);
         let findings = plan_findings(validated, rules, self.context, &answer);
         Some(match &plan {

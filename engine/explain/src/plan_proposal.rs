@@ -1,32 +1,31 @@
 //! What may make a reason against a plan go away: changes of plan, pool or profile, those that
 //! permit no more than before first.
 
+use super::plan_documents::PlanDocuments;
 use super::plan_tree::without_step;
 use agent_decide::{
     Between, DestinationDenial, InputDenial, PlanAnswer, PlanPolicy, PlanReason, Referred,
 };
 use agent_diagnostic::{Change, ChangeKind, Finding};
 use agent_json_schema::ArgumentProblem;
-use agent_lower::Validated;
 use agent_model::{Cap, Plan, PlanStep};
-use agent_syntax::{Node, write_string};
+use agent_syntax::write_string;
 use agent_text::DocumentKind;
 
 /// The changes of one proposal.
 type Proposal = Vec<Change>;
 
-/// Returns the changes that may remove a finding, unverified. `root` is the tree of the plan's text.
+/// Returns the changes that may remove a finding, unverified.
 pub fn plan_proposals(
-    examined: &Validated<Plan>,
-    rules: &PlanPolicy,
+    documents: &PlanDocuments<'_>,
     answer: &PlanAnswer<'_>,
     finding: &Finding,
-    root: Option<&Node<'_>>,
 ) -> Vec<Vec<Change>> {
-    let without = |step| without_step(root?, step);
+    let rules = documents.rules;
+    let without = |step| without_step(documents.root(DocumentKind::Plan)?, step);
     let mut found = finding.proposals.clone();
     let denial = finding.denial.and_then(|it| answer.denials.get(it));
-    match (denial, &examined.value) {
+    match (denial, &documents.plan.value) {
         (Some(denial), Some(plan)) => match denial.step {
             None => whole(&denial.reason, plan, rules, &mut found),
             Some(number) => {
