@@ -6,7 +6,15 @@ use agent_syntax::json::Writer;
 
 /// The text of a lock: JSON, keys sorted, no timestamp, ended by a newline.
 pub fn lock(lock: &Lock) -> String {
-    let mut w = Writer::pretty();
+    write(Writer::pretty(), lock)
+}
+
+/// Returns the digest of a lock's RFC 8785 form, which is its dense form.
+pub(super) fn lock_digest(lock: &Lock) -> String {
+    agent_lower::digest(write(Writer::dense(), lock).trim_end())
+}
+
+fn write(mut w: Writer, lock: &Lock) -> String {
     w.object(|w| {
         w.key("agent").object(|w| write_agent(w, &lock.agent));
         w.key("forbid")
@@ -19,11 +27,6 @@ pub fn lock(lock: &Lock) -> String {
         });
     });
     w.finish()
-}
-
-/// The digest of the RFC 8785 form of a lock.
-pub(super) fn lock_digest(it: &Lock) -> String {
-    agent_lower::digest(&agent_syntax::canonical(&lock(it)).unwrap_or_default())
 }
 
 fn write_selection(w: &mut Writer, selection: &Selection) {

@@ -4,7 +4,7 @@ use crate::{convert, health};
 use agent_api::decide::{Failures, Matching, Rejection, Resolution};
 use agent_api::diagnostic::Code;
 use agent_api::explain::{self, ToolVerdict, Verdict};
-use agent_api::model::{Constraints, Residency, Sensitivity, ServerView, ToolView};
+use agent_api::model::{Constraints, Keyword, Residency, Sensitivity, ServerView, ToolView};
 use agent_api::render;
 use agent_api::text::{Span, Spanned};
 use agent_protocol as shown;

@@ -29,6 +29,13 @@ pub fn parse<'t>(problems: &mut Problems<'t>) -> Option<Node<'t>> {
     }
 }
 
+/// Parses a text as strict JSON. Returns `None` instead of its problems.
+pub fn strict(text: &str) -> Option<Node<'_>> {
+    let mut reader = Reader::new(text);
+    let root = value(&mut reader).ok()?;
+    reader.is_strict().then_some(root)
+}
+
 /// Reads the next value of a reader as a tree. The depth limit bounds the recursion.
 pub fn value<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Box<Syntax>> {
     let mut growing = Growing {

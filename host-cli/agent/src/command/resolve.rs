@@ -4,6 +4,7 @@ use super::Answer;
 use super::session::{NewLock, Session};
 use crate::args::{Explanation, Resolve};
 use agent_host::atomic_write::StagedFile;
+use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::explanation::Origin;
 use agent_host::contract::inputs::Index;
 use agent_host::contract::lockfile::{Drift, Lock, UnreadableLock};
@@ -146,7 +147,7 @@ impl Before {
                 drifts: compare(Some(lock), new, session)?,
                 lock: Some(lock),
             })),
-            Err(mut problems) => match unreadable(&existing.text, session)? {
+            Err(mut problems) => match unreadable(&existing.text, &problems, session)? {
                 UnreadableLock::Damaged if !args.locked => {
                     session.warn(problems)?;
                     Ok(Some(Self {
@@ -199,9 +200,14 @@ fn compare(
     call!(session.engine, lockfile.call_compare(older, newer.lock))
 }
 
-/// Asks what a file is that can't be read as a lock.
-fn unreadable(text: &[u8], session: &mut Session) -> Result<UnreadableLock, Failure> {
-    call!(session.engine, lockfile.call_unreadable(text))
+/// Classifies a file that the engine refuses as a lock with these problems.
+fn unreadable(
+    text: &[u8],
+    problems: &[Diagnostic],
+    session: &mut Session,
+) -> Result<UnreadableLock, Failure> {
+    let codes: Vec<_> = problems.iter().map(|problem| problem.code).collect();
+    call!(session.engine, lockfile.call_unreadable(text, &codes))
 }
 
 /// Writes all files, or none if the content of one of them can't be written.
