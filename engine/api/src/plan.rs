@@ -19,8 +19,6 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct PlanAnswer<'a> {
     documents: PlanDocuments<'a>,
-    plan: &'a Validated<Plan>,
-    rules: &'a PlanPolicy,
     context: PlanContext<'a>,
     decision: Decision<'a>,
     findings: Vec<Finding>,
@@ -40,8 +38,6 @@ impl<'a> PlanAnswer<'a> {
         let fixes = plan_fixes(&documents, context, &decision, &findings);
         Self {
             documents,
-            plan,
-            rules,
             context,
             decision,
             findings,
@@ -103,8 +99,8 @@ impl<'a> PlanAnswer<'a> {
 
     fn as_report(&self) -> PlanReport<'_> {
         PlanReport {
-            plan: self.plan,
-            rules: self.rules,
+            plan: self.documents.plan,
+            rules: self.documents.rules,
             context: self.context,
             answer: &self.decision,
             findings: &self.findings,

@@ -15,9 +15,12 @@ use std::sync::Arc;
 /// each is parsed once, when it is needed.
 #[derive(Debug)]
 pub struct PlanDocuments<'t> {
-    pub(super) plan: &'t Arc<Validated<Plan>>,
-    pub(super) rules: &'t Arc<PlanPolicy>,
+    /// The plan.
+    pub plan: &'t Arc<Validated<Plan>>,
+    /// The pool and the profile.
+    pub rules: &'t Arc<PlanPolicy>,
     pub(super) texts: [&'t Text; 3],
+    /// The tree of each text, if it can be read.
     roots: [OnceCell<Option<Node<'t>>>; 3],
 }
 

@@ -11,7 +11,7 @@ use super::problems::ImportProblems;
 use agent_diagnostic::Code;
 use agent_model::{Name, ServerId};
 use agent_syntax::{Entry, Value, write_string};
-use agent_text::nearest;
+use agent_text::{DocumentKind, Span, nearest};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -283,7 +283,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                     let at = Some(Origin::overlay(capabilities.key_span));
                     let value = NewValue::Tree {
                         node: &capabilities.value,
-                        base: Base::OVERLAY,
+                        base: Base::whole(DocumentKind::Overlay),
                         scalars: Scalars::Strings,
                     };
                     tools.open(*name).set(CAPABILITIES, at, value);
@@ -378,7 +378,7 @@ fn take_tools<'a>(
 fn tree<'a>(entry: &'a Entry<'a>) -> NewValue<'a> {
     NewValue::Tree {
         node: &entry.value,
-        base: Base::IMPORT,
+        base: Base::whole(DocumentKind::Import),
         scalars: Scalars::Strings,
     }
 }
@@ -387,7 +387,7 @@ fn tree<'a>(entry: &'a Entry<'a>) -> NewValue<'a> {
 fn taken<'a>(field: Field, given: &'a Entry<'a>) -> (Option<Origin>, NewValue<'a>) {
     let value = NewValue::Tree {
         node: &given.value,
-        base: Base::OVERLAY,
+        base: Base::whole(DocumentKind::Overlay),
         scalars: field.scalars(),
     };
     (Some(Origin::overlay(given.key_span)), value)
@@ -418,7 +418,7 @@ fn check_given(field: Field, given: &Entry<'_>, problems: &mut ImportProblems<'_
 }
 
 /// Returns the problem of a name that can't be an id.
-fn bad_id(name: &str, span: agent_text::Span) -> Unusable {
+fn bad_id(name: &str, span: Span) -> Unusable {
     let like: String = name
         .chars()
         .filter(|c| !c.is_control() && !ServerId::RULE.reserved.contains(c))

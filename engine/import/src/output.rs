@@ -43,17 +43,10 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// The document.
-    pub(super) const IMPORT: Self = Self {
-        source: DocumentKind::Import,
-        offset: 0,
-    };
-
-    /// The overlay.
-    pub(super) const OVERLAY: Self = Self {
-        source: DocumentKind::Overlay,
-        offset: 0,
-    };
+    /// Returns the base of a tree that is a whole input.
+    pub(super) fn whole(source: DocumentKind) -> Self {
+        Self { source, offset: 0 }
+    }
 
     /// Returns the origin of a span.
     pub(super) fn origin(self, span: Span) -> Origin {

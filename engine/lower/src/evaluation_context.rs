@@ -3,7 +3,8 @@
 
 use super::capability::{self, EXAMPLE};
 use super::fields::{
-    Object, bad_name, did_you_mean, integer, keyword, list, name, one_of, placed, text, wrong_type,
+    Object, bad_name, did_you_mean, each, integer, keyword, list, name, one_of, placed, text,
+    wrong_type,
 };
 use super::read::{CONTEXT_LIMIT, Lowered, read};
 use agent_diagnostic::{Code, Problems};
@@ -91,10 +92,9 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
         let entry = root.required("tenants", "add:\ntenants:\n  - id: acme", problems)?;
         let items = list(&entry.value, "tenants", problems)?;
         let mut tenants: Vec<(Tenant, Span)> = Vec::new();
-        for (i, item) in items.iter().enumerate() {
-            let Some((tenant, span)) = one_tenant(item, &format!("tenants[{i}]"), problems) else {
-                continue;
-            };
+        // An invalid tenant has been reported, and does not hide problems of the others.
+        each(items, "tenants", problems, |item, path, problems| {
+            let (tenant, span) = one_tenant(item, path, problems)?;
             if let Some((_, first)) = tenants.iter().find(|(known, _)| known.id == tenant.id) {
                 problems
                     .report(
@@ -107,7 +107,8 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
                     .help("remove or rename one of the two");
             }
             tenants.push((tenant, span));
-        }
+            Some(())
+        });
         if problems.has_errors() {
             return None;
         }

@@ -536,7 +536,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns whether only white space is left and no problem was collected.
-    pub(super) fn is_strict(mut self) -> bool {
+    pub(super) fn ends_strictly(mut self) -> bool {
         self.skip_space();
         self.at == self.text.len() && self.flaws.is_empty()
     }
