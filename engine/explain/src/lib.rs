@@ -13,8 +13,10 @@ mod grounding;
 mod offer;
 mod plan;
 mod plan_checks;
+mod plan_documents;
 mod plan_fix;
 mod plan_proposal;
+mod plan_tree;
 mod story;
 mod tool_story;
 mod unsatisfied;
@@ -35,9 +37,8 @@ pub use plan::{
     query_denial, run_denial,
 };
 pub use plan_checks::plan_checks;
-pub use plan_fix::{
-    FIX_BYTES, FIX_CHANGES, FIX_LIMIT, fix_edits, fix_words, plan_diagnostics, plan_fixes,
-};
+pub use plan_documents::PlanDocuments;
+pub use plan_fix::{FIX_BYTES, FIX_CHANGES, FIX_LIMIT, fix_words, plan_diagnostics, plan_fixes};
 pub use plan_proposal::plan_proposals;
 pub use story::{Check, Story, Subject, did_you_mean, story, subject};
 pub use tool_story::{ToolStory, tool_story};

@@ -1,13 +1,13 @@
 //! What may make a reason against a plan go away: changes of plan, pool or profile, those that
 //! permit no more than before first.
 
-use super::plan_fix::without_step;
+use super::plan_documents::PlanDocuments;
+use super::plan_tree::without_step;
 use agent_decide::{
     Between, DestinationDenial, InputDenial, PlanAnswer, PlanPolicy, PlanReason, Referred,
 };
 use agent_diagnostic::{Change, ChangeKind, Finding};
 use agent_json_schema::ArgumentProblem;
-use agent_lower::Validated;
 use agent_model::{Cap, Plan, PlanStep};
 use agent_syntax::write_string;
 use agent_text::DocumentKind;
@@ -15,17 +15,17 @@ use agent_text::DocumentKind;
 /// The changes of one proposal.
 type Proposal = Vec<Change>;
 
-/// What may make a finding go away; nothing of it is verified.
+/// Returns the changes that may remove a finding, unverified.
 pub fn plan_proposals(
-    examined: &Validated<Plan>,
-    rules: &PlanPolicy,
+    documents: &PlanDocuments<'_>,
     answer: &PlanAnswer<'_>,
     finding: &Finding,
 ) -> Vec<Vec<Change>> {
-    let text = examined.text.as_str();
+    let rules = documents.rules;
+    let without = |step| without_step(documents.root(DocumentKind::Plan)?, step);
     let mut found = finding.proposals.clone();
     let denial = finding.denial.and_then(|it| answer.denials.get(it));
-    match (denial, &examined.value) {
+    match (denial, &documents.plan.value) {
         (Some(denial), Some(plan)) => match denial.step {
             None => whole(&denial.reason, plan, rules, &mut found),
             Some(number) => {
@@ -33,17 +33,12 @@ pub fn plan_proposals(
                     let at = format!("/plan/steps/{number}");
                     let pointer = finding.diagnostic.pointer();
                     narrowing(&denial.reason, &at, pointer, step, rules, &mut found);
-                    found.extend(without_step(text, number));
+                    found.extend(without(number));
                     widening(&denial.reason, step, rules, &mut found);
                 }
             }
         },
-        _ => found.extend(
-            finding
-                .diagnostic
-                .step
-                .and_then(|step| without_step(text, step)),
-        ),
+        _ => found.extend(finding.diagnostic.step.and_then(without)),
     }
     found
 }
