@@ -347,11 +347,11 @@ pub(crate) fn output_denials(
     with_schema(schema, budget, |schema, budget| match schema {
         Ok(schema) => add(schema.check_json(output, budget), NAME, &mut found),
         Err(Refused::OverBudget(over)) => found.push(RunDenial::OverBudget(over)),
-        Err(Refused::Flaws(flaws)) => {
-            found.extend(flaws.first().map(|flaw| RunDenial::OutputInvalid {
+        Err(Refused::Invalid(errors)) => {
+            found.extend(errors.first().map(|error| RunDenial::OutputInvalid {
                 pointer: String::new(),
-                message: format!("can't be checked: {}", flaw.message()),
-                rule: format!("{NAME}#{}", flaw.pointer),
+                message: format!("can't be checked: {}", error.message()),
+                rule: format!("{NAME}#{}", error.pointer),
             }));
         }
     });

@@ -5,7 +5,8 @@ use super::input::{InputConsumer, InputDenial, denials};
 use super::schemas::{Applicable, Side};
 use super::{Decision, PlanReason};
 use agent_json_schema::{
-    self, ArgumentProblem, Budget, Declared, JsonText, OverBudget, Part, Schema, Types, with_schema,
+    self, ArgumentProblem, Budget, InstanceLocation, JsonText, OverBudget, PropertyStatus, Schema,
+    Types, with_schema,
 };
 use agent_model::{Driver, Input, Plan, ToolPool};
 use agent_text::Span;
@@ -239,7 +240,7 @@ fn wanted<'a>(
     told: Told<'a>,
     budget: &mut Budget,
 ) -> Result<Option<FlowMismatch<'a>>, OverBudget> {
-    let Some(part) = producer.part(pointer, budget)? else {
+    let Some(part) = producer.instance_location(pointer, budget)? else {
         return Ok(None);
     };
     if !part.is_possible() {
@@ -263,13 +264,13 @@ fn wanted<'a>(
 }
 
 fn fits<'a>(
-    part: &Part<'_, '_>,
+    part: &InstanceLocation<'_, '_>,
     consumer: &Schema<'_>,
     accepted: Types,
     told: Told<'a>,
     budget: &mut Budget,
 ) -> Result<Option<FlowMismatch<'a>>, OverBudget> {
-    let Some(whole) = consumer.part("", budget)? else {
+    let Some(whole) = consumer.instance_location("", budget)? else {
         return Ok(None);
     };
     let wanted = whole.types().unwrap_or(Types::ANY).and(accepted);
@@ -288,7 +289,7 @@ fn fits<'a>(
         return Ok(None);
     }
     for name in consumer.required_names(budget)? {
-        if part.declares(name, budget)? == Declared::No {
+        if part.property(name, budget)? == PropertyStatus::Undeclared {
             return Ok(Some(FlowMismatch::NoProperty {
                 step: told.step,
                 name: name.to_owned(),

@@ -2,7 +2,8 @@
 
 use super::{Failure, check, tree};
 use agent_json_schema::{
-    Budget, Documents, Draft, Flaw, FlawKind, PatternError, Refused, Schema, Types, Violation,
+    Budget, Documents, Draft, PatternError, Refused, Schema, SchemaError, SchemaErrorKind, Types,
+    Violation,
 };
 
 fn lines(violations: &[Violation]) -> Vec<String> {
@@ -114,15 +115,15 @@ fn of_several_schemas_the_nearest_is_told() {
     }
 }
 
-fn flaws(schema: &str) -> Vec<Flaw> {
+fn errors(schema: &str) -> Vec<SchemaError> {
     match check(schema, "1") {
-        Err(Failure::Refused(Refused::Flaws(flaws))) => flaws,
+        Err(Failure::Refused(Refused::Invalid(errors))) => errors,
         other => panic!("{schema}: {other:?}"),
     }
 }
 
 #[test]
-fn all_flaws_of_a_schema_are_told() {
+fn all_errors_of_a_schema_are_reported() {
     let schema = r##"{
         "type": "text",
         "minLength": -1,
@@ -134,9 +135,9 @@ fn all_flaws_of_a_schema_are_told() {
         "multipleOf": 0,
         "$defs": {"x": {"pattern": "\\1", "$schema": 1}, "y": {"$id": "y", "$schema": "https://json-schema.org/draft/2019-09/schema"}}
     }"##;
-    let found: Vec<_> = flaws(schema)
+    let found: Vec<_> = errors(schema)
         .iter()
-        .map(|flaw| format!("{} {}", flaw.pointer, flaw.message()))
+        .map(|error| format!("{} {}", error.pointer, error.message()))
         .collect();
     assert_eq!(
         found,
@@ -156,12 +157,15 @@ fn all_flaws_of_a_schema_are_told() {
             "/items a schema must be an object or a boolean",
         ]
     );
-    let kinds = |schema: &str| flaws(schema)[0].kind.clone();
+    let kinds = |schema: &str| errors(schema)[0].kind.clone();
     let taken = r#"{"$defs": {"a": {"$id": "x"}, "b": {"$id": "x"}}}"#;
-    assert_eq!(kinds(taken), FlawKind::TakenIdentifier("x".to_owned()));
+    assert_eq!(
+        kinds(taken),
+        SchemaErrorKind::TakenIdentifier("x".to_owned())
+    );
     let precise = format!("{{\"multipleOf\": 1{}}}", "1".repeat(37));
-    assert_eq!(kinds(&precise), FlawKind::TooPrecise);
-    let pattern = FlawKind::Pattern {
+    assert_eq!(kinds(&precise), SchemaErrorKind::TooPrecise);
+    let pattern = SchemaErrorKind::Pattern {
         error: PatternError::Syntax,
         at: 1,
     };
@@ -246,7 +250,9 @@ fn what_a_schema_declares_is_known_without_a_value() {
         ("/x-y", None),
         ("no pointer", None),
     ] {
-        let part = schema.part(pointer, budget).expect("within the budget");
+        let part = schema
+            .instance_location(pointer, budget)
+            .expect("within the budget");
         assert_eq!(part.and_then(|part| part.types()), expected, "{pointer}");
     }
     for (text, expected) in [
