@@ -3,7 +3,7 @@
 use super::{Checked, Lowered, PAYLOAD_LIMIT, decode};
 use agent_diagnostic::Problems;
 use agent_model::{Payload, PayloadBuilder, Step};
-use agent_syntax::json::{Kind, Reader, Syntax, report};
+use agent_syntax::json::{Kind, Reader, SyntaxError};
 use agent_text::{DocumentKind, Span};
 
 /// Reads a payload: any value in strict JSON.
@@ -15,16 +15,8 @@ pub fn payload(bytes: Vec<u8>) -> Lowered<Payload> {
     let mut problems = Problems::new(&text);
     let mut reader = Reader::new(text.as_str());
     let mut leaves = PayloadBuilder::default();
-    let read = match value(&mut reader, &mut leaves, Step::Root) {
-        Ok(()) => reader.finish(&mut problems),
-        Err(syntax) => {
-            reader.report_flaws(&mut problems);
-            Err(syntax)
-        }
-    };
-    if let Err(syntax) = read {
-        report(*syntax, &mut problems);
-    }
+    let read = value(&mut reader, &mut leaves, Step::Root);
+    reader.finish(read, &mut problems);
     let errors = problems.has_errors();
     let found = problems.finish();
     if errors {
@@ -41,7 +33,7 @@ fn value(
     reader: &mut Reader<'_>,
     leaves: &mut PayloadBuilder,
     step: Step,
-) -> Result<(), Box<Syntax>> {
+) -> Result<(), Box<SyntaxError>> {
     match reader.kind()? {
         Kind::Null => reader.null()?,
         Kind::Bool => {

@@ -4,7 +4,7 @@
 //! Two counts make the budget. Steps are the work of the evaluator: it reads a clock after each,
 //! and the clock here counts how often it is read. Units are what a step may cost beyond itself:
 //! the nodes of the values that are built, compared and passed to built-ins, and the bytes of their
-//! strings. `guard` makes a policy count those.
+//! strings. `instrument` makes a policy count those.
 //!
 //! The evaluator has one clock for all threads, so each thread has its own counts. An evaluation
 //! runs on one thread from start to end, starts from zero, and leaves nothing behind.

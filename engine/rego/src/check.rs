@@ -39,13 +39,10 @@ pub(super) fn check(module: &Module, others: &[&Module], problems: &mut Problems
 
 fn statements(query: &Query, problems: &mut Problems<'_>) {
     if query.statements.len() > STATEMENT_LIMIT {
+        let label = format!("{} statements", query.statements.len());
+        let message = format!("a body has at most {STATEMENT_LIMIT} statements");
         problems
-            .report(
-                Code::PolicySyntax,
-                query.span,
-                format!("{} statements", query.statements.len()),
-                format!("a body has at most {STATEMENT_LIMIT} statements"),
-            )
+            .report(Code::PolicySyntax, query.span, label, message)
             .help("move some of them to a rule of their own");
     }
 }
@@ -66,23 +63,16 @@ fn call(
     }
     if let Some(builtin) = builtins::find(&name) {
         if arguments.len() != usize::from(builtin.arguments) {
-            problems.report(
-                Code::PolicySyntax,
-                function.span,
-                format!("{} arguments", arguments.len()),
-                format!("`{name}` takes {} arguments", builtin.arguments),
-            );
+            let label = format!("{} arguments", arguments.len());
+            let message = format!("`{name}` takes {} arguments", builtin.arguments);
+            problems.report(Code::PolicySyntax, function.span, label, message);
         } else if name == "sprintf" {
             format(&arguments[0], problems);
         }
         return;
     }
-    let report = problems.report(
-        Code::PolicySyntax,
-        function.span,
-        "unknown",
-        format!("there is no function `{name}`"),
-    );
+    let message = format!("there is no function `{name}`");
+    let report = problems.report(Code::PolicySyntax, function.span, "unknown", message);
     if let Some(why) = builtins::absence(&name) {
         report.help(why);
         return;
@@ -97,13 +87,9 @@ fn call(
 /// Checks that a format is a literal and does not pad without bound.
 fn format(format: &Expr, problems: &mut Problems<'_>) {
     let ExprKind::Text(text) = &format.kind else {
+        let message = "the format of `sprintf` must be a string literal";
         problems
-            .report(
-                Code::PolicySyntax,
-                format.span,
-                "not a literal",
-                "the format of `sprintf` must be a string literal",
-            )
+            .report(Code::PolicySyntax, format.span, "not a literal", message)
             .help("use `concat` to join values that are known only in an evaluation");
         return;
     };
@@ -120,12 +106,8 @@ fn format(format: &Expr, problems: &mut Problems<'_>) {
         })
     });
     if wide {
-        problems.report(
-            Code::PolicySyntax,
-            format.span,
-            "too wide",
-            format!("`sprintf` pads to at most {WIDTH_LIMIT} characters"),
-        );
+        let message = format!("`sprintf` pads to at most {WIDTH_LIMIT} characters");
+        problems.report(Code::PolicySyntax, format.span, "too wide", message);
     }
 }
 
@@ -227,12 +209,9 @@ impl<'m> Rules<'m> {
             };
             let other = definitions.find(|(_, rule)| kind(rule) != kind(first));
             if let Some((_, other)) = other.filter(|(of, _)| std::ptr::eq(*of, module)) {
-                problems.report(
-                    Code::PolicySyntax,
-                    other.name_span,
-                    "not of the same kind as before",
-                    format!("the rule `{}` is defined in two ways", other.name.join(".")),
-                );
+                let label = "not of the same kind as before";
+                let message = format!("the rule `{}` is defined in two ways", other.name.join("."));
+                problems.report(Code::PolicySyntax, other.name_span, label, message);
             }
         }
     }
@@ -340,11 +319,9 @@ fn own_levels(rule: &Rule) -> u32 {
         }
     });
     for statement in rule.statements() {
-        let is_loop = matches!(
-            statement.kind,
-            StatementKind::SomeIn(..) | StatementKind::Every(..)
-        );
-        loops += u32::from(is_loop);
+        if let StatementKind::SomeIn(..) | StatementKind::Every(..) = statement.kind {
+            loops += 1;
+        }
     }
     4 + loops.saturating_mul(2) + depth
 }

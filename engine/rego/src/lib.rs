@@ -10,8 +10,8 @@
 //! | `budget`, `patterns`, `builtins` | count the work, and define the built-ins |
 //! | `check` | refuses recursion, unknown functions, and too many levels of calls |
 //! | `module` | holds a text with its checked tree |
-//! | `guard` | adds calls by which a policy pays for values, and records which bodies held |
-//! | `run` | evaluates guarded modules together |
+//! | `instrument` | adds calls by which a policy pays for values, and records which bodies held |
+//! | `run` | evaluates instrumented modules together |
 //! | `policy` | asks a policy |
 //! | `suite` | evaluates the tests of a policy |
 //! | `paths`, `unused`, `vocabulary` | find comparisons and rules that have no effect |
@@ -24,7 +24,7 @@
 mod budget;
 mod builtins;
 mod check;
-mod guard;
+mod instrument;
 mod module;
 mod parse;
 mod paths;

@@ -5,8 +5,8 @@ use anyhow::{Error, bail};
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Maximum weight of a pattern: about the number of its states once repetitions are written out.
-/// The size of the compiled pattern would differ between machines.
+/// Maximum weight of a pattern: about the number of its states with repetitions expanded. The size
+/// of the compiled pattern would differ between machines.
 pub const PATTERN_LIMIT: u64 = 50_000;
 
 /// Maximum length of a pattern, in bytes.
@@ -55,7 +55,7 @@ fn weigh(pattern: &str) -> Result<u64, Error> {
     };
     let weight = weight(&hir);
     if weight > PATTERN_LIMIT {
-        bail!("the pattern is too large once its repetitions are written out");
+        bail!("the pattern is too large with its repetitions expanded");
     }
     Ok(weight)
 }

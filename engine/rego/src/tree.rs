@@ -143,7 +143,7 @@ pub(crate) struct Module {
 }
 
 /// The expressions directly in something, and the queries directly in it.
-type Parts<'e> = (Vec<&'e Expr>, Vec<&'e Query>);
+pub(crate) type Parts<'e> = (Vec<&'e Expr>, Vec<&'e Query>);
 
 impl Expr {
     /// Whether it is a literal without parts.

@@ -1,7 +1,7 @@
 //! Schemas and values that mean harm: each ends, soon, and always at the same step.
 
 use super::{Failure, check, check_trees, tree};
-use agent_json_schema::{Draft, FlawKind, OverBudget, PatternError, Refused, STEP_LIMIT};
+use agent_json_schema::{Draft, OverBudget, PatternError, Refused, STEP_LIMIT, SchemaErrorKind};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
@@ -199,14 +199,14 @@ fn patterns_that_explode() {
         STEPS
     );
     let refused = check(r#"{"pattern": "((a{1000}){1000}){1000}"}"#, "1");
-    let Err(Failure::Refused(Refused::Flaws(flaws))) = refused else {
+    let Err(Failure::Refused(Refused::Invalid(errors))) = refused else {
         panic!("{refused:?}");
     };
-    let kind = FlawKind::Pattern {
+    let kind = SchemaErrorKind::Pattern {
         error: PatternError::TooLarge,
         at: 0,
     };
-    assert_eq!(flaws[0].kind, kind);
+    assert_eq!(errors[0].kind, kind);
     let patterns: Vec<_> = (0..500)
         .map(|number| format!(r#""^{number}\\p{{L}}{{10}}": true"#))
         .collect();
