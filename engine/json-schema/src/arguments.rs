@@ -71,45 +71,42 @@ pub fn arguments(
     let checked = with_tool_schema(schema, budget, |schema, budget| {
         check(schema, &arguments, at, budget)
     });
-    let unusable = |it| vec![ArgumentProblem::Unusable(it)];
-    match checked {
-        Ok(Ok(problems)) => problems,
-        Ok(Err(over)) => unusable(Unusable::Budget(over)),
-        Err(all) => all.into_iter().map(ArgumentProblem::Unusable).collect(),
-    }
+    checked.unwrap_or_else(|all| all.into_iter().map(ArgumentProblem::Unusable).collect())
 }
 
 /// Returns the reasons why the schema of a tool can't be used.
 pub fn unusable(schema: Option<&str>, budget: &mut Budget) -> Vec<Unusable> {
-    with_tool_schema(schema, budget, |_, _| ())
-        .err()
-        .unwrap_or_default()
+    let usable = with_tool_schema(schema, budget, |_, _| Ok(()));
+    usable.err().unwrap_or_default()
 }
 
 /// Calls a function with the schema of a tool.
 fn with_tool_schema<R>(
     schema: Option<&str>,
     budget: &mut Budget,
-    look: impl FnOnce(&Schema<'_>, &mut Budget) -> R,
+    look: impl FnOnce(&Schema<'_>, &mut Budget) -> Result<R, OverBudget>,
 ) -> Result<R, Vec<Unusable>> {
     let Some(schema) = schema else {
         let message = "is missing".to_owned();
         return Err(vec![Unusable::Schema { message }]);
     };
-    let looked = with_schema(schema, budget, |schema, budget| match schema {
-        Ok(schema) => Ok(look(&schema, budget)),
-        Err(Refused::OverBudget(over)) => Err(vec![Unusable::Budget(over)]),
-        Err(Refused::Invalid(errors)) => {
-            let errors = errors.iter().take(SCHEMA_ERRORS).map(|error| {
-                let message = error.message();
-                Unusable::Schema {
-                    message: format!("can't be used, at `{}`: {message}", error.pointer),
-                }
-            });
-            Err(errors.collect())
-        }
+    let looked = with_schema(schema, budget, |schema, budget| {
+        look(&schema?, budget).map_err(Refused::OverBudget)
     });
-    looked.unwrap_or_else(|| Err(vec![unreadable()]))
+    looked
+        .ok_or_else(|| vec![unreadable()])?
+        .map_err(|refused| match refused {
+            Refused::OverBudget(over) => vec![Unusable::Budget(over)],
+            Refused::Invalid(errors) => {
+                let errors = errors.iter().take(SCHEMA_ERRORS);
+                let messages = errors.map(|error| {
+                    format!("can't be used, at `{}`: {}", error.pointer, error.message())
+                });
+                messages
+                    .map(|message| Unusable::Schema { message })
+                    .collect()
+            }
+        })
 }
 
 fn unreadable() -> Unusable {

@@ -32,9 +32,9 @@ impl PatternError {
             Self::BackReference => {
                 "references to groups are not supported: they take more than linear time"
             }
-            Self::Unsupported => "the pattern contains an unsupported construct",
-            Self::Syntax => "the pattern has a syntax error",
-            Self::TooLarge => "the pattern is too large with its repetitions expanded",
+            Self::Unsupported => "it contains an unsupported construct",
+            Self::Syntax => "it has a syntax error",
+            Self::TooLarge => "it is too large with its repetitions expanded",
         }
     }
 }
@@ -110,61 +110,59 @@ impl Translator<'_> {
 
     /// Translates a character outside of classes, with what belongs to it.
     fn term(&mut self, at: usize, c: char) -> Result<(), ErrorAt> {
-        let mut repeatable = true;
-        match c {
+        self.repeatable = match c {
             '\\' => match self.rest().chars().next() {
-                Some('b') => {
+                Some(boundary @ ('b' | 'B')) => {
                     self.chars.next();
-                    self.out.push_str(r"(?-u:\b)");
-                    repeatable = false;
-                }
-                Some('B') => {
-                    self.chars.next();
-                    self.out.push_str(r"(?-u:\B)");
-                    repeatable = false;
+                    self.out.push_str(&format!(r"(?-u:\{boundary})"));
+                    false
                 }
                 Some('1'..='9' | 'k') => return Err((at, PatternError::BackReference)),
-                _ => match self.escape(at)? {
-                    Escaped::One(c) => self.literal(c),
-                    Escaped::Class(class, negated) => self.class(&class, negated),
-                },
+                _ => {
+                    match self.escape(at)? {
+                        Escaped::One(c) => literal(c, &mut self.out),
+                        Escaped::Class(class, negated) => self.class(&class, negated),
+                    }
+                    true
+                }
             },
-            '.' => self.class(LINE_END, true),
-            '[' => self.bracket(at)?,
-            '^' => {
-                self.out.push('^');
-                repeatable = false;
+            '.' => {
+                self.class(LINE_END, true);
+                true
+            }
+            '[' => {
+                self.bracket(at)?;
+                true
             }
             '$' => {
                 self.out.push_str(r"\z");
-                repeatable = false;
+                false
             }
             '(' => {
                 self.group(at)?;
-                repeatable = false;
+                false
             }
-            ')' => self.out.push(')'),
-            '|' => {
-                self.out.push('|');
-                repeatable = false;
+            ')' | '^' | '|' => {
+                self.out.push(c);
+                c == ')'
             }
             '*' | '+' | '?' => {
-                let mut bytes = [0; 4];
-                self.quantifier(at, c.encode_utf8(&mut bytes))?;
-                repeatable = false;
+                self.quantifier(at, &c.to_string())?;
+                false
             }
-            '{' => match bounds(self.rest()) {
+            _ => match bounds(self.rest()).filter(|_| c == '{') {
                 Some(bounds) => {
                     let bounds = format!("{{{bounds}}}");
                     self.take(&bounds[1..]);
                     self.quantifier(at, &bounds)?;
-                    repeatable = false;
+                    false
                 }
-                None => self.literal(c),
+                None => {
+                    literal(c, &mut self.out);
+                    true
+                }
             },
-            _ => self.literal(c),
-        }
-        self.repeatable = repeatable;
+        };
         Ok(())
     }
 
@@ -201,10 +199,6 @@ impl Translator<'_> {
             }
         }
         Err((at, PatternError::Syntax))
-    }
-
-    fn literal(&mut self, c: char) {
-        literal(c, &mut self.out);
     }
 
     fn class(&mut self, class: &str, negated: bool) {

@@ -44,7 +44,7 @@ impl<'a> Schema<'a> {
     ///
     /// # Errors
     /// The search exceeds the budget.
-    pub fn declared_names(&self, budget: &mut Budget) -> Result<Vec<&'a str>, OverBudget> {
+    pub(super) fn declared_names(&self, budget: &mut Budget) -> Result<Vec<&'a str>, OverBudget> {
         let mut found = BTreeSet::new();
         for sub in self.reached([self.root], Reach::Any, budget)? {
             for properties in self.properties(sub) {

@@ -23,7 +23,7 @@ macro_rules! schemas {
 }
 
 /// The schemas of the project by name, sorted.
-pub const PROJECT: &[(&str, &str)] = schemas!("":
+const PROJECT: &[(&str, &str)] = schemas!("":
     "agents.lock"
     "agents.resolution"
     "ds.mova_agent_run_summary_v1"

@@ -83,7 +83,7 @@ pub(super) fn index(token: &str) -> Option<usize> {
 }
 
 /// Returns the pointer to the innermost value that contains an offset of the document's text.
-pub fn locate(root: &Node<'_>, offset: u32) -> String {
+pub(super) fn locate(root: &Node<'_>, offset: u32) -> String {
     let mut pointer = String::new();
     let mut node = root;
     while node.span.start != offset {

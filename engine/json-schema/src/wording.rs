@@ -81,7 +81,7 @@ fn cut(text: &str) -> String {
 /// Writes JSON until it is long enough. The depth of the document bounds the recursion.
 fn write(node: &Node<'_>, out: &mut String) {
     let part = |text: &str, out: &mut String| {
-        // The rest is longer than what is shown, wherever a character ends.
+        // The rest is never shown, wherever a character ends.
         let end = text.floor_char_boundary((SHOWN + 4).min(text.len()));
         write_string(&text[..end], out);
     };

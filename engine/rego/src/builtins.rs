@@ -11,10 +11,10 @@ use regorus::{Engine, Value};
 
 type Function = fn(&mut Meter, &[Value]) -> Result<Value, Error>;
 
-/// How a policy pays for a built-in.
+/// The cost of a built-in.
 #[derive(Clone, Copy)]
 pub(super) enum Cost {
-    /// Not at all: it takes no longer for large values than for small ones.
+    /// Free: it takes no longer for large values than for small ones.
     Flat,
     /// By its arguments: it reads all of them, and its result is not larger than they are.
     Arguments,

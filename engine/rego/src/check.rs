@@ -111,7 +111,7 @@ fn format(format: &Expr, problems: &mut Problems<'_>) {
     }
 }
 
-/// Returns the path from `data` on that a path in a module stands for.
+/// Returns the full path, from `data` on, of a path in a module.
 fn full_path<'m>(module: &'m Module, path: &[&'m str]) -> Path<'m> {
     let (first, rest) = path.split_first().unwrap_or((&"", &[]));
     if *first == "data" {
@@ -219,7 +219,7 @@ impl<'m> Rules<'m> {
     /// Refuses a rule that depends on itself, or needs too many levels. The rules are visited
     /// without recursion: a chain of them may be as long as the policy.
     fn levels(&self, module: &Module, problems: &mut Problems<'_>) {
-        // The levels that a path needs; none while those below it are being counted.
+        // The levels that a path needs; `None` while those below it are being counted.
         let mut levels: BTreeMap<&Path<'_>, Option<u32>> = BTreeMap::new();
         for start in self.by_path.keys() {
             if levels.contains_key(start) {
@@ -326,7 +326,7 @@ fn own_levels(rule: &Rule) -> u32 {
     4 + loops.saturating_mul(2) + depth
 }
 
-/// Returns the names that are declared within a rule and stand for no other rule there.
+/// Returns the names that are local to a rule.
 pub(super) fn locals(rule: &Rule) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     let mut patterns: Vec<&Expr> = rule.parameters.iter().flatten().collect();

@@ -110,7 +110,7 @@ impl Calls {
             return;
         }
         for key in &rule.keys {
-            // In the paths of some heads the evaluator accepts calls only around what is built.
+            // In the paths of some heads the evaluator accepts calls only around constructed values.
             if is_built(key) {
                 self.wrap(added::KEY, key);
             } else {
@@ -208,7 +208,7 @@ impl Calls {
         }
     }
 
-    /// Instruments one side of a unification: it takes a value apart, or is compared with the other.
+    /// Instruments one side of a unification: it matches a value, or is compared with the other.
     fn side(&mut self, side: &Expr, other: &Expr) {
         if matches!(side.kind, ExprKind::Name(_)) || is_built(side) || other.is_literal() {
             self.pattern(side);
@@ -217,7 +217,7 @@ impl Calls {
         }
     }
 
-    /// Instruments an expression that is compared with a value or takes it apart, and builds none.
+    /// Instruments an expression that matches a value, and builds none.
     fn pattern(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::List(parts) | ExprKind::Object(parts) => {
@@ -268,7 +268,7 @@ impl Calls {
                 self.value(of);
                 self.pattern(key);
             }
-            // What is compared with a literal costs no more than the literal.
+            // A comparison with a literal costs no more than the literal.
             ExprKind::Binary(left, Op::Equal | Op::Order, right)
                 if !left.is_literal() && !right.is_literal() =>
             {
@@ -289,7 +289,7 @@ impl Calls {
     }
 }
 
-/// Whether an expression builds an array, a set or an object that is not a literal.
+/// Returns whether an expression builds an array, a set or an object that is not a literal.
 fn is_built(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::List(_) | ExprKind::Object(_)) && !expr.is_literal()
 }

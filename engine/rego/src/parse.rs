@@ -109,7 +109,7 @@ impl<'t> Parser<'t> {
         self.token().span.of(self.text)
     }
 
-    /// Whether the token is this sign or keyword.
+    /// Returns whether the token is this sign or keyword.
     fn is(&self, text: &str) -> bool {
         matches!(self.token().kind, Kind::Sign | Kind::Word) && self.text() == text
     }
@@ -258,7 +258,7 @@ impl<'t> Parser<'t> {
         self.word()
     }
 
-    /// Whether no space precedes the token.
+    /// Returns whether no space precedes the token.
     fn adjacent(&self) -> bool {
         self.start() == self.end()
     }

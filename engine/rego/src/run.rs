@@ -93,7 +93,7 @@ impl Program {
         Some((module, known.unwrap_or(Span::new(offset, offset))))
     }
 
-    /// Evaluates a query with an input of so many bytes. Returns its value, and the places of the
+    /// Evaluates a query with an input of a number of bytes. Returns its value, and the places of the
     /// rules whose bodies held.
     pub(super) fn evaluate(
         &self,

@@ -104,8 +104,8 @@ fn report(
     report.help(format!("use one of the known values: {listed}"));
 }
 
-/// Reports the rules that held in none of some decisions, with the paths that they read. Reports
-/// nothing if a decision failed.
+/// Reports the rules that held in no decision, with the paths that they read. Reports nothing if a
+/// decision failed.
 pub fn unused_rules<'r>(
     policy: &Policy,
     decisions: impl IntoIterator<Item = &'r PolicyDecision>,

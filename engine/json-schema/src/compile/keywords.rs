@@ -118,7 +118,7 @@ impl<'a> Compiler<'a, '_> {
                 }
             }
             Keyword::PropertyNames => Some(Check::PropertyNames(self.intern(at)?)),
-            // The first of these keywords that is present stands for all.
+            // The first of these keywords that is present compiles all.
             Keyword::Properties | Keyword::PatternProperties | Keyword::AdditionalProperties => {
                 let mut earlier = [Keyword::Properties, Keyword::PatternProperties].iter();
                 if earlier.any(|it| *it < at.keyword && fields.get(*it).is_some()) {
