@@ -5,7 +5,7 @@ use crate::bindings::exports::agent::engine::schemas::{
     self, CoreBorrow, Diagnostic, Guest, GuestCore, Listing, NamedText, Schema,
 };
 use crate::convert::{all, strings};
-use agent_api::schema::{Described, Library};
+use agent_api::schema::{Library, LibrarySchema};
 use agent_api::{explain, render};
 use std::sync::Arc;
 
@@ -53,8 +53,8 @@ impl GuestCore for Core {
     }
 }
 
-impl From<Described> for Schema {
-    fn from(schema: Described) -> Self {
+impl From<LibrarySchema> for Schema {
+    fn from(schema: LibrarySchema) -> Self {
         Self {
             name: schema.name.to_owned(),
             description: schema.description,

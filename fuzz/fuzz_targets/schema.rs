@@ -20,8 +20,8 @@ fuzz_target!(|bytes: &[u8]| {
         let found = match Schema::compile(&schema, &documents, Draft::Draft202012, &mut budget) {
             Ok(schema) => schema.check(&instance, &mut budget).map_err(|_| ()),
             Err(Refused::OverBudget(_)) => Err(()),
-            Err(Refused::Flaws(flaws)) => {
-                assert!(!flaws.is_empty());
+            Err(Refused::Invalid(errors)) => {
+                assert!(!errors.is_empty());
                 return (None, budget.spent());
             }
         };

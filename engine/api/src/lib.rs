@@ -77,7 +77,7 @@ pub mod explain {
 
 /// The schemas of the project.
 pub mod schema {
-    pub use agent_json_schema::{Described, Library};
+    pub use agent_json_schema::{Library, LibrarySchema};
 }
 
 /// Policies in Rego.

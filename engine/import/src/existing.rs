@@ -4,7 +4,7 @@ use super::field::Scalars;
 use super::output::{Base, NewValue, Printer};
 use agent_diagnostic::Problems;
 use agent_model::{Index, Rank, ServerView};
-use agent_syntax::json::{Kind, Reader, Syntax, parse_value, report};
+use agent_syntax::json::{Kind, Reader, SyntaxError, parse_value, report};
 use agent_syntax::{Entry, Node};
 use agent_text::DocumentKind;
 
@@ -126,7 +126,7 @@ impl<'i> ExistingEntry<'i> {
 }
 
 /// Returns the members of an index beside its servers.
-fn beside<'i>(reader: &mut Reader<'i>) -> Result<Option<Vec<Entry<'i>>>, Box<Syntax>> {
+fn beside<'i>(reader: &mut Reader<'i>) -> Result<Option<Vec<Entry<'i>>>, Box<SyntaxError>> {
     if reader.kind()? != Kind::Object {
         return Ok(None);
     }

@@ -1,103 +1,107 @@
-//! The arguments of a call against the input schema of what is called \[1\].
+//! The arguments of a call, against the input schema of the tool \[1\].
 
-use super::{Budget, Json, OverBudget, Refused, Schema, Violation, with_schema};
-use agent_syntax::{Entry, Node, Value};
+use super::arena::Schema;
+use super::budget::{Budget, OverBudget};
+use super::json::{Json, with_schema};
+use super::keyword::entries;
+use super::schema_error::Refused;
+use super::violation::Violation;
+use agent_syntax::{Entry, Node};
 use agent_text::Span;
 
-/// At most this many flaws of a schema are told: whoever calls a tool can't mend them.
-const FLAWS: usize = 5;
+/// Maximum errors to report of a schema, because the caller of a tool can't correct them.
+const SCHEMA_ERRORS: usize = 5;
 
-/// Why a schema of a tool says nothing.
+/// The reason why the schema of a tool can't be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unusable {
-    /// It can't be used.
+    /// The schema is missing or invalid.
     Schema {
-        /// A predicate about it, such as `can't be used: …`.
+        /// A predicate about the schema, such as `can't be used: …`.
         message: String,
     },
-    /// It takes too much to tell.
+    /// Compiling the schema, or the check, exceeds the budget.
     Budget(OverBudget),
 }
 
-/// Why arguments are not accepted.
+/// The reason why arguments are not accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgumentProblem {
-    /// The schema says nothing of them.
+    /// The schema can't be used.
     Unusable(Unusable),
-    /// A name that the schema does not declare.
+    /// An undeclared argument.
     Unknown {
         /// The name.
         name: String,
-        /// Where it stands in the plan.
+        /// The place in the plan.
         span: Span,
-        /// The declared name that is spelled most nearly so.
+        /// The most similar declared name.
         nearest: Option<String>,
     },
-    /// A value that is not as the schema asks.
+    /// A violation of the schema.
     Invalid {
-        /// Which part of the arguments, as a JSON pointer.
+        /// The part of the arguments, as a JSON pointer.
         pointer: String,
-        /// Where it stands in the plan.
+        /// The place in the plan.
         span: Span,
-        /// What it has to be and what it is: a predicate.
+        /// A predicate about the part, as in [`Violation::message`].
         message: String,
-        /// Where the schema says so, as a JSON pointer.
+        /// The place of the keyword in the schema, as a JSON pointer.
         rule: String,
     },
 }
 
-/// Returns the problems of arguments by the input schema of their tool. Their text begins at `offset`
-/// of the plan. A tool without a schema can't be called.
+/// Returns all problems of the arguments, whose text begins at `offset` of the plan, by the schema of
+/// their tool. A tool without a schema can't be called.
 ///
-/// The schema is read by draft 2020-12, or by draft-07 where it says so. Arguments are an object,
-/// whether or not it says so. At its top level only declared names may stand, unless the schema has
-/// an `additionalProperties` that allows others.
+/// The schema is of draft 2020-12, or of draft-07 if its `$schema` says so. Arguments must be an
+/// object, even if the schema does not require it. All their names must be declared, unless an
+/// `additionalProperties` of the schema allows others.
 pub fn arguments(
     schema: Option<&str>,
     arguments: Json<'_, '_>,
     offset: u32,
     budget: &mut Budget,
 ) -> Vec<ArgumentProblem> {
-    let checked = of_tool(schema, budget, |schema, budget| {
+    let checked = with_tool_schema(schema, budget, |schema, budget| {
         check(schema, arguments.node(), offset, budget)
     });
-    let unusable = |it| vec![ArgumentProblem::Unusable(it)];
-    match checked {
-        Ok(Ok(problems)) => problems,
-        Ok(Err(over)) => unusable(Unusable::Budget(over)),
-        Err(all) => all.into_iter().map(ArgumentProblem::Unusable).collect(),
-    }
+    checked.unwrap_or_else(|all| all.into_iter().map(ArgumentProblem::Unusable).collect())
 }
 
-/// Why nothing can be checked by a schema of a tool, whatever is to be checked; nothing if it can.
+/// Returns the reasons why the schema of a tool can't be used.
 pub fn unusable(schema: Option<&str>, budget: &mut Budget) -> Vec<Unusable> {
-    of_tool(schema, budget, |_, _| ()).err().unwrap_or_default()
+    let usable = with_tool_schema(schema, budget, |_, _| Ok(()));
+    usable.err().unwrap_or_default()
 }
 
-/// Look at a schema that a tool has.
-fn of_tool<R>(
+/// Calls a function with the schema of a tool.
+fn with_tool_schema<R>(
     schema: Option<&str>,
     budget: &mut Budget,
-    look: impl FnOnce(&Schema<'_>, &mut Budget) -> R,
+    look: impl FnOnce(&Schema<'_>, &mut Budget) -> Result<R, OverBudget>,
 ) -> Result<R, Vec<Unusable>> {
     let Some(schema) = schema else {
         let message = "is missing".to_owned();
         return Err(vec![Unusable::Schema { message }]);
     };
-    let looked = with_schema(schema, budget, |schema, budget| match schema {
-        Ok(schema) => Ok(look(&schema, budget)),
-        Err(Refused::OverBudget(over)) => Err(vec![Unusable::Budget(over)]),
-        Err(Refused::Flaws(flaws)) => {
-            let flaws = flaws.iter().take(FLAWS).map(|flaw| {
-                let message = flaw.message();
-                Unusable::Schema {
-                    message: format!("can't be used, at `{}`: {message}", flaw.pointer),
-                }
-            });
-            Err(flaws.collect())
-        }
+    let looked = with_schema(schema, budget, |schema, budget| {
+        look(&schema?, budget).map_err(Refused::OverBudget)
     });
-    looked.unwrap_or_else(|| Err(vec![unreadable()]))
+    looked
+        .ok_or_else(|| vec![unreadable()])?
+        .map_err(|refused| match refused {
+            Refused::OverBudget(over) => vec![Unusable::Budget(over)],
+            Refused::Invalid(errors) => {
+                let errors = errors.iter().take(SCHEMA_ERRORS);
+                let messages = errors.map(|error| {
+                    format!("can't be used, at `{}`: {}", error.pointer, error.message())
+                });
+                messages
+                    .map(|message| Unusable::Schema { message })
+                    .collect()
+            }
+        })
 }
 
 fn unreadable() -> Unusable {
@@ -112,17 +116,13 @@ fn check(
     budget: &mut Budget,
 ) -> Result<Vec<ArgumentProblem>, OverBudget> {
     let violations = schema.check(arguments, budget)?;
-    let is_object = matches!(arguments.value, Value::Mapping(_));
-    // One that is told already is that of the whole.
-    if !is_object
-        && !violations
-            .iter()
-            .any(|it| it.keyword == "type" && it.instance.is_empty())
-    {
+    let of_type = |it: &Violation| it.keyword == "type" && it.instance.is_empty();
+    // The schema may report the type already.
+    if entries(arguments).is_none() && !violations.iter().any(of_type) {
         return Ok(vec![ArgumentProblem::Invalid {
             pointer: String::new(),
             span: moved(arguments.span, offset),
-            message: "must be an object, as all arguments of tools are".to_owned(),
+            message: "must be an object, like the arguments of every tool".to_owned(),
             rule: "/type".to_owned(),
         }]);
     }
@@ -139,7 +139,7 @@ fn check(
             let Violation {
                 instance, message, ..
             } = cause;
-            format!("; nearest is the one by which `args{instance}` {message}")
+            format!("; in the nearest alternative, `args{instance}` {message}")
         });
         ArgumentProblem::Invalid {
             pointer: violation.instance,
@@ -151,15 +151,15 @@ fn check(
     Ok(found)
 }
 
-/// The arguments that nothing declares, and what may be meant. What the schema itself refuses is
-/// told by its violation.
+/// Returns the undeclared arguments, each with a similar name. The violations of the schema cover
+/// those that the schema itself refuses.
 fn unknown<'n, 't>(
     schema: &Schema<'_>,
     arguments: &'n Node<'t>,
     violations: &[Violation],
     budget: &mut Budget,
 ) -> Result<Vec<(&'n Entry<'t>, Option<String>)>, OverBudget> {
-    let Value::Mapping(entries) = &arguments.value else {
+    let Some(entries) = entries(arguments) else {
         return Ok(Vec::new());
     };
     if schema.explicit_additional_properties(budget)? {
@@ -167,8 +167,8 @@ fn unknown<'n, 't>(
     }
     let mut found = Vec::new();
     for entry in entries {
-        let told = violations.iter().any(|it| it.span == entry.key_span);
-        if !told && !schema.declares_property(&entry.key, budget)? {
+        let reported = violations.iter().any(|it| it.span == entry.key_span);
+        if !reported && !schema.declares_property(&entry.key, budget)? {
             let names = schema.declared_names(budget)?;
             let meant = budget.likeness().nearest(&entry.key, names, 1);
             found.push((entry, meant.first().map(|name| (*name).to_owned())));
@@ -177,7 +177,7 @@ fn unknown<'n, 't>(
     Ok(found)
 }
 
-/// A place in the arguments as one in the plan.
+/// Returns the place in the plan of a place in the arguments.
 fn moved(span: Span, offset: u32) -> Span {
     Span {
         start: span.start + offset,

@@ -1,39 +1,39 @@
-//! How much work a schema may make: counted, never measured, so that a verdict is the same on
-//! every machine.
+//! The budget of compilations and checks: counted, never measured, so that a verdict is the same
+//! on every machine.
 
 use agent_text::Likeness;
 
-/// How many steps a [`Budget`] has. A step is some 25 ns of native work: a keyword that is
-/// evaluated, a value that is compared, a few bytes of a string that are looked at.
+/// Steps of a [`Budget`]. A step is some 25 ns of native work: the evaluation of a keyword, the
+/// comparison of a value, or the inspection of a few bytes of a string.
 pub const STEP_LIMIT: u64 = 2_000_000;
 
-/// How many bytes of a text are read in a step.
+/// Bytes of a text that are read in a step.
 const BYTES_PER_STEP: u64 = 8;
 
-/// How many subschemas may be under evaluation inside each other. An instance is at most 128
-/// values deep; what takes more than this goes round in a circle, or nearly.
+/// Maximum depth of nested evaluations of subschemas. An instance is at most 128 values deep, so
+/// deeper evaluations are circular, or nearly.
 pub const EVALUATION_DEPTH_LIMIT: u32 = 512;
 
-/// Why an evaluation ended without a verdict. Everything that is decided by one has to be a no.
+/// The reason why an evaluation ended without a verdict. Callers must then refuse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OverBudget {
-    /// It takes more steps than there are.
+    /// The evaluation exceeds the steps.
     Steps,
-    /// It takes more than [`EVALUATION_DEPTH_LIMIT`] subschemas inside each other.
+    /// The evaluation exceeds [`EVALUATION_DEPTH_LIMIT`].
     Depth,
 }
 
 impl OverBudget {
-    /// The reason in a few words, without a final stop.
+    /// Returns the reason in a few words, without a final stop.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Steps => "the schema takes too many steps",
-            Self::Depth => "the schema refers to itself without an end",
+            Self::Depth => "the schema refers to itself without end",
         }
     }
 }
 
-/// The steps that are left. One budget may serve several compilations and checks.
+/// The remaining steps. One budget may serve several compilations and checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
     left: u64,
@@ -48,12 +48,12 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// [`STEP_LIMIT`] steps.
+    /// Returns a budget of [`STEP_LIMIT`] steps.
     pub fn new() -> Self {
         Self::of(STEP_LIMIT)
     }
 
-    /// So many steps.
+    /// Returns a budget of a number of steps.
     pub fn of(steps: u64) -> Self {
         Self {
             left: steps,
@@ -62,39 +62,33 @@ impl Budget {
         }
     }
 
-    /// What is spelled nearly alike. It is counted by itself, because no verdict depends on it.
+    /// Returns the search for similar names. It has its own budget, because no verdict depends on
+    /// it.
     pub fn likeness(&mut self) -> &mut Likeness {
         &mut self.likeness
     }
 
-    /// Spend what it takes to read a text that was read before: it may be asked for again and again.
+    /// Charges for reading a text that was read before, because a caller may read it repeatedly.
     ///
     /// # Errors
-    /// There is not as much left.
+    /// The remaining steps do not suffice.
     pub fn read(&mut self, text: &str) -> Result<(), OverBudget> {
         self.charge(text.len() as u64 / BYTES_PER_STEP)
     }
 
-    /// How many steps were spent; never more than there were.
+    /// Returns the number of spent steps; at most the limit.
     pub fn spent(&self) -> u64 {
         self.limit - self.left
     }
 
-    /// Spend steps. A budget that is spent stays spent.
+    /// Spends steps. After an error no steps remain.
     ///
     /// # Errors
-    /// There are not as many left.
+    /// The remaining steps do not suffice.
     pub fn charge(&mut self, steps: u64) -> Result<(), OverBudget> {
-        match self.left.checked_sub(steps) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
-            None => {
-                self.left = 0;
-                Err(OverBudget::Steps)
-            }
-        }
+        let left = self.left.checked_sub(steps);
+        self.left = left.unwrap_or(0);
+        left.map(drop).ok_or(OverBudget::Steps)
     }
 }
 

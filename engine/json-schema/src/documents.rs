@@ -1,54 +1,55 @@
-//! The documents that schemas may refer to, and what in them has a name.
+//! The documents that schemas may refer to, and the names in them.
 
-use super::dialect::{Dialect, Draft};
-use super::keyword::{Fields, Keyword};
+use super::keyword::{Dialect, Draft, Fields, Keyword, entries, text};
+use super::pointer::{child, locate};
 use super::uri;
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Node, Value};
+use agent_text::Span;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// The metaschemas of both drafts, which are public standards, as one list.
 const METASCHEMAS: &str = include_str!("metaschemas.json");
 
-/// How long an identifier may be once it is resolved, in bytes.
+/// Maximum length of a resolved identifier, in bytes.
 pub const URI_LIMIT: usize = 2_048;
 
-/// How many schemas within a document may have an identifier of their own.
+/// Maximum schemas with an identifier of their own within a document.
 pub const IDENTIFIER_LIMIT: usize = 1_000;
 
-/// Where a value stands: the number of its document, and its first byte there. No two values of a
-/// document begin at the same one.
+/// The place of a value: the number of its document, and the offset of its first byte. No two values
+/// of a document have the same offset.
 pub(super) type Place = (u32, u32);
 
-/// Schemas that others may refer to, by their URIs. Nothing else is ever loaded: a reference to
-/// what is not here is a flaw.
+/// Schemas that others may refer to, by their URIs. Nothing else is ever loaded: a reference to an
+/// unknown document is an error.
 #[derive(Debug, Default)]
 pub struct Documents<'a> {
-    known: Names<'a>,
+    registry: Registry<'a>,
     metaschemas: OnceLock<Vec<Node<'static>>>,
 }
 
 impl<'a> Documents<'a> {
-    /// None, apart from the metaschemas of both drafts.
+    /// Returns the metaschemas of both drafts.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Add a document under the absolute URI, without a fragment, that it is to be found at. Its
-    /// own `$id` is known as well. `draft` is what it is read by where it has no `$schema`.
+    /// Adds a document under an absolute URI without a fragment, and under its own `$id`. `draft`
+    /// applies if it has no `$schema`.
     ///
-    /// The tree has to be one that was read from a text: its spans tell its values apart. Of two
-    /// documents of one URI the first is kept.
+    /// The tree must come from a text, because spans identify values. The first of two documents
+    /// with the same URI is kept.
     pub fn add(&mut self, uri: &str, root: &'a Node<'a>, draft: Draft) {
-        self.known.add(uri, root, draft);
+        self.registry.add(uri, root, draft);
     }
 
-    pub(super) fn names(&self) -> &Names<'a> {
-        &self.known
+    pub(super) fn registry(&self) -> &Registry<'a> {
+        &self.registry
     }
 
-    /// The metaschemas, read when they are first asked for.
+    /// Returns the metaschemas. The first call reads them.
     pub(super) fn metaschemas(&'a self) -> &'a [Node<'a>] {
         self.metaschemas.get_or_init(|| {
             let list = parse_value(&mut Reader::new(METASCHEMAS)).map(|list| list.value);
@@ -61,30 +62,28 @@ impl<'a> Documents<'a> {
     }
 }
 
-/// A schema with an identifier of its own, or the root of a document.
+/// A schema resource: a schema with an identifier of its own, or the root of a document.
 #[derive(Debug)]
 pub(super) struct Resource<'a> {
-    /// Absolute, or relative where nothing says to what; empty for a root without a name.
+    /// Absolute; relative without an absolute base; empty for a root without a name.
     pub(super) uri: String,
     pub(super) document: u32,
     pub(super) root: &'a Node<'a>,
-    /// What it is read by, which is told by its own `$schema`, or that of what it stands in.
-    pub(super) schema: Schema<'a>,
-    /// The schemas in it that have a name, whether for `$dynamicRef` as well, by name.
+    metaschema: Metaschema<'a>,
+    /// The schemas with an anchor, by its name, and whether the anchor is dynamic.
     pub(super) anchors: BTreeMap<&'a str, (&'a Node<'a>, bool)>,
 }
 
-/// What tells the draft of a resource.
+/// The metaschema of a resource: that of its own `$schema`, or of the surrounding resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Schema<'a> {
-    /// One of the two drafts.
+enum Metaschema<'a> {
     Draft(Draft),
-    /// Another metaschema.
+    /// Another metaschema: its `$schema` and the URI in it.
     Other(&'a Node<'a>, &'a str),
 }
 
-impl Schema<'_> {
-    /// The draft by which schemas are found in schemas.
+impl Metaschema<'_> {
+    /// Returns the draft by which subschemas are found.
     fn draft(self) -> Draft {
         match self {
             Self::Draft(draft) => draft,
@@ -93,33 +92,31 @@ impl Schema<'_> {
     }
 }
 
-/// All that has a name in some documents, beside those of others, which are shared and not copied:
-/// their numbers go before.
+/// The named schemas of some documents. Those of another registry are shared, and have the lower
+/// numbers.
 #[derive(Debug, Default)]
-pub(super) struct Names<'a> {
-    others: Option<&'a Names<'a>>,
-    pub(super) documents: List<'a, Document<'a>>,
-    pub(super) resources: List<'a, Resource<'a>>,
-    /// Resources by URI.
+pub(super) struct Registry<'a> {
+    shared: Option<&'a Registry<'a>>,
+    pub(super) documents: SharedList<'a, Document<'a>>,
+    pub(super) resources: SharedList<'a, Resource<'a>>,
     by_uri: BTreeMap<String, u32>,
-    /// Resources by where they stand.
     by_place: BTreeMap<Place, u32>,
     /// Identifiers that another resource has already.
     pub(super) taken: Vec<&'a Node<'a>>,
     /// Identifiers that are too long, or too many.
     pub(super) excessive: Vec<&'a Node<'a>>,
-    /// How many schemas within the last document have an identifier.
+    /// The number of identifiers within the last document.
     embedded: usize,
 }
 
-/// A list that goes on behind another one, which is shared.
+/// A list that continues a shared one.
 #[derive(Debug)]
-pub(super) struct List<'a, T> {
+pub(super) struct SharedList<'a, T> {
     shared: &'a [T],
     own: Vec<T>,
 }
 
-impl<T> Default for List<'_, T> {
+impl<T> Default for SharedList<'_, T> {
     fn default() -> Self {
         Self {
             shared: &[],
@@ -128,17 +125,13 @@ impl<T> Default for List<'_, T> {
     }
 }
 
-impl<'a, T> List<'a, T> {
-    /// One that goes on behind another, which goes on behind none.
-    fn behind(other: &'a Self) -> Self {
+impl<'a, T> SharedList<'a, T> {
+    /// Returns a list that continues one without a shared part.
+    fn after(other: &'a Self) -> Self {
         Self {
             shared: &other.own,
             own: Vec::new(),
         }
-    }
-
-    fn len(&self) -> usize {
-        self.shared.len() + self.own.len()
     }
 
     pub(super) fn get(&self, number: u32) -> &T {
@@ -149,59 +142,62 @@ impl<'a, T> List<'a, T> {
         }
     }
 
-    /// One of its own: what is shared does not change.
+    /// Returns an item of the list's own: shared items don't change.
     fn get_mut(&mut self, number: u32) -> &mut T {
         &mut self.own[number as usize - self.shared.len()]
     }
 
-    /// Add an item. The answer is its number.
+    /// Adds an item and returns its number.
     fn push(&mut self, item: T) -> u32 {
         self.own.push(item);
-        self.len() as u32 - 1
+        (self.shared.len() + self.own.len()) as u32 - 1
     }
 }
 
-/// A document, and the URI it was added under, which is empty for the schema that is compiled.
-#[derive(Debug)]
-pub(super) struct Document<'a> {
-    pub(super) uri: String,
-    pub(super) root: &'a Node<'a>,
+impl SharedList<'_, Document<'_>> {
+    /// Returns the URI of a document, if it has one, and the pointer to a place in it.
+    pub(super) fn locate(&self, document: u32, span: Span) -> (Option<String>, String) {
+        let Document { uri, root } = self.get(document);
+        let uri = (!uri.is_empty()).then(|| uri.clone());
+        (uri, locate(root, span.start))
+    }
 }
 
-impl<'a> Names<'a> {
-    /// None of its own yet.
-    pub(super) fn beside(others: &'a Self) -> Self {
+/// A document with the URI of [`Documents::add`], which is empty for the compiled schema.
+#[derive(Debug)]
+pub(super) struct Document<'a> {
+    uri: String,
+    root: &'a Node<'a>,
+}
+
+impl<'a> Registry<'a> {
+    /// Returns a registry that shares the content of another.
+    pub(super) fn after(shared: &'a Self) -> Self {
         Self {
-            others: Some(others),
-            documents: List::behind(&others.documents),
-            resources: List::behind(&others.resources),
+            shared: Some(shared),
+            documents: SharedList::after(&shared.documents),
+            resources: SharedList::after(&shared.resources),
             ..Self::default()
         }
     }
 
-    /// Add a document. The answer is the number of its root resource.
+    /// Adds a document and returns the number of its root resource.
     pub(super) fn add(&mut self, uri: &str, root: &'a Node<'a>, draft: Draft) -> u32 {
         self.embedded = 0;
         let document = self.documents.push(Document {
             uri: uri.to_owned(),
             root,
         });
-        let resource = self.new_resource(
-            uri::split(uri).0.to_owned(),
-            document,
-            root,
-            Schema::Draft(draft),
-        );
+        let uri = uri::split(uri).0.to_owned();
+        let resource = self.new_resource(uri, document, root, Metaschema::Draft(draft));
         self.scan(root, resource, true);
         resource
     }
 
-    /// Add a metaschema, by its own identifier.
+    /// Adds a metaschema under its own identifier.
     pub(super) fn add_metaschema(&mut self, root: &'a Node<'a>) {
-        if let Value::Mapping(entries) = &root.value {
-            let id = Fields::new(entries).text(Keyword::Id).unwrap_or_default();
-            self.add(uri::split(id).0, root, Draft::Draft202012);
-        }
+        let id = child(root, "$id").and_then(text).unwrap_or_default();
+        self.add(uri::split(id).0, root, Draft::Draft202012);
     }
 
     fn new_resource(
@@ -209,13 +205,13 @@ impl<'a> Names<'a> {
         uri: String,
         document: u32,
         root: &'a Node<'a>,
-        schema: Schema<'a>,
+        metaschema: Metaschema<'a>,
     ) -> u32 {
         let number = self.resources.push(Resource {
             uri: uri.clone(),
             document,
             root,
-            schema,
+            metaschema,
             anchors: BTreeMap::new(),
         });
         self.name(uri, number);
@@ -223,111 +219,104 @@ impl<'a> Names<'a> {
         number
     }
 
-    /// Let a resource be found by a URI, if no other one is.
+    /// Registers a resource under a URI, unless another one has it.
     fn name(&mut self, uri: String, resource: u32) {
         if self.at(&uri).is_none() {
             self.by_uri.insert(uri, resource);
         }
     }
 
-    /// Note the names in a schema, which stands in a resource, and in the schemas in it. The
-    /// recursion is bounded by the depth of the document.
+    /// Registers the names of a schema in a resource, and of the schemas in it. The depth of the
+    /// document bounds the recursion.
     fn scan(&mut self, node: &'a Node<'a>, mut resource: u32, is_root: bool) {
-        let Value::Mapping(entries) = &node.value else {
+        let Some(entries) = entries(node) else {
             return;
         };
         let fields = Fields::new(entries);
-        let within = self.resources.get(resource).schema;
-        let schema = match (fields.get(Keyword::Schema), fields.text(Keyword::Schema)) {
-            (Some(node), Some(text)) => {
-                Draft::of(text).map_or(Schema::Other(node, text), Schema::Draft)
-            }
-            _ => within,
-        };
-        // A resource may be of another draft than what it stands in, and so is its `$id`.
-        let draft = schema.draft();
-        let older = draft == Draft::Draft07;
-        // In draft-07 a reference stands alone, whatever is beside it.
+        let mut metaschema = self.resources.get(resource).metaschema;
+        if let (Some(node), Some(uri)) = (fields.get(Keyword::Schema), fields.text(Keyword::Schema))
+        {
+            metaschema = Draft::of(uri).map_or(Metaschema::Other(node, uri), Metaschema::Draft);
+        }
+        // A resource may have another draft than the one around it, which applies to its `$id`.
+        let older = metaschema.draft() == Draft::Draft07;
+        // In draft-07 `$ref` disables the keywords beside it.
         let id = fields.text(Keyword::Id);
         let id = id.filter(|_| !older || fields.get(Keyword::Ref).is_none());
         let (name, fragment) = id.map_or(("", None), uri::split);
         if is_root {
-            self.resources.get_mut(resource).schema = schema;
+            self.resources.get_mut(resource).metaschema = metaschema;
         }
-        let named = !name.is_empty();
-        let base = &self.resources.get(resource).uri;
+        let Resource { uri, document, .. } = self.resources.get(resource);
+        let document = *document;
         let uri = if name.len() <= URI_LIMIT {
-            uri::resolve(base, name)
+            uri::resolve(uri, name)
         } else {
             String::new()
         };
         let many = !is_root && self.embedded >= IDENTIFIER_LIMIT;
-        if named && (uri.is_empty() || uri.len() > URI_LIMIT || many) {
+        if name.is_empty() {
+            // The schema belongs to the resource around it.
+        } else if uri.is_empty() || uri.len() > URI_LIMIT || many {
             self.excessive.extend(fields.get(Keyword::Id));
-        } else if named {
-            let known = self.at(&uri);
-            if is_root {
-                // A document has both names. What is compiled goes before what it is told of.
-                let document = self.resources.get(resource).document;
-                if self.documents.get(document).uri.is_empty() {
-                    self.by_uri.insert(uri.clone(), resource);
-                } else {
-                    self.name(uri.clone(), resource);
-                }
-                self.resources.get_mut(resource).uri = uri;
+        } else if is_root {
+            // A document has both names. The compiled schema takes precedence over shared ones.
+            if self.documents.get(document).uri.is_empty() {
+                self.by_uri.insert(uri.clone(), resource);
             } else {
-                if known.is_some() {
-                    self.taken.extend(fields.get(Keyword::Id));
-                }
-                self.embedded += 1;
-                let document = self.resources.get(resource).document;
-                resource = self.new_resource(uri, document, node, schema);
+                self.name(uri.clone(), resource);
             }
+            self.resources.get_mut(resource).uri = uri;
+        } else {
+            if self.at(&uri).is_some() {
+                self.taken.extend(fields.get(Keyword::Id));
+            }
+            self.embedded += 1;
+            resource = self.new_resource(uri, document, node, metaschema);
         }
-        let anchors = &mut self.resources.get_mut(resource).anchors;
+        let target = self.resources.get_mut(resource);
         if older {
             if let Some(fragment) = fragment.filter(|fragment| !fragment.is_empty()) {
-                anchors.entry(fragment).or_insert((node, false));
+                target.anchors.entry(fragment).or_insert((node, false));
             }
         } else {
             for (keyword, dynamic) in [(Keyword::DynamicAnchor, true), (Keyword::Anchor, false)] {
                 if let Some(anchor) = fields.text(keyword) {
-                    anchors.entry(anchor).or_insert((node, dynamic));
+                    target.anchors.entry(anchor).or_insert((node, dynamic));
                 }
             }
         }
-        let draft = self.resources.get(resource).schema.draft();
-        for subschema in fields.subschemas(draft) {
+        for subschema in fields.subschemas(target.metaschema.draft()) {
             self.scan(subschema, resource, false);
         }
     }
 
-    /// The resource of a URI.
+    /// Returns the resource of a URI.
     pub(super) fn at(&self, uri: &str) -> Option<u32> {
         let own = self.by_uri.get(uri).copied();
-        own.or_else(|| self.others?.at(uri))
+        own.or_else(|| self.shared?.at(uri))
     }
 
-    /// The resource whose root stands at a place.
+    /// Returns the resource whose root is at a place.
     pub(super) fn rooted(&self, place: Place) -> Option<u32> {
         let own = self.by_place.get(&place).copied();
-        own.or_else(|| self.others?.rooted(place))
+        own.or_else(|| self.shared?.rooted(place))
     }
 
-    /// What a resource is read by; the inner error is the `$schema` that is not known.
+    /// Returns the dialect of a resource.
+    ///
+    /// # Errors
+    /// The `$schema` is unknown.
     pub(super) fn dialect(&self, resource: u32) -> Result<Dialect, &'a Node<'a>> {
-        match self.resources.get(resource).schema {
-            Schema::Draft(draft) => Ok(Dialect::all(draft)),
-            Schema::Other(node, uri) => {
-                let metaschema = self.at(uri::split(uri).0);
-                let metaschema = metaschema.map(|it| self.resources.get(it));
-                // One of draft 2020-12, which may leave out vocabularies.
-                let declared = metaschema
-                    .filter(|it| it.schema == Schema::Draft(Draft::Draft202012))
-                    .and_then(|it| match &it.root.value {
-                        Value::Mapping(entries) => Fields::new(entries).get(Keyword::Vocabulary),
-                        _ => None,
-                    });
+        match self.resources.get(resource).metaschema {
+            Metaschema::Draft(draft) => Ok(Dialect::all(draft)),
+            Metaschema::Other(node, uri) => {
+                let resource = self.at(uri::split(uri).0);
+                let resource = resource.map(|it| self.resources.get(it));
+                // A metaschema of draft 2020-12 may omit vocabularies.
+                let declared = resource
+                    .filter(|it| it.metaschema == Metaschema::Draft(Draft::Draft202012))
+                    .and_then(|it| child(it.root, "$vocabulary"));
                 declared.and_then(Dialect::declared).ok_or(node)
             }
         }

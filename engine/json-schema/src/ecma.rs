@@ -1,56 +1,56 @@
-//! Patterns of ECMA-262 in the notation of the `regex` crate.
+//! Translation of ECMA-262 patterns to those of the `regex` crate.
 //!
-//! A pattern is read as ECMAScript reads it with the flag `u`, and with what many write outside of
-//! it: any punctuation may be escaped, and a bracket that opens nothing is itself. What needs more
-//! than linear time (look-around, back-references) is refused.
+//! The flag `u` applies, with two common extensions: any punctuation may be escaped, and an unpaired
+//! bracket matches itself. Look-around and back-references need more than linear time, and are
+//! refused.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// Why a pattern can't be used.
+/// The reason why a pattern can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternError {
     /// Look-ahead or look-behind.
     LookAround,
-    /// A reference to what a group matched.
+    /// A reference to the match of a group.
     BackReference,
-    /// Something else that is not supported, such as a property of characters that is not known,
-    /// or half of a surrogate pair.
+    /// An unsupported construct, such as an unknown property of characters, or half of a surrogate
+    /// pair.
     Unsupported,
-    /// No pattern at all.
+    /// A syntax error.
     Syntax,
-    /// More than [`PATTERN_LIMIT`](super::PATTERN_LIMIT) once its repetitions are written out, or
-    /// too long.
+    /// A pattern that is too long, or exceeds [`PATTERN_LIMIT`](super::PATTERN_LIMIT) with its
+    /// repetitions expanded.
     TooLarge,
 }
 
 impl PatternError {
-    /// The reason in a few words, without a final stop.
+    /// Returns the reason in a few words, without a final stop.
     pub fn reason(self) -> &'static str {
         match self {
             Self::LookAround => "look-around is not supported: it takes more than linear time",
             Self::BackReference => {
                 "references to groups are not supported: they take more than linear time"
             }
-            Self::Unsupported => "this is not supported",
-            Self::Syntax => "this is no pattern",
-            Self::TooLarge => "the pattern is too large once its repetitions are written out",
+            Self::Unsupported => "it contains an unsupported construct",
+            Self::Syntax => "it has a syntax error",
+            Self::TooLarge => "it is too large with its repetitions expanded",
         }
     }
 }
 
-/// Where in a pattern, in bytes, and why.
-pub(super) type Refused = (usize, PatternError);
+/// A place in a pattern, in bytes, and the error there.
+pub(super) type ErrorAt = (usize, PatternError);
 
-/// What `\s` stands for.
+/// The characters that `\s` matches.
 const SPACE: &str = r"\t\n\x0B\x0C\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}";
 const WORD: &str = "A-Za-z0-9_";
 const DIGIT: &str = "0-9";
-/// What `.` does not match.
+/// The characters that `.` does not match.
 const LINE_END: &str = r"\n\r\x{2028}\x{2029}";
 
-/// The categories of characters, by both names, and three more classes. Surrogates are not among
-/// them: no text holds one.
+/// The general categories, by both names, and three more classes. Surrogates are missing because
+/// no text contains one.
 const CATEGORIES: &str = "\
     L Letter LC Cased_Letter Lu Uppercase_Letter Ll Lowercase_Letter Lt Titlecase_Letter Lm \
     Modifier_Letter Lo Other_Letter M Mark Combining_Mark Mn Nonspacing_Mark Mc \
@@ -61,8 +61,8 @@ const CATEGORIES: &str = "\
     Other_Symbol Z Separator Zs Space_Separator Zl Line_Separator Zp Paragraph_Separator C \
     Other Cc Control cntrl Cf Format Co Private_Use Cn Unassigned Any ASCII Assigned";
 
-/// Write a pattern anew.
-pub(super) fn translate(pattern: &str) -> Result<String, Refused> {
+/// Translates a pattern.
+pub(super) fn translate(pattern: &str) -> Result<String, ErrorAt> {
     let mut translator = Translator {
         pattern,
         chars: pattern.char_indices().peekable(),
@@ -79,14 +79,14 @@ struct Translator<'p> {
     pattern: &'p str,
     chars: Peekable<CharIndices<'p>>,
     out: String,
-    /// Whether what was read last can be repeated.
+    /// Whether a quantifier may follow.
     repeatable: bool,
 }
 
-/// What an escape is within or outside of a class.
+/// The meaning of an escape.
 enum Escaped {
     One(char),
-    /// What stands between brackets, and whether everything else is meant.
+    /// The content of a bracketed class, and whether it is negated.
     Class(String, bool),
 }
 
@@ -108,78 +108,76 @@ impl Translator<'_> {
         taken
     }
 
-    /// Read a part of a pattern outside of classes.
-    fn term(&mut self, at: usize, c: char) -> Result<(), Refused> {
-        let mut repeatable = true;
-        match c {
+    /// Translates a character outside of classes, with what belongs to it.
+    fn term(&mut self, at: usize, c: char) -> Result<(), ErrorAt> {
+        self.repeatable = match c {
             '\\' => match self.rest().chars().next() {
-                Some('b') => {
+                Some(boundary @ ('b' | 'B')) => {
                     self.chars.next();
-                    self.out.push_str(r"(?-u:\b)");
-                    repeatable = false;
-                }
-                Some('B') => {
-                    self.chars.next();
-                    self.out.push_str(r"(?-u:\B)");
-                    repeatable = false;
+                    self.out.push_str(&format!(r"(?-u:\{boundary})"));
+                    false
                 }
                 Some('1'..='9' | 'k') => return Err((at, PatternError::BackReference)),
-                _ => match self.escape(at)? {
-                    Escaped::One(c) => self.literal(c),
-                    Escaped::Class(class, negated) => self.class(&class, negated),
-                },
+                _ => {
+                    match self.escape(at)? {
+                        Escaped::One(c) => literal(c, &mut self.out),
+                        Escaped::Class(class, negated) => self.class(&class, negated),
+                    }
+                    true
+                }
             },
-            '.' => self.class(LINE_END, true),
-            '[' => self.bracket(at)?,
-            '^' => {
-                self.out.push('^');
-                repeatable = false;
+            '.' => {
+                self.class(LINE_END, true);
+                true
+            }
+            '[' => {
+                self.bracket(at)?;
+                true
             }
             '$' => {
                 self.out.push_str(r"\z");
-                repeatable = false;
+                false
             }
             '(' => {
                 self.group(at)?;
-                repeatable = false;
+                false
             }
-            ')' => self.out.push(')'),
-            '|' => {
-                self.out.push('|');
-                repeatable = false;
+            ')' | '^' | '|' => {
+                self.out.push(c);
+                c == ')'
             }
             '*' | '+' | '?' => {
-                let mut bytes = [0; 4];
-                self.quantifier(at, c.encode_utf8(&mut bytes))?;
-                repeatable = false;
+                self.quantifier(at, &c.to_string())?;
+                false
             }
-            '{' => match bounds(self.rest()) {
+            _ => match bounds(self.rest()).filter(|_| c == '{') {
                 Some(bounds) => {
                     let bounds = format!("{{{bounds}}}");
                     self.take(&bounds[1..]);
                     self.quantifier(at, &bounds)?;
-                    repeatable = false;
+                    false
                 }
-                None => self.literal(c),
+                None => {
+                    literal(c, &mut self.out);
+                    true
+                }
             },
-            _ => self.literal(c),
-        }
-        self.repeatable = repeatable;
+        };
         Ok(())
     }
 
-    fn quantifier(&mut self, at: usize, quantifier: &str) -> Result<(), Refused> {
+    fn quantifier(&mut self, at: usize, quantifier: &str) -> Result<(), ErrorAt> {
         if !self.repeatable {
             return Err((at, PatternError::Syntax));
         }
         self.out.push_str(quantifier);
-        // Whether there is a match is the same for lazy ones.
+        // Lazy quantifiers match the same texts.
         self.take("?");
         Ok(())
     }
 
-    /// Nothing is captured: groups only hold together.
-    fn group(&mut self, at: usize) -> Result<(), Refused> {
+    /// Translates the opening of a group. No group captures.
+    fn group(&mut self, at: usize) -> Result<(), ErrorAt> {
         self.out.push_str("(?:");
         if !self.take("?") || self.take(":") {
             return Ok(());
@@ -203,16 +201,12 @@ impl Translator<'_> {
         Err((at, PatternError::Syntax))
     }
 
-    fn literal(&mut self, c: char) {
-        literal(c, &mut self.out);
-    }
-
     fn class(&mut self, class: &str, negated: bool) {
         bracketed(class, negated, &mut self.out);
     }
 
-    /// Read a class up to its closing bracket.
-    fn bracket(&mut self, at: usize) -> Result<(), Refused> {
+    /// Translates a class up to its closing bracket.
+    fn bracket(&mut self, at: usize) -> Result<(), ErrorAt> {
         let negated = self.take("^");
         let mut class = String::new();
         // The single character that a range could begin with.
@@ -261,7 +255,7 @@ impl Translator<'_> {
             }
         }
         if class.is_empty() {
-            // Nothing, or anything.
+            // `[]` matches nothing, `[^]` anything.
             self.class(r"\x{0}-\x{10FFFF}", !negated);
         } else {
             self.class(&class, negated);
@@ -269,7 +263,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    fn class_escape(&mut self, at: usize) -> Result<Escaped, Refused> {
+    fn class_escape(&mut self, at: usize) -> Result<Escaped, ErrorAt> {
         if self.take("b") {
             return Ok(Escaped::One('\u{8}'));
         }
@@ -279,8 +273,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Read what stands behind a backslash.
-    fn escape(&mut self, at: usize) -> Result<Escaped, Refused> {
+    /// Reads an escape after its backslash.
+    fn escape(&mut self, at: usize) -> Result<Escaped, ErrorAt> {
         let Some((_, c)) = self.chars.next() else {
             return Err((at, PatternError::Syntax));
         };
@@ -314,15 +308,15 @@ impl Translator<'_> {
         Ok(Escaped::One(one))
     }
 
-    /// Read so many hexadecimal digits.
+    /// Reads a number of hexadecimal digits.
     fn hex(&mut self, digits: usize) -> Option<u32> {
         (0..digits).try_fold(0, |number, _| {
             Some(number << 4 | self.chars.next()?.1.to_digit(16)?)
         })
     }
 
-    /// Read what stands behind `\u`.
-    fn unicode(&mut self, at: usize) -> Result<char, Refused> {
+    /// Reads the rest of an escape `\u`.
+    fn unicode(&mut self, at: usize) -> Result<char, ErrorAt> {
         let syntax = (at, PatternError::Syntax);
         let code = if self.take("{") {
             let digits = self.rest().split('}').next().unwrap_or_default().to_owned();
@@ -348,8 +342,8 @@ impl Translator<'_> {
         }
     }
 
-    /// Read what stands behind `\p` or `\P`.
-    fn property(&mut self, at: usize, negated: bool) -> Result<Escaped, Refused> {
+    /// Reads the rest of an escape `\p` or `\P`.
+    fn property(&mut self, at: usize, negated: bool) -> Result<Escaped, ErrorAt> {
         let rest = self.rest();
         let name = rest
             .strip_prefix('{')
@@ -366,7 +360,7 @@ impl Translator<'_> {
             .strip_prefix("General_Category=")
             .or_else(|| name.strip_prefix("gc="))
             .unwrap_or(&name);
-        // What else the crate knows depends on how it was built.
+        // The other properties depend on the build of the `regex` crate.
         if !CATEGORIES.split(' ').any(|known| known == category) {
             return Err((at, PatternError::Unsupported));
         }
@@ -375,7 +369,7 @@ impl Translator<'_> {
     }
 }
 
-/// Write a character that means itself.
+/// Writes a character that matches itself.
 fn literal(c: char, out: &mut String) {
     if c.is_ascii_alphanumeric() {
         out.push(c);
@@ -393,7 +387,7 @@ fn bracketed(class: &str, negated: bool, out: &mut String) {
     out.push(']');
 }
 
-/// The bounds that a text begins with, behind an opening brace: `2`, `2,` or `2,3`.
+/// Returns the bounds at the start of a text after an opening brace: `2`, `2,` or `2,3`.
 fn bounds(rest: &str) -> Option<&str> {
     let (bounds, _) = rest.split_once('}')?;
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,17 +1,17 @@
-//! JSON values, for layers that see no syntax.
+//! JSON values, for layers without access to syntax trees.
 
+use super::arena::Schema;
 use super::budget::{Budget, OverBudget};
-use super::dialect::Draft;
 use super::documents::Documents;
-use super::flaw::Refused;
-use super::pointer;
+use super::keyword::{Draft, entries, items, text};
+use super::pointer::{at_pointer, child};
+use super::schema_error::Refused;
 use super::violation::Violation;
-use super::{Schema, pointer::child};
 use agent_syntax::json::{Reader, parse_strict, parse_value};
 use agent_syntax::{Node, Value, canonical_node};
 use agent_text::Span;
 
-/// A JSON text that was read.
+/// The tree of a JSON text.
 #[derive(Debug)]
 pub struct JsonText<'t>(Node<'t>);
 
@@ -20,8 +20,8 @@ pub struct JsonText<'t>(Node<'t>);
 pub struct Json<'n, 't>(&'n Node<'t>);
 
 impl<'t> JsonText<'t> {
-    /// Read a text that was read as strict JSON before, or is a part of one. None if it can't be
-    /// read.
+    /// Reads a text that was read as strict JSON before, or a part of one. Returns `None` for invalid
+    /// JSON.
     pub fn read(text: &'t str) -> Option<Self> {
         parse_value(&mut Reader::new(text)).ok().map(Self)
     }
@@ -31,7 +31,6 @@ impl<'t> JsonText<'t> {
         parse_strict(text).map(Self)
     }
 
-    /// The value as a whole.
     pub fn root(&self) -> Json<'_, 't> {
         Json(&self.0)
     }
@@ -42,46 +41,38 @@ impl<'n, 't> Json<'n, 't> {
         self.0
     }
 
-    /// Where it stands in its text.
+    /// Returns the place in the text.
     pub fn span(self) -> Span {
         self.0.span
     }
 
-    /// The part that a JSON pointer names. None: there is none, or it is no pointer.
+    /// Returns the part at a JSON pointer. Returns `None` for an invalid pointer too.
     pub fn at(self, pointer: &str) -> Option<Self> {
-        pointer::at_pointer(self.0, pointer).map(Self)
+        at_pointer(self.0, pointer).map(Self)
     }
 
-    /// A member of an object.
+    /// Returns a member of an object.
     pub fn member(self, name: &str) -> Option<Self> {
-        match self.0.value {
-            Value::Mapping(_) => child(self.0, name).map(Self),
-            _ => None,
-        }
+        entries(self.0)?;
+        child(self.0, name).map(Self)
     }
 
-    /// The items of an array; none of anything else.
+    /// Returns the items of an array.
     pub fn items(self) -> Option<impl ExactSizeIterator<Item = Self>> {
-        match &self.0.value {
-            Value::Sequence(items) => Some(items.iter().map(Self)),
-            _ => None,
-        }
+        items(self.0).map(|items| items.iter().map(Self))
     }
 
-    /// The text of a string.
+    /// Returns the text of a string.
     pub fn string(self) -> Option<&'n str> {
-        match &self.0.value {
-            Value::String(text) => Some(text),
-            _ => None,
-        }
+        text(self.0)
     }
 
-    /// Whether it is `true`.
+    /// Returns whether it is `true`.
     pub fn is_true(self) -> bool {
         self.0.value == Value::Bool(true)
     }
 
-    /// Its RFC 8785 form.
+    /// Returns the RFC 8785 form.
     pub fn canonical(self) -> String {
         let mut out = String::new();
         canonical_node(self.0, &mut out);
@@ -90,10 +81,10 @@ impl<'n, 't> Json<'n, 't> {
 }
 
 impl Schema<'_> {
-    /// All in which a value is not as the schema asks, as [`Schema::check`] says.
+    /// Returns all violations by a value, as [`Schema::check`] does.
     ///
     /// # Errors
-    /// It takes more than the budget.
+    /// The evaluation exceeds the budget.
     pub fn check_json(
         &self,
         value: Json<'_, '_>,
@@ -103,8 +94,8 @@ impl Schema<'_> {
     }
 }
 
-/// Look at the schema that a JSON text is, which refers to itself and the metaschemas alone. None:
-/// it can't be read.
+/// Calls a function with the schema of a JSON text, which may refer only to itself and the
+/// metaschemas. Returns `None` for invalid JSON.
 pub fn with_schema<R>(
     text: &str,
     budget: &mut Budget,

@@ -1,29 +1,28 @@
-//! JSON Schema, drafts 2020-12 and 07: is a value what a schema asks for, and if not, why not.
+//! JSON Schema, drafts 2020-12 and 07: checks values, and explains each violation.
 //!
-//! The evaluator is our own, over the tree that the values are read into, because schemas come
-//! from others: one that means harm, with references that multiply, patterns that explode, or
-//! lists of a million values, ends at the same step on every machine. Nothing is fetched, and
-//! nothing is measured.
+//! The evaluator is our own, because schemas come from others and may be hostile. References that
+//! multiply, patterns that explode and lists of a million values end at the same step on every
+//! machine. Nothing is fetched, and no time is measured.
 //!
-//! | module | does |
+//! | module | content |
 //! |---|---|
-//! | `uri`, `pointer` | names of schemas and of places in them |
-//! | `documents`, `dialect`, `keyword` | what schemas may refer to, and what their keywords are |
-//! | `compile` | checks a schema, resolves its references, and puts it into `arena` |
-//! | `ecma`, `pattern` | patterns, in linear time |
-//! | `evaluate` | checks values against a schema |
-//! | `number`, `types`, `value` | what values are, and when two are equal |
-//! | `json` | values and schemas, for layers that see no syntax |
-//! | `set` | schemas together with their texts |
-//! | `library` | the schemas that the project has, and the core that they refer to |
-//! | `declared` | what a schema says without a value |
-//! | `arguments` | the arguments of a call |
 //! | `budget` | counts the work |
-//! | `flaw`, `violation`, `wording` | what is wrong with a schema or a value, in words |
+//! | `number`, `types`, `value` | exact numbers, types, and equality of values |
+//! | `uri`, `pointer` | names of schemas and of places in them |
+//! | `keyword`, `documents` | keywords, drafts, and the documents that references lead to |
+//! | `ecma`, `pattern` | patterns, in linear time |
+//! | `schema_error`, `violation`, `wording` | errors in schemas and values, in words |
+//! | `compile` | checks a schema, resolves its references, and fills `arena` |
+//! | `evaluate` | checks values against a schema |
+//! | `introspection` | derives what a schema requires without a value |
+//! | `json` | values and schemas, for layers without access to syntax trees |
+//! | `set` | schemas together with their texts |
+//! | `library` | the schemas of the project, with the core that they refer to |
+//! | `arguments` | checks the arguments of a call |
 //!
 //! `format`, `contentEncoding`, `contentMediaType` and `contentSchema` are annotations and check
 //! nothing. Numbers are compared as decimals, exactly. Patterns are those of ECMA-262 with the
-//! flag `u`, without look-around and references to groups.
+//! flag `u`, without look-around and back-references.
 
 #![forbid(unsafe_code)]
 
@@ -31,18 +30,17 @@ mod arena;
 mod arguments;
 mod budget;
 mod compile;
-mod declared;
-mod dialect;
 mod documents;
 mod ecma;
 mod evaluate;
-mod flaw;
+mod introspection;
 mod json;
 mod keyword;
 mod library;
 mod number;
 mod pattern;
 mod pointer;
+mod schema_error;
 mod set;
 mod types;
 mod uri;
@@ -53,15 +51,15 @@ mod wording;
 pub use arena::Schema;
 pub use arguments::{ArgumentProblem, Unusable, arguments, unusable};
 pub use budget::{Budget, EVALUATION_DEPTH_LIMIT, OverBudget, STEP_LIMIT};
-pub use declared::{Declared, Part};
-pub use dialect::Draft;
 pub use documents::{Documents, IDENTIFIER_LIMIT, URI_LIMIT};
 pub use ecma::PatternError;
-pub use flaw::{FLAW_LIMIT, Flaw, FlawKind, Refused};
+pub use introspection::{InstanceLocation, PropertyStatus};
 pub use json::{Json, JsonText, with_schema};
-pub use library::{Described, Library, LibraryError, MOVA, PROJECT};
-pub use pattern::{NoPattern, PATTERN_LENGTH_LIMIT, PATTERN_LIMIT, TextPattern};
-pub use pointer::{at_pointer, child, locate, token, unescaped};
+pub use keyword::Draft;
+pub use library::{Library, LibraryError, LibrarySchema, MOVA};
+pub use pattern::{PATTERN_LENGTH_LIMIT, PATTERN_LIMIT, TextPattern, TextPatternError};
+pub use pointer::{at_pointer, child, token, unescaped};
+pub use schema_error::{Refused, SCHEMA_ERROR_LIMIT, SchemaError, SchemaErrorKind};
 pub use set::{NamedText, SchemaSet};
 pub use types::Types;
 pub use violation::Violation;

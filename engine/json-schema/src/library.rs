@@ -1,12 +1,13 @@
-//! The schemas that the project has, with the core of MOVA that they refer to \[3, 2\].
+//! The schemas of the project, with the core of MOVA that they refer to \[3, 2\].
 
 use super::budget::{Budget, OverBudget};
-use super::flaw::Refused;
+use super::keyword::text;
 use super::pointer::child;
+use super::schema_error::Refused;
 use super::set::{NamedText, SchemaSet};
 use super::violation::Violation;
 use agent_syntax::json::{Reader, parse_value};
-use agent_syntax::{Node, Value, canonical};
+use agent_syntax::{Node, canonical};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,7 +23,7 @@ macro_rules! schemas {
 }
 
 /// The schemas of the project by name, sorted.
-pub const PROJECT: &[(&str, &str)] = schemas!("":
+const PROJECT: &[(&str, &str)] = schemas!("":
     "agents.lock"
     "agents.resolution"
     "ds.mova_agent_run_summary_v1"
@@ -47,17 +48,17 @@ pub const MOVA: &[(&str, &str)] = schemas!("mova/":
     "env.security_event_store_v1"
 );
 
-/// Where the schemas of the project are said to be.
+/// The base URI of the project's schemas.
 const PROJECT_BASE: &str = "https://agent-engine.github.io/agent/schemas/";
 
-/// Where those of MOVA are said to be.
+/// The base URI of MOVA's schemas.
 const MOVA_BASE: &str = "https://mova.dev/schemas/";
 
-/// What the names of files of schemas end with.
+/// The suffix of the files of schemas.
 const SUFFIX: &str = ".schema.json";
 
-/// Parts of schemas that are looked at by themselves.
-const PARTS: [&str; 5] = [
+/// Definitions in schemas that are compiled separately.
+const DEFINITIONS: [&str; 5] = [
     "ds.mova_agent_tool_pool_v1#/$defs/http_input",
     "ds.mova_agent_tool_pool_v1#/$defs/http_output",
     "ds.mova_agent_tool_pool_v1#/$defs/restricted_shell_input",
@@ -65,18 +66,18 @@ const PARTS: [&str; 5] = [
     "ds.mova_agent_run_summary_v1#/$defs/caps",
 ];
 
-/// Every schema of the project, over its own equivalents of MOVA's core or over the real ones.
+/// All schemas of the project, over its own equivalents of MOVA's core or over the real ones.
 #[derive(Debug)]
 pub struct Library {
     set: SchemaSet,
 }
 
-/// Why a library can't be used.
+/// The reason why a library can't be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LibraryError {
     /// A document of the core is missing.
     Missing(&'static str),
-    /// A document is no JSON.
+    /// A document is not JSON.
     NotJson(&'static str),
     /// A schema can't be used with this core.
     Refused(&'static str, Refused),
@@ -90,10 +91,10 @@ impl fmt::Display for LibraryError {
             Self::Refused(name, Refused::OverBudget(over)) => {
                 write!(f, "the schema `{name}` can't be used: {}", over.reason())
             }
-            Self::Refused(name, Refused::Flaws(flaws)) => {
-                let flaw = flaws.first().map(|flaw| flaw.message());
-                let flaw = flaw.unwrap_or_default();
-                write!(f, "the schema `{name}` can't be used: {flaw}")
+            Self::Refused(name, Refused::Invalid(errors)) => {
+                let first = errors.first().map(|error| error.message());
+                let first = first.unwrap_or_default();
+                write!(f, "the schema `{name}` can't be used: {first}")
             }
         }
     }
@@ -101,32 +102,30 @@ impl fmt::Display for LibraryError {
 
 /// A schema of a library.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Described {
+pub struct LibrarySchema {
     /// Its name.
     pub name: &'static str,
-    /// What it says of itself.
+    /// Its `description`.
     pub description: String,
-    /// Whether it is of MOVA's core.
+    /// Whether it belongs to MOVA's core.
     pub of_mova: bool,
 }
 
 impl Library {
-    /// The one with the project's own equivalents of MOVA's core.
+    /// Returns the library with the project's own equivalents of MOVA's core.
     pub fn own() -> &'static Self {
         static OWN: OnceLock<Library> = OnceLock::new();
         OWN.get_or_init(|| {
-            Self::over(
-                MOVA.iter()
-                    .map(|(name, text)| (*name, Cow::Borrowed(*text))),
-            )
+            let core = MOVA.iter();
+            Self::over(core.map(|(name, text)| (*name, Cow::Borrowed(*text))))
         })
     }
 
-    /// The one with a core of somebody else: texts of schemas by name, without `.schema.json`.
-    /// Those that are not of the core are passed over.
+    /// Returns the library with another core: texts of schemas by name, without `.schema.json`.
+    /// Schemas that do not belong to the core are ignored.
     ///
     /// # Errors
-    /// One is missing, is no JSON, or can't be used.
+    /// A schema is missing, is not JSON, or can't be used.
     pub fn with_core(core: Vec<(String, Vec<u8>)>) -> Result<Self, Vec<LibraryError>> {
         let mut errors = Vec::new();
         let mut texts = Vec::new();
@@ -165,7 +164,7 @@ impl Library {
             .chain(core.map(|(name, text)| named(MOVA_BASE, name, text)))
             .collect();
         let whole = documents.iter().map(|document| document.uri.clone());
-        let parts = PARTS.iter().map(|part| {
+        let parts = DEFINITIONS.iter().map(|part| {
             let (name, pointer) = part.split_once('#').unwrap_or((part, ""));
             format!("{PROJECT_BASE}{name}{SUFFIX}#{pointer}")
         });
@@ -178,16 +177,16 @@ impl Library {
         }
     }
 
-    /// The documents, for schemas of others to refer to.
+    /// Returns the documents, for references from other schemas.
     pub fn documents(&self) -> Vec<NamedText> {
         self.set.documents().to_vec()
     }
 
-    /// All in which a value is not as the schema of a name asks. None: there is no such schema.
+    /// Returns all violations of the schema of a name. Returns `None` if there is no such schema.
     ///
     /// # Errors
-    /// It takes more than the budget, or the schema can't be used, which is not so in
-    /// [`Library::own`] and in what [`Library::with_core`] gave.
+    /// The check exceeds the budget, or the schema can't be used. All schemas of [`Library::own`] and
+    /// [`Library::with_core`] can be used.
     pub fn check(
         &self,
         name: &str,
@@ -199,41 +198,38 @@ impl Library {
         Some(checked.unwrap_or(Err(OverBudget::Steps)))
     }
 
-    /// Its schemas: those of the project, then those of MOVA, each sorted by name.
-    pub fn schemas(&self) -> impl Iterator<Item = Described> {
+    /// Returns the schemas of the project, then those of MOVA, each sorted by name.
+    pub fn schemas(&self) -> impl Iterator<Item = LibrarySchema> {
         let names = PROJECT.iter().chain(MOVA).enumerate();
-        names.map(|(number, (name, _))| Described {
+        names.map(|(number, (name, _))| LibrarySchema {
             name,
             description: self.description(number),
             of_mova: number >= PROJECT.len(),
         })
     }
 
-    /// What the document of a number says of itself.
+    /// Returns the `description` of a document by its number.
     fn description(&self, number: usize) -> String {
-        let text = self.set.documents().get(number).map(|it| &*it.text);
-        let root = text.and_then(|text| parse_value(&mut Reader::new(text)).ok());
-        let said = root.as_ref().and_then(|root| child(root, "description"));
-        match said.map(|said| &said.value) {
-            Some(Value::String(said)) => said.clone().into_owned(),
-            _ => String::new(),
-        }
+        let document = self.set.documents().get(number);
+        let root = document.and_then(|it| parse_value(&mut Reader::new(&it.text)).ok());
+        let description = root.as_ref().and_then(|root| child(root, "description"));
+        description.and_then(text).unwrap_or_default().to_owned()
     }
 
-    /// The text of the schema of a name.
+    /// Returns the text of the schema of a name.
     pub fn text(&self, name: &str) -> Option<&str> {
         let document = self.set.documents().get(number(name)?)?;
         Some(&document.text)
     }
 
-    /// The schemas, and the number of the one of a URI, if it is in the library.
+    /// Returns the set of schemas, and the number of the schema of a URI.
     pub fn schema_at(&self, uri: &str) -> Option<(&SchemaSet, usize)> {
         let documents = self.set.documents();
         let number = documents.iter().position(|document| document.uri == uri)?;
         Some((&self.set, number))
     }
 
-    /// The schemas, and the number of the one of a name.
+    /// Returns the set of schemas, and the number of the schema of a name.
     pub fn schema(&self, name: &str) -> Option<(&SchemaSet, usize)> {
         Some((&self.set, number(name)?))
     }
@@ -246,21 +242,21 @@ fn named(base: &str, name: &str, text: Cow<'static, str>) -> NamedText {
     }
 }
 
-/// The number of the schema of a name, in the order of a library.
+/// Returns the number of the schema of a name in a library.
 fn number(name: &str) -> Option<usize> {
     let schemas = PROJECT.iter().chain(MOVA).map(|(known, _)| *known);
-    schemas.chain(PARTS).position(|known| known == name)
+    schemas.chain(DEFINITIONS).position(|known| known == name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Library, LibraryError, MOVA, PARTS, PROJECT};
+    use super::{DEFINITIONS, Library, LibraryError, MOVA, PROJECT};
     use crate::Budget;
 
     #[test]
     fn every_schema_compiles() {
         let library = Library::own();
-        for number in 0..PROJECT.len() + MOVA.len() + PARTS.len() {
+        for number in 0..PROJECT.len() + MOVA.len() + DEFINITIONS.len() {
             let mut budget = Budget::new();
             assert_eq!(library.set.compile(number, &mut budget), Ok(()), "{number}");
         }

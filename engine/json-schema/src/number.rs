@@ -1,18 +1,18 @@
-//! Numbers as they are written: exact, in time that grows with their digits.
+//! Exact decimal numbers, in time proportional to their digits.
 
 use super::budget::{Budget, OverBudget};
 use agent_syntax::Number;
 use std::cmp::Ordering;
 
-/// How many digits the divisor of `multipleOf` may have, leading and trailing zeros aside: what is
-/// left of a division by it, ten times, has to fit 128 bits.
+/// Maximum digits of a `multipleOf`, without leading and trailing zeros. Ten times the remainder
+/// of a division by it must fit in 128 bits.
 pub(super) const DIVISOR_DIGITS: usize = 37;
 
-/// A decimal number: the digits of a text, and where its point stands.
+/// A decimal number: the digits of a text, and the position of its point.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decimal<'a> {
     negative: bool,
-    /// The digits before and behind the point; without zeros at either end of the two together.
+    /// The digits before and after the point, without zeros at either end of the two together.
     whole: &'a str,
     fraction: &'a str,
     /// The power of ten of the last digit.
@@ -20,7 +20,7 @@ pub(super) struct Decimal<'a> {
 }
 
 impl<'a> Decimal<'a> {
-    /// A number in JSON's notation.
+    /// Parses a number that is valid JSON.
     pub(super) fn new(number: &'a str) -> Self {
         let Number {
             negative,
@@ -60,17 +60,17 @@ impl<'a> Decimal<'a> {
         self.len() == 0
     }
 
-    /// Whether it has no fraction.
+    /// Returns whether it has no fraction.
     pub(super) fn is_integer(&self) -> bool {
         self.exponent >= 0
     }
 
-    /// Whether it is above zero.
+    /// Returns whether it is above zero.
     pub(super) fn is_positive(&self) -> bool {
         !self.negative && !self.is_zero()
     }
 
-    /// A whole number that is not negative; the largest of 64 bits for one that is larger.
+    /// Returns a whole number that is not negative; the largest of 64 bits for larger ones.
     pub(super) fn natural(&self) -> Option<u64> {
         if self.negative || !self.is_integer() {
             return None;
@@ -80,20 +80,16 @@ impl<'a> Decimal<'a> {
                 .saturating_mul(10)
                 .saturating_add(u64::from(digit - b'0'))
         });
-        // From the twentieth zero on it is as large as it gets, if it is not zero.
+        // Twenty zeros exceed 64 bits, unless the number is zero.
         for _ in 0..self.exponent.min(20) {
             natural = natural.saturating_mul(10);
         }
         Some(natural)
     }
 
-    /// Which of two numbers is larger.
+    /// Compares two numbers.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
-        let sign = |it: &Self| match (it.is_zero(), it.negative) {
-            (true, _) => 0,
-            (false, true) => -1,
-            (false, false) => 1,
-        };
+        let sign = |it: &Self| i8::from(it.is_positive()) - i8::from(it.negative);
         let size = |it: &Self| it.exponent.saturating_add(it.len() as i64);
         sign(self).cmp(&sign(other)).then_with(|| {
             let sizes = size(self).cmp(&size(other));
@@ -106,7 +102,7 @@ impl<'a> Decimal<'a> {
         })
     }
 
-    /// Write the one form that all notations of a number have in common.
+    /// Writes the normal form, which all notations of a number share.
     pub(super) fn write(&self, out: &mut String) {
         if self.negative {
             out.push('-');
@@ -122,8 +118,8 @@ impl<'a> Decimal<'a> {
         }
     }
 
-    /// Whether it is a whole number of times the divisor. A step for each two digits, and for each
-    /// two powers of ten between the two.
+    /// Returns whether it is a multiple of the divisor. Charges a step for each two digits, and for
+    /// each two powers of ten between the two.
     pub(super) fn is_multiple_of(
         &self,
         divisor: &Divisor,
@@ -132,7 +128,7 @@ impl<'a> Decimal<'a> {
         if self.is_zero() {
             return Ok(true);
         }
-        // Its last digit is not zero: no power of ten is left in it.
+        // Its last digit is not zero, so it contains no further power of ten.
         let Ok(mut powers) = u64::try_from(self.exponent.saturating_sub(divisor.exponent)) else {
             return Ok(false);
         };
@@ -151,7 +147,7 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// What `multipleOf` divides by: above zero, with at most [`DIVISOR_DIGITS`] digits.
+/// The divisor of a `multipleOf`: above zero, with at most [`DIVISOR_DIGITS`] digits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Divisor {
     digits: u128,
@@ -159,7 +155,7 @@ pub(super) struct Divisor {
 }
 
 impl Divisor {
-    /// None if it is too long, or not above zero.
+    /// Returns `None` if the number is too long, or not above zero.
     pub(super) fn new(number: &Decimal<'_>) -> Option<Self> {
         (number.is_positive() && number.len() <= DIVISOR_DIGITS).then(|| Self {
             digits: number

@@ -1,145 +1,129 @@
-//! Patterns that are matched within the budget.
+//! Patterns within the budget.
 
 use super::budget::{Budget, OverBudget};
-use super::ecma::{PatternError, Refused, translate};
+use super::ecma::{ErrorAt, PatternError, translate};
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 use std::fmt;
 
-/// How much a pattern may weigh, which is about how many states it has once its repetitions are
-/// written out. The size of what is compiled from it would differ between machines.
+/// Maximum weight of a pattern: about the number of its states with repetitions expanded. The size
+/// of the compiled pattern would differ between machines.
 pub const PATTERN_LIMIT: u64 = 50_000;
 
-/// How long a pattern may be, in bytes.
+/// Maximum length of a pattern, in bytes.
 pub const PATTERN_LENGTH_LIMIT: usize = 4_096;
 
-/// How deep groups may stand inside each other.
+/// Maximum depth of nested groups.
 const NESTING_LIMIT: u32 = 64;
 
-/// What compiling a state costs, in steps.
+/// Cost of compiling a state, in steps.
 const STATE_COST: u64 = 12;
 
-/// How many visits of a state a step is, when each byte of a text visits each state.
+/// Visits of a state in a step; each byte of a text may visit each state.
 const VISITS_PER_STEP: u64 = 4;
 
-/// What compiling a pattern costs beside its states, in steps.
+/// Cost of compiling a pattern without its states, in steps.
 const PATTERN_COST: u64 = 80;
 
-/// A pattern, and how much work it is.
+/// A compiled pattern, matched in linear time.
 #[derive(Debug)]
-pub(super) struct Pattern {
+pub struct TextPattern {
     regex: Regex,
-    /// How many states a byte may have to visit, about.
+    /// [`Weight::visits`].
     visits: u64,
 }
 
-/// How much work a pattern is.
+/// The work that a pattern takes.
 #[derive(Debug, Clone, Copy)]
 struct Weight {
-    /// About how many states it has.
+    /// The number of states, approximately.
     states: u64,
-    /// About how many of them a byte may have to visit. Those of a class are visited one after the
-    /// other, and not at once.
+    /// The number of states that a byte may visit, approximately. Those of a class are visited one
+    /// after the other, not at once.
     visits: u64,
 }
 
-impl Pattern {
-    /// Compile a pattern of ECMA-262. The inner error says where in it, in bytes, and why.
-    pub(super) fn new(
-        pattern: &str,
-        budget: &mut Budget,
-    ) -> Result<Result<Self, Refused>, OverBudget> {
+/// The reason why a pattern was not compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextPatternError {
+    /// The pattern can't be used.
+    Invalid {
+        /// The place, in bytes of its text.
+        at: usize,
+        /// The reason.
+        error: PatternError,
+    },
+    /// Compiling the pattern exceeds the budget.
+    OverBudget(OverBudget),
+}
+
+impl From<ErrorAt> for TextPatternError {
+    fn from((at, error): ErrorAt) -> Self {
+        Self::Invalid { at, error }
+    }
+}
+
+impl From<OverBudget> for TextPatternError {
+    fn from(over: OverBudget) -> Self {
+        Self::OverBudget(over)
+    }
+}
+
+impl TextPattern {
+    /// Compiles a pattern of ECMA-262 of which a text must contain a match.
+    ///
+    /// # Errors
+    /// The pattern looks around, contains back-references, is too large, or is invalid. Or compiling
+    /// it exceeds the budget.
+    pub fn search(pattern: &str, budget: &mut Budget) -> Result<Self, TextPatternError> {
         budget.charge(PATTERN_COST + pattern.len() as u64)?;
         if pattern.len() > PATTERN_LENGTH_LIMIT {
-            return Ok(Err((0, PatternError::TooLarge)));
+            return Err((0, PatternError::TooLarge).into());
         }
-        let (translated, weight) = match weigh(pattern) {
-            Ok(weighed) => weighed,
-            Err(refused) => return Ok(Err(refused)),
-        };
+        let (translated, weight) = weigh(pattern)?;
         budget.charge(weight.states * STATE_COST)?;
         let regex = RegexBuilder::new(&translated)
             .size_limit(usize::MAX)
             .nest_limit(NESTING_LIMIT)
             .build();
-        Ok(match regex {
-            Ok(regex) => Ok(Self {
-                regex,
-                visits: weight.visits,
-            }),
-            Err(_) => Err((0, PatternError::Unsupported)),
+        Ok(Self {
+            regex: regex.map_err(|_| (0, PatternError::Unsupported))?,
+            visits: weight.visits,
         })
     }
 
-    /// Whether a text holds a match.
-    pub(super) fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, OverBudget> {
+    /// Compiles a pattern that must match the whole of a text.
+    ///
+    /// # Errors
+    /// As of [`TextPattern::search`].
+    pub fn whole(pattern: &str, budget: &mut Budget) -> Result<Self, TextPatternError> {
+        // The pattern must be valid by itself: a parenthesis in it must not close the added group.
+        Self::search(pattern, budget)?;
+        Self::search(&format!("^(?:{pattern})$"), budget)
+    }
+
+    /// Returns whether a text matches.
+    ///
+    /// # Errors
+    /// Matching exceeds the budget.
+    pub fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, OverBudget> {
         let visits = (text.len() as u64 + 1).saturating_mul(self.visits);
         budget.charge(2 + visits / VISITS_PER_STEP)?;
         Ok(self.regex.is_match(text))
     }
 }
 
-/// A pattern by itself, outside of a schema: linear-time as those of schemas are.
-#[derive(Debug)]
-pub struct TextPattern(Pattern);
-
-/// Why there is no such pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoPattern {
-    /// It can't be used.
-    Refused {
-        /// Where, in bytes of its text.
-        at: usize,
-        /// Why.
-        error: PatternError,
-    },
-    /// Compiling it takes more than the budget.
-    OverBudget(OverBudget),
-}
-
-impl TextPattern {
-    /// A pattern of which a text has to hold a match.
-    ///
-    /// # Errors
-    /// It looks around, refers to groups, is too large, or is no pattern of ECMA-262.
-    pub fn search(pattern: &str, budget: &mut Budget) -> Result<Self, NoPattern> {
-        match Pattern::new(pattern, budget) {
-            Ok(Ok(pattern)) => Ok(Self(pattern)),
-            Ok(Err((at, error))) => Err(NoPattern::Refused { at, error }),
-            Err(over) => Err(NoPattern::OverBudget(over)),
-        }
-    }
-
-    /// A pattern that the whole of a text has to match.
-    ///
-    /// # Errors
-    /// As of [`TextPattern::search`].
-    pub fn whole(pattern: &str, budget: &mut Budget) -> Result<Self, NoPattern> {
-        // By itself first: a parenthesis must not close what is put around it.
-        Self::search(pattern, budget)?;
-        Self::search(&format!("^(?:{pattern})$"), budget)
-    }
-
-    /// Whether a text matches.
-    ///
-    /// # Errors
-    /// It takes more than the budget.
-    pub fn is_match(&self, text: &str, budget: &mut Budget) -> Result<bool, OverBudget> {
-        self.0.is_match(text, budget)
-    }
-}
-
-impl fmt::Display for NoPattern {
+impl fmt::Display for TextPatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused { at, error } => write!(f, "{}, at byte {at} of it", error.reason()),
+            Self::Invalid { at, error } => write!(f, "{}, at byte {at}", error.reason()),
             Self::OverBudget(over) => f.write_str(over.reason()),
         }
     }
 }
 
-/// A pattern as it is compiled, and its weight.
-fn weigh(pattern: &str) -> Result<(String, Weight), Refused> {
+/// Returns the translated pattern and its weight.
+fn weigh(pattern: &str) -> Result<(String, Weight), ErrorAt> {
     let translated = translate(pattern)?;
     let mut parser = regex_syntax::ParserBuilder::new()
         .nest_limit(NESTING_LIMIT)
@@ -184,7 +168,7 @@ impl Weight {
     }
 }
 
-/// How much work a part of a pattern is. The nesting is limited by the parser.
+/// Returns the weight of a part of a pattern. The parser limits the nesting.
 fn weight(hir: &Hir) -> Weight {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => Weight::both(1),
@@ -197,7 +181,7 @@ fn weight(hir: &Hir) -> Weight {
                 .count() as u64;
             let all = ranges.len() as u64;
             Weight {
-                // What is not ASCII is a few bytes, and a range of it several sequences of them.
+                // Beyond ASCII a character is several bytes, and a range several sequences of them.
                 states: 1 + all + 3 * wide,
                 visits: 2 + (all + 3 * wide).min(256) / 8,
             }
@@ -218,12 +202,14 @@ fn weight(hir: &Hir) -> Weight {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pattern, PatternError, TextPattern};
+    use super::{PatternError, TextPattern, TextPatternError};
     use crate::{Budget, OverBudget};
 
     fn refusal(pattern: &str) -> Option<PatternError> {
-        let compiled = Pattern::new(pattern, &mut Budget::new());
-        compiled.expect("cheap").err().map(|(_, error)| error)
+        match TextPattern::search(pattern, &mut Budget::new()).err()? {
+            TextPatternError::Invalid { error, .. } => Some(error),
+            TextPatternError::OverBudget(over) => panic!("{over:?}"),
+        }
     }
 
     #[test]
@@ -266,9 +252,7 @@ mod tests {
     #[test]
     fn matching_is_paid_for() {
         let mut budget = Budget::new();
-        let pattern = Pattern::new("(x+x+)+y", &mut budget)
-            .expect("cheap")
-            .expect("a pattern");
+        let pattern = TextPattern::search("(x+x+)+y", &mut budget).expect("a pattern");
         assert_eq!(
             pattern.is_match(&"x".repeat(10_000), &mut budget),
             Ok(false)

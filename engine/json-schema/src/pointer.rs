@@ -1,8 +1,8 @@
-//! JSON pointers (RFC 6901): names of places within a document.
+//! JSON pointers (RFC 6901).
 
 use agent_syntax::{Node, Value};
 
-/// Append a name to a pointer.
+/// Appends a name to a pointer.
 pub(super) fn push_name(pointer: &mut String, name: &str) {
     pointer.push('/');
     for c in name.chars() {
@@ -14,20 +14,20 @@ pub(super) fn push_name(pointer: &mut String, name: &str) {
     }
 }
 
-/// A name as a token of a pointer.
+/// Returns a name as a token of a pointer.
 pub fn token(name: &str) -> String {
     let mut pointer = String::new();
     push_name(&mut pointer, name);
     pointer.split_off(1)
 }
 
-/// Append the number of an item to a pointer.
+/// Appends the position of an item to a pointer.
 pub(super) fn push_index(pointer: &mut String, index: usize) {
     pointer.push('/');
     pointer.push_str(&index.to_string());
 }
 
-/// A token of a pointer without its escapes. None if there is a `~` that is none.
+/// Returns a token of a pointer without its escapes. Returns `None` for an invalid escape.
 pub fn unescaped(token: &str) -> Option<String> {
     let mut name = String::with_capacity(token.len());
     let mut chars = token.chars();
@@ -44,7 +44,7 @@ pub fn unescaped(token: &str) -> Option<String> {
     Some(name)
 }
 
-/// The tokens of a pointer, without escapes. None if it is no pointer.
+/// Returns the tokens of a pointer, without escapes. Returns `None` for an invalid pointer.
 pub(super) fn tokens(pointer: &str) -> Option<Vec<String>> {
     if pointer.is_empty() {
         return Some(Vec::new());
@@ -53,7 +53,7 @@ pub(super) fn tokens(pointer: &str) -> Option<Vec<String>> {
     rest.split('/').map(unescaped).collect()
 }
 
-/// What a pointer names within a value. None: nothing, or it is no pointer.
+/// Returns the part of a value at a pointer. Returns `None` for an invalid pointer too.
 pub fn at_pointer<'n, 'a>(root: &'n Node<'a>, pointer: &str) -> Option<&'n Node<'a>> {
     let tokens = tokens(pointer)?;
     tokens
@@ -61,7 +61,7 @@ pub fn at_pointer<'n, 'a>(root: &'n Node<'a>, pointer: &str) -> Option<&'n Node<
         .try_fold(root, |node, token| child(node, token))
 }
 
-/// What a token names within a value.
+/// Returns the part of a value that a token names.
 pub fn child<'n, 'a>(node: &'n Node<'a>, token: &str) -> Option<&'n Node<'a>> {
     match &node.value {
         Value::Mapping(entries) => entries
@@ -73,7 +73,7 @@ pub fn child<'n, 'a>(node: &'n Node<'a>, token: &str) -> Option<&'n Node<'a>> {
     }
 }
 
-/// The number that a token is: digits without a zero in front.
+/// Returns the position that a token denotes: digits without a leading zero.
 pub(super) fn index(token: &str) -> Option<usize> {
     let digits = token.bytes().all(|byte| byte.is_ascii_digit());
     if !digits || token.len() > 1 && token.starts_with('0') {
@@ -82,13 +82,12 @@ pub(super) fn index(token: &str) -> Option<usize> {
     token.parse().ok()
 }
 
-/// The pointer to what stands at an offset of the text that a document was read from: to the
-/// innermost value that it is in.
-pub fn locate(root: &Node<'_>, offset: u32) -> String {
+/// Returns the pointer to the innermost value that contains an offset of the document's text.
+pub(super) fn locate(root: &Node<'_>, offset: u32) -> String {
     let mut pointer = String::new();
     let mut node = root;
     while node.span.start != offset {
-        // Both are in the order of the text.
+        // Items and entries are in the order of the text.
         let next = match &node.value {
             Value::Sequence(items) => {
                 let place = items.partition_point(|item| item.span.start <= offset);

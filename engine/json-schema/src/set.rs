@@ -2,9 +2,9 @@
 
 use super::arena::Schema;
 use super::budget::Budget;
-use super::dialect::Draft;
 use super::documents::Documents;
-use super::flaw::Refused;
+use super::keyword::Draft;
+use super::schema_error::Refused;
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Node, Value};
 use agent_text::Span;
@@ -13,22 +13,22 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// A JSON text by the absolute URI, without a fragment, that it is referred to by.
+/// A JSON text with the absolute URI, without a fragment, by which schemas refer to it.
 #[derive(Debug, Clone)]
 pub struct NamedText {
     /// The URI.
     pub uri: String,
-    /// The text: one JSON value. One that is none counts as `null`, which is no schema.
+    /// The text: one JSON value. Invalid JSON counts as `null`, which is not a schema.
     pub text: Cow<'static, str>,
 }
 
-/// What the schemas of a set are made from.
+/// The texts of the documents and of the schemas.
 struct Texts {
     documents: Vec<NamedText>,
     roots: Vec<String>,
 }
 
-/// The same, read.
+/// The trees of [`Texts`].
 struct Trees<'a> {
     documents: Vec<Node<'a>>,
     roots: Vec<Node<'a>>,
@@ -60,12 +60,12 @@ self_cell!(
     }
 );
 
-/// Schemas that may refer to some documents and to nothing else. Each is compiled once, and by
-/// itself.
+/// Schemas that may refer only to some documents. Each is compiled once, and separately.
 pub struct SchemaSet(Compiled);
 
 impl SchemaSet {
-    /// The schemas of some texts, of draft 2020-12 where they don't say, over some documents.
+    /// Returns the schemas of some texts, over some documents. Without `$schema` they are of draft
+    /// 2020-12.
     pub fn new(documents: Vec<NamedText>, roots: Vec<String>) -> Self {
         let known = Known::new(
             Read::new(Texts { documents, roots }, |texts| Trees {
@@ -87,7 +87,7 @@ impl SchemaSet {
         }))
     }
 
-    /// What the schemas may refer to.
+    /// Returns the documents that the schemas may refer to.
     pub(super) fn documents(&self) -> &[NamedText] {
         &self
             .0
@@ -97,46 +97,40 @@ impl SchemaSet {
             .documents
     }
 
-    /// Compile the schema of a number, if that has not been done. Every schema is done again in
-    /// the same way: what is found does not depend on what was compiled before.
+    /// Compiles a schema by its number, if that was not done before. The result does not depend on
+    /// the schemas that were compiled before.
     ///
     /// # Errors
-    /// It can't be used, or takes more than the budget.
+    /// The schema is invalid, or compiling it exceeds the budget.
     pub fn compile(&self, number: usize, budget: &mut Budget) -> Result<(), Refused> {
-        self.compiled(number, budget, |schema| match schema {
-            Ok(_) => Ok(()),
-            Err(refused) => Err(refused.clone()),
-        })
+        self.compiled(number, budget, |_| ())
     }
 
-    /// Look at the schema of a number, which is compiled with a budget of its own if it has not
-    /// been.
+    /// Calls a function with a schema by its number. A schema that was not compiled before is
+    /// compiled within a budget of its own.
     ///
     /// # Errors
-    /// It can't be used.
+    /// The schema can't be used.
     pub fn with<R>(
         &self,
         number: usize,
         look: impl FnOnce(&Schema<'_>) -> R,
     ) -> Result<R, Refused> {
-        self.compiled(number, &mut Budget::new(), |schema| match schema {
-            Ok(schema) => Ok(look(schema)),
-            Err(refused) => Err(refused.clone()),
-        })
+        self.compiled(number, &mut Budget::new(), look)
     }
 
     fn compiled<R>(
         &self,
         number: usize,
         budget: &mut Budget,
-        look: impl for<'s> FnOnce(Result<&'s Schema<'s>, &'s Refused>) -> R,
-    ) -> R {
+        look: impl FnOnce(&Schema<'_>) -> R,
+    ) -> Result<R, Refused> {
         self.0.with_dependent(|known, slots| {
             let root = &known.borrow_owner().borrow_dependent().roots[number];
             let documents = known.borrow_dependent();
             let slot = slots[number]
                 .get_or_init(|| Schema::compile(root, documents, Draft::Draft202012, budget));
-            look(slot.as_ref())
+            slot.as_ref().map(look).map_err(Clone::clone)
         })
     }
 }

@@ -1,9 +1,9 @@
-//! The types of JSON Schema, and sets of them.
+//! Sets of the types of JSON Schema.
 
 use super::number::Decimal;
 use agent_syntax::Value;
 
-/// A set of types. Integers are numbers as well: a set that holds numbers holds them.
+/// A set of types. A set with numbers also contains integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Types(u8);
 
@@ -38,19 +38,19 @@ impl Types {
         ("object", Self::OBJECT),
     ];
 
-    /// The type of a name.
+    /// Returns the type of a name.
     pub(super) fn named(name: &str) -> Option<Self> {
         let mut types = Self::NAMED.iter();
         types.find(|(known, _)| *known == name).map(|(_, it)| *it)
     }
 
-    /// The narrowest type of a value.
+    /// Returns the narrowest type of a value.
     pub(super) fn of(value: &Value<'_>) -> Self {
         match value {
             Value::Null | Value::Refused => Self::NULL,
             Value::Bool(_) => Self::BOOLEAN,
             Value::Number(number) if Decimal::new(number).is_integer() => Self::INTEGER,
-            // All that numbers have beyond integers.
+            // The numbers that are not integers.
             Value::Number(_) => Self(8),
             Value::String(_) | Value::Plain(_) => Self::STRING,
             Value::Sequence(_) => Self::ARRAY,
@@ -58,27 +58,27 @@ impl Types {
         }
     }
 
-    /// The types of either set.
+    /// Returns the union.
     pub fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The types of both sets.
+    /// Returns the intersection.
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// Whether all types of another set are in this one.
-    pub fn holds(self, other: Self) -> bool {
+    /// Returns whether the set contains all types of another.
+    pub fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// The names of its types as schemas have them, without those that others stand for.
+    /// Returns the names of the types in schemas; `integer` only without `number`.
     pub fn names(self) -> Vec<&'static str> {
         let mut rest = self;
         let mut names = Vec::new();
         for (name, types) in Self::NAMED {
-            if rest.holds(types) {
+            if rest.contains(types) {
                 names.push(name);
                 rest = Self(rest.0 & !types.0);
             }

@@ -1,18 +1,18 @@
-//! Identifiers of schemas: URI references, and how they are resolved (RFC 3986, section 5).
+//! Identifiers of schemas: URI references and their resolution (RFC 3986, section 5).
 //!
-//! They are names and nothing is fetched, so no part of them is decoded or checked further than
-//! the resolution needs. Scheme and host are compared in lower case.
+//! Nothing is fetched, so the resolution decodes and checks no more than it needs. Scheme and host
+//! are compared in lower case.
 
-/// The parts of a reference without its fragment.
+/// The components of a reference without its fragment.
 #[derive(Debug, Clone, Copy)]
-struct Parts<'a> {
+struct Components<'a> {
     scheme: Option<&'a str>,
     authority: Option<&'a str>,
     path: &'a str,
     query: Option<&'a str>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> Components<'a> {
     fn of(reference: &'a str) -> Self {
         let (scheme, rest) = match scheme(reference) {
             Some(scheme) => (Some(scheme), &reference[scheme.len() + 1..]),
@@ -37,7 +37,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    fn write(&self, path: &str) -> String {
+    fn to_uri(self) -> String {
         let mut out = String::new();
         if let Some(scheme) = self.scheme {
             out.push_str(&scheme.to_ascii_lowercase());
@@ -47,7 +47,7 @@ impl<'a> Parts<'a> {
             out.push_str("//");
             out.push_str(&authority.to_ascii_lowercase());
         }
-        out.push_str(path);
+        out.push_str(self.path);
         if let Some(query) = self.query {
             out.push('?');
             out.push_str(query);
@@ -56,7 +56,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The scheme that a reference begins with.
+/// Returns the scheme that a reference begins with.
 fn scheme(reference: &str) -> Option<&str> {
     let (scheme, _) = reference.split_once(':')?;
     let mut bytes = scheme.bytes();
@@ -65,7 +65,7 @@ fn scheme(reference: &str) -> Option<&str> {
     valid.then_some(scheme)
 }
 
-/// A reference without its fragment, and the fragment as it is written.
+/// Splits a reference from its fragment, which may contain escapes.
 pub(super) fn split(reference: &str) -> (&str, Option<&str>) {
     match reference.split_once('#') {
         Some((uri, fragment)) => (uri, Some(fragment)),
@@ -73,52 +73,47 @@ pub(super) fn split(reference: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The host of a URI, with what stands beside it.
+/// Returns the authority of a URI.
 pub(super) fn authority(uri: &str) -> Option<&str> {
-    Parts::of(uri).authority
+    Components::of(uri).authority
 }
 
-/// What a reference without its fragment means where `base` is the base. A base may be empty or
-/// relative itself: then so is the outcome.
+/// Resolves a reference without its fragment. The result of an empty or relative base is relative.
 pub(super) fn resolve(base: &str, reference: &str) -> String {
     if reference.is_empty() {
         return base.to_owned();
     }
-    let own = Parts::of(reference);
-    let base = Parts::of(base);
-    if own.scheme.is_some() {
-        // The path of a URN is no hierarchy.
-        if own.path.starts_with('/') {
-            return own.write(&without_dots(own.path));
-        }
-        return own.write(own.path);
-    }
-    let joined = Parts {
-        scheme: base.scheme,
-        ..own
+    let (own, base) = (Components::of(reference), Components::of(base));
+    let own_authority = own.scheme.is_some() || own.authority.is_some();
+    let path = if own.scheme.is_some() && !own.path.starts_with('/') {
+        // The path of a URN is not hierarchical.
+        own.path.to_owned()
+    } else if own_authority || own.path.starts_with('/') {
+        without_dots(own.path)
+    } else if own.path.is_empty() {
+        base.path.to_owned()
+    } else {
+        let folder = match base.path.rfind('/') {
+            Some(end) => &base.path[..=end],
+            None if base.authority.is_some() => "/",
+            None => "",
+        };
+        without_dots(&format!("{folder}{}", own.path))
     };
-    if own.authority.is_some() {
-        return joined.write(&without_dots(own.path));
-    }
-    let joined = Parts {
-        authority: base.authority,
-        ..joined
+    let joined = Components {
+        scheme: own.scheme.or(base.scheme),
+        authority: if own_authority {
+            own.authority
+        } else {
+            base.authority
+        },
+        path: &path,
+        query: own.query,
     };
-    if own.path.is_empty() {
-        return joined.write(base.path);
-    }
-    if own.path.starts_with('/') {
-        return joined.write(&without_dots(own.path));
-    }
-    let folder = match base.path.rfind('/') {
-        Some(end) => &base.path[..=end],
-        None if base.authority.is_some() => "/",
-        None => "",
-    };
-    joined.write(&without_dots(&format!("{folder}{}", own.path)))
+    joined.to_uri()
 }
 
-/// A path without the segments `.` and `..`.
+/// Removes the segments `.` and `..` from a path.
 fn without_dots(path: &str) -> String {
     let rooted = path.starts_with('/');
     let mut segments: Vec<&str> = Vec::new();
@@ -129,7 +124,7 @@ fn without_dots(path: &str) -> String {
                 if segment == ".." {
                     segments.pop();
                 }
-                // What ends with such a segment names a folder.
+                // A path that ends with such a segment names a folder.
                 if rest.peek().is_none() {
                     segments.push("");
                 }
@@ -141,7 +136,7 @@ fn without_dots(path: &str) -> String {
     if rooted { format!("/{joined}") } else { joined }
 }
 
-/// What a fragment says once `%XX` is decoded. None if that is not UTF-8, or an escape is cut off.
+/// Decodes `%XX` in a fragment. Returns `None` for invalid UTF-8 or an incomplete escape.
 pub(super) fn decoded(fragment: &str) -> Option<String> {
     let mut bytes = fragment.bytes();
     let mut decoded = Vec::with_capacity(fragment.len());

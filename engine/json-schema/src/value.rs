@@ -1,7 +1,6 @@
-//! Values compared by what they are: numbers by value, objects whatever the order of their keys.
+//! Equality of values: numbers by value, objects regardless of the order of their keys.
 //!
-//! Values are written in a form that equal ones have in common, and the forms are compared: that
-//! a list has no two equal members is found by sorting them.
+//! Equal values have equal normal forms. Sorting the forms finds equal items of a list.
 
 use super::budget::{Budget, OverBudget};
 use super::number::Decimal;
@@ -9,9 +8,9 @@ use super::types::Types;
 use agent_syntax::{Node, Value, write_string};
 use agent_text::sort::sort_by;
 
-/// The form of a value that all equal ones have, or none if it is longer than `longest` bytes. A
+/// Returns the normal form of a value, or `None` if it is longer than `longest` bytes. Charges a
 /// step for each value in it, and for each 8 bytes.
-pub(super) fn form(
+fn normal_form(
     node: &Node<'_>,
     longest: usize,
     budget: &mut Budget,
@@ -21,7 +20,7 @@ pub(super) fn form(
     Ok((out.len() <= longest).then_some(out))
 }
 
-/// The recursion is bounded by the depth of the document.
+/// The depth of the document bounds the recursion.
 fn write(
     node: &Node<'_>,
     longest: usize,
@@ -34,8 +33,7 @@ fn write(
     }
     match &node.value {
         Value::Null | Value::Refused => out.push_str("null"),
-        Value::Bool(true) => out.push_str("true"),
-        Value::Bool(false) => out.push_str("false"),
+        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Number(number) => {
             budget.charge(number.len() as u64 / 8)?;
             Decimal::new(number).write(out);
@@ -54,12 +52,7 @@ fn write(
         }
         Value::Mapping(entries) => {
             let mut sorted: Vec<_> = entries.iter().collect();
-            let bytes = entries
-                .iter()
-                .map(|entry| entry.key.len() as u64 / 8 + 1)
-                .sum();
-            charge_sort(entries.len(), bytes, budget)?;
-            sort_by(&mut sorted, |a, b| a.key.cmp(&b.key));
+            sort_by_text(&mut sorted, |entry| &entry.key, budget)?;
             out.push('{');
             for entry in sorted {
                 write_string(&entry.key, out);
@@ -72,47 +65,54 @@ fn write(
     Ok(())
 }
 
-/// Pay for sorting so many items of so many eighths of bytes together: each is compared as often
-/// as they can be halved.
-pub(super) fn charge_sort(
-    items: usize,
-    eighths: u64,
+/// Sorts items by a text, after it charges for that.
+pub(super) fn sort_by_text<T>(
+    items: &mut [T],
+    text: impl Fn(&T) -> &str,
     budget: &mut Budget,
 ) -> Result<(), OverBudget> {
+    charge_sort(items.iter().map(|item| text(item).len()), budget)?;
+    sort_by(items, |a, b| text(a).cmp(text(b)));
+    Ok(())
+}
+
+/// Charges for sorting texts of some lengths. Each is compared as often as their number can be
+/// halved.
+fn charge_sort(
+    lengths: impl Iterator<Item = usize>,
+    budget: &mut Budget,
+) -> Result<(), OverBudget> {
+    let add = |(items, eighths), bytes| (items + 1, eighths + bytes as u64 / 8 + 1);
+    let (items, eighths) = lengths.fold((0_u64, 0_u64), add);
     budget.charge(eighths.saturating_mul(1 + u64::from(items.max(1).ilog2())))
 }
 
-/// Values of which one is asked for.
+/// The values of `enum` or `const`.
 #[derive(Debug)]
 pub(super) struct Members<'a> {
-    /// Those that are strings, sorted.
+    /// The strings, sorted.
     texts: Vec<&'a str>,
-    /// The forms of the others, sorted.
+    /// The normal forms of the others, sorted.
     forms: Vec<String>,
     longest: usize,
     types: Types,
 }
 
 impl<'a> Members<'a> {
-    pub(super) fn new(
-        values: impl Iterator<Item = &'a Node<'a>>,
-        budget: &mut Budget,
-    ) -> Result<Self, OverBudget> {
+    pub(super) fn new(values: &'a [Node<'a>], budget: &mut Budget) -> Result<Self, OverBudget> {
         let (mut texts, mut forms) = (Vec::new(), Vec::new());
         let mut types = Types::NONE;
-        let mut eighths = 0;
         for value in values {
             types = types.or(Types::of(&value.value));
             if let Value::String(text) | Value::Plain(text) = &value.value {
                 budget.charge(1 + text.len() as u64 / 8)?;
-                eighths += text.len() as u64 / 8 + 1;
                 texts.push(&**text);
-            } else if let Some(form) = form(value, usize::MAX, budget)? {
-                eighths += form.len() as u64 / 8 + 1;
-                forms.push(form);
+            } else {
+                forms.extend(normal_form(value, usize::MAX, budget)?);
             }
         }
-        charge_sort(texts.len() + forms.len(), eighths, budget)?;
+        let lengths = texts.iter().map(|text| text.len());
+        charge_sort(lengths.chain(forms.iter().map(String::len)), budget)?;
         sort_by(&mut texts, Ord::cmp);
         sort_by(&mut forms, Ord::cmp);
         Ok(Self {
@@ -123,16 +123,16 @@ impl<'a> Members<'a> {
         })
     }
 
-    /// Whether a value is one of them.
-    pub(super) fn hold(&self, node: &Node<'_>, budget: &mut Budget) -> Result<bool, OverBudget> {
-        if !self.types.holds(Types::of(&node.value)) {
+    /// Returns whether a value is one of them.
+    pub(super) fn contain(&self, node: &Node<'_>, budget: &mut Budget) -> Result<bool, OverBudget> {
+        if !self.types.contains(Types::of(&node.value)) {
             return Ok(false);
         }
         if let Value::String(text) | Value::Plain(text) = &node.value {
             budget.charge(search_cost(self.texts.len(), text.len()))?;
             return Ok(self.texts.binary_search(&&**text).is_ok());
         }
-        let Some(form) = form(node, self.longest, budget)? else {
+        let Some(form) = normal_form(node, self.longest, budget)? else {
             return Ok(false);
         };
         budget.charge(search_cost(self.forms.len(), form.len()))?;
@@ -140,15 +140,14 @@ impl<'a> Members<'a> {
     }
 }
 
-/// What it costs to look for a text of so many bytes among so many that are sorted, in steps: each
-/// comparison may read all of it.
+/// Returns the steps of a binary search for a text of `bytes` among sorted ones. Each comparison
+/// may read all of it.
 fn search_cost(texts: usize, bytes: usize) -> u64 {
     let halvings = 1 + u64::from(texts.max(1).ilog2());
     halvings * (1 + bytes as u64 / 16)
 }
 
-/// The numbers of two equal items, if there are any: of the first pair that is found in the order
-/// of their forms.
+/// Returns the positions of two equal items: the first pair in the order of their normal forms.
 pub(super) fn equal_pair(
     items: &[Node<'_>],
     budget: &mut Budget,
@@ -157,13 +156,11 @@ pub(super) fn equal_pair(
         return Ok(None);
     }
     let mut forms = Vec::with_capacity(items.len());
-    let mut eighths = 0;
     for (place, item) in items.iter().enumerate() {
-        let form = form(item, usize::MAX, budget)?.unwrap_or_default();
-        eighths += form.len() as u64 / 8 + 1;
+        let form = normal_form(item, usize::MAX, budget)?.unwrap_or_default();
         forms.push((form, place));
     }
-    charge_sort(forms.len(), eighths, budget)?;
+    charge_sort(forms.iter().map(|(form, _)| form.len()), budget)?;
     sort_by(&mut forms, Ord::cmp);
     let pair = forms.windows(2).find(|pair| pair[0].0 == pair[1].0);
     Ok(pair.map(|pair| (pair[0].1, pair[1].1)))
@@ -171,7 +168,7 @@ pub(super) fn equal_pair(
 
 #[cfg(test)]
 mod tests {
-    use super::{equal_pair, form};
+    use super::{equal_pair, normal_form};
     use crate::Budget;
     use agent_syntax::Value;
     use agent_syntax::json::{Reader, parse_value};
@@ -179,7 +176,7 @@ mod tests {
     fn equal(a: &str, b: &str) -> bool {
         let [a, b] = [a, b].map(|text| {
             let node = parse_value(&mut Reader::new(text)).expect("JSON");
-            form(&node, usize::MAX, &mut Budget::new()).expect("cheap")
+            normal_form(&node, usize::MAX, &mut Budget::new()).expect("cheap")
         });
         a == b
     }

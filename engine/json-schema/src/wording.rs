@@ -1,28 +1,28 @@
-//! Values and names as messages show them: short, whatever they are.
+//! Values and names in messages, cut to a readable size.
 
 use super::types::Types;
 use agent_syntax::json::write_string;
 use agent_syntax::{Node, Value};
 
-/// How many bytes of a value or a name are shown, about.
+/// Bytes to show of a value or a name, approximately.
 const SHOWN: usize = 60;
 
-/// How many values or names of a list are shown.
+/// Maximum values or names to show of a list.
 const LISTED: usize = 10;
 
-/// A value, cut to a size that can be read.
+/// Returns a value in backquotes.
 pub(super) fn shown(node: &Node<'_>) -> String {
     let mut out = String::new();
     write(node, &mut out);
     format!("`{}`", cut(&out))
 }
 
-/// A name, cut to a size that can be read.
+/// Returns a name in backquotes.
 pub(super) fn quoted(name: &str) -> String {
     format!("`{}`", cut(name))
 }
 
-/// Names or values one after the other, the last after a conjunction; not all, if there are many.
+/// Returns the first of some items, with a conjunction before the last.
 pub(super) fn listed<T>(
     items: impl ExactSizeIterator<Item = T>,
     show: impl Fn(T) -> String,
@@ -39,7 +39,7 @@ pub(super) fn listed<T>(
     }
 }
 
-/// What a value is called, with an article.
+/// Returns the name of a value's type, with an article.
 pub(super) fn kind(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null | Value::Refused => "null",
@@ -51,7 +51,7 @@ pub(super) fn kind(value: &Value<'_>) -> &'static str {
     }
 }
 
-/// What values of some types are called.
+/// Returns the names of some types, with articles.
 pub(super) fn kinds(types: Types) -> String {
     let names = types.names();
     listed(
@@ -65,7 +65,7 @@ pub(super) fn kinds(types: Types) -> String {
     )
 }
 
-/// A number and its noun.
+/// Returns a number with its noun.
 pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
@@ -78,48 +78,44 @@ fn cut(text: &str) -> String {
     format!("{}…", &text[..end])
 }
 
-/// Write JSON until it is long enough. The recursion is bounded by the depth of the document.
+/// Writes JSON until it is long enough. The depth of the document bounds the recursion.
 fn write(node: &Node<'_>, out: &mut String) {
     let part = |text: &str, out: &mut String| {
-        // What is cut here is longer than what is shown, wherever a character ends.
+        // The rest is never shown, wherever a character ends.
         let end = text.floor_char_boundary((SHOWN + 4).min(text.len()));
         write_string(&text[..end], out);
     };
     match &node.value {
         Value::Null | Value::Refused => out.push_str("null"),
-        Value::Bool(true) => out.push_str("true"),
-        Value::Bool(false) => out.push_str("false"),
+        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Number(number) => out.push_str(&number[..number.len().min(SHOWN + 1)]),
         Value::String(text) | Value::Plain(text) => part(text, out),
-        Value::Sequence(items) => {
-            out.push('[');
-            for (place, item) in items.iter().enumerate() {
-                if out.len() > SHOWN {
-                    break;
-                }
-                if place > 0 {
-                    out.push_str(", ");
-                }
-                write(item, out);
-            }
-            out.push(']');
-        }
-        Value::Mapping(entries) => {
-            out.push('{');
-            for (place, entry) in entries.iter().enumerate() {
-                if out.len() > SHOWN {
-                    break;
-                }
-                if place > 0 {
-                    out.push_str(", ");
-                }
-                part(&entry.key, out);
-                out.push_str(": ");
-                write(&entry.value, out);
-            }
-            out.push('}');
-        }
+        Value::Sequence(items) => write_list(['[', ']'], items, out, write),
+        Value::Mapping(entries) => write_list(['{', '}'], entries, out, |entry, out| {
+            part(&entry.key, out);
+            out.push_str(": ");
+            write(&entry.value, out);
+        }),
     }
+}
+
+fn write_list<T>(
+    [open, close]: [char; 2],
+    items: &[T],
+    out: &mut String,
+    write: impl Fn(&T, &mut String),
+) {
+    out.push(open);
+    for (place, item) in items.iter().enumerate() {
+        if out.len() > SHOWN {
+            break;
+        }
+        if place > 0 {
+            out.push_str(", ");
+        }
+        write(item, out);
+    }
+    out.push(close);
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use agent_model::{
     NewServer, NewTool, Publisher, Residency, ResidencySet, Resource, Scope, Sensitivity, ServerId,
     ServerVersion, Slice, Tag, ToolName,
 };
-use agent_syntax::json::{Kind, Reader, Syntax, Token, report};
+use agent_syntax::json::{Kind, Reader, SyntaxError, Token};
 use agent_text::{DocumentKind, Span};
 use std::borrow::Cow;
 
@@ -30,20 +30,9 @@ pub fn index(bytes: Vec<u8>) -> Lowered<Index> {
     };
     let read = loader.document();
     let Loader {
-        mut reader,
-        builder,
-        ..
+        reader, builder, ..
     } = loader;
-    let read = match read {
-        Ok(()) => reader.finish(&mut problems),
-        Err(syntax) => {
-            reader.report_flaws(&mut problems);
-            Err(syntax)
-        }
-    };
-    if let Err(syntax) = read {
-        report(*syntax, &mut problems);
-    }
+    reader.finish(read, &mut problems);
     let order = builder.order(&text);
     for pair in order.duplicates() {
         problems
@@ -72,7 +61,7 @@ pub fn index(bytes: Vec<u8>) -> Lowered<Index> {
     })
 }
 
-type Read<T> = Result<T, Box<Syntax>>;
+type Read<T> = Result<T, Box<SyntaxError>>;
 
 struct Loader<'t, 'p> {
     reader: Reader<'t>,

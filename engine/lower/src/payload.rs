@@ -2,7 +2,7 @@
 
 use super::read::{Lowered, PAYLOAD_LIMIT, read};
 use agent_model::{Payload, PayloadBuilder, Step};
-use agent_syntax::json::{Kind, Reader, Syntax, report};
+use agent_syntax::json::{Kind, Reader, SyntaxError};
 use agent_text::{DocumentKind, Span};
 
 /// Reads a payload: any value in strict JSON.
@@ -13,16 +13,8 @@ pub fn payload(bytes: Vec<u8>) -> Lowered<Payload> {
     read((DocumentKind::Payload, bytes, PAYLOAD_LIMIT), |problems| {
         let mut reader = Reader::new(problems.text().as_str());
         let mut leaves = PayloadBuilder::default();
-        let read = match value(&mut reader, &mut leaves, Step::Root) {
-            Ok(()) => reader.finish(problems),
-            Err(syntax) => {
-                reader.report_flaws(problems);
-                Err(syntax)
-            }
-        };
-        if let Err(syntax) = read {
-            report(*syntax, problems);
-        }
+        let read = value(&mut reader, &mut leaves, Step::Root);
+        reader.finish(read, problems);
         Some(|text| leaves.finish(text))
     })
 }
@@ -32,7 +24,7 @@ fn value(
     reader: &mut Reader<'_>,
     leaves: &mut PayloadBuilder,
     step: Step,
-) -> Result<(), Box<Syntax>> {
+) -> Result<(), Box<SyntaxError>> {
     match reader.kind()? {
         Kind::Null => reader.null()?,
         Kind::Bool => {

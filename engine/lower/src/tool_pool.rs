@@ -6,7 +6,8 @@ use super::document::{
 use super::read::POOL_LIMIT;
 use agent_diagnostic::{Code, Findings};
 use agent_json_schema::{
-    Budget, Flaw, FlawKind, Library, NamedText, Refused, SchemaSet, TextPattern, token,
+    Budget, Library, NamedText, Refused, SchemaError, SchemaErrorKind, SchemaSet, TextPattern,
+    token,
 };
 use agent_model::{ArgumentPattern, Binding, Driver, Limits, Origin, Program, ToolPool};
 use agent_syntax::{Node, write_string};
@@ -15,8 +16,8 @@ use agent_text::{DocumentKind, Span};
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 
-/// Maximum number of reported flaws of one schema.
-const FLAWS: usize = 20;
+/// Maximum number of reported errors of one schema.
+const SCHEMA_ERRORS: usize = 20;
 
 /// Reads a tool pool. Checks it against the project's schema over MOVA's core in a library, and
 /// over the project's own core, because another core may require less than this function reads.
@@ -383,15 +384,15 @@ fn compile(set: &SchemaSet, schemas: usize) -> Vec<(usize, Refused)> {
 
 /// Returns whether a schema may become usable with more documents.
 fn is_unknown(refused: &Refused) -> bool {
-    let Refused::Flaws(flaws) = refused else {
+    let Refused::Invalid(errors) = refused else {
         return false;
     };
-    flaws.iter().any(|flaw| {
+    errors.iter().any(|error| {
         matches!(
-            flaw.kind,
-            FlawKind::UnknownReference(_)
-                | FlawKind::RemoteReference(_)
-                | FlawKind::UnknownDraft(_)
+            error.kind,
+            SchemaErrorKind::UnknownReference(_)
+                | SchemaErrorKind::RemoteReference(_)
+                | SchemaErrorKind::UnknownDraft(_)
         )
     })
 }
@@ -415,29 +416,29 @@ fn report_refused(
             reason.help(),
         );
     };
-    let flaws = match refused {
+    let errors = match refused {
         Refused::OverBudget(over) => {
             let message = format!("the schemas can't be compiled: {}", over.reason());
             return add(Code::SchemaBudget, root.node.span, &root.pointer, message);
         }
-        Refused::Flaws(flaws) => flaws,
+        Refused::Invalid(errors) => errors,
     };
-    for flaw in flaws.iter().take(FLAWS) {
-        let message = flaw.message();
-        let home = flaw.document.as_ref().and_then(|uri| documents.get(uri));
-        let is_here = match (&flaw.document, &root.reference) {
+    for error in errors.iter().take(SCHEMA_ERRORS) {
+        let message = error.message();
+        let home = error.document.as_ref().and_then(|uri| documents.get(uri));
+        let is_here = match (&error.document, &root.reference) {
             (None, reference) => reference.is_none(),
             (Some(_), _) => home.is_some_and(|(pointer, _)| *pointer == root.pointer),
         };
-        match &flaw.document {
+        match &error.document {
             _ if is_here => {
-                let pointer = format!("{}{}", root.pointer, flaw.pointer);
-                add(Code::SchemaInvalid, within(root, flaw), &pointer, message);
+                let pointer = format!("{}{}", root.pointer, error.pointer);
+                add(Code::SchemaInvalid, within(root, error), &pointer, message);
             }
-            // Every schema of the pool is compiled, so its flaws are reported at its own place.
+            // Every schema of the pool is compiled, so its errors are reported at its own place.
             Some(_) if home.is_some() => {}
             Some(uri) => {
-                let message = format!("`{uri}` can't be used at `{}`: {message}", flaw.pointer);
+                let message = format!("`{uri}` can't be used at `{}`: {message}", error.pointer);
                 add(Code::SchemaInvalid, root.node.span, &root.pointer, message);
             }
             // The reference to the schema is broken.
@@ -446,10 +447,10 @@ fn report_refused(
     }
 }
 
-/// Returns the place of a flaw in the text of the root.
-fn within(root: &Root<'_, '_>, flaw: &Flaw) -> Span {
+/// Returns the place of an error in the text of the root.
+fn within(root: &Root<'_, '_>, error: &SchemaError) -> Span {
     Span {
-        start: flaw.span.start + root.node.span.start,
-        end: flaw.span.end + root.node.span.start,
+        start: error.span.start + root.node.span.start,
+        end: error.span.end + root.node.span.start,
     }
 }

@@ -2,9 +2,8 @@
 //! machine.
 //!
 //! Two counts make the budget. Steps are the work of the evaluator: it reads a clock after each,
-//! and the clock here counts how often it is read. Units are what a step may cost beyond itself:
-//! the nodes of the values that are built, compared and passed to built-ins, and the bytes of their
-//! strings. `guard` makes a policy count those.
+//! and the clock here counts its readings. Units are the further cost of a step: the nodes of the
+//! values that are built, compared and passed to built-ins, and the bytes of their strings. `instrument` makes a policy count those.
 //!
 //! The evaluator has one clock for all threads, so each thread has its own counts. An evaluation
 //! runs on one thread from start to end, starts from zero, and leaves nothing behind.
@@ -38,14 +37,14 @@ pub const KEY_LIMIT: u64 = 4_096;
 /// Maximum bits of a number. Numbers are exact, and would grow without bound.
 pub const NUMBER_BITS_LIMIT: u32 = 1_024;
 
-/// The counts of an evaluation, and what it found.
+/// The counts of an evaluation, and its findings.
 #[derive(Default)]
 pub(super) struct Meter {
     steps: u64,
     units: u64,
-    /// What the input adds to each limit.
+    /// The steps and units that the input adds.
     more: u64,
-    /// The reason why the evaluation has to end.
+    /// The reason why the evaluation must end.
     spent: Option<&'static str>,
     /// The bodies that held, by number.
     pub(super) held: BTreeSet<u32>,
@@ -94,7 +93,7 @@ pub(super) fn timer() -> ExecutionTimerConfig {
     }
 }
 
-/// Starts to count, for an input of so many bytes.
+/// Starts the counts for an input of a number of bytes.
 pub(super) fn start(input: usize) {
     with(|meter| {
         *meter = Meter {
@@ -141,8 +140,7 @@ impl Meter {
         self.walk_key(key, VALUE_DEPTH_LIMIT)
     }
 
-    /// Pays for a value whose members may be `depth` deep. It ends with the budget, and so takes no
-    /// longer than what is left.
+    /// Pays for a value whose members may be `depth` deep. The remaining budget bounds the work.
     fn walk(&mut self, value: &Value, depth: u32) -> Result<(), &'static str> {
         self.pay(1)?;
         let Some(deeper) = depth.checked_sub(1) else {

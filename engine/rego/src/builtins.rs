@@ -1,8 +1,8 @@
 //! The built-in functions that exist here.
 //!
 //! A budget of steps does not see what happens within a built-in. So the only built-ins here are
-//! those whose work is in proportion to their arguments, for which `guard` has the policy pay, and
-//! those that are written here and pay for their own work.
+//! those whose work is in proportion to their arguments, for which calls added by `instrument` pay,
+//! and those that are written here and pay for their own work.
 
 use super::budget::{self, Meter};
 use super::patterns;
@@ -11,10 +11,10 @@ use regorus::{Engine, Value};
 
 type Function = fn(&mut Meter, &[Value]) -> Result<Value, Error>;
 
-/// How a policy pays for a built-in.
+/// The cost of a built-in.
 #[derive(Clone, Copy)]
 pub(super) enum Cost {
-    /// Not at all: it takes no longer for large values than for small ones.
+    /// Free: it takes no longer for large values than for small ones.
     Flat,
     /// By its arguments: it reads all of them, and its result is not larger than they are.
     Arguments,
@@ -113,7 +113,7 @@ pub(super) fn absence(name: &str) -> Option<&'static str> {
     let family = name.split('.').next().unwrap_or(name);
     match family {
         "time" => Some("there is no clock: take the time from `input.context`"),
-        "rand" | "uuid" => Some("there is no randomness: a verdict has to be repeatable"),
+        "rand" | "uuid" => Some("there is no randomness: a verdict must be repeatable"),
         "http" | "net" => Some("there is no network: take what the policy needs from `input`"),
         "opa" | "rego" => Some("there is no environment: take what the policy needs from `input`"),
         "crypto" | "io" | "providers" | "graphql" => {
@@ -128,7 +128,7 @@ pub(super) fn absence(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The functions that `guard` calls. The tokenizer refuses these names in a policy.
+/// The functions that `instrument` calls. The tokenizer refuses these names in a policy.
 pub(super) mod added {
     /// Pays for a value, and returns it.
     pub(in super::super) const PAY: &str = "__pay";
@@ -200,7 +200,7 @@ fn held(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
     Ok(Value::from(true))
 }
 
-/// Returns an argument that has to be a string, after it pays for it.
+/// Returns an argument that must be a string, after it pays for it.
 fn text<'v>(
     meter: &mut Meter,
     function: &str,
@@ -298,12 +298,10 @@ fn split(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
             .map(|c| Value::from(&*c.encode_utf8(&mut buffer)));
         return Ok(Value::from(parts.collect::<Vec<_>>()));
     }
-    meter
-        .pay(4 * of.matches(by).count() as u64)
-        .map_err(refuse)?;
-    Ok(Value::from(
-        of.split(by).map(Value::from).collect::<Vec<_>>(),
-    ))
+    let parts = of.matches(by).count() as u64;
+    meter.pay(4 * parts).map_err(refuse)?;
+    let parts: Vec<_> = of.split(by).map(Value::from).collect();
+    Ok(Value::from(parts))
 }
 
 fn any_match(
@@ -315,12 +313,10 @@ fn any_match(
     let of = texts(meter, function, &arguments[0], true)?;
     let with = texts(meter, function, &arguments[1], true)?;
     let length: usize = with.iter().map(|text| 1 + text.len() / 8).sum();
-    meter
-        .pay((of.len() as u64).saturating_mul(length as u64))
-        .map_err(refuse)?;
-    let found = of
-        .iter()
-        .any(|of| with.iter().any(|with| matches(of, with)));
+    let comparisons = (of.len() as u64).saturating_mul(length as u64);
+    meter.pay(comparisons).map_err(refuse)?;
+    let mut of = of.iter();
+    let found = of.any(|of| with.iter().any(|with| matches(of, with)));
     Ok(Value::from(found))
 }
 

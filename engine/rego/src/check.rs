@@ -39,13 +39,10 @@ pub(super) fn check(module: &Module, others: &[&Module], problems: &mut Problems
 
 fn statements(query: &Query, problems: &mut Problems<'_>) {
     if query.statements.len() > STATEMENT_LIMIT {
+        let label = format!("{} statements", query.statements.len());
+        let message = format!("a body has at most {STATEMENT_LIMIT} statements");
         problems
-            .report(
-                Code::PolicySyntax,
-                query.span,
-                format!("{} statements", query.statements.len()),
-                format!("a body has at most {STATEMENT_LIMIT} statements"),
-            )
+            .report(Code::PolicySyntax, query.span, label, message)
             .help("move some of them to a rule of their own");
     }
 }
@@ -66,23 +63,16 @@ fn call(
     }
     if let Some(builtin) = builtins::find(&name) {
         if arguments.len() != usize::from(builtin.arguments) {
-            problems.report(
-                Code::PolicySyntax,
-                function.span,
-                format!("{} arguments", arguments.len()),
-                format!("`{name}` takes {} arguments", builtin.arguments),
-            );
+            let label = format!("{} arguments", arguments.len());
+            let message = format!("`{name}` takes {} arguments", builtin.arguments);
+            problems.report(Code::PolicySyntax, function.span, label, message);
         } else if name == "sprintf" {
             format(&arguments[0], problems);
         }
         return;
     }
-    let report = problems.report(
-        Code::PolicySyntax,
-        function.span,
-        "unknown",
-        format!("there is no function `{name}`"),
-    );
+    let message = format!("there is no function `{name}`");
+    let report = problems.report(Code::PolicySyntax, function.span, "unknown", message);
     if let Some(why) = builtins::absence(&name) {
         report.help(why);
         return;
@@ -97,13 +87,9 @@ fn call(
 /// Checks that a format is a literal and does not pad without bound.
 fn format(format: &Expr, problems: &mut Problems<'_>) {
     let ExprKind::Text(text) = &format.kind else {
+        let message = "the format of `sprintf` must be a string literal";
         problems
-            .report(
-                Code::PolicySyntax,
-                format.span,
-                "not a literal",
-                "the format of `sprintf` must be a string literal",
-            )
+            .report(Code::PolicySyntax, format.span, "not a literal", message)
             .help("use `concat` to join values that are known only in an evaluation");
         return;
     };
@@ -120,16 +106,12 @@ fn format(format: &Expr, problems: &mut Problems<'_>) {
         })
     });
     if wide {
-        problems.report(
-            Code::PolicySyntax,
-            format.span,
-            "too wide",
-            format!("`sprintf` pads to at most {WIDTH_LIMIT} characters"),
-        );
+        let message = format!("`sprintf` pads to at most {WIDTH_LIMIT} characters");
+        problems.report(Code::PolicySyntax, format.span, "too wide", message);
     }
 }
 
-/// Returns the path from `data` on that a path in a module stands for.
+/// Returns the full path, from `data` on, of a path in a module.
 fn full_path<'m>(module: &'m Module, path: &[&'m str]) -> Path<'m> {
     let (first, rest) = path.split_first().unwrap_or((&"", &[]));
     if *first == "data" {
@@ -227,12 +209,9 @@ impl<'m> Rules<'m> {
             };
             let other = definitions.find(|(_, rule)| kind(rule) != kind(first));
             if let Some((_, other)) = other.filter(|(of, _)| std::ptr::eq(*of, module)) {
-                problems.report(
-                    Code::PolicySyntax,
-                    other.name_span,
-                    "not of the same kind as before",
-                    format!("the rule `{}` is defined in two ways", other.name.join(".")),
-                );
+                let label = "not of the same kind as before";
+                let message = format!("the rule `{}` is defined in two ways", other.name.join("."));
+                problems.report(Code::PolicySyntax, other.name_span, label, message);
             }
         }
     }
@@ -240,7 +219,7 @@ impl<'m> Rules<'m> {
     /// Refuses a rule that depends on itself, or needs too many levels. The rules are visited
     /// without recursion: a chain of them may be as long as the policy.
     fn levels(&self, module: &Module, problems: &mut Problems<'_>) {
-        // The levels that a path needs; none while those below it are being counted.
+        // The levels that a path needs; `None` while those below it are being counted.
         let mut levels: BTreeMap<&Path<'_>, Option<u32>> = BTreeMap::new();
         for start in self.by_path.keys() {
             if levels.contains_key(start) {
@@ -340,16 +319,14 @@ fn own_levels(rule: &Rule) -> u32 {
         }
     });
     for statement in rule.statements() {
-        let is_loop = matches!(
-            statement.kind,
-            StatementKind::SomeIn(..) | StatementKind::Every(..)
-        );
-        loops += u32::from(is_loop);
+        if let StatementKind::SomeIn(..) | StatementKind::Every(..) = statement.kind {
+            loops += 1;
+        }
     }
     4 + loops.saturating_mul(2) + depth
 }
 
-/// Returns the names that are declared within a rule and stand for no other rule there.
+/// Returns the names that are local to a rule.
 pub(super) fn locals(rule: &Rule) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     let mut patterns: Vec<&Expr> = rule.parameters.iter().flatten().collect();

@@ -1,4 +1,4 @@
-//! Policies in Rego \[4\]: read once, asked once per requirement.
+//! Policies in Rego \[4\]: read once, evaluated once per requirement.
 //!
 //! `regorus` evaluates them, in such a way that a verdict is a function of the policy and the input:
 //! without a clock, with built-ins that need no world, and within a counted budget. The modules
@@ -10,9 +10,9 @@
 //! | `budget`, `patterns`, `builtins` | count the work, and define the built-ins |
 //! | `check` | refuses recursion, unknown functions, and too many levels of calls |
 //! | `module` | holds a text with its checked tree |
-//! | `guard` | adds calls by which a policy pays for values, and records which bodies held |
-//! | `run` | evaluates guarded modules together |
-//! | `policy` | asks a policy |
+//! | `instrument` | adds calls by which a policy pays for values, and records which bodies held |
+//! | `run` | evaluates instrumented modules together |
+//! | `policy` | evaluates a policy for a requirement |
 //! | `suite` | evaluates the tests of a policy |
 //! | `paths`, `unused`, `vocabulary` | find comparisons and rules that have no effect |
 //!
@@ -24,7 +24,7 @@
 mod budget;
 mod builtins;
 mod check;
-mod guard;
+mod instrument;
 mod module;
 mod parse;
 mod paths;

@@ -6,7 +6,7 @@
 
 use super::token::{Kind, Token, tokens};
 use super::tree::{
-    Body, Expr, ExprKind, Import, Module, Op, Query, Rule, Statement, StatementKind,
+    Body, Expr, ExprKind, Import, Module, Op, Parts, Query, Rule, Statement, StatementKind,
 };
 use agent_diagnostic::{Code, Problems};
 use agent_text::Span;
@@ -24,14 +24,23 @@ const REPEATS_LIMIT: u64 = 4_000_000;
 /// Maximum names in the path of a package or an import.
 const PATH_LIMIT: usize = 32;
 
-/// The reason why there is no tree.
-struct Bad {
+/// The problem that ends the parsing.
+struct ParseError {
     span: Span,
     message: String,
     help: Option<&'static str>,
 }
 
-type Parsed<T> = Result<T, Bad>;
+impl ParseError {
+    fn help(self, help: &'static str) -> Self {
+        Self {
+            help: Some(help),
+            ..self
+        }
+    }
+}
+
+type Parsed<T> = Result<T, ParseError>;
 
 /// Parses a policy. Returns `None` after it reports a problem.
 pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Module> {
@@ -46,18 +55,17 @@ pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Module> {
         .module(),
         Err(bad) => Err(error(bad.span, bad.reason)),
     };
-    module
-        .map_err(|bad| {
-            let report = problems.report(Code::PolicySyntax, bad.span, "here", bad.message);
-            if let Some(help) = bad.help {
-                report.help(help);
-            }
-        })
-        .ok()
+    let report = |error: ParseError| {
+        let report = problems.report(Code::PolicySyntax, error.span, "here", error.message);
+        if let Some(help) = error.help {
+            report.help(help);
+        }
+    };
+    module.map_err(report).ok()
 }
 
-fn error(span: Span, message: impl Into<String>) -> Bad {
-    Bad {
+fn error(span: Span, message: impl Into<String>) -> ParseError {
+    ParseError {
         span,
         message: message.into(),
         help: None,
@@ -101,7 +109,7 @@ impl<'t> Parser<'t> {
         self.token().span.of(self.text)
     }
 
-    /// Whether the token is this sign or keyword.
+    /// Returns whether the token is this sign or keyword.
     fn is(&self, text: &str) -> bool {
         matches!(self.token().kind, Kind::Sign | Kind::Word) && self.text() == text
     }
@@ -139,15 +147,13 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn unexpected(&self, expected: &str) -> Bad {
+    fn unexpected(&self, expected: &str) -> ParseError {
         let found = match self.token().kind {
             Kind::End => "the end of the policy".to_owned(),
             _ => format!("`{}`", self.text().chars().take(40).collect::<String>()),
         };
-        error(
-            self.token().span,
-            format!("expected {expected}, found {found}"),
-        )
+        let message = format!("expected {expected}, found {found}");
+        error(self.token().span, message)
     }
 
     /// Returns the end of the last token that was taken.
@@ -169,13 +175,9 @@ impl<'t> Parser<'t> {
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.nesting += 1;
         if self.nesting > NESTING_LIMIT {
-            return Err(Bad {
-                help: Some("move the inside to a rule of its own"),
-                ..error(
-                    self.token().span,
-                    format!("brackets are nested more than {NESTING_LIMIT} deep"),
-                )
-            });
+            let message = format!("brackets are nested more than {NESTING_LIMIT} deep");
+            let error = error(self.token().span, message);
+            return Err(error.help("move the inside to a rule of its own"));
         }
         let read = read(self);
         self.nesting -= 1;
@@ -188,18 +190,11 @@ impl<'t> Parser<'t> {
             depth: 0,
             kind,
         };
-        let (parts, queries) = expr.parts();
-        let parts = parts.into_iter().map(|part| part.depth);
-        let queries = queries.into_iter().map(|query| query_depth(query) + 1);
-        expr.depth = 1 + parts.chain(queries).max().unwrap_or(0);
+        expr.depth = 1 + depth(expr.parts());
         if expr.depth > DEPTH_LIMIT {
-            return Err(Bad {
-                help: Some("move a part of it to a rule of its own"),
-                ..error(
-                    expr.span,
-                    format!("expressions are nested more than {DEPTH_LIMIT} deep"),
-                )
-            });
+            let message = format!("expressions are nested more than {DEPTH_LIMIT} deep");
+            let error = error(expr.span, message);
+            return Err(error.help("move a part of it to a rule of its own"));
         }
         Ok(expr)
     }
@@ -239,13 +234,9 @@ impl<'t> Parser<'t> {
             }
             repeats += 3_u64.pow(depth.min(NESTING_LIMIT));
             if repeats > REPEATS_LIMIT {
-                return Err(Bad {
-                    help: Some("move the inside to a rule of its own"),
-                    ..error(
-                        token.span,
-                        "the policy has too many tokens in nested brackets up to here",
-                    )
-                });
+                let message = "the policy has too many tokens in nested brackets up to here";
+                let error = error(token.span, message);
+                return Err(error.help("move the inside to a rule of its own"));
             }
         }
         Ok(())
@@ -267,7 +258,7 @@ impl<'t> Parser<'t> {
         self.word()
     }
 
-    /// Whether no space precedes the token.
+    /// Returns whether no space precedes the token.
     fn adjacent(&self) -> bool {
         self.start() == self.end()
     }
@@ -305,9 +296,9 @@ impl<'t> Parser<'t> {
             return Err(self.unexpected("a string"));
         }
         let span = self.next().span;
-        unescape(span.of(self.text)).ok_or(Bad {
-            help: Some("write `\\\\` for a backslash, or put the string in backquotes"),
-            ..error(span, "the string has an escape that is not one of JSON")
+        unescape(span.of(self.text)).ok_or_else(|| {
+            error(span, "the string has an escape that is not one of JSON")
+                .help("write `\\\\` for a backslash, or put the string in backquotes")
         })
     }
 
@@ -350,10 +341,8 @@ impl<'t> Parser<'t> {
             bodies = self.bodies()?;
         }
         if bodies.is_empty() && value.is_none() && element.is_none() {
-            return Err(Bad {
-                help: Some("write `name if { … }` or `name := value`, as Rego v1 requires"),
-                ..self.unexpected("`if` or `:=`")
-            });
+            let help = "write `name if { … }` or `name := value`, as Rego v1 requires";
+            return Err(self.unexpected("`if` or `:=`").help(help));
         }
         Ok(Rule {
             span: self.span_from(start),
@@ -682,11 +671,7 @@ impl<'t> Parser<'t> {
         }
         let first = self.first_member()?;
         if let Some(query) = self.comprehension("]")? {
-            return Ok(ExprKind::Comprehension {
-                key: None,
-                value: Some(Box::new(first)),
-                query,
-            });
+            return Ok(comprehension(None, Some(first), query));
         }
         self.members(first, "]")
     }
@@ -718,22 +703,14 @@ impl<'t> Parser<'t> {
         }
         let first = self.first_member()?;
         if let Some(query) = self.comprehension("}")? {
-            return Ok(ExprKind::Comprehension {
-                key: Some(Box::new(first)),
-                value: None,
-                query,
-            });
+            return Ok(comprehension(Some(first), None, query));
         }
         if !self.accept(":") {
             return self.members(first, "}");
         }
         let value = self.first_member()?;
         if let Some(query) = self.comprehension("}")? {
-            return Ok(ExprKind::Comprehension {
-                key: Some(Box::new(first)),
-                value: Some(Box::new(value)),
-                query,
-            });
+            return Ok(comprehension(Some(first), Some(value), query));
         }
         let mut parts = vec![first, value];
         while self.accept(",") && !self.is("}") {
@@ -746,15 +723,22 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Returns the depth of the expressions of a query.
-fn query_depth(query: &Query) -> u32 {
-    let depths = query.statements.iter().map(|statement| {
-        let (parts, queries) = statement.parts();
-        let parts = parts.into_iter().map(|part| part.depth);
-        let queries = queries.into_iter().map(|query| query_depth(query) + 1);
-        parts.chain(queries).max().unwrap_or(0)
+fn comprehension(key: Option<Expr>, value: Option<Expr>, query: Query) -> ExprKind {
+    ExprKind::Comprehension {
+        key: key.map(Box::new),
+        value: value.map(Box::new),
+        query,
+    }
+}
+
+/// Returns the depth of the deepest of some parts.
+fn depth((exprs, queries): Parts<'_>) -> u32 {
+    let exprs = exprs.into_iter().map(|expr| expr.depth);
+    let queries = queries.into_iter().map(|query| {
+        let statements = query.statements.iter();
+        1 + statements.map(|it| depth(it.parts())).max().unwrap_or(0)
     });
-    depths.max().unwrap_or(0)
+    exprs.chain(queries).max().unwrap_or(0)
 }
 
 /// Returns the text of a string in double quotes.

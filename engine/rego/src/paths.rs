@@ -1,16 +1,16 @@
-//! The paths of the input that expressions stand for, as far as that is certain.
+//! The input paths of expressions, as far as they are certain.
 
 use super::check::locals;
 use super::tree::{Expr, ExprKind, Module, Rule, StatementKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The paths that names stand for, such as `input.candidate_tools[_].class`.
+/// The paths of names, such as `input.candidate_tools[_].class`.
 pub(super) type Names<'m> = BTreeMap<&'m str, String>;
 
 /// The candidates for the path of each name: `None` for a value that is not a path.
 type Found<'m> = BTreeMap<&'m str, Vec<Option<String>>>;
 
-/// The paths that the names of a module stand for.
+/// The paths of the names of a module.
 pub(super) struct Paths<'m> {
     /// By import, and by rule that only names a path.
     global: Names<'m>,
@@ -180,7 +180,7 @@ impl<'m> Paths<'m> {
     }
 }
 
-/// Records the names that a pattern declares. Only a name alone stands for the whole path.
+/// Records the names that a pattern declares. Only a name alone has the whole path.
 fn declare<'m>(pattern: &'m Expr, path: Option<String>, found: &mut Found<'m>) {
     pattern.declared(&mut |name, whole| {
         let path = path.clone().filter(|_| whole);

@@ -5,14 +5,14 @@ use anyhow::{Error, bail};
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Maximum weight of a pattern: about the number of its states once repetitions are written out.
-/// The size of the compiled pattern would differ between machines.
+/// Maximum weight of a pattern: about the number of its states with repetitions expanded. The size
+/// of the compiled pattern would differ between machines.
 pub const PATTERN_LIMIT: u64 = 50_000;
 
 /// Maximum length of a pattern, in bytes.
 const LENGTH_LIMIT: usize = 4_096;
 
-/// Whether a text contains a match of a pattern.
+/// Returns whether a text contains a match of a pattern.
 pub(super) fn is_match(meter: &mut Meter, pattern: &str, text: &str) -> Result<bool, Error> {
     let (regex, weight) = match meter.patterns.get(pattern) {
         Some(known) => known.clone(),
@@ -28,7 +28,7 @@ pub(super) fn is_match(meter: &mut Meter, pattern: &str, text: &str) -> Result<b
     Ok(regex.is_match(text))
 }
 
-/// Whether a pattern is valid and small enough.
+/// Returns whether a pattern is valid and small enough.
 pub(super) fn is_valid(meter: &mut Meter, pattern: &str) -> Result<bool, Error> {
     meter.pay(pattern.len() as u64).map_err(Error::msg)?;
     Ok(weigh(pattern).is_ok())
@@ -55,7 +55,7 @@ fn weigh(pattern: &str) -> Result<u64, Error> {
     };
     let weight = weight(&hir);
     if weight > PATTERN_LIMIT {
-        bail!("the pattern is too large once its repetitions are written out");
+        bail!("the pattern is too large with its repetitions expanded");
     }
     Ok(weight)
 }

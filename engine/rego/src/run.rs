@@ -2,7 +2,7 @@
 
 use super::budget;
 use super::builtins;
-use super::guard::{Guarded, guard};
+use super::instrument::{Instrumented, instrument};
 use super::module::SourceModule;
 use agent_decide::{PolicyError, PolicyErrorKind};
 use agent_diagnostic::{Code, Diagnostic, Problems};
@@ -14,7 +14,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 /// Modules that are ready to be evaluated together.
 pub(super) struct Program {
     engine: Engine,
-    modules: Vec<(SourceModule, Guarded)>,
+    modules: Vec<(SourceModule, Instrumented)>,
 }
 
 impl std::fmt::Debug for Program {
@@ -40,9 +40,9 @@ impl Program {
         };
         let mut bodies = 0;
         for module in modules {
-            let guarded = guard(module.text.as_str(), &module.tree, bodies);
-            bodies += guarded.bodies.len();
-            program.modules.push((module, guarded));
+            let instrumented = instrument(module.text.as_str(), &module.tree, bodies);
+            bodies += instrumented.bodies.len();
+            program.modules.push((module, instrumented));
         }
         match program.compile() {
             Ok(()) => Ok(program),
@@ -52,9 +52,9 @@ impl Program {
 
     fn compile(&mut self) -> Result<(), Error> {
         builtins::install(&mut self.engine)?;
-        for (module, guarded) in &self.modules {
+        for (module, instrumented) in &self.modules {
             let name = module.text.source().usual_name().to_owned();
-            self.engine.add_policy(name, guarded.text.clone())?;
+            self.engine.add_policy(name, instrumented.text.clone())?;
         }
         // The first query finishes the compilation.
         budget::start(0);
@@ -69,7 +69,7 @@ impl Program {
     }
 
     fn refuse(&self, error: &Error) -> Vec<Diagnostic> {
-        let (at, message) = explain(error);
+        let (at, message) = parse_error(error);
         let found = at.and_then(|at| self.find(&at));
         let last = || Some((&self.modules.last()?.0, Span::default()));
         let Some((module, span)) = found.or_else(last) else {
@@ -81,19 +81,19 @@ impl Program {
     }
 
     /// Returns the module and the place in the original text that an error names.
-    fn find(&self, at: &At) -> Option<(&SourceModule, Span)> {
+    fn find(&self, at: &EvaluatorPlace) -> Option<(&SourceModule, Span)> {
         let mut modules = self.modules.iter();
-        let (module, guarded) =
+        let (module, instrumented) =
             modules.find(|(module, _)| module.text.source().usual_name() == at.file)?;
-        let line = guarded.text.split('\n').nth(at.line.checked_sub(1)?)?;
-        let start = line.as_ptr() as usize - guarded.text.as_ptr() as usize;
-        let offset = guarded.original(start + byte_of_column(line, at.column));
+        let line = instrumented.text.split('\n').nth(at.line.checked_sub(1)?)?;
+        let start = line.as_ptr() as usize - instrumented.text.as_ptr() as usize;
+        let offset = instrumented.original(start + byte_of_column(line, at.column));
         let offset = module.text.as_str().floor_char_boundary(offset);
-        let known = guarded.places.get(&(offset as u32)).copied();
+        let known = instrumented.places.get(&(offset as u32)).copied();
         Some((module, known.unwrap_or(Span::new(offset, offset))))
     }
 
-    /// Evaluates a query with an input of so many bytes. Returns its value, and the places of the
+    /// Evaluates a query with an input of a number of bytes. Returns its value, and the places of the
     /// rules whose bodies held.
     pub(super) fn evaluate(
         &self,
@@ -119,20 +119,23 @@ impl Program {
                 Ok(first.map_or(Value::Undefined, |first| first.value))
             }
             (None, Err(error)) => {
-                let (at, detail) = explain(&error);
+                let (at, detail) = parse_error(&error);
                 let found = at.and_then(|at| self.find(&at));
                 let place = found.map(|(module, span)| module.text.place(span));
                 Err(failed(PolicyErrorKind::Runtime, detail, place))
             }
         };
-        let bodies = self.modules.iter().flat_map(|(_, guarded)| &guarded.bodies);
+        let bodies = self
+            .modules
+            .iter()
+            .flat_map(|(_, instrumented)| &instrumented.bodies);
         let held = bodies.zip(0..).filter(|(_, at)| meter.held.contains(at));
         (result, held.map(|(rule, _)| *rule).collect())
     }
 }
 
-/// A place in the words of the evaluator.
-struct At {
+/// A place in an error of the evaluator.
+struct EvaluatorPlace {
     file: String,
     line: usize,
     column: usize,
@@ -142,7 +145,7 @@ struct At {
 const DETAIL_LIMIT: usize = 200;
 
 /// Returns the place and the message of an error of the evaluator.
-fn explain(error: &Error) -> (Option<At>, String) {
+fn parse_error(error: &Error) -> (Option<EvaluatorPlace>, String) {
     let text = error.to_string();
     let at = text.rfind("--> ").and_then(|start| {
         let line = text[start + 4..].lines().next()?;
@@ -150,7 +153,7 @@ fn explain(error: &Error) -> (Option<At>, String) {
         let column = parts.next()?.parse().ok()?;
         let line = parts.next()?.parse().ok()?;
         let file = parts.next()?.to_owned();
-        Some(At { file, line, column })
+        Some(EvaluatorPlace { file, line, column })
     });
     let message = text.rsplit("error: ").next().unwrap_or(&text);
     let message = message.lines().next().unwrap_or_default();
@@ -206,10 +209,10 @@ mod tests {
             .and_then(|module| Program::new(vec![module]))
             .unwrap_or_else(|problems| panic!("{rules}: {problems:#?}"));
         let input = Value::from_json_str(input).expect("JSON");
-        let (guarded, _) = program.evaluate(query, input, 0);
+        let (instrumented, _) = program.evaluate(query, input, 0);
         (
             plain.map_err(|error| error.to_string()),
-            guarded.map_err(|error| error.detail),
+            instrumented.map_err(|error| error.detail),
         )
     }
 
@@ -322,14 +325,14 @@ mod tests {
             "out if 1 < 2\nout if \"a\" > 3",
         ];
         for rule in rules {
-            let (plain, guarded) = both(rule, input);
-            match (&plain, &guarded) {
-                (Ok(plain), Ok(guarded)) => {
-                    assert_eq!(plain, guarded, "{rule}");
+            let (plain, instrumented) = both(rule, input);
+            match (&plain, &instrumented) {
+                (Ok(plain), Ok(instrumented)) => {
+                    assert_eq!(plain, instrumented, "{rule}");
                     defined += usize::from(*plain != Value::new_array());
                 }
                 (Err(_), Err(_)) => {}
-                _ => panic!("{rule}: {plain:?}, {guarded:?}"),
+                _ => panic!("{rule}: {plain:?}, {instrumented:?}"),
             }
         }
         assert!(defined > 80, "{defined} of {} are defined", rules.len());
@@ -345,7 +348,8 @@ mod tests {
             } else {
                 arguments
             };
-            let (plain, guarded) = both(&format!("out := {}({arguments})", builtin.name), "{}");
+            let (plain, instrumented) =
+                both(&format!("out := {}({arguments})", builtin.name), "{}");
             let absent = |result: &Result<Value, String>| {
                 result
                     .as_ref()
@@ -353,7 +357,7 @@ mod tests {
             };
             let own = matches!(builtin.cost, Cost::Own(_)) && builtin.name.starts_with("regex");
             assert_eq!(absent(&plain), own, "{}", builtin.name);
-            assert!(!absent(&guarded), "{}", builtin.name);
+            assert!(!absent(&instrumented), "{}", builtin.name);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::module::SourceModule;
 use super::run::Program;
-use agent_diagnostic::{Code, Diagnostic, Problems};
+use agent_diagnostic::{Code, Diagnostic, Label, Problems};
 use agent_text::{DocumentKind, Place, Span, Text};
 use regorus::Value;
 
@@ -101,10 +101,8 @@ impl TestOutcome {
         let message = format!("the test `{}` failed: {detail}", self.name);
         problems.report(Code::PolicyTestFailed, span, "failed", message);
         self.problem = problems.finish().pop().map(|mut problem| {
-            problem.labels.extend(
-                self.cause
-                    .map(|place| agent_diagnostic::Label::new(place, "this is why")),
-            );
+            let cause = self.cause.map(|place| Label::new(place, "this is why"));
+            problem.labels.extend(cause);
             problem
         });
         self.verdict = TestVerdict::Failed;
@@ -119,17 +117,17 @@ fn check_package(policy: &SourceModule, tests: &SourceModule) -> Result<(), Vec<
         return Ok(());
     }
     let mut problems = Problems::new(&tests.text);
+    let message =
+        "tests must be in the package of the policy, or in one whose name ends with `_test`";
+    let package = policy.tree.package.join(".");
     problems
         .report(
             Code::PolicySyntax,
             tests.tree.package_span,
             "neither of these",
-            "tests must be in the package of the policy, or in one whose name ends with `_test`",
+            message,
         )
-        .help(format!(
-            "write `package {}_test`",
-            policy.tree.package.join(".")
-        ));
+        .help(format!("write `package {package}_test`"));
     Err(problems.finish())
 }
 

@@ -28,8 +28,8 @@ pub(crate) struct Token {
     pub(crate) new_line: bool,
 }
 
-/// The reason why a text has no tokens, and its place.
-pub(crate) struct BadToken {
+/// The error that ends the tokenizing.
+pub(crate) struct TokenError {
     pub(crate) span: Span,
     pub(crate) reason: &'static str,
 }
@@ -48,14 +48,14 @@ const PAIRS: [&[u8]; 5] = [b":=", b"==", b"!=", b"<=", b">="];
 const SIGNS: &[u8] = b"{}[]()+-*/%,;.:|&<>=";
 
 /// Returns the tokens of a text; the last is its end.
-pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, BadToken> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, TokenError> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let (mut at, mut new_line) = (0, false);
     while let Some(&byte) = bytes.get(at) {
         let start = at;
         let rest = &bytes[at..];
-        let bad = |end: usize, reason| BadToken {
+        let bad = |end: usize, reason| TokenError {
             span: Span::new(start, end),
             reason,
         };
@@ -101,10 +101,8 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, BadToken> {
         }
         // The engine adds calls of such names to a policy.
         if kind == Kind::Word && rest.starts_with(b"__") {
-            return Err(bad(
-                at,
-                "names that start with `__` are reserved for the engine",
-            ));
+            let reason = "names that start with `__` are reserved for the engine";
+            return Err(bad(at, reason));
         }
         if found.len() == TOKEN_LIMIT {
             return Err(bad(at, "the policy has more than 400,000 tokens"));
@@ -147,11 +145,8 @@ fn string_length(bytes: &[u8]) -> Option<usize> {
 }
 
 fn number_length(bytes: &[u8]) -> usize {
-    let digits = |from: usize| {
-        count(bytes.get(from..).unwrap_or_default(), |b| {
-            b.is_ascii_digit()
-        })
-    };
+    let rest = |from: usize| bytes.get(from..).unwrap_or_default();
+    let digits = |from: usize| count(rest(from), |b| b.is_ascii_digit());
     let mut length = digits(0);
     if bytes.get(length) == Some(&b'.') && digits(length + 1) > 0 {
         length += 1 + digits(length + 1);

@@ -56,7 +56,7 @@ pub(crate) enum Op {
     Other,
 }
 
-/// Statements that have to hold together.
+/// Statements that must all hold.
 #[derive(Debug)]
 pub(crate) struct Query {
     /// From the first statement to the end of the last.
@@ -128,7 +128,7 @@ pub(crate) struct Body {
 #[derive(Debug)]
 pub(crate) struct Import {
     pub(crate) path: Vec<String>,
-    /// The name that stands for the path.
+    /// The name of the path in the module.
     pub(crate) name: String,
 }
 
@@ -143,10 +143,10 @@ pub(crate) struct Module {
 }
 
 /// The expressions directly in something, and the queries directly in it.
-type Parts<'e> = (Vec<&'e Expr>, Vec<&'e Query>);
+pub(crate) type Parts<'e> = (Vec<&'e Expr>, Vec<&'e Query>);
 
 impl Expr {
-    /// Whether it is a literal without parts.
+    /// Returns whether it is a literal without parts.
     pub(crate) fn is_scalar(&self) -> bool {
         match &self.kind {
             ExprKind::Text(_) | ExprKind::Scalar => true,
@@ -155,7 +155,7 @@ impl Expr {
         }
     }
 
-    /// Whether it is a literal with all its parts.
+    /// Returns whether it is a literal with all its parts.
     pub(crate) fn is_literal(&self) -> bool {
         match &self.kind {
             ExprKind::List(parts) | ExprKind::Object(parts) => parts.iter().all(Self::is_literal),

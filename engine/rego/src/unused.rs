@@ -89,12 +89,8 @@ fn report(
     if occurring.contains(value) {
         return;
     }
-    let mut report = problems.report(
-        Code::PolicyDeadRule,
-        text.span,
-        "never occurs",
-        format!("`{path}` is never {value:?}"),
-    );
+    let message = format!("`{path}` is never {value:?}");
+    let mut report = problems.report(Code::PolicyDeadRule, text.span, "never occurs", message);
     let near = nearest(value, occurring.iter().map(|text| &**text), 1);
     if let Some(meant) = near.first() {
         report = report.help(format!("did you mean {meant:?}?"));
@@ -104,24 +100,22 @@ fn report(
     if occurring.len() > LISTED {
         listed.push(format!("{} others", occurring.len() - LISTED));
     }
-    report.help(format!(
-        "use one of the known values: {}",
-        listed.join(", ")
-    ));
+    let listed = listed.join(", ");
+    report.help(format!("use one of the known values: {listed}"));
 }
 
-/// Reports the rules that held in none of some rulings, with the paths that they read. Reports
-/// nothing if a ruling failed.
+/// Reports the rules that held in no decision, with the paths that they read. Reports nothing if a
+/// decision failed.
 pub fn unused_rules<'r>(
     policy: &Policy,
-    policy_decisions: impl IntoIterator<Item = &'r PolicyDecision>,
+    decisions: impl IntoIterator<Item = &'r PolicyDecision>,
 ) -> Vec<Diagnostic> {
     let mut held = BTreeSet::new();
-    for policy_decision in policy_decisions {
-        if policy_decision.answer.is_err() {
+    for decision in decisions {
+        if decision.answer.is_err() {
             return Vec::new();
         }
-        held.extend(policy_decision.lines.iter().copied());
+        held.extend(decision.lines.iter().copied());
     }
     let SourceModule { text, tree } = policy.module();
     let mut problems = Problems::new(text);

@@ -1,11 +1,11 @@
 //! The list of schemas.
 
 use super::styled::{Style, Styled, StyledSpan};
-use agent_json_schema::Described;
+use agent_json_schema::LibrarySchema;
 use agent_syntax::json::Writer;
 
 /// The schemas as JSON that ends with a newline.
-pub fn schemas_json(schemas: &[Described]) -> String {
+pub fn schemas_json(schemas: &[LibrarySchema]) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {
         w.key("schemas").array(|w| {
@@ -22,7 +22,7 @@ pub fn schemas_json(schemas: &[Described]) -> String {
 }
 
 /// The same for people.
-pub fn schemas(schemas: &[Described]) -> Vec<StyledSpan> {
+pub fn schemas(schemas: &[LibrarySchema]) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     for (heading, of_mova) in [
         ("Schemas of the project", false),

@@ -1,8 +1,8 @@
 //! The canonical form of JSON (RFC 8785), over which digests are computed.
 
 use super::double::double;
-use super::json::{Reader, parse_value};
-use super::{Node, Value};
+use super::json::{Reader, parse_value, write_string};
+use super::node::{Node, Value};
 use agent_text::sort::sort_by;
 
 /// Returns the canonical form of a JSON text: no white space, keys sorted by UTF-16 code units,
@@ -17,8 +17,7 @@ pub fn canonical(text: &str) -> Option<String> {
 pub fn canonical_node(node: &Node<'_>, out: &mut String) {
     match &node.value {
         Value::Null | Value::Refused => out.push_str("null"),
-        Value::Bool(true) => out.push_str("true"),
-        Value::Bool(false) => out.push_str("false"),
+        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         // A whole number of few digits is already canonical, and nearly every number is one.
         Value::Number(number)
             if number.len() <= 15 && number.bytes().all(|b| b.is_ascii_digit()) =>
@@ -54,37 +53,6 @@ pub fn canonical_node(node: &Node<'_>, out: &mut String) {
             out.push('}');
         }
     }
-}
-
-/// Writes a JSON string as the canonical form and all files of the project require. It escapes only
-/// quotes, backslashes and control characters below U+0020.
-pub fn write_string(string: &str, out: &mut String) {
-    out.push('"');
-    let mut rest = string;
-    while let Some(at) = rest
-        .bytes()
-        .position(|b| matches!(b, b'"' | b'\\' | 0..0x20))
-    {
-        out.push_str(&rest[..at]);
-        match rest.as_bytes()[at] {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            0x08 => out.push_str("\\b"),
-            0x09 => out.push_str("\\t"),
-            0x0a => out.push_str("\\n"),
-            0x0c => out.push_str("\\f"),
-            0x0d => out.push_str("\\r"),
-            control => {
-                out.push_str("\\u00");
-                for digit in [control >> 4, control & 15] {
-                    out.push(char::from(b"0123456789abcdef"[digit as usize]));
-                }
-            }
-        }
-        rest = &rest[at + 1..];
-    }
-    out.push_str(rest);
-    out.push('"');
 }
 
 #[cfg(test)]

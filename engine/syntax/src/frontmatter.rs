@@ -32,13 +32,10 @@ pub fn frontmatter(problems: &mut Problems<'_>) -> Option<Frontmatter> {
     let first = lines.next().unwrap_or(Span::new(start, start));
     let opening = Span::new(start, start + first.of(text).trim_end().len());
     if opening.of(text) != "---" {
+        let message = "the manifest has no frontmatter";
+        let label = "the first line must be `---`";
         problems
-            .report(
-                Code::FrontmatterMissing,
-                opening,
-                "the first line must be `---`",
-                "the manifest has no frontmatter",
-            )
+            .report(Code::FrontmatterMissing, opening, label, message)
             .help(format!("begin the file with:\n{SNIPPET}"));
         return None;
     }
@@ -51,13 +48,9 @@ pub fn frontmatter(problems: &mut Problems<'_>) -> Option<Frontmatter> {
             });
         }
     }
+    let message = "the frontmatter has no closing line `---`";
     problems
-        .report(
-            Code::FrontmatterUnclosed,
-            opening,
-            "opened here",
-            "the frontmatter has no closing line `---`",
-        )
+        .report(Code::FrontmatterUnclosed, opening, "opened here", message)
         .help("add a line after the last field:\n---");
     None
 }

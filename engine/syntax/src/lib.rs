@@ -10,8 +10,8 @@ mod node;
 mod number;
 pub mod yaml;
 
-pub use canonical::canonical;
-pub use canonical::{canonical_node, write_string};
+pub use canonical::{canonical, canonical_node};
 pub use frontmatter::{Frontmatter, frontmatter};
+pub use json::write_string;
 pub use node::{Entry, Node, Value};
 pub use number::Number;

@@ -32,16 +32,11 @@ pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> 
         .find(|(_, c)| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}'));
     if let Some((at, c)) = control {
         let start = within.start as usize + at;
+        let span = Span::new(start, start + c.len_utf8());
+        let code_point = format!("U+{:04X}", u32::from(c));
+        let message = format!("{what} contains the control character {code_point}");
         problems
-            .report(
-                Code::YamlSyntax,
-                Span::new(start, start + c.len_utf8()),
-                format!("U+{:04X}", u32::from(c)),
-                format!(
-                    "{what} contains the control character U+{:04X}",
-                    u32::from(c)
-                ),
-            )
+            .report(Code::YamlSyntax, span, code_point, message)
             .help("remove the character");
         return None;
     }
@@ -70,14 +65,10 @@ pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> 
                     builder.too_deep(span, "nested too deeply here");
                     return None;
                 }
+                let message = format!("{what} is not YAML");
                 builder
                     .problems
-                    .report(
-                        Code::YamlSyntax,
-                        span,
-                        error.info(),
-                        format!("{what} is not YAML"),
-                    )
+                    .report(Code::YamlSyntax, span, error.info(), message)
                     .help("indent with spaces, and put strings with `: `, ` #` or a leading `@`, `%`, `*`, `&`, `!` in quotes");
                 return None;
             }
@@ -130,11 +121,8 @@ impl<'t> Builder<'t, '_> {
                     None if explicit => "a document mark",
                     None => return Some(()),
                 };
-                self.unsupported(
-                    span,
-                    what,
-                    "write one document, without marks and directives",
-                );
+                let help = "write one document, without marks and directives";
+                self.unsupported(span, what, help);
                 return None;
             }
             Event::Alias(_) => {
@@ -212,24 +200,17 @@ impl<'t> Builder<'t, '_> {
     }
 
     fn unsupported(&mut self, span: Span, what: &str, help: &str) {
+        let label = format!("{what} is not allowed here");
+        let message = format!("{} uses {what}", noun(self.problems));
         self.problems
-            .report(
-                Code::YamlUnsupported,
-                span,
-                format!("{what} is not allowed here"),
-                format!("{} uses {what}", noun(self.problems)),
-            )
+            .report(Code::YamlUnsupported, span, label, message)
             .help(help);
     }
 
     fn too_deep(&mut self, span: Span, label: impl Into<String>) {
+        let message = "mappings and sequences are nested too deeply";
         self.problems
-            .report(
-                Code::NestingTooDeep,
-                span,
-                label,
-                "mappings and sequences are nested too deeply",
-            )
+            .report(Code::NestingTooDeep, span, label, message)
             .help(format!("nest at most {DEPTH_LIMIT} mappings and sequences"));
     }
 
@@ -248,11 +229,8 @@ impl<'t> Builder<'t, '_> {
             return None;
         }
         if let Some(Open::Mapping { key: None, .. }) = self.open.last() {
-            self.unsupported(
-                span,
-                "a mapping or sequence as a key",
-                "use a string as the key",
-            );
+            let what = "a mapping or sequence as a key";
+            self.unsupported(span, what, "use a string as the key");
             return None;
         }
         self.open.push(open(span.start));
@@ -303,13 +281,9 @@ impl<'t> Builder<'t, '_> {
                     _ => span,
                 });
                 if let Some(first) = seen.get(&key) {
+                    let message = format!("the key `{key}` appears twice in one mapping");
                     self.problems
-                        .report(
-                            Code::DuplicateKey,
-                            key_span,
-                            "repeated here",
-                            format!("the key `{key}` appears twice in one mapping"),
-                        )
+                        .report(Code::DuplicateKey, key_span, "repeated here", message)
                         .also(*first, "first here")
                         .help("remove or rename one of the two");
                     return;
@@ -371,14 +345,11 @@ impl<'t> Offsets<'t> {
     const STRIDE: usize = 64;
 
     fn new(text: &'t str, base: usize) -> Self {
-        let marks = if text.is_ascii() {
-            Vec::new()
-        } else {
-            text.char_indices()
-                .step_by(Self::STRIDE)
-                .map(|(at, _)| at)
-                .collect()
-        };
+        let mut marks = Vec::new();
+        if !text.is_ascii() {
+            let marked = text.char_indices().step_by(Self::STRIDE);
+            marks.extend(marked.map(|(at, _)| at));
+        }
         Self { text, base, marks }
     }
 

@@ -1,4 +1,4 @@
-//! Policies from outside: the examples, what a ruling is, and policies that mean harm.
+//! Policies from outside: the examples, the answers of policies, and hostile policies.
 use agent_decide::{PolicyDecision, PolicyEngine};
 use agent_diagnostic::Diagnostic;
 use agent_rego::{Policy, TestVerdict, Vocabulary, dead_rules, read, test, unused_rules};
@@ -19,12 +19,12 @@ fn policy(text: impl Into<Vec<u8>>) -> Policy {
     }
 }
 
-/// A policy with a package, asked.
+/// Returns the decision of a policy with some rules.
 fn ask(rules: &str, input: &str) -> PolicyDecision {
     policy(format!("package switchboard\n{rules}")).ask(input)
 }
 
-/// The name of the error of a policy, or the ids it allows.
+/// Returns the name of the policy's error, or the allowed ids.
 fn verdict(policy_decision: &PolicyDecision) -> String {
     match &policy_decision.answer {
         Ok(allowed) => allowed.tools.iter().cloned().collect::<Vec<_>>().join(" "),
@@ -50,7 +50,7 @@ fn an_example_allows_and_gives_reasons() {
     );
 }
 
-/// Found by fuzzing: of this the evaluator says a place and nothing else.
+/// Found by fuzzing: the evaluator's error is a place without a message.
 #[test]
 fn what_does_not_compile_is_said_in_words() {
     let text = "package switchboard_test\n\nimport data# No tool.switch tb";
@@ -200,8 +200,8 @@ fn a_test_fails_is_skipped_or_can_not_be_evaluated() {
     assert_eq!(problem.labels[0].place.start.line, 4);
 }
 
-/// The places and messages of diagnostics.
-fn said(problems: &[Diagnostic]) -> Vec<String> {
+/// Returns the places and messages of diagnostics.
+fn rendered(problems: &[Diagnostic]) -> Vec<String> {
     problems
         .iter()
         .map(|problem| {
@@ -233,7 +233,7 @@ fn comparisons_with_what_never_occurs_are_found_through_names() {
     .collect();
     let dead = |rules: &str| {
         let policy = policy(format!("package switchboard\n{rules}\n"));
-        said(&dead_rules(&policy, &known))
+        rendered(&dead_rules(&policy, &known))
     };
     let publisher =
         "`input.candidate_tools[_].publisher` is never \"acne\" (did you mean \"acme\"?)";
@@ -296,7 +296,7 @@ fn comparisons_with_what_never_occurs_are_found_through_names() {
         "a if { some t in input.candidate_tools; t.class == \"golt\" }",
         "a if { some t in input.candidate_tools; t.name == \"acne\" }",
         "a if { some t in input.others; t.publisher == \"acne\" }",
-        // Two meanings of one name.
+        // A name with two meanings.
         "a if { x := [t | some t in input.candidate_tools]; y := [t | some t in [{\"publisher\": \"acne\"}]; t.publisher == \"acne\"]; x == y }",
         "f(t) if t.publisher == \"acne\"\na if f({\"publisher\": \"acne\"})\nb contains t if { some t in input.candidate_tools; f(t) }",
         "a if { input.user_tier == \"golt\" } \nb if a with input as {\"user_tier\": \"golt\"}",
@@ -317,23 +317,23 @@ fn rules_that_held_for_nothing_are_named_with_what_they_read() {
     };
     let gold = policy.ask(&input("gold", "paid"));
     assert_eq!(
-        said(&unused_rules(&policy, [&gold])),
+        rendered(&unused_rules(&policy, [&gold])),
         [
             "9:1 the rule `deny_reasons` never applied; it reads `input.candidate_tools[_].id`",
             "14:1 the rule `too_expensive` never applied; it reads `input.candidate_tools[_].class`, `input.user_tier`",
         ]
     );
     let free = policy.ask(&input("free", "paid"));
-    assert_eq!(said(&unused_rules(&policy, [&gold, &free])), [""; 0]);
+    assert_eq!(rendered(&unused_rules(&policy, [&gold, &free])), [""; 0]);
     assert_eq!(
-        said(&unused_rules(&policy, [&free])),
+        rendered(&unused_rules(&policy, [&free])),
         ["4:1 the rule `allowed_tools` never applied; it reads `input.candidate_tools[_].id`"]
     );
     let failed = policy.ask("{");
-    assert_eq!(said(&unused_rules(&policy, [&failed])), [""; 0]);
+    assert_eq!(rendered(&unused_rules(&policy, [&failed])), [""; 0]);
 }
 
-/// Run on a thread with a small stack, which a module of wasm has as well.
+/// Runs a function on a thread with a small stack, like that of a wasm module.
 fn on_a_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(run);
     thread.expect("a thread").join().expect("no overflow")
@@ -383,7 +383,7 @@ fn what_is_nested_too_deeply_is_refused_and_overflows_no_stack() {
             "package switchboard\na if {{ {} }}",
             "true; ".repeat(100_000)
         ),
-        // The evaluator would take minutes to put these in order.
+        // The evaluator would take minutes to order these statements.
         format!(
             "package switchboard\na := [1 | {}]",
             (1..16_000)
@@ -469,7 +469,7 @@ fn what_is_just_not_too_deep_is_evaluated_on_a_small_stack() {
 }
 
 #[test]
-fn a_ruling_depends_on_neither_threads_nor_what_was_asked_before() {
+fn a_decision_depends_on_neither_threads_nor_earlier_decisions() {
     let heavy = policy(
         "package switchboard\nallowed_tools := {x | some x in numbers.range(1, 100000); x < input.least}\n",
     );
@@ -487,7 +487,7 @@ fn a_ruling_depends_on_neither_threads_nor_what_was_asked_before() {
             });
         }
     });
-    // What fits the budget fits it on every thread.
+    // An evaluation within the budget is within it on every thread.
     let counting = self::policy(
         "package switchboard\nallowed_tools := {\"a\"} if { every x in numbers.range(1, input.n) { x > 0 } }\n",
     );

@@ -1,7 +1,7 @@
-//! JSON Schema from outside: the suite that all implementations share, schemas that mean harm, and
-//! the verdicts of another implementation.
+//! JSON Schema from outside: the official test suite, hostile schemas, and the verdicts of another
+//! implementation.
 
-// How many cases passed, and how long it took, is for documentation.
+// The documentation quotes the number of passed cases, and the durations.
 #![allow(clippy::print_stdout)]
 
 mod hostile;
@@ -13,19 +13,19 @@ use agent_json_schema::{Budget, Documents, Draft, OverBudget, Refused, Schema, V
 use agent_syntax::Node;
 use agent_syntax::json::{Reader, parse_value};
 
-/// A JSON text as a tree.
+/// Returns the tree of a JSON text.
 fn tree(text: &str) -> Node<'_> {
     parse_value(&mut Reader::new(text)).unwrap_or_else(|e| panic!("{e:?}: {text:.200}"))
 }
 
-/// The reason for a missing verdict.
+/// The reason why there is no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Failure {
     Refused(Refused),
     OverBudget(OverBudget),
 }
 
-/// What is wrong with an instance, and how many steps that took.
+/// The violations by an instance, and the steps of the check.
 type Outcome = (Result<Vec<Violation>, Failure>, u64);
 
 fn check_trees(draft: Draft, schema: &Node<'_>, instance: &Node<'_>) -> Outcome {
@@ -44,7 +44,7 @@ fn check_by(draft: Draft, schema: &str, instance: &str) -> Outcome {
     check_trees(draft, &tree(schema), &tree(instance))
 }
 
-/// What is wrong with an instance, by draft 2020-12.
+/// Returns the violations by an instance, by draft 2020-12.
 fn check(schema: &str, instance: &str) -> Result<Vec<Violation>, Failure> {
     check_by(Draft::Draft202012, schema, instance).0
 }

@@ -282,13 +282,13 @@ pub(crate) fn output_denials(
     let found = with_schema(schema, budget, |schema, budget| match schema {
         Ok(schema) => violations(schema.check_json(output, budget), NAME),
         Err(Refused::OverBudget(over)) => vec![RunDenial::OverBudget(over)],
-        Err(Refused::Flaws(flaws)) => {
-            let flaw = flaws.first().map(|flaw| RunDenial::OutputInvalid {
+        Err(Refused::Invalid(errors)) => {
+            let error = errors.first().map(|error| RunDenial::OutputInvalid {
                 pointer: String::new(),
-                message: format!("can't be checked: {}", flaw.message()),
-                rule: format!("{NAME}#{}", flaw.pointer),
+                message: format!("can't be checked: {}", error.message()),
+                rule: format!("{NAME}#{}", error.pointer),
             });
-            Vec::from_iter(flaw)
+            Vec::from_iter(error)
         }
     });
     found.unwrap_or_default()

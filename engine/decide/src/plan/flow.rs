@@ -7,7 +7,8 @@ use super::input::{InputConsumer, InputDenial, denials};
 use super::record::RunCheck;
 use super::schemas::{Applicable, Side};
 use agent_json_schema::{
-    self, ArgumentProblem, Budget, Declared, JsonText, OverBudget, Part, Schema, Types, with_schema,
+    self, ArgumentProblem, Budget, InstanceLocation, JsonText, OverBudget, PropertyStatus, Schema,
+    Types, with_schema,
 };
 use agent_model::{Driver, Input, Plan, ToolPool};
 use agent_text::{Span, Spanned};
@@ -168,7 +169,7 @@ impl<'a> Link<'a, '_> {
 
     /// Compares a part of an output with every schema of the input.
     fn mismatch(self, producer: &Schema<'_>, pointer: &str, budget: &mut Budget) -> Mismatch<'a> {
-        let Some(part) = producer.part(pointer, budget)? else {
+        let Some(part) = producer.instance_location(pointer, budget)? else {
             return Ok(None);
         };
         if !part.is_possible() {
@@ -193,12 +194,12 @@ impl<'a> Link<'a, '_> {
 
     fn fits(
         self,
-        part: &Part<'_, '_>,
+        part: &InstanceLocation<'_, '_>,
         consumer: &Schema<'_>,
         accepted: Types,
         budget: &mut Budget,
     ) -> Mismatch<'a> {
-        let Some(whole) = consumer.part("", budget)? else {
+        let Some(whole) = consumer.instance_location("", budget)? else {
             return Ok(None);
         };
         let wanted = whole.types().unwrap_or(Types::ANY).and(accepted);
@@ -217,7 +218,7 @@ impl<'a> Link<'a, '_> {
             return Ok(None);
         }
         for name in consumer.required_names(budget)? {
-            if part.declares(name, budget)? == Declared::No {
+            if part.property(name, budget)? == PropertyStatus::Undeclared {
                 return Ok(Some(FlowMismatch::NoProperty {
                     step: self.step,
                     name: name.to_owned(),

@@ -1,128 +1,117 @@
-//! Keywords that hold schemas, and those that belong together.
+//! Keywords that contain several subschemas, and keywords that belong together.
 
-use super::keywords::Checked;
-use super::{Compiler, Origin};
-use crate::arena::{Check, Items, Properties, Rest, SubId};
+use super::compiler::{Compiler, Location};
+use crate::arena::{Items, KeywordSchema, Properties, SubId};
 use crate::budget::OverBudget;
-use crate::keyword::Keyword;
-use agent_syntax::{Node, Value};
+use crate::keyword::{Fields, Keyword, entries, items};
+use crate::value::sort_by_text;
+
+/// Names with what belongs to them.
+pub(super) type Named<'a, T> = Vec<(&'a str, T)>;
 
 impl<'a> Compiler<'a, '_> {
+    /// Compiles the values of an object that are schemas.
     fn named_schemas(
         &mut self,
-        origin: Origin<'a>,
+        schema: Location<'a>,
+        fields: &Fields<'a>,
         keyword: Keyword,
-        node: Option<&'a Node<'a>>,
-    ) -> Result<Vec<(&'a str, SubId)>, OverBudget> {
+    ) -> Result<Named<'a, SubId>, OverBudget> {
         let mut named = Vec::new();
-        if let Some(Value::Mapping(entries)) = node.map(|node| &node.value) {
-            for entry in entries {
-                if keyword == Keyword::Dependencies
-                    && matches!(entry.value.value, Value::Sequence(_))
-                {
-                    continue;
-                }
-                named.push((&*entry.key, self.child(origin, keyword, &entry.value)?));
+        for entry in fields.get(keyword).and_then(entries).unwrap_or_default() {
+            if keyword != Keyword::Dependencies || items(&entry.value).is_none() {
+                let sub = self.intern(schema.of(keyword, &entry.value))?;
+                named.push((&*entry.key, sub));
             }
         }
         Ok(named)
     }
 
+    /// As [`Self::named_schemas`], sorted.
+    pub(super) fn sorted_schemas(
+        &mut self,
+        schema: Location<'a>,
+        fields: &Fields<'a>,
+        keyword: Keyword,
+    ) -> Result<Named<'a, SubId>, OverBudget> {
+        let mut named = self.named_schemas(schema, fields, keyword)?;
+        sort_by_text(&mut named, |(name, _)| name, self.budget)?;
+        Ok(named)
+    }
+
+    /// Compiles `properties`, `patternProperties` and `additionalProperties`.
     pub(super) fn properties(
         &mut self,
-        origin: Origin<'a>,
-        here: &dyn Fn(Keyword) -> Option<&'a Node<'a>>,
+        schema: Location<'a>,
+        fields: &Fields<'a>,
     ) -> Result<Properties<'a>, OverBudget> {
-        let keyword = Keyword::Properties;
-        let mut named = self.named_schemas(origin, keyword, here(keyword))?;
-        self.sort_names(&mut named)?;
+        let named = self.sorted_schemas(schema, fields, Keyword::Properties)?;
         let keyword = Keyword::PatternProperties;
         let mut patterns = Vec::new();
-        let schemas = self.named_schemas(origin, keyword, here(keyword))?;
-        if let Some(node) = here(keyword) {
+        let schemas = self.named_schemas(schema, fields, keyword)?;
+        if let Some(node) = fields.get(keyword) {
             for (pattern, sub) in schemas {
-                patterns.extend(self.pattern(origin, node, pattern)?.map(|id| (id, sub)));
+                let id = self.pattern(schema.of(keyword, node), pattern)?;
+                patterns.extend(id.map(|id| (id, sub)));
             }
         }
-        let keyword = Keyword::AdditionalProperties;
         Ok(Properties {
             named,
             patterns,
-            additional: self.rest(origin, keyword, here(keyword))?,
+            additional: self.subschema(schema, fields, Keyword::AdditionalProperties)?,
         })
     }
 
-    pub(super) fn rest(
+    /// Compiles the subschema of a keyword, if the keyword is present.
+    pub(super) fn subschema(
         &mut self,
-        origin: Origin<'a>,
+        schema: Location<'a>,
+        fields: &Fields<'a>,
         keyword: Keyword,
-        node: Option<&'a Node<'a>>,
-    ) -> Result<Option<Rest>, OverBudget> {
-        node.map(|node| {
-            Ok(Rest {
-                sub: self.child(origin, keyword, node)?,
-                keyword,
-                span: node.span,
-            })
-        })
-        .transpose()
-    }
-
-    pub(super) fn items(
-        &mut self,
-        origin: Origin<'a>,
-        here: &dyn Fn(Keyword) -> Option<&'a Node<'a>>,
-    ) -> Result<Items, OverBudget> {
-        let items = here(Keyword::Items);
-        // Before draft 2020-12 a list of `items` was what `prefixItems` is now.
-        let (first, keyword, rest) = match (here(Keyword::PrefixItems), items.map(|it| &it.value)) {
-            (None, Some(Value::Sequence(_))) => {
-                let keyword = Keyword::AdditionalItems;
-                (
-                    items.map(|node| (Keyword::Items, node)),
-                    keyword,
-                    here(keyword),
-                )
-            }
-            (first, _) => {
-                let first = first.map(|node| (Keyword::PrefixItems, node));
-                (first, Keyword::Items, items)
-            }
-        };
-        let first = match first {
-            Some((keyword, node)) => self.branches(origin, keyword, node)?,
-            None => None,
-        };
-        Ok(Items {
-            first: first.unwrap_or_default(),
-            rest: self.rest(origin, keyword, rest)?,
-        })
-    }
-
-    pub(super) fn branches(
-        &mut self,
-        origin: Origin<'a>,
-        keyword: Keyword,
-        node: &'a Node<'a>,
-    ) -> Result<Option<Vec<SubId>>, OverBudget> {
-        let Value::Sequence(items) = &node.value else {
+    ) -> Result<Option<KeywordSchema>, OverBudget> {
+        let Some(node) = fields.get(keyword) else {
             return Ok(None);
         };
-        let mut branches = Vec::with_capacity(items.len());
-        for item in items {
-            branches.push(self.child(origin, keyword, item)?);
-        }
-        Ok(Some(branches))
+        Ok(Some(KeywordSchema {
+            sub: self.intern(schema.of(keyword, node))?,
+            keyword,
+            span: node.span,
+        }))
     }
 
-    pub(super) fn dependent_schemas(
+    /// Compiles `prefixItems` and `items`, or `items` and `additionalItems`.
+    pub(super) fn items(
         &mut self,
-        origin: Origin<'a>,
+        schema: Location<'a>,
+        fields: &Fields<'a>,
+    ) -> Result<Items, OverBudget> {
+        let is_list = fields.get(Keyword::Items).and_then(items).is_some();
+        // Before draft 2020-12 a list of `items` had the meaning of `prefixItems`.
+        let (first, rest) = if is_list && fields.get(Keyword::PrefixItems).is_none() {
+            (Keyword::Items, Keyword::AdditionalItems)
+        } else {
+            (Keyword::PrefixItems, Keyword::Items)
+        };
+        let first = self.branches(schema, fields, first)?;
+        Ok(Items {
+            first: first.unwrap_or_default(),
+            rest: self.subschema(schema, fields, rest)?,
+        })
+    }
+
+    /// Compiles a list of subschemas. Returns `None` if the value is not a list.
+    pub(super) fn branches(
+        &mut self,
+        schema: Location<'a>,
+        fields: &Fields<'a>,
         keyword: Keyword,
-        node: &'a Node<'a>,
-    ) -> Checked<'a> {
-        let mut schemas = self.named_schemas(origin, keyword, Some(node))?;
-        self.sort_names(&mut schemas)?;
-        Ok(Some(Check::DependentSchemas(schemas)))
+    ) -> Result<Option<Vec<SubId>>, OverBudget> {
+        let Some(items) = fields.get(keyword).and_then(items) else {
+            return Ok(None);
+        };
+        let branches = items
+            .iter()
+            .map(|item| self.intern(schema.of(keyword, item)));
+        branches.collect::<Result<_, _>>().map(Some)
     }
 }

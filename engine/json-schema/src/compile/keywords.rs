@@ -1,259 +1,176 @@
-//! What each keyword of a schema asks for.
+//! Compilation of each keyword.
 
-use super::{Compiler, Origin};
-use crate::arena::{Check, Condition, Contains, PatternId, Rule, SubId};
+use super::compiler::{Compiled, Compiler, Location};
+use super::groups::Named;
+use crate::arena::{Check, Condition, Contains, Rule};
 use crate::budget::OverBudget;
-use crate::dialect::{Dialect, Draft};
-use crate::flaw::FlawKind;
-use crate::keyword::{Fields, Holds, Keyword, held, text};
+use crate::keyword::{Dialect, Draft, Fields, Form, Keyword, entries, items, subschemas, text};
 use crate::number::{Decimal, Divisor};
-use crate::pattern::Pattern;
+use crate::schema_error::SchemaErrorKind;
 use crate::types::Types;
 use crate::uri;
-use crate::value::{Members, charge_sort};
+use crate::value::{Members, sort_by_text};
 use agent_syntax::{Entry, Node, Value};
-use agent_text::sort::sort_by_key;
-
-/// What a check is, or none if there is nothing to check or its value is flawed.
-pub(super) type Checked<'a> = Result<Option<Check<'a>>, OverBudget>;
 
 impl<'a> Compiler<'a, '_> {
-    /// A value that its keyword does not take.
-    pub(super) fn wrong(
-        &mut self,
-        origin: Origin<'a>,
-        keyword: Keyword,
-        node: &Node<'_>,
-        expected: &'static str,
-    ) {
-        let kind = FlawKind::NotASchema {
-            keyword: Some(keyword.name()),
-            expected,
-        };
-        self.flaw(origin.document, node, kind);
-    }
-
-    /// The rules of a schema object, in the order of their keywords.
+    /// Returns the rules of a schema object, in the order of their keywords.
     pub(super) fn rules(
         &mut self,
-        origin: Origin<'a>,
+        schema: Location<'a>,
         dialect: Dialect,
-        fields: &Fields<'a>,
+        mut fields: Fields<'a>,
     ) -> Result<Vec<Rule<'a>>, OverBudget> {
-        // In draft-07 a reference stands alone; what is beside it can still be referred to.
-        let alone = dialect.draft == Draft::Draft07 && fields.get(Keyword::Ref).is_some();
+        let draft = dialect.draft;
+        // In draft-07 `$ref` disables the keywords beside it; references can lead into definitions.
+        let alone = draft == Draft::Draft07 && fields.get(Keyword::Ref).is_some();
+        fields.retain(|it| {
+            dialect.knows(it) && (!alone || matches!(it, Keyword::Ref | Keyword::Definitions))
+        });
         let mut rules = Vec::new();
         for (keyword, node) in fields.iter() {
-            let ignored = alone && !matches!(keyword, Keyword::Ref | Keyword::Definitions);
-            if ignored || !dialect.knows(keyword) {
-                continue;
-            }
-            self.subschemas(origin, dialect.draft, keyword, node)?;
-            if let (Keyword::Dependencies, Value::Mapping(entries)) = (keyword, &node.value) {
-                // Those that are lists of names are a rule of their own.
-                let lists = entries
-                    .iter()
-                    .filter(|it| matches!(it.value.value, Value::Sequence(_)));
-                rules.push(Rule {
-                    keyword,
-                    span: node.span,
-                    check: Check::DependentRequired(self.dependent_names(origin, keyword, lists)?),
-                });
-            }
-            if let Some(check) = self.check(origin, dialect, keyword, node, fields)? {
+            let at = schema.of(keyword, node);
+            let mut add = |check| {
                 rules.push(Rule {
                     keyword,
                     span: node.span,
                     check,
                 });
+            };
+            self.subschemas(at, draft)?;
+            if let (Keyword::Dependencies, Some(entries)) = (keyword, entries(node)) {
+                // The lists of names are a rule of their own.
+                let lists = entries.iter().filter(|it| items(&it.value).is_some());
+                add(Check::DependentRequired(self.dependent_names(at, lists)?));
+            }
+            if let Some(check) = self.check(at, draft, &fields)? {
+                add(check);
             }
         }
         Ok(rules)
     }
 
-    /// Have the schemas that stand under a keyword compiled.
-    fn subschemas(
-        &mut self,
-        origin: Origin<'a>,
-        draft: Draft,
-        keyword: Keyword,
-        node: &'a Node<'a>,
-    ) -> Result<(), OverBudget> {
-        let expected = match (keyword.holds(draft), &node.value) {
-            (None | Some(Holds::One | Holds::OneOrMany), _) => None,
-            (Some(Holds::Many), Value::Sequence(items)) if !items.is_empty() => None,
-            (Some(Holds::Many), _) => Some("a list of schemas that is not empty"),
-            (Some(Holds::Named | Holds::NamedOrNames), Value::Mapping(_)) => None,
-            (Some(Holds::Named | Holds::NamedOrNames), _) => Some("an object of schemas"),
-        };
-        if let Some(expected) = expected {
-            self.wrong(origin, keyword, node, expected);
+    /// Interns the subschemas in the value of a keyword.
+    fn subschemas(&mut self, at: Location<'a>, draft: Draft) -> Result<(), OverBudget> {
+        match (at.keyword.form(draft), &at.node.value) {
+            (Form::Many, Value::Sequence(items)) if !items.is_empty() => {}
+            (Form::Many, _) => self.refuse(at, "a list of schemas that is not empty"),
+            (Form::Named | Form::NamedOrNames, Value::Mapping(_)) => {}
+            (Form::Named | Form::NamedOrNames, _) => self.refuse(at, "an object of schemas"),
+            _ => {}
         }
-        for subschema in held(keyword, draft, node) {
-            self.child(origin, keyword, subschema)?;
+        for subschema in subschemas(at.keyword, draft, at.node) {
+            self.intern(at.within(subschema))?;
         }
         Ok(())
     }
 
-    pub(super) fn child(
-        &mut self,
-        origin: Origin<'a>,
-        via: Keyword,
-        node: &'a Node<'a>,
-    ) -> Result<SubId, OverBudget> {
-        self.intern(Origin {
-            node,
-            via,
-            ..origin
-        })
-    }
-
-    fn check(
-        &mut self,
-        origin: Origin<'a>,
-        dialect: Dialect,
-        keyword: Keyword,
-        node: &'a Node<'a>,
-        fields: &Fields<'a>,
-    ) -> Checked<'a> {
-        let here = |other: Keyword| fields.get(other).filter(|_| dialect.knows(other));
-        Ok(match keyword {
+    fn check(&mut self, at: Location<'a>, draft: Draft, fields: &Fields<'a>) -> Compiled<'a> {
+        Ok(match at.keyword {
             Keyword::Schema
             | Keyword::Id
             | Keyword::Anchor
             | Keyword::DynamicAnchor
             | Keyword::Vocabulary => {
-                self.name(origin, dialect, keyword, node);
+                self.identifier(at, draft);
                 None
             }
-            Keyword::Ref | Keyword::DynamicRef => self.reference(origin, keyword, node)?,
-            Keyword::Type => self.types(origin, node),
-            Keyword::Const => Some(Check::Members(
-                Members::new(std::iter::once(node), self.budget)?,
-                node,
-            )),
-            Keyword::Enum => match &node.value {
-                Value::Sequence(values) => Some(Check::Members(
-                    Members::new(values.iter(), self.budget)?,
-                    node,
-                )),
-                _ => {
-                    self.wrong(origin, keyword, node, "a list of values");
-                    None
-                }
+            Keyword::Ref | Keyword::DynamicRef => self.reference(at)?,
+            Keyword::Type => self.types(at),
+            Keyword::Const => Some(self.members(at, std::slice::from_ref(at.node))?),
+            Keyword::Enum => match self.expect(at, items(at.node), "a list of values") {
+                Some(values) => Some(self.members(at, values)?),
+                None => None,
             },
             Keyword::MultipleOf
             | Keyword::Maximum
             | Keyword::ExclusiveMaximum
             | Keyword::Minimum
-            | Keyword::ExclusiveMinimum => self.number(origin, keyword, node)?,
+            | Keyword::ExclusiveMinimum => self.number(at)?,
             Keyword::MaxLength
             | Keyword::MinLength
             | Keyword::MaxItems
             | Keyword::MinItems
             | Keyword::MaxProperties
-            | Keyword::MinProperties => self.count(origin, keyword, node).map(Check::Count),
+            | Keyword::MinProperties => self.count(at).map(Check::Count),
             Keyword::MaxContains | Keyword::MinContains => {
-                self.count(origin, keyword, node);
+                self.count(at);
                 None
             }
-            Keyword::Pattern => match text(node) {
-                Some(pattern) => self
-                    .pattern(origin, node, pattern)?
-                    .map(|id| Check::Pattern(id, pattern)),
-                None => {
-                    self.wrong(origin, keyword, node, "a string");
-                    None
+            Keyword::Pattern => match self.expect(at, text(at.node), "a string") {
+                Some(pattern) => {
+                    let id = self.pattern(at, pattern)?;
+                    id.map(|id| Check::Pattern(id, pattern))
                 }
+                None => None,
             },
-            Keyword::UniqueItems => match node.value {
+            Keyword::UniqueItems => match at.node.value {
                 Value::Bool(unique) => unique.then_some(Check::Unique),
-                _ => {
-                    self.wrong(origin, keyword, node, "a boolean");
-                    None
-                }
+                _ => self.expect(at, None, "a boolean"),
             },
-            Keyword::Required => self.names(origin, keyword, node)?.map(Check::Required),
-            Keyword::DependentRequired => match &node.value {
-                Value::Mapping(entries) => {
-                    let names = self.dependent_names(origin, keyword, entries.iter())?;
-                    Some(Check::DependentRequired(names))
+            Keyword::Required => self.names(at)?.map(Check::Required),
+            Keyword::DependentRequired => {
+                match self.expect(at, entries(at.node), "an object of lists of names") {
+                    Some(entries) => {
+                        let names = self.dependent_names(at, entries.iter())?;
+                        Some(Check::DependentRequired(names))
+                    }
+                    None => None,
                 }
-                _ => {
-                    self.wrong(origin, keyword, node, "an object of lists of names");
-                    None
-                }
-            },
-            Keyword::PropertyNames => {
-                Some(Check::PropertyNames(self.child(origin, keyword, node)?))
             }
-            // Of keywords that belong together the first that is there stands for all.
+            Keyword::PropertyNames => Some(Check::PropertyNames(self.intern(at)?)),
+            // The first of these keywords that is present compiles all.
             Keyword::Properties | Keyword::PatternProperties | Keyword::AdditionalProperties => {
                 let mut earlier = [Keyword::Properties, Keyword::PatternProperties].iter();
-                if !earlier.any(|it| *it < keyword && here(*it).is_some()) {
-                    Some(Check::Properties(self.properties(origin, &here)?))
-                } else {
+                if earlier.any(|it| *it < at.keyword && fields.get(*it).is_some()) {
                     None
+                } else {
+                    Some(Check::Properties(self.properties(at, fields)?))
                 }
             }
-            Keyword::PrefixItems => Some(Check::Items(self.items(origin, &here)?)),
-            Keyword::Items if here(Keyword::PrefixItems).is_none() => {
-                Some(Check::Items(self.items(origin, &here)?))
-            }
-            Keyword::Contains => {
-                let bound = |keyword| match here(keyword).map(|node| &node.value) {
-                    Some(Value::Number(number)) => Decimal::new(number).natural(),
-                    _ => None,
-                };
-                Some(Check::Contains(Contains {
-                    sub: self.child(origin, keyword, node)?,
-                    least: bound(Keyword::MinContains).unwrap_or(1),
-                    most: bound(Keyword::MaxContains),
-                    evaluates: dialect.draft == Draft::Draft202012,
-                }))
-            }
+            Keyword::Items if fields.get(Keyword::PrefixItems).is_some() => None,
+            Keyword::PrefixItems | Keyword::Items => Some(Check::Items(self.items(at, fields)?)),
+            Keyword::Contains => Some(Check::Contains(Contains {
+                sub: self.intern(at)?,
+                least: fields
+                    .get(Keyword::MinContains)
+                    .and_then(natural)
+                    .unwrap_or(1),
+                most: fields.get(Keyword::MaxContains).and_then(natural),
+                evaluates: draft == Draft::Draft202012,
+            })),
             Keyword::DependentSchemas | Keyword::Dependencies => {
-                self.dependent_schemas(origin, keyword, node)?
+                let schemas = self.sorted_schemas(at, fields, at.keyword)?;
+                Some(Check::DependentSchemas(schemas))
             }
-            Keyword::AllOf => self.branches(origin, keyword, node)?.map(Check::AllOf),
-            Keyword::AnyOf => self.branches(origin, keyword, node)?.map(Check::AnyOf),
-            Keyword::OneOf => self.branches(origin, keyword, node)?.map(Check::OneOf),
-            Keyword::Not => Some(Check::Not(self.child(origin, keyword, node)?)),
-            Keyword::If => {
-                let condition = Condition {
-                    condition: self.child(origin, keyword, node)?,
-                    then: self.rest(origin, Keyword::Then, here(Keyword::Then))?,
-                    otherwise: self.rest(origin, Keyword::Else, here(Keyword::Else))?,
-                };
-                Some(Check::If(condition))
-            }
-            Keyword::UnevaluatedItems => {
-                Some(Check::UnevaluatedItems(self.child(origin, keyword, node)?))
-            }
-            Keyword::UnevaluatedProperties => Some(Check::UnevaluatedProperties(
-                self.child(origin, keyword, node)?,
-            )),
+            Keyword::AllOf => self.branches(at, fields, at.keyword)?.map(Check::AllOf),
+            Keyword::AnyOf => self.branches(at, fields, at.keyword)?.map(Check::AnyOf),
+            Keyword::OneOf => self.branches(at, fields, at.keyword)?.map(Check::OneOf),
+            Keyword::Not => Some(Check::Not(self.intern(at)?)),
+            Keyword::If => Some(Check::If(Condition {
+                condition: self.intern(at)?,
+                then: self.subschema(at, fields, Keyword::Then)?,
+                otherwise: self.subschema(at, fields, Keyword::Else)?,
+            })),
+            Keyword::UnevaluatedItems => Some(Check::UnevaluatedItems(self.intern(at)?)),
+            Keyword::UnevaluatedProperties => Some(Check::UnevaluatedProperties(self.intern(at)?)),
             Keyword::Defs
             | Keyword::Definitions
-            | Keyword::Items
             | Keyword::AdditionalItems
             | Keyword::Then
             | Keyword::Else => None,
         })
     }
 
-    /// What names a schema, or says how it is to be read.
-    fn name(&mut self, origin: Origin<'a>, dialect: Dialect, keyword: Keyword, node: &'a Node<'a>) {
-        let expected = match (keyword, text(node)) {
-            (Keyword::Vocabulary, _) if matches!(node.value, Value::Mapping(_)) => return,
+    /// Checks a keyword that names a schema or selects its dialect.
+    fn identifier(&mut self, at: Location<'a>, draft: Draft) {
+        let expected = match (at.keyword, text(at.node)) {
+            (Keyword::Vocabulary, _) if entries(at.node).is_some() => return,
             (Keyword::Vocabulary, _) => "an object",
             (_, None) => "a string",
-            (Keyword::Id, Some(id)) if dialect.draft == Draft::Draft202012 => {
-                match uri::split(id).1 {
-                    None | Some("") => return,
-                    Some(_) => "a URI without a fragment",
-                }
-            }
+            (Keyword::Id, Some(id)) if draft == Draft::Draft202012 => match uri::split(id).1 {
+                None | Some("") => return,
+                Some(_) => "a URI without a fragment",
+            },
             (Keyword::Anchor | Keyword::DynamicAnchor, Some(anchor)) => {
                 let mut bytes = anchor.bytes();
                 let first = bytes.next();
@@ -265,128 +182,87 @@ impl<'a> Compiler<'a, '_> {
             }
             _ => return,
         };
-        self.wrong(origin, keyword, node, expected);
+        self.refuse(at, expected);
     }
 
-    fn types(&mut self, origin: Origin<'a>, node: &'a Node<'a>) -> Option<Check<'a>> {
-        let names = match &node.value {
+    fn types(&mut self, at: Location<'a>) -> Option<Check<'a>> {
+        let names = match &at.node.value {
             Value::Sequence(items) if !items.is_empty() => items,
-            _ => std::slice::from_ref(node),
+            _ => std::slice::from_ref(at.node),
         };
+        let expected = "a type, or a list of types: `null`, `boolean`, `integer`, `number`, \
+                        `string`, `array` or `object`";
         let mut types = Types::NONE;
         for name in names {
-            match text(name).and_then(Types::named) {
-                Some(named) => types = types.or(named),
-                None => {
-                    let expected = "a type, or a list of types: `null`, `boolean`, `integer`, \
-                                    `number`, `string`, `array` or `object`";
-                    self.wrong(origin, Keyword::Type, name, expected);
-                    return None;
-                }
-            }
+            let named = text(name).and_then(Types::named);
+            types = types.or(self.expect(at.within(name), named, expected)?);
         }
         Some(Check::Type(types))
     }
 
-    fn number(&mut self, origin: Origin<'a>, keyword: Keyword, node: &'a Node<'a>) -> Checked<'a> {
-        let Value::Number(text) = node.value else {
-            self.wrong(origin, keyword, node, "a number");
-            return Ok(None);
+    fn members(
+        &mut self,
+        at: Location<'a>,
+        values: &'a [Node<'a>],
+    ) -> Result<Check<'a>, OverBudget> {
+        Ok(Check::Members(Members::new(values, self.budget)?, at.node))
+    }
+
+    fn number(&mut self, at: Location<'a>) -> Compiled<'a> {
+        let Value::Number(text) = at.node.value else {
+            return Ok(self.expect(at, None, "a number"));
         };
         self.budget.charge(text.len() as u64 / 8)?;
         let number = Decimal::new(text);
-        if keyword != Keyword::MultipleOf {
+        if at.keyword != Keyword::MultipleOf {
             return Ok(Some(Check::Bound(number, text)));
         }
         let divisor = Divisor::new(&number);
         if !number.is_positive() {
-            self.wrong(origin, keyword, node, "a number above zero");
+            self.refuse(at, "a number above zero");
         } else if divisor.is_none() {
-            self.flaw(origin.document, node, FlawKind::TooPrecise);
+            self.error(at.document, at.node, SchemaErrorKind::TooPrecise);
         }
         Ok(divisor.map(|divisor| Check::MultipleOf(divisor, text)))
     }
 
-    fn count(&mut self, origin: Origin<'a>, keyword: Keyword, node: &'a Node<'a>) -> Option<u64> {
-        let count = match &node.value {
-            Value::Number(number) => Decimal::new(number).natural(),
-            _ => None,
-        };
-        if count.is_none() {
-            self.wrong(origin, keyword, node, "a whole number that is not negative");
-        }
-        count
+    fn count(&mut self, at: Location<'a>) -> Option<u64> {
+        let expected = "a whole number that is not negative";
+        self.expect(at, natural(at.node), expected)
     }
 
-    /// A pattern, compiled once however often it occurs. None if it can't be used.
-    pub(super) fn pattern(
-        &mut self,
-        origin: Origin<'a>,
-        node: &Node<'_>,
-        pattern: &'a str,
-    ) -> Result<Option<PatternId>, OverBudget> {
-        if let Some(known) = self.by_pattern.get(pattern) {
-            return Ok(*known);
-        }
-        let id = match Pattern::new(pattern, self.budget)? {
-            Ok(compiled) => {
-                self.patterns.push(compiled);
-                Some(self.patterns.len() as PatternId - 1)
-            }
-            Err((at, error)) => {
-                self.flaw(origin.document, node, FlawKind::Pattern { error, at });
-                None
-            }
-        };
-        self.by_pattern.insert(pattern, id);
-        Ok(id)
-    }
-
-    /// A list of names, sorted. None if it is none.
-    fn names(
-        &mut self,
-        origin: Origin<'a>,
-        keyword: Keyword,
-        node: &'a Node<'a>,
-    ) -> Result<Option<Vec<&'a str>>, OverBudget> {
-        let names = match &node.value {
-            Value::Sequence(items) => items.iter().map(text).collect::<Option<Vec<_>>>(),
-            _ => None,
-        };
+    /// Returns a list of names, sorted. Returns `None` after it reports another value.
+    fn names(&mut self, at: Location<'a>) -> Result<Option<Vec<&'a str>>, OverBudget> {
+        let names = items(at.node).and_then(|items| items.iter().map(text).collect());
+        let names: Option<Vec<_>> = self.expect(at, names, "a list of names");
         let Some(mut names) = names else {
-            self.wrong(origin, keyword, node, "a list of names");
             return Ok(None);
         };
-        let eighths = names.iter().map(|name| name.len() as u64 / 8 + 1).sum();
-        charge_sort(names.len(), eighths, self.budget)?;
-        sort_by_key(&mut names, |name| *name);
+        sort_by_text(&mut names, |name| name, self.budget)?;
         names.dedup();
         Ok(Some(names))
     }
 
     fn dependent_names(
         &mut self,
-        origin: Origin<'a>,
-        keyword: Keyword,
+        at: Location<'a>,
         entries: impl Iterator<Item = &'a Entry<'a>>,
-    ) -> Result<Vec<(&'a str, Vec<&'a str>)>, OverBudget> {
+    ) -> Result<Named<'a, Vec<&'a str>>, OverBudget> {
         let mut found = Vec::new();
         for entry in entries {
-            if let Some(names) = self.names(origin, keyword, &entry.value)? {
+            if let Some(names) = self.names(at.within(&entry.value))? {
                 found.push((&*entry.key, names));
             }
         }
-        self.sort_names(&mut found)?;
+        sort_by_text(&mut found, |(name, _)| name, self.budget)?;
         Ok(found)
     }
+}
 
-    pub(super) fn sort_names<T>(&mut self, named: &mut [(&'a str, T)]) -> Result<(), OverBudget> {
-        let eighths = named
-            .iter()
-            .map(|(name, _)| name.len() as u64 / 8 + 1)
-            .sum();
-        charge_sort(named.len(), eighths, self.budget)?;
-        sort_by_key(named, |(name, _)| *name);
-        Ok(())
+/// Returns a whole number that is not negative.
+fn natural(node: &Node<'_>) -> Option<u64> {
+    match node.value {
+        Value::Number(number) => Decimal::new(number).natural(),
+        _ => None,
     }
 }

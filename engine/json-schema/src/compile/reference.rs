@@ -1,55 +1,53 @@
-//! What references mean.
+//! Resolution of references.
 
-use super::{Compiler, Origin};
+use super::compiler::{Compiled, Compiler, Location, Target};
 use crate::arena::Check;
 use crate::budget::OverBudget;
-use crate::flaw::FlawKind;
-use crate::keyword::{Keyword, text};
+use crate::keyword::{Keyword, entries, text};
 use crate::pointer::{child, tokens};
+use crate::schema_error::SchemaErrorKind;
 use crate::uri;
-use agent_syntax::{Node, Value};
 
-/// What a reference means.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Target<'a> {
-    origin: Origin<'a>,
-    /// The name that it was found by, if that is one for `$dynamicRef`.
-    dynamic: Option<&'a str>,
+/// The reason why a reference has no target.
+enum Unresolved {
+    OverBudget(OverBudget),
+    Invalid(SchemaErrorKind),
+}
+
+impl From<OverBudget> for Unresolved {
+    fn from(over: OverBudget) -> Self {
+        Self::OverBudget(over)
+    }
 }
 
 impl<'a> Compiler<'a, '_> {
-    /// Resolve `$ref` or `$dynamicRef`. None if it is flawed.
-    pub(super) fn reference(
-        &mut self,
-        origin: Origin<'a>,
-        keyword: Keyword,
-        node: &'a Node<'a>,
-    ) -> Result<Option<Check<'a>>, OverBudget> {
-        let Some(reference) = text(node) else {
-            self.wrong(origin, keyword, node, "a string");
+    /// Compiles `$ref` or `$dynamicRef`.
+    pub(super) fn reference(&mut self, at: Location<'a>) -> Compiled<'a> {
+        let Some(reference) = self.expect(at, text(at.node), "a string") else {
             return Ok(None);
         };
         self.budget.charge(reference.len() as u64 / 8)?;
-        let known = (origin.resource, reference);
+        let known = (at.resource, reference);
         let target = match self.references.get(&known) {
             Some(target) => *target,
-            None => match self.resolve(origin, keyword, reference)? {
+            None => match self.resolve(at, reference) {
                 Ok(target) => target,
-                Err(kind) => {
-                    self.flaw(origin.document, node, kind);
+                Err(Unresolved::OverBudget(over)) => return Err(over),
+                Err(Unresolved::Invalid(kind)) => {
+                    self.error(at.document, at.node, kind);
                     return Ok(None);
                 }
             },
         };
         self.references.insert(known, target);
-        let sub = self.intern(target.origin)?;
-        Ok(Some(match keyword {
+        let sub = self.intern(target.location)?;
+        Ok(Some(match at.keyword {
             Keyword::DynamicRef => Check::DynamicRef(sub, self.anchor(target.dynamic)?),
             _ => Check::Ref(sub),
         }))
     }
 
-    /// The number of a name for `$dynamicRef`.
+    /// Returns the number of a dynamic anchor.
     fn anchor(&mut self, name: Option<&'a str>) -> Result<Option<u32>, OverBudget> {
         let Some(name) = name else {
             return Ok(None);
@@ -63,17 +61,13 @@ impl<'a> Compiler<'a, '_> {
         Ok(Some(number as u32))
     }
 
-    fn resolve(
-        &mut self,
-        origin: Origin<'a>,
-        via: Keyword,
-        reference: &str,
-    ) -> Result<Result<Target<'a>, FlawKind>, OverBudget> {
+    fn resolve(&mut self, at: Location<'a>, reference: &str) -> Result<Target<'a>, Unresolved> {
         let (name, fragment) = uri::split(reference);
-        let unknown = || FlawKind::UnknownReference(reference.to_owned());
-        let mut resource = origin.resource;
+        let unknown =
+            || Unresolved::Invalid(SchemaErrorKind::UnknownReference(reference.to_owned()));
+        let mut resource = at.resource;
         if !name.is_empty() {
-            let base = &self.names.resources.get(resource).uri;
+            let base = &self.registry.resources.get(resource).uri;
             self.budget.charge(base.len() as u64 / 8)?;
             let uri = uri::resolve(base, name);
             let host = uri::authority(&uri);
@@ -81,62 +75,47 @@ impl<'a> Compiler<'a, '_> {
             resource = match self.named(&uri) {
                 Some(resource) => resource,
                 None if elsewhere => {
-                    return Ok(Err(FlawKind::RemoteReference(reference.to_owned())));
+                    let kind = SchemaErrorKind::RemoteReference(reference.to_owned());
+                    return Err(Unresolved::Invalid(kind));
                 }
-                None => return Ok(Err(unknown())),
+                None => return Err(unknown()),
             };
         }
-        let Some(fragment) = uri::decoded(fragment.unwrap_or_default()) else {
-            return Ok(Err(unknown()));
-        };
-        let found = self.names.resources.get(resource);
-        let target = |node, resource| Origin {
-            node,
-            resource,
-            document: found.document,
-            via,
+        let fragment = uri::decoded(fragment.unwrap_or_default()).ok_or_else(unknown)?;
+        let found = self.registry.resources.get(resource);
+        let target = |node, resource, dynamic| Target {
+            location: Location {
+                node,
+                keyword: at.keyword,
+                resource,
+                document: found.document,
+            },
+            dynamic,
         };
         if !fragment.is_empty() && !fragment.starts_with('/') {
             let anchor = found.anchors.get_key_value(&*fragment);
-            return Ok(anchor
-                .ok_or_else(unknown)
-                .map(|(name, (node, dynamic))| Target {
-                    origin: target(*node, resource),
-                    dynamic: dynamic.then_some(*name),
-                }));
+            let (name, &(node, dynamic)) = anchor.ok_or_else(unknown)?;
+            return Ok(target(node, resource, dynamic.then_some(*name)));
         }
-        let Some(tokens) = tokens(&fragment) else {
-            return Ok(Err(unknown()));
-        };
         let mut node = found.root;
-        for token in tokens {
-            self.budget.charge(
-                1 + match &node.value {
-                    Value::Mapping(entries) => entries.len() as u64 / 8,
-                    _ => 0,
-                },
-            )?;
-            let Some(next) = child(node, &token) else {
-                return Ok(Err(unknown()));
-            };
-            node = next;
+        for token in tokens(&fragment).ok_or_else(unknown)? {
+            let searched = entries(node).map_or(0, <[_]>::len);
+            self.budget.charge(1 + searched as u64 / 8)?;
+            node = child(node, &token).ok_or_else(unknown)?;
             let place = (found.document, node.span.start);
-            resource = self.names.rooted(place).unwrap_or(resource);
+            resource = self.registry.rooted(place).unwrap_or(resource);
         }
-        Ok(Ok(Target {
-            origin: target(node, resource),
-            dynamic: None,
-        }))
+        Ok(target(node, resource, None))
     }
 
-    /// The resource of a URI. The metaschemas are looked at last.
-    pub(super) fn named(&mut self, uri: &str) -> Option<u32> {
-        if self.names.at(uri).is_none() && !self.complete {
+    /// Returns the resource of a URI. The metaschemas come last.
+    fn named(&mut self, uri: &str) -> Option<u32> {
+        if self.registry.at(uri).is_none() && !self.complete {
             self.complete = true;
             for metaschema in self.documents.metaschemas() {
-                self.names.add_metaschema(metaschema);
+                self.registry.add_metaschema(metaschema);
             }
         }
-        self.names.at(uri)
+        self.registry.at(uri)
     }
 }

@@ -1,7 +1,7 @@
-//! Keywords that put schemas together.
+//! Keywords that combine subschemas.
 
-use super::{At, Evaluator, Seen, Verdict};
-use crate::arena::{Condition, Rest, SubId};
+use super::evaluator::{Evaluator, KeywordLocation, Tracker, Validity};
+use crate::arena::{Condition, SubId};
 use crate::violation::Violation;
 use crate::wording::counted;
 use agent_syntax::Node;
@@ -11,55 +11,48 @@ impl Evaluator<'_, '_, '_, '_> {
         &mut self,
         subs: &[SubId],
         node: &Node<'_>,
-        mut seen: Option<&mut Seen>,
-    ) -> Verdict {
-        let mut valid = true;
-        for sub in subs {
-            valid &= self.check(*sub, node, seen.as_deref_mut())?;
-            if !valid && self.quiet > 0 {
-                break;
-            }
-        }
-        Ok(valid)
+        mut evaluated: Tracker<'_>,
+    ) -> Validity {
+        self.all(subs, |it, sub| {
+            it.check(*sub, node, evaluated.as_deref_mut())
+        })
     }
 
     pub(super) fn any_of(
         &mut self,
-        at: At,
+        at: KeywordLocation,
         subs: &[SubId],
         node: &Node<'_>,
-        mut seen: Option<&mut Seen>,
-    ) -> Verdict {
+        mut evaluated: Tracker<'_>,
+    ) -> Validity {
         let mut valid = false;
         for sub in subs {
-            valid |= self.quietly(|it| it.check(*sub, node, seen.as_deref_mut()))?;
-            // The others count only for what they evaluate.
-            if valid && seen.is_none() {
+            valid |= self.quietly(|it| it.check(*sub, node, evaluated.as_deref_mut()))?;
+            // Further subschemas matter only for the parts that they evaluate.
+            if valid && evaluated.is_none() {
                 break;
             }
         }
         if valid {
             return Ok(true);
         }
-        self.none(at, subs, node)
+        self.no_match(at, subs, node)
     }
 
     pub(super) fn one_of(
         &mut self,
-        at: At,
+        at: KeywordLocation,
         subs: &[SubId],
         node: &Node<'_>,
-        mut seen: Option<&mut Seen>,
-    ) -> Verdict {
+        mut evaluated: Tracker<'_>,
+    ) -> Validity {
         let mut first = None;
         for (place, sub) in subs.iter().enumerate() {
-            let valid = self.quietly(|it| it.check(*sub, node, seen.as_deref_mut()))?;
+            let valid = self.quietly(|it| it.check(*sub, node, evaluated.as_deref_mut()))?;
             if let Some(first) = first.filter(|_| valid) {
-                return self.find(at, node.span, || {
-                    format!(
-                        "must be as exactly one of {} schemas asks, and is as those at {first} and {place} ask",
-                        subs.len()
-                    )
+                return self.require(false, at, node.span, || {
+                    let schemas = subs.len();
+                    format!("must match exactly one of {schemas} schemas, and matches those at {first} and {place}")
                 });
             }
             first = first.or(valid.then_some(place));
@@ -67,100 +60,75 @@ impl Evaluator<'_, '_, '_, '_> {
         if first.is_some() {
             return Ok(true);
         }
-        self.none(at, subs, node)
+        self.no_match(at, subs, node)
     }
 
-    /// Of several schemas a value is as none asks. What is wrong is collected only now: mostly one
-    /// of them holds, and nobody asks about the others.
-    fn none(&mut self, at: At, subs: &[SubId], node: &Node<'_>) -> Verdict {
-        let mut nearest = Nearest::default();
-        if self.quiet == 0 {
-            for (place, sub) in subs.iter().enumerate() {
-                let before = self.found.len();
-                self.check(*sub, node, None)?;
-                nearest.offer(place, self.found.split_off(before));
+    /// Reports that no subschema accepts a value. Violations are collected only here, because
+    /// usually one of the subschemas accepts it.
+    fn no_match(&mut self, at: KeywordLocation, subs: &[SubId], node: &Node<'_>) -> Validity {
+        let mut nearest: Option<(usize, Vec<Violation>)> = None;
+        let explained = if self.quiet == 0 { subs } else { &[] };
+        for (place, sub) in explained.iter().enumerate() {
+            let (_, causes) = self.causes(|it| it.check(*sub, node, None))?;
+            let nearer = |(_, known): &(_, Vec<_>)| distance(&causes) < distance(known);
+            if nearest.as_ref().is_none_or(nearer) {
+                nearest = Some((place, causes));
             }
         }
-        let Nearest { place, causes, .. } = nearest;
-        self.find_because(at, node.span, causes, || {
+        let (place, causes) = nearest.unwrap_or_default();
+        self.report(at, node.span, causes, || {
             let schemas = counted(subs.len() as u64, "schema", "schemas");
-            match place {
-                Some(place) if subs.len() > 1 => format!(
-                    "must be as one of {schemas} asks, and is as none does; that at {place} comes nearest"
-                ),
-                _ => format!("must be as one of {schemas} asks, and is as none does"),
-            }
+            let nearest = match subs.len() {
+                1 => String::new(),
+                _ => format!("; the nearest is that at {place}"),
+            };
+            format!("must match one of {schemas}, and matches none{nearest}")
         })
     }
 
-    pub(super) fn not(&mut self, at: At, sub: SubId, node: &Node<'_>) -> Verdict {
-        if self.quietly(|it| it.check(sub, node, None))? {
-            return self.find(at, node.span, || {
-                "must not be as the schema of `not` asks, and is".to_owned()
-            });
-        }
-        Ok(true)
+    pub(super) fn not(&mut self, at: KeywordLocation, sub: SubId, node: &Node<'_>) -> Validity {
+        let valid = self.quietly(|it| it.check(sub, node, None))?;
+        self.require(!valid, at, node.span, || {
+            "must not match the schema of `not`".to_owned()
+        })
     }
 
     pub(super) fn condition(
         &mut self,
-        document: u32,
+        at: KeywordLocation,
         condition: &Condition,
         node: &Node<'_>,
-        mut seen: Option<&mut Seen>,
-    ) -> Verdict {
-        let Condition {
-            condition,
-            then,
-            otherwise,
-        } = condition;
-        let holds = self.quietly(|it| it.check(*condition, node, seen.as_deref_mut()))?;
-        let Some(Rest { sub, keyword, span }) = *(if holds { then } else { otherwise }) else {
+        mut evaluated: Tracker<'_>,
+    ) -> Validity {
+        let holds =
+            self.quietly(|it| it.check(condition.condition, node, evaluated.as_deref_mut()))?;
+        let (branch, message) = if holds {
+            (
+                &condition.then,
+                "must match `then`, because it matches `if`",
+            )
+        } else {
+            (
+                &condition.otherwise,
+                "must match `else`, because it does not match `if`",
+            )
+        };
+        let Some(branch) = branch else {
             return Ok(true);
         };
-        let before = self.found.len();
-        if self.check(sub, node, seen)? {
+        let (valid, causes) = self.causes(|it| it.check(branch.sub, node, evaluated))?;
+        if valid {
             return Ok(true);
         }
-        let causes = self.found.split_off(before);
-        let at = At {
-            keyword,
-            document,
-            span,
-        };
-        self.find_because(at, node.span, causes, || {
-            if holds {
-                "must be as `then` asks, because it is as `if` asks".to_owned()
-            } else {
-                "must be as `else` asks, because it is not as `if` asks".to_owned()
-            }
-        })
+        self.report(at.of(branch), node.span, causes, || message.to_owned())
     }
 }
 
-/// Of several schemas that a value is not as, the one that it comes nearest to.
-#[derive(Debug, Default)]
-struct Nearest {
-    place: Option<usize>,
-    distance: (usize, usize),
-    causes: Vec<Violation>,
-}
-
-impl Nearest {
-    /// Take what is wrong by a schema. A value of another type, or with another mark, is far from
-    /// what was meant; otherwise it is the fewer violations the nearer.
-    fn offer(&mut self, place: usize, causes: Vec<Violation>) {
-        let other = causes
-            .iter()
-            .filter(|it| matches!(it.keyword, "type" | "const" | "enum"))
-            .count();
-        let distance = (other, causes.len());
-        if self.place.is_none() || distance < self.distance {
-            *self = Self {
-                place: Some(place),
-                distance,
-                causes,
-            };
-        }
-    }
+/// Returns the distance of a value from a schema. A value of another type or tag is far from the
+/// intended one; otherwise the number of violations counts.
+fn distance(causes: &[Violation]) -> (usize, usize) {
+    let other = causes
+        .iter()
+        .filter(|it| matches!(it.keyword, "type" | "const" | "enum"));
+    (other.count(), causes.len())
 }

@@ -1,36 +1,30 @@
-//! Checking a value against a schema.
+//! Evaluation of a value against a schema.
 //!
-//! Everything that is wrong is collected, other than where only the verdict counts: under `not`,
-//! `if` and `contains`. The recursion is bounded by [`EVALUATION_DEPTH_LIMIT`].
+//! All violations are collected, except under `not`, `if` and `contains`, where only the verdict
+//! counts. [`EVALUATION_DEPTH_LIMIT`] bounds the recursion: the methods here and those in the other
+//! files call each other, because subschemas contain keywords, and keywords contain subschemas.
 
 mod applicators;
 mod array;
+mod evaluated;
+mod evaluator;
 mod object;
 mod scalar;
-mod seen;
 
 use super::arena::{Body, Check, Rule, Schema, SubId};
 use super::budget::{Budget, EVALUATION_DEPTH_LIMIT, OverBudget};
-use super::keyword::Keyword;
-use super::pointer::{push_index, push_name};
 use super::types::Types;
 use super::violation::Violation;
 use agent_syntax::{Node, Value};
-use agent_text::Span;
-use seen::Seen;
-
-/// What a violation costs, in steps, beside its texts: memory is bounded by it.
-const VIOLATION_COST: u64 = 32;
-
-/// What a byte of a pointer or a message costs, in eighths of a step.
-const TEXT_COST: u64 = 2;
+use evaluated::Evaluated;
+use evaluator::{Evaluator, KeywordLocation, Tracker, Validity};
 
 impl Schema<'_> {
-    /// All in which a value is not as the schema asks; none if it is valid. In the order of the
-    /// keywords, and of the parts of the value.
+    /// Returns all violations by a value, in the order of the keywords, and of the parts of the
+    /// value. There are none if the value is valid.
     ///
     /// # Errors
-    /// It takes more than the budget, which says nothing about the value.
+    /// The evaluation exceeds the budget, so there is no verdict.
     pub fn check(
         &self,
         instance: &Node<'_>,
@@ -52,40 +46,22 @@ impl Schema<'_> {
     }
 }
 
-/// Whether it holds.
-type Verdict = Result<bool, OverBudget>;
-
-struct Evaluator<'s, 'a, 'i, 'b> {
-    schema: &'s Schema<'a>,
-    budget: &'b mut Budget,
-    /// All of the value.
-    instance: &'i Node<'i>,
-    /// Where the part of it is that is being checked: numbers of entries and items.
-    path: Vec<u32>,
-    /// The resources on the way, outermost first.
-    scope: Vec<u32>,
-    depth: u32,
-    /// Where only the verdict counts: nothing is collected.
-    quiet: u32,
-    found: Vec<Violation>,
-}
-
 impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
-    /// Check a value against a subschema. What it evaluates of the value is added to `seen`, if
-    /// somebody has to know and it holds.
-    fn check(&mut self, sub: SubId, node: &Node<'_>, seen: Option<&mut Seen>) -> Verdict {
+    /// Checks a value against a subschema. If the value is valid, adds the evaluated parts to
+    /// `evaluated`.
+    fn check(&mut self, sub: SubId, node: &Node<'_>, evaluated: Tracker<'_>) -> Validity {
         self.budget.charge(1)?;
         let schema: &'s Schema<'a> = self.schema;
         let sub = schema.sub(sub);
         let rules = match &sub.body {
             Body::Always => return Ok(true),
             Body::Never => {
-                let at = At {
-                    keyword: sub.via,
+                let at = KeywordLocation {
+                    keyword: sub.keyword,
                     document: sub.document,
                     span: sub.span,
                 };
-                return self.find(at, node.span, || "must not be there".to_owned());
+                return self.require(false, at, node.span, || "is not allowed".to_owned());
             }
             Body::Rules(rules) => rules,
         };
@@ -97,8 +73,8 @@ impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
         if entered {
             self.scope.push(sub.resource);
         }
-        let verdict = if sub.tracks || seen.is_some() {
-            self.tracked(sub.document, rules, node, seen)
+        let verdict = if sub.tracks || evaluated.is_some() {
+            self.tracked(sub.document, rules, node, evaluated)
         } else {
             self.rules(sub.document, rules, node, None)
         };
@@ -109,20 +85,19 @@ impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
         verdict
     }
 
-    /// Check a value against rules of which some depend on what others have evaluated, or that
-    /// others depend on.
+    /// Checks a value against rules, where one of them or a caller depends on the evaluated parts.
     #[inline(never)]
     fn tracked(
         &mut self,
         document: u32,
         rules: &'s [Rule<'a>],
         node: &Node<'_>,
-        seen: Option<&mut Seen>,
-    ) -> Verdict {
-        let mut own = Seen::new(node, self.budget)?;
+        evaluated: Tracker<'_>,
+    ) -> Validity {
+        let mut own = Evaluated::new(node, self.budget)?;
         let valid = self.rules(document, rules, node, Some(&mut own))?;
-        if let (true, Some(seen)) = (valid, seen) {
-            seen.merge(&own, self.budget)?;
+        if let (true, Some(evaluated)) = (valid, evaluated) {
+            evaluated.merge(&own, self.budget)?;
         }
         Ok(valid)
     }
@@ -133,54 +108,47 @@ impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
         document: u32,
         rules: &'s [Rule<'a>],
         node: &Node<'_>,
-        mut seen: Option<&mut Seen>,
-    ) -> Verdict {
+        mut evaluated: Tracker<'_>,
+    ) -> Validity {
         self.budget.charge(rules.len() as u64)?;
-        let mut valid = true;
-        for rule in rules {
-            valid &= match (&rule.check, &node.value) {
-                // The most frequent one, without a call.
-                (Check::Type(types), Value::String(_) | Value::Mapping(_))
-                    if types.holds(Types::of(&node.value)) =>
-                {
-                    true
-                }
-                _ => self.rule(document, rule, node, seen.as_deref_mut())?,
-            };
-            if !valid && self.quiet > 0 {
-                break;
+        self.all(rules, |it, rule| match (&rule.check, &node.value) {
+            // The most frequent case, without a call.
+            (Check::Type(types), Value::String(_) | Value::Mapping(_))
+                if types.contains(Types::of(&node.value)) =>
+            {
+                Ok(true)
             }
-        }
-        Ok(valid)
+            _ => it.rule(document, rule, node, evaluated.as_deref_mut()),
+        })
     }
 
-    // In line, what each kind of rule needs would be made ready for all of them.
+    // Inlined, the preparations for all kinds of rules would run for each of them.
     #[inline(never)]
     fn rule(
         &mut self,
         document: u32,
         rule: &'s Rule<'a>,
         node: &Node<'_>,
-        seen: Option<&mut Seen>,
-    ) -> Verdict {
-        let at = At {
+        evaluated: Tracker<'_>,
+    ) -> Validity {
+        let at = KeywordLocation {
             keyword: rule.keyword,
             document,
             span: rule.span,
         };
         match (&rule.check, &node.value) {
-            (Check::Ref(sub), _) => self.check(*sub, node, seen),
-            (Check::DynamicRef(sub, name), _) => {
-                let sub = self.dynamic(*sub, *name)?;
-                self.check(sub, node, seen)
+            (Check::Ref(sub), _) => self.check(*sub, node, evaluated),
+            (Check::DynamicRef(sub, anchor), _) => {
+                let sub = self.dynamic(*sub, *anchor)?;
+                self.check(sub, node, evaluated)
             }
-            (Check::AllOf(subs), _) => self.all_of(subs, node, seen),
-            (Check::AnyOf(subs), _) => self.any_of(at, subs, node, seen),
-            (Check::OneOf(subs), _) => self.one_of(at, subs, node, seen),
+            (Check::AllOf(subs), _) => self.all_of(subs, node, evaluated),
+            (Check::AnyOf(subs), _) => self.any_of(at, subs, node, evaluated),
+            (Check::OneOf(subs), _) => self.one_of(at, subs, node, evaluated),
             (Check::Not(sub), _) => self.not(at, *sub, node),
-            (Check::If(condition), _) => self.condition(document, condition, node, seen),
+            (Check::If(condition), _) => self.condition(at, condition, node, evaluated),
             (Check::Properties(properties), Value::Mapping(entries)) => {
-                self.properties(at, properties, entries, seen)
+                self.properties(at, properties, entries, evaluated)
             }
             (Check::PropertyNames(sub), Value::Mapping(entries)) => {
                 self.property_names(at, *sub, entries)
@@ -192,122 +160,61 @@ impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
                 self.dependent_required(at, names, node.span, entries)
             }
             (Check::DependentSchemas(schemas), Value::Mapping(entries)) => {
-                self.dependent_schemas(schemas, node, entries, seen)
+                self.dependent_schemas(schemas, node, entries, evaluated)
             }
             (Check::UnevaluatedProperties(sub), Value::Mapping(entries)) => {
-                self.unevaluated_properties(at, *sub, entries, seen)
+                self.unevaluated_properties(at, *sub, entries, evaluated)
             }
-            (Check::Items(items), Value::Sequence(values)) => self.items(items, values, seen),
+            (Check::Items(items), Value::Sequence(values)) => self.items(items, values, evaluated),
             (Check::Contains(contains), Value::Sequence(values)) => {
-                self.contains(at, contains, node.span, values, seen)
+                self.contains(at, contains, node.span, values, evaluated)
             }
             (Check::Unique, Value::Sequence(values)) => self.unique(at, node.span, values),
             (Check::UnevaluatedItems(sub), Value::Sequence(values)) => {
-                self.unevaluated_items(*sub, values, seen)
+                self.unevaluated_items(*sub, values, evaluated)
             }
             (check, _) => self.scalar(at, check, node),
         }
     }
 
-    /// What a `$dynamicRef` means here: the outermost schema on the way that has the name.
-    fn dynamic(&mut self, sub: SubId, name: Option<u32>) -> Result<SubId, OverBudget> {
-        let Some(name) = name else {
+    /// Returns the target of a `$dynamicRef`: the outermost schema of the dynamic scope with the
+    /// anchor.
+    fn dynamic(&mut self, sub: SubId, anchor: Option<u32>) -> Result<SubId, OverBudget> {
+        let Some(anchor) = anchor else {
             return Ok(sub);
         };
         for resource in &self.scope {
             self.budget.charge(1)?;
-            if let Some(sub) = self.schema.dynamic.get(&(*resource, name)) {
+            if let Some(sub) = self.schema.dynamic.get(&(*resource, anchor)) {
                 return Ok(*sub);
             }
         }
         Ok(sub)
     }
 
-    /// Check a part of a value, by its place there.
-    fn part(&mut self, sub: SubId, place: usize, node: &Node<'_>) -> Verdict {
-        self.path.push(place as u32);
-        let verdict = self.check(sub, node, None);
-        self.path.pop();
-        verdict
+    /// Checks a part of the present value against a subschema.
+    fn part(&mut self, sub: SubId, place: usize, node: &Node<'_>) -> Validity {
+        self.within(place, |it| it.check(sub, node, None))
     }
 
-    /// Have only the verdict count.
-    fn quietly<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
-        self.quiet += 1;
-        let verdict = check(self);
-        self.quiet -= 1;
-        verdict
-    }
-
-    /// Note what is wrong, by a keyword. The answer is the verdict, which is no.
-    #[cold]
-    fn find(&mut self, at: At, span: Span, message: impl FnOnce() -> String) -> Verdict {
-        if self.quiet == 0 {
-            self.budget.charge(VIOLATION_COST)?;
-            let (document, schema) = self.schema.place(at.document, at.span);
-            let violation = Violation {
-                instance: self.pointer(),
-                span,
-                document,
-                schema,
-                schema_span: at.span,
-                keyword: at.keyword.name(),
-                message: message(),
-                causes: Vec::new(),
-            };
-            let texts = [&violation.instance, &violation.schema, &violation.message];
-            let bytes: usize = texts.iter().map(|text| text.len()).sum();
-            self.budget.charge(bytes as u64 * TEXT_COST / 8)?;
-            self.found.push(violation);
-        }
-        Ok(false)
-    }
-
-    /// Note what is wrong, with what it comes from.
-    #[cold]
-    fn find_because(
+    /// Checks the parts, of a number of them, that no other keyword has evaluated.
+    fn unevaluated(
         &mut self,
-        at: At,
-        span: Span,
-        causes: Vec<Violation>,
-        message: impl FnOnce() -> String,
-    ) -> Verdict {
-        self.find(at, span, message)?;
-        if self.quiet == 0
-            && let Some(violation) = self.found.last_mut()
-        {
-            violation.causes = causes;
-        }
-        Ok(false)
+        parts: usize,
+        evaluated: Tracker<'_>,
+        mut check: impl FnMut(&mut Self, usize) -> Validity,
+    ) -> Validity {
+        // The subschema of such a keyword always tracks.
+        let Some(evaluated) = evaluated else {
+            return Ok(true);
+        };
+        self.all(0..parts, |it, place| {
+            it.budget.charge(1)?;
+            if evaluated.contains(place) {
+                return Ok(true);
+            }
+            evaluated.add(place);
+            check(it, place)
+        })
     }
-
-    /// Where the part is that is being checked.
-    fn pointer(&self) -> String {
-        let mut pointer = String::new();
-        let mut node = self.instance;
-        for place in &self.path {
-            node = match &node.value {
-                Value::Sequence(items) => {
-                    push_index(&mut pointer, *place as usize);
-                    &items[*place as usize]
-                }
-                Value::Mapping(entries) => {
-                    let entry = &entries[*place as usize];
-                    push_name(&mut pointer, &entry.key);
-                    &entry.value
-                }
-                // Only what has parts was gone into.
-                _ => break,
-            };
-        }
-        pointer
-    }
-}
-
-/// A keyword and where it stands.
-#[derive(Debug, Clone, Copy)]
-struct At {
-    keyword: Keyword,
-    document: u32,
-    span: Span,
 }

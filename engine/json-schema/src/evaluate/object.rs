@@ -1,158 +1,138 @@
-//! Keywords about objects.
+//! Keywords for objects.
 
-use super::{At, Evaluator, Seen, Verdict};
+use super::evaluator::{Evaluator, KeywordLocation, Tracker, Validity};
 use crate::arena::{Properties, SubId};
 use crate::budget::{Budget, OverBudget};
-use crate::value::charge_sort;
+use crate::value::sort_by_text;
 use crate::wording::{listed, quoted};
 use agent_syntax::{Entry, Node, Value};
-use agent_text::sort::sort_by_key;
 use agent_text::{Span, nearest};
 use std::borrow::Cow;
 
-/// So few names are looked at one after the other: most differ in their length already.
+/// Maximum names to compare one by one: most differ in their length already.
 const FEW: usize = 8;
 
-/// Names of at most so many properties are searched for one that is spelled nearly alike.
+/// Maximum properties among which to search for a similar name.
 const SUGGESTED_FROM: usize = 64;
 
-/// What a search for one that is spelled nearly alike costs, in steps for each name.
+/// Cost of a search for a similar name, in steps for each name.
 const SUGGESTION_COST: u64 = 128;
 
 impl Evaluator<'_, '_, '_, '_> {
     pub(super) fn properties(
         &mut self,
-        at: At,
+        at: KeywordLocation,
         properties: &Properties<'_>,
         entries: &[Entry<'_>],
-        mut seen: Option<&mut Seen>,
-    ) -> Verdict {
-        let mut valid = true;
-        for (place, entry) in entries.iter().enumerate() {
-            let mut known = false;
-            if let Some(sub) = find(&properties.named, &entry.key, self.budget)? {
+        mut evaluated: Tracker<'_>,
+    ) -> Validity {
+        self.all(entries.iter().enumerate(), |it, (place, entry)| {
+            let (mut known, mut valid) = (false, true);
+            if let Some(sub) = find(&properties.named, &entry.key, it.budget)? {
                 known = true;
-                valid &= self.part(sub, place, &entry.value)?;
+                valid &= it.part(sub, place, &entry.value)?;
             }
             for (pattern, sub) in &properties.patterns {
-                let pattern = &self.schema.patterns[*pattern as usize];
-                if pattern.is_match(&entry.key, self.budget)? {
+                let pattern = &it.schema.patterns[*pattern as usize];
+                if pattern.is_match(&entry.key, it.budget)? {
                     known = true;
-                    valid &= self.part(*sub, place, &entry.value)?;
+                    valid &= it.part(*sub, place, &entry.value)?;
                 }
             }
-            if let (false, Some(rest)) = (known, properties.additional) {
+            if let (false, Some(rest)) = (known, &properties.additional) {
                 known = true;
-                let never = self.schema.sub(rest.sub).is_never();
-                valid &= if never {
-                    let at = At {
-                        keyword: rest.keyword,
-                        span: rest.span,
-                        ..at
-                    };
-                    self.unknown(at, properties, place, entry)?
+                valid &= if it.schema.sub(rest.sub).is_never() {
+                    it.unknown(at.of(rest), properties, place, entry)?
                 } else {
-                    self.part(rest.sub, place, &entry.value)?
+                    it.part(rest.sub, place, &entry.value)?
                 };
             }
-            if let (true, Some(seen)) = (known, &mut seen) {
-                seen.add(place);
+            if let (true, Some(evaluated)) = (known, &mut evaluated) {
+                evaluated.add(place);
             }
-            if !valid && self.quiet > 0 {
-                break;
-            }
-        }
-        Ok(valid)
+            Ok(valid)
+        })
     }
 
-    /// A property that may not be there.
+    /// Reports a property that `additionalProperties` forbids.
     fn unknown(
         &mut self,
-        at: At,
+        at: KeywordLocation,
         properties: &Properties<'_>,
         place: usize,
         entry: &Entry<'_>,
-    ) -> Verdict {
+    ) -> Validity {
         if self.quiet > 0 {
             return Ok(false);
         }
         let names = || properties.named.iter().map(|(name, _)| *name);
-        let meant = if properties.named.len() <= SUGGESTED_FROM && entry.key.len() <= 64 {
+        let mut message = "is not a known property".to_owned();
+        if names().len() > 0 {
+            message += &format!("; known are {}", listed(names(), quoted, "and"));
+        }
+        if names().len() <= SUGGESTED_FROM && entry.key.len() <= 64 {
             self.budget.charge(SUGGESTION_COST * names().len() as u64)?;
             let short = names().filter(|name| name.len() <= 64);
-            nearest(&entry.key, short, 1).first().copied()
-        } else {
-            None
-        };
-        self.path.push(place as u32);
-        let verdict = self.find(at, entry.key_span, || {
-            let known = listed(names(), quoted, "and");
-            match meant {
-                Some(meant) => format!(
-                    "is no known property; known are {known}; did you mean {}?",
-                    quoted(meant)
-                ),
-                None if names().len() == 0 => "is no known property".to_owned(),
-                None => format!("is no known property; known are {known}"),
+            if let Some(meant) = nearest(&entry.key, short, 1).first() {
+                message += &format!("; did you mean {}?", quoted(meant));
             }
-        });
-        self.path.pop();
-        verdict
+        }
+        self.within(place, |it| {
+            it.require(false, at, entry.key_span, || message)
+        })
     }
 
-    pub(super) fn property_names(&mut self, at: At, sub: SubId, entries: &[Entry<'_>]) -> Verdict {
-        let mut valid = true;
-        for (place, entry) in entries.iter().enumerate() {
+    pub(super) fn property_names(
+        &mut self,
+        at: KeywordLocation,
+        sub: SubId,
+        entries: &[Entry<'_>],
+    ) -> Validity {
+        self.all(entries.iter().enumerate(), |it, (place, entry)| {
             let name = Node {
                 value: Value::String(Cow::Borrowed(&*entry.key)),
                 span: entry.key_span,
             };
-            let before = self.found.len();
-            self.path.push(place as u32);
-            if !self.check(sub, &name, None)? {
-                valid = false;
-                let causes = self.found.split_off(before);
-                self.find_because(at, entry.key_span, causes, || {
+            it.within(place, |it| {
+                let (valid, causes) = it.causes(|it| it.check(sub, &name, None))?;
+                if valid {
+                    return Ok(true);
+                }
+                it.report(at, entry.key_span, causes, || {
                     format!("has a name that is not allowed: {}", quoted(&entry.key))
-                })?;
-            }
-            self.path.pop();
-            if !valid && self.quiet > 0 {
-                break;
-            }
-        }
-        Ok(valid)
+                })
+            })
+        })
     }
 
     pub(super) fn required(
         &mut self,
-        at: At,
+        at: KeywordLocation,
         names: &[&str],
         span: Span,
         entries: &[Entry<'_>],
-    ) -> Verdict {
-        Keys::charge(entries, self.budget)?;
-        let keys = Keys::new(entries);
-        if keys.hold_all(names, self.budget)? {
-            return Ok(true);
-        }
-        self.find(at, span, || missing_names(names, &keys, None))
+    ) -> Validity {
+        let keys = Keys::new(entries, self.budget)?;
+        let holds = keys.contain_all(names, self.budget)?;
+        self.require(holds, at, span, || missing_names(names, &keys))
     }
 
     pub(super) fn dependent_required(
         &mut self,
-        at: At,
+        at: KeywordLocation,
         dependencies: &[(&str, Vec<&str>)],
         span: Span,
         entries: &[Entry<'_>],
-    ) -> Verdict {
-        Keys::charge(entries, self.budget)?;
-        let keys = Keys::new(entries);
+    ) -> Validity {
+        let keys = Keys::new(entries, self.budget)?;
         let mut valid = true;
         for (name, needed) in dependencies {
-            if keys.hold_all(&[name], self.budget)? && !keys.hold_all(needed, self.budget)? {
-                valid = self.find(at, span, || missing_names(needed, &keys, Some(name)))?;
-            }
+            let applies = keys.contain_all(&[name], self.budget)?;
+            let holds = !applies || keys.contain_all(needed, self.budget)?;
+            valid &= self.require(holds, at, span, || {
+                let missing = missing_names(needed, &keys);
+                format!("{missing}, because it has {}", quoted(name))
+            })?;
         }
         Ok(valid)
     }
@@ -162,12 +142,12 @@ impl Evaluator<'_, '_, '_, '_> {
         schemas: &[(&str, SubId)],
         node: &Node<'_>,
         entries: &[Entry<'_>],
-        mut seen: Option<&mut Seen>,
-    ) -> Verdict {
+        mut evaluated: Tracker<'_>,
+    ) -> Validity {
         let mut valid = true;
         for entry in entries {
             if let Some(sub) = find(schemas, &entry.key, self.budget)? {
-                valid &= self.check(sub, node, seen.as_deref_mut())?;
+                valid &= self.check(sub, node, evaluated.as_deref_mut())?;
             }
         }
         Ok(valid)
@@ -175,57 +155,39 @@ impl Evaluator<'_, '_, '_, '_> {
 
     pub(super) fn unevaluated_properties(
         &mut self,
-        at: At,
+        at: KeywordLocation,
         sub: SubId,
         entries: &[Entry<'_>],
-        seen: Option<&mut Seen>,
-    ) -> Verdict {
-        // Whoever has this keyword tracks.
-        let Some(seen) = seen else {
-            return Ok(true);
-        };
+        evaluated: Tracker<'_>,
+    ) -> Validity {
         let never = self.schema.sub(sub).is_never();
-        let mut valid = true;
-        for (place, entry) in entries.iter().enumerate() {
-            self.budget.charge(1)?;
-            if seen.has(place) {
-                continue;
+        self.unevaluated(entries.len(), evaluated, |it, place| {
+            let entry = &entries[place];
+            if !never {
+                return it.part(sub, place, &entry.value);
             }
-            seen.add(place);
-            valid &= if never {
-                self.path.push(place as u32);
-                self.find(at, entry.key_span, || {
-                    "is no property that any part of the schema knows".to_owned()
-                })?;
-                self.path.pop();
-                false
-            } else {
-                self.part(sub, place, &entry.value)?
-            };
-            if !valid && self.quiet > 0 {
-                break;
-            }
-        }
-        Ok(valid)
+            it.within(place, |it| {
+                it.require(false, at, entry.key_span, || {
+                    "is not a property that any part of the schema declares".to_owned()
+                })
+            })
+        })
     }
 }
 
-/// What is said of those of some names that are none of the keys.
-fn missing_names(names: &[&str], keys: &Keys<'_>, because: Option<&str>) -> String {
-    let missing: Vec<_> = names.iter().filter(|name| !keys.hold(name)).collect();
+/// Returns the message for the names that are missing among the keys.
+fn missing_names(names: &[&str], keys: &Keys<'_>) -> String {
+    let missing: Vec<_> = names.iter().filter(|name| !keys.contain(name)).collect();
     let noun = if missing.len() == 1 {
         "the property"
     } else {
         "the properties"
     };
     let names = listed(missing.into_iter(), |name| quoted(name), "and");
-    match because {
-        Some(name) => format!("must have {noun} {names}, because it has {}", quoted(name)),
-        None => format!("must have {noun} {names}"),
-    }
+    format!("must have {noun} {names}")
 }
 
-/// The keys of an object, among which names are looked for.
+/// The keys of an object.
 struct Keys<'k> {
     entries: &'k [Entry<'k>],
     /// The same sorted, if they are many.
@@ -233,25 +195,16 @@ struct Keys<'k> {
 }
 
 impl<'k> Keys<'k> {
-    /// Pay for what making them takes.
-    fn charge(entries: &[Entry<'_>], budget: &mut Budget) -> Result<(), OverBudget> {
-        if entries.len() <= FEW {
-            return Ok(());
-        }
-        let eighths = entries.iter().map(|entry| entry.key.len() as u64 / 8 + 1);
-        charge_sort(entries.len(), eighths.sum(), budget)
-    }
-
-    fn new(entries: &'k [Entry<'k>]) -> Self {
+    fn new(entries: &'k [Entry<'k>], budget: &mut Budget) -> Result<Self, OverBudget> {
         let mut sorted = Vec::new();
         if entries.len() > FEW {
             sorted.extend(entries.iter().map(|entry| &*entry.key));
-            sort_by_key(&mut sorted, |key| *key);
+            sort_by_text(&mut sorted, |key| key, budget)?;
         }
-        Self { entries, sorted }
+        Ok(Self { entries, sorted })
     }
 
-    fn hold(&self, name: &str) -> bool {
+    fn contain(&self, name: &str) -> bool {
         if self.sorted.is_empty() {
             self.entries.iter().any(|entry| entry.key == name)
         } else {
@@ -259,10 +212,10 @@ impl<'k> Keys<'k> {
         }
     }
 
-    fn hold_all(&self, names: &[&str], budget: &mut Budget) -> Result<bool, OverBudget> {
+    fn contain_all(&self, names: &[&str], budget: &mut Budget) -> Result<bool, OverBudget> {
         for name in names {
             budget.charge(search_cost(self.entries.len(), name))?;
-            if !self.hold(name) {
+            if !self.contain(name) {
                 return Ok(false);
             }
         }
@@ -270,7 +223,7 @@ impl<'k> Keys<'k> {
     }
 }
 
-/// What belongs to a name, among sorted ones.
+/// Returns the value of a name among sorted ones.
 fn find<T: Copy>(
     named: &[(&str, T)],
     name: &str,
@@ -285,7 +238,8 @@ fn find<T: Copy>(
     Ok(found.map(|found| named[found].1))
 }
 
-/// What it costs to look for a name among so many, in steps: each comparison may read all of it.
+/// Returns the steps of a search for a name among a number of them. Each comparison may read all of
+/// it.
 fn search_cost(names: usize, name: &str) -> u64 {
     let comparisons = names.checked_ilog2().map_or(0, |log| u64::from(log) + 1);
     1 + comparisons * (name.len() as u64 / 16 + 1) / 4

@@ -1,6 +1,6 @@
-//! Keywords that look at a value alone, whatever stands in it.
+//! Keywords that do not depend on the parts of a value.
 
-use super::{At, Evaluator, Verdict};
+use super::evaluator::{Evaluator, KeywordLocation, Validity};
 use crate::arena::Check;
 use crate::keyword::Keyword;
 use crate::number::Decimal;
@@ -10,32 +10,33 @@ use agent_syntax::{Node, Value};
 use std::cmp::Ordering;
 
 impl Evaluator<'_, '_, '_, '_> {
-    /// Keywords about values of other types hold.
-    pub(super) fn scalar(&mut self, at: At, check: &Check<'_>, node: &Node<'_>) -> Verdict {
+    /// Checks a keyword. It accepts values of other types.
+    pub(super) fn scalar(
+        &mut self,
+        at: KeywordLocation,
+        check: &Check<'_>,
+        node: &Node<'_>,
+    ) -> Validity {
+        let found = || shown(node);
         match (check, &node.value) {
             (Check::Type(types), _) => self.types(at, *types, node),
             (Check::Members(members, allowed), _) => {
-                if members.hold(node, self.budget)? {
-                    return Ok(true);
-                }
-                self.find(at, node.span, || match &allowed.value {
-                    Value::Sequence(values) if at.keyword == Keyword::Enum => {
-                        let values = listed(values.iter(), shown, "or");
-                        format!("must be {values}, and is {}", shown(node))
-                    }
-                    _ => format!("must be {}, and is {}", shown(allowed), shown(node)),
+                let holds = members.contain(node, self.budget)?;
+                self.require(holds, at, node.span, || {
+                    let wanted = match &allowed.value {
+                        Value::Sequence(values) if at.keyword == Keyword::Enum => {
+                            listed(values.iter(), shown, "or")
+                        }
+                        _ => shown(allowed),
+                    };
+                    format!("must be {wanted}, and is {}", found())
                 })
             }
             (Check::MultipleOf(divisor, text), Value::Number(number)) => {
-                if Decimal::new(number).is_multiple_of(divisor, self.budget)? {
-                    return Ok(true);
-                }
-                self.find(at, node.span, || {
-                    format!(
-                        "must be a multiple of {}, and is {}",
-                        quoted(text),
-                        shown(node)
-                    )
+                let holds = Decimal::new(number).is_multiple_of(divisor, self.budget)?;
+                self.require(holds, at, node.span, || {
+                    let text = quoted(text);
+                    format!("must be a multiple of {text}, and is {}", found())
                 })
             }
             (Check::Bound(bound, text), Value::Number(number)) => {
@@ -47,48 +48,38 @@ impl Evaluator<'_, '_, '_, '_> {
                     Keyword::Minimum => (order != Ordering::Less, "at least"),
                     _ => (order == Ordering::Greater, "more than"),
                 };
-                if holds {
-                    return Ok(true);
-                }
-                self.find(at, node.span, || {
-                    format!("must be {wanted} {}, and is {}", quoted(text), shown(node))
+                self.require(holds, at, node.span, || {
+                    format!("must be {wanted} {}, and is {}", quoted(text), found())
                 })
             }
             (Check::Count(limit), _) => self.count(at, *limit, node),
             (Check::Pattern(id, pattern), Value::String(text) | Value::Plain(text)) => {
-                if self.schema.patterns[*id as usize].is_match(text, self.budget)? {
-                    return Ok(true);
-                }
-                self.find(at, node.span, || {
-                    format!(
-                        "must match the pattern {}, and is {}",
-                        quoted(pattern),
-                        shown(node)
-                    )
+                let holds = self.schema.patterns[*id as usize].is_match(text, self.budget)?;
+                self.require(holds, at, node.span, || {
+                    let pattern = quoted(pattern);
+                    format!("must match the pattern {pattern}, and is {}", found())
                 })
             }
             _ => Ok(true),
         }
     }
 
-    fn types(&mut self, at: At, types: Types, node: &Node<'_>) -> Verdict {
+    fn types(&mut self, at: KeywordLocation, types: Types, node: &Node<'_>) -> Validity {
         if let Value::Number(number) = &node.value {
             self.budget.charge(number.len() as u64 / 8)?;
         }
-        if types.holds(Types::of(&node.value)) {
-            return Ok(true);
-        }
-        self.find(at, node.span, || {
+        let holds = types.contains(Types::of(&node.value));
+        self.require(holds, at, node.span, || {
             let found = match &node.value {
-                // That it is a number is not what is wrong.
-                Value::Number(_) if types.holds(Types::INTEGER) => shown(node),
+                // The value explains why a number is not an integer.
+                Value::Number(_) if types.contains(Types::INTEGER) => shown(node),
                 value => kind(value).to_owned(),
             };
             format!("must be {}, and is {found}", kinds(types))
         })
     }
 
-    fn count(&mut self, at: At, limit: u64, node: &Node<'_>) -> Verdict {
+    fn count(&mut self, at: KeywordLocation, limit: u64, node: &Node<'_>) -> Validity {
         let (count, one, many) = match (at.keyword, &node.value) {
             (Keyword::MaxLength | Keyword::MinLength, Value::String(text) | Value::Plain(text)) => {
                 self.budget.charge(text.len() as u64 / 16)?;
@@ -103,23 +94,15 @@ impl Evaluator<'_, '_, '_, '_> {
             _ => return Ok(true),
         };
         let count = count as u64;
-        let least = matches!(
-            at.keyword,
-            Keyword::MinLength | Keyword::MinItems | Keyword::MinProperties
-        );
-        let (holds, wanted) = if least {
-            (count >= limit, "at least")
-        } else {
-            (count <= limit, "at most")
+        let (holds, wanted) = match at.keyword {
+            Keyword::MinLength | Keyword::MinItems | Keyword::MinProperties => {
+                (count >= limit, "at least")
+            }
+            _ => (count <= limit, "at most"),
         };
-        if holds {
-            return Ok(true);
-        }
-        self.find(at, node.span, || {
-            format!(
-                "must have {wanted} {}, and has {count}",
-                counted(limit, one, many)
-            )
+        self.require(holds, at, node.span, || {
+            let limit = counted(limit, one, many);
+            format!("must have {wanted} {limit}, and has {count}")
         })
     }
 }

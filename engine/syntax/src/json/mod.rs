@@ -9,12 +9,7 @@ mod reader;
 mod tree;
 mod writer;
 
-pub use super::canonical::write_string;
-pub use problem::{Syntax, report};
-pub use reader::raw_offset;
-pub use reader::{Kind, Reader, Token};
+pub use problem::{SyntaxError, report};
+pub use reader::{DEPTH_LIMIT, Kind, Reader, Token, raw_offset};
 pub use tree::{parse, strict as parse_strict, value as parse_value};
-pub use writer::Writer;
-
-/// Maximum depth of nested arrays and objects.
-pub const DEPTH_LIMIT: u32 = 128;
+pub use writer::{Writer, write_string};

@@ -1,12 +1,14 @@
 //! The token reader.
 
-use super::DEPTH_LIMIT;
-use super::problem::{Flaw, Syntax};
+use super::problem::{RecoverableError, SyntaxError, report};
 use crate::double::double;
 use agent_diagnostic::{Code, Problems};
 use agent_text::Span;
 use agent_text::sort::sort_by;
 use std::borrow::Cow;
+
+/// Maximum depth of nested arrays and objects.
+pub const DEPTH_LIMIT: u32 = 128;
 
 /// The type of a value, which its first byte determines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +46,7 @@ struct Key {
 /// Maximum number of keys to compare pairwise; more are sorted.
 pub(super) const FEW_KEYS: usize = 16;
 
-type Read<T> = Result<T, Box<Syntax>>;
+type Read<T> = Result<T, Box<SyntaxError>>;
 
 /// A reader of one JSON text from front to back.
 ///
@@ -57,7 +59,7 @@ pub struct Reader<'a> {
     depth: u32,
     /// The noted keys of all open objects, innermost last.
     keys: Vec<Key>,
-    flaws: Vec<Flaw>,
+    errors: Vec<RecoverableError>,
 }
 
 impl<'a> Reader<'a> {
@@ -69,7 +71,7 @@ impl<'a> Reader<'a> {
             at,
             depth: 0,
             keys: Vec::new(),
-            flaws: Vec::new(),
+            errors: Vec::new(),
         }
     }
 
@@ -100,29 +102,22 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Returns an error at the present character.
     #[cold]
-    fn fail<T>(&self, label: impl Into<String>, help: Option<&'static str>) -> Read<T> {
-        Err(self.flaw(label.into(), help))
-    }
-
-    fn flaw(&self, label: String, help: Option<&'static str>) -> Box<Syntax> {
+    fn error(&self, label: impl Into<String>, help: &'static str) -> Box<SyntaxError> {
         let rest = &self.text[self.at..];
         let width = rest.chars().next().map_or(0, char::len_utf8);
-        Box::new(Syntax {
+        Box::new(SyntaxError {
             code: Code::JsonSyntax,
             span: Span::new(self.at, self.at + width),
-            label,
+            label: label.into(),
             help,
         })
     }
 
-    /// Fails because `expected` is not at the present offset.
+    /// Returns the error that `expected` is not at the present offset.
     #[cold]
-    fn unexpected<T>(&self, expected: &str) -> Read<T> {
-        Err(self.other_than(expected))
-    }
-
-    fn other_than(&self, expected: &str) -> Box<Syntax> {
+    fn unexpected(&self, expected: &str) -> Box<SyntaxError> {
         let rest = &self.text[self.at..];
         let found = match rest.chars().next() {
             None => "the end of the text".to_owned(),
@@ -131,26 +126,25 @@ impl<'a> Reader<'a> {
             Some(c) if c.escape_debug().len() > 1 => format!("U+{:04X}", u32::from(c)),
             Some(c) => format!("`{c}`"),
         };
+        let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| rest.starts_with(prefix));
         let help = if rest.is_empty() {
-            Some("write the missing end of the text, or close the open bracket or quote")
-        } else if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
-            Some("remove the comment: JSON has none")
-        } else if rest.starts_with('\'') || rest.starts_with('“') {
-            Some("write strings in double quotes: \"…\"")
-        } else if rest.starts_with(',') {
-            Some("remove the comma")
-        } else if rest.starts_with(']') || rest.starts_with('}') {
-            Some("remove the comma before it, or write the missing value")
-        } else if rest.starts_with("NaN") || rest.starts_with("Infinity") || rest.starts_with("-I")
-        {
-            Some("write a finite number: JSON has no other")
-        } else if rest.starts_with("True") || rest.starts_with("False") || rest.starts_with("None")
-        {
-            Some("write true, false or null in lower case")
+            "write the missing end of the text, or close the open bracket or quote"
+        } else if starts(&["//", "/*", "#"]) {
+            "remove the comment: JSON has none"
+        } else if starts(&["'", "“"]) {
+            "write strings in double quotes: \"…\""
+        } else if starts(&[","]) {
+            "remove the comma"
+        } else if starts(&["]", "}"]) {
+            "remove the comma before it, or write the missing value"
+        } else if starts(&["NaN", "Infinity", "-I"]) {
+            "write a finite number: JSON has no other"
+        } else if starts(&["True", "False", "None"]) {
+            "write true, false or null in lower case"
         } else {
-            Some("write one JSON value, without comments and trailing commas")
+            "write one JSON value, without comments and trailing commas"
         };
-        self.flaw(format!("expected {expected}, found {found}"), help)
+        self.error(format!("expected {expected}, found {found}"), help)
     }
 
     /// Returns the type of the next value.
@@ -164,18 +158,18 @@ impl<'a> Reader<'a> {
             Some(b'0'..=b'9' | b'-') => Ok(Kind::Number),
             Some(b't' | b'f') => Ok(Kind::Bool),
             Some(b'n') => Ok(Kind::Null),
-            _ => self.unexpected("a value"),
+            _ => Err(self.unexpected("a value")),
         }
     }
 
     fn enter(&mut self) -> Read<()> {
         self.depth += 1;
         if self.depth > DEPTH_LIMIT {
-            return Err(Box::new(Syntax {
+            return Err(Box::new(SyntaxError {
                 code: Code::NestingTooDeep,
                 span: Span::new(self.at, self.at + 1),
                 label: format!("level {}", self.depth),
-                help: Some("nest at most 128 arrays and objects"),
+                help: "nest at most 128 arrays and objects",
             }));
         }
         self.at += 1;
@@ -203,12 +197,12 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 self.skip_space();
                 if self.byte() == Some(b']') {
-                    return self.unexpected("a value");
+                    return Err(self.unexpected("a value"));
                 }
                 return Ok(true);
             }
             Some(b']') => {}
-            _ => return self.unexpected("`,` or `]`"),
+            _ => return Err(self.unexpected("`,` or `]`")),
         }
         self.at += 1;
         self.depth -= 1;
@@ -233,7 +227,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 self.skip_space();
                 if self.byte() != Some(b'"') {
-                    return self.unexpected("a key in double quotes");
+                    return Err(self.unexpected("a key in double quotes"));
                 }
             }
             Some(b'}') => {
@@ -241,13 +235,13 @@ impl<'a> Reader<'a> {
                 self.depth -= 1;
                 return Ok(None);
             }
-            _ if *first => return self.unexpected("a key in double quotes, or `}`"),
-            _ => return self.unexpected("`,` or `}`"),
+            _ if *first => return Err(self.unexpected("a key in double quotes, or `}`")),
+            _ => return Err(self.unexpected("`,` or `}`")),
         }
         let key = self.string()?;
         self.skip_space();
         if self.byte() != Some(b':') {
-            return self.unexpected("`:`");
+            return Err(self.unexpected("`:`"));
         }
         self.at += 1;
         Ok(Some(key))
@@ -256,7 +250,8 @@ impl<'a> Reader<'a> {
     /// Notes a key that appears twice in one object.
     #[cold]
     pub fn duplicate_key(&mut self, first: Span, again: Span) {
-        self.flaws.push(Flaw::DuplicateKey { first, again });
+        self.errors
+            .push(RecoverableError::DuplicateKey { first, again });
     }
 
     /// Reads the string that [`Reader::kind`] announced.
@@ -293,12 +288,12 @@ impl<'a> Reader<'a> {
                 }
                 Some(b'\\') => value.push(self.escape()?),
                 Some(_) => {
-                    return self.fail(
+                    return Err(self.error(
                         "a control character in a string",
-                        Some("write it as an escape: \\n, \\t, \\u0000"),
-                    );
+                        "write it as an escape: \\n, \\t, \\u0000",
+                    ));
                 }
-                None => return self.unexpected("`\"`"),
+                None => return Err(self.unexpected("`\"`")),
             }
             let run = self.at;
             self.at = plain_run(self.text.as_bytes(), run);
@@ -343,13 +338,14 @@ impl<'a> Reader<'a> {
                     self.at = before;
                 }
                 return Ok(char::from_u32(first).unwrap_or_else(|| {
-                    self.flaws
-                        .push(Flaw::LoneSurrogate(Span::new(start, self.at)));
+                    let span = Span::new(start, self.at);
+                    self.errors.push(RecoverableError::LoneSurrogate(span));
                     char::REPLACEMENT_CHARACTER
                 }));
             }
             _ => {
-                return self.unexpected("one of the escapes \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u");
+                let escapes = "one of the escapes \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u";
+                return Err(self.unexpected(escapes));
             }
         };
         self.at += 1;
@@ -362,7 +358,7 @@ impl<'a> Reader<'a> {
         let mut value = 0;
         for _ in 0..4 {
             let Some(digit) = self.byte().and_then(|b| char::from(b).to_digit(16)) else {
-                return self.unexpected("four hexadecimal digits");
+                return Err(self.unexpected("four hexadecimal digits"));
             };
             value = value * 16 + digit;
             self.at += 1;
@@ -386,7 +382,7 @@ impl<'a> Reader<'a> {
 
     fn literal(&mut self, literal: &str) -> Read<()> {
         if !self.text[self.at..].starts_with(literal) {
-            return self.unexpected("a value");
+            return Err(self.unexpected("a value"));
         }
         self.at += literal.len();
         Ok(())
@@ -401,13 +397,11 @@ impl<'a> Reader<'a> {
         match self.byte() {
             Some(b'0') => self.at += 1,
             Some(b'1'..=b'9') => self.digits()?,
-            _ => return self.unexpected("a digit"),
+            _ => return Err(self.unexpected("a digit")),
         }
         if let Some(b'0'..=b'9') = self.byte() {
-            return self.fail(
-                "a digit after a leading zero",
-                Some("write the number without leading zeros"),
-            );
+            let help = "write the number without leading zeros";
+            return Err(self.error("a digit after a leading zero", help));
         }
         let mut exponent = false;
         if self.byte() == Some(b'.') {
@@ -426,7 +420,7 @@ impl<'a> Reader<'a> {
         let span = Span::new(start, self.at);
         // Below 10^300, which fewer than 300 digits without an exponent can't reach.
         if (exponent || text.len() > 300) && double(text).is_infinite() {
-            self.flaws.push(Flaw::NumberOutOfRange(span));
+            self.errors.push(RecoverableError::NumberOutOfRange(span));
         }
         Ok(Token {
             value: Cow::Borrowed(text),
@@ -436,7 +430,7 @@ impl<'a> Reader<'a> {
 
     fn digits(&mut self) -> Read<()> {
         if !matches!(self.byte(), Some(b'0'..=b'9')) {
-            return self.unexpected("a digit");
+            return Err(self.unexpected("a digit"));
         }
         while let Some(b'0'..=b'9') = self.byte() {
             self.at += 1;
@@ -515,37 +509,34 @@ impl<'a> Reader<'a> {
         // Of equal keys the first in the text comes first.
         sort_by(&mut keys, Ord::cmp);
         for pair in keys.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
-            self.flaws.push(Flaw::DuplicateKey {
+            self.errors.push(RecoverableError::DuplicateKey {
                 first: pair[0].1,
                 again: pair[1].1,
             });
         }
     }
 
-    /// Checks that only white space is left, and reports the collected problems.
-    pub fn finish(mut self, problems: &mut Problems<'_>) -> Read<()> {
-        self.report_flaws(problems);
-        self.skip_space();
-        if self.at < self.text.len() {
-            return self.fail(
-                "text after the value",
-                Some("remove the text: a JSON text is exactly one value"),
-            );
-        }
-        Ok(())
-    }
-
     /// Returns whether only white space is left and no problem was collected.
     pub(super) fn ends_strictly(mut self) -> bool {
         self.skip_space();
-        self.at == self.text.len() && self.flaws.is_empty()
+        self.at == self.text.len() && self.errors.is_empty()
     }
 
-    /// Reports the problems so far, for a text that could not be read to its end.
-    pub fn report_flaws(&mut self, problems: &mut Problems<'_>) {
-        for flaw in self.flaws.drain(..) {
-            flaw.report(problems);
+    /// Reports the collected problems, and the error of an attempt to read the text. After a
+    /// successful one, checks that only white space is left.
+    pub fn finish<T>(mut self, read: Read<T>, problems: &mut Problems<'_>) -> Option<T> {
+        for error in &self.errors {
+            error.report(problems);
         }
+        let read = read.and_then(|value| {
+            self.skip_space();
+            if self.at == self.text.len() {
+                return Ok(value);
+            }
+            let help = "remove the text: a JSON text is exactly one value";
+            Err(self.error("text after the value", help))
+        });
+        read.map_err(|error| report(*error, problems)).ok()
     }
 }
 

@@ -1,9 +1,8 @@
 //! JSON texts as trees.
 
-use super::problem::Syntax;
+use super::problem::SyntaxError;
 use super::reader::{FEW_KEYS, Kind, Reader};
-use super::report;
-use crate::{Entry, Node, Value};
+use crate::node::{Entry, Node, Value};
 use agent_diagnostic::Problems;
 use agent_text::Span;
 use std::borrow::Cow;
@@ -13,20 +12,7 @@ use std::borrow::Cow;
 pub fn parse<'t>(problems: &mut Problems<'t>) -> Option<Node<'t>> {
     let mut reader = Reader::new(problems.text().as_str());
     let read = value(&mut reader);
-    let read = match read {
-        Ok(node) => reader.finish(problems).map(|()| node),
-        Err(syntax) => {
-            reader.report_flaws(problems);
-            Err(syntax)
-        }
-    };
-    match read {
-        Ok(node) => Some(node),
-        Err(syntax) => {
-            report(*syntax, problems);
-            None
-        }
-    }
+    reader.finish(read, problems)
 }
 
 /// Parses a text as strict JSON. Returns `None` instead of its problems.
@@ -37,7 +23,7 @@ pub fn strict(text: &str) -> Option<Node<'_>> {
 }
 
 /// Reads the next value of a reader as a tree. The depth limit bounds the recursion.
-pub fn value<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Box<Syntax>> {
+pub fn value<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Box<SyntaxError>> {
     let mut growing = Growing {
         reader,
         items: Vec::new(),
@@ -61,7 +47,7 @@ struct Growing<'r, 'a> {
 impl<'a> Growing<'_, 'a> {
     /// Reads a value. Inlined, so that the value is built in its final place.
     #[inline(always)]
-    fn node(&mut self) -> Result<Node<'a>, Box<Syntax>> {
+    fn node(&mut self) -> Result<Node<'a>, Box<SyntaxError>> {
         let kind = self.reader.kind()?;
         let start = self.reader.offset();
         let value = match kind {
@@ -84,7 +70,7 @@ impl<'a> Growing<'_, 'a> {
         })
     }
 
-    fn items(&mut self) -> Result<Vec<Node<'a>>, Box<Syntax>> {
+    fn items(&mut self) -> Result<Vec<Node<'a>>, Box<SyntaxError>> {
         self.reader.enter_array()?;
         let (begun, mut first) = (self.items.len(), true);
         while self.reader.element(&mut first)? {
@@ -94,7 +80,7 @@ impl<'a> Growing<'_, 'a> {
         Ok(split_off(&mut self.items, begun))
     }
 
-    fn entries(&mut self) -> Result<Vec<Entry<'a>>, Box<Syntax>> {
+    fn entries(&mut self) -> Result<Vec<Entry<'a>>, Box<SyntaxError>> {
         self.reader.enter_object()?;
         let (begun, mut first) = (self.entries.len(), true);
         while let Some(key) = self.reader.key(&mut first)? {

@@ -1,7 +1,5 @@
 //! The JSON writer: sorted keys, minimal escapes.
 
-use crate::canonical::write_string;
-
 /// A writer of one JSON value. It writes either one line or, like `serde_json` and Python's
 /// `json.dumps(indent=2)`, each element on a line of its own.
 #[derive(Debug)]
@@ -198,6 +196,37 @@ impl Writer {
         self.value();
         self.out.push_str("null");
     }
+}
+
+/// Writes a JSON string as the canonical form and all files of the project require. It escapes only
+/// quotes, backslashes and control characters below U+0020.
+pub fn write_string(string: &str, out: &mut String) {
+    out.push('"');
+    let mut rest = string;
+    while let Some(at) = rest
+        .bytes()
+        .position(|b| matches!(b, b'"' | b'\\' | 0..0x20))
+    {
+        out.push_str(&rest[..at]);
+        match rest.as_bytes()[at] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            0x08 => out.push_str("\\b"),
+            0x09 => out.push_str("\\t"),
+            0x0a => out.push_str("\\n"),
+            0x0c => out.push_str("\\f"),
+            0x0d => out.push_str("\\r"),
+            control => {
+                out.push_str("\\u00");
+                for digit in [control >> 4, control & 15] {
+                    out.push(char::from(b"0123456789abcdef"[digit as usize]));
+                }
+            }
+        }
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
+    out.push('"');
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
-//! Schemas and values that mean harm: each ends, soon, and always at the same step.
+//! Hostile schemas and values: each check ends soon, and always at the same step.
 
 use super::{Failure, check, check_trees, tree};
-use agent_json_schema::{Draft, FlawKind, OverBudget, PatternError, Refused, STEP_LIMIT};
+use agent_json_schema::{Draft, OverBudget, PatternError, Refused, STEP_LIMIT, SchemaErrorKind};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-/// Far more than any of them takes, even where nothing is optimised.
+/// Far more than any check takes, even without optimisation.
 const SOON: Duration = Duration::from_secs(1);
 
-/// What a schema and a value come to, how many steps it takes, and how long.
+/// Checks a value against a schema twice, prints steps and duration, and returns the number of
+/// violations.
 fn run(name: &str, schema: &str, instance: &str) -> Result<usize, Failure> {
     let (schema, instance) = (tree(schema), tree(instance));
     let check = || check_trees(Draft::Draft202012, &schema, &instance);
@@ -26,7 +27,7 @@ fn run(name: &str, schema: &str, instance: &str) -> Result<usize, Failure> {
 const STEPS: Result<usize, Failure> = Err(Failure::OverBudget(OverBudget::Steps));
 const DEPTH: Result<usize, Failure> = Err(Failure::OverBudget(OverBudget::Depth));
 
-/// Definitions of which each refers to the next as often as it is said, in a way.
+/// Returns a schema with a chain of definitions. `link` builds each from a reference to the next.
 fn chain(length: usize, link: impl Fn(&str) -> String) -> String {
     let mut schema = String::from(r##"{"$ref": "#/$defs/0", "$defs": {"##);
     for number in 0..length {
@@ -50,7 +51,7 @@ fn references_that_multiply() {
     let schema = chain(40, |next| {
         format!(r#"{{"not": {{"allOf": [{{"not": {next}}}, {next}]}}}}"#)
     });
-    // What decides is looked at once, where only the verdict counts.
+    // Where only the verdict counts, the deciding subschema is evaluated once.
     assert_eq!(run("doubled not", &schema, "\"\""), Ok(0));
     let schema = chain(40, |next| {
         format!(r#"{{"properties": {{"a": {next}}}, "dependentSchemas": {{"a": {next}}}}}"#)
@@ -87,7 +88,7 @@ fn deep_schemas_and_deep_values() {
         "]}".repeat(63)
     );
     assert_eq!(run("deep allOf", &deep, "1"), Ok(1));
-    // As deep as values get, with as many schemas around each as are of use.
+    // The deepest possible value, with several schemas around each level.
     let tree = r##"{"anyOf": [{"type": "string"}, {"allOf": [{"$ref": "#/$defs/list"}]}],
         "$defs": {"list": {"type": "array", "items": {"$ref": "#"}}}}"##;
     let value = format!("{}\"\"{}", "[".repeat(127), "]".repeat(127));
@@ -95,7 +96,7 @@ fn deep_schemas_and_deep_values() {
     let tree = r##"{"type": "array", "items": {"$ref": "#"}}"##;
     let value = format!("{}{}", "[".repeat(128), "]".repeat(128));
     assert_eq!(run("a deep list", tree, &value), Ok(0));
-    // The nearest branches of the nearest branches.
+    // Each level looks for the nearest branch, which does the same.
     let nested = r##"{"anyOf": [{"items": {"$ref": "#"}, "type": "array"}, {"items": {"$ref": "#"}, "minItems": 2}], "type": "array"}"##;
     let value = format!("{}1{}", "[".repeat(100), "]".repeat(100));
     assert_eq!(run("nested anyOf", nested, &value), STEPS);
@@ -199,14 +200,14 @@ fn patterns_that_explode() {
         STEPS
     );
     let refused = check(r#"{"pattern": "((a{1000}){1000}){1000}"}"#, "1");
-    let Err(Failure::Refused(Refused::Flaws(flaws))) = refused else {
+    let Err(Failure::Refused(Refused::Invalid(errors))) = refused else {
         panic!("{refused:?}");
     };
-    let kind = FlawKind::Pattern {
+    let kind = SchemaErrorKind::Pattern {
         error: PatternError::TooLarge,
         at: 0,
     };
-    assert_eq!(flaws[0].kind, kind);
+    assert_eq!(errors[0].kind, kind);
     let patterns: Vec<_> = (0..500)
         .map(|number| format!(r#""^{number}\\p{{L}}{{10}}": true"#))
         .collect();

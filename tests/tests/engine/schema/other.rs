@@ -1,15 +1,15 @@
-//! Verdicts compared with those of the crate `jsonschema`, on schemas that are made up; and with
-//! those of the same schema, its keys in another order.
+//! Comparison of verdicts with those of the crate `jsonschema` on generated schemas, and with those
+//! of the same schema with its keys in another order.
 
 use super::check_by;
 use crate::random::Random;
 use agent_json_schema::Draft;
 use serde_json::{Value, json};
 
-/// How many schemas are made up for each draft.
+/// Number of generated schemas for each draft.
 const SCHEMAS: u32 = 1_500;
 
-/// How many values each is asked about.
+/// Number of values for each schema.
 const VALUES: u32 = 6;
 
 impl Random {
@@ -46,8 +46,8 @@ impl Random {
         Value::Object(entries.collect())
     }
 
-    /// A schema. References go to definitions only that refer to nothing: no implementation has to
-    /// end where there is a circle.
+    /// Returns a schema. Its references lead only to definitions without references, because
+    /// implementations need not end for circular ones.
     fn schema(&mut self, depth: u32, draft: Draft) -> Value {
         if self.below(10) == 0 {
             return json!(self.below(3) > 0);
@@ -160,7 +160,7 @@ impl Random {
         }
     }
 
-    /// A schema of several levels, with definitions.
+    /// Returns a schema of several levels, with definitions.
     fn document(&mut self, draft: Draft) -> Value {
         let mut schema = serde_json::Map::new();
         for _ in 0..=self.below(5) {
@@ -194,7 +194,7 @@ fn without_references(schema: &mut Value) {
     }
 }
 
-/// A text of a value with the keys of all its objects in the opposite order.
+/// Returns a text of a value with the keys of all objects in reverse order.
 fn reversed(value: &Value) -> String {
     match value {
         Value::Object(entries) => {

@@ -1,4 +1,4 @@
-//! JSON-Schema-Test-Suite, of which every mandatory case has to pass.
+//! JSON-Schema-Test-Suite, of which every mandatory case must pass.
 
 use super::tree;
 use agent_json_schema::{Budget, Documents, Draft, Schema};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The optional cases that don't pass, as the book lists them: file, group and case.
+/// Returns the optional cases that fail, as the book lists them: file, group and case.
 fn optional_failures() -> Vec<String> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/json-schema.md");
     let page = fs::read_to_string(page).expect("the page");
@@ -27,7 +27,7 @@ fn suite() -> PathBuf {
     PathBuf::from(option_env!("AGENT_JSON_SCHEMA_TEST_SUITE").unwrap_or_default())
 }
 
-/// The files of a folder and the folders in it, with their paths from there.
+/// Returns the files below a folder, by their paths from there.
 fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -52,7 +52,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// A value of an object.
+/// Returns a value of an object.
 fn field<'n, 'a>(node: &'n Node<'a>, key: &str) -> &'n Node<'a> {
     let syntax::Value::Mapping(entries) = &node.value else {
         panic!("an object");
@@ -61,7 +61,7 @@ fn field<'n, 'a>(node: &'n Node<'a>, key: &str) -> &'n Node<'a> {
     &entry.expect("a key").value
 }
 
-/// The values of a list.
+/// Returns the items of a list.
 fn items<'n, 'a>(node: &'n Node<'a>) -> &'n [Node<'a>] {
     match &node.value {
         syntax::Value::Sequence(items) => items,
@@ -69,11 +69,11 @@ fn items<'n, 'a>(node: &'n Node<'a>) -> &'n [Node<'a>] {
     }
 }
 
-/// What the cases of some files come to.
+/// The results of the cases of some files.
 #[derive(Debug, Default)]
 struct Outcome {
     passed: usize,
-    /// The file, the group and the case, and what happened.
+    /// The file, the group and the case, and the result.
     failed: Vec<(String, String)>,
 }
 

@@ -1,8 +1,9 @@
-//! What is said: of values, of schemas, and of schemas without a value.
+//! Messages about values and schemas, and the requirements of schemas without a value.
 
 use super::{Failure, check, tree};
 use agent_json_schema::{
-    Budget, Documents, Draft, Flaw, FlawKind, PatternError, Refused, Schema, Types, Violation,
+    Budget, Documents, Draft, PatternError, Refused, Schema, SchemaError, SchemaErrorKind, Types,
+    Violation,
 };
 
 fn lines(violations: &[Violation]) -> Vec<String> {
@@ -36,11 +37,11 @@ fn every_violation_says_what_and_where() {
             " /dependentRequired must have the property `a/b`, because it has `tags`",
             "/name /properties/name/maxLength must have at most 3 characters, and has 4",
             "/name /properties/name/pattern must match the pattern `^[a-z]+$`, and is `\"AB12\"`",
-            "/sizes /additionalProperties is no known property; known are `a/b`, `name`, `never`, `size` and `tags`; did you mean `size`?",
-            "/tags /properties/tags/uniqueItems must have no equal items, and those at 0 and 2 are equal",
+            "/sizes /additionalProperties is not a known property; known are `a/b`, `name`, `never`, `size` and `tags`; did you mean `size`?",
+            "/tags /properties/tags/uniqueItems must have no equal items, and items 0 and 2 are equal",
             "/tags/1 /properties/tags/items/enum must be `\"x\"` or `\"y\"`, and is `\"z\"`",
-            "/tags /properties/tags/contains must have at least 1 item that `contains` asks for, and has 0",
-            "/never /properties/never must not be there",
+            "/tags /properties/tags/contains must have at least 1 item that `contains` accepts, and has 0",
+            "/never /properties/never is not allowed",
         ]
     );
     let unknown = &found[4];
@@ -61,7 +62,7 @@ fn every_violation_says_what_and_where() {
             "/size /properties/size/type must be an integer, and is `1.25`",
             "/size /properties/size/multipleOf must be a multiple of `0.5`, and is `1.25`",
             "/a~1b /$defs/flag/type must be null or a boolean, and is a number",
-            "/too-long /additionalProperties is no known property; known are `a/b`, `name`, `never`, `size` and `tags`",
+            "/too-long /additionalProperties is not a known property; known are `a/b`, `name`, `never`, `size` and `tags`",
         ]
     );
 }
@@ -76,7 +77,7 @@ fn of_several_schemas_the_nearest_is_told() {
     let found = check(schema, r#"{"kind": "net", "port": 1}"#).expect("a verdict");
     assert_eq!(
         lines(&found),
-        [" /oneOf must be as one of 3 schemas asks, and is as none does; that at 1 comes nearest"]
+        [" /oneOf must match one of 3 schemas, and matches none; the nearest is that at 1"]
     );
     assert_eq!(
         lines(&found[0].causes),
@@ -86,43 +87,43 @@ fn of_several_schemas_the_nearest_is_told() {
         (
             r#"{"oneOf": [{"minimum": 1}, {"maximum": 5}]}"#,
             "3",
-            " /oneOf must be as exactly one of 2 schemas asks, and is as those at 0 and 1 ask",
+            " /oneOf must match exactly one of 2 schemas, and matches those at 0 and 1",
         ),
         (
             r#"{"not": {"type": "string"}}"#,
             "\"\"",
-            " /not must not be as the schema of `not` asks, and is",
+            " /not must not match the schema of `not`",
         ),
         (
             r#"{"if": {"minimum": 1}, "then": {"maximum": 5}}"#,
             "7",
-            " /then must be as `then` asks, because it is as `if` asks",
+            " /then must match `then`, because it matches `if`",
         ),
         (
             r#"{"if": {"minimum": 1}, "else": false}"#,
             "0",
-            " /else must be as `else` asks, because it is not as `if` asks",
+            " /else must match `else`, because it does not match `if`",
         ),
         (
             r#"{"unevaluatedProperties": false}"#,
             r#"{"a": 1}"#,
-            "/a /unevaluatedProperties is no property that any part of the schema knows",
+            "/a /unevaluatedProperties is not a property that any part of the schema declares",
         ),
-        ("false", "1", "  must not be there"),
+        ("false", "1", "  is not allowed"),
     ] {
         assert_eq!(lines(&check(schema, value).expect("a verdict")), [expected]);
     }
 }
 
-fn flaws(schema: &str) -> Vec<Flaw> {
+fn errors(schema: &str) -> Vec<SchemaError> {
     match check(schema, "1") {
-        Err(Failure::Refused(Refused::Flaws(flaws))) => flaws,
+        Err(Failure::Refused(Refused::Invalid(errors))) => errors,
         other => panic!("{schema}: {other:?}"),
     }
 }
 
 #[test]
-fn all_flaws_of_a_schema_are_told() {
+fn all_errors_of_a_schema_are_reported() {
     let schema = r##"{
         "type": "text",
         "minLength": -1,
@@ -134,9 +135,9 @@ fn all_flaws_of_a_schema_are_told() {
         "multipleOf": 0,
         "$defs": {"x": {"pattern": "\\1", "$schema": 1}, "y": {"$id": "y", "$schema": "https://json-schema.org/draft/2019-09/schema"}}
     }"##;
-    let found: Vec<_> = flaws(schema)
+    let found: Vec<_> = errors(schema)
         .iter()
-        .map(|flaw| format!("{} {}", flaw.pointer, flaw.message()))
+        .map(|error| format!("{} {}", error.pointer, error.message()))
         .collect();
     assert_eq!(
         found,
@@ -144,24 +145,27 @@ fn all_flaws_of_a_schema_are_told() {
             "/type `type` must be a type, or a list of types: `null`, `boolean`, `integer`, `number`, `string`, `array` or `object`",
             "/multipleOf `multipleOf` must be a number above zero",
             "/minLength `minLength` must be a whole number that is not negative",
-            "/pattern the pattern can't be used: look-around is not supported: it takes more than linear time, at byte 1 of it",
+            "/pattern the pattern can't be used: look-around is not supported: it takes more than linear time, at byte 1",
             "/required `required` must be a list of names",
             "/allOf `allOf` must be a list of schemas that is not empty",
             "/$defs/x/$schema `$schema` must be a string",
-            "/$defs/x/pattern the pattern can't be used: references to groups are not supported: they take more than linear time, at byte 0 of it",
-            "/$defs/y/$schema `https://json-schema.org/draft/2019-09/schema` is no draft that is known; known are draft 2020-12 and draft-07",
+            "/$defs/x/pattern the pattern can't be used: references to groups are not supported: they take more than linear time, at byte 0",
+            "/$defs/y/$schema `https://json-schema.org/draft/2019-09/schema` is not a supported draft; supported are 2020-12 and draft-07",
             "/properties/a a schema must be an object or a boolean",
-            "/properties/b/$ref nothing is known by the reference `#/$defs/none`",
-            "/properties/c/$ref `https://other.example/x.json` is at another host, and nothing is fetched",
+            "/properties/b/$ref no known schema has the reference `#/$defs/none`",
+            "/properties/c/$ref `https://other.example/x.json` refers to another host, and schemas are never fetched",
             "/items a schema must be an object or a boolean",
         ]
     );
-    let kinds = |schema: &str| flaws(schema)[0].kind.clone();
+    let kinds = |schema: &str| errors(schema)[0].kind.clone();
     let taken = r#"{"$defs": {"a": {"$id": "x"}, "b": {"$id": "x"}}}"#;
-    assert_eq!(kinds(taken), FlawKind::TakenIdentifier("x".to_owned()));
+    assert_eq!(
+        kinds(taken),
+        SchemaErrorKind::TakenIdentifier("x".to_owned())
+    );
     let precise = format!("{{\"multipleOf\": 1{}}}", "1".repeat(37));
-    assert_eq!(kinds(&precise), FlawKind::TooPrecise);
-    let pattern = FlawKind::Pattern {
+    assert_eq!(kinds(&precise), SchemaErrorKind::TooPrecise);
+    let pattern = SchemaErrorKind::Pattern {
         error: PatternError::Syntax,
         at: 1,
     };
@@ -246,7 +250,9 @@ fn what_a_schema_declares_is_known_without_a_value() {
         ("/x-y", None),
         ("no pointer", None),
     ] {
-        let part = schema.part(pointer, budget).expect("within the budget");
+        let part = schema
+            .instance_location(pointer, budget)
+            .expect("within the budget");
         assert_eq!(part.and_then(|part| part.types()), expected, "{pointer}");
     }
     for (text, expected) in [

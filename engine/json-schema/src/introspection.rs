@@ -1,4 +1,4 @@
-//! What a schema says about its values before there is one.
+//! The requirements of a schema without a value.
 
 use super::arena::{Check, Condition, Properties, Schema, SubId};
 use super::budget::{Budget, OverBudget};
@@ -6,23 +6,22 @@ use super::pointer::{index, tokens};
 use super::types::Types;
 use std::collections::BTreeSet;
 
-/// Which of the schemas that are put together are looked at.
+/// The subschemas to follow from a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// All that may say something: every branch, but not what stands under `not`.
+    /// All that may apply to the value: every branch, except under `not`.
     Any,
-    /// Those that hold for every value: through references and `allOf`.
+    /// All that always apply: through references and `allOf`.
     Always,
 }
 
 impl<'a> Schema<'a> {
-    /// Whether `properties` or `patternProperties` declare a name for the whole value: in the
-    /// schema, or in one that is reached from it through references, `allOf`, `anyOf`, `oneOf`,
-    /// `if`, `then`, `else` and dependent schemas. What is only excluded, under `not`, is not
-    /// declared \[1\].
+    /// Returns whether `properties` or `patternProperties` declare a name of the whole value: in the
+    /// schema, or in one reached through references, `allOf`, `anyOf`, `oneOf`, `if`, `then`, `else`
+    /// and dependent schemas. A name under `not` is not declared \[1\].
     ///
     /// # Errors
-    /// It takes more than the budget.
+    /// The search exceeds the budget.
     pub fn declares_property(&self, name: &str, budget: &mut Budget) -> Result<bool, OverBudget> {
         for sub in self.reached([self.root], Reach::Any, budget)? {
             for properties in self.properties(sub) {
@@ -40,12 +39,12 @@ impl<'a> Schema<'a> {
         Ok(false)
     }
 
-    /// The names that `properties` declares, where
-    /// [`declares_property`](Self::declares_property) looks. Sorted.
+    /// Returns the names in every `properties` that [`declares_property`](Self::declares_property)
+    /// reaches, sorted.
     ///
     /// # Errors
-    /// It takes more than the budget.
-    pub fn declared_names(&self, budget: &mut Budget) -> Result<Vec<&'a str>, OverBudget> {
+    /// The search exceeds the budget.
+    pub(super) fn declared_names(&self, budget: &mut Budget) -> Result<Vec<&'a str>, OverBudget> {
         let mut found = BTreeSet::new();
         for sub in self.reached([self.root], Reach::Any, budget)? {
             for properties in self.properties(sub) {
@@ -56,29 +55,26 @@ impl<'a> Schema<'a> {
         Ok(found.into_iter().collect())
     }
 
-    /// Whether `additionalProperties`, where [`declares_property`](Self::declares_property) looks,
-    /// is `true` or a schema: names that nothing declares are then meant to be allowed \[1\].
-    /// `unevaluatedProperties` does not count.
+    /// Returns whether an `additionalProperties` that
+    /// [`declares_property`](Self::declares_property) reaches is `true` or a schema, so that
+    /// undeclared names are allowed intentionally \[1\]. `unevaluatedProperties` does not count.
     ///
     /// # Errors
-    /// It takes more than the budget.
+    /// The search exceeds the budget.
     pub fn explicit_additional_properties(&self, budget: &mut Budget) -> Result<bool, OverBudget> {
-        for sub in self.reached([self.root], Reach::Any, budget)? {
-            for properties in self.properties(sub) {
-                let rest = properties.additional.map(|rest| self.sub(rest.sub));
-                if rest.is_some_and(|sub| !sub.is_never()) {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
+        let subs = self.reached([self.root], Reach::Any, budget)?;
+        let mut properties = subs.iter().flat_map(|sub| self.properties(*sub));
+        Ok(properties.any(|properties| {
+            let rest = properties.additional.map(|rest| self.sub(rest.sub));
+            rest.is_some_and(|sub| !sub.is_never())
+        }))
     }
 
-    /// The names that every value has to have, if it is an object: those of `required` in the
-    /// schema, and in those that it refers to or that are in its `allOf`. Sorted.
+    /// Returns the names that every object must have: those of `required` in the schema, and in the
+    /// schemas reached through references and `allOf`. Sorted.
     ///
     /// # Errors
-    /// It takes more than the budget.
+    /// The search exceeds the budget.
     pub fn required_names(&self, budget: &mut Budget) -> Result<Vec<&'a str>, OverBudget> {
         let mut found = BTreeSet::new();
         for sub in self.reached([self.root], Reach::Always, budget)? {
@@ -92,37 +88,28 @@ impl<'a> Schema<'a> {
         Ok(found.into_iter().collect())
     }
 
-    /// What is said about the part of a value at a JSON pointer. None if the pointer is none.
+    /// Returns the requirements for the part of a value at a JSON pointer. Returns `None` for an
+    /// invalid pointer.
     ///
     /// # Errors
-    /// It takes more than the budget.
-    pub fn part(
+    /// The search exceeds the budget.
+    pub fn instance_location(
         &self,
         pointer: &str,
         budget: &mut Budget,
-    ) -> Result<Option<Part<'_, 'a>>, OverBudget> {
+    ) -> Result<Option<InstanceLocation<'_, 'a>>, OverBudget> {
         let Some(tokens) = tokens(pointer) else {
             return Ok(None);
         };
-        let mut part = Part {
+        let mut location = InstanceLocation {
             schema: self,
             possible: true,
             subs: self.reached([self.root], Reach::Always, budget)?,
         };
         for token in tokens {
-            part = part.child(&token, budget)?;
+            location = location.child(&token, budget)?;
         }
-        Ok(Some(part))
-    }
-
-    /// The types that all of some schemas allow; none if none of them says.
-    fn types(&self, subs: &[SubId]) -> Option<Types> {
-        let rules = subs.iter().flat_map(|sub| self.rules(*sub));
-        let types = rules.filter_map(|rule| match &rule.check {
-            Check::Type(types) => Some(*types),
-            _ => None,
-        });
-        types.reduce(Types::and)
+        Ok(Some(location))
     }
 
     fn properties(&self, sub: SubId) -> impl Iterator<Item = &Properties<'a>> {
@@ -132,7 +119,7 @@ impl<'a> Schema<'a> {
         })
     }
 
-    /// The schemas for a property of a name.
+    /// Adds the subschemas for a property of a name.
     fn named(
         &self,
         properties: &Properties<'a>,
@@ -155,7 +142,7 @@ impl<'a> Schema<'a> {
         Ok(())
     }
 
-    /// The schemas that are about the same value as some, those themselves among them.
+    /// Returns some subschemas, and those that apply to the same value.
     fn reached(
         &self,
         from: impl IntoIterator<Item = SubId>,
@@ -175,12 +162,12 @@ impl<'a> Schema<'a> {
                 budget.charge(1)?;
                 match (&rule.check, reach) {
                     (Check::Ref(sub), _) | (Check::DynamicRef(sub, None), _) => next.push(*sub),
-                    // What it means depends on the way: any of these.
-                    (Check::DynamicRef(sub, Some(name)), Reach::Any) => {
-                        let meant = self.dynamic.iter().filter(|((_, known), _)| known == name);
+                    // The target depends on the dynamic scope: any of these.
+                    (Check::DynamicRef(sub, Some(anchor)), Reach::Any) => {
+                        let targets = self.dynamic.iter().filter(|((_, it), _)| it == anchor);
                         budget.charge(self.dynamic.len() as u64)?;
                         next.push(*sub);
-                        next.extend(meant.map(|(_, sub)| *sub));
+                        next.extend(targets.map(|(_, sub)| *sub));
                     }
                     (Check::AllOf(subs), _)
                     | (Check::AnyOf(subs) | Check::OneOf(subs), Reach::Any) => next.extend(subs),
@@ -191,7 +178,7 @@ impl<'a> Schema<'a> {
                             otherwise,
                         } = condition;
                         next.push(*condition);
-                        next.extend([then, otherwise].into_iter().flatten().map(|rest| rest.sub));
+                        next.extend(then.iter().chain(otherwise).map(|rest| rest.sub));
                     }
                     (Check::DependentSchemas(schemas), Reach::Any) => {
                         next.extend(schemas.iter().map(|(_, sub)| *sub));
@@ -204,74 +191,76 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// What a schema says about a part of its values.
+/// The requirements of a schema for a part of its values.
 #[derive(Debug)]
-pub struct Part<'s, 'a> {
+pub struct InstanceLocation<'s, 'a> {
     schema: &'s Schema<'a>,
     possible: bool,
-    /// The schemas that hold for it in any case.
+    /// The subschemas that always apply to the part.
     subs: Vec<SubId>,
 }
 
-/// Whether a part may have a property.
+/// The status of a property at an instance location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Declared {
-    /// A schema declares it, or allows what is not declared.
-    Yes,
-    /// Other properties are declared, and this one is not.
-    No,
-    /// Nothing is said about properties.
-    Unsaid,
+pub enum PropertyStatus {
+    /// A schema declares the property, or allows undeclared ones.
+    Allowed,
+    /// Schemas declare other properties, but not this one.
+    Undeclared,
+    /// No schema declares properties.
+    Unspecified,
 }
 
-impl Part<'_, '_> {
-    /// Whether there can be such a part at all.
+impl InstanceLocation<'_, '_> {
+    /// Returns whether a valid value may have the part.
     pub fn is_possible(&self) -> bool {
         self.possible
     }
 
-    /// The types that it may have, if any are declared.
+    /// Returns the types that all subschemas allow, if any of them declares types.
     pub fn types(&self) -> Option<Types> {
-        self.schema.types(&self.subs)
+        let rules = self.subs.iter().flat_map(|sub| self.schema.rules(*sub));
+        let types = rules.filter_map(|rule| match &rule.check {
+            Check::Type(types) => Some(*types),
+            _ => None,
+        });
+        types.reduce(Types::and)
     }
 
-    /// Whether it may have a property, by [`Declared`]: what only a branch says counts.
+    /// Returns the status of a property, in every branch.
     ///
     /// # Errors
-    /// It takes more than the budget.
-    pub fn declares(&self, name: &str, budget: &mut Budget) -> Result<Declared, OverBudget> {
+    /// The search exceeds the budget.
+    pub fn property(&self, name: &str, budget: &mut Budget) -> Result<PropertyStatus, OverBudget> {
         let schema = self.schema;
-        let mut said = Declared::Unsaid;
+        let mut status = PropertyStatus::Unspecified;
         for sub in schema.reached(self.subs.iter().copied(), Reach::Any, budget)? {
             for properties in schema.properties(sub) {
                 let mut found = Vec::new();
                 schema.named(properties, name, &mut found, budget)?;
                 if found.iter().any(|sub| !schema.sub(*sub).is_never()) {
-                    return Ok(Declared::Yes);
+                    return Ok(PropertyStatus::Allowed);
                 }
-                said = Declared::No;
+                status = PropertyStatus::Undeclared;
             }
         }
-        Ok(said)
+        Ok(status)
     }
 
-    /// The part of it that a token of a pointer names.
+    /// Returns the location that a token of a pointer leads to.
     fn child(&self, token: &str, budget: &mut Budget) -> Result<Self, OverBudget> {
         let schema = self.schema;
         let types = self.types().unwrap_or(Types::ANY);
         let mut next = Vec::new();
         let mut possible = false;
-        if types.holds(Types::OBJECT) {
-            possible |= self.declares(token, budget)? != Declared::No;
-            for sub in &self.subs {
-                for properties in schema.properties(*sub) {
-                    schema.named(properties, token, &mut next, budget)?;
-                }
+        if types.contains(Types::OBJECT) {
+            possible |= self.property(token, budget)? != PropertyStatus::Undeclared;
+            for properties in self.subs.iter().flat_map(|sub| schema.properties(*sub)) {
+                schema.named(properties, token, &mut next, budget)?;
             }
         }
-        if let (true, true, Some(place)) =
-            (next.is_empty(), types.holds(Types::ARRAY), index(token))
-        {
+        let place = index(token).filter(|_| next.is_empty() && types.contains(Types::ARRAY));
+        if let Some(place) = place {
             possible = true;
             for rule in self.subs.iter().flat_map(|sub| schema.rules(*sub)) {
                 if let Check::Items(items) = &rule.check {

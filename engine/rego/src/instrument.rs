@@ -1,7 +1,7 @@
-//! Calls that are added to a policy, so that it pays for what it does.
+//! Instrumentation: calls that are added to a policy, so that it pays for its work.
 //!
-//! The evaluator counts steps, and a step may compare two values of a million parts. So what is
-//! evaluated is not the policy itself, but one with calls added. A call pays for a value wherever
+//! The evaluator counts steps, and a step may compare two values of a million parts. So it evaluates
+//! not the policy itself, but one with calls added. A call pays for a value wherever
 //! one is built, compared, or passed to a built-in. A call at the end of each body records that the
 //! body held. Lines stay the same; columns are translated back in errors.
 
@@ -10,9 +10,9 @@ use super::tree::{Body, Expr, ExprKind, Module, Op, Query, Rule, Statement, Stat
 use agent_text::Span;
 use std::collections::BTreeMap;
 
-/// A policy with calls added.
+/// An instrumented policy.
 #[derive(Debug)]
-pub(super) struct Guarded {
+pub(super) struct Instrumented {
     pub(super) text: String,
     /// The offsets in the original text at which something was added, and how many bytes.
     added: Vec<(u32, u32)>,
@@ -24,32 +24,32 @@ pub(super) struct Guarded {
 }
 
 /// Adds the calls to a module. Bodies are numbered from `first`.
-pub(super) fn guard(text: &str, module: &Module, first: usize) -> Guarded {
-    let mut guard = Guard {
+pub(super) fn instrument(text: &str, module: &Module, first: usize) -> Instrumented {
+    let mut calls = Calls {
         first,
-        ..Guard::default()
+        ..Calls::default()
     };
     for rule in &module.rules {
-        guard.rule(rule);
+        calls.rule(rule);
     }
     // Edits of one offset stay in their order: from the outside in where something starts, from the
     // inside out where it ends.
-    let mut edits = guard.edits;
+    let mut edits = calls.edits;
     agent_text::sort::sort_by_key(&mut edits, |(at, _)| *at);
-    let mut guarded = String::with_capacity(text.len() * 2);
+    let mut instrumented = String::with_capacity(text.len() * 2);
     let mut from = 0;
     for (at, edit) in &edits {
-        guarded.push_str(&text[from..*at as usize]);
-        guarded.push_str(edit);
+        instrumented.push_str(&text[from..*at as usize]);
+        instrumented.push_str(edit);
         from = *at as usize;
     }
-    guarded.push_str(&text[from..]);
+    instrumented.push_str(&text[from..]);
     let added = edits.iter().map(|(at, edit)| (*at, edit.len() as u32));
-    Guarded {
-        text: guarded,
+    Instrumented {
+        text: instrumented,
         added: added.collect(),
         places: places(module),
-        bodies: guard.bodies,
+        bodies: calls.bodies,
     }
 }
 
@@ -67,8 +67,8 @@ fn places(module: &Module) -> BTreeMap<u32, Span> {
     places
 }
 
-impl Guarded {
-    /// Returns the offset in the original text of an offset in the guarded one.
+impl Instrumented {
+    /// Returns the offset in the original text of an offset in the instrumented one.
     pub(super) fn original(&self, offset: usize) -> usize {
         let mut moved = 0;
         for (at, length) in &self.added {
@@ -85,15 +85,16 @@ impl Guarded {
     }
 }
 
+/// The calls to add to a module.
 #[derive(Default)]
-struct Guard {
+struct Calls {
     /// Texts to insert, by offset.
     edits: Vec<(u32, String)>,
     bodies: Vec<Span>,
     first: usize,
 }
 
-impl Guard {
+impl Calls {
     fn insert(&mut self, at: u32, text: impl Into<String>) {
         self.edits.push((at, text.into()));
     }
@@ -109,7 +110,7 @@ impl Guard {
             return;
         }
         for key in &rule.keys {
-            // In the paths of some heads the evaluator accepts calls only around what is built.
+            // In the paths of some heads the evaluator accepts calls only around constructed values.
             if is_built(key) {
                 self.wrap(added::KEY, key);
             } else {
@@ -207,7 +208,7 @@ impl Guard {
         }
     }
 
-    /// Guards one side of a unification: it takes a value apart, or is compared with the other.
+    /// Instruments one side of a unification: it matches a value, or is compared with the other.
     fn side(&mut self, side: &Expr, other: &Expr) {
         if matches!(side.kind, ExprKind::Name(_)) || is_built(side) || other.is_literal() {
             self.pattern(side);
@@ -216,7 +217,7 @@ impl Guard {
         }
     }
 
-    /// Guards an expression that is compared with a value or takes it apart, and builds none.
+    /// Instruments an expression that matches a value, and builds none.
     fn pattern(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::List(parts) | ExprKind::Object(parts) => {
@@ -226,7 +227,7 @@ impl Guard {
         }
     }
 
-    /// Guards an expression that may build a value.
+    /// Instruments an expression that may build a value.
     fn value(&mut self, expr: &Expr) {
         if is_built(expr) {
             self.wrap(added::PAY, expr);
@@ -235,7 +236,7 @@ impl Guard {
         }
     }
 
-    /// Guards an expression whose value is compared, copied or kept: a call pays for it.
+    /// Instruments an expression whose value is compared, copied or kept: a call pays for it.
     fn paid(&mut self, call: &str, expr: &Expr) {
         if expr.is_literal() {
             self.inside(expr);
@@ -267,7 +268,7 @@ impl Guard {
                 self.value(of);
                 self.pattern(key);
             }
-            // What is compared with a literal costs no more than the literal.
+            // A comparison with a literal costs no more than the literal.
             ExprKind::Binary(left, Op::Equal | Op::Order, right)
                 if !left.is_literal() && !right.is_literal() =>
             {
@@ -288,7 +289,7 @@ impl Guard {
     }
 }
 
-/// Whether an expression builds an array, a set or an object that is not a literal.
+/// Returns whether an expression builds an array, a set or an object that is not a literal.
 fn is_built(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::List(_) | ExprKind::Object(_)) && !expr.is_literal()
 }
