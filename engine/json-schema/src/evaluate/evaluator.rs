@@ -128,24 +128,36 @@ impl Evaluator<'_, '_, '_, '_> {
     ) -> Validity {
         if self.quiet == 0 {
             self.budget.charge(VIOLATION_COST)?;
-            let documents = &self.schema.documents;
-            let (document, schema) = documents.locate(at.document, at.span);
-            let violation = Violation {
-                instance: self.pointer(),
-                span,
-                document,
-                schema,
-                schema_span: at.span,
-                keyword: at.keyword.name(),
-                message: message(),
-                causes,
-            };
-            let texts = [&violation.instance, &violation.schema, &violation.message];
-            let bytes: usize = texts.iter().map(|text| text.len()).sum();
-            self.budget.charge(bytes as u64 * TEXT_COST / 8)?;
-            self.found.push(violation);
+            self.add(at, span, causes, message())?;
         }
         Ok(false)
+    }
+
+    // Separate, so that it is not compiled for each message.
+    fn add(
+        &mut self,
+        at: KeywordLocation,
+        span: Span,
+        causes: Vec<Violation>,
+        message: String,
+    ) -> Result<(), OverBudget> {
+        let documents = &self.schema.documents;
+        let (document, schema) = documents.locate(at.document, at.span);
+        let violation = Violation {
+            instance: self.pointer(),
+            span,
+            document,
+            schema,
+            schema_span: at.span,
+            keyword: at.keyword.name(),
+            message,
+            causes,
+        };
+        let texts = [&violation.instance, &violation.schema, &violation.message];
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        self.budget.charge(bytes as u64 * TEXT_COST / 8)?;
+        self.found.push(violation);
+        Ok(())
     }
 
     /// Returns the pointer to the present part.
