@@ -31,6 +31,7 @@ impl<'t> JsonText<'t> {
         parse_strict(text).map(Self)
     }
 
+    /// Returns the whole value.
     pub fn root(&self) -> Json<'_, 't> {
         Json(&self.0)
     }
