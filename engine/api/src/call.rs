@@ -3,7 +3,7 @@
 use crate::decide::{CallContext, CallResult, CallVerdict};
 use agent_decide::{authorize_call, complete_call};
 use agent_diagnostic::{Code, Diagnostic};
-use agent_explain::{Checked, call_checks, call_denials, call_problems};
+use agent_explain::{CheckRecord, call_checks, call_denials, call_problems};
 use agent_lower::{digest, integrity};
 use agent_model::CallPlan;
 use agent_render::{StyledSpan, authorized_call, call_verdict, call_verdict_json, lock};
@@ -44,7 +44,7 @@ impl<'a> CallAnswer<'a> {
     }
 
     /// Returns the checks in words.
-    pub fn checks(&self) -> Vec<Checked> {
+    pub fn checks(&self) -> Vec<CheckRecord> {
         call_checks(self.plan, &self.verdict)
     }
 

@@ -4,7 +4,7 @@ use crate::decide::{AuthorizedPlan, PlanContext, PlanPolicy, QueryDenial, RunDen
 use agent_decide::{PlanAnswer as Decision, authorize_plan, decide_query};
 use agent_diagnostic::{ChangeSet, Code, Diagnostic, Finding};
 use agent_explain::{
-    Checked, addresses, plan_checks, plan_diagnostics, plan_findings, plan_fixes, query_denial,
+    CheckRecord, addresses, plan_checks, plan_diagnostics, plan_findings, plan_fixes, query_denial,
     run_denial,
 };
 use agent_lower::{Validated, digest};
@@ -77,7 +77,7 @@ impl<'a> PlanAnswer<'a> {
     }
 
     /// Returns the checks of each step in words.
-    pub fn steps(&self) -> Vec<Vec<(StepCheck, Checked)>> {
+    pub fn steps(&self) -> Vec<Vec<(StepCheck, CheckRecord)>> {
         plan_checks(self.plan, self.rules, &self.decision)
     }
 

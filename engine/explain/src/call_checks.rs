@@ -1,6 +1,6 @@
-//! The checks that a planned call was put to.
+//! The checks of a planned call in words.
 
-use super::checks::{CheckFact, Checked, skipped};
+use super::checks::{CheckFact, CheckRecord, skipped};
 use super::wording::quoted;
 use agent_decide::{AuthorizedCall, CallCheck, CallVerdict, CheckOutcome};
 use agent_lower::integrity;
@@ -17,7 +17,7 @@ fn name(check: CallCheck) -> &'static str {
     }
 }
 
-/// Returns the sentence that a passed check stands for.
+/// Returns the sentence for a passed check.
 fn passed(check: CallCheck) -> &'static str {
     match check {
         CallCheck::Listed => "The server lists the tool.",
@@ -33,7 +33,7 @@ fn passed(check: CallCheck) -> &'static str {
 
 /// Returns the checks of a call in words, in the order of [`CallCheck::ALL`]. There are none if no
 /// call is planned.
-pub fn call_checks(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Checked> {
+pub fn call_checks(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<CheckRecord> {
     let authorized = match verdict {
         CallVerdict::Allowed(call) => Some(call),
         _ => None,
@@ -49,12 +49,12 @@ pub fn call_checks(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Checked> {
                 facts
             }
         };
-        Checked::new(name(check), outcome, facts)
+        CheckRecord::new(name(check), outcome, facts)
     });
     checks.collect()
 }
 
-/// What shows that a check is passed.
+/// Returns the facts by which a check passed.
 fn shown(plan: &CallPlan, check: CallCheck, call: &AuthorizedCall<'_>) -> Vec<CheckFact> {
     let server = call.server();
     let tool = server.tool(call.tool());
@@ -87,7 +87,7 @@ fn shown(plan: &CallPlan, check: CallCheck, call: &AuthorizedCall<'_>) -> Vec<Ch
     }
 }
 
-/// What a tool says that it can do.
+/// Returns the capabilities that a tool advertises.
 fn advertised(tool: ToolView<'_>) -> impl Iterator<Item = String> {
     tool.advertised().map(|block| {
         let tags: Vec<_> = block.tags().collect();

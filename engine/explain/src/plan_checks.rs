@@ -1,7 +1,7 @@
-//! The record of the steps of a plan in words \[3\].
+//! The checks of the steps of a plan in words \[3\].
 
-use super::checks::{CheckFact, Checked, skipped};
-use super::plan::deferred;
+use super::checks::{CheckFact, CheckRecord, skipped};
+use super::run::deferred;
 use super::wording::quoted;
 use agent_decide::{
     CheckOutcome, Compared, PlanAnswer, PlanPolicy, RunCheck, ServerUse, StepCheck, StepRecord,
@@ -18,8 +18,8 @@ pub fn plan_checks(
     plan: &Validated<Plan>,
     rules: &PlanPolicy,
     answer: &PlanAnswer<'_>,
-) -> Vec<Vec<(StepCheck, Checked)>> {
-    let words = Words {
+) -> Vec<Vec<(StepCheck, CheckRecord)>> {
+    let checks = Checks {
         plan,
         rules,
         pool: parse_value(&mut Reader::new(rules.pool.text.as_str())).ok(),
@@ -28,20 +28,20 @@ pub fn plan_checks(
     steps
         .map(|records| {
             let records = records.iter();
-            records.map(|it| (it.check, words.checked(it))).collect()
+            records.map(|it| (it.check, checks.record(it))).collect()
         })
         .collect()
 }
 
-struct Words<'a> {
+struct Checks<'a> {
     plan: &'a Validated<Plan>,
     rules: &'a PlanPolicy,
     /// The pool's tree, if its text can be read.
     pool: Option<Node<'a>>,
 }
 
-impl Words<'_> {
-    fn checked(&self, record: &StepRecord<'_>) -> Checked {
+impl Checks<'_> {
+    fn record(&self, record: &StepRecord<'_>) -> CheckRecord {
         let compared = || {
             let facts = record.compared.iter().flat_map(|it| self.facts(it));
             let addresses = record.deferred.contains(&RunCheck::Addresses);
@@ -62,7 +62,7 @@ impl Words<'_> {
                 facts => facts,
             },
         };
-        Checked::new(record.check.name(), record.outcome, facts)
+        CheckRecord::new(record.check.name(), record.outcome, facts)
     }
 
     fn facts(&self, compared: &Compared<'_>) -> Vec<CheckFact> {

@@ -1,37 +1,35 @@
-//! What would make the problems of a plan go away, verified by deciding again.
+//! Fixes for the problems of a plan, verified by deciding again.
 //!
-//! Each reason has proposals, those that permit no more than before first. A proposal is made if
-//! its own problem is gone after it and no other one has come, by itself and together with what
-//! is proposed for the problems before it, so that all of them together lead to a yes.
+//! Each reason has proposals; those that permit no more than before come first. A fix is a proposal
+//! that removes its own problem and adds no other one: alone, and together with the fixes of the
+//! problems before it. So all fixes together lead to a plan that may run.
 
 use super::edit::{apply, document_patches};
 use super::plan::plan_findings;
 use super::plan_proposal::plan_proposals;
+use super::plan_steps::step_name;
 use agent_decide::{PlanAnswer, PlanContext, PlanPolicy, authorize_plan};
 use agent_diagnostic::{
     Applicability, Change, ChangeKind, ChangeSet, Code, Diagnostic, Edit, Finding, Fix,
 };
-use agent_json_schema::child;
-use agent_lower::{self, Validated};
+use agent_lower::Validated;
 use agent_model::Plan;
 use agent_syntax::json::{Reader, parse_value};
-use agent_syntax::{Node, Value};
 use agent_text::sort::sort_by;
 use agent_text::{DocumentKind, Text};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// For so many problems of one plan a change is looked for.
-pub const FIX_LIMIT: usize = 64;
+/// Maximum number of problems of one plan that fixes are searched for.
+const FIX_LIMIT: usize = 64;
 
-/// So many bytes of documents are decided again at most, for all problems of one plan together.
-pub const FIX_BYTES: usize = 16 << 20;
+/// Maximum number of bytes of documents that are decided again for one plan.
+const FIX_BYTES: usize = 16 << 20;
 
-/// So many changes are there in all fixes of one plan together at most: nobody looks through more.
-pub const FIX_CHANGES: usize = 256;
+/// Maximum number of changes in all fixes of one plan: nobody reads more.
+const FIX_CHANGES: usize = 256;
 
-/// The fixes of findings, in their order: as they are found, and none for those that have none. It
-/// is a pure function of the documents, and not of time.
+/// Returns the fix of each finding, if one was found. It is a pure function of the documents, and
+/// not of time.
 pub fn plan_fixes(
     plan: &Arc<Validated<Plan>>,
     rules: &Arc<PlanPolicy>,
@@ -48,7 +46,7 @@ pub fn plan_fixes(
         left: FIX_BYTES,
     };
     let before = keys(findings, plan.text.as_str());
-    // What takes more than its budget would do so again and again.
+    // A schema that exceeds its budget would do so for every proposal.
     let costly = findings
         .iter()
         .any(|finding| finding.diagnostic.reason == Some(Code::SchemaBudget));
@@ -58,7 +56,7 @@ pub fn plan_fixes(
     let mut chosen: Vec<Change> = Vec::new();
     let mut now = before.clone();
     let mut fixes: Vec<Option<ChangeSet>> = Vec::new();
-    // What was chosen, with the problems that there are after it alone.
+    // Each fix, with the problems that remain after it alone.
     let mut alone_after: Vec<(ChangeSet, Vec<Key>)> = Vec::new();
     for (number, finding) in findings.iter().enumerate() {
         let key = &before[number];
@@ -67,7 +65,7 @@ pub fn plan_fixes(
             continue;
         }
         let removes = |after: &[Key]| count(after, key) < count(&before, key);
-        // What takes from a step is found in the text.
+        // Proposals search the text for the steps that take from a removed one.
         let proposals = match search.charge(plan.text.as_str().len()) {
             Some(()) => plan_proposals(plan, rules, answer, finding),
             None => Vec::new(),
@@ -89,7 +87,7 @@ pub fn plan_fixes(
             fixes.push(Some(fix.clone()));
             alone_after.push((fix, alone));
         } else {
-            // What is chosen for another problem may do for this one as well.
+            // The fix of another problem may remove this one as well.
             let mut others = alone_after.iter();
             let other = others.find(|(_, alone)| count(&now, key) == 0 && removes(alone));
             fixes.push(other.map(|(fix, _)| fix.clone()));
@@ -98,7 +96,7 @@ pub fn plan_fixes(
     fixes
 }
 
-/// Returns findings as they are shown. A safe fix goes before all other help, an unsafe one last.
+/// Returns findings with their fixes. A safe fix comes before all other help, an unsafe one last.
 pub fn plan_diagnostics(
     plan: &Text,
     rules: &PlanPolicy,
@@ -129,7 +127,8 @@ pub fn plan_diagnostics(
     fixed.collect()
 }
 
-/// A change of the pool or the profile concerns every plan, so a person has to ask for it.
+/// Returns who may carry out a fix. A change of the pool or the profile affects every plan, so a
+/// person must ask for it.
 fn applicability(changes: &ChangeSet) -> Applicability {
     let of_plan = |change: &Change| change.source == DocumentKind::Plan;
     match changes.changes.iter().all(of_plan) && !changes.removes() && !changes.widens() {
@@ -138,8 +137,8 @@ fn applicability(changes: &ChangeSet) -> Applicability {
     }
 }
 
-/// What carries out a fix: an instruction.
-pub fn fix_words(fix: &ChangeSet) -> String {
+/// Returns a fix as an instruction.
+fn fix_words(fix: &ChangeSet) -> String {
     let changes: Vec<_> = fix.changes.iter().map(in_words).collect();
     changes.join("; ")
 }
@@ -161,7 +160,7 @@ fn in_words(change: &Change) -> String {
     }
 }
 
-/// What carries out a fix: the edits of each document, ordered by document and place.
+/// Returns the edits that carry out a fix, ordered by document and place.
 pub fn fix_edits(plan: &Text, rules: &PlanPolicy, fix: &ChangeSet) -> Vec<Edit> {
     let texts = [plan, &rules.pool.text, &rules.profile.text];
     let edits = texts.into_iter().filter_map(|text| {
@@ -176,7 +175,7 @@ fn of(changes: &[Change], source: DocumentKind) -> Vec<&Change> {
     changes.filter(|change| change.source == source).collect()
 }
 
-/// The edits of one document; nothing where nothing is changed, none if a change has no place.
+/// Returns the edits of one document, or `None` if a change has no place.
 fn edits(text: &Text, changes: &[&Change]) -> Option<Vec<Edit>> {
     if changes.is_empty() {
         return Some(Vec::new());
@@ -194,13 +193,13 @@ struct Search<'s, 'c> {
     plan: &'s Arc<Validated<Plan>>,
     rules: &'s Arc<PlanPolicy>,
     context: PlanContext<'c>,
-    /// What it took to decide, beside what there is to read.
+    /// The cost of a decision beside that of reading the documents.
     spent: usize,
-    /// How many bytes may still be decided.
+    /// The remaining bytes.
     left: usize,
 }
 
-/// By what a problem is known again where steps have other numbers.
+/// The identity of a problem, which does not depend on the numbers of steps.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     code: &'static str,
@@ -211,13 +210,13 @@ struct Key {
 }
 
 impl Search<'_, '_> {
-    /// Spend bytes. None: there are not as many left.
+    /// Spends bytes. Returns `None` if there are not as many left.
     fn charge(&mut self, bytes: usize) -> Option<()> {
         self.left = self.left.checked_sub(bytes)?;
         Some(())
     }
 
-    /// The problems after changes. None if they can't be made, or that would be too much work.
+    /// Returns the problems after changes, or `None` if they can't be made within the limits.
     fn after(&mut self, changes: &[Change]) -> Option<Vec<Key>> {
         if changes.len() > FIX_CHANGES {
             return None;
@@ -231,15 +230,9 @@ impl Search<'_, '_> {
         };
         let rules = self.rules;
         let texts = [&self.plan.text, &rules.pool.text, &rules.profile.text];
-        let sizes = texts.map(|text| text.as_str().len());
-        let work = self.spent
-            + sizes[0]
-            + if rules_changed {
-                sizes[1] + sizes[2]
-            } else {
-                0
-            };
-        self.charge(work)?;
+        let [plan, pool, profile] = texts.map(|text| text.as_str().len());
+        let of_rules = if rules_changed { pool + profile } else { 0 };
+        self.charge(self.spent + plan + of_rules)?;
         let [plan, pool, profile] = texts.map(changed);
         let (plan, pool, profile) = (plan?, pool?, profile?);
         let examined = match plan {
@@ -247,15 +240,12 @@ impl Search<'_, '_> {
             None => Arc::clone(self.plan),
         };
         let rules = if rules_changed {
-            let text = |changed: Option<String>, text: &Text| {
-                changed
-                    .unwrap_or_else(|| text.as_str().to_owned())
-                    .into_bytes()
+            let bytes = |changed: Option<String>, text: &Text| {
+                let text = changed.unwrap_or_else(|| text.as_str().to_owned());
+                text.into_bytes()
             };
-            Arc::new(rules.with(
-                text(pool, &rules.pool.text),
-                text(profile, &rules.profile.text),
-            ))
+            let pool = bytes(pool, &rules.pool.text);
+            Arc::new(rules.with(pool, bytes(profile, &rules.profile.text)))
         } else {
             Arc::clone(rules)
         };
@@ -294,29 +284,11 @@ fn keys(findings: &[Finding], plan: &str) -> Vec<Key> {
     keys.collect()
 }
 
-/// The `step_id` of a step of a plan that may be no plan, else its number.
-fn step_name(root: &Node<'_>, number: usize) -> String {
-    let step = steps(root).get(number);
-    let id = step.and_then(|step| child(step, "step_id"));
-    match id.map(|id| &id.value) {
-        Some(Value::String(id)) => format!("{id:?}"),
-        _ => number.to_string(),
-    }
-}
-
-fn steps<'n, 'a>(root: &'n Node<'a>) -> &'n [Node<'a>] {
-    let plan = child(root, "plan").and_then(|plan| child(plan, "steps"));
-    match plan.map(|steps| &steps.value) {
-        Some(Value::Sequence(steps)) => steps,
-        _ => &[],
-    }
-}
-
 fn count(keys: &[Key], key: &Key) -> usize {
     keys.iter().filter(|other| *other == key).count()
 }
 
-/// Whether some problems are all among others.
+/// Returns whether all problems are among others.
 fn within(some: &[Key], others: &[Key]) -> bool {
     let mut others = sorted(others).into_iter();
     sorted(some).iter().all(|key| others.any(|it| it == *key))
@@ -326,31 +298,4 @@ fn sorted(keys: &[Key]) -> Vec<&Key> {
     let mut sorted: Vec<_> = keys.iter().collect();
     sort_by(&mut sorted, Ord::cmp);
     sorted
-}
-
-/// What removes a step, and those that take their inputs from it: from the text, for the plan may be
-/// refused. None if nothing would be left.
-pub(super) fn without_step(plan: &str, number: usize) -> Option<Vec<Change>> {
-    let root = parse_value(&mut Reader::new(plan)).ok()?;
-    let steps = steps(&root);
-    let name = |node: Option<&Node<'_>>| match node.map(|node| &node.value) {
-        Some(Value::String(name)) => Some(name.clone().into_owned()),
-        _ => None,
-    };
-    let mut gone = vec![number];
-    let mut names = BTreeSet::from_iter(name(child(steps.get(number)?, "step_id")));
-    for (later, step) in steps.iter().enumerate().skip(number + 1) {
-        let from = child(step, "input_from").and_then(|from| child(from, "step"));
-        if name(from).is_some_and(|from| names.contains(&from)) {
-            gone.push(later);
-            names.extend(name(child(step, "step_id")));
-        }
-    }
-    let changes = gone.iter().map(|number| Change {
-        source: DocumentKind::Plan,
-        pointer: format!("/plan/steps/{number}"),
-        kind: ChangeKind::Remove,
-        widens: false,
-    });
-    (gone.len() < steps.len()).then(|| changes.collect())
 }

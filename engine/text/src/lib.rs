@@ -18,8 +18,6 @@ pub enum DocumentKind {
     Index,
     /// `agents.lock`.
     Lock,
-    /// A compact explanation.
-    Explanation,
     /// A task.
     Task,
     /// The configuration of tenants.
@@ -66,7 +64,6 @@ impl DocumentKind {
             Self::Manifest => "agents.md",
             Self::Index => "mcp.index.json",
             Self::Lock => "agents.lock",
-            Self::Explanation => "agents.resolution.compact.json",
             Self::Task => "task.yaml",
             Self::Tenant => "tenant.yaml",
             Self::Health => "health.yaml",

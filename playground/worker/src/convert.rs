@@ -110,7 +110,7 @@ pub(crate) fn eligible(selected: ServerView<'_>, other: ServerView<'_>) -> shown
         server: server_name(other),
         tool: None,
         lost_on: lost_on.name().to_owned(),
-        text: explain::lost(lost_on).to_owned(),
+        text: explain::lost(explain::LostOn::Server(lost_on)).to_owned(),
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn eligible_tool(
         server: server_name(other.server()),
         tool: Some(other.name().to_owned()),
         lost_on: lost_on.name().to_owned(),
-        text: explain::outranked(lost_on).to_owned(),
+        text: explain::lost(explain::LostOn::Tool(lost_on)).to_owned(),
     }
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn near(
         server: server_name(near.server),
         tool: None,
         reasons: reasons(near.reasons.as_slice()),
-        fixes: fixes(resolution, requirement, near, edited),
+        fixes: fixes(resolution, requirement, near.server, &near.fixes, edited),
     }
 }
 
@@ -171,19 +171,23 @@ pub(crate) fn near_tool(matching: &Matching, near: &NearTool<'_>) -> shown::Near
         server: server_name(near.tool.server()),
         tool: Some(near.tool.name().to_owned()),
         reasons: reasons(near.reasons.as_slice()),
-        fixes: tool_fixes(matching, near),
+        fixes: tool_fixes(matching, near.tool.server(), &near.fixes),
     }
 }
 
 /// Of these only the health of the server can be changed by an edit.
-pub(crate) fn tool_fixes(matching: &Matching, near: &NearTool<'_>) -> Vec<shown::Fix> {
-    near.fixes
+pub(crate) fn tool_fixes(
+    matching: &Matching,
+    server: ServerView<'_>,
+    fixes: &[Counterfactual<'_>],
+) -> Vec<shown::Fix> {
+    fixes
         .iter()
         .map(|fix| shown::Fix {
             text: explain::fix(fix),
             widening: fix.widening,
             edits: (fix.changes == [Change::Recover])
-                .then(|| health::switch(matching, near.tool.server()).edits)
+                .then(|| health::switch(matching, server).edits)
                 .filter(|edits| !edits.is_empty()),
         })
         .collect()
@@ -210,14 +214,15 @@ pub(crate) fn edit(edit: diagnostic::Edit) -> shown::Edit {
 pub(crate) fn fixes(
     resolution: &Resolution,
     requirement: usize,
-    near: &NearMiss<'_>,
+    server: ServerView<'_>,
+    fixes: &[Counterfactual<'_>],
     edited: bool,
 ) -> Vec<shown::Fix> {
     let edits = |fix: &Counterfactual<'_>| {
-        let edits = explain::edits(resolution, requirement, near.server, fix)?;
+        let edits = explain::edits(resolution, requirement, server, fix)?;
         Some(edits.into_iter().map(edit).collect())
     };
-    near.fixes
+    fixes
         .iter()
         .map(|fix| shown::Fix {
             text: explain::fix(fix),

@@ -9,7 +9,7 @@ use crate::convert;
 use crate::inputs::Read;
 use agent_api::decide::PlanPolicy;
 use agent_api::diagnostic;
-use agent_api::explain::{CheckState, Checked};
+use agent_api::explain::{CheckState, CheckRecord};
 use agent_api::lower::{self, Validated};
 use agent_api::model::{CallPlan, Index, Lock, Payload, Plan, Request, Summary, ToolsSnapshot};
 use agent_protocol::DocumentKind;
@@ -107,7 +107,7 @@ fn shown(text: &str) -> String {
 }
 
 /// What was checked, and what came of it.
-fn check(checked: Checked) -> Check {
+fn check(checked: CheckRecord) -> Check {
     let facts = checked.facts.into_iter();
     Check {
         name: checked.name.to_owned(),

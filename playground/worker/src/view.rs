@@ -3,7 +3,7 @@
 use crate::{convert, health};
 use agent_api::decide::{Failures, Matching, Rejection, Resolution};
 use agent_api::diagnostic::Code;
-use agent_api::explain::{self, ToolVerdict, Verdict};
+use agent_api::explain::{self, Verdict};
 use agent_api::model::{Constraints, Residency, Sensitivity, ServerView, ToolView};
 use agent_api::render;
 use agent_api::text::{Span, Spanned};
@@ -243,14 +243,14 @@ pub(crate) fn tell_tool(
 ) -> shown::Explanation {
     let matching = resolution.matching();
     let server = tool.server();
-    let story = explain::tool_story(matching, number, tool);
+    let story = explain::explain_tool(matching, number, tool);
     let (verdict, near) = match &story.verdict {
-        ToolVerdict::Selected => (shown::CandidateVerdict::Selected, None),
-        ToolVerdict::Eligible(lost_on) => (
-            shown::CandidateVerdict::Eligible(explain::outranked(*lost_on).to_owned()),
+        Verdict::Selected => (shown::CandidateVerdict::Selected, None),
+        Verdict::Eligible(lost_on) => (
+            shown::CandidateVerdict::Eligible(explain::lost(*lost_on).to_owned()),
             None,
         ),
-        ToolVerdict::Rejected(near) => (shown::CandidateVerdict::Rejected, Some(near)),
+        Verdict::Rejected(near) => (shown::CandidateVerdict::Rejected, Some(near)),
     };
     let others = server
         .tools()
@@ -265,7 +265,7 @@ pub(crate) fn tell_tool(
             .checks
             .iter()
             .map(|check| {
-                let asked_at = check.asked_at.as_ref().map(convert::place);
+                let asked_at = check.required_at.as_ref().map(convert::place);
                 // A snapshot says how a server does, and asks for nothing.
                 let (asked_at, offered_at) = match check.code {
                     Code::HealthVeto => (None, asked_at),
@@ -288,7 +288,7 @@ pub(crate) fn tell_tool(
             .map(|near| convert::reasons(near.reasons.as_slice()))
             .unwrap_or_default(),
         fixes: near
-            .map(|near| convert::tool_fixes(matching, near))
+            .map(|near| convert::tool_fixes(matching, server, &near.fixes))
             .unwrap_or_default(),
         health: Some(health::switch(matching, server)),
     }
@@ -324,14 +324,14 @@ fn tell_none(resolution: &Resolution, number: usize, server: ServerView<'_>) -> 
     }
 }
 
-fn check(check: &explain::Check) -> shown::Check {
+fn check(check: &explain::CandidateCheck) -> shown::Check {
     shown::Check {
         code: check.code.name().to_owned(),
         name: explain::check_name(check.code).to_owned(),
         required: check.required.clone(),
         offered: check.offered.clone(),
         passed: check.passed,
-        asked_at: check.asked_at.as_ref().map(convert::place),
+        asked_at: check.required_at.as_ref().map(convert::place),
         offered_at: None,
     }
 }
@@ -342,7 +342,7 @@ pub(crate) fn tell(
     number: usize,
     server: ServerView<'_>,
 ) -> shown::Explanation {
-    let story = explain::story(resolution, number, server);
+    let story = explain::explain_server(resolution, number, server);
     let (verdict, near) = match &story.verdict {
         Verdict::Selected => (shown::CandidateVerdict::Selected, None),
         Verdict::Eligible(lost_on) => (
@@ -371,7 +371,7 @@ pub(crate) fn tell(
             .map(|near| convert::reasons(near.reasons.as_slice()))
             .unwrap_or_default(),
         fixes: near
-            .map(|near| convert::fixes(resolution, number, near, true))
+            .map(|near| convert::fixes(resolution, number, server, &near.fixes, true))
             .unwrap_or_default(),
         health: None,
     }

@@ -1,12 +1,14 @@
-//! What may be meant by a call that may not be made, as edits of its plan.
+//! Fixes of a denied call, as edits of its plan.
 
-use super::{Edit, Patch, document_patches};
+use super::document;
+use super::patch::Patch;
+use crate::wording::json_string;
 use agent_decide::CallDenial;
-use agent_diagnostic::{Applicability, Change, ChangeKind, Fix};
+use agent_diagnostic::{Applicability, Change, ChangeKind, Edit, Fix};
 use agent_json_schema::{ArgumentProblem, child, token};
 use agent_model::{CallPlan, Planned, PlannedCall};
+use agent_syntax::Node;
 use agent_syntax::json::{Reader, parse_value};
-use agent_syntax::{Node, write_string};
 use agent_text::{DocumentKind, Span};
 
 /// Returns the fixes of a one-call plan that remove one denial, the likeliest first: names of
@@ -67,14 +69,13 @@ fn edits(plan: &CallPlan, patches: Vec<Patch>) -> Vec<Edit> {
     patches.into_iter().map(edit).collect()
 }
 
-/// A name in the place of another one.
+/// Replaces a name.
 fn named(span: Span, name: &str) -> Patch {
-    let mut text = String::new();
-    write_string(name, &mut text);
+    let text = json_string(name);
     Patch { span, text }
 }
 
-/// The arguments of a plan, which was read before.
+/// The arguments of a plan.
 struct Arguments<'p> {
     text: &'p str,
     at: Span,
@@ -97,7 +98,7 @@ impl<'p> Arguments<'p> {
             .is_some_and(|tree| child(tree, name).is_some())
     }
 
-    /// What takes out the one of a name. None: there is none.
+    /// Returns the patches that remove an argument, if there is one of that name.
     fn without(&self, name: &str) -> Option<Vec<Patch>> {
         let removed = Change {
             source: DocumentKind::Plan,
@@ -105,7 +106,7 @@ impl<'p> Arguments<'p> {
             kind: ChangeKind::Remove,
             widens: false,
         };
-        let patches = document_patches(self.text, self.tree.as_ref()?, &[&removed])?;
+        let patches = document::patches(self.text, self.tree.as_ref()?, &[&removed])?;
         let moved = patches.into_iter().map(|patch| Patch {
             span: Span {
                 start: patch.span.start + self.at.start,
