@@ -40,70 +40,62 @@ pub(super) fn call_denial(
     (tool, tool_span): (&str, Span),
     arguments: &str,
 ) -> Message {
+    const CHANGED: &str = "differs from the lock";
     let named = format!("`{tool}` of `{server}`");
     let on_tool = |code, label, text| Message::new(code, tool_span, label, text);
+    let on_server = |code, label, text| Message::new(code, server_span, label, text);
     match denial {
-        CallDenial::UnknownServer { nearest } => Message::new(
-            Code::ToolUnknown,
-            server_span,
-            "no such server",
-            format!("no server `{server}` lists tools"),
-        )
-        .help(did_you_mean(nearest, Code::ToolUnknown.help())),
-        CallDenial::UnknownTool { nearest } => on_tool(
-            Code::ToolUnknown,
-            "no such tool",
-            format!("the server `{server}` has no tool `{tool}`"),
-        )
-        .help(did_you_mean(nearest, Code::ToolUnknown.help())),
-        CallDenial::LockMissing => on_tool(
-            Code::LockMissing,
-            "locked nowhere",
-            format!("no lock is given that allows {named}"),
-        ),
-        CallDenial::NotLocked => on_tool(
-            Code::ToolNotLocked,
-            "not in the lock",
-            format!("the lock has neither {named} for a capability nor the server for a category"),
-        ),
-        CallDenial::EntryChanged { version, integrity } => Message::new(
-            Code::IntegrityChanged,
-            server_span,
-            "differs from the lock",
-            format!(
+        CallDenial::UnknownServer { nearest } => {
+            let text = format!("no server `{server}` lists tools");
+            on_server(Code::ToolUnknown, "no such server", text)
+                .help(did_you_mean(nearest, Code::ToolUnknown.help()))
+        }
+        CallDenial::UnknownTool { nearest } => {
+            let text = format!("the server `{server}` has no tool `{tool}`");
+            on_tool(Code::ToolUnknown, "no such tool", text)
+                .help(did_you_mean(nearest, Code::ToolUnknown.help()))
+        }
+        CallDenial::LockMissing => {
+            let text = format!("no lock is given that allows {named}");
+            on_tool(Code::LockMissing, "locked nowhere", text)
+        }
+        CallDenial::NotLocked => {
+            let rest = "for a capability nor the server for a category";
+            let text = format!("the lock has neither {named} {rest}");
+            on_tool(Code::ToolNotLocked, "not in the lock", text)
+        }
+        CallDenial::EntryChanged { version, integrity } => {
+            let text = format!(
                 "the index has no entry `{server} {version}` with the locked integrity {integrity}"
-            ),
-        ),
-        CallDenial::Forbidden { label } => on_tool(
-            Code::ForbiddenAction,
-            "forbidden",
-            format!("{named} is forbidden by the label `{label}` of the lock"),
-        )
-        .help("Have the label removed from `constraints.actions.forbid`, or call another tool."),
-        CallDenial::NotReadonly(why) => on_tool(
-            Code::NotReadonly,
-            "may write",
-            format!("{named} {}", may_write(why)),
-        ),
-        CallDenial::DefinitionChanged { locked, present } => on_tool(
-            Code::DefinitionChanged,
-            "differs from the lock",
-            format!("{named} was locked with the definition {locked}, and has {present}"),
-        ),
-        CallDenial::Output(why) => on_tool(
-            unusable_code(why),
-            "its output schema can't be used",
-            format!("the output schema of {named} {}", unusable(why)),
-        ),
+            );
+            on_server(Code::IntegrityChanged, CHANGED, text)
+        }
+        CallDenial::Forbidden { label } => {
+            let text = format!("{named} is forbidden by the label `{label}` of the lock");
+            on_tool(Code::ForbiddenAction, "forbidden", text).help(
+                "Have the label removed from `constraints.actions.forbid`, or call another tool.",
+            )
+        }
+        CallDenial::NotReadonly(why) => {
+            let text = format!("{named} {}", may_write(why));
+            on_tool(Code::NotReadonly, "may write", text)
+        }
+        CallDenial::DefinitionChanged { locked, present } => {
+            let text =
+                format!("{named} was locked with the definition {locked}, and has {present}");
+            on_tool(Code::DefinitionChanged, CHANGED, text)
+        }
+        CallDenial::Output(why) => {
+            let text = format!("the output schema of {named} {}", unusable(why));
+            on_tool(unusable_code(why), "its output schema can't be used", text)
+        }
         CallDenial::Arguments(problem) => {
             let message = argument(problem, &named, arguments);
-            match problem {
-                ArgumentProblem::Unusable(_) => Message {
-                    span: tool_span,
-                    ..message
-                },
-                _ => message,
-            }
+            let span = match problem {
+                ArgumentProblem::Unusable(_) => tool_span,
+                _ => message.span,
+            };
+            Message { span, ..message }
         }
     }
 }

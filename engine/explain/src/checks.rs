@@ -57,29 +57,22 @@ pub struct CheckFact {
 }
 
 impl CheckFact {
-    /// Creates a fact without a place.
-    pub(super) fn new(text: impl Into<String>) -> Self {
+    /// Creates a fact, with a place or without one.
+    pub(super) fn new(text: impl Into<String>, place: impl Into<Option<Place>>) -> Self {
         Self {
             text: text.into(),
-            place: None,
-        }
-    }
-
-    /// Creates a fact at a place.
-    pub(super) fn at(text: impl Into<String>, place: Place) -> Self {
-        Self {
-            text: text.into(),
-            place: Some(place),
+            place: place.into(),
         }
     }
 }
 
 /// Returns the reason why a check was skipped.
 pub(super) fn skipped<C>(cause: SkipCause<C>, name: impl Fn(C) -> &'static str) -> CheckFact {
-    CheckFact::new(match cause {
+    let text = match cause {
         SkipCause::Failed(check) => format!("skipped, because the check `{}` failed", name(check)),
         SkipCause::Unreadable(source) => {
             format!("skipped, because `{}` can't be read", source.usual_name())
         }
-    })
+    };
+    CheckFact::new(text, None)
 }

@@ -17,6 +17,19 @@ pub enum Decision<'r> {
     Capability(&'r Matching, usize),
 }
 
+/// A requirement in the words of its author.
+#[derive(Debug, Clone)]
+pub struct Required<'r> {
+    /// The category, or the pair of verb and resource.
+    pub name: String,
+    /// The permissions or constraints.
+    pub details: Vec<&'r str>,
+    /// The place of the category or of the verb.
+    pub place: Place,
+    /// The place of the whole requirement.
+    pub whole: Place,
+}
+
 /// A candidate for a requirement.
 #[derive(Debug, Clone, Copy)]
 pub enum Candidate<'r> {
@@ -75,57 +88,29 @@ impl<'r> Decision<'r> {
         }
     }
 
-    /// Returns the required category, or the required pair of verb and resource.
-    pub fn name(self) -> String {
-        match self {
-            Self::Category(resolution, number) => {
-                let category = &resolution.manifest().requirements[number].category;
-                category.value.as_str().to_owned()
-            }
-            Self::Capability(matching, number) => matching.requirement(number).capability.pair(),
-        }
-    }
-
-    /// Returns the required permissions or constraints.
-    pub fn details(self) -> Vec<&'r str> {
-        match self {
-            Self::Category(resolution, number) => {
-                let permissions = resolution.manifest().requirements[number]
-                    .permissions
-                    .iter();
-                permissions.map(|it| it.value.as_str()).collect()
-            }
-            Self::Capability(matching, number) => {
-                let tags = matching.requirement(number).capability.constraints.iter();
-                tags.map(Name::as_str).collect()
-            }
-        }
-    }
-
-    /// Returns the place of the whole requirement.
-    pub fn whole_place(self) -> Place {
+    /// Returns the requirement.
+    pub fn required(self) -> Required<'r> {
         match self {
             Self::Category(resolution, number) => {
                 let manifest = resolution.manifest();
-                manifest.text.place(manifest.requirements[number].span)
+                let requirement = &manifest.requirements[number];
+                let permissions = requirement.permissions.iter();
+                Required {
+                    name: requirement.category.value.as_str().to_owned(),
+                    details: permissions.map(|it| it.value.as_str()).collect(),
+                    place: manifest.text.place(requirement.category.span),
+                    whole: manifest.text.place(requirement.span),
+                }
             }
             Self::Capability(matching, number) => {
-                matching.place(number, matching.requirement(number).span)
-            }
-        }
-    }
-
-    /// Returns the place of the category or of the verb.
-    pub fn place(self) -> Place {
-        match self {
-            Self::Category(resolution, number) => {
-                let manifest = resolution.manifest();
-                manifest
-                    .text
-                    .place(manifest.requirements[number].category.span)
-            }
-            Self::Capability(matching, number) => {
-                matching.place(number, matching.requirement(number).verb_span)
+                let requirement = matching.requirement(number);
+                let tags = requirement.capability.constraints.iter();
+                Required {
+                    name: requirement.capability.pair(),
+                    details: tags.map(Name::as_str).collect(),
+                    place: matching.place(number, requirement.verb_span),
+                    whole: matching.place(number, requirement.span),
+                }
             }
         }
     }

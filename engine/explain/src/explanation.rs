@@ -187,7 +187,7 @@ fn required_at(
     check: &agent_decide::Check<'_>,
 ) -> Option<Place> {
     match (decision, check.code) {
-        (_, Code::MissingCategory | Code::MissingCapability) => Some(decision.place()),
+        (_, Code::MissingCategory | Code::MissingCapability) => Some(decision.required().place),
         (Decision::Category(resolution, number), Code::MissingScope) => {
             let permissions = &resolution.manifest().requirements[number].permissions;
             decision.in_manifest(permissions.first()?.span)

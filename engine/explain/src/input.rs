@@ -40,30 +40,27 @@ pub(super) fn destination(denial: &DestinationDenial) -> String {
 
 /// Returns the message about an input. Its pointer is relative to the input.
 pub(super) fn input(denial: &InputDenial<'_>) -> Message {
+    let denied =
+        |span: &Span, label, text| Message::new(Code::MovaPolicyDenied, *span, label, text);
     match denial {
-        InputDenial::TooLarge { bytes, most, span } => Message::new(
-            Code::MovaLimitExceeded,
-            *span,
-            "too large",
-            format!("the input has {bytes} bytes, and its tool accepts {most}"),
-        )
-        .rule("`limits.max_input_bytes` of the binding, in bytes of the RFC 8785 form")
-        .help("shorten the input"),
+        InputDenial::TooLarge { bytes, most, span } => {
+            let text = format!("the input has {bytes} bytes, and its tool accepts {most}");
+            Message::new(Code::MovaLimitExceeded, *span, "too large", text)
+                .rule("`limits.max_input_bytes` of the binding, in bytes of the RFC 8785 form")
+                .help("shorten the input")
+        }
         InputDenial::Invalid {
             pointer,
             span,
             message,
             rule,
-        } => Message::new(
-            Code::MovaValidationFailed,
-            *span,
-            "rejected by the schema",
-            format!("`input{pointer}` {message}"),
-        )
-        .reason(Code::ArgumentInvalid)
-        .at(pointer)
-        .rule(rule)
-        .help(format!("satisfy {rule}")),
+        } => {
+            let text = format!("`input{pointer}` {message}");
+            exact(Code::ArgumentInvalid, *span, REJECTED, text)
+                .at(pointer)
+                .rule(rule)
+                .help(format!("satisfy {rule}"))
+        }
         InputDenial::Argument(problem) => {
             let message = argument(problem, "the tool", "input");
             let rule = match problem {
@@ -73,88 +70,88 @@ pub(super) fn input(denial: &InputDenial<'_>) -> Message {
                 }
                 ArgumentProblem::Invalid { rule, .. } => format!("{INPUT_SCHEMA}#{rule}"),
             };
-            let reason = message.code;
             Message {
                 code: Code::MovaValidationFailed,
-                ..message.reason(reason).rule(rule)
+                reason: Some(message.code),
+                ..message.rule(rule)
             }
         }
-        InputDenial::OverBudget { over, span } => Message::new(
-            Code::MovaValidationFailed,
-            *span,
-            "not decided",
-            format!("the input can't be checked: {}", over.reason()),
-        )
-        .reason(Code::SchemaBudget)
-        .rule("a schema is evaluated within its budget")
-        .help(Code::SchemaBudget.help()),
+        InputDenial::OverBudget { over, span } => {
+            let text = format!("the input can't be checked: {}", over.reason());
+            exact(Code::SchemaBudget, *span, "not decided", text)
+                .rule("a schema is evaluated within its budget")
+        }
         InputDenial::Method {
             method,
             allowed,
             span,
-        } => Message::new(
-            Code::MovaPolicyDenied,
-            *span,
-            "not a method of the binding",
-            format!("the method `{method}` is not one of {}", listed(allowed)),
-        )
-        .at("/method")
-        .rule("`methods` of the binding")
-        .help("use a method of the binding"),
-        InputDenial::Destination { url, denial, span } => Message::new(
-            Code::MovaDestinationDenied,
-            *span,
-            "may not be reached",
-            format!("the URL {url:?} {}", destination(denial)),
-        )
-        .at("/url")
-        .rule("`destinations` of the binding: scheme, host and port")
-        .help("use a URL at one of the destinations of the binding"),
+        } => {
+            let text = format!("the method `{method}` is not one of {}", listed(allowed));
+            denied(span, "not a method of the binding", text)
+                .at("/method")
+                .rule("`methods` of the binding")
+                .help("use a method of the binding")
+        }
+        InputDenial::Destination { url, denial, span } => {
+            let text = format!("the URL {url:?} {}", destination(denial));
+            let message = denied(span, "may not be reached", text);
+            Message {
+                code: Code::MovaDestinationDenied,
+                ..message
+            }
+            .at("/url")
+            .rule("`destinations` of the binding: scheme, host and port")
+            .help("use a URL at one of the destinations of the binding")
+        }
         InputDenial::Program {
             path,
             nearest,
             span,
-        } => Message::new(
-            Code::MovaPolicyDenied,
-            *span,
-            "not a program of the binding",
-            format!("the binding has no program {path:?}"),
-        )
-        .at("/program")
-        .rule("`programs` of the binding, by their paths")
-        .help(did_you_mean(nearest, "use a program of the binding")),
+        } => {
+            let text = format!("the binding has no program {path:?}");
+            denied(span, "not a program of the binding", text)
+                .at("/program")
+                .rule("`programs` of the binding, by their paths")
+                .help(did_you_mean(nearest, "use a program of the binding"))
+        }
         InputDenial::ArgumentCount {
             count,
             takes,
             or_more,
             span,
         } => {
-            let or_more = if *or_more { " or more" } else { "" };
-            Message::new(
-                Code::MovaPolicyDenied,
-                *span,
-                "wrong number of arguments",
-                format!("the input has {count} arguments, and the program takes {takes}{or_more}"),
-            )
-            .at("/arguments")
-            .rule("as many arguments as patterns, and more only with `more_arguments`")
-            .help("give as many arguments as there are patterns")
+            let more = if *or_more { " or more" } else { "" };
+            let text =
+                format!("the input has {count} arguments, and the program takes {takes}{more}");
+            denied(span, "wrong number of arguments", text)
+                .at("/arguments")
+                .rule("as many arguments as patterns, and more only with `more_arguments`")
+                .help("give as many arguments as there are patterns")
         }
         InputDenial::ArgumentPattern {
             number,
             pattern,
             span,
-        } => Message::new(
-            Code::MovaPolicyDenied,
-            *span,
-            "does not match",
-            format!("the argument does not match the pattern {pattern:?} as a whole"),
-        )
-        .at(format!("/arguments/{number}"))
-        .rule("the pattern of the argument in the binding")
-        .help("give an argument that matches"),
+        } => {
+            let text = format!("the argument does not match the pattern {pattern:?} as a whole");
+            denied(span, "does not match", text)
+                .at(format!("/arguments/{number}"))
+                .rule("the pattern of the argument in the binding")
+                .help("give an argument that matches")
+        }
     }
 }
+
+/// Creates the message about a value that a schema rejects, with the usual help of the exact reason.
+fn exact(reason: Code, span: Span, label: &'static str, text: String) -> Message {
+    Message {
+        code: Code::MovaValidationFailed,
+        reason: Some(reason),
+        ..Message::new(reason, span, label, text)
+    }
+}
+
+const REJECTED: &str = "rejected by the schema";
 
 const INPUT_SCHEMA: &str = "`inputSchema` of the tool";
 
@@ -162,37 +159,32 @@ const INPUT_SCHEMA: &str = "`inputSchema` of the tool";
 /// relative to the arguments.
 pub(super) fn argument(problem: &ArgumentProblem, tool: &str, arguments: &str) -> Message {
     match problem {
-        ArgumentProblem::Unusable(why) => Message::new(
-            unusable_code(why),
-            Span::default(),
-            "its input schema can't be used",
-            format!("the input schema of {tool} {}", unusable(why)),
-        ),
+        ArgumentProblem::Unusable(why) => {
+            let text = format!("the input schema of {tool} {}", unusable(why));
+            let label = "its input schema can't be used";
+            Message::new(unusable_code(why), Span::default(), label, text)
+        }
         ArgumentProblem::Unknown {
             name,
             span,
             nearest,
-        } => Message::new(
-            Code::ArgumentUnknown,
-            *span,
-            "no such argument",
-            format!("{tool} takes no argument `{name}`"),
-        )
-        .at(format!("/{}", token(name)))
-        .help(did_you_mean(nearest, Code::ArgumentUnknown.help())),
+        } => {
+            let text = format!("{tool} takes no argument `{name}`");
+            Message::new(Code::ArgumentUnknown, *span, "no such argument", text)
+                .at(format!("/{}", token(name)))
+                .help(did_you_mean(nearest, Code::ArgumentUnknown.help()))
+        }
         ArgumentProblem::Invalid {
             pointer,
             span,
             message,
             rule,
-        } => Message::new(
-            Code::ArgumentInvalid,
-            *span,
-            "rejected by the schema",
-            format!("`{arguments}{pointer}` {message}"),
-        )
-        .at(pointer)
-        .help(format!("satisfy `{rule}` of the input schema")),
+        } => {
+            let text = format!("`{arguments}{pointer}` {message}");
+            Message::new(Code::ArgumentInvalid, *span, REJECTED, text)
+                .at(pointer)
+                .help(format!("satisfy `{rule}` of the input schema"))
+        }
     }
 }
 
@@ -216,8 +208,8 @@ pub(super) fn unusable(why: &Unusable) -> String {
 pub(super) fn flow(mismatch: &FlowMismatch<'_>) -> Message {
     const RULE: &str = "the output schema of the one step, and the input schemas of the other";
     const HELP: &str = "take another value, or the output of another step";
-    let new = |span: Span, label, text| {
-        let message = Message::new(Code::MovaValidationFailed, span, label, text);
+    let new = |span: &Span, label, text| {
+        let message = Message::new(Code::MovaValidationFailed, *span, label, text);
         message.rule(RULE).help(HELP)
     };
     match mismatch {
@@ -225,54 +217,42 @@ pub(super) fn flow(mismatch: &FlowMismatch<'_>) -> Message {
             step,
             pointer,
             span,
-        } => new(
-            *span,
-            "no such value",
-            format!("no output of the step `{step}` has a value at `{pointer}`"),
-        )
-        .at("/pointer")
-        .help("name a value that its output schema declares"),
+        } => {
+            let text = format!("no output of the step `{step}` has a value at `{pointer}`");
+            new(span, "no such value", text)
+                .at("/pointer")
+                .help("name a value that its output schema declares")
+        }
         FlowMismatch::Type {
             step,
             is,
             wanted,
             span,
-        } => new(
-            *span,
-            "another type",
-            format!(
-                "the output of the step `{step}` has {} there, and {} is required",
-                quoted(is.names()),
-                quoted(wanted.names())
-            ),
-        )
-        .reason(Code::ArgumentInvalid),
-        FlowMismatch::NoProperty { step, name, span } => new(
-            *span,
-            "a property is missing",
-            format!("the output of the step `{step}` has no `{name}` there, which is required"),
-        )
-        .reason(Code::ArgumentInvalid),
+        } => {
+            let (is, wanted) = (quoted(is.names()), quoted(wanted.names()));
+            let text =
+                format!("the output of the step `{step}` has {is} there, and {wanted} is required");
+            new(span, "another type", text).reason(Code::ArgumentInvalid)
+        }
+        FlowMismatch::NoProperty { step, name, span } => {
+            let text =
+                format!("the output of the step `{step}` has no `{name}` there, which is required");
+            new(span, "a property is missing", text).reason(Code::ArgumentInvalid)
+        }
         FlowMismatch::Input { step, denial, span } => {
             let inner = input(denial);
-            let text = format!(
-                "the output of the step `{step}` is known there: {}",
-                inner.text
-            );
+            let known = format!("the output of the step `{step}` is known there");
             Message {
                 pointer: String::new(),
                 span: *span,
                 label: "not accepted as input",
-                text,
+                text: format!("{known}: {}", inner.text),
                 ..inner.help(HELP)
             }
         }
-        FlowMismatch::OverBudget { over, span } => new(
-            *span,
-            "not decided",
-            format!("the schemas can't be compared: {}", over.reason()),
-        )
-        .reason(Code::SchemaBudget)
-        .help(Code::SchemaBudget.help()),
+        FlowMismatch::OverBudget { over, span } => {
+            let text = format!("the schemas can't be compared: {}", over.reason());
+            exact(Code::SchemaBudget, *span, "not decided", text).rule(RULE)
+        }
     }
 }

@@ -31,7 +31,7 @@ pub use call::call_denials;
 pub use call_checks::call_checks;
 pub use call_outcome::call_problems;
 pub use checks::{CheckFact, CheckRecord, CheckState};
-pub use decision::{Candidate, Decision, LostOn, RejectedCandidate};
+pub use decision::{Candidate, Decision, LostOn, RejectedCandidate, Required};
 pub use definition::detailed;
 pub use edit::{apply, call_fixes, edits};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
@@ -49,6 +49,5 @@ pub use schema::{nearest_schemas, nonconformities};
 pub use subject::{Subject, did_you_mean, subject};
 pub use unsatisfied::{unmatched, unsatisfied};
 pub use wording::{
-    check_name, disadvantage, drift, drift_diagnostic, fix, lost, policy_error,
-    policy_failure, reason,
+    check_name, drift, drift_diagnostic, fix, lost, policy_error, policy_failure, reason,
 };

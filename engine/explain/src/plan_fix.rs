@@ -182,11 +182,7 @@ fn edits(text: &Text, changes: &[&Change]) -> Option<Vec<Edit>> {
     }
     let root = parse_value(&mut Reader::new(text.as_str())).ok()?;
     let patches = document_patches(text.as_str(), &root, changes)?;
-    let edits = patches.into_iter().map(|patch| Edit {
-        place: text.place(patch.span),
-        replacement: patch.text,
-    });
-    Some(edits.collect())
+    Some(patches.into_iter().map(|it| it.edit(text)).collect())
 }
 
 struct Search<'s, 'c> {

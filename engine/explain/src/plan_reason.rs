@@ -57,13 +57,10 @@ impl Reasons<'_> {
             PlanReason::TooManySteps { cap } => {
                 let first = usize::try_from(*cap).ok()?;
                 let count = self.plan.steps.len();
-                let message = Message::new(
-                    Code::MovaLimitExceeded,
-                    self.plan.steps.get(first)?.span,
-                    "the first step too many",
-                    format!("the plan has {count} steps, and the profile allows {cap}"),
-                );
-                let message = message
+                let span = self.plan.steps.get(first)?.span;
+                let text = format!("the plan has {count} steps, and the profile allows {cap}");
+                let label = "the first step too many";
+                let message = Message::new(Code::MovaLimitExceeded, span, label, text)
                     .at(format!("/plan/steps/{first}"))
                     .rule("`caps.max_steps` of the profile")
                     .help("make a plan of fewer steps");
@@ -79,22 +76,22 @@ impl Reasons<'_> {
         let id = &profile.id;
         let denied = |span, label, text| Message::new(Code::MovaPolicyDenied, span, label, text);
         Some(match reason {
-            PlanReason::Inactive(status) => denied(
-                profile.status.span,
-                "not in force",
-                format!("the profile `{id}` is `{status}`, and not `active`"),
-            )
-            .at("/status")
-            .rule("only a profile whose status is `active` counts")
-            .help("decide by a profile that is in force"),
-            PlanReason::OtherEnvelopes => denied(
-                profile.envelopes.as_ref()?.span,
-                "not for plans",
-                format!("the profile `{id}` is for other envelopes than plans"),
-            )
-            .at("/applies_to/envelope_ids")
-            .rule("`applies_to.envelope_ids` names `env.mova_agent_plan_v1` if it is present")
-            .help("decide by a profile that is for plans"),
+            PlanReason::Inactive(status) => {
+                let text = format!("the profile `{id}` is `{status}`, and not `active`");
+                denied(profile.status.span, "not in force", text)
+                    .at("/status")
+                    .rule("only a profile whose status is `active` counts")
+                    .help("decide by a profile that is in force")
+            }
+            PlanReason::OtherEnvelopes => {
+                let rule =
+                    "`applies_to.envelope_ids` names `env.mova_agent_plan_v1` if it is present";
+                let text = format!("the profile `{id}` is for other envelopes than plans");
+                denied(profile.envelopes.as_ref()?.span, "not for plans", text)
+                    .at("/applies_to/envelope_ids")
+                    .rule(rule)
+                    .help("decide by a profile that is for plans")
+            }
             PlanReason::CapMissing(cap) => {
                 let cap = cap.name();
                 let (pointer, span) = match profile.caps_span {
@@ -127,86 +124,80 @@ impl Reasons<'_> {
         let (connector, tool) = (&step.connector.value, &step.tool.value);
         let id = format!("{connector}/{tool}");
         let message = match reason {
-            PlanReason::NoConnector { nearest } => Message::new(
-                Code::MovaPolicyDenied,
-                step.connector.span,
-                "no such connector",
-                format!("the pool has no connector `{connector}`"),
-            )
-            .reason(Code::ToolUnknown)
-            .at(format!("{at}/connector_id"))
-            .rule(IN_POOL)
-            .help(did_you_mean(nearest, "name a connector of the pool")),
-            PlanReason::NoTool { nearest } => on_tool(
-                "no such tool",
-                format!("the pool binds no tool `{tool}` of the connector `{connector}`"),
-            )
-            .reason(Code::ToolUnknown)
-            .rule(IN_POOL)
-            .help(did_you_mean(nearest, "name a tool of the pool")),
-            PlanReason::NoRule => on_tool(
-                "allowed by no rule",
-                format!("no rule of the profile allows `{id}`"),
-            )
-            .rule(
-                "a tool is allowed by a rule with the effect `allow` whose selector is it, or `*`",
-            )
-            .help("use a tool that is allowed, or have it allowed by a rule"),
+            PlanReason::NoConnector { nearest } => {
+                let text = format!("the pool has no connector `{connector}`");
+                let span = step.connector.span;
+                Message::new(Code::MovaPolicyDenied, span, "no such connector", text)
+                    .reason(Code::ToolUnknown)
+                    .at(format!("{at}/connector_id"))
+                    .rule(IN_POOL)
+                    .help(did_you_mean(nearest, "name a connector of the pool"))
+            }
+            PlanReason::NoTool { nearest } => {
+                let text =
+                    format!("the pool binds no tool `{tool}` of the connector `{connector}`");
+                on_tool("no such tool", text)
+                    .reason(Code::ToolUnknown)
+                    .rule(IN_POOL)
+                    .help(did_you_mean(nearest, "name a tool of the pool"))
+            }
+            PlanReason::NoRule => {
+                let text = format!("no rule of the profile allows `{id}`");
+                let rule = "a tool is allowed by a rule with the effect `allow` whose selector is it, \
+                            or `*`";
+                on_tool("allowed by no rule", text)
+                    .rule(rule)
+                    .help("use a tool that is allowed, or have it allowed by a rule")
+            }
             PlanReason::RuleDenies(rule) => {
                 let profile = self.rules.profile.value.as_ref()?;
                 let rule = profile.rules.get(*rule)?;
-                let (name, number) = (&rule.id, rule.number);
-                let text = format!("`{id}` is denied by the rule `{name}` of the profile");
-                on_tool("denied by a rule", text)
+                let name = format!("the rule `{}` of the profile", rule.id);
+                on_tool("denied by a rule", format!("`{id}` is denied by {name}"))
                     .reason(Code::ForbiddenAction)
-                    .rule(format!(
-                        "the rule `{name}` of the profile, at `/rules/{number}`"
-                    ))
+                    .rule(format!("{name}, at `/rules/{}`", rule.number))
                     .help("use another tool: no rule allows what another one denies")
             }
-            PlanReason::NoIndex => on_tool(
-                "the index is missing",
-                format!(
-                    "the locked entry of the server of `{id}` can't be checked without an index"
-                ),
-            )
-            .reason(Code::IntegrityChanged)
-            .rule("the index has the MCP server as it was locked")
-            .help("give the index that the lock was made from"),
+            PlanReason::NoIndex => {
+                let text = format!("the server of `{id}` can't be checked without an index");
+                on_tool("the index is missing", text)
+                    .reason(Code::IntegrityChanged)
+                    .rule("the index has the MCP server as it was locked")
+                    .help("give the index that the lock was made from")
+            }
             PlanReason::Server(denial) => self.server(step, denial)?.at(format!("{at}/tool_id")),
-            PlanReason::SeveralVersions { versions, .. } => on_tool(
-                "ambiguous version",
-                format!(
-                    "the lock has the server of `{id}` in the versions {}, and the binding names \
-                     none",
-                    listed(versions)
-                ),
-            )
-            .reason(Code::ToolNotLocked)
-            .rule("a binding names a `server_version` unless the lock has only one")
-            .help("add `server_version` to the binding"),
+            PlanReason::SeveralVersions { versions, .. } => {
+                let versions = listed(versions);
+                let text = format!(
+                    "the lock has the server of `{id}` in the versions {versions}, and the binding \
+                     names none"
+                );
+                on_tool("ambiguous version", text)
+                    .reason(Code::ToolNotLocked)
+                    .rule("a binding names a `server_version` unless the lock has only one")
+                    .help("add `server_version` to the binding")
+            }
             PlanReason::ServerElsewhere { endpoint } => {
                 let allowed = listed(&self.binding(step)?.destinations);
                 let text = format!(
                     "the server of `{id}` is at `{endpoint}`, and only {allowed} may be reached"
                 );
+                let message = on_tool("not at a destination", text)
+                    .rule("`destinations` of the binding")
+                    .help("use a tool whose server is at a destination of its binding");
                 Message {
                     code: Code::MovaDestinationDenied,
-                    ..on_tool("not at a destination", text)
+                    ..message
                 }
-                .rule("`destinations` of the binding")
-                .help("use a tool whose server is at a destination of its binding")
             }
-            PlanReason::NoSchema { member, name, span } => Message::new(
-                Code::MovaValidationFailed,
-                *span,
-                "no such schema",
-                format!("neither the pool nor the project has a schema `{name}`"),
-            )
-            .reason(Code::SchemaInvalid)
-            .at(format!("{at}/{member}"))
-            .rule("a schema is named by its `$id`")
-            .help("name one of `schemas` of the pool, or leave it out"),
+            PlanReason::NoSchema { member, name, span } => {
+                let text = format!("neither the pool nor the project has a schema `{name}`");
+                Message::new(Code::MovaValidationFailed, *span, "no such schema", text)
+                    .reason(Code::SchemaInvalid)
+                    .at(format!("{at}/{member}"))
+                    .rule("a schema is named by its `$id`")
+                    .help("name one of `schemas` of the pool, or leave it out")
+            }
             PlanReason::Input(denial) => {
                 let message = input(denial);
                 match denial {
@@ -236,13 +227,8 @@ impl Reasons<'_> {
                 cap,
                 most,
             } => {
-                let message = Message::new(
-                    Code::MovaLimitExceeded,
-                    *span,
-                    "above the cap",
-                    format!("`{limit}` of `{id}` is {value}, and the profile allows {most}"),
-                );
-                let message = message
+                let text = format!("`{limit}` of `{id}` is {value}, and the profile allows {most}");
+                let message = Message::new(Code::MovaLimitExceeded, *span, "above the cap", text)
                     .at(format!("/bindings/{binding}/limits/{limit}"))
                     .rule(format!("`caps.{}` of the profile", cap.name()))
                     .help(format!("set it to {most} or less"));

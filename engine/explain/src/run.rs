@@ -8,9 +8,7 @@ use core::net::IpAddr;
 /// Returns the reason why a check is deferred.
 pub fn deferred(check: RunCheck) -> &'static str {
     match check {
-        RunCheck::InputFrom => {
-            "whether the output has such a value is known once the earlier step has run"
-        }
+        RunCheck::InputFrom => "the value is known once the earlier step has run",
         RunCheck::Input => "the input is known once the earlier step has run",
         RunCheck::Destination => "the URL is known once the earlier step has run",
         RunCheck::Addresses => "the addresses of the host are known at the time of the connection",
@@ -20,56 +18,49 @@ pub fn deferred(check: RunCheck) -> &'static str {
 
 /// Returns the reason why a run ends at a step: the stable code, and a sentence.
 pub fn run_denial(denial: &RunDenial<'_>) -> (Code, String) {
-    match denial {
-        RunDenial::NoStep => (
-            Code::MovaValidationFailed,
-            "the plan has no such step".to_owned(),
+    use Code::{MovaDestinationDenied, MovaLimitExceeded, MovaOutputInvalid, MovaValidationFailed};
+    let (code, message) = match denial {
+        RunDenial::NoStep => (MovaValidationFailed, "the plan has no such step"),
+        RunDenial::NotJson => (MovaValidationFailed, "it is not strict JSON"),
+        RunDenial::NoStructuredContent => (
+            MovaOutputInvalid,
+            "the tool has an output schema, and returned no `structuredContent`",
         ),
-        RunDenial::NoOutput { step } => (
-            Code::MovaValidationFailed,
-            format!("the step `{step}` has no output yet"),
-        ),
-        RunDenial::NotJson => (
-            Code::MovaValidationFailed,
-            "it is not strict JSON".to_owned(),
-        ),
-        RunDenial::NoSuchPart { step, pointer } => (
-            Code::MovaValidationFailed,
-            format!("the output of the step `{step}` has no value at `{pointer}`"),
-        ),
-        RunDenial::OverBudget(over) => (
-            Code::MovaValidationFailed,
-            format!("it can't be checked: {}", over.reason()),
-        ),
+        RunDenial::ToolFailed => (MovaOutputInvalid, "the tool reports an error (`isError`)"),
+        RunDenial::NoOutput { step } => {
+            let message = format!("the step `{step}` has no output yet");
+            return (MovaValidationFailed, message);
+        }
+        RunDenial::NoSuchPart { step, pointer } => {
+            let message = format!("the output of the step `{step}` has no value at `{pointer}`");
+            return (MovaValidationFailed, message);
+        }
+        RunDenial::OverBudget(over) => {
+            let message = format!("it can't be checked: {}", over.reason());
+            return (MovaValidationFailed, message);
+        }
         RunDenial::Input(denial) => {
             let message = input(denial);
-            (message.code, message.text)
+            return (message.code, message.text);
         }
-        RunDenial::Destination(denial) => (
-            Code::MovaDestinationDenied,
-            format!("the URL {}", destination(denial)),
-        ),
-        RunDenial::OutputTooLarge { bytes, most } => (
-            Code::MovaLimitExceeded,
-            format!("the output has {bytes} bytes, and at most {most} are accepted"),
-        ),
+        RunDenial::Destination(denial) => {
+            let message = format!("the URL {}", destination(denial));
+            return (MovaDestinationDenied, message);
+        }
+        RunDenial::OutputTooLarge { bytes, most } => {
+            let message = format!("the output has {bytes} bytes, and at most {most} are accepted");
+            return (MovaLimitExceeded, message);
+        }
         RunDenial::OutputInvalid {
             pointer,
             message,
             rule,
-        } => (
-            Code::MovaOutputInvalid,
-            format!("`output{pointer}` {message}; see {rule}"),
-        ),
-        RunDenial::NoStructuredContent => (
-            Code::MovaOutputInvalid,
-            "the tool has an output schema, and returned no `structuredContent`".to_owned(),
-        ),
-        RunDenial::ToolFailed => (
-            Code::MovaOutputInvalid,
-            "the tool reports an error (`isError`)".to_owned(),
-        ),
-    }
+        } => {
+            let message = format!("`output{pointer}` {message}; see {rule}");
+            return (MovaOutputInvalid, message);
+        }
+    };
+    (code, message.to_owned())
 }
 
 /// Parses the addresses that a host was resolved to.

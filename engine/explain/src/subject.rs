@@ -28,7 +28,8 @@ pub fn subject<'r>(resolution: &'r Resolution, name: &str) -> Option<Subject<'r>
         }
         None => Vec::new(),
     };
-    let requirements = Decision::all(resolution).filter(|decision| decision.name() == name);
+    let requirements =
+        Decision::all(resolution).filter(|decision| decision.required().name == name);
     let subject = Subject {
         servers: servers(index, name),
         requirements: requirements.collect(),

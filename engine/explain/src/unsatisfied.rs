@@ -1,6 +1,6 @@
 //! Unsatisfied requirements as diagnostics.
 
-use super::decision::{Decision, RejectedCandidate};
+use super::decision::{Decision, RejectedCandidate, Required};
 use super::wording::{fix, policy_failure, quoted, reason};
 use agent_decide::{Matching, Rejection, Resolution};
 use agent_diagnostic::{Code, Diagnostic, Label};
@@ -26,8 +26,9 @@ fn diagnostic(decision: Decision<'_>) -> Option<Diagnostic> {
     }
     let noun = decision.noun();
     let label = format!("no {noun} is eligible");
-    let message = format!("{label} for {}", required(decision));
-    let mut diagnostic = Diagnostic::new(Code::Unsatisfied, message).label(decision.place(), label);
+    let required = decision.required();
+    let message = format!("{label} for {}", in_words(decision, &required));
+    let mut diagnostic = Diagnostic::new(Code::Unsatisfied, message).label(required.place, label);
     if let Some(error) = decision.policy_error() {
         diagnostic.notes.push(policy_failure(error));
         let label = error
@@ -60,15 +61,10 @@ fn diagnostic(decision: Decision<'_>) -> Option<Diagnostic> {
     Some(diagnostic)
 }
 
-fn required(decision: Decision<'_>) -> String {
+fn in_words(decision: Decision<'_>, required: &Required<'_>) -> String {
     match decision {
-        Decision::Category(..) => match &decision.details()[..] {
-            [] => format!("`{}`", decision.name()),
-            scopes => {
-                let scopes = quoted(scopes.iter().copied());
-                format!("`{}` with {scopes}", decision.name())
-            }
-        },
+        Decision::Category(..) if required.details.is_empty() => format!("`{}`", required.name),
+        Decision::Category(..) => format!("`{}` with {}", required.name, quoted(&required.details)),
         Decision::Capability(matching, number) => {
             format!("`{}`", matching.requirement(number).capability)
         }

@@ -124,42 +124,16 @@ pub fn check_name(code: Code) -> &'static str {
     }
 }
 
-/// Returns the advantage of the selected candidate over an eligible one, as a clause.
+/// Returns the reason why an eligible candidate was not selected, as a clause about it.
 pub fn lost(lost_on: LostOn) -> &'static str {
-    tie_break(lost_on).0
-}
-
-/// Returns what an eligible candidate lacks beside the selected one, as a clause.
-pub fn disadvantage(lost_on: LostOn) -> &'static str {
-    tie_break(lost_on).1
-}
-
-fn tie_break(lost_on: LostOn) -> (&'static str, &'static str) {
     match lost_on {
-        LostOn::Server(TieBreak::Signed) => ("another one is signed", "it is not signed"),
-        LostOn::Server(TieBreak::Id) => {
-            ("another one has the smaller id", "its id is later in order")
-        }
-        LostOn::Server(TieBreak::Version) => (
-            "another version is smaller",
-            "its version is later in order",
-        ),
-        LostOn::Tool(Preference::Priority) => (
-            "another one has the higher priority",
-            "its priority is lower",
-        ),
-        LostOn::Tool(Preference::Id) => (
-            "the id of another one's server is smaller",
-            "the id of its server is later in order",
-        ),
-        LostOn::Tool(Preference::Version) => (
-            "the version of another one's server is smaller",
-            "the version is later in order",
-        ),
-        LostOn::Tool(Preference::Tool) => (
-            "another one has the smaller name",
-            "its name is later in order",
-        ),
+        LostOn::Server(TieBreak::Signed) => "it is not signed",
+        LostOn::Server(TieBreak::Id) => "its id is later in order",
+        LostOn::Server(TieBreak::Version) => "its version is later in order",
+        LostOn::Tool(Preference::Priority) => "its priority is lower",
+        LostOn::Tool(Preference::Id) => "the id of its server is later in order",
+        LostOn::Tool(Preference::Version) => "the version of its server is later in order",
+        LostOn::Tool(Preference::Tool) => "its name is later in order",
     }
 }
 

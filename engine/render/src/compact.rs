@@ -33,7 +33,7 @@ mod capabilities;
 
 use super::json::{ObjectMembers, write_agent, write_constraints, write_reason};
 use agent_decide::{Rejection, Resolution, constraint_failures};
-use agent_model::{ConstraintKey, Name, ServerView};
+use agent_model::{ConstraintKey, Constraints, Name, ServerView};
 use agent_syntax::json::Writer;
 use agent_text::sort::sort_by;
 use rustc_hash::FxHashMap;
@@ -145,63 +145,49 @@ impl<'r> RequiredScopes<'r> {
     }
 }
 
-/// The different ways in which servers fail the constraints.
+/// The different lists of constraints that servers fail.
 struct Failures<'r> {
+    constraints: &'r Constraints,
     /// The first is empty: nothing fails.
     lists: Vec<Vec<Rejection<'r>>>,
-    /// The list of servers whose failures name no publisher, by constraint key.
-    by_key: [u32; ConstraintKey::COUNT],
-    /// The list of unsigned servers where signatures are required.
-    by_publisher: FxHashMap<(ConstraintKey, &'r str), u32>,
+    /// The numbers of the lists. The publisher counts only where a list names it.
+    numbers: FxHashMap<(ConstraintKey, &'r str), u32>,
 }
 
 impl<'r> Failures<'r> {
     fn of(resolution: &'r Resolution) -> Self {
-        let constraints = resolution.constraints();
         let mut failures = Self {
+            constraints: resolution.constraints(),
             lists: vec![Vec::new()],
-            by_key: [0; ConstraintKey::COUNT],
-            by_publisher: FxHashMap::default(),
+            numbers: FxHashMap::default(),
         };
-        let mut seen = [false; ConstraintKey::COUNT];
         for server in resolution.index().servers() {
-            let constraint_key = server.constraint_key();
-            let names_publisher = constraints.require_signed() && !constraint_key.signed();
-            let key = (constraint_key, server.publisher());
-            let known = if names_publisher {
-                failures.by_publisher.contains_key(&key)
-            } else {
-                std::mem::replace(&mut seen[constraint_key.number()], true)
-            };
-            if known {
+            let key = failures.key(server);
+            if failures.numbers.contains_key(&key) {
                 continue;
             }
-            let list: Vec<_> =
-                constraint_failures(constraints, constraint_key, server.publisher()).collect();
-            let number = if list.is_empty() {
-                0
-            } else {
-                failures.lists.push(list);
-                failures.lists.len() as u32 - 1
+            let list: Vec<_> = constraint_failures(failures.constraints, key.0, key.1).collect();
+            let number = match list.is_empty() {
+                true => 0,
+                false => failures.lists.len() as u32,
             };
-            if names_publisher {
-                failures.by_publisher.insert(key, number);
-            } else {
-                failures.by_key[constraint_key.number()] = number;
+            if number > 0 {
+                failures.lists.push(list);
             }
+            failures.numbers.insert(key, number);
         }
         failures
     }
 
+    fn key<'s>(&self, server: ServerView<'s>) -> (ConstraintKey, &'s str) {
+        let key = server.constraint_key();
+        match self.constraints.require_signed() && !key.signed() {
+            true => (key, server.publisher()),
+            false => (key, ""),
+        }
+    }
+
     fn number(&self, server: ServerView<'_>) -> u32 {
-        let constraint_key = server.constraint_key();
-        let by_publisher = if self.by_publisher.is_empty() {
-            None
-        } else {
-            self.by_publisher.get(&(constraint_key, server.publisher()))
-        };
-        by_publisher
-            .copied()
-            .unwrap_or(self.by_key[constraint_key.number()])
+        self.numbers.get(&self.key(server)).copied().unwrap_or(0)
     }
 }

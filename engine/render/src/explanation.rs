@@ -19,8 +19,9 @@ pub(super) fn render_explanation(
         Verdict::Eligible(_) => (Style::Accepted, "· "),
         Verdict::Rejected(_) => (Style::Rejected, "✗ "),
     };
-    let required = match explanation.decision {
-        Decision::Category(..) => explanation.decision.name(),
+    let required = explanation.decision.required();
+    let name = match explanation.decision {
+        Decision::Category(..) => required.name,
         Decision::Capability(matching, number) => {
             matching.requirement(number).capability.to_string()
         }
@@ -28,15 +29,15 @@ pub(super) fn render_explanation(
     out.end()
         .plain("  ")
         .put(style, mark)
-        .put(Style::Heading, required)
+        .put(Style::Heading, name)
         .plain(": ");
     if let Some(tool) = explanation.candidate.tool() {
         out.name(tool.name()).plain(" ");
     }
     let lost_on = explanation.verdict.lost_on();
-    let why = lost_on.map_or_else(String::new, |rule| format!(", and {}", lost(rule)));
+    let why = lost_on.map_or_else(String::new, |rule| format!(", but {}", lost(rule)));
     out.put(style, format!("{}{why}", explanation.verdict.name()))
-        .dim(format!("  {}", files.at(&explanation.decision.place())))
+        .dim(format!("  {}", files.at(&required.place)))
         .end();
     for check in &explanation.checks {
         render_check(out, check, files);

@@ -6,7 +6,7 @@ use super::styled::{Style, Styled, StyledSpan, count};
 use agent_decide::{AuthorizedPlan, PlanAnswer, PlanContext, PlanPolicy, RunCheck};
 use agent_diagnostic::{Change, ChangeKind, ChangeSet, Finding};
 use agent_lower::{Validated, digest};
-use agent_model::{Input, Plan};
+use agent_model::{Input, Lock, Plan};
 use agent_syntax::canonical;
 use agent_syntax::json::Writer;
 use agent_text::DocumentKind;
@@ -40,22 +40,31 @@ impl PlanReport<'_> {
     /// Returns the documents that were read: kind, name and digest.
     pub fn decided_against(&self) -> Vec<(&'static str, Option<String>, String)> {
         let request = self.context.request.and_then(|it| it.value.as_ref());
-        let pool = self.rules.pool.value.as_ref();
-        let profile = self.rules.profile.value.as_ref();
-        let named = |kind, id: &str, digest: &str| (kind, Some(id.to_owned()), digest.to_owned());
-        let mut found = Vec::new();
-        found.extend(request.map(|it| named("request", &it.id.value, &it.digest)));
-        found.extend(pool.map(|it| named("tool_pool", &it.id, &it.digest)));
-        found.extend(profile.map(|it| named("instruction_profile", &it.id, &it.digest)));
-        let lock = self.context.lock.map(lock_digest);
-        found.extend(lock.map(|digest| ("lock", None, digest)));
-        if let Some(authorized) = &self.answer.authorized {
-            found.extend(servers(authorized));
-        }
-        let schemas = self.rules.schema_digests(request.is_some());
-        found.extend(schemas.map(|(name, digest)| named("schema", name, digest)));
-        found
+        let request = request.map(|it| (Some(it.id.value.clone()), it.digest.clone()));
+        let authorized = self.answer.authorized.as_ref();
+        documents(self.rules, request, self.context.lock, authorized)
     }
+}
+
+/// Returns the documents that a decision was made against: kind, name and digest.
+fn documents(
+    rules: &PlanPolicy,
+    request: Option<(Option<String>, String)>,
+    lock: Option<&Lock>,
+    authorized: Option<&AuthorizedPlan>,
+) -> Vec<(&'static str, Option<String>, String)> {
+    let pool = rules.pool.value.as_ref();
+    let profile = rules.profile.value.as_ref();
+    let schemas = rules.schema_digests(request.is_some());
+    let named = |kind, id: &str, digest: &str| (kind, Some(id.to_owned()), digest.to_owned());
+    let mut found = Vec::new();
+    found.extend(request.map(|(id, digest)| ("request", id, digest)));
+    found.extend(pool.map(|it| named("tool_pool", &it.id, &it.digest)));
+    found.extend(profile.map(|it| named("instruction_profile", &it.id, &it.digest)));
+    found.extend(lock.map(|lock| ("lock", None, lock_digest(lock))));
+    found.extend(authorized.into_iter().flat_map(servers));
+    found.extend(schemas.map(|(name, digest)| named("schema", name, digest)));
+    found
 }
 
 /// Returns the entries of servers and the definitions of their tools: kind, name and digest.
@@ -221,23 +230,19 @@ pub fn authorized_plan(authorized: &AuthorizedPlan) -> String {
 
 /// Writes the digests of everything that a plan was decided against, keys sorted.
 fn write_against(w: &mut Writer, authorized: &AuthorizedPlan) {
-    let (rules, against) = (authorized.rules(), authorized.against());
-    let servers = servers(authorized).into_iter();
-    let mut found: Vec<_> = servers
-        .map(|(kind, name, digest)| (format!("{kind}:{}", name.unwrap_or_default()), digest))
-        .collect();
-    let schemas = rules.schema_digests(against.request.is_some());
-    found.extend(schemas.map(|(name, digest)| (format!("schema:{name}"), digest.clone())));
-    let pool = rules.pool.value.as_ref().map(|it| it.digest.clone());
-    let profile = rules.profile.value.as_ref().map(|it| it.digest.clone());
-    let documents = [
-        ("instruction_profile", profile),
-        ("lock", against.lock.as_ref().map(lock_digest)),
-        ("request", against.request.clone()),
-        ("tool_pool", pool),
-    ];
-    let documents = documents.into_iter();
-    found.extend(documents.filter_map(|(name, digest)| Some((name.to_owned(), digest?))));
+    let against = authorized.against();
+    let request = against.request.clone().map(|digest| (None, digest));
+    let lock = against.lock.as_ref();
+    let documents = documents(authorized.rules(), request, lock, Some(authorized));
+    let keyed = documents
+        .into_iter()
+        .map(|(kind, name, digest)| match kind {
+            "catalogue" | "index" | "schema" => {
+                (format!("{kind}:{}", name.unwrap_or_default()), digest)
+            }
+            _ => (kind.to_owned(), digest),
+        });
+    let mut found: Vec<_> = keyed.collect();
     agent_text::sort::sort_by(&mut found, |a, b| {
         a.0.encode_utf16().cmp(b.0.encode_utf16())
     });

@@ -3,7 +3,7 @@
 use super::candidate::{render_candidate, render_rejected, write_rejected};
 use super::json::{ObjectMembers, write_capability, write_place, write_policy};
 use super::styled::{Style, Styled, count};
-use agent_explain::{Candidate, Decision, disadvantage, policy_failure};
+use agent_explain::{Candidate, Decision, lost, policy_failure};
 use agent_lower::{definition_digest, integrity};
 use agent_syntax::json::Writer;
 use agent_text::sort::sort_by_key;
@@ -16,12 +16,11 @@ const ELIGIBLE: usize = 5;
 
 /// Adds a requirement and its answer.
 pub(super) fn render_requirement(out: &mut Styled, decision: Decision<'_>) {
-    let selected = decision.selected();
+    let (required, selected) = (decision.required(), decision.selected());
     out.mark(selected.is_some())
-        .put(Style::Heading, decision.name());
-    let details = decision.details();
-    if !details.is_empty() {
-        out.dim(format!("  {}", details.join(", ")));
+        .put(Style::Heading, required.name);
+    if !required.details.is_empty() {
+        out.dim(format!("  {}", required.details.join(", ")));
     }
     out.end();
     let Some(selected) = selected else {
@@ -56,7 +55,7 @@ pub(super) fn render_requirement(out: &mut Styled, decision: Decision<'_>) {
         let (id, version) = (other.server().id(), other.server().version());
         let tool = other.tool().map_or("", |tool| tool.name());
         let space = if tool.is_empty() { "" } else { " " };
-        let why = decision.lost_on(other).map_or("", disadvantage);
+        let why = decision.lost_on(other).map_or("", lost);
         out.dim(format!("  over {id} {version}{space}{tool}: {why}"))
             .end();
     }
@@ -84,7 +83,7 @@ fn render_funnel(out: &mut Styled, decision: Decision<'_>) {
 
 /// Writes the members of a requirement and its answer.
 pub(super) fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
-    let selected = decision.selected();
+    let (required, selected) = (decision.required(), decision.selected());
     write_required(w, decision);
     let others = decision.eligible().take(ELIGIBLE);
     w.objects("eligibleFirst", others, |w, other| {
@@ -101,10 +100,9 @@ pub(super) fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
     };
     w.objects("nearest", &nearest, write_rejected);
     if let Decision::Category(..) = decision {
-        w.key("permissions").strings(decision.details());
+        w.key("permissions").strings(required.details);
     }
-    w.key("place")
-        .object(|w| write_place(w, &decision.whole_place()));
+    w.key("place").object(|w| write_place(w, &required.whole));
     if let Decision::Capability(matching, number) = decision {
         write_policy(w, matching.policy_decision(number));
     }
@@ -116,7 +114,7 @@ pub(super) fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
 /// Writes the required category or capability.
 pub(super) fn write_required(w: &mut Writer, decision: Decision<'_>) {
     match decision {
-        Decision::Category(..) => w.key("category").string(&decision.name()),
+        Decision::Category(..) => w.key("category").string(&decision.required().name),
         Decision::Capability(matching, number) => {
             let capability = &matching.requirement(number).capability;
             w.key("capability")

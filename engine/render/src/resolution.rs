@@ -81,7 +81,7 @@ fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
     });
     match decision {
         Decision::Category(resolution, number) => {
-            w.key("permissions").strings(decision.details());
+            w.key("permissions").strings(decision.required().details);
             w.key("rejected")
                 .array(|w| write_rejected_servers(w, resolution, number));
         }

@@ -9,7 +9,7 @@ use crate::convert;
 use crate::inputs::Read;
 use agent_api::decide::PlanPolicy;
 use agent_api::diagnostic;
-use agent_api::explain::{CheckState, CheckRecord};
+use agent_api::explain::{CheckRecord, CheckState};
 use agent_api::lower::{self, Validated};
 use agent_api::model::{CallPlan, Index, Lock, Payload, Plan, Request, Summary, ToolsSnapshot};
 use agent_protocol::DocumentKind;

@@ -47,10 +47,8 @@ pub fn edits(
     if assessment != Assessment::Eligible {
         return None;
     }
-    let in_manifest = in_manifest.into_iter().map(|patch| Edit {
-        place: manifest.text.place(patch.span),
-        replacement: patch.text,
-    });
+    let in_manifest = in_manifest.into_iter();
+    let in_manifest = in_manifest.map(|patch| patch.edit(&manifest.text));
     let in_entry = in_entry.into_iter().map(|patch| Edit {
         place: server.place_of(patch.span),
         replacement: patch.text,

@@ -1,11 +1,22 @@
 //! Edits of texts that have no places yet.
 
-use agent_text::Span;
+use agent_diagnostic::Edit;
+use agent_text::{Span, Text};
 
 /// An edit of a text: the replaced bytes, and their replacement.
 pub(crate) struct Patch {
     pub(crate) span: Span,
     pub(crate) text: String,
+}
+
+impl Patch {
+    /// Returns the patch as an edit of the text that it is about.
+    pub(crate) fn edit(self, text: &Text) -> Edit {
+        Edit {
+            place: text.place(self.span),
+            replacement: self.text,
+        }
+    }
 }
 
 /// Returns a text after patches of it, which are ordered and don't overlap.

@@ -3,7 +3,7 @@
 
 use super::corpus::{Case, cases};
 use agent_decide::{RunCheck, StepCheck, authorize_plan};
-use agent_explain::{CheckState, CheckRecord, deferred, plan_checks, plan_findings};
+use agent_explain::{CheckRecord, CheckState, deferred, plan_checks, plan_findings};
 use std::path::Path;
 
 /// The checks of each step, and by which step and check the findings are told.
