@@ -24,7 +24,7 @@ pub fn detailed(
     (newer, after): (&Lock, &Index),
 ) -> Vec<Drift> {
     let mut texts = definitions(older, before);
-    // What the newer lock names, and what the older one names as it is now.
+    // The newer definitions of the tools of both locks.
     texts.extend(definitions(newer, after));
     texts.extend(definitions(older, after));
     let text = |digest: &Option<String>| texts.get(digest.as_ref()?);

@@ -27,7 +27,7 @@ pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<Fix> {
         }
     };
     let names = |nearest: &[&str], span: Span, what: &str| {
-        // Of several names a person has to choose one.
+        // A person must choose one of several names.
         let applicability = match nearest.len() {
             1 => Applicability::Safe,
             _ => Applicability::Display,
