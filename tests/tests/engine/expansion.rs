@@ -400,7 +400,7 @@ fn a_stub_and_a_tool_collide() {
         ];
         let (found, messages) = collisions(&lock(&index, &both), &index);
         assert_eq!(found, [("aws_helper".to_owned(), 2)]);
-        assert!(messages[0].contains("the stub of `aws 1` and of a tool"));
+        assert!(messages[0].contains("the stub of `aws 1` and to a tool"));
     }
 }
 
