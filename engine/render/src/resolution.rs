@@ -17,7 +17,7 @@ pub const FULL_LIMIT: usize = 256 << 20;
 ///
 /// # Errors
 /// [`Code::ExplanationTooLarge`] if it would exceed [`FULL_LIMIT`].
-pub fn resolution(resolution: &Resolution) -> Result<String, Diagnostic> {
+pub fn resolution(resolution: &Resolution) -> Result<String, Box<Diagnostic>> {
     let manifest = resolution.manifest();
     full(|w| {
         w.key("agent").object(|w| write_agent(w, &manifest.agent));
@@ -33,7 +33,7 @@ pub fn resolution(resolution: &Resolution) -> Result<String, Diagnostic> {
 ///
 /// # Errors
 /// [`Code::ExplanationTooLarge`] if it would exceed [`FULL_LIMIT`].
-pub fn matching(matching: &Matching) -> Result<String, Diagnostic> {
+pub fn matching(matching: &Matching) -> Result<String, Box<Diagnostic>> {
     full(|w| {
         w.key("constraints")
             .object(|w| write_constraints(w, matching.constraints()));
@@ -47,16 +47,17 @@ pub fn matching(matching: &Matching) -> Result<String, Diagnostic> {
     })
 }
 
-fn full(members: impl FnOnce(&mut Writer)) -> Result<String, Diagnostic> {
+fn full(members: impl FnOnce(&mut Writer)) -> Result<String, Box<Diagnostic>> {
     let mut w = Writer::pretty();
     w.object(members);
     if w.len() < FULL_LIMIT {
         return Ok(w.finish());
     }
     let message = format!("the full explanation would exceed {} MiB", FULL_LIMIT >> 20);
-    Err(Diagnostic::new(Code::ExplanationTooLarge, message).help(
-        "use `agent resolve --explain=compact`, which writes the same in a fraction of the size",
-    ))
+    let help =
+        "use `agent resolve --explain=compact`, which writes the same in a fraction of the size";
+    let diagnostic = Diagnostic::new(Code::ExplanationTooLarge, message).help(help);
+    Err(Box::new(diagnostic))
 }
 
 /// Writes requirements, and stops behind [`FULL_LIMIT`].
