@@ -1,4 +1,4 @@
-"""The resolution as one would write it for speed: constraints once, then sets by category."""
+"""The resolution in a fast form: constraints once, then sets by category."""
 
 import json
 

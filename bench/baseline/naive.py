@@ -1,4 +1,4 @@
-"""The resolution as one would write it down first: every server for every requirement."""
+"""The resolution in its simplest form: every server for every requirement."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ LEVELS = ["public", "internal", "confidential", "pii.low", "pii.moderate", "pii.
 
 
 def read_manifest(path):
-    """Read the generated manifest; no general YAML."""
+    """Read the generated manifest, not general YAML."""
     text = open(path, encoding="utf-8").read()
     constraint = lambda key: re.search(rf"{key}: (\S+)", text).group(1)
     requirements = [
@@ -34,7 +34,7 @@ def preference(server):
 
 def selection(category, permissions, server):
     hashed = f"{server['id']}@{server['version']}|{server['endpoint']}|{','.join(permissions)}"
-    # The generated entries hold nothing in which this form and RFC 8785 differ.
+    # For the generated entries this form equals RFC 8785.
     canonical = json.dumps(server, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return {
         "category": category,

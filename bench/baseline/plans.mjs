@@ -1,4 +1,4 @@
-// Plans checked by ajv. `bytes` or `strings` says from what on it is measured.
+// Plans checked by ajv. The argument `bytes` or `strings` selects the measured input.
 
 import Ajv from "ajv/dist/2020.js";
 import { readFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 const [from, folder, warm, timed] = process.argv.slice(2);
 const read = (name) => readFileSync(join(folder, name));
 
-// `format` is an annotation, as it is for the others.
+// `format` is an annotation, as for the others.
 const ajv = new Ajv({ allErrors: true, validateFormats: false });
 ajv.addSchema(JSON.parse(read("step.schema.json")));
 const validate = ajv.compile(JSON.parse(read("plan.schema.json")));
@@ -16,7 +16,7 @@ const lines = read("plans.jsonl").toString().split(/(?<=\n)/).map((line) => Buff
 const plans = from === "bytes" ? lines : lines.map(String);
 
 const count = (plan) => {
-  // Bytes are made a string for it.
+  // It needs a string.
   validate(JSON.parse(plan));
   return validate.errors?.length ?? 0;
 };

@@ -1,7 +1,7 @@
-//! Plans checked by the crate `jsonschema`, for `agent-bench-plans`. An example and no part of that
-//! program, because the crate asks for faster builds of what the engine uses as well.
+//! Plans checked by the crate `jsonschema`, for `agent-bench-plans`. It is an example and not part
+//! of that program, because the crate enables features of the engine's dependencies.
 
-#![expect(clippy::print_stdout, reason = "what was found is for another program")]
+#![expect(clippy::print_stdout, reason = "another program reads the output")]
 
 #[path = "../src/plans/contender.rs"]
 mod contender;

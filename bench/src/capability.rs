@@ -1,4 +1,4 @@
-//! Requirements of capabilities, against an index whose weight is its tools.
+//! Required capabilities, against an index that consists mostly of tools.
 
 use crate::native::{load, read_manifest};
 use crate::parse;
@@ -12,10 +12,10 @@ use agent_rego as policy;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a policy may well be.
+/// A realistic policy.
 const POLICY: &str = include_str!("../../examples/policies/tier.rego");
 
-/// The same matching without a policy, said as one.
+/// The engine's matching, written as a policy.
 const WHOLE: &str = include_str!("../baseline/whole.rego");
 
 pub(crate) fn measure(world: &World) -> Table {
@@ -46,7 +46,7 @@ pub(crate) fn measure(world: &World) -> Table {
     table
 }
 
-/// Measure a world that is small enough for the whole of it to be decided by a policy.
+/// Measures a world that is small enough for a policy to decide it as a whole.
 pub(crate) fn compare(world: &World) -> Table {
     let mut table = parse::table(world);
     let manifest = read_manifest(world.manifest.clone());
@@ -81,8 +81,8 @@ fn decide(
     )
 }
 
-/// Decide the requirements of a world by one policy, as somebody would who has nothing but an
-/// evaluator of Rego: how long the evaluation takes, with the data loaded, and what it selects.
+/// Decides the requirements of a world by one policy, as a user with only an evaluator of Rego
+/// would. Returns the time of the evaluation, with loaded data, and the selections.
 fn whole_as_a_policy(world: &World, manifest: &Manifest) -> (Duration, Vec<Option<String>>) {
     let index = std::str::from_utf8(&world.index).expect("the index is UTF-8");
     let requirements: Vec<_> = manifest
@@ -104,7 +104,7 @@ fn whole_as_a_policy(world: &World, manifest: &Manifest) -> (Duration, Vec<Optio
         .expect("the policy and its data are valid");
     let mut answer = None;
     let whole = shortest(|| {
-        // A fresh one each time: what is evaluated is remembered.
+        // A new engine each time, because it caches evaluated rules.
         let selected = engine.clone().eval_rule("data.whole.selected".to_owned());
         answer = Some(selected.expect("the policy is evaluated"));
     });
@@ -113,17 +113,17 @@ fn whole_as_a_policy(world: &World, manifest: &Manifest) -> (Duration, Vec<Optio
     (whole, serde_json::from_str(&answer).expect("a list of ids"))
 }
 
-/// What loading takes. It is measured in a process of its own, because memory that was freed stays
-/// with the process that had it.
+/// The cost of loading an index. It is measured in its own process, because freed memory stays with
+/// its process.
 pub(crate) mod memory {
     use std::path::Path;
     use std::process::Command;
 
-    /// The argument that asks for [`load`].
+    /// The argument that makes the program [`load`] an index.
     pub(crate) const ARGUMENT: &str = "--memory-of";
 
-    /// The most memory that a process has had resident which loads an index, in bytes. 0 where the
-    /// system doesn't tell.
+    /// Peak resident memory of a process that loads an index, in bytes. 0 if the system does not
+    /// report it.
     pub(super) fn peak_of_loading(index: &[u8]) -> u64 {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::fs::write(file.path(), index).expect("it can be written");
@@ -135,7 +135,7 @@ pub(crate) mod memory {
         said.trim().parse().expect("a number of bytes")
     }
 
-    /// Load an index, and print the peak.
+    /// Loads an index and prints the peak.
     pub(crate) fn load(path: &Path) {
         let text = std::fs::read(path).expect("the index can be read");
         let index = super::load(text);

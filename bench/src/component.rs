@@ -11,8 +11,8 @@ use std::error::Error;
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Result, Store};
 
-/// The component's machine code, which is copied when it is loaded. The library embeds the same code
-/// and loads it once in a process.
+/// The component's machine code, copied at each load. The library embeds the same code and loads it
+/// once in a process.
 pub(crate) struct MachineCode {
     engine: wasmtime::Engine,
     code: Vec<u8>,
@@ -33,7 +33,7 @@ impl MachineCode {
         let mut store = Store::new(&self.engine, ());
         store.set_fuel(u64::MAX / 2)?;
         let exports = instances.instantiate(&mut store)?;
-        // Freeing them is no part of it.
+        // The measured time excludes freeing them.
         Ok((store, exports))
     }
 }

@@ -5,7 +5,7 @@
 //! Prints a table and writes it as JSON to `target/bench.json`. `--quick` takes the small worlds
 //! only, `--capabilities` those with tools only.
 
-#![expect(clippy::print_stdout, reason = "the table is what it is for")]
+#![expect(clippy::print_stdout, reason = "the program prints a table")]
 
 mod capability;
 mod component;

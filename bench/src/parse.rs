@@ -1,9 +1,6 @@
-//! The unit: what it costs to read the index into the types that one would write for it.
+//! The unit: the time to read the index into natural types.
 
-#![expect(
-    dead_code,
-    reason = "the fields are read, and that is what is measured"
-)]
+#![expect(dead_code, reason = "only the reading of the fields is measured")]
 
 use crate::table::Table;
 use crate::timing::shortest;
@@ -40,7 +37,7 @@ struct Capabilities {
 #[serde(rename_all = "camelCase")]
 struct Tool {
     description: String,
-    // Passed over, as the engine does it.
+    // Ignored, as in the engine.
     input_schema: IgnoredAny,
     annotations: IgnoredAny,
     #[serde(rename = "x-summit-capabilities")]
@@ -80,7 +77,7 @@ struct Policy {
     rate_limit_per_min: Option<f64>,
 }
 
-/// A table of a world, with the unit in it.
+/// Returns a table of a world that contains the unit.
 pub(crate) fn table(world: &World) -> Table {
     let unit = shortest(|| {
         let index: Index = serde_json::from_slice(&world.index).expect("the index is JSON");

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// From how many servers on the naive script is left out: it takes minutes.
+/// The number of servers from which the naive script is left out: it takes minutes.
 const NAIVE_LIMIT: usize = 10_000;
 
 pub(crate) fn measure(
@@ -35,7 +35,7 @@ pub(crate) fn measure(
         table,
         "Python, indexed",
     )?;
-    // A baseline that decides otherwise would be no baseline.
+    // A baseline must make the same decision.
     assert_eq!(agent_lock, indexed, "the indexed script selects the same");
     if world.servers <= NAIVE_LIMIT {
         let naive = run(
@@ -55,7 +55,7 @@ pub(crate) fn measure(
     Ok(())
 }
 
-/// Time a program that writes `agents.lock`, and give what it selected.
+/// Times a program that writes `agents.lock`, and returns its selections.
 fn run(
     folder: &Path,
     command: &mut Command,

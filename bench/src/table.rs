@@ -1,4 +1,4 @@
-//! What was measured.
+//! Tables of measurements.
 
 use serde_json::{Value, json};
 use std::fmt;
@@ -6,25 +6,25 @@ use std::time::Duration;
 
 /// The measurements on one world.
 pub(crate) struct Table {
-    /// What the world is.
+    /// The description of the world.
     title: String,
     unit: Duration,
     rows: Vec<Row>,
-    /// What is to be said besides, a paragraph each.
+    /// The notes below the table, a paragraph each.
     notes: Vec<String>,
 }
 
 struct Row {
     name: String,
-    /// None in rows that compare two others.
+    /// None in rows that compare two other rows.
     time: Option<Duration>,
-    /// To the unit, or of the two that are compared.
+    /// The ratio to the unit, or of two compared rows.
     ratio: f64,
     target: Option<f64>,
 }
 
 impl Table {
-    /// A table whose first row is the unit.
+    /// Creates a table whose first row is the unit.
     pub(crate) fn new(title: String, name: &str, unit: Duration) -> Self {
         let mut table = Self {
             title,
@@ -44,12 +44,12 @@ impl Table {
         self.push(name, time, None);
     }
 
-    /// Add a row whose ratio to the unit should not pass `target`.
+    /// Adds a row whose ratio to the unit should not exceed `target`.
     pub(crate) fn add_target(&mut self, name: &str, time: Duration, target: f64) {
         self.push(name, time, Some(target));
     }
 
-    /// Say something below the table.
+    /// Adds a note below the table.
     pub(crate) fn note(&mut self, note: String) {
         self.notes.push(note);
     }
@@ -63,7 +63,7 @@ impl Table {
         });
     }
 
-    /// Add a row that compares two others, and should not pass `target`.
+    /// Adds a row that compares two others, and should not exceed `target`.
     pub(crate) fn compare(&mut self, name: &str, one: &str, other: &str, target: f64) {
         let time = |name: &str| {
             let row = self.rows.iter().find(|row| row.name == name);
@@ -100,7 +100,7 @@ impl Table {
     }
 }
 
-/// All tables as JSON.
+/// Returns all tables as JSON.
 pub(crate) fn json(tables: &[Table]) -> serde_json::Result<String> {
     let tables: Vec<_> = tables.iter().map(Table::json).collect();
     serde_json::to_string_pretty(&tables)
@@ -110,7 +110,7 @@ fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// As a Markdown table, as it stands in the documentation.
+/// Renders the Markdown table of the documentation.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.title)?;

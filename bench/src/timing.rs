@@ -1,17 +1,17 @@
-//! How long something takes.
+//! Timing of functions.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Nothing is repeated for longer than this.
+/// Maximum total time of repetitions.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The shortest of several runs: what it costs when nothing else gets in the way.
+/// Returns the shortest time of several runs, the cost without interference.
 pub(crate) fn shortest<T>(mut run: impl FnMut() -> T) -> Duration {
     shortest_from(|| (), |()| run())
 }
 
-/// As [`shortest`], each run with an input of its own, whose making is not measured.
+/// Like [`shortest`], with a new input for each run, whose creation is not measured.
 pub(crate) fn shortest_from<I, T>(
     mut input: impl FnMut() -> I,
     mut run: impl FnMut(I) -> T,
@@ -24,7 +24,7 @@ pub(crate) fn shortest_from<I, T>(
         let start = Instant::now();
         let result = black_box(run(input));
         shortest = shortest.min(start.elapsed());
-        // Freeing the result is no part of making it.
+        // The measured time excludes freeing the result.
         drop(result);
         runs += 1;
     }

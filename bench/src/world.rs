@@ -1,4 +1,4 @@
-//! Generated manifests and indexes, the same ones every time.
+//! Generated manifests and indexes, the same in every run.
 
 use crate::random::Random;
 use serde_json::{Value, json};
@@ -26,8 +26,8 @@ const LEVELS: [&str; 6] = [
 
 impl World {
     /// Servers of one to three categories and three to eight scopes each, and requirements of one
-    /// to three permissions, each of which some server meets. A few per cent of the servers are
-    /// eligible for each.
+    /// to three permissions, each met by some server. A few per cent of the servers are eligible
+    /// for each.
     pub(crate) fn generate(servers: usize, requirements: usize) -> Self {
         let mut random = Random::new();
         let entries: Vec<_> = (0..servers).map(|i| server(i, &mut random)).collect();
@@ -60,7 +60,7 @@ impl World {
 }
 
 impl World {
-    /// What it is, in a few words.
+    /// A short description of the world.
     pub(crate) fn title(&self) -> String {
         format!(
             "{} servers × {} requirements, index of {:.1} MB",
@@ -70,8 +70,8 @@ impl World {
         )
     }
 
-    /// Servers of so many tools each, of a kilobyte a tool as real ones have it, and requirements
-    /// of capabilities, each of which some tool meets.
+    /// Servers with tools of a realistic kilobyte each, and requirements of capabilities, each met
+    /// by some tool.
     pub(crate) fn with_tools(servers: usize, tools: usize, requirements: usize) -> Self {
         let mut random = Random::new();
         let entries: Vec<_> = (0..servers)
@@ -176,7 +176,7 @@ fn server(number: usize, random: &mut Random) -> Value {
     })
 }
 
-/// Whether a server passes the constraints of the manifest.
+/// Returns whether a server passes the constraints of the manifest.
 fn fits(entry: &Value) -> bool {
     let data = &entry["data"];
     let residency = data["residency"].to_string();
@@ -190,7 +190,7 @@ impl Random {
         list[self.below(list.len())].as_str().expect("a name")
     }
 
-    /// Between `least` and `most` different names.
+    /// Returns between `least` and `most` different names.
     fn distinct(
         &mut self,
         least: usize,

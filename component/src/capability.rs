@@ -2,37 +2,27 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::capability::{
-    self, Diagnostic, Guest, GuestCircumstances, GuestHealth, GuestMatching, GuestTask,
+    self, Diagnostic, Guest, GuestEvaluationContext, GuestHealth, GuestMatching, GuestTask,
     GuestTenant, HealthBorrow, IndexBorrow, ManifestBorrow, Notation, Requirement,
     ResolutionBorrow, TaskBorrow, TenantBorrow, ToolOutcome,
 };
 use crate::convert::{all, strings};
-use crate::inputs::{Index, Manifest};
+use crate::inputs::{Document, Index, Manifest};
 use crate::resolver::Resolution;
-use agent_api::lower::{self, Checked};
 use agent_api::model::{self, Name};
-use agent_api::{self as api, decide, diagnostic, explain, render};
+use agent_api::{self as api, decide, explain, lower, render};
 use std::sync::Arc;
 
-/// A task and its warnings.
-pub(crate) struct Task {
-    value: Arc<model::Task>,
-    warnings: Vec<diagnostic::Diagnostic>,
-}
+pub(crate) type Task = Document<model::Task>;
+pub(crate) type Tenant = Document<model::Tenant>;
 
-/// The configuration of a tenant and its warnings.
-pub(crate) struct Tenant {
-    pub(crate) value: Arc<model::Tenant>,
-    warnings: Vec<diagnostic::Diagnostic>,
-}
-
-/// A snapshot of health.
+/// A snapshot of server health.
 pub(crate) struct Health(Arc<model::Health>);
 
-/// What requirements are decided under.
+/// The task, tenant, health and policy that a decision depends on.
 pub(crate) struct EvaluationContext(pub(crate) decide::EvaluationContext);
 
-/// The answers to requirements of capabilities.
+/// The outcomes of required capabilities.
 pub(crate) struct Matching(pub(crate) Arc<decide::Matching>);
 
 impl Guest for Component {
@@ -45,7 +35,7 @@ impl Guest for Component {
     fn resolve(
         manifest: ManifestBorrow<'_>,
         index: IndexBorrow<'_>,
-        evaluation_context: capability::CircumstancesBorrow<'_>,
+        evaluation_context: capability::EvaluationContextBorrow<'_>,
     ) -> Result<capability::Resolution, Vec<Diagnostic>> {
         let manifest = &manifest.get::<Manifest>().value;
         let evaluation_context = &evaluation_context.get::<EvaluationContext>().0;
@@ -61,11 +51,8 @@ impl Guest for Component {
 
 impl GuestTask for Task {
     fn parse(text: Vec<u8>, notation: Notation) -> Result<capability::Task, Vec<Diagnostic>> {
-        let Checked { value, warnings } = lower::task(text, notation.into()).map_err(all)?;
-        Ok(capability::Task::new(Self {
-            value: Arc::new(value),
-            warnings,
-        }))
+        let checked = lower::task(text, notation.into()).map_err(all)?;
+        Ok(capability::Task::new(Self::from(checked)))
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {
@@ -79,12 +66,8 @@ impl GuestTenant for Tenant {
         notation: Notation,
         id: Option<String>,
     ) -> Result<capability::Tenant, Vec<Diagnostic>> {
-        let Checked { value, warnings } =
-            lower::tenant(text, notation.into(), id.as_deref()).map_err(all)?;
-        Ok(capability::Tenant::new(Self {
-            value: Arc::new(value),
-            warnings,
-        }))
+        let checked = lower::tenant(text, notation.into(), id.as_deref()).map_err(all)?;
+        Ok(capability::Tenant::new(Self::from(checked)))
     }
 
     fn policy(&self) -> Option<String> {
@@ -106,7 +89,7 @@ impl GuestHealth for Health {
     }
 }
 
-impl GuestCircumstances for EvaluationContext {
+impl GuestEvaluationContext for EvaluationContext {
     fn new(
         task: Option<TaskBorrow<'_>>,
         tenant: Option<TenantBorrow<'_>>,
@@ -125,7 +108,7 @@ impl GuestMatching for Matching {
     fn decide(
         manifest: Option<ManifestBorrow<'_>>,
         index: IndexBorrow<'_>,
-        evaluation_context: capability::CircumstancesBorrow<'_>,
+        evaluation_context: capability::EvaluationContextBorrow<'_>,
     ) -> Result<capability::Matching, Vec<Diagnostic>> {
         let manifest = manifest.as_ref().map(|it| &it.get::<Manifest>().value);
         let evaluation_context = &evaluation_context.get::<EvaluationContext>().0;

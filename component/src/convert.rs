@@ -1,4 +1,4 @@
-//! Values of the engine to values of the contract, and back where they come back.
+//! Conversions between values of the engine and values of the contract.
 
 use crate::bindings::exports::agent::engine::{diagnostic, lockfile, resolver};
 use agent_api::decide;
@@ -6,7 +6,7 @@ use agent_api::diagnostic as problems;
 use agent_api::model::{self, Name};
 use agent_api::text;
 
-/// Enumerations that have the same cases here and there.
+/// Converts both ways between enumerations with the same cases.
 macro_rules! same {
     ($($ours:path = $theirs:path { $($case:ident)* })*) => {$(
         impl From<$ours> for $theirs {
@@ -18,6 +18,34 @@ macro_rules! same {
         impl From<$theirs> for $ours {
             fn from(value: $theirs) -> Self {
                 match value { $(<$theirs>::$case => Self::$case,)* }
+            }
+        }
+    )*};
+}
+
+/// Converts both ways between records with the same members: first the members of equal types, then
+/// those to convert, then the lists.
+macro_rules! alike {
+    ($($ours:path = $theirs:path {
+        $($same:ident),*; $($member:ident),*; $($list:ident),*
+    })*) => {$(
+        impl From<$ours> for $theirs {
+            fn from(value: $ours) -> Self {
+                Self {
+                    $($same: value.$same,)*
+                    $($member: value.$member.into(),)*
+                    $($list: all(value.$list),)*
+                }
+            }
+        }
+
+        impl From<$theirs> for $ours {
+            fn from(value: $theirs) -> Self {
+                Self {
+                    $($same: value.$same,)*
+                    $($member: value.$member.into(),)*
+                    $($list: all(value.$list),)*
+                }
             }
         }
     )*};
@@ -47,18 +75,19 @@ same! {
     problems::Severity = diagnostic::Severity { Error Warning Note }
     problems::Applicability = diagnostic::Applicability { Safe Unsafe Display }
     text::DocumentKind = diagnostic::DocumentKind {
-        Manifest Index Lock Task Tenant Health Context Policy PolicyTest Import Overlay Plan Catalogue
-        Summary Payload Request ToolPool Profile StepInput StepOutput Document
+        Manifest Index Lock Task Tenant Health Context Policy PolicyTest Import Overlay Call Plan
+        Catalogue Summary Payload Request ToolPool Profile StepInput StepOutput Document
     }
     model::Load = resolver::Load { Essential OnDemand }
+    agent_api::UnreadableLock = lockfile::UnreadableLock { Foreign Later Damaged }
 }
 
-/// Convert each element.
+/// Converts each element.
 pub(crate) fn all<A, B: From<A>>(items: impl IntoIterator<Item = A>) -> Vec<B> {
     items.into_iter().map(B::from).collect()
 }
 
-/// Own each name.
+/// Returns owned copies of names.
 pub(crate) fn strings<'s>(names: impl IntoIterator<Item = &'s str>) -> Vec<String> {
     names.into_iter().map(str::to_owned).collect()
 }
@@ -91,33 +120,6 @@ impl From<diagnostic::Place> for text::Place {
     }
 }
 
-/// Records that have the same members here and there: what is listed alone is of the same type.
-macro_rules! alike {
-    ($($ours:path = $theirs:path {
-        $($same:ident),*; $($member:ident),*; $($list:ident),*
-    })*) => {$(
-        impl From<$ours> for $theirs {
-            fn from(value: $ours) -> Self {
-                Self {
-                    $($same: value.$same,)*
-                    $($member: value.$member.into(),)*
-                    $($list: all(value.$list),)*
-                }
-            }
-        }
-
-        impl From<$theirs> for $ours {
-            fn from(value: $theirs) -> Self {
-                Self {
-                    $($same: value.$same,)*
-                    $($member: value.$member.into(),)*
-                    $($list: all(value.$list),)*
-                }
-            }
-        }
-    )*};
-}
-
 alike! {
     text::Position = diagnostic::Position { line, column, utf16_column; ; }
     problems::Label = diagnostic::Label { pointer, text; place; }
@@ -130,8 +132,8 @@ impl From<problems::Diagnostic> for diagnostic::Diagnostic {
         Self {
             code: problem.code.into(),
             reason: problem.reason.map(Into::into),
-            rule: problem.rule.clone(),
-            severity: problem.severity().into(),
+            rule: problem.rule,
+            severity: problem.severity.into(),
             step: problem.step.map(|step| step as u32),
             message: problem.message,
             labels: all(problem.labels),
@@ -145,6 +147,7 @@ impl From<diagnostic::Diagnostic> for problems::Diagnostic {
     fn from(problem: diagnostic::Diagnostic) -> Self {
         Self {
             code: problem.code.into(),
+            severity: problem.severity.into(),
             reason: problem.reason.map(Into::into),
             rule: problem.rule,
             step: problem.step.map(|step| step as usize),

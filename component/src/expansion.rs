@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::expansion::{
-    Answer, CircumstancesBorrow, Diagnostic, Exposed, Guest, IndexBorrow, LockBorrow, Refusal,
+    Answer, Diagnostic, EvaluationContextBorrow, Exposed, Guest, IndexBorrow, LockBorrow, Refusal,
 };
 use crate::capability::EvaluationContext;
 use crate::convert::all;
@@ -39,7 +39,7 @@ impl Guest for Component {
     fn expand(
         lock: LockBorrow<'_>,
         index: IndexBorrow<'_>,
-        evaluation_context: CircumstancesBorrow<'_>,
+        evaluation_context: EvaluationContextBorrow<'_>,
         server: String,
         tools: Vec<String>,
         used: u64,

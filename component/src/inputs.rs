@@ -10,17 +10,23 @@ use agent_api::lower::{self, Checked};
 use agent_api::model;
 use std::sync::Arc;
 
-/// A manifest and its warnings.
-pub(crate) struct Manifest {
-    pub(crate) value: Arc<model::Manifest>,
-    warnings: Vec<diagnostic::Diagnostic>,
+/// A validated document and its warnings.
+pub(crate) struct Document<T> {
+    pub(crate) value: Arc<T>,
+    pub(crate) warnings: Vec<diagnostic::Diagnostic>,
 }
 
-/// An index and its warnings.
-pub(crate) struct Index {
-    pub(crate) value: Arc<model::Index>,
-    warnings: Vec<diagnostic::Diagnostic>,
+impl<T> From<Checked<T>> for Document<T> {
+    fn from(checked: Checked<T>) -> Self {
+        Self {
+            value: Arc::new(checked.value),
+            warnings: checked.warnings,
+        }
+    }
 }
+
+pub(crate) type Manifest = Document<model::Manifest>;
+pub(crate) type Index = Document<model::Index>;
 
 impl Guest for Component {
     type Manifest = Manifest;
@@ -29,11 +35,8 @@ impl Guest for Component {
 
 impl GuestManifest for Manifest {
     fn parse(text: Vec<u8>) -> Result<inputs::Manifest, Vec<Diagnostic>> {
-        let Checked { value, warnings } = lower::manifest(text).map_err(all)?;
-        Ok(inputs::Manifest::new(Self {
-            value: Arc::new(value),
-            warnings,
-        }))
+        let checked = lower::manifest(text).map_err(all)?;
+        Ok(inputs::Manifest::new(Self::from(checked)))
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {
@@ -43,11 +46,8 @@ impl GuestManifest for Manifest {
 
 impl GuestIndex for Index {
     fn load(json: Vec<u8>) -> Result<inputs::Index, Vec<Diagnostic>> {
-        let Checked { value, warnings } = lower::index(json).map_err(all)?;
-        Ok(inputs::Index::new(Self {
-            value: Arc::new(value),
-            warnings,
-        }))
+        let checked = lower::index(json).map_err(all)?;
+        Ok(inputs::Index::new(Self::from(checked)))
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {

@@ -1,4 +1,4 @@
-//! The engine as a component: a line for each export, total conversions, no logic.
+//! The engine as a component: one call per export, total conversions, no logic.
 
 #[cfg(feature = "full")]
 mod capability;
@@ -26,7 +26,7 @@ mod schemas;
 #[cfg(feature = "full")]
 mod view;
 
-/// What `wit-bindgen` makes of the world.
+/// The bindings that `wit-bindgen` generates from the world.
 #[allow(
     unsafe_code,
     missing_docs,
@@ -52,5 +52,5 @@ mod bindings {
     use super::Component;
 }
 
-/// The engine, as the world has it.
+/// The implementation of the world.
 struct Component;

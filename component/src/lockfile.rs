@@ -15,11 +15,7 @@ impl Guest for Component {
     type Lock = Lock;
 
     fn unreadable(text: Vec<u8>) -> UnreadableLock {
-        match api::unreadable_lock(text) {
-            api::UnreadableLock::Foreign => UnreadableLock::Foreign,
-            api::UnreadableLock::Later => UnreadableLock::Later,
-            api::UnreadableLock::Damaged => UnreadableLock::Damaged,
-        }
+        api::unreadable_lock(text).into()
     }
 
     fn compare(older: Option<LockBorrow<'_>>, newer: LockBorrow<'_>) -> Vec<Drift> {

@@ -2,10 +2,10 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::plan::{
-    self, AuthorizedStep, CallAnswer, CallOutcome, CallPlanBorrow, CallResult, CallVerdict,
-    CoreBorrow, Diagnostic, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan,
-    GuestPlanRules, GuestToolCatalogue, IndexBorrow, Limits, LockBorrow, PlanAnswer,
-    PlanRulesBorrow, PlanVerdict, Problem, ServerUse, StepOutput, ToolCatalogueBorrow,
+    self, AuthorizedStep, CallAnswer, CallOutcome, CallPlanBorrow, CallVerdict, CoreBorrow,
+    Diagnostic, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan, GuestPlanPolicy,
+    GuestToolsSnapshot, IndexBorrow, Limits, LockBorrow, PlanAnswer, PlanPolicyBorrow, PlanVerdict,
+    Problem, ServerUse, StepOutput, ToolsSnapshotBorrow,
 };
 use crate::convert::all;
 use crate::inputs::Index;
@@ -19,10 +19,10 @@ use std::sync::Arc;
 /// A one-call plan.
 pub(crate) struct CallPlan(model::CallPlan);
 
-/// The tools that servers have.
+/// A snapshot of the tools that servers offer.
 pub(crate) struct ToolsSnapshot(model::ToolsSnapshot);
 
-/// What the host gets to know of a call that may be made.
+/// The facts about an authorized call that the host may read.
 pub(crate) struct AuthorizedCall {
     json: String,
     server: String,
@@ -34,7 +34,7 @@ pub(crate) struct AuthorizedCall {
     needs_approval: bool,
 }
 
-/// What sequential plans are decided by.
+/// The tool pool and the profile that decide sequential plans.
 pub(crate) struct PlanPolicy(Arc<decide::PlanPolicy>);
 
 /// A sequential plan that may run.
@@ -51,7 +51,7 @@ impl Guest for Component {
         plan: CallPlanBorrow<'_>,
         index: IndexBorrow<'_>,
         lock: Option<LockBorrow<'_>>,
-        catalogue: Option<ToolCatalogueBorrow<'_>>,
+        catalogue: Option<ToolsSnapshotBorrow<'_>>,
     ) -> CallAnswer {
         let plan = &plan.get::<CallPlan>().0;
         let context = CallContext {
@@ -79,11 +79,11 @@ impl Guest for Component {
 
     fn authorize_plan(
         plan: Vec<u8>,
-        rules: PlanRulesBorrow<'_>,
+        rules: PlanPolicyBorrow<'_>,
         request: Option<Vec<u8>>,
         index: Option<IndexBorrow<'_>>,
         lock: Option<LockBorrow<'_>>,
-        catalogue: Option<ToolCatalogueBorrow<'_>>,
+        catalogue: Option<ToolsSnapshotBorrow<'_>>,
     ) -> PlanAnswer {
         let plan = Arc::new(lower::plan(plan));
         let rules = &rules.get::<PlanPolicy>().0;
@@ -129,7 +129,7 @@ impl GuestCallPlan for CallPlan {
     }
 }
 
-impl GuestToolCatalogue for ToolsSnapshot {
+impl GuestToolsSnapshot for ToolsSnapshot {
     fn parse(text: Vec<u8>) -> Result<plan::ToolsSnapshot, Vec<Diagnostic>> {
         let catalogue = lower::tools_snapshot(text).map_err(all)?;
         Ok(plan::ToolsSnapshot::new(Self(catalogue.value)))
@@ -179,7 +179,7 @@ impl GuestAuthorizedCall for AuthorizedCall {
     }
 }
 
-impl GuestPlanRules for PlanPolicy {
+impl GuestPlanPolicy for PlanPolicy {
     fn parse(
         tool_pool: Vec<u8>,
         profile: Vec<u8>,
@@ -253,18 +253,6 @@ impl From<(Code, String)> for Problem {
         Self {
             code: code.into(),
             message,
-        }
-    }
-}
-
-impl From<decide::CallResult> for CallResult {
-    fn from(result: decide::CallResult) -> Self {
-        match result {
-            decide::CallResult::ToolResult => Self::ToolResult,
-            decide::CallResult::ToolResultWithSummary => Self::ToolResultWithSummary,
-            decide::CallResult::NeedsMoreInfo => Self::NeedsMoreInfo,
-            decide::CallResult::Blocked => Self::Blocked,
-            decide::CallResult::Error => Self::Error,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::policy::{
-    self, CircumstancesBorrow, ContextBorrow, Diagnostic, Guest, GuestContext, GuestPolicy,
+    self, ContextBorrow, Diagnostic, EvaluationContextBorrow, Guest, GuestContext, GuestPolicy,
     IndexBorrow, MatchingBorrow, Notation, TenantBorrow, TestOutcome,
 };
 use crate::capability::{EvaluationContext, Matching, Tenant};
@@ -11,10 +11,10 @@ use crate::inputs::Index;
 use agent_api::{decide, lower, model, policy as rego};
 use std::sync::Arc;
 
-/// What a policy is told.
+/// The value of a policy's `input.context`.
 pub(crate) struct Context(Arc<model::Context>);
 
-/// A policy.
+/// A compiled policy.
 pub(crate) struct Policy(Arc<rego::Policy>);
 
 impl Guest for Component {
@@ -41,7 +41,7 @@ impl GuestPolicy for Policy {
 
     fn govern(
         &self,
-        evaluation_context: CircumstancesBorrow<'_>,
+        evaluation_context: EvaluationContextBorrow<'_>,
         context: Option<ContextBorrow<'_>>,
     ) -> policy::EvaluationContext {
         let policy: Arc<dyn decide::PolicyEngine> = Arc::<rego::Policy>::clone(&self.0);

@@ -9,7 +9,7 @@ use agent_api::schema::{Described, Library};
 use agent_api::{explain, render};
 use std::sync::Arc;
 
-/// The project's schemas over a core of somebody else.
+/// The project's schemas, based on an external core.
 pub(crate) struct Core(pub(crate) Arc<Library>);
 
 impl Guest for Component {

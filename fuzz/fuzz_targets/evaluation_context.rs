@@ -1,9 +1,9 @@
-//! A task, a tenant, a snapshot of health or a context, by the first byte: whatever it is, it is
-//! accepted or refused with places.
+//! A task, a tenant, a snapshot of health or a context, by the first byte: it is accepted or
+//! refused with places.
 #![no_main]
 
 use agent_lower as lower;
-use agent_lower::{Notation};
+use agent_lower::Notation;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -44,7 +44,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What a policy gets to see is JSON.
+/// Checks that the context of a policy is JSON.
 fn is_json(text: &str) {
     serde_json::from_str::<serde_json::Value>(text).expect("JSON");
 }

@@ -1,4 +1,4 @@
-//! A summary, a line `=====`, a payload: what is found stands there, and it is found twice.
+//! A summary, a line `=====`, a payload: found evidence is in the payload, and a second run agrees.
 #![no_main]
 
 use agent_decide as decide;

@@ -4,7 +4,7 @@
 
 use agent_import::{Overlay, import};
 use agent_lower as lower;
-use agent_lower::{Notation};
+use agent_lower::Notation;
 use libfuzzer_sys::fuzz_target;
 
 const BETWEEN: &[u8] = b"\n=====\n";
@@ -23,11 +23,9 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let index = imported.value.index;
-    lower::index(index.clone().into_bytes()).expect("what is written is an index");
+    lower::index(index.clone().into_bytes()).expect("the output is an index");
     let again = import(document.to_vec(), overlay, Some(index.clone().into_bytes()));
-    let again = again
-        .expect("what was imported can be imported again")
-        .value;
+    let again = again.expect("a document can be imported again").value;
     assert_eq!(again.index, index);
     assert!(again.added.is_empty() && again.changed.is_empty());
 });

@@ -13,14 +13,18 @@ fuzz_target!(|bytes: &[u8]| {
     };
     assert!(
         agent_fuzz::reference::compare(index.text().as_str()),
-        "no strict JSON was accepted"
+        "a text that is not strict JSON was accepted"
     );
     let mut names = BTreeSet::new();
     let mut before = None;
     for server in index.servers() {
-        // Unique, and numbered in the order in which ties are broken.
+        // Unique, and numbered in the order of tie-breaking.
         assert!(names.insert((server.id(), server.version())));
-        let rank = (!server.constraint_key().signed(), server.id(), server.version());
+        let rank = (
+            !server.constraint_key().signed(),
+            server.id(),
+            server.version(),
+        );
         assert!(before < Some(rank));
         before = Some(rank);
         assert!(server.categories().is_sorted_by(|a, b| a < b));

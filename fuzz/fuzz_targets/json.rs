@@ -1,4 +1,4 @@
-//! The strict JSON reader beside `serde_json`.
+//! The strict JSON reader, compared with `serde_json`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! The whole line: a manifest and an index, `=====` on a line between them, to every output.
+//! The whole pipeline: a manifest, a line `=====` and an index, to every output.
 #![no_main]
 
 use agent_decide::{LockState, Resolution, compare, verify};

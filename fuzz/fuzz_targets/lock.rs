@@ -1,4 +1,4 @@
-//! `agents.lock`: what is accepted is written as it was read, and does not differ from itself.
+//! `agents.lock`: an accepted lock renders to its own bytes and has no differences to itself.
 #![no_main]
 
 use agent_decide::{LockState, compare};

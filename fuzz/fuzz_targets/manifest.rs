@@ -1,4 +1,4 @@
-//! `agents.md`: whatever it is, it is accepted or refused with places.
+//! `agents.md`: accepted or refused with places.
 #![no_main]
 
 use agent_lower as lower;

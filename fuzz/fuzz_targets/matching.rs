@@ -1,10 +1,10 @@
-//! A task, a line `=====` and an index: every tool in one place, with as many reasons as its checks
-//! fail, and each fix verified.
+//! A task, a line `=====` and an index: every tool in one place, with one reason for each failed
+//! check, and each fix verified.
 #![no_main]
 
 use agent_decide::{EvaluationContext, Matching};
 use agent_lower as lower;
-use agent_lower::{Notation};
+use agent_lower::Notation;
 use agent_render as render;
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;

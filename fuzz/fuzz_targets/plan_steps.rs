@@ -1,6 +1,6 @@
 //! A plan of steps, a tool pool and a profile, and a request behind them if there is one, with
-//! lines `=====` between them: one answer, twice, in a report that fits its schema, with places
-//! that are in the texts and fixes that do what they say.
+//! lines `=====` between them: the same answer twice, in a report that fits its schema, with places
+//! inside the texts and correct fixes.
 #![no_main]
 
 use agent_decide::{PlanContext, PlanPolicy, authorize_plan};
@@ -8,7 +8,7 @@ use agent_diagnostic::{ChangeSet, Finding, Problems};
 use agent_explain::{apply, fix_edits, plan_findings, plan_fixes};
 use agent_json_schema::Library;
 use agent_lower as lower;
-use agent_lower::{Validated, Lowered};
+use agent_lower::{Lowered, Validated};
 use agent_model::{Index, Lock, Plan, Request};
 use agent_render::{PlanReport, authorized_plan, validation_report};
 use agent_syntax::canonical;
@@ -96,14 +96,19 @@ impl Case {
         }
     }
 
-    /// What becomes of it after fixes.
+    /// The document after fixes.
     fn after(&self, fixes: &[&ChangeSet]) -> Outcome {
         let changes = fixes.iter().flat_map(|fix| fix.changes.clone());
         let all = ChangeSet {
             changes: changes.collect(),
         };
         let edits = fix_edits(&self.plan.text, &self.rules, &all);
-        let [plan, pool, profile] = [DocumentKind::Plan, DocumentKind::ToolPool, DocumentKind::Profile].map(|it| {
+        let [plan, pool, profile] = [
+            DocumentKind::Plan,
+            DocumentKind::ToolPool,
+            DocumentKind::Profile,
+        ]
+        .map(|it| {
             let edits = edits.iter().filter(|edit| edit.place.source == it);
             apply(self.text(it).as_str(), &edits.cloned().collect::<Vec<_>>())
         });
@@ -112,7 +117,7 @@ impl Case {
     }
 }
 
-/// Findings in words, at places that are in their texts.
+/// Checks that findings have a message and places inside their texts.
 fn check(case: &Case, findings: &[Finding]) {
     for finding in findings {
         assert!(!finding.diagnostic.message.is_empty());

@@ -1,5 +1,5 @@
-//! A policy: compiled or refused with places; and asked, it answers within its budget, twice the
-//! same.
+//! A policy: compiled or refused with places. Evaluated twice, it returns the same answer within
+//! its budget.
 #![no_main]
 
 use agent_decide::PolicyEngine;

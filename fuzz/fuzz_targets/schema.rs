@@ -1,5 +1,5 @@
-//! A schema, a line `=====`, a value: one verdict, twice, within the budget, with places that are
-//! in the text.
+//! A schema, a line `=====`, a value: the same verdict twice, within the budget, with places inside
+//! the text.
 #![no_main]
 
 use agent_json_schema::{Budget, Documents, Draft, Refused, STEP_LIMIT, Schema};
@@ -30,7 +30,11 @@ fuzz_target!(|bytes: &[u8]| {
     let (found, steps) = decide();
     assert!(steps <= STEP_LIMIT);
     for violation in found.iter().flatten().flatten() {
-        assert!(value.get(violation.span.start as usize..violation.span.end as usize).is_some());
+        assert!(
+            value
+                .get(violation.span.start as usize..violation.span.end as usize)
+                .is_some()
+        );
         assert!(!violation.message.is_empty());
     }
     assert_eq!((found, steps), decide());

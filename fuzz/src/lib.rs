@@ -1,4 +1,4 @@
-//! What must hold for whatever is thrown at the engine.
+//! The properties of every fuzzed input.
 
 pub mod reference;
 
@@ -6,31 +6,31 @@ use agent_diagnostic::{Diagnostic, Problems, Severity};
 use agent_lower::Lowered;
 use agent_render::{Format, report};
 
-/// What is between the texts of an input.
+/// The separator between the texts of an input.
 const BETWEEN: &str = "\n=====\n";
 
-/// The two texts of an input, around a line `=====`. None: it has no such line, or is not UTF-8.
+/// Returns the two texts of an input around a line `=====`, or `None` without such a line or UTF-8.
 pub fn two_texts(input: &[u8]) -> Option<(&str, &str)> {
     str::from_utf8(input).ok()?.split_once(BETWEEN)
 }
 
-/// The texts of an input, with lines `=====` between them. None: it is not UTF-8.
+/// Returns the texts of an input between lines `=====`, or `None` if it is not UTF-8.
 pub fn texts(input: &[u8]) -> Option<Vec<&str>> {
     Some(str::from_utf8(input).ok()?.split(BETWEEN).collect())
 }
 
-/// A value, if the input was accepted. Either way what was said about it is checked.
+/// Returns the value of an accepted input. Checks the diagnostics in any case.
 pub fn checked<T>(input: &[u8], lowered: Lowered<T>) -> Option<T> {
     match lowered {
         Ok(checked) => {
             let warnings = &checked.warnings;
-            assert!(warnings.iter().all(|it| it.severity() == Severity::Warning));
+            assert!(warnings.iter().all(|it| it.severity == Severity::Warning));
             check(input, warnings);
             Some(checked.value)
         }
         Err(found) => {
             assert!(
-                found.iter().any(|it| it.severity() == Severity::Error)
+                found.iter().any(|it| it.severity == Severity::Error)
                     || found.len() == Problems::LIMIT
             );
             check(input, &found);
@@ -39,12 +39,12 @@ pub fn checked<T>(input: &[u8], lowered: Lowered<T>) -> Option<T> {
     }
 }
 
-/// Diagnostics of one input: not too many, in order, in words, at places that are in the input.
+/// Checks the diagnostics of one input: their number, order, messages and places.
 pub fn check(input: &[u8], diagnostics: &[Diagnostic]) {
     assert!(diagnostics.len() <= Problems::LIMIT);
     let text = match str::from_utf8(input) {
         Ok(text) => text,
-        // Places before the first byte that is no UTF-8 are all that there are.
+        // All places are before the first byte that is not UTF-8.
         Err(error) => str::from_utf8(&input[..error.valid_up_to()]).expect("it was valid"),
     };
     for diagnostic in diagnostics {
@@ -60,7 +60,7 @@ pub fn check(input: &[u8], diagnostics: &[Diagnostic]) {
     }
     let place = |it: &Diagnostic| it.labels.first().map(|label| label.place);
     assert!(diagnostics.is_sorted_by_key(place));
-    // Writing and reading reports takes longer than all else together.
+    // Rendering and parsing reports takes longer than everything else.
     if !input.len().is_multiple_of(16) {
         return;
     }

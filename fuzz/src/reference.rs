@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A JSON value as `serde_json` reads it, with every key of an object.
+/// A JSON value read by `serde_json`, with every key of an object.
 #[derive(Debug)]
 enum Tree {
     Null,
@@ -18,7 +18,7 @@ enum Tree {
     Map(Vec<(String, Tree)>),
 }
 
-/// Read a text with both, and require that they agree. The answer is whether it is strict JSON.
+/// Reads a text with both and checks that they agree. Returns whether it is strict JSON.
 pub fn compare(input: &str) -> bool {
     let text = Text::new(DocumentKind::Index, input.to_owned());
     let mut problems = Problems::new(&text);
@@ -29,7 +29,7 @@ pub fn compare(input: &str) -> bool {
     if has(Code::NestingTooDeep) {
         return false;
     }
-    // A byte order mark is passed over by the engine only.
+    // Only the engine skips a byte order mark.
     let reference = read(input.strip_prefix('\u{feff}').unwrap_or(input));
     let stops = [
         Code::JsonSyntax,
@@ -43,21 +43,21 @@ pub fn compare(input: &str) -> bool {
     let reference = reference.expect("accepted alone");
     let node = node.expect("there is no problem that stops the reader");
     if has(Code::DuplicateKey) {
-        assert!(has_duplicates(&reference), "no key stands twice: {found:?}");
+        assert!(
+            has_duplicates(&reference),
+            "no key appears twice: {found:?}"
+        );
         return false;
     }
     assert!(found.is_empty(), "{found:?}");
-    assert!(
-        !has_duplicates(&reference),
-        "a key that stands twice was accepted"
-    );
+    assert!(!has_duplicates(&reference), "a duplicate key was accepted");
     assert_same(&node, &reference);
     true
 }
 
 fn read(text: &str) -> serde_json::Result<Tree> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    // Deeper than 128 never comes here.
+    // Callers refuse nesting deeper than 128.
     deserializer.disable_recursion_limit();
     let tree = Tree::deserialize(&mut deserializer)?;
     deserializer.end()?;

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 fn main() {
     if let Err(error) = embed() {
-        // This line alone fails the build. With a failing exit code, cargo would print all output of
-        // this script around it.
+        // This line alone fails the build. With a failing exit code, cargo would also print all
+        // output of this script.
         println!("cargo::error={error}");
     }
 }

@@ -6,7 +6,7 @@ use crate::matrix::MatrixView;
 use crate::state::{Page, Servers, Tab};
 use crate::verdict::VerdictView;
 use crate::what_if::WhatIf;
-use agent_protocol::Severity;
+use agent_answer::Severity;
 use agent_ui::browser::focus;
 use agent_ui::content::Content as _;
 use agent_ui::page::use_page;

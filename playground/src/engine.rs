@@ -1,7 +1,8 @@
 //! The protocol of the page and its worker.
 
 use crate::state::Servers;
-use agent_protocol::{About, Answer, DocumentKind, Request, Texts, Wanted, to_bytes};
+use agent_answer::DocumentKind;
+use agent_protocol::{About, Answer, Request, Texts, to_bytes};
 use agent_ui::editor::Editors;
 use agent_ui::worker::WorkerProtocol;
 use js_sys::Array;
@@ -15,7 +16,7 @@ const POLICY_WORKER: &str = "./engine/policy/worker.js";
 
 impl WorkerProtocol for Servers {
     /// The open views, and the id of the tenant.
-    type Wanted = (Wanted, Rc<str>);
+    type Wanted = (Request, Rc<str>);
     type About = About;
     type Answer = Answer;
 
@@ -33,12 +34,8 @@ impl WorkerProtocol for Servers {
             .then_some("Loading the policy evaluator… Until then, verdicts ignore the policy.")
     }
 
-    fn request(revision: u32, (wanted, _): &Self::Wanted) -> Vec<u8> {
-        to_bytes(&Request {
-            revision,
-            wanted: wanted.clone(),
-            texts: Texts::default(),
-        })
+    fn request((request, _): &Self::Wanted) -> Vec<u8> {
+        to_bytes(request)
     }
 
     fn add_texts(kind: DocumentKind, (_, tenant_id): &Self::Wanted, texts: &Array) {

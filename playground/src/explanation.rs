@@ -3,10 +3,11 @@
 use crate::answer::{nothing, table_head};
 use crate::state::{Page, Servers, explain};
 use crate::verdict::server_name;
-use agent_protocol::{
-    CandidateVerdict, Check, DocumentKind, Explanation, ExplanationRequest, HealthSwitch, Place,
-    Point, Requirement, ServerName, ToolEntry,
+use agent_answer::{
+    CandidateVerdict, Check, Code, DocumentKind, Explanation, HealthSwitch, Place, Position,
+    Requirement, ServerName, Span, ToolEntry,
 };
+use agent_protocol::ExplanationRequest;
 use agent_ui::answer::Sign;
 use agent_ui::dialog::close;
 use agent_ui::page::use_page;
@@ -86,7 +87,7 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
     let tool = explanation.tool.as_ref();
     let place = tool.map_or(server.place, |tool| tool.place);
     let reasons = explanation.reasons.iter();
-    let reasons = reasons.map(|it| html! { <li>{ reason(&it.code, &it.text) }</li> });
+    let reasons = reasons.map(|it| html! { <li>{ reason(it.code, &it.text) }</li> });
     let others = explanation.others.iter().map(|other| {
         let request = ExplanationRequest {
             requirement: explanation.requirement,
@@ -136,7 +137,7 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
 }
 
 fn is_policy(check: &Check) -> bool {
-    matches!(&*check.code, "POLICY_DENIED" | "POLICY_ERROR")
+    matches!(check.code, Code::PolicyDenied | Code::PolicyError)
 }
 
 /// Returns the lines of the policy that took part in the rejection of a tool, if it is rejected.
@@ -153,13 +154,13 @@ pub(crate) fn policy_lines(requirement: &Requirement, explanation: &Explanation)
 
 /// Returns the places of whole lines of the policy. Adjacent lines are one place.
 pub(crate) fn policy_places(lines: &[u32]) -> Vec<Place> {
-    let start = |line| Point { line, column: 1 };
     let runs = lines.chunk_by(|line, next| line + 1 == *next);
     runs.filter_map(|lines| {
         Some(Place {
             source: DocumentKind::Policy,
-            start: start(*lines.first()?),
-            end: start(*lines.last()? + 1),
+            span: Span::default(),
+            start: Position::line_start(*lines.first()?),
+            end: Position::line_start(*lines.last()? + 1),
         })
     })
     .collect()

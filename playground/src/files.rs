@@ -2,7 +2,7 @@
 
 use crate::answer::nothing;
 use crate::state::{Page, Servers};
-use agent_protocol::{DocumentKind, Drift, LockVerdict};
+use agent_answer::{DocumentKind, Drift, LockVerdict};
 use agent_ui::browser;
 use agent_ui::editor::Viewer;
 use agent_ui::page::use_page;
@@ -145,7 +145,7 @@ fn list(drifts: &[Drift], heading: &'static str, none: &'static str) -> Html {
         let subject = drift.category.as_ref().or(drift.capability.as_ref());
         html! {
             <li class={classes!(drift.widening.then_some("widening"))}>
-                { code(&drift.code) }{ " " }
+                { code(drift.code) }{ " " }
                 { for subject.map(|it| html! { <strong>{ format!("{it}: ") }</strong> }) }
                 { prose(&drift.text) }
                 if drift.widening { { " " }<span class="badge warning">{ "more access" }</span> }

@@ -1,6 +1,6 @@
 //! The funnel: the number of candidates that each check lets through.
 
-use agent_protocol::{Outcome, Requirement};
+use agent_answer::{Outcome, Requirement};
 use agent_ui::words::thousands;
 use yew::prelude::*;
 

@@ -2,7 +2,7 @@
 //! uses nothing of the page.
 
 use crate::example::Example;
-use agent_protocol::DocumentKind;
+use agent_answer::DocumentKind;
 
 macro_rules! text {
     ($folder:literal, $file:literal) => {

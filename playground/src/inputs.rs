@@ -2,7 +2,7 @@
 
 use crate::gallery;
 use crate::state::{Page, Servers, name_tenant};
-use agent_protocol::DocumentKind;
+use agent_answer::DocumentKind;
 use agent_ui::areas::Area;
 use agent_ui::content::{Document, Documents, Gallery, Layout};
 use serde_json::{Map, Value};

@@ -2,10 +2,9 @@
 
 use crate::inputs::Texts;
 use crate::state::{Page, Servers};
-use agent_protocol::{DocumentKind, Outcome, Verdict};
+use agent_answer::{DocumentKind, Outcome, Verdict};
 use agent_ui::answer::ENGINE;
 use agent_ui::content::Documents as _;
-use agent_ui::editor::file_name;
 use std::fmt::Write as _;
 
 /// Returns the inputs, the verdict and the version of the engine.
@@ -26,7 +25,7 @@ fn write(texts: &Texts, verdict: Option<&Verdict>, version: &str) -> String {
         };
         let required = matches!(kind, DocumentKind::Manifest | DocumentKind::Index);
         if required || !text.trim().is_empty() {
-            let (name, fence, text) = (file_name(kind), fence(text), text.trim_end_matches('\n'));
+            let (name, fence, text) = (kind.usual_name(), fence(text), text.trim_end_matches('\n'));
             // Writing to a string can't fail, here and below.
             let _ = writeln!(out, "### `{name}`\n\n{fence}{language}\n{text}\n{fence}\n");
         }
@@ -62,10 +61,10 @@ fn code(name: &str) -> String {
 fn write_verdict(out: &mut String, verdict: &Verdict) {
     for found in &verdict.diagnostics {
         let at = found.labels.first().map_or_else(String::new, |label| {
-            let (file, start) = (file_name(label.place.source), label.place.start);
-            format!(" ({file}:{}:{})", start.line, start.column)
+            let (file, start) = (label.place.source.usual_name(), label.place.start);
+            format!(" ({file}:{}:{})", start.line, start.utf16_column)
         });
-        let _ = writeln!(out, "- {} {}{at}", code(&found.code), found.message);
+        let _ = writeln!(out, "- {} {}{at}", code(found.code.name()), found.message);
     }
     for requirement in &verdict.requirements {
         let name = code(&requirement.name());
@@ -87,9 +86,9 @@ fn write_verdict(out: &mut String, verdict: &Verdict) {
 #[cfg(test)]
 mod tests {
     use super::{Texts, write};
-    use agent_protocol::{
-        Diagnostic, DocumentKind, Label, Outcome, Place, Point, Requirement, Selected, ServerName,
-        Severity, Verdict,
+    use agent_answer::{
+        Code, Diagnostic, DocumentKind, Label, Outcome, Place, Position, Requirement, Selected,
+        ServerName, Span, Verdict,
     };
 
     fn texts(texts: &[(DocumentKind, &str)]) -> Texts {
@@ -114,18 +113,20 @@ mod tests {
 
     #[test]
     fn the_verdict_names_problems_and_servers() {
-        let point = |line, column| Point { line, column };
+        let point = |line, column| Position {
+            line,
+            column,
+            utf16_column: column,
+        };
         let place = Place {
             source: DocumentKind::Manifest,
+            span: Span::default(),
             start: point(6, 17),
             end: point(6, 26),
         };
         let diagnostic = |labels| Diagnostic {
-            code: "UNSATISFIED".to_owned(),
-            severity: Severity::Error,
-            message: "no server is eligible for `b`".to_owned(),
             labels,
-            help: vec![],
+            ..Diagnostic::new(Code::Unsatisfied, "no server is eligible for `b`")
         };
         let requirement = |category: &str, outcome| Requirement {
             category: Some(category.to_owned()),
@@ -149,10 +150,7 @@ mod tests {
         });
         let verdict = Verdict {
             diagnostics: vec![
-                diagnostic(vec![Label {
-                    place,
-                    text: String::new(),
-                }]),
+                diagnostic(vec![Label::new(place, String::new())]),
                 diagnostic(vec![]),
             ],
             requirements: vec![

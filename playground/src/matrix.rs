@@ -9,7 +9,8 @@ mod row;
 use crate::answer::nothing;
 use crate::state::{Page, Servers, explain};
 use crate::verdict::tags;
-use agent_protocol::{ExplanationRequest, MatrixRow, Requirement};
+use agent_answer::{MatrixRow, Requirement};
+use agent_protocol::ExplanationRequest;
 use agent_ui::page::use_page;
 use filters::filters;
 use row::{Columns, Row, cell_at};
@@ -107,7 +108,7 @@ pub(crate) fn MatrixView() -> Html {
         first,
         base,
         names: seen.iter().map(|it| it.name()).collect(),
-        codes: checks.map(|check| check.code.clone()).collect(),
+        codes: checks.map(|check| check.code).collect(),
     });
     let rows = (matrix.offset..).zip(&matrix.rows).map(|(at, row)| {
         let tool = row.tool.as_deref().unwrap_or_default();

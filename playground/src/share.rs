@@ -8,7 +8,6 @@ use crate::state::{KEPT, Page, Servers};
 use agent_ui::answer::ENGINE;
 use agent_ui::browser;
 use agent_ui::content::Documents as _;
-use agent_ui::editor::file_name;
 use agent_ui::notice::Notice;
 use agent_ui::page::use_page;
 use wasm_bindgen_futures::spawn_local;
@@ -97,7 +96,7 @@ fn warnings(texts: &Texts) -> Vec<String> {
     let in_document = |kind| {
         let found = secrets::find(texts.get(kind)).into_iter();
         found.map(move |(line, secret)| {
-            format!("{}, line {line}: looks like {secret}", file_name(kind))
+            format!("{}, line {line}: looks like {secret}", kind.usual_name())
         })
     };
     Servers::kinds().flat_map(in_document).collect()
@@ -160,7 +159,7 @@ pub(crate) fn Share() -> Html {
 #[cfg(test)]
 mod tests {
     use super::{ENGINE_NAME, read};
-    use agent_protocol::DocumentKind;
+    use agent_answer::DocumentKind;
 
     /// Links that were made live on: every later version must read them.
     #[test]

@@ -5,10 +5,8 @@ use crate::explanation::policy_lines;
 use crate::inputs::Texts;
 use crate::share::Share;
 use crate::{markdown, share};
-use agent_protocol::{
-    Answer, Diagnostic, DocumentKind, ExplanationRequest, Filter, MatrixRequest, Requirement,
-    Verdict, Wanted,
-};
+use agent_answer::{Diagnostic, DocumentKind, Filter, Requirement, Verdict};
+use agent_protocol::{Answer, ExplanationRequest, MatrixRequest, Request};
 use agent_ui::browser::{self, focus, value_of};
 use agent_ui::content::{Content, Mark};
 use agent_ui::state::{Dialog, Pane};
@@ -67,7 +65,7 @@ pub(crate) struct Servers {
     problems: Rc<[Diagnostic]>,
     pub(crate) lock: History,
     pub(crate) resolution: History,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: Request,
     /// The last answer, without its verdict.
     pub(crate) views: Rc<Answer>,
     pub(crate) tab: Tab,
@@ -146,7 +144,7 @@ impl Content for Servers {
         ("Escape", "close the explanation or a dialog"),
     ];
 
-    fn wanted(&self) -> (Wanted, Rc<str>) {
+    fn wanted(&self) -> (Request, Rc<str>) {
         (self.wanted.clone(), Rc::clone(&self.tenant_id))
     }
 
@@ -192,14 +190,14 @@ impl Content for Servers {
         self.resolution = History::default();
         self.close_explanation();
         let matrix = self.wanted.matrix.take();
-        self.wanted = Wanted {
+        self.wanted = Request {
             matrix: matrix.map(|matrix| MatrixRequest {
                 filter: Filter::default(),
                 offset: 0,
                 ..matrix
             }),
             resolution: self.wanted.resolution,
-            ..Wanted::default()
+            ..Request::default()
         };
     }
 
@@ -313,10 +311,12 @@ impl Content for Servers {
 #[cfg(test)]
 mod tests {
     use super::{History, LIST_STEP, State, Tab, explain, name_tenant};
+    use agent_answer::{
+        CandidateVerdict, Constraints, DocumentKind, Explanation, Filter, Listed, Matrix, Place,
+        Position, Server, ServerName, Span, Supposed, Verdict,
+    };
     use agent_protocol::{
-        About, Answer, CandidateVerdict, Constraints, DocumentKind, Explanation,
-        ExplanationRequest, Filter, ListRequest, Listed, Matrix, MatrixRequest, Place, Point,
-        RejectedRequest, Server, ServerName, Supposed, Verdict, Wanted,
+        About, Answer, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request,
     };
     use agent_ui::areas::Area;
     use agent_ui::content::Documents as _;
@@ -542,10 +542,10 @@ mod tests {
                 let mut content = start().content;
                 content.open_tab(from);
                 content.open_tab(tab);
-                let wanted = Wanted {
+                let wanted = Request {
                     matrix,
                     resolution,
-                    ..Wanted::default()
+                    ..Request::default()
                 };
                 assert_eq!(
                     (content.tab, content.wanted),
@@ -607,9 +607,9 @@ mod tests {
             offset: 0,
             limit: 30,
         };
-        let wanted = Wanted {
+        let wanted = Request {
             matrix: Some(matrix),
-            ..Wanted::default()
+            ..Request::default()
         };
         assert_eq!(content.wanted, wanted);
         // The tab stays, and so does the last verdict until the next one.
@@ -622,7 +622,7 @@ mod tests {
             replace_all,
         ];
         let state = after(start(), &changes);
-        assert_eq!(state.content.wanted, Wanted::default());
+        assert_eq!(state.content.wanted, Request::default());
     }
 
     #[test]
@@ -714,7 +714,7 @@ mod tests {
 
     #[test]
     fn closing_an_explanation_removes_it_at_once_and_for_good() {
-        let point = Point { line: 1, column: 1 };
+        let point = Position::line_start(1);
         let server = Server {
             id: "a".to_owned(),
             version: "1".to_owned(),
@@ -727,6 +727,7 @@ mod tests {
             publisher: String::new(),
             place: Place {
                 source: DocumentKind::Index,
+                span: Span::default(),
                 start: point,
                 end: point,
             },

@@ -1,6 +1,6 @@
 //! The cost of the selected tools' definitions in a context window.
 
-use agent_protocol::Tokens;
+use agent_answer::Tokens;
 use agent_ui::words::{count, thousands};
 use yew::prelude::*;
 

@@ -4,10 +4,11 @@ use crate::explanation::policy_places;
 use crate::funnel::funnel;
 use crate::state::{Actor, LIST_STEP, Servers, explain};
 use crate::tokens::token_bar;
-use agent_protocol::{
-    Answer, ExplanationRequest, ListRequest, Listed, NearMiss, Outcome, PolicyDecision,
-    RejectedRequest, Requirement, Selected, SelectedTool, ServerName, Verdict, Wanted,
+use agent_answer::{
+    Code, Listed, NearMiss, Outcome, PolicyDecision, Requirement, Selected, SelectedTool,
+    ServerName, Verdict,
 };
+use agent_protocol::{Answer, ExplanationRequest, ListRequest, RejectedRequest, Request};
 use agent_ui::answer::{Sign, engine_status, headline};
 use agent_ui::content::Content as _;
 use agent_ui::dialog::close;
@@ -194,7 +195,7 @@ fn policy_decision(decision: &PolicyDecision) -> Html {
     let body = if let Some(error) = &decision.error {
         html! {
             <>
-                { code("POLICY_ERROR") }{ " The policy gave no answer: " }{ prose(error) }
+                { code(Code::PolicyError) }{ " The policy gave no answer: " }{ prose(error) }
                 { places(&decision.error_at) }
             </>
         }
@@ -211,7 +212,7 @@ fn policy_decision(decision: &PolicyDecision) -> Html {
 fn near_misses(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &str) -> Html {
     let items = nearest.iter().map(|near| {
         let reasons = near.reasons.iter();
-        let reasons = reasons.map(|it| html! { <li>{ reason(&it.code, &it.text) }</li> });
+        let reasons = reasons.map(|it| html! { <li>{ reason(it.code, &it.text) }</li> });
         html! {
             <li>
                 <p>{ server(actor, number, &near.server, near.tool.as_deref()) }</p>
@@ -224,7 +225,7 @@ fn near_misses(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &str) -> 
         if nearest.is_empty() {
             <p class="quiet">{ format!("The index has no {noun}s.") }</p>
         } else {
-            <h4>{ code("UNSATISFIED") }{ format!(" No {noun} is eligible. Nearest:") }</h4>
+            <h4>{ code(Code::Unsatisfied) }{ format!(" No {noun} is eligible. Nearest:") }</h4>
             <ol class="nearest">{ for items }</ol>
         }
     }
@@ -267,7 +268,7 @@ fn list<T>(
     heading: Html,
     listed: Option<&Listed<T>>,
     items: Html,
-    request: fn(&mut Wanted, Option<u32>),
+    request: fn(&mut Request, Option<u32>),
 ) -> Html {
     let shown = listed.map_or(0, |it| it.items.len() as u32);
     let rest = listed.map_or(0, |it| it.total) - shown;
@@ -304,7 +305,7 @@ fn rejected(props: &CardProps) -> Option<Html> {
     let heading = html! {
         <>
             { format!("{} held back: ", count(listed.total, noun(&props.requirement))) }
-            { for stage.map(|stage| code(&stage.code)) }
+            { for stage.map(|stage| code(stage.code)) }
         </>
     };
     Some(list(

@@ -3,7 +3,7 @@
 use crate::answer::{nothing, table_head};
 use crate::state::Servers;
 use crate::verdict::server_name;
-use agent_protocol::{Constraints, ServerName, Supposed, SupposedRequirement};
+use agent_answer::{Constraints, ServerName, Supposed, SupposedRequirement};
 use agent_ui::answer::Sign;
 use agent_ui::browser::value_of;
 use agent_ui::page::use_page;

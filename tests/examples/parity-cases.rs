@@ -1,4 +1,4 @@
-//! Writes what the engine answers on this machine, for the browser to be compared with.
+//! Writes the engine's answers on this machine, to compare the browser with.
 //!
 //! `parity-cases FILE`: a JSON list of cases, from the corpus and generated. `cargo xtask test`
 //! compiles it into `playground/worker/tests/browser.rs`.
@@ -11,10 +11,10 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use std::{env, fs};
 
-/// How many worlds are generated, besides the corpus.
+/// The number of generated worlds besides the corpus.
 const WORLDS: usize = 500;
 
-/// How many of them are large, so that the engine goes other ways.
+/// The number of large worlds, in which the engine takes other paths.
 const CROWDS: usize = 5;
 
 fn main() {
@@ -31,7 +31,7 @@ fn main() {
             )
         })
         .collect();
-    // The same ones each time: the browser's tests are compiled with them.
+    // The same worlds in every run: the browser's tests are compiled with them.
     let mut runner = TestRunner::deterministic();
     for number in 0..WORLDS {
         let world = if number < CROWDS {
@@ -47,7 +47,7 @@ fn main() {
     fs::write(path, json!(list).to_string()).expect("the file can be written");
 }
 
-/// None: the browser can't hold such a text, because it is not UTF-8.
+/// Returns `None` for a text that is not UTF-8, which the browser can't represent.
 fn case(name: &str, manifest: Vec<u8>, index: Vec<u8>) -> Option<Value> {
     let mut answers = native::resolve(&manifest, &index);
     Some(json!({

@@ -1,7 +1,7 @@
-//! A reader of compact explanations, which puts the full form together again.
+//! A reader of compact explanations, which restores the full form.
 //!
-//! The engine only writes the compact form. It is complete if what this reader makes of it is
-//! `agents.resolution.json`.
+//! The engine only writes the compact form. It is complete if this reader restores
+//! `agents.resolution.json` from it.
 
 use crate::files::{
     Agent, Answer, Capability, Constraints, Eligible, EligibleTool, File as _, Load, LostOn,
@@ -78,7 +78,7 @@ columns! {
 /// Returns the text of the full form.
 ///
 /// # Panics
-/// If the text is no compact explanation, or selects what its columns reject.
+/// If the text is not a compact explanation, or selects a server that its columns reject.
 #[must_use]
 pub fn expand(compact: &str) -> String {
     let compact: Compact = serde_json::from_str(compact).expect("a compact explanation");
@@ -265,7 +265,7 @@ impl Capabilities {
             let label = label.clone();
             reasons.push(Reason::ForbiddenAction { label });
         }
-        // Policy and health are asked only about what has none of these.
+        // Policy and health apply only to candidates without these reasons.
         if reasons.is_empty() {
             let denied = required.denied.iter().filter(|(denied, _)| *denied == tool);
             reasons.extend(denied.map(|(_, denial)| self.denials[*denial].clone()));

@@ -1,7 +1,7 @@
-//! Cases in files: inputs beside what is expected of them.
+//! Cases in files: inputs beside expected answers.
 //!
-//! With `AGENT_BLESS=1` in the environment what is found becomes what is expected. That says what
-//! the engine does, and not that it is right: the change is to be read before it is committed.
+//! With `AGENT_BLESS=1` in the environment the present answers become the expected ones. They show
+//! what the engine does, not that it is right: review the change before committing it.
 
 use crate::difference::difference;
 use crate::native::Answers;
@@ -16,7 +16,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The area, the verdict and what is special: `resolve/accept/two-versions-of-one-id`.
+    /// The area, the verdict and the subject: `resolve/accept/two-versions-of-one-id`.
     #[must_use]
     pub fn name(&self) -> String {
         let name = self.folder.strip_prefix(corpus()).unwrap_or(&self.folder);
@@ -26,7 +26,7 @@ impl Case {
             .join("/")
     }
 
-    /// Whether it lies in a folder `accept`, and not in a folder `reject`.
+    /// Returns whether the case is in a folder `accept`, not in a folder `reject`.
     #[must_use]
     pub fn accepted(&self) -> bool {
         let parent = self.folder.parent().and_then(Path::file_name);
@@ -37,20 +37,20 @@ impl Case {
         }
     }
 
-    /// The bytes of an input. None if there is no such file.
+    /// Returns the bytes of an input, or `None` if the file does not exist.
     #[must_use]
     pub fn input(&self, file: &str) -> Option<Vec<u8>> {
         fs::read(self.folder.join(file)).ok()
     }
 
-    /// The names of the files in the folder, sorted.
+    /// Returns the names of the files in the folder, sorted.
     #[must_use]
     pub fn files(&self) -> Vec<String> {
         names(&self.folder)
     }
 
-    /// Compare what was found with the files that hold what is expected: all of them have to be
-    /// there, and none besides the inputs and them.
+    /// Compares the answers with the files of expected answers: all of them must exist, and no
+    /// others besides the inputs.
     pub fn check(&self, inputs: &[&str], found: &[(&str, &str)], failures: &mut Failures) {
         let expected_files = found.iter().map(|(file, _)| *file);
         let known: Vec<_> = inputs.iter().copied().chain(expected_files).collect();
@@ -75,17 +75,17 @@ impl Case {
     }
 }
 
-/// What went wrong with which case.
+/// The failures of cases.
 #[derive(Debug, Default)]
 pub struct Failures(Vec<String>);
 
 impl Failures {
-    /// Note a failure.
+    /// Adds a failure.
     pub fn add(&mut self, case: &str, what: impl AsRef<str>) {
         self.0.push(format!("{case}: {}", what.as_ref()));
     }
 
-    /// Compare a text with the file that holds what is expected, or bless it.
+    /// Compares a text with the file of the expected text, or blesses it.
     pub fn compare(&mut self, name: &str, path: &Path, found: &str) {
         match fs::read_to_string(path) {
             Ok(expected) if expected == found => {}
@@ -101,26 +101,26 @@ impl Failures {
         }
     }
 
-    /// Fail if anything did.
+    /// Ends the test.
     ///
     /// # Panics
-    /// If anything did.
+    /// If there is a failure.
     pub fn finish(self) {
         let count = self.0.len();
         assert!(count == 0, "{count} failures\n\n{}", self.0.join("\n"));
     }
 }
 
-/// Whether expectations are to be written and not to be met.
+/// Returns whether to write the expected answers instead of comparing them.
 #[must_use]
 pub fn blessing() -> bool {
     env::var_os("AGENT_BLESS").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// The cases below a folder of the corpus, such as `resolve`, sorted by name.
+/// Returns the cases below a folder of the corpus, such as `resolve`, sorted by name.
 ///
 /// # Panics
-/// If there are none: a corpus that is not found must not pass.
+/// If there are no cases: a missing corpus must not pass.
 #[must_use]
 pub fn cases(area: &str) -> Vec<Case> {
     let folder = corpus().join(area);
@@ -147,16 +147,16 @@ pub fn cases(area: &str) -> Vec<Case> {
     cases
 }
 
-/// The folder of all cases.
+/// Returns the folder of all cases.
 #[must_use]
 pub fn corpus() -> PathBuf {
     root().join("tests/corpus")
 }
 
-/// A file of expected answers that is a part of the answers.
+/// Returns one of several answers.
 ///
 /// # Panics
-/// If there is no such answer.
+/// If the answer does not exist.
 #[must_use]
 pub fn answer<'a>(answers: &'a Answers, name: &str) -> &'a str {
     answers

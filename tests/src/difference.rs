@@ -1,15 +1,15 @@
-//! What differs between two texts, to be printed.
+//! The difference between two texts, for printing.
 
 use std::fmt::Write as _;
 
-/// How many equal lines are shown before and behind the first difference.
+/// The number of equal lines shown before and after the difference.
 const CONTEXT: usize = 3;
 
-/// How many lines of a difference are shown.
+/// The number of shown lines of a difference.
 const SHOWN: usize = 40;
 
-/// None if the texts are equal, otherwise the lines between their common beginning and their
-/// common end: `-` what is expected, `+` what is there.
+/// Returns `None` for equal texts, otherwise the lines between their common beginning and their
+/// common end: `-` marks expected lines, `+` marks present ones.
 #[must_use]
 pub fn difference(expected: &str, found: &str) -> Option<String> {
     if expected == found {
@@ -22,7 +22,7 @@ pub fn difference(expected: &str, found: &str) -> Option<String> {
     let mut out = format!("line {}:\n", before + 1);
     let mut show = |mark: char, lines: &[&str]| {
         for line in lines.iter().take(SHOWN) {
-            // White space and line ends count, so that they have to be seen.
+            // White space and line ends count, so they must be visible.
             let line = line.replace('\r', "\\r").replace('\n', "\\n");
             let _ = writeln!(out, "  {mark} {line}");
         }

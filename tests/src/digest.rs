@@ -1,22 +1,22 @@
-//! Digests of trees, made without the engine.
+//! Digests of trees, computed without the engine.
 
 use crate::text::Tree;
 use sha2::{Digest, Sha256};
 
-/// The SHA-256 of a text, in lower-case hexadecimal digits.
+/// Returns the SHA-256 of a text in lower-case hexadecimal digits.
 #[must_use]
 pub fn sha256(text: &str) -> String {
     let digest = Sha256::digest(text);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// `sha256-` and the base64 of the SHA-256 of the canonical form.
+/// Returns `sha256-` and the base64 of the SHA-256 of the canonical form.
 #[must_use]
 pub fn integrity(tree: &Tree) -> String {
     format!("sha256-{}", base64(&Sha256::digest(canonical(tree))))
 }
 
-/// RFC 8785.
+/// Returns the canonical form of RFC 8785.
 fn canonical(tree: &Tree) -> String {
     match tree {
         Tree::Bool(value) => value.to_string(),

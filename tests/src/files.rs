@@ -1,29 +1,29 @@
 //! The types of `agents.lock` and `agents.resolution.json`, written from the specification and
 //! not from the engine.
 //!
-//! The JSON Schemas in `schemas/` are made of them. What the engine writes has to be read by them
-//! without a key left over and, written again by `serde_json`, to be the same bytes: the fields
-//! stand in the order of their names, which is the order of keys in the files.
+//! They generate the JSON Schemas in `schemas/`. They must read every output of the engine
+//! without unknown keys, and `serde_json` must write the same bytes from them: the fields
+//! are in the order of their names, which is the order of keys in the files.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, json_schema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 
-/// A file that has a schema.
+/// A file with a schema.
 pub trait File: Serialize + DeserializeOwned + JsonSchema {
     /// The name of the file.
     const NAME: &'static str;
 
-    /// Read a file.
+    /// Reads a file.
     ///
     /// # Errors
-    /// What of it these types don't know.
+    /// If these types do not know a part of it.
     fn read(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
 
-    /// Write a file.
+    /// Writes a file.
     #[must_use]
     fn write(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("it has no maps");
@@ -31,7 +31,7 @@ pub trait File: Serialize + DeserializeOwned + JsonSchema {
         text
     }
 
-    /// The JSON Schema, as the file in `schemas/` holds it.
+    /// Returns the JSON Schema of the file in `schemas/`.
     #[must_use]
     fn schema() -> String {
         let generator = SchemaSettings::draft2020_12().into_generator();
@@ -50,7 +50,7 @@ impl File for Resolution {
     const NAME: &'static str = "agents.resolution.json";
 }
 
-/// What `agent match --format json` prints.
+/// The output of `agent match --format json`.
 impl File for Match {
     const NAME: &'static str = "match.json";
 }
@@ -66,41 +66,41 @@ macro_rules! file_types {
 }
 
 file_types! {
-    /// `agents.lock`: which servers an agent may use, and with which scopes. Written by
+    /// `agents.lock`: the servers and tools an agent may use, with their scopes. Written by
     /// `agent resolve`, not by hand.
     struct Lock {
-        /// The agent that the lock is for.
+        /// The agent of the lock.
         pub agent: Agent,
         /// `constraints.actions.forbid` of the manifest: sorted, without duplicates.
         #[schemars(schema_with = "names")]
         pub forbid: Vec<String>,
-        /// The format.
+        /// The version of the format.
         #[schemars(range(min = 1, max = 1))]
         pub lock_version: u32,
         /// One for each requirement: those for a category sorted by category, then scopes, then
-        /// id; behind them those for a capability, sorted by verb, resource, constraints, id,
+        /// id; then those for a capability, sorted by verb, resource, constraints, id,
         /// version, tool, load.
         pub selections: Vec<Locked>,
     }
 
-    /// Who an agent is.
+    /// The identity of an agent.
     struct Agent {
         /// `name` of the manifest.
         #[schemars(schema_with = "name")]
         pub name: String,
-        /// `version` of the manifest, by its source text.
+        /// The source text of `version` in the manifest.
         #[schemars(schema_with = "name")]
         pub version: String,
     }
 
     /// The tool that was selected for a capability.
     struct ToolSelection {
-        /// The capability that is required.
+        /// The required capability.
         pub capability: Capability,
         /// `sha256-` and the base64 of the SHA-256 of the RFC 8785 form of the tool's definition.
         #[schemars(regex(pattern = "^sha256-[A-Za-z0-9+/]{43}=$"))]
         pub definition: String,
-        /// Where the server is reached.
+        /// The server's endpoint.
         #[schemars(schema_with = "name")]
         pub endpoint: String,
         /// SHA-256 of `id@version|endpoint|`, in lower-case hexadecimal digits.
@@ -113,7 +113,7 @@ file_types! {
         /// entry in the index.
         #[schemars(regex(pattern = "^sha256-[A-Za-z0-9+/]{43}=$"))]
         pub integrity: String,
-        /// When the definition is shown to the agent.
+        /// When the agent sees the definition.
         pub load: Load,
         /// Empty: a capability has no scopes.
         #[schemars(schema_with = "no_names")]
@@ -126,25 +126,25 @@ file_types! {
         pub version: String,
     }
 
-    /// What a tool is required to do, or is locked for.
+    /// A required or locked capability.
     struct Capability {
-        /// Within which limits: sorted, without duplicates.
+        /// The constraints: sorted, without duplicates.
         #[schemars(schema_with = "names")]
         pub constraints: Vec<String>,
-        /// To what.
+        /// The resource the verb applies to.
         #[schemars(schema_with = "name")]
         pub resource: String,
-        /// What is done.
+        /// The verb.
         #[schemars(schema_with = "verb")]
         pub verb: String,
     }
 
     /// The server that was selected for a category.
     struct Selection {
-        /// The category that is required.
+        /// The required category.
         #[schemars(schema_with = "name")]
         pub category: String,
-        /// Where the server is reached.
+        /// The server's endpoint.
         #[schemars(schema_with = "name")]
         pub endpoint: String,
         /// SHA-256 of `id@version|endpoint|scope,scope,…`, in lower-case hexadecimal digits.
@@ -157,7 +157,7 @@ file_types! {
         /// entry in the index.
         #[schemars(regex(pattern = "^sha256-[A-Za-z0-9+/]{43}=$"))]
         pub integrity: String,
-        /// The permissions that are required: sorted, without duplicates.
+        /// The required permissions: sorted, without duplicates.
         #[schemars(schema_with = "names")]
         pub scopes: Vec<String>,
         /// The server's version.
@@ -165,11 +165,11 @@ file_types! {
         pub version: String,
     }
 
-    /// `agents.resolution.json`: for every requirement, what became of every server.
+    /// `agents.resolution.json`: the decision on every server for every requirement.
     struct Resolution {
-        /// The agent that the explanation is for.
+        /// The agent of the explanation.
         pub agent: Agent,
-        /// The constraints that it was decided under.
+        /// The constraints of the decision.
         pub constraints: Constraints,
         /// In the order of the manifest: those of `requires.mcp`, then those of
         /// `requires.capabilities`, then those of the task.
@@ -178,9 +178,9 @@ file_types! {
         pub satisfied: bool,
     }
 
-    /// What `agent match --format json` prints: as `agents.resolution.json`, of a task.
+    /// The output of `agent match --format json`: like `agents.resolution.json`, for a task.
     struct Match {
-        /// The constraints that it was decided under: those of the manifest, if there is one.
+        /// The constraints of the decision: those of the manifest, if there is one.
         pub constraints: Constraints,
         /// Those of the manifest, then those of the task, in file order.
         pub requirements: Vec<ToolRequirement>,
@@ -215,23 +215,23 @@ file_types! {
         pub sensitivity: Option<String>,
     }
 
-    /// A requirement of a capability and its answer. Every tool of every server is selected,
+    /// A required capability and its outcome. Every tool of every server is selected,
     /// eligible or rejected.
     struct ToolRequirement {
-        /// The capability that is required.
+        /// The required capability.
         pub capability: Capability,
-        /// The tools that would have done as well, sorted by id, version, tool.
+        /// The other eligible tools, sorted by id, version, tool.
         pub eligible: Vec<EligibleTool>,
-        /// When the definition is shown to the agent.
+        /// When the agent sees the definition.
         pub load: Load,
-        /// The tools that won't do, sorted by id, version, tool, and every server without tools.
+        /// The rejected tools, sorted by id, version, tool, and every server without tools.
         pub rejected: Vec<RejectedTool>,
         /// `null` if no tool is eligible.
         #[serde(deserialize_with = "nullable")]
         pub selected: Option<SelectedTool>,
     }
 
-    /// A tool that would have done, and lost against the selected one.
+    /// An eligible tool that lost to the selected one.
     struct EligibleTool {
         /// The server's id.
         #[schemars(schema_with = "name")]
@@ -246,7 +246,7 @@ file_types! {
         pub version: String,
     }
 
-    /// The rules by which one of several eligible tools is selected, in their order.
+    /// The rules that select one of several eligible tools, in their order.
     #[derive(Copy, PartialOrd, Ord)]
     enum Preference {
         /// The selected one has the higher priority.
@@ -259,15 +259,15 @@ file_types! {
         Tool,
     }
 
-    /// A tool that won't do, or a server without tools.
+    /// A rejected tool, or a server without tools.
     struct RejectedTool {
         /// The server's id.
         #[schemars(schema_with = "name")]
         pub id: String,
-        /// All of them, in the order of the checks.
+        /// All reasons, in the order of the checks.
         #[schemars(length(min = 1, max = 5))]
         pub reasons: Vec<Reason>,
-        /// The tool; `null` for a server that has none.
+        /// The tool; `null` for a server without tools.
         #[serde(deserialize_with = "nullable")]
         #[schemars(schema_with = "name_or_null")]
         pub tool: Option<String>,
@@ -276,12 +276,12 @@ file_types! {
         pub version: String,
     }
 
-    /// The tool that was selected.
+    /// The selected tool.
     struct SelectedTool {
-        /// As in the lock.
+        /// The same as in the lock.
         #[schemars(regex(pattern = "^sha256-[A-Za-z0-9+/]{43}=$"))]
         pub definition: String,
-        /// As in the lock.
+        /// The same as in the lock.
         #[schemars(regex(pattern = "^[0-9a-f]{64}$"))]
         pub hash: String,
         /// The server's id.
@@ -295,25 +295,25 @@ file_types! {
         pub version: String,
     }
 
-    /// A requirement of a category and its answer. Every server of the index is selected, eligible
+    /// A required category and its outcome. Every server of the index is selected, eligible
     /// or rejected.
     struct Requirement {
-        /// The category that is required.
+        /// The required category.
         #[schemars(schema_with = "name")]
         pub category: String,
-        /// The servers that would have done as well, sorted by id, then version.
+        /// The other eligible servers, sorted by id, then version.
         pub eligible: Vec<Eligible>,
-        /// The permissions that are required: sorted, without duplicates.
+        /// The required permissions: sorted, without duplicates.
         #[schemars(schema_with = "names")]
         pub permissions: Vec<String>,
-        /// The servers that won't do, sorted by id, then version.
+        /// The rejected servers, sorted by id, then version.
         pub rejected: Vec<Rejected>,
         /// `null` if no server is eligible.
         #[serde(deserialize_with = "nullable")]
         pub selected: Option<Selected>,
     }
 
-    /// A server that would have done, and lost against the selected one.
+    /// An eligible server that lost to the selected one.
     struct Eligible {
         /// The server's id.
         #[schemars(schema_with = "name")]
@@ -325,7 +325,7 @@ file_types! {
         pub version: String,
     }
 
-    /// The rules by which one of several eligible servers is selected, in their order.
+    /// The rules that select one of several eligible servers, in their order.
     enum LostOn {
         /// The selected one is signed, this one is not.
         Signed,
@@ -335,12 +335,12 @@ file_types! {
         Version,
     }
 
-    /// A server that won't do.
+    /// A rejected server.
     struct Rejected {
         /// The server's id.
         #[schemars(schema_with = "name")]
         pub id: String,
-        /// All of them, in the order of the checks.
+        /// All reasons, in the order of the checks.
         #[schemars(length(min = 1, max = 5))]
         pub reasons: Vec<Reason>,
         /// The server's version.
@@ -348,9 +348,9 @@ file_types! {
         pub version: String,
     }
 
-    /// The server that was selected.
+    /// The selected server.
     struct Selected {
-        /// As in the lock.
+        /// The same as in the lock.
         #[schemars(regex(pattern = "^[0-9a-f]{64}$"))]
         pub hash: String,
         /// The server's id.
@@ -362,7 +362,7 @@ file_types! {
     }
 }
 
-/// When the definition of a tool is shown to the agent.
+/// When the agent sees the definition of a tool.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -370,11 +370,11 @@ file_types! {
 pub enum Load {
     /// From the start.
     Essential,
-    /// When it is asked for.
+    /// On request.
     OnDemand,
 }
 
-/// What was selected: a server for a category, or a tool for a capability.
+/// A selection: a server for a category, or a tool for a capability.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Locked {
@@ -384,7 +384,7 @@ pub enum Locked {
     Capability(ToolSelection),
 }
 
-/// A requirement and its answer.
+/// A requirement and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Answer {
@@ -395,7 +395,7 @@ pub enum Answer {
 }
 
 impl Resolution {
-    /// The requirements of categories.
+    /// Returns the required categories.
     pub fn categories(&self) -> impl Iterator<Item = &Requirement> {
         self.requirements.iter().filter_map(|answer| match answer {
             Answer::Category(requirement) => Some(requirement),
@@ -403,7 +403,7 @@ impl Resolution {
         })
     }
 
-    /// The requirements of capabilities.
+    /// Returns the required capabilities.
     pub fn capabilities(&self) -> impl Iterator<Item = &ToolRequirement> {
         self.requirements.iter().filter_map(|answer| match answer {
             Answer::Category(_) => None,
@@ -413,7 +413,7 @@ impl Resolution {
 }
 
 impl Lock {
-    /// The selections for categories.
+    /// Returns the selections for categories.
     pub fn categories(&self) -> impl Iterator<Item = &Selection> {
         self.selections.iter().filter_map(|locked| match locked {
             Locked::Category(selection) => Some(selection),
@@ -421,7 +421,7 @@ impl Lock {
         })
     }
 
-    /// The selections for capabilities.
+    /// Returns the selections for capabilities.
     pub fn capabilities(&self) -> impl Iterator<Item = &ToolSelection> {
         self.selections.iter().filter_map(|locked| match locked {
             Locked::Category(_) => None,
@@ -430,80 +430,80 @@ impl Lock {
     }
 }
 
-/// Why a server or a tool won't do, with the values that were compared.
+/// A reason against a server or a tool, with the compared values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "code", deny_unknown_fields, rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Reason {
     /// It does not offer the category.
     MissingCategory {
-        /// The categories that it offers: sorted, without duplicates.
+        /// The offered categories: sorted, without duplicates.
         #[schemars(schema_with = "names")]
         offered: Vec<String>,
     },
     /// It does not support a permission.
     MissingScope {
-        /// The permissions that it does not support: sorted, without duplicates.
+        /// The missing permissions: sorted, without duplicates.
         #[schemars(schema_with = "some_names")]
         missing: Vec<String>,
     },
-    /// It keeps data elsewhere.
+    /// It keeps data outside the required residency.
     ResidencyMismatch {
-        /// Where it keeps data: sorted, without duplicates.
+        /// The residencies of the server: sorted, without duplicates.
         #[schemars(schema_with = "residencies")]
         offered: Vec<String>,
-        /// Where data has to stay.
+        /// The required residency.
         #[schemars(schema_with = "residency")]
         required: String,
     },
-    /// It may not hold data that sensitive.
+    /// Its sensitivity limit is below the required level.
     SensitivityExceeded {
-        /// Up to which sensitivity it may.
+        /// The sensitivity limit of the server.
         #[schemars(schema_with = "sensitivity")]
         offered: String,
-        /// How sensitive the data is.
+        /// The required sensitivity.
         #[schemars(schema_with = "sensitivity")]
         required: String,
     },
     /// It is not signed, and signatures are required.
     UnsignedNotAllowed {
-        /// Who published it.
+        /// The publisher of the server.
         #[schemars(schema_with = "name")]
         publisher: String,
     },
     /// The tool does not advertise the capability.
     MissingCapability {
-        /// What it advertises, as `verb:resource`: sorted, without duplicates.
+        /// The advertised capabilities as `verb:resource`: sorted, without duplicates.
         #[schemars(schema_with = "names")]
         offered: Vec<String>,
     },
     /// The tool advertises the capability without all constraints.
     ConstraintUnmet {
-        /// What the nearest of its capabilities lacks: sorted, without duplicates.
+        /// The missing constraints of its nearest capability: sorted, without duplicates.
         #[schemars(schema_with = "some_names")]
         missing: Vec<String>,
     },
     /// The tool is forbidden.
     ForbiddenAction {
-        /// By this label.
+        /// The forbidding label.
         #[schemars(schema_with = "name")]
         label: String,
     },
     /// The policy does not allow the tool.
     PolicyDenied {
-        /// Why, in the words of the policy; `null` if it says nothing.
+        /// The reason in the words of the policy; `null` without one.
         #[serde(deserialize_with = "nullable")]
         #[schemars(schema_with = "text_or_null")]
         reason: Option<String>,
     },
-    /// The policy gave no answer.
+    /// The policy returned no decision.
     PolicyError {
-        /// Why not.
+        /// The error.
         #[schemars(schema_with = "policy_error")]
         reason: String,
     },
     /// The server is not healthy.
     HealthVeto {
-        /// How it does; `null` if the snapshot does not know it.
+        /// The status of the server; `null` if the snapshot does not list it.
         #[serde(deserialize_with = "nullable")]
         #[schemars(schema_with = "status_or_null")]
         status: Option<String>,
@@ -511,7 +511,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The code.
+    /// Returns the code.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -530,18 +530,18 @@ impl Reason {
     }
 }
 
-/// The name of the file that holds the schema of `file`.
+/// Returns the name of the file with the schema of `file`.
 #[must_use]
 pub fn schema_name(file: &str) -> Cow<'_, str> {
     format!("{}.schema.json", file.trim_end_matches(".json")).into()
 }
 
-/// A value that may be null, and may not be left out.
+/// A value that may be null but must be present.
 fn nullable<'d, T: Deserialize<'d>, D: Deserializer<'d>>(from: D) -> Result<Option<T>, D::Error> {
     Option::deserialize(from)
 }
 
-/// Every field stands in the file, absent values as null or empty.
+/// Makes every field required: the file has absent values as null or empty.
 fn require_all(schema: &mut Schema) {
     let keys = schema
         .get("properties")

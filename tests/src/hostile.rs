@@ -1,4 +1,4 @@
-//! Inputs that no file in a repository should hold: bytes that git, editors or reviewers would
+//! Inputs that no file in a repository should contain: bytes that git, editors or reviewers would
 //! mangle, and inputs of many megabytes.
 //!
 //! The cases are in `tests/hostile`, one file for each kind of input. A case has two lines:
@@ -17,7 +17,7 @@
 //! | `old → new` | the base document of the kind, with `new` in place of the first `old` |
 //! | `@frame text` | the recipe of the frame, with the text in place of `‹text›` |
 //!
-//! In texts `¶` is a line end. Directives stand between `‹` and `›`:
+//! In texts `¶` is a line end. `‹` and `›` enclose directives:
 //!
 //! | directive | bytes |
 //! |---|---|
@@ -37,19 +37,19 @@ use agent_lower::Notation;
 use std::collections::HashMap;
 use std::io::Write as _;
 
-/// An input and what is expected of it.
+/// An input with its expected diagnostics.
 pub struct Hostile {
-    /// What is special about it.
+    /// The name of the case.
     pub name: &'static str,
-    /// What it is.
+    /// The kind of the input.
     pub kind: Kind,
-    /// How it is made, without frames.
+    /// The recipe, with expanded frames.
     recipe: String,
     /// Every diagnostic, in order: code, line and column.
     pub expected: Vec<(Code, u32, u32)>,
 }
 
-/// What an input is.
+/// The kind of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `agents.md`
@@ -84,13 +84,13 @@ impl Hostile {
         replaced(base, &old, &made(new))
     }
 
-    /// Returns what the engine says of the input.
+    /// Returns the engine's diagnostics of the input.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.diagnostics_of(self.bytes())
     }
 
-    /// Returns what the engine says of [`Self::bytes`].
+    /// Returns the engine's diagnostics of [`Self::bytes`].
     #[must_use]
     pub fn diagnostics_of(&self, bytes: Vec<u8>) -> Vec<Diagnostic> {
         fn of<T>(lowered: lower::Lowered<T>) -> Vec<Diagnostic> {
@@ -100,13 +100,13 @@ impl Hostile {
                         checked
                             .warnings
                             .iter()
-                            .all(|w| w.severity() == Severity::Warning)
+                            .all(|w| w.severity == Severity::Warning)
                     );
                     checked.warnings
                 }
                 Err(found) => {
                     assert!(
-                        found.iter().any(|d| d.severity() == Severity::Error),
+                        found.iter().any(|d| d.severity == Severity::Error),
                         "{found:?}"
                     );
                     found
@@ -211,7 +211,7 @@ fn diagnostics(text: &str) -> Vec<(Code, u32, u32)> {
     found
 }
 
-/// Puts frames in the place of their names.
+/// Replaces the names of frames by the frames.
 fn framed(recipe: &str, frames: &HashMap<&str, &str>) -> String {
     let frame = |named: &str| {
         let (name, text) = named.split_once(' ').unwrap_or((named, ""));
@@ -231,7 +231,7 @@ fn framed(recipe: &str, frames: &HashMap<&str, &str>) -> String {
     out + rest
 }
 
-/// Returns the inside of the directive that a text begins with, and what is behind it.
+/// Returns the content of the directive at the beginning of a text, and the rest.
 fn directive(text: &str) -> (&str, &str) {
     let mut depth = 0;
     let end = text.find(|c| {
@@ -242,7 +242,7 @@ fn directive(text: &str) -> (&str, &str) {
     (&text['‹'.len_utf8()..end], &text[end + '›'.len_utf8()..])
 }
 
-/// Appends the bytes of a text. `number` is that of the innermost repetition.
+/// Appends the bytes of a text. `number` counts the innermost repetition.
 fn expand(text: &str, base: &str, number: Option<usize>, out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = rest.find(['‹', '¶', '#']) {
@@ -299,7 +299,7 @@ fn perform(directive: &str, base: &str, number: Option<usize>, out: &mut Vec<u8>
     }
 }
 
-/// Appends a text so often as `count` says.
+/// Appends a text `count` times.
 fn repeat(count: &str, unit: &str, base: &str, number: Option<usize>, out: &mut Vec<u8>) {
     let mut words = count.split(' ');
     let count = match words.next() {

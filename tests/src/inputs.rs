@@ -1,10 +1,10 @@
-//! The texts that are given together.
+//! The texts of one question.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::slice;
 
-/// A manifest, an index and evaluation context. Any of them may be invalid.
+/// A manifest, an index and the evaluation context. Any of them may be invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inputs {
     /// `agents.md`. None: a task alone is matched.
@@ -15,11 +15,11 @@ pub struct Inputs {
     pub task: Option<Given>,
     /// The configuration of tenants.
     pub tenant: Option<Given>,
-    /// Which of them is meant.
+    /// The id of the tenant.
     pub tenant_id: Option<String>,
     /// The snapshot of health.
     pub health: Option<Given>,
-    /// What a policy is told besides.
+    /// The context of a policy.
     pub context: Option<Given>,
 }
 
@@ -28,12 +28,12 @@ pub struct Inputs {
 pub struct Given {
     /// The text.
     pub bytes: Vec<u8>,
-    /// Its name ends in `.json`.
+    /// Whether its name ends in `.json`.
     pub json: bool,
 }
 
 impl Given {
-    /// A text that says by itself what it is.
+    /// Returns a text whose notation follows from its content.
     pub fn text(text: impl Into<Vec<u8>>) -> Self {
         Self {
             bytes: text.into(),
@@ -43,7 +43,7 @@ impl Given {
 }
 
 impl Inputs {
-    /// All of them, to be printed.
+    /// Returns all texts for printing.
     #[must_use]
     pub fn texts(&self) -> String {
         let parts = [
@@ -63,10 +63,10 @@ impl Inputs {
 }
 
 /// Returns the subjects of an explanation: each category, capability and server, a few tools, and
-/// words that are spelled nearly so.
+/// misspelled names.
 ///
 /// # Panics
-/// If it is no explanation.
+/// If the text is not an explanation.
 #[must_use]
 pub fn subjects(resolution: &str) -> BTreeSet<String> {
     let resolution: Value = serde_json::from_str(resolution).expect("an explanation");

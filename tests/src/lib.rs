@@ -1,20 +1,20 @@
-//! What the tests of the whole have in common.
+//! The shared code of the integration tests.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | [`compact`] | a reader of compact explanations |
-//! | [`corpus`] | cases in files beside what is expected of them |
-//! | [`hostile`] | inputs that no file in a repository can hold, with what is expected of them |
-//! | [`inputs`] | the texts that are given together |
-//! | [`policy`] | policies that are plain functions |
+//! | [`corpus`] | cases in files beside expected answers |
+//! | [`hostile`] | inputs that no file in a repository can contain, with their expected diagnostics |
+//! | [`inputs`] | the texts of one question |
+//! | [`policy`] | policies as plain functions |
 //! | [`world`] | small generated manifests and indexes, and their texts in any spelling |
-//! | [`oracle`] | the rules of the resolver, written a second time to be read |
-//! | [`files`] | the types of the files, of which the JSON Schemas are made |
-//! | [`native`] | all that the engine answers |
+//! | [`oracle`] | the rules of the resolver, written a second time for readers |
+//! | [`files`] | the types of the files, which generate the JSON Schemas |
+//! | [`native`] | all answers of the engine |
 //! | [`plan`] | the cases of sequential plans |
-//! | [`text`] | trees, written in any spelling that must not matter |
-//! | [`digest`] | the digest of an entry, made without the engine |
-//! | [`difference`] | what differs, to be printed |
+//! | [`text`] | trees, rendered in any equivalent spelling |
+//! | [`digest`] | the digest of an entry, computed without the engine |
+//! | [`difference`] | differences for printing |
 
 pub mod compact;
 pub mod corpus;
@@ -32,7 +32,7 @@ pub mod world;
 
 use std::path::{Path, PathBuf};
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 #[must_use]
 pub fn root() -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));

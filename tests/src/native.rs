@@ -1,4 +1,4 @@
-//! All that the engine answers, called as a library.
+//! All answers of the engine, called as a library.
 
 use crate::inputs::{Given, Inputs, subjects};
 use crate::plan::PlanInputs;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// Texts by the name of the view.
 pub type Answers = BTreeMap<String, String>;
 
-/// All that is answered to a manifest and an index.
+/// Returns all answers to a manifest and an index.
 #[must_use]
 pub fn resolve(manifest: &[u8], index: &[u8]) -> Answers {
     let mut answers = Answers::new();
@@ -53,21 +53,21 @@ pub fn resolve(manifest: &[u8], index: &[u8]) -> Answers {
     answers
 }
 
-/// Inputs that were read.
+/// Validated inputs.
 #[derive(Debug, Clone)]
 pub struct Read {
     /// The manifest, if there is one.
     pub manifest: Option<Arc<Manifest>>,
     /// The index.
     pub index: Arc<Index>,
-    /// The rest.
+    /// The evaluation context.
     pub evaluation_context: EvaluationContext,
-    /// The warnings of all of them.
+    /// The warnings about all inputs.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Read {
-    /// Decide on a manifest. There has to be one.
+    /// Resolves the manifest, which must exist.
     #[must_use]
     pub fn resolution(&self) -> Resolution {
         let manifest = self.manifest.clone().expect("a manifest");
@@ -78,7 +78,7 @@ impl Read {
         )
     }
 
-    /// Decide on capabilities alone.
+    /// Matches the capabilities alone.
     #[must_use]
     pub fn matching(&self) -> Matching {
         let (manifest, index) = (self.manifest.clone(), Arc::clone(&self.index));
@@ -86,10 +86,10 @@ impl Read {
     }
 }
 
-/// Read everything, and set a policy beside it.
+/// Reads all inputs and adds a policy.
 ///
 /// # Errors
-/// Every problem of every input, or what the manifest forbids and the task requires.
+/// Every problem of every input, or the actions that the task requires and the manifest forbids.
 pub fn read(
     inputs: &Inputs,
     policy: Option<Arc<dyn PolicyEngine>>,
@@ -159,8 +159,8 @@ fn checked<T>(lowered: Lowered<T>, found: &mut Vec<Diagnostic>, refused: &mut bo
     }
 }
 
-/// What a policy makes of a task or a manifest: the explanation, and what the policy says in vain.
-/// The inputs have to be valid.
+/// Returns the explanation of a task or a manifest under a policy, and the policy's dead and unused
+/// rules. The inputs must be valid.
 #[must_use]
 pub fn governed(inputs: &Inputs, rego: &[u8]) -> Answers {
     let rego = match policy::read(rego.to_vec()) {
@@ -186,7 +186,7 @@ pub fn governed(inputs: &Inputs, rego: &[u8]) -> Answers {
     answers
 }
 
-/// What became of the tests of a policy: a line for each, or the problems.
+/// Returns one line for each test of a policy, or the problems.
 #[must_use]
 pub fn policy_tests(rego: &[u8], tests: &[u8]) -> Answers {
     match policy::test(rego.to_vec(), tests.to_vec()) {
@@ -201,7 +201,7 @@ pub fn policy_tests(rego: &[u8], tests: &[u8]) -> Answers {
     }
 }
 
-/// What of a lock is exposed, or why nothing is.
+/// Returns the exposed tools of a lock, or the problems.
 ///
 /// # Panics
 /// If one of the two is invalid.
@@ -220,7 +220,7 @@ pub fn exposed(lock: &[u8], index: &[u8]) -> Answers {
     }
 }
 
-/// The answer to a one-call plan.
+/// Returns the answer to a one-call plan.
 ///
 /// # Panics
 /// If the index or the lock is invalid.
@@ -250,7 +250,7 @@ pub fn called(plan: &[u8], index: &[u8], lock: Option<&[u8]>, catalogue: Option<
     answers
 }
 
-/// The answer to a sequential plan.
+/// Returns the answer to a sequential plan.
 ///
 /// # Panics
 /// If the index, the lock or the catalogue is invalid.
@@ -289,7 +289,7 @@ pub fn planned(inputs: &PlanInputs) -> Answers {
     parts
 }
 
-/// An index with a document in it, or why there is none.
+/// Returns an index with an imported document, or the problems.
 #[must_use]
 pub fn imported(document: &[u8], overlay: &[u8]) -> Answers {
     let overlay = import::Overlay {
@@ -306,7 +306,7 @@ pub fn imported(document: &[u8], overlay: &[u8]) -> Answers {
     }
 }
 
-/// Whether a summary says what a payload says.
+/// Returns the grounding of a summary in a payload.
 #[must_use]
 pub fn grounded(summary: &[u8], payload: &[u8]) -> Answers {
     match lower::summarised(summary.to_vec(), payload.to_vec()) {
@@ -322,7 +322,7 @@ pub fn grounded(summary: &[u8], payload: &[u8]) -> Answers {
     }
 }
 
-/// All that is answered to a manifest or a task in an evaluation context, without a policy.
+/// Returns all answers to a manifest or a task in an evaluation context, without a policy.
 #[must_use]
 pub fn under(inputs: &Inputs) -> Answers {
     let read = match read(inputs, None) {
@@ -352,40 +352,40 @@ fn add_matching(answers: &mut Answers, matching: &Matching) {
     add_spans(answers, "match", &render::match_summary(matching));
 }
 
-/// Everything about each diagnostic of a task, in a line.
+/// Returns one line with everything about each diagnostic of a task.
 #[must_use]
 pub fn task_diagnostics(task: &Given) -> Vec<String> {
     let read = given(Some(task), lower::task).map(found);
     read.iter().flatten().map(line).collect()
 }
 
-/// Everything about each diagnostic of the configuration of a tenant, in a line.
+/// Returns one line with everything about each diagnostic of a tenant's configuration.
 #[must_use]
 pub fn tenant_diagnostics(tenant: &Given) -> Vec<String> {
     let read = given(Some(tenant), |bytes, it| lower::tenant(bytes, it, None)).map(found);
     read.iter().flatten().map(line).collect()
 }
 
-/// Everything about each diagnostic of a snapshot of health, in a line.
+/// Returns one line with everything about each diagnostic of a snapshot of health.
 #[must_use]
 pub fn health_diagnostics(health: &Given) -> Vec<String> {
     let read = given(Some(health), lower::health).map(found);
     read.iter().flatten().map(line).collect()
 }
 
-/// All that is answered to a manifest alone.
+/// Returns all answers to a manifest alone.
 #[must_use]
 pub fn validate_manifest(manifest: &[u8]) -> Answers {
     reports(&found(lower::manifest(manifest.to_vec())))
 }
 
-/// All that is answered to an index alone.
+/// Returns all answers to an index alone.
 #[must_use]
 pub fn validate_index(index: &[u8]) -> Answers {
     reports(&found(lower::index(index.to_vec())))
 }
 
-/// All that is answered to a lock alone.
+/// Returns all answers to a lock alone.
 #[must_use]
 pub fn validate_lock(lock: &[u8]) -> Answers {
     let lock = lower::lock(lock.to_vec());
@@ -397,28 +397,28 @@ pub fn validate_lock(lock: &[u8]) -> Answers {
     answers
 }
 
-/// How a lock differs from another one. Both have to be locks.
+/// Returns the differences between two valid locks.
 #[must_use]
 pub fn drift(older: Option<&[u8]>, newer: &[u8]) -> Answers {
     let older = older.map(read_lock);
     drifts(&compare(older.as_ref(), &read_lock(newer)))
 }
 
-/// How a lock differs from an index. Both have to be valid.
+/// Returns the differences between a valid lock and a valid index.
 #[must_use]
 pub fn verified(lock: &[u8], index: &[u8]) -> Answers {
     let index = lower::index(index.to_vec()).expect("the index is valid");
     drifts(&verify(&read_lock(lock), &index.value))
 }
 
-/// Everything about each diagnostic of a manifest, in a line.
+/// Returns one line with everything about each diagnostic of a manifest.
 #[must_use]
 pub fn manifest_diagnostics(manifest: &[u8]) -> Vec<String> {
     let found = found(lower::manifest(manifest.to_vec()));
     found.iter().map(line).collect()
 }
 
-/// Everything about each diagnostic of an index, in a line.
+/// Returns one line with everything about each diagnostic of an index.
 #[must_use]
 pub fn index_diagnostics(index: &[u8]) -> Vec<String> {
     let found = found(lower::index(index.to_vec()));
@@ -428,7 +428,7 @@ pub fn index_diagnostics(index: &[u8]) -> Vec<String> {
 fn line(diagnostic: &Diagnostic) -> String {
     let mut line = format!(
         "{} {} {:?} {:?} {:?}",
-        diagnostic.severity().name(),
+        diagnostic.severity.name(),
         diagnostic.code.name(),
         diagnostic.message,
         diagnostic.notes,
@@ -460,7 +460,7 @@ fn line(diagnostic: &Diagnostic) -> String {
     line
 }
 
-/// Decide on a valid manifest and a valid index.
+/// Resolves a valid manifest against a valid index.
 #[must_use]
 pub fn resolution(manifest: &[u8], index: &[u8]) -> Resolution {
     let manifest = lower::manifest(manifest.to_vec()).expect("the manifest is valid");
@@ -538,7 +538,7 @@ fn drifts(state: &LockState) -> Answers {
     answers
 }
 
-/// A text, and beside it the same with the style of each part.
+/// Adds a text, and the same with the style of each span.
 fn add_spans(answers: &mut Answers, name: &str, spans: &[StyledSpan]) {
     let text = spans.iter().map(|span| &*span.text).collect();
     answers.insert(format!("{name}.txt"), text);

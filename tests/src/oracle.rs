@@ -1,5 +1,5 @@
-//! The rules of the resolver, written down a second time: naively, to be read beside
-//! specification 0, sections 2 and 3, and specification 4. It shares no code with the engine.
+//! The rules of the resolver, written a second time: naively, for comparison with specification 0,
+//! sections 2 and 3, and specification 4. It shares no code with the engine.
 
 use crate::digest::{integrity, sha256};
 mod tools;
@@ -14,7 +14,7 @@ use crate::policy::Rule;
 use crate::world::{self, SENSITIVITIES, Server, World};
 use std::collections::BTreeSet;
 
-/// 2.2: everything that speaks against a server.
+/// 2.2: returns every reason against a server.
 pub fn reasons(world: &World, requirement: &world::Requirement, server: &Server) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if !server.categories.contains(&requirement.category) {
@@ -31,7 +31,7 @@ pub fn reasons(world: &World, requirement: &world::Requirement, server: &Server)
     reasons
 }
 
-/// 2.2: what the constraints of the manifest say against a server.
+/// 2.2: returns the reasons of the manifest's constraints against a server.
 fn constraint_reasons(world: &World, server: &Server) -> Vec<Reason> {
     let constraints = &world.constraints;
     let mut reasons = Vec::new();
@@ -64,7 +64,7 @@ fn select<'w>(world: &'w World, requirement: &world::Requirement) -> Option<&'w 
     eligible.min_by_key(|server| (!server.signed, &server.id, &server.version))
 }
 
-/// As [`hash`], for a capability.
+/// Like [`hash`], for a capability.
 fn hash_without_scopes(server: &Server) -> String {
     let (id, version, endpoint) = (&server.id, &server.version, &server.endpoint);
     sha256(&format!("{id}@{version}|{endpoint}|"))

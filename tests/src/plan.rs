@@ -1,10 +1,10 @@
-//! The cases of sequential plans: what a case does not have of its own is that of `base`.
+//! The cases of sequential plans: a case inherits missing documents from `base`.
 
 use crate::corpus::{Case, cases, corpus};
 use agent_diagnostic::Code;
 use std::fs;
 
-/// Everything that a sequential plan is decided by.
+/// The inputs of the decision on a sequential plan.
 #[derive(Debug, Clone)]
 pub struct PlanInputs {
     /// The plan.
@@ -23,7 +23,7 @@ pub struct PlanInputs {
     pub catalogue: Option<Vec<u8>>,
 }
 
-/// The files that a case may have.
+/// The possible files of a case.
 pub const FILES: [&str; 8] = [
     "plan.json",
     "tool-pool.json",
@@ -36,17 +36,17 @@ pub const FILES: [&str; 8] = [
 ];
 
 impl PlanInputs {
-    /// The inputs of a case.
+    /// Returns the inputs of a case.
     ///
     /// # Panics
-    /// If it has no plan.
+    /// If the case has no plan.
     #[must_use]
     pub fn of(case: &Case) -> Self {
         let base = |name: &str| {
             case.input(name)
                 .or_else(|| fs::read(corpus().join("plan/base").join(name)).ok())
         };
-        // An empty file says that there is none.
+        // An empty file means that there is none.
         let there = |name: &str| base(name).filter(|text| !text.is_empty());
         Self {
             plan: case.input("plan.json").expect("a plan"),
@@ -60,7 +60,7 @@ impl PlanInputs {
     }
 }
 
-/// What the contract calls a code, in capitals: the codes of sequential plans have a namesake.
+/// Returns a code's name in the contract, in capitals: codes of sequential plans have a namesake.
 #[must_use]
 pub fn contract_case(code: Code) -> String {
     let name = code.name();
@@ -72,7 +72,7 @@ pub fn contract_case(code: Code) -> String {
     }
 }
 
-/// The cases of sequential plans.
+/// Returns the cases of sequential plans.
 #[must_use]
 pub fn plan_cases() -> Vec<Case> {
     let verdicts = ["plan/accept", "plan/reject"];

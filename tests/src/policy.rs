@@ -1,4 +1,4 @@
-//! Policies that are plain functions of the document they are asked with.
+//! Policies as plain functions of their input.
 
 use agent_decide::{Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-/// What a policy says: the allowed ids and reasons by id, or the word for why it says nothing.
+/// The output of a policy: the allowed ids and reasons by id, or the error.
 pub type Said = Result<(BTreeSet<String>, BTreeMap<String, String>), &'static str>;
 
 /// A policy.
@@ -15,24 +15,24 @@ pub type Said = Result<(BTreeSet<String>, BTreeMap<String, String>), &'static st
 pub enum Rule {
     /// Allows everything.
     All,
-    /// Allows those ids whose digit, 0 to 9, is below `below`; gives some reasons, also for ids
-    /// that are allowed, and allows ids that nobody asked about.
+    /// Allows those ids whose digit, 0 to 9, is below `below`; returns some reasons, also for ids
+    /// that are allowed, and allows unknown ids.
     Digit {
-        /// Chooses the digits.
+        /// The seed of the digits.
         seed: u8,
-        /// How many of ten are allowed.
+        /// The number of allowed ids in ten.
         below: u8,
     },
-    /// Allows what promises no side effects, and what is required with a constraint.
+    /// Allows tools without side effects, and requirements with a constraint.
     Careful,
-    /// Allows what the tenant's tier, the context and the data of the candidate allow.
+    /// Decides by the tenant's tier, the context and the data of the candidate.
     Circumspect,
-    /// Says nothing, for this reason.
+    /// Fails with this error.
     Fails(&'static str),
 }
 
 impl Rule {
-    /// What it says to a document.
+    /// Returns the output for an input.
     pub fn says(self, input: &Value) -> Said {
         if let Self::Fails(why) = self {
             return Err(why);
@@ -79,7 +79,7 @@ impl Rule {
     }
 }
 
-/// A policy that keeps what it was asked.
+/// A policy that records its inputs.
 #[derive(Debug)]
 pub struct Fake {
     rule: Rule,
@@ -87,14 +87,14 @@ pub struct Fake {
 }
 
 impl Fake {
-    /// A policy that was asked nothing yet.
+    /// Creates a policy without recorded inputs.
     #[must_use]
     pub fn new(rule: Rule) -> Arc<Self> {
         let asked = Mutex::default();
         Arc::new(Self { rule, asked })
     }
 
-    /// Everything that it was asked since it was asked for this last.
+    /// Returns and clears the recorded inputs.
     pub fn asked(&self) -> Vec<String> {
         std::mem::take(&mut *self.asked.lock().expect("nobody panics"))
     }
@@ -124,7 +124,7 @@ impl PolicyEngine for Fake {
     }
 }
 
-/// Any policy, or none.
+/// Generates any policy, or none.
 pub fn policies() -> impl Strategy<Value = Option<Rule>> {
     prop_oneof![
         2 => Just(None),

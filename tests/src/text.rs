@@ -1,13 +1,13 @@
-//! Writing trees as JSON and YAML in any spelling that must not matter.
+//! Rendering of trees as JSON and YAML in any equivalent spelling.
 
 use std::fmt::Write as _;
 
-/// A tree to be written.
+/// A tree to render.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tree {
     /// `true` or `false`
     Bool(bool),
-    /// A number as it is written, and as RFC 8785 writes it.
+    /// A number as written, and in the form of RFC 8785.
     Number(&'static str, &'static str),
     /// A whole number that a double holds exactly.
     Integer(i64),
@@ -30,7 +30,7 @@ impl Tree {
         Self::List(texts.into_iter().map(Self::text).collect())
     }
 
-    /// The value, as `serde_json` has it.
+    /// Returns the value for `serde_json`.
     #[must_use]
     pub fn value(&self) -> serde_json::Value {
         match self {
@@ -53,25 +53,25 @@ impl Tree {
     }
 }
 
-/// How a text is written. None of it may change an answer.
+/// The style of a text, which must not affect an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Style {
-    /// In which order things stand whose order is free, and which of its spellings a string gets.
-    /// 0: as they come, and the simplest.
+    /// The seed for the order of unordered items and for the spelling of strings. 0 keeps the order
+    /// and selects the simplest spelling.
     pub seed: u64,
-    /// YAML in flow style.
+    /// Whether YAML is in flow style.
     pub flow: bool,
-    /// How much white space stands in JSON.
+    /// The white space in JSON.
     pub space: Space,
-    /// The servers in an object with `servers`.
+    /// Whether the servers are in an object with `servers`.
     pub wrapped: bool,
-    /// A byte order mark before it.
+    /// Whether a byte order mark precedes the text.
     pub mark: bool,
-    /// Lines end with CRLF.
+    /// Whether lines end with CRLF.
     pub crlf: bool,
 }
 
-/// How much white space stands in JSON.
+/// The white space in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Space {
     /// Indented by two.
@@ -79,21 +79,21 @@ pub enum Space {
     Indented,
     /// None.
     None,
-    /// Tabs, spaces and line ends wherever they may stand.
+    /// Tabs, spaces and line ends wherever they are allowed.
     Everywhere,
 }
 
-/// The choices that a style makes, one after the other.
+/// The successive choices of a style.
 pub struct Choices(u64);
 
 impl Style {
-    /// Begin to choose.
+    /// Creates the choices of a style.
     #[must_use]
     pub fn choices(&self) -> Choices {
         Choices(self.seed)
     }
 
-    /// A JSON text.
+    /// Renders a JSON text.
     #[must_use]
     pub fn json(&self, tree: &Tree) -> String {
         let mut out = String::new();
@@ -101,7 +101,7 @@ impl Style {
         self.finish(out)
     }
 
-    /// The frontmatter of a mapping, with a body behind it.
+    /// Renders a frontmatter with a body.
     #[must_use]
     pub fn frontmatter(&self, tree: &Tree) -> String {
         let mut out = "---\n".to_owned();
@@ -119,12 +119,12 @@ impl Style {
         self.finish(out)
     }
 
-    /// A YAML text.
+    /// Renders a YAML text.
     #[must_use]
     pub fn yaml(&self, tree: &Tree) -> String {
         let mut choices = self.choices();
         let mut out = ["", "---\n", "# a comment: [\n"][choices.below(3)].to_owned();
-        // Nothing that begins with a brace is read as YAML.
+        // A text that begins with a brace is not read as YAML.
         if let (false, Tree::Map(members)) = (self.flow && !out.is_empty(), tree)
             && !members.is_empty()
         {
@@ -154,7 +154,7 @@ impl Style {
 }
 
 impl Choices {
-    /// One of 0 to `n - 1`; always 0 if the seed is 0. The generator is `SplitMix64`.
+    /// Returns a number from 0 to `n - 1`, always 0 for the seed 0. The generator is `SplitMix64`.
     pub fn below(&mut self, n: usize) -> usize {
         if self.0 == 0 {
             return 0;
@@ -166,10 +166,10 @@ impl Choices {
         ((z ^ (z >> 31)) % n as u64) as usize
     }
 
-    /// Put things into some order.
+    /// Shuffles items.
     pub fn shuffle<T>(&mut self, things: &mut [T]) {
         for last in (1..things.len()).rev() {
-            // With the seed 0 nothing moves.
+            // The seed 0 keeps the order.
             let other = last - self.below(last + 1);
             things.swap(last, other);
         }
@@ -253,7 +253,7 @@ fn json(tree: &Tree, space: Space, depth: usize, choices: &mut Choices, out: &mu
     }
 }
 
-/// A JSON string: now and then a character is escaped that need not be.
+/// Renders a JSON string, sometimes with unnecessary escapes.
 fn json_string(text: &str, choices: &mut Choices, out: &mut String) {
     let needless = choices.below(3) == 2;
     out.push('"');
@@ -267,7 +267,7 @@ fn json_string(text: &str, choices: &mut Choices, out: &mut String) {
             '/' if needless => out.push_str("\\/"),
             c if needless && choices.below(3) == 0 => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
-                    // The case of the digits is free as well.
+                    // Either case of the digits is valid.
                     let _ = match choices.below(2) {
                         0 => write!(out, "\\u{unit:04x}"),
                         _ => write!(out, "\\u{unit:04X}"),
@@ -280,7 +280,7 @@ fn json_string(text: &str, choices: &mut Choices, out: &mut String) {
     out.push('"');
 }
 
-/// A YAML value behind `key:` or `-`, with its line end, in block style.
+/// Renders a YAML value after `key:` or `-`, with its line end, in block style.
 fn block(tree: &Tree, depth: usize, choices: &mut Choices, out: &mut String) {
     let indent = "  ".repeat(depth);
     match tree {
@@ -307,7 +307,7 @@ fn block(tree: &Tree, depth: usize, choices: &mut Choices, out: &mut String) {
     }
 }
 
-/// A YAML value in flow style.
+/// Renders a YAML value in flow style.
 fn flow(tree: &Tree, choices: &mut Choices, out: &mut String) {
     match tree {
         Tree::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
@@ -342,7 +342,7 @@ fn flow(tree: &Tree, choices: &mut Choices, out: &mut String) {
     }
 }
 
-/// A key and its colon: plain where it can be nothing else.
+/// Renders a key and its colon: plain if that is unambiguous.
 fn yaml_key(key: &str, choices: &mut Choices, out: &mut String) {
     if key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         out.push_str(key);
@@ -352,7 +352,7 @@ fn yaml_key(key: &str, choices: &mut Choices, out: &mut String) {
     out.push(':');
 }
 
-/// A YAML string: plain where it may be, or in single or double quotes.
+/// Renders a YAML string: plain where that is valid, or in single or double quotes.
 fn yaml_string(text: &str, choices: &mut Choices, out: &mut String) {
     let plain = text
         .chars()

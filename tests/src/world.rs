@@ -1,4 +1,5 @@
-//! Small worlds: a manifest, an index and evaluation context as plain data, generated and written down.
+//! Small worlds: a manifest, an index and the evaluation context as plain data, generated and
+//! rendered.
 //!
 //! There are few categories, scopes and ids, so that requirements are met, names collide and ties
 //! happen; some names are odd: quotes, spaces, other scripts, characters outside the BMP.
@@ -16,7 +17,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-/// A manifest, an index and evaluation context.
+/// A manifest, an index and the evaluation context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct World {
     /// `name` and `version`
@@ -31,11 +32,11 @@ pub struct World {
     pub servers: Vec<Server>,
     /// The task.
     pub task: Option<Task>,
-    /// The tenants; what is asked is asked for the first. No configuration if empty.
+    /// The tenants; the first is the selected one. No configuration if empty.
     pub tenants: Vec<Tenant>,
     /// The snapshot of health: an id and its status.
     pub health: Option<Vec<(String, &'static str)>>,
-    /// What a policy is told besides.
+    /// The context of a policy.
     pub context: Option<Tree>,
 }
 
@@ -76,7 +77,7 @@ pub struct Server {
     pub scopes: Vec<String>,
     /// `data.residency`, not empty.
     pub residency: Vec<&'static str>,
-    /// A single residency is written as a list.
+    /// Whether a single residency is written as a list.
     pub residency_as_list: bool,
     /// `data.maxSensitivity`
     pub max_sensitivity: &'static str,
@@ -90,7 +91,7 @@ pub struct Server {
     pub tools: Option<Vec<Tool>>,
     /// `capabilities.tools.listChanged`, where there are `tools`.
     pub list_changed: Option<bool>,
-    /// Members that no field has, and `policy`.
+    /// Unknown members, and `policy`.
     pub others: Vec<(&'static str, Tree)>,
 }
 
@@ -152,10 +153,10 @@ impl World {
         style.json(&tree).into_bytes()
     }
 
-    /// Everything, written down.
+    /// Returns all texts.
     #[must_use]
     pub fn inputs(&self, style: Style) -> Inputs {
-        // JSON whose first character is a byte order mark is known by its name alone.
+        // JSON that begins with a byte order mark is recognised only by its file name.
         let given = |tree: &Tree| match style.wrapped {
             true => Given {
                 bytes: style.json(tree).into_bytes(),
@@ -185,7 +186,7 @@ impl World {
         }
     }
 
-    /// Everything but a manifest, written down.
+    /// Returns all texts except the manifest.
     #[must_use]
     pub fn inputs_of_task(&self, style: Style) -> Inputs {
         Inputs {
@@ -256,7 +257,7 @@ impl World {
 }
 
 impl Server {
-    /// The entry as it stands in the index.
+    /// Returns the entry of the index.
     #[must_use]
     pub fn entry(&self) -> Tree {
         let residency = match &self.residency[..] {
@@ -301,7 +302,7 @@ impl Server {
     }
 }
 
-/// Any small world whose manifest does not contradict itself.
+/// Generates small worlds whose manifest does not contradict itself.
 pub fn worlds() -> impl Strategy<Value = World> {
     let requirement =
         (name(&CATEGORIES), names(&SCOPES, 0..=3)).prop_map(|(category, permissions)| {
@@ -341,11 +342,11 @@ pub fn worlds() -> impl Strategy<Value = World> {
         })
 }
 
-/// A world of many servers, most of them of a few kinds and some of a rare one: the engine takes
-/// other ways through lists that are long, and through names that are rare.
+/// Generates worlds of many servers, most of a few kinds and some of a rare one: the engine takes
+/// other paths for long lists and for rare names.
 pub fn crowds() -> impl Strategy<Value = World> {
     let kind = prop_oneof![60 => 0..3_usize, 1 => Just(3)];
-    // The engine looks at 64 servers in a word, and at 512 in a block.
+    // The engine processes 64 servers in a word and 512 in a block.
     let member = (kind, any::<bool>());
     let servers = prop_oneof![vec(member.clone(), 60..=200), vec(member, 500..=1_100)];
     let rare = proptest::option::of(prop_oneof![Just((true, false)), Just((true, true))]);
@@ -374,7 +375,7 @@ pub fn crowds() -> impl Strategy<Value = World> {
     })
 }
 
-/// Any style.
+/// Generates any style.
 pub fn styles() -> impl Strategy<Value = Style> {
     let spaces = select(&[Space::Indented, Space::None, Space::Everywhere][..]);
     (
@@ -395,12 +396,12 @@ pub fn styles() -> impl Strategy<Value = Style> {
         })
 }
 
-/// A name of a list; the first ones are the likelier.
+/// Generates a name of a list; the first ones are likelier.
 fn name(all: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop_oneof![3 => select(&all[..2]), 1 => select(all)].prop_map(str::to_owned)
 }
 
-/// Some names of a list, without duplicates.
+/// Generates some names of a list, without duplicates.
 fn names(
     all: &'static [&'static str],
     count: std::ops::RangeInclusive<usize>,
@@ -437,7 +438,7 @@ fn servers() -> impl Strategy<Value = Vec<Server>> {
     })
 }
 
-/// A server without an id and a version.
+/// Generates a server without id and version.
 fn server() -> impl Strategy<Value = Server> {
     let scopes = prop_oneof![1 => names(&SCOPES, 0..=6), 2 => names(&SCOPES, 4..=6)];
     let residencies = prop_oneof![
@@ -492,7 +493,7 @@ fn server() -> impl Strategy<Value = Server> {
         )
 }
 
-/// Members that take part in no decision, and in the integrity.
+/// Generates members that affect the integrity but no decision.
 fn others() -> Vec<(&'static str, Tree)> {
     let numbers = [
         Tree::Number("1.0", "1"),
@@ -516,7 +517,7 @@ fn others() -> Vec<(&'static str, Tree)> {
                 ("😀", Tree::List(Vec::new())),
             ]),
         ),
-        // Behind and before `id` in the order of UTF-16 code units.
+        // After and before `id` in the order of UTF-16 code units.
         ("\u{ffff}", Tree::Bool(true)),
         ("\u{10000}", Tree::Map(Vec::new())),
     ]

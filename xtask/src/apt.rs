@@ -1,4 +1,4 @@
-//! Debian's packages, installed where they are missing.
+//! Installation of missing Debian packages.
 
 use anyhow::{Result, bail};
 use std::io::{IsTerminal as _, stderr, stdin};
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::{process, status};
 
-/// Makes sure that `packages` are installed.
+/// Installs those of `packages` that are missing.
 pub(crate) fn install(packages: &[&str]) -> Result<()> {
     let missing: Vec<_> = packages
         .iter()
@@ -35,7 +35,8 @@ fn is_installed(package: &str) -> bool {
     output.is_ok_and(|output| output.stdout == b"installed")
 }
 
-/// `apt-get` with the right to install: as it is for root, otherwise through sudo.
+/// Returns a call of `apt-get` with the right to install: directly for root, otherwise through
+/// sudo.
 fn apt_get() -> Result<Command> {
     if !Path::new("/usr/bin/apt-get").exists() {
         bail!("there is no apt-get");
@@ -45,13 +46,13 @@ fn apt_get() -> Result<Command> {
     } else {
         let mut sudo = Command::new("sudo");
         if !stdin().is_terminal() {
-            // Nobody is there to type a password.
+            // Nobody can type a password.
             sudo.arg("--non-interactive");
         }
         sudo.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]);
         sudo
     };
-    // What apt tells is progress; standard output is for results.
+    // Output of apt is progress; standard output is for results.
     command
         .env("DEBIAN_FRONTEND", "noninteractive")
         .stdout(stderr());

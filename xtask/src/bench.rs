@@ -15,8 +15,8 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
         return plans(workspace);
     }
     setup::ensure(workspace)?;
-    // It is measured as a whole as well, from beside the program that measures.
-    build::programs(workspace, build::Profile::Release)?;
+    // The benchmark also measures the whole program, which it finds beside itself.
+    build::programs(workspace, &["--release"])?;
     let mut command = cargo::cargo(workspace);
     command
         .args(["run", "--release", "--package", PACKAGE, "--"])
@@ -24,7 +24,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     process::run(&mut command)
 }
 
-/// Measures what needs neither the component nor what runs it, beside programs of others.
+/// Measures the checking of plans beside other programs, without the component and wasmtime.
 fn plans(workspace: &Workspace) -> Result<()> {
     let lock = setup::lock(workspace)?;
     let baseline = workspace.root().join("bench/baseline");
@@ -32,7 +32,7 @@ fn plans(workspace: &Workspace) -> Result<()> {
     let python = python(workspace)?;
     drop(lock);
     let build = ["--release", "--package", PACKAGE, "--no-default-features"];
-    // By itself: what it depends on would change how the engine is built.
+    // Built by itself: its dependencies would change the features of the engine's.
     let example = ["--example", "jsonschema"];
     let jsonschema = cargo::build_program(workspace, example[1], &[&build[..], &example].concat())?;
     let mut command = cargo::cargo(workspace);
@@ -44,7 +44,7 @@ fn plans(workspace: &Workspace) -> Result<()> {
     process::run(&mut command)
 }
 
-/// Makes sure that there is a Python with the packages to compare with, and returns its path.
+/// Installs a Python with the packages to compare with, and returns its path.
 fn python(workspace: &Workspace) -> Result<PathBuf> {
     let requirements = workspace.root().join("bench/baseline/requirements.txt");
     let stamp = sha256(&read(&requirements)?);
@@ -63,7 +63,7 @@ fn python(workspace: &Workspace) -> Result<PathBuf> {
         process::run(&mut venv).context("install Python 3 with venv")?;
         let mut pip = Command::new(&python);
         pip.args(["-m", "pip", "install", "--quiet", "--requirement"]);
-        // What pip tells is progress; standard output is for results.
+        // Output of pip is progress; standard output is for results.
         process::run(pip.arg(&requirements).stdout(std::io::stderr()))?;
         write_if_changed(&stamp_file, stamp.as_bytes())?;
     }

@@ -1,16 +1,16 @@
-//! `cargo xtask bless`: what the corpus tests produce becomes what they expect.
+//! `cargo xtask bless`: accepts the present output of the corpus tests.
 //!
-//! To be followed by `git diff`: a blessed file says what the program does, not that it is right.
+//! Review it with `git diff`: a blessed file shows what the program does, not that it is right.
 
 use agent_pack::Workspace;
 use anyhow::Result;
 
 use crate::{no_arguments, setup, status, test};
 
-/// With this in the environment a corpus test writes its expected files instead of comparing.
+/// The variable that makes corpus tests write their expected files instead of comparing them.
 const BLESS: &str = "AGENT_BLESS";
 
-/// What the names of these tests contain.
+/// The common part of these tests' names.
 const CORPUS_TESTS: &str = "corpus";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {

@@ -1,13 +1,12 @@
-//! What the playground needs besides the toolchain for wasm.
+//! The tools of the playground besides the toolchain for wasm.
 //!
-//! | what | where it comes from | who needs it |
+//! | module | origin | users |
 //! |---|---|---|
 //! | [`tools`] | the crate registry, into `.tools/bin` | the build of the playground |
 //! | [`npm`] | the npm registry, into `playground/node_modules` | the build and its tests, the smaller component |
 //! | [`chromium`] | the system | the tests |
 //!
-//! Not part of the set-up that every build makes sure of: the programs and the component need none
-//! of it.
+//! The set-up of every build leaves them out: the programs and the component need none of it.
 
 pub(crate) mod chromium;
 pub(crate) mod npm;
@@ -18,7 +17,7 @@ use anyhow::Result;
 
 use crate::setup;
 
-/// Makes sure that the playground can be built.
+/// Installs the tools that build the playground.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
     let _lock = setup::lock(workspace)?;
     tools::ensure(workspace)?;

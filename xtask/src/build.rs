@@ -9,34 +9,22 @@ use crate::{cargo, component, status};
 /// The package of the programs.
 const PACKAGE: &str = "agent-cli";
 
-/// Its program.
+/// The name of the program.
 pub(crate) const PROGRAM: &str = "agent";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    let profile = match arguments {
-        [] => Profile::Dev,
-        ["--release"] => Profile::Release,
-        _ => bail!("`--release` is the only argument"),
-    };
+    if !matches!(arguments, [] | ["--release"]) {
+        bail!("`--release` is the only argument");
+    }
     component::build(workspace)?;
-    programs(workspace, profile)?;
+    programs(workspace, arguments)?;
     Ok(())
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Profile {
-    Dev,
-    Release,
-}
-
-/// Builds the programs, and returns where `agent` is.
-pub(crate) fn programs(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
+/// Builds the programs with further arguments of cargo, and returns the path of `agent`.
+pub(crate) fn programs(workspace: &Workspace, arguments: &[&str]) -> Result<PathBuf> {
     status::doing("Building", "the programs");
-    let mut arguments = vec!["--package", PACKAGE];
-    match profile {
-        Profile::Dev => {}
-        Profile::Release => arguments.push("--release"),
-    }
+    let arguments = [&["--package", PACKAGE], arguments].concat();
     let program = cargo::build_program(workspace, PROGRAM, &arguments)?;
     status::doing("Built", component::relative(workspace, &program).display());
     Ok(program)

@@ -1,4 +1,4 @@
-//! Calling cargo, the ordinary one, for what runs on this machine.
+//! Calls of the ordinary cargo, for programs that run on this machine.
 
 use agent_pack::Workspace;
 use anyhow::{Context as _, Result};
@@ -12,8 +12,8 @@ use crate::process;
 /// The package that is built for wasm only.
 pub(crate) const GUEST: &str = "agent-component";
 
-/// The packages of the playground. They run here as well, but are built by calls of their own: what
-/// they ask of procedural macros, built together with the rest, would compile wasmtime once more.
+/// The packages of the playground. They also run here, but need separate builds: the features of
+/// their procedural macros would compile wasmtime once more.
 pub(crate) const PLAYGROUND: [&str; 5] = [
     "agent-ui",
     "agent-plans",
@@ -22,13 +22,13 @@ pub(crate) const PLAYGROUND: [&str; 5] = [
     "agent-worker",
 ];
 
-/// The arguments that select all packages but those of the playground.
+/// Returns the arguments that select all packages except those of the playground.
 pub(crate) fn all_but_playground() -> Vec<&'static str> {
     let left_out = PLAYGROUND.iter().flat_map(|package| ["--exclude", package]);
     ["--workspace"].into_iter().chain(left_out).collect()
 }
 
-/// The arguments that select the packages of the playground.
+/// Returns the arguments that select the packages of the playground.
 pub(crate) fn playground() -> Vec<&'static str> {
     let packages = PLAYGROUND.iter();
     packages
@@ -36,9 +36,9 @@ pub(crate) fn playground() -> Vec<&'static str> {
         .collect()
 }
 
-/// A call of the cargo that runs this program, in the root of the workspace.
+/// Returns a call of the cargo that runs this program, in the root of the workspace.
 pub(crate) fn cargo(workspace: &Workspace) -> Command {
-    // Cargo tells its own path to what it runs.
+    // Cargo passes its own path to the programs it runs.
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(workspace.root());
     command

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{no_arguments, resolver, setup, status};
 
-/// What the component is called wherever it is a file of its own.
+/// The file name of the component.
 pub(crate) const FILE_NAME: &str = "agent-engine.wasm";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
@@ -19,33 +19,33 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Builds the component and says what it is. It stays in cargo's folder for it, where the build of
-/// the programs finds all of this work done.
+/// Builds and reports the component. Its files stay in cargo's folder, so that the build of the
+/// programs repeats nothing.
 pub(crate) fn build(workspace: &Workspace) -> Result<(PathBuf, Component)> {
     let toolchain = setup::ensure(workspace)?;
     status::doing("Building", "the component");
     let target_dir = workspace.component_target_dir();
     let component = pack(workspace, &toolchain, &target_dir, World::Engine)?;
-    let path = target_dir.join(FILE_NAME);
-    write_if_changed(&path, component.bytes())?;
-    report(workspace, &path, &component);
-    Ok((path, component))
+    Ok((write(workspace, FILE_NAME, &component)?, component))
 }
 
-/// Says what was packed.
-pub(crate) fn report(workspace: &Workspace, path: &Path, component: &Component) {
+/// Writes and reports a component.
+pub(crate) fn write(workspace: &Workspace, name: &str, component: &Component) -> Result<PathBuf> {
+    let path = workspace.component_target_dir().join(name);
+    write_if_changed(&path, component.bytes())?;
     status::doing(
         "Packed",
         format_args!(
             "{}: {} bytes, sha256 {}, imports nothing",
-            relative(workspace, path).display(),
+            relative(workspace, &path).display(),
             component.bytes().len(),
             component.sha256()
         ),
     );
+    Ok(path)
 }
 
-/// A path as one reads it in the root of the workspace.
+/// Returns a path relative to the root of the workspace.
 pub(crate) fn relative<'a>(workspace: &Workspace, path: &'a Path) -> &'a Path {
     path.strip_prefix(workspace.root()).unwrap_or(path)
 }

@@ -9,13 +9,13 @@ use crate::{build, component, no_arguments, process, status};
 
 const EXAMPLE: &str = "examples/hello-agent";
 
-/// What `agent resolve --explain` writes, or leaves if it is up to date.
+/// The files of `agent resolve --explain`.
 const WRITTEN: [&str; 2] = ["agents.lock", "agents.resolution.json"];
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
     component::build(workspace)?;
-    let program = build::programs(workspace, build::Profile::Dev)?;
+    let program = build::programs(workspace, &[])?;
 
     let example = workspace.root().join(EXAMPLE);
     status::doing(

@@ -1,23 +1,22 @@
-//! `cargo xtask dist`: what is released.
+//! `cargo xtask dist`: builds the release.
 
 use agent_pack::{Workspace, read, write_if_changed};
 use anyhow::{Context as _, Result};
 use std::env::consts::{ARCH, EXE_SUFFIX, OS};
 use std::fs;
 
-use crate::build::{self, Profile};
-use crate::{component, no_arguments, resolver, status};
+use crate::{build, component, no_arguments, resolver, status};
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
     let (_, engine) = component::build(workspace)?;
     let (_, smaller) = resolver::build(workspace)?;
-    let program = build::programs(workspace, Profile::Release)?;
+    let program = build::programs(workspace, &["--release"])?;
 
     let dist = workspace.root().join("target/dist");
     fs::create_dir_all(&dist).with_context(|| format!("{} can't be made", dist.display()))?;
     let program_name = format!("{}-{ARCH}-{OS}{EXE_SUFFIX}", build::PROGRAM);
-    // Copied with its permissions: it is to be run where it is unpacked.
+    // A copy keeps the permissions, so that the unpacked program runs.
     fs::copy(&program, dist.join(&program_name))?;
     write_if_changed(&dist.join(component::FILE_NAME), engine.bytes())?;
 

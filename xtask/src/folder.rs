@@ -1,4 +1,4 @@
-//! Whole folders.
+//! Reading, writing and removing whole folders.
 
 use agent_pack::{read, write_if_changed};
 use anyhow::{Context as _, Result};
@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The files of a folder and of the folders in it, by their names with slashes.
+/// The files of a folder and its subfolders, by their names with slashes.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-/// Removes a folder with all that is in it, if there is one.
+/// Removes a folder with its content, if it exists.
 pub(crate) fn remove(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)
@@ -23,7 +23,7 @@ pub(crate) fn read_all(folder: &Path) -> Result<Files> {
     read_all_but(folder, &[])
 }
 
-/// Reads all files but those and the folders of these names.
+/// Reads all files except files and folders of these names.
 pub(crate) fn read_all_but(folder: &Path, left_out: &[&str]) -> Result<Files> {
     let mut files = Files::new();
     let mut waiting = vec![(folder.to_owned(), String::new())];
@@ -48,14 +48,14 @@ pub(crate) fn read_all_but(folder: &Path, left_out: &[&str]) -> Result<Files> {
     Ok(files)
 }
 
-/// Makes a folder hold these files and no others. What is equal already is not touched.
+/// Makes a folder contain exactly these files. Equal files stay untouched.
 pub(crate) fn write_all(folder: &Path, files: &Files) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("{} can't be made", folder.display()))?;
     for name in read_all(folder)?.keys() {
         if !files.contains_key(name) {
             let stale = folder.join(name);
             fs::remove_file(&stale)?;
-            // And the folders that are empty without it.
+            // Also removes the folders that are empty without it.
             let mut within = stale.ancestors().skip(1).take_while(|it| *it != folder);
             while within.next().is_some_and(|it| fs::remove_dir(it).is_ok()) {}
         }
@@ -71,7 +71,7 @@ mod tests {
     use super::{Files, read_all, read_all_but, write_all};
 
     #[test]
-    fn a_folder_reads_back_as_it_was_written_without_what_was_there_before() {
+    fn a_written_folder_reads_back_without_earlier_files() {
         let folder = tempfile::tempdir().unwrap();
         let files = |names: &[&str]| -> Files {
             let files = names.iter();

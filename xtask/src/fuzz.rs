@@ -1,9 +1,8 @@
-//! `cargo xtask fuzz`: each target of `fuzz/` for a while.
+//! `cargo xtask fuzz`: runs each target of `fuzz/` for a while.
 //!
-//! The folder is laid out as cargo-fuzz wants it, and works with it. Here its flags are passed to
-//! the stable compiler, so that neither cargo-fuzz nor a nightly toolchain is needed. There is no
-//! sanitizer: the engine has no unsafe code, and what is looked for are panics, overflows and
-//! loops.
+//! The folder has the layout of cargo-fuzz and works with it. Here its flags go to the stable
+//! compiler, which needs neither cargo-fuzz nor a nightly toolchain. There is no sanitizer: the
+//! engine has no unsafe code, and the targets look for panics, overflows and loops.
 
 use agent_pack::Workspace;
 use anyhow::{Context as _, Result, bail};
@@ -14,13 +13,13 @@ use std::process::Command;
 use crate::cargo::cargo;
 use crate::{folder, process, status, toolchain};
 
-/// For each target, in seconds.
+/// The default time for each target, in seconds.
 const DURATION: u32 = 60;
 
-/// An input that takes longer counts as a failure, in seconds.
+/// The time limit for one input, in seconds. A slower input counts as a failure.
 const INPUT_TIMEOUT: u32 = 10;
 
-/// What makes code tell libFuzzer where it has been, and makes it strict.
+/// The flags that report coverage to libFuzzer and enable all assertions.
 const FLAGS: [&str; 8] = [
     "--cfg=fuzzing",
     "-Cpasses=sancov-module",
@@ -65,23 +64,17 @@ fn build(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
     command
         .current_dir(folder)
         .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\x1f"))
-        // With a target named, the flags are for the targets only and not for build scripts.
-        .args([
-            "build",
-            "--release",
-            "--bins",
-            "--target",
-            &host,
-            "--target-dir",
-        ])
+        // With an explicit target, the flags do not apply to build scripts.
+        .args(["build", "--release", "--bins", "--target", &host])
+        .arg("--target-dir")
         .arg(&target_dir);
     process::run(&mut command)?;
     Ok(target_dir.join(host).join("release"))
 }
 
 fn run(folder: &Path, program: &Path, target: &str, seconds: u32) -> Result<()> {
-    // libFuzzer writes what it finds interesting to the first folder and only reads the second:
-    // the corpus in the repository grows by hand.
+    // libFuzzer writes new inputs to the first folder and only reads the second: the corpus in the
+    // repository grows by hand.
     let found = folder.join("target/corpus").join(target);
     let kept = folder.join("corpus").join(target);
     let failures = folder.join("artifacts").join(target);

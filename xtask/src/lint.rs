@@ -1,4 +1,4 @@
-//! `cargo xtask lint`: format, lints, documentation, tidiness.
+//! `cargo xtask lint`: checks format, lints, documentation and tidiness.
 
 mod tidy;
 mod unification;
@@ -8,18 +8,17 @@ use anyhow::{Result, bail};
 
 use crate::cargo::{all_but_playground, cargo, playground};
 use crate::playground::{API, PLANS};
-use crate::{no_arguments, process, setup, status};
+use crate::test::{Part, run_all};
+use crate::{no_arguments, process, setup};
 
-type Check = (&'static str, fn(&Workspace) -> Result<()>);
-
-const CHECKS: [Check; 5] = [
+const CHECKS: [Part; 5] = [
     ("the format", |workspace| {
         process::run(cargo(workspace).args(["fmt", "--all", "--check"]))
     }),
     ("the tree", tidy::check),
     ("that wasmtime is built once", unification::check),
     ("the code with clippy", |workspace| {
-        // The JavaScript API takes the place of something else, and so does the session of plans.
+        // The features for the JavaScript API and for plans replace other code, so each is linted.
         let api = vec!["--package", "agent-worker", "--features", API];
         let plans = vec!["--package", "agent-worker", "--features", PLANS];
         for packages in [all_but_playground(), playground(), api, plans] {
@@ -43,14 +42,7 @@ const CHECKS: [Check; 5] = [
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     no_arguments(arguments)?;
     setup::ensure(workspace)?;
-    let mut failed = 0;
-    for (what, check) in CHECKS {
-        status::doing("Checking", what);
-        if let Err(error) = check(workspace) {
-            status::error(&error);
-            failed += 1;
-        }
-    }
+    let failed = run_all(workspace, "Checking", &CHECKS);
     if failed > 0 {
         bail!("{failed} of {} checks failed", CHECKS.len());
     }

@@ -1,8 +1,8 @@
 //! The project's own commands: `cargo xtask`.
 //!
-//! One module per command. What several of them need: [`cargo`] and [`process`] call programs,
-//! [`folder`] handles whole folders, [`status`] tells what goes on; [`toolchain`], [`browser`] and
-//! [`apt`] provide what is missing.
+//! One module per command. Shared modules: [`cargo`] and [`process`] call programs, [`folder`]
+//! handles whole folders, [`status`] reports progress; [`toolchain`], [`browser`] and [`apt`]
+//! install missing tools.
 
 #![expect(
     clippy::print_stdout,
@@ -36,17 +36,17 @@ use anyhow::{Result, bail};
 use std::env;
 use std::process::ExitCode;
 
-/// What `cargo xtask help` prints.
+/// The output of `cargo xtask help`.
 const HELP: &str = "\
 Commands:
-  cargo xtask setup                find, build or install what the builds and the tests need
+  cargo xtask setup                find, build or install the tools for builds and tests
   cargo xtask build [--release]    build the component and the programs
   cargo xtask demo                 build everything and resolve examples/hello-agent
   cargo xtask test [WORDS]         run every test, or the parts with one of WORDS in their name
   cargo xtask lint                 check format, lints, documentation and tidiness
-  cargo xtask bless                accept what the corpus tests produce now as what is expected
+  cargo xtask bless                accept the present output of the corpus tests
   cargo xtask component            build the component and print its file, size and digest
-  cargo xtask dist                 build what is released into target/dist
+  cargo xtask dist                 build the release into target/dist
   cargo xtask playground [--dist]  serve the playground, or build it into target/dist
   cargo xtask bench [ARGUMENTS]    measure, and compare with the baselines
   cargo xtask fuzz [SECONDS]       run each fuzz target for a minute, or for SECONDS
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
 
 fn dispatch(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let [name, rest @ ..] = arguments else {
-        bail!("which command?\n\n{HELP}");
+        bail!("a command is missing\n\n{HELP}");
     };
     let command = match *name {
         "help" | "-h" | "--help" => {
@@ -89,7 +89,7 @@ fn dispatch(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     command(workspace, rest)
 }
 
-/// For commands that take no arguments.
+/// Refuses arguments of a command that takes none.
 fn no_arguments(arguments: &[&str]) -> Result<()> {
     match arguments {
         [] => Ok(()),

@@ -1,4 +1,4 @@
-//! `cargo xtask playground`: the page in which one sees every yes and no.
+//! `cargo xtask playground`: serves or builds the playground.
 //!
 //! ```text
 //! agent-worker ── cargo, wasm-bindgen ──▶ the engine's modules ─┐            (parts.rs)
@@ -23,23 +23,26 @@ use std::path::PathBuf;
 pub(crate) use dist::{build as dist, folder as dist_folder};
 pub(crate) use parts::{API, PLANS};
 
-/// How everything of the playground is compiled, a profile in the workspace's `Cargo.toml`.
+/// The cargo profile of the playground, from the workspace's `Cargo.toml`.
 pub(crate) const PROFILE: &str = "playground";
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     match arguments {
         ["--dist"] => dist(workspace),
         [parts::COMMAND] => parts::build(workspace),
-        trunk_arguments => trunk::serve(workspace, trunk_arguments),
+        trunk_arguments => {
+            let site = target_dir(workspace).join("serve");
+            trunk::run(workspace, "serve", &site, trunk_arguments)
+        }
     }
 }
 
-/// The folder of its sources.
+/// Returns the folder of the playground's sources.
 pub(crate) fn source(workspace: &Workspace) -> PathBuf {
     workspace.root().join("playground")
 }
 
-/// Cargo's folder for it, not shared: its builds have flags of their own.
+/// Returns cargo's folder for the playground, whose builds have their own flags.
 pub(crate) fn target_dir(workspace: &Workspace) -> PathBuf {
     workspace.root().join("target/playground")
 }

@@ -1,4 +1,4 @@
-//! Calling programs.
+//! Calls of programs.
 
 use anyhow::{Context as _, Result, bail};
 use std::env;
@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often a program with a time limit is looked at.
+/// The interval between checks on a program with a time limit.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Runs a program to its end; what it prints goes where ours does.
+/// Runs a program to its end, with inherited output.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let name = name(command);
     let status = command
@@ -23,7 +23,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a program and returns what it printed on standard output.
+/// Runs a program and returns its standard output.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let name = name(command);
     let output = command
@@ -33,11 +33,11 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     if !output.status.success() {
         bail!("`{name}` failed: {}", output.status);
     }
-    String::from_utf8(output.stdout).with_context(|| format!("`{name}` printed no text"))
+    String::from_utf8(output.stdout).with_context(|| format!("`{name}` printed invalid UTF-8"))
 }
 
-/// Runs a program that must end within `limit`, quietly. If it fails, the error has the line in
-/// which it says why.
+/// Runs a program without output, which must end within `limit`. The error of a failed program
+/// contains the line with its reason.
 pub(crate) fn run_within(limit: Duration, command: &mut Command) -> Result<()> {
     let name = name(command);
     let mut child = command
@@ -47,11 +47,11 @@ pub(crate) fn run_within(limit: Duration, command: &mut Command) -> Result<()> {
         .spawn()
         .with_context(|| format!("`{name}` can't be started"))?;
 
-    // Read as it is written: a full pipe would stop the program until its time is over.
+    // Read at once: a full pipe would stop the program.
     let mut stderr = child.stderr.take().expect("standard error was piped");
     let messages = thread::spawn(move || {
         let mut messages = Vec::new();
-        // What can't be read is missing from the message of an error, no more.
+        // Unreadable output is only missing from the error's message.
         let _ = stderr.read_to_end(&mut messages);
         String::from_utf8_lossy(&messages).into_owned()
     });
@@ -78,8 +78,8 @@ pub(crate) fn run_within(limit: Duration, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The line that says why: the first error, or else the last line. Without the causes that follow
-/// after colons, which make a sentence of it no more.
+/// Returns the reason in a program's messages: the first error, or else the last line. Causes after
+/// a colon are left out, to keep one sentence.
 fn reason(messages: &str) -> Option<&str> {
     let lines = || {
         messages
@@ -93,7 +93,7 @@ fn reason(messages: &str) -> Option<&str> {
     error.split(": ").next()
 }
 
-/// Where the program `name` is, among the folders that programs are looked for in.
+/// Finds the program `name` in the folders of `PATH`.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let file = format!("{name}{}", env::consts::EXE_SUFFIX);
     env::split_paths(&env::var_os("PATH")?)
@@ -101,7 +101,7 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// A command as one would type it, without the folder of the program.
+/// Returns a command line without the folder of the program.
 fn name(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
     let program = program.file_name().unwrap_or(command.get_program());
@@ -125,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_does_not_end_is_ended() {
+    fn a_program_over_its_time_limit_is_killed() {
         let error = run_within(Duration::ZERO, Command::new("sleep").arg("60")).unwrap_err();
         assert_eq!(error.to_string(), "`sleep 60` did not end within 0 seconds");
     }
 
     #[test]
-    fn the_error_says_what_the_program_said() {
+    fn the_error_contains_the_reason_of_the_program() {
         let limit = Duration::from_secs(60);
         let say = "echo info: one >&2; echo error: two: three >&2; echo four >&2; exit 1";
         let error = run_within(limit, &mut shell(say)).unwrap_err().to_string();
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn output_is_what_was_printed() {
+    fn output_is_the_printed_text() {
         assert_eq!(output(&mut shell("echo yes")).unwrap(), "yes\n");
         assert!(output(&mut shell("exit 3")).is_err());
     }

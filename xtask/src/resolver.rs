@@ -1,4 +1,4 @@
-//! The component of the world `resolver-only`: built, made small, and compared with the engine.
+//! The component of the world `resolver-only`: its build, its size, and its parity with the engine.
 
 use agent_pack::{Component, Toolchain, Workspace, World, read, write_if_changed};
 use anyhow::{Result, ensure};
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use crate::browser::npm;
 use crate::{cargo, component, process, setup, status};
 
-/// What the component is called where it is a file of its own.
+/// The file name of the component.
 pub(crate) const FILE_NAME: &str = "agent-resolver.wasm";
 
-/// How large it may be, in bytes.
+/// Maximum size of the component in bytes.
 const LIMIT: usize = 400_000;
 
-/// What rustc uses of WebAssembly besides what `wasm-opt` takes for granted: the module, stripped,
-/// does not say so.
+/// The WebAssembly features of rustc that `wasm-opt` does not enable by default: a stripped module
+/// does not declare them.
 const FEATURES: [&str; 4] = [
     "--enable-bulk-memory-opt",
     "--enable-multivalue",
@@ -22,37 +22,28 @@ const FEATURES: [&str; 4] = [
     "--enable-reference-types",
 ];
 
-/// Compares it with the engine on this machine.
-const COMPARE: [&str; 5] = [
-    "--quiet",
-    "--package",
-    "agent-parity",
-    "--example",
-    "resolver-alone",
-];
-
-/// Builds it, and refuses it where it has grown too large.
+/// Builds the component and refuses one that is too large.
 pub(crate) fn build(workspace: &Workspace) -> Result<(PathBuf, Component)> {
     let toolchain = setup::ensure(workspace)?;
     status::doing("Building", "the component of the resolver alone");
     let target_dir = workspace.component_target_dir();
     let module = optimised(workspace, &toolchain, &target_dir)?;
     let component = Component::from_module(&module)?;
-    let path = target_dir.join(FILE_NAME);
-    write_if_changed(&path, component.bytes())?;
-    component::report(workspace, &path, &component);
+    let path = component::write(workspace, FILE_NAME, &component)?;
     let len = component.bytes().len();
     ensure!(
         len <= LIMIT,
-        "{FILE_NAME} has {len} bytes, and may have {LIMIT}"
+        "{FILE_NAME} has {len} bytes; at most {LIMIT} are allowed"
     );
     Ok((path, component))
 }
 
-/// The module, a tenth smaller by `wasm-opt`.
+/// Builds the module and optimises it with `wasm-opt`, which saves a tenth.
 fn optimised(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) -> Result<Vec<u8>> {
     let module = agent_pack::module(workspace, toolchain, target_dir, World::ResolverOnly)?;
-    npm::ensure_alone(workspace)?;
+    let lock = setup::lock(workspace)?;
+    npm::ensure(workspace)?;
+    drop(lock);
     let [given, made] =
         ["module", "optimised"].map(|name| target_dir.join(format!("agent-resolver.{name}.wasm")));
     write_if_changed(&given, &module)?;
@@ -69,14 +60,10 @@ fn optimised(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) ->
     Ok(read(&made)?)
 }
 
-/// Checks that it answers as the engine does.
+/// Checks that the component answers like the engine.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let (path, _) = build(workspace)?;
-    process::run(
-        cargo::cargo(workspace)
-            .arg("run")
-            .args(COMPARE)
-            .arg("--")
-            .arg(path),
-    )
+    let mut cargo = cargo::cargo(workspace);
+    cargo.args(["run", "--quiet", "--package", "agent-parity"]);
+    process::run(cargo.args(["--example", "resolver-alone", "--"]).arg(path))
 }

@@ -1,8 +1,8 @@
-//! `cargo xtask setup`: what the builds need and cargo does not bring.
+//! `cargo xtask setup`: installs the tools that cargo does not provide.
 //!
-//! Two things for every build, both below `.tools/`: the toolchain for wasm ([`toolchain`]) and the
-//! ahead-of-time compiler. More for the playground alone ([`browser`]). Nothing is made again while
-//! it is up to date.
+//! Every build needs two tools below `.tools/`: the toolchain for wasm ([`toolchain`]) and the
+//! ahead-of-time compiler. The playground needs more ([`browser`]). A tool that is up to date stays
+//! as it is.
 
 use agent_pack::{Compiler, Toolchain, Workspace, write_if_changed};
 use anyhow::{Context as _, Result};
@@ -19,7 +19,7 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Makes sure that all is in place that every build needs, and returns the toolchain for wasm.
+/// Installs the tools of every build and returns the toolchain for wasm.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<Toolchain> {
     let _lock = lock(workspace)?;
     let toolchain = toolchain::ensure(workspace)?;
@@ -27,12 +27,13 @@ pub(crate) fn ensure(workspace: &Workspace) -> Result<Toolchain> {
     Ok(toolchain)
 }
 
-/// Two set-ups at once would build in the same folder; the second waits, and finds all done.
+/// Takes the lock of the set-up: a second set-up waits instead of building in the same folder.
 pub(crate) fn lock(workspace: &Workspace) -> Result<File> {
     let tools = workspace.tools();
     fs::create_dir_all(&tools).with_context(|| format!("{} can't be made", tools.display()))?;
     let file = File::create(tools.join("lock"))?;
-    file.lock().context("the lock of the set-up can't be had")?;
+    file.lock()
+        .context("the lock of the set-up can't be taken")?;
     Ok(file)
 }
 
@@ -43,12 +44,12 @@ fn ensure_compiler(workspace: &Workspace) -> Result<()> {
             "Building",
             "the ahead-of-time compiler (once, some minutes)",
         );
-        // Without `--package`, which would leave out the features that other members ask of shared
-        // dependencies: as it is, wasmtime is compiled once for this and for all else.
+        // Without `--package`, which would omit the features that other members request of shared
+        // dependencies and compile wasmtime a second time.
         let built = cargo::build_program(workspace, "agent-aot", &["--bin", "agent-aot"])?;
         install(&built, &program)?;
-        // Last, and after the build, which may have changed the lock file: without the stamp the
-        // program does not count.
+        // The stamp comes after the build, which may change the lock file. Without the stamp the
+        // program does not count as installed.
         let stamp = Compiler::stamp(workspace)?;
         write_if_changed(&Compiler::stamp_file(workspace), stamp.as_bytes())?;
     }
@@ -59,7 +60,7 @@ fn ensure_compiler(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Copies a program beside its place and renames it: it may be running.
+/// Copies a program beside its place and renames it, because it may be running.
 pub(crate) fn install(built: &Path, program: &Path) -> Result<()> {
     if let Some(folder) = program.parent() {
         fs::create_dir_all(folder)?;

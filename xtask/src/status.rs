@@ -1,4 +1,4 @@
-//! Progress on standard error, in the manner of cargo.
+//! Progress on standard error, in the style of cargo.
 
 use std::fmt::Display;
 use std::io::{IsTerminal as _, stderr};
@@ -7,13 +7,13 @@ const GREEN: &str = "\x1b[1;32m";
 const RED: &str = "\x1b[1;31m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Says what is done now: a verb, and what it is done to.
+/// Prints the present action: a verb and its object.
 pub(crate) fn doing(verb: &str, what: impl Display) {
     let (colour, plain) = colours(GREEN);
     eprintln!("{colour}{verb:>12}{plain} {what}");
 }
 
-/// Says why the command failed.
+/// Prints the error of the command.
 pub(crate) fn error(error: &anyhow::Error) {
     let (colour, plain) = colours(RED);
     eprintln!("{colour}error{plain}: {error:#}");

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test of the project.
+//! `cargo xtask test`: runs every test of the project.
 
 mod alone;
 mod browser;
@@ -7,16 +7,18 @@ mod elsewhere;
 use agent_pack::Workspace;
 use anyhow::{Result, bail};
 use std::process::Stdio;
+use std::time::Instant;
 
 use crate::cargo::{GUEST, all_but_playground, cargo, playground};
 use crate::playground::PLANS;
 use crate::{component, process, resolver, setup, status};
 
-/// One part of the tests. All of them are run, also when one fails: who looks at the result of a
-/// long run wants to know everything.
-type Part = (&'static str, fn(&Workspace) -> Result<()>);
+/// One part of the tests: its name and its check.
+pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
-const PARTS: [Part; 9] = [
+/// The parts of every run. A failed part does not stop the others, because a long run should report
+/// everything.
+const PARTS: [Part; 8] = [
     ("unit, integration and documentation tests", |workspace| {
         run_tests(workspace, &[], &[])
     }),
@@ -26,10 +28,6 @@ const PARTS: [Part; 9] = [
         run(workspace, &plans, &[], &[])
     }),
     ("each package compiles alone", alone::check),
-    (
-        "the component is the same when built elsewhere",
-        elsewhere::check,
-    ),
     (
         "the resolver alone is small and answers the same",
         resolver::check,
@@ -43,17 +41,16 @@ const PARTS: [Part; 9] = [
     ("the playground in a real browser", browser::page),
 ];
 
+/// The parts that run only if a word names them. The book has their last results.
+const ON_REQUEST: [Part; 1] = [(
+    "the component is the same when built elsewhere",
+    elsewhere::check,
+)];
+
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let parts = selected(arguments)?;
     component::build(workspace)?;
-    let mut failed = 0;
-    for (name, check) in &parts {
-        status::doing("Testing", name);
-        if let Err(error) = check(workspace) {
-            status::error(&error);
-            failed += 1;
-        }
-    }
+    let failed = run_all(workspace, "Testing", &parts);
     println!(
         "{} of {} parts passed, {failed} failed",
         parts.len() - failed,
@@ -65,25 +62,39 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// The parts whose names contain one of `words`, or all when there are none.
+/// Runs parts one after the other, and returns the number of failures.
+pub(crate) fn run_all(workspace: &Workspace, verb: &str, parts: &[Part]) -> usize {
+    let failed = parts.iter().filter(|(name, check)| {
+        status::doing(verb, name);
+        let started = Instant::now();
+        let result = check(workspace).inspect_err(status::error);
+        let seconds = started.elapsed().as_secs();
+        status::doing("Finished", format_args!("{name}, in {seconds} s"));
+        result.is_err()
+    });
+    failed.count()
+}
+
+/// Returns the parts whose names contain one of `words`, or those of every run without words.
 fn selected(words: &[&str]) -> Result<Vec<Part>> {
-    if let Some(word) = words
-        .iter()
-        .find(|word| !PARTS.iter().any(|(name, _)| name.contains(**word)))
-    {
-        let names = PARTS.map(|(name, _)| name);
+    if words.is_empty() {
+        return Ok(PARTS.to_vec());
+    }
+    let all = || PARTS.iter().chain(&ON_REQUEST);
+    let unknown = |word: &&&str| !all().any(|(name, _)| name.contains(**word));
+    if let Some(word) = words.iter().find(unknown) {
+        let names: Vec<_> = all().map(|(name, _)| *name).collect();
         bail!(
-            "no part of the tests is called `{word}`: there is {}",
+            "no part of the tests is called `{word}`; the parts are: {}",
             names.join("; ")
         );
     }
-    let mut parts = PARTS.to_vec();
-    parts.retain(|(name, _)| words.is_empty() || words.iter().any(|word| name.contains(word)));
-    Ok(parts)
+    let named = all().filter(|(name, _)| words.iter().any(|word| name.contains(word)));
+    Ok(named.copied().collect())
 }
 
-/// Runs the tests whose names contain one of `filters`, or all when there are none, of all packages
-/// that run here but those of the playground.
+/// Runs the tests whose names contain one of `filters`, or all tests without filters, of all
+/// packages that run here except those of the playground.
 pub(crate) fn run_tests(
     workspace: &Workspace,
     filters: &[&str],
@@ -101,35 +112,21 @@ fn run(
     filters: &[&str],
     environment: &[(&str, &str)],
 ) -> Result<()> {
-    let mut tests = cargo(workspace);
-    tests.envs(environment.iter().copied());
+    let run = |command: &[&str]| {
+        let mut cargo = cargo(workspace);
+        cargo.envs(environment.iter().copied());
+        cargo.args(command).args(packages);
+        process::run(cargo.args(["--no-fail-fast", "--"]).args(filters))
+    };
     if !has_nextest(workspace) {
-        // Runs those in documentation as well.
-        return process::run(
-            tests
-                .arg("test")
-                .args(packages)
-                .args(["--no-fail-fast", "--"])
-                .args(filters),
-        );
+        // This also runs the tests in documentation.
+        return run(&["test"]);
     }
-    process::run(
-        tests
-            .args(["nextest", "run"])
-            .args(packages)
-            .args(["--no-fail-fast", "--"])
-            .args(filters),
-    )?;
-    process::run(
-        cargo(workspace)
-            .args(["test", "--doc"])
-            .args(packages)
-            .args(["--no-fail-fast", "--"])
-            .args(filters),
-    )
+    run(&["nextest", "run"])?;
+    run(&["test", "--doc"])
 }
 
-/// Faster, and clearer about what failed, but not to be expected on every machine.
+/// Returns whether nextest is installed. It is faster and reports failures more clearly.
 fn has_nextest(workspace: &Workspace) -> bool {
     let mut nextest = cargo(workspace);
     nextest
@@ -144,7 +141,7 @@ mod tests {
     use super::{PARTS, selected};
 
     #[test]
-    fn parts_are_selected_by_what_is_in_their_names() {
+    fn words_select_parts_by_name() {
         assert_eq!(selected(&[]).unwrap().len(), PARTS.len());
         let names: Vec<_> = selected(&["editor", "budget"])
             .unwrap()
@@ -153,5 +150,9 @@ mod tests {
             .collect();
         assert_eq!(names, ["the playground is within its budget", "the editor"]);
         assert!(selected(&["editor", "nothing of the kind"]).is_err());
+        let [(name, _)] = selected(&["elsewhere"]).unwrap()[..] else {
+            panic!("one part is about the component built elsewhere");
+        };
+        assert!(PARTS.iter().all(|(part, _)| *part != name));
     }
 }

@@ -1,10 +1,10 @@
-//! A toolchain that builds for wasm: found, or else provided.
+//! The toolchain for wasm: found or installed.
 //!
-//! | where it comes from | on which machines |
+//! | origin | machines |
 //! |---|---|
-//! | the rustc at hand | the target was added before, or the distribution's compiler has it |
-//! | [`rustup`] | rustup can download |
-//! | [`debian`] | Debian, where rustup can't: the standard library is built from Debian's sources |
+//! | the installed rustc | those whose compiler has the target |
+//! | [`rustup`] | those whose rustup can download |
+//! | [`debian`] | Debian without rustup: the standard library is built from Debian's sources |
 
 #[cfg(unix)]
 mod debian;
@@ -17,7 +17,7 @@ use std::process::Command;
 
 use crate::{process, status};
 
-/// Finds the toolchain for wasm, or provides one, and records it for the builds.
+/// Finds or installs the toolchain for wasm, and records it for the builds.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<Toolchain> {
     let toolchain = match recorded(workspace) {
         Some(toolchain) => toolchain,
@@ -45,7 +45,7 @@ pub(crate) fn host(rustc: &str) -> Result<String> {
     Ok(triple.trim_end().to_owned())
 }
 
-/// The toolchain of an earlier set-up, if it is still good.
+/// Returns the toolchain of an earlier set-up, if it still works.
 fn recorded(workspace: &Workspace) -> Option<Toolchain> {
     let toolchain = Toolchain::find(workspace).ok()?;
     (toolchain.cargo.exists() && rustc::has_target(&mut toolchain.rustc())).then_some(toolchain)
@@ -54,7 +54,7 @@ fn recorded(workspace: &Workspace) -> Option<Toolchain> {
 /// A way to a toolchain.
 type Way<'a> = &'a dyn Fn() -> Result<Toolchain>;
 
-/// Takes the first way that leads to a toolchain. If none does, one sentence says why of each.
+/// Takes the first way that provides a toolchain. Otherwise the error lists the reason of each way.
 fn first_of(ways: &[Way<'_>]) -> Result<Toolchain> {
     let mut reasons = Vec::new();
     for way in ways {
@@ -82,7 +82,7 @@ mod tests {
         }
     }
 
-    /// Tries three ways of which only `good` works, and says which were tried.
+    /// Tries three ways of which only `good` works, and returns the tried ones.
     fn try_with(good: Option<Source>) -> (Result<Toolchain>, Vec<Source>) {
         let tried = RefCell::new(Vec::new());
         let way = |source: Source, reason: &'static str| {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_way_that_works_is_taken_and_no_other_is_tried() {
+    fn the_first_working_way_is_taken() {
         use Source::{Debian, Rustc, Rustup};
         for (good, tried) in [
             (Rustc, &[Rustc][..]),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn if_none_works_one_sentence_has_all_reasons() {
+    fn the_error_lists_the_reason_of_each_way() {
         assert_eq!(
             try_with(None).0.unwrap_err().to_string(),
             "there is no toolchain for wasm32-unknown-unknown: rustc has no such target; \

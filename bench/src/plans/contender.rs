@@ -1,5 +1,5 @@
-//! What every program does whose checks are timed, in whatever language: read plans, check all of
-//! them several times, and say what was found and how long each time took.
+//! The task of every timed program, in any language: read plans, check all of them several times,
+//! and print the errors and the time of each pass.
 
 use serde_json::json;
 use std::error::Error;
@@ -7,17 +7,17 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-/// Where the plans are, a line each, in the folder that a contender is started with.
+/// The file of plans, one per line, in the folder that a contender gets.
 pub(crate) const PLANS: &str = "plans.jsonl";
 
-/// Where the schema of plans is, there as well.
+/// The file of the schema of plans in that folder.
 pub(crate) const PLAN_SCHEMA: &str = "plan.schema.json";
 
-/// Where the schema of steps is.
+/// The file of the schema of steps in that folder.
 pub(crate) const STEP_SCHEMA: &str = "step.schema.json";
 
-/// Check plans, `warm` times and then `timed` times. `count` says how many errors a plan has, of
-/// which it is given the bytes.
+/// Checks plans, `warm` times and then `timed` times. `count` returns the number of errors of a
+/// plan, given as bytes.
 pub(crate) fn run(
     folder: &Path,
     [warm, timed]: [usize; 2],

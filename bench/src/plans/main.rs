@@ -1,11 +1,11 @@
-//! Measures how long it takes to check plans against their JSON Schema, from bytes to all that is
-//! wrong with them: by the engine, and by what else does that, each in a process of its own.
+//! Measures the time to check plans against their JSON Schema, from bytes to all errors: by the
+//! engine and by other validators, each in its own process.
 //!
 //! Prints a table and writes it as JSON to `target/bench-plans.json`. `cargo xtask bench --plans`
-//! installs and builds what it needs, and starts it with the paths of a Python that has the
-//! packages of `bench/baseline/requirements.txt`, and of the example `jsonschema`.
+//! installs and builds its tools, and passes the paths of a Python with the packages of
+//! `bench/baseline/requirements.txt`, and of the example `jsonschema`.
 
-#![expect(clippy::print_stdout, reason = "the table is what it is for")]
+#![expect(clippy::print_stdout, reason = "the program prints a table")]
 
 mod contender;
 mod native;
@@ -22,20 +22,20 @@ use std::error::Error;
 use std::path::Path;
 use table::Table;
 
-/// How many plans there are.
+/// The number of plans.
 const COUNT: usize = 10_000;
 
-/// The argument that asks for the measurement of the engine itself: whether plans are as their
-/// schema asks.
+/// The argument that makes this program measure the engine's validation of plans against their
+/// schema.
 const CHECK: &str = "--check";
 
-/// The same, whether they may run.
+/// The argument that makes this program measure the engine's decision on plans.
 const DECIDE: &str = "--decide";
 
-/// To check plans the engine should not take more than this part of what ajv takes.
+/// The maximum desired time to validate plans, as a part of ajv's.
 const TARGET: f64 = 0.5;
 
-/// To decide them, which no schema does, it should not take more than this.
+/// The maximum desired time to decide plans, as a part of ajv's time to validate them.
 const DECISION_TARGET: f64 = 1.0;
 
 const AJV: &str = "JSON.parse + ajv";

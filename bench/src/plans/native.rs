@@ -12,11 +12,11 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the schema of plans calls the schema of steps.
+/// The identifier of the schema of steps in the schema of plans.
 const STEP_SCHEMA_URI: &str =
     "https://agent-engine.github.io/agent/schemas/ds.mova_agent_step_v1.schema.json";
 
-/// Read plans and check them against their schema.
+/// Reads plans and checks them against their schema.
 pub(crate) fn check(folder: &Path, passes: [usize; 2]) -> Result<(), Box<dyn Error>> {
     let [plan, step] = [PLAN_SCHEMA, STEP_SCHEMA].map(|name| text(&folder.join(name)));
     let (plan, step) = (plan?, step?);
@@ -34,7 +34,7 @@ pub(crate) fn check(folder: &Path, passes: [usize; 2]) -> Result<(), Box<dyn Err
     })
 }
 
-/// Read plans and decide whether they may run, by the pool and the profile of `examples/plans`.
+/// Reads plans and decides whether they may run, by the pool and the profile of `examples/plans`.
 pub(crate) fn decide(folder: &Path, passes: [usize; 2]) -> Result<(), Box<dyn Error>> {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/plans");
     let read = |name: &str| std::fs::read(examples.join(name));

@@ -1,5 +1,4 @@
-//! Programs that are measured in turn, several times, so that what else the machine does meets all
-//! of them.
+//! Programs measured in turn, several times, so that other load on the machine affects all of them.
 
 use crate::table::Table;
 use serde_json::Value;
@@ -8,22 +7,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// How often each program is started.
+/// The number of starts of each program.
 const ROUNDS: usize = 5;
 
-/// How often a program checks all plans before it measures, and how often it does then.
+/// The numbers of warm-up passes and of measured passes over all plans.
 const PASSES: [usize; 2] = [3, 3];
 
-/// A program that checks plans, as `contender` says.
+/// A program that checks plans, as described in `contender`.
 pub(crate) struct Contender {
     name: &'static str,
     program: PathBuf,
     arguments: Vec<PathBuf>,
-    /// How often it is started, and how often it checks all plans then.
+    /// The number of starts, and the numbers of passes of each.
     effort: (usize, [usize; 2]),
-    /// What the ratio to the unit should not pass.
+    /// Maximum desired ratio to the unit.
     target: Option<f64>,
-    /// How many errors each plan has.
+    /// The number of errors of each plan.
     errors: Vec<u64>,
     nanoseconds: Vec<u64>,
 }
@@ -41,19 +40,19 @@ impl Contender {
         }
     }
 
-    /// With one more argument, before the folder and the numbers of passes.
+    /// Adds an argument before the folder and the numbers of passes.
     pub(crate) fn of(mut self, argument: impl Into<PathBuf>) -> Self {
         self.arguments.push(argument.into());
         self
     }
 
-    /// It is so slow that once has to do, and that warming up makes no difference.
+    /// Measures one pass only, for a program that is too slow for more.
     pub(crate) fn once(mut self) -> Self {
         self.effort = (1, [0, 1]);
         self
     }
 
-    /// With a ratio to the unit that it should not pass.
+    /// Sets the maximum desired ratio to the unit.
     pub(crate) fn target(mut self, target: f64) -> Self {
         self.target = Some(target);
         self
@@ -70,17 +69,17 @@ impl Contender {
         }
     }
 
-    /// How many plans are invalid.
+    /// Returns the number of invalid plans.
     pub(crate) fn invalid(&self) -> usize {
         self.verdicts().filter(|valid| !valid).count()
     }
 
-    /// Which plans are valid.
+    /// Returns the verdict on each plan.
     fn verdicts(&self) -> impl Iterator<Item = bool> {
         self.errors.iter().map(|errors| *errors == 0)
     }
 
-    /// The middle one of all times that were measured.
+    /// Returns the median of all measured times.
     pub(crate) fn median(&self) -> Duration {
         let mut sorted = self.nanoseconds.clone();
         sorted.sort_unstable();
@@ -107,19 +106,19 @@ impl Contender {
     }
 }
 
-/// How often each of them was measured.
+/// Returns the number of measurements of each program.
 pub(crate) fn counts(contenders: &[Contender]) -> String {
     let counts = contenders.iter().map(|it| it.nanoseconds.len().to_string());
     counts.collect::<Vec<_>>().join(", ")
 }
 
-/// Measure all of them.
+/// Measures all programs.
 ///
 /// # Errors
-/// One can't be started, or fails.
+/// If a program can't be started or fails.
 ///
 /// # Panics
-/// They find other plans valid than the first does.
+/// If a program's verdicts differ from those of the first.
 pub(crate) fn run(contenders: &mut [Contender], folder: &Path) -> Result<(), Box<dyn Error>> {
     for round in 0..ROUNDS {
         for contender in contenders.iter_mut() {

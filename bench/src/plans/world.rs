@@ -1,12 +1,12 @@
-//! Generated plans, the same ones every time.
+//! Generated plans, the same in every run.
 
 use crate::random::Random;
 use serde_json::{Value, json};
 
-/// Of how many plans one is invalid.
+/// The number of plans for each invalid one.
 const INVALID: usize = 5;
 
-/// What steps are about.
+/// The subjects of steps.
 const SUBJECTS: [&str; 8] = [
     "the largest audiences of the season",
     "the visits of the last month, by country",
@@ -18,8 +18,8 @@ const SUBJECTS: [&str; 8] = [
     "prices of the competitors in both regions",
 ];
 
-/// Plans over the tools of `examples/plans/tool-pool.json`, a line each. A fifth of them is no
-/// `env.mova_agent_plan_v1`, each for up to three reasons.
+/// Returns plans over the tools of `examples/plans/tool-pool.json`, one per line. A fifth of them
+/// is an invalid `env.mova_agent_plan_v1`, each for up to three reasons.
 pub(crate) fn generate(plans: usize) -> Vec<u8> {
     let mut random = Random::new();
     let mut lines = String::new();
@@ -67,7 +67,7 @@ fn plan(number: usize, random: &mut Random) -> Value {
     })
 }
 
-/// A step that lists, gets, keeps what an earlier step gave, or keeps what it is given.
+/// Returns a step that lists, gets, keeps an earlier output, or keeps its own input.
 fn step(place: usize, random: &mut Random) -> Value {
     let (subject, other) = (random.one_of(&SUBJECTS), random.one_of(&SUBJECTS));
     let step_id = format!("step-{place}");
@@ -117,8 +117,8 @@ fn step(place: usize, random: &mut Random) -> Value {
     }
 }
 
-/// What makes a plan invalid: the value that a member gets, or null where it is taken away.
-/// A question mark stands for any of the first five steps.
+/// The invalid changes: a member's new value, or null to remove the member. A question mark
+/// represents any of the first five steps.
 fn faults() -> [(&'static str, Value); 20] {
     let from = json!({ "step": "step-0", "pointer": "no pointer" });
     [
@@ -146,13 +146,13 @@ fn faults() -> [(&'static str, Value); 20] {
         ("/plan/plan_id", json!("two\nlines")),
         ("/plan/request_id", json!("Request 7")),
         ("/plan/steps/?/tool_id", json!("keep/all")),
-        // Nothing where there has to be something.
+        // Empty values of non-empty members.
         ("/plan/model_instruction/text", json!("")),
         ("/plan/steps", json!([])),
     ]
 }
 
-/// Make a plan invalid. What it lacks already can't be changed.
+/// Makes a plan invalid. A missing member stays unchanged.
 fn spoil(plan: &mut Value, random: &mut Random) {
     let (pointer, value) = random.one_of(&faults()).clone();
     let pointer = pointer.replace('?', &random.below(5).to_string());

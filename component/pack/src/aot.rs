@@ -1,10 +1,11 @@
 //! The program that compiles the component ahead of time.
 //!
-//! It is wasmtime's compiler, which takes minutes to build, and so it is not a dependency of a
-//! build script: `cargo xtask setup` builds it once, in the profile and with the features that the
-//! rest of the workspace shares.
+//! It contains wasmtime's compiler, which takes minutes to build, so no build script depends on it.
+//! `cargo xtask setup` builds it once, in the profile and with the features that the rest of the
+//! workspace shares.
 
 use crate::digest::sha256;
+use crate::environment::run;
 use crate::{Error, Result, Workspace, read};
 use std::env::consts::EXE_SUFFIX;
 use std::fs;
@@ -18,25 +19,25 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// Where `cargo xtask setup` installs the program.
+    /// Returns the path where `cargo xtask setup` installs the program.
     #[must_use]
     pub fn program(workspace: &Workspace) -> PathBuf {
         workspace.tools().join(format!("bin/agent-aot{EXE_SUFFIX}"))
     }
 
-    /// The file beside it which says what it was built from.
+    /// Returns the path of the stamp beside the program, which names its sources.
     #[must_use]
     pub fn stamp_file(workspace: &Workspace) -> PathBuf {
         workspace.tools().join("bin/agent-aot.stamp")
     }
 
-    /// Everything that [`Compiler::find`] looks at, besides the workspace's manifest and lock file.
+    /// Returns the inputs of [`Compiler::find`] besides the workspace's manifest and lock file.
     #[must_use]
     pub fn inputs(workspace: &Workspace) -> [PathBuf; 2] {
         [sources(workspace), Self::stamp_file(workspace)]
     }
 
-    /// The program, if it was built from what is in the workspace now.
+    /// Returns the program, if its stamp matches the workspace.
     ///
     /// # Errors
     ///
@@ -65,25 +66,12 @@ impl Compiler {
     /// When the program fails; its message is on standard error.
     pub fn compile(&self, target: &str, wasm: &Path, cwasm: &Path) -> Result<()> {
         let mut command = Command::new(&self.program);
-        let outcome = match command
-            .arg("--target")
-            .arg(target)
-            .arg(wasm)
-            .arg(cwasm)
-            .status()
-        {
-            Ok(status) if status.success() => return Ok(()),
-            Ok(status) => status.to_string(),
-            Err(error) => error.to_string(),
-        };
-        Err(Error::Program {
-            task: "compiling the component ahead of time".to_owned(),
-            outcome,
-        })
+        command.args(["--target", target]).arg(wasm).arg(cwasm);
+        run("compiling the component ahead of time", &mut command)
     }
 
-    /// A digest of what the compiled code depends on: the configuration in `host-cli/aot`, and the
-    /// versions and features of wasmtime.
+    /// Returns a digest of everything the compiled code depends on: the configuration in
+    /// `host-cli/aot`, and the versions and features of wasmtime.
     ///
     /// # Errors
     ///
@@ -111,7 +99,7 @@ fn sources(workspace: &Workspace) -> PathBuf {
     workspace.root().join("host-cli/aot")
 }
 
-/// The name and version lines of the packages that generate code.
+/// Returns the name and version lines of the packages that generate code.
 fn compiler_versions(lock: &str) -> Vec<&str> {
     let generates_code = |name: &str| {
         ["wasmtime", "cranelift", "regalloc2"]
@@ -174,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn before_set_up_there_is_one_sentence() {
+    fn a_missing_compiler_requires_setup() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(
             Compiler::find(&workspace(folder.path()))
@@ -208,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_another_dependency_does_not() {
+    fn a_change_of_another_dependency_does_not_make_it_stale() {
         let folder = tempfile::tempdir().unwrap();
         let workspace = workspace(folder.path());
         install(&workspace);
@@ -221,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_generates_code_counts() {
+    fn only_packages_that_generate_code_count() {
         assert_eq!(
             compiler_versions(LOCK),
             ["name = \"wasmtime\"", "version = \"48.0.8\""]

@@ -1,4 +1,4 @@
-//! From module to component, and the checks on it.
+//! Encoding of a module as a component, and the checks on it.
 
 use crate::digest::sha256;
 use crate::{Error, Result};
@@ -13,14 +13,14 @@ pub struct Component {
 }
 
 impl Component {
-    /// Encodes a core module that carries its WIT world, as `wit-bindgen` leaves it.
+    /// Encodes a core module with an embedded WIT world, the output of `wit-bindgen`.
     ///
     /// # Errors
     ///
     /// As [`Component::from_bytes`], and when the module does not fit its world.
     pub fn from_module(module: &[u8]) -> Result<Self> {
         let encode = || ComponentEncoder::default().module(module)?.encode();
-        // The alternate form has the causes, and these name what is wrong.
+        // The alternate form contains the causes, which name the problem.
         let encoded = encode().map_err(|error| Error::Invalid(format!("{error:#}")))?;
         Self::from_bytes(without_custom_sections(&encoded)?)
     }
@@ -29,8 +29,8 @@ impl Component {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] when they are no valid component, and [`Error::Imports`] with all names
-    /// when it imports anything.
+    /// [`Error::Invalid`] when they are not a valid component, and [`Error::Imports`] with all
+    /// names when it imports anything.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         if !Parser::is_component(&bytes) {
             return Err(Error::Invalid("it is not a component".to_owned()));
@@ -44,20 +44,20 @@ impl Component {
         Ok(Self { bytes, sha256 })
     }
 
-    /// The component, in binary form.
+    /// Returns the component in binary form.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The SHA-256 of [`Component::bytes`], 64 lower-case hexadecimal digits.
+    /// Returns the SHA-256 of [`Component::bytes`], 64 lower-case hexadecimal digits.
     #[must_use]
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 }
 
-/// A component without the names of its items and of what made it, which nothing reads.
+/// Returns a component without its custom sections, which no host reads.
 fn without_custom_sections(component: &[u8]) -> Result<Vec<u8>> {
     const PREAMBLE: usize = 8;
     const CUSTOM: u8 = 0;
@@ -76,8 +76,8 @@ fn without_custom_sections(component: &[u8]) -> Result<Vec<u8>> {
     Ok(kept)
 }
 
-/// The names that a component imports. What the modules and components inside it import of each
-/// other is its own affair: it can't come from outside.
+/// Returns the names that a component imports. Imports of its inner modules and components do not
+/// count: they can't come from outside.
 fn imports(bytes: &[u8]) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let mut depth = 0_usize;
@@ -106,7 +106,7 @@ mod tests {
     use wit_component::StringEncoding;
     use wit_parser::Resolve;
 
-    /// A module as `wit-bindgen` would leave it: `code` with the world of `wit` embedded.
+    /// Returns a module like the output of `wit-bindgen`: `code` with the embedded world of `wit`.
     fn module(wit: &str, code: &str) -> Vec<u8> {
         let mut resolve = Resolve::default();
         let package = resolve.push_str("test.wit", wit).unwrap();
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_parts_import_of_each_other_is_no_import() {
+    fn imports_between_inner_parts_do_not_count() {
         let component = wat::parse_str(
             r#"(component
                 (component $inner (import "x" (func)))
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_is_no_component() {
+    fn a_module_is_not_a_component() {
         let module = wat::parse_str(ANSWER).unwrap();
         assert_eq!(
             Component::from_bytes(module).unwrap_err().to_string(),

@@ -2,7 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-/// The SHA-256 of `bytes`, 64 lower-case hexadecimal digits.
+/// Returns the SHA-256 of `bytes`, 64 lower-case hexadecimal digits.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes)

@@ -1,13 +1,14 @@
-//! The environment that a nested cargo sees.
+//! The environment of a nested cargo.
 
+use crate::{Error, Result};
 use std::env;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-/// What is left of the caller's environment: where things are, and how to reach the network.
+/// The inherited variables: paths, and settings for the network.
 ///
-/// A list of what stays and not of what goes: cargo hands some forty variables to build scripts
-/// and programs (`CARGO_ENCODED_RUSTFLAGS`, `RUSTC_WRAPPER`, `RUSTUP_TOOLCHAIN`, `TARGET`, ...),
-/// and one that was forgotten would change the bytes of the component.
+/// The list names what stays, not what goes: cargo passes some forty variables to build scripts and
+/// programs (`CARGO_ENCODED_RUSTFLAGS`, `RUSTC_WRAPPER`, `RUSTUP_TOOLCHAIN`, `TARGET`, ...), and a
+/// forgotten one would change the bytes of the component.
 const KEPT: [&str; 22] = [
     "ALL_PROXY",
     "CARGO_HOME",
@@ -37,12 +38,32 @@ const KEPT: [&str; 22] = [
 /// Cargo's settings for the network and for registries.
 const KEPT_PREFIXES: [&str; 3] = ["CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR"];
 
-/// Takes from `command` every inherited variable that could change what a compiler produces.
+/// Removes every inherited variable that could change the output of a compiler.
 pub fn scrub(command: &mut Command) -> &mut Command {
     command.env_clear().envs(env::vars_os().filter(|(name, _)| {
         let name = name.to_string_lossy();
         KEPT.contains(&name.as_ref()) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     }))
+}
+
+/// Runs a program to its end.
+pub(crate) fn run(task: &str, command: &mut Command) -> Result<()> {
+    output(task, command.stdout(Stdio::inherit())).map(drop)
+}
+
+/// Runs a program and returns its standard output. Its messages go to standard error.
+pub(crate) fn output(task: &str, command: &mut Command) -> Result<Vec<u8>> {
+    let failure = |outcome: String| Error::Program {
+        task: task.to_owned(),
+        outcome,
+    };
+    let program = command.get_program().to_owned();
+    let output = command.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| failure(format!("{}: {error}", program.display())))?;
+    if !output.status.success() {
+        return Err(failure(output.status.to_string()));
+    }
+    Ok(output.stdout)
 }
 
 #[cfg(test)]
@@ -51,8 +72,8 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn what_cargo_sets_for_its_children_does_not_get_through() {
-        // Cargo sets this one for every test; it stands for all the others.
+    fn variables_of_cargo_are_removed() {
+        // Cargo sets this one for every test; it represents all others.
         assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
 
         let mut command = Command::new("cargo");

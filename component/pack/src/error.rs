@@ -1,4 +1,4 @@
-//! What can go wrong, each in one sentence.
+//! The errors of this crate, each one sentence.
 
 use std::fmt;
 use std::io;
@@ -7,31 +7,31 @@ use std::path::PathBuf;
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why there is no component.
+/// The reason why a component could not be built.
 #[derive(Debug)]
 pub enum Error {
     /// Something that `cargo xtask setup` provides is missing or out of date.
     NotSetUp {
-        /// What is the matter with it, as the first half of a sentence.
+        /// The problem, as the first half of a sentence.
         what: String,
     },
     /// A file could not be read or written.
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A program could not be started or failed; what it had to say is on standard error.
+    /// A program did not start or failed; its messages are on standard error.
     Program {
-        /// What it was to do, such as "building the component with cargo".
+        /// Its task, such as "building the component with cargo".
         task: String,
-        /// How it ended.
+        /// Its exit status or the error.
         outcome: String,
     },
-    /// The module can't be made a component, or the component is not valid.
+    /// The module can't be encoded as a component, or the component is not valid.
     Invalid(String),
-    /// The component imports something. It may not: the engine decides from its arguments alone.
+    /// The component imports something. It must not: the engine decides from its arguments alone.
     Imports(Vec<String>),
 }
 

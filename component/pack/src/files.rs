@@ -13,11 +13,10 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(Error::file(path))
 }
 
-/// Makes `path` hold `bytes`, and says whether it had to be written.
+/// Writes `bytes` to `path` unless the file already contains them. Returns whether it wrote.
 ///
-/// A file that holds them already keeps its modification time, so that nothing which depends on it
-/// is built again. Otherwise the file is replaced by a rename: readers see the old bytes or the
-/// new ones.
+/// An unchanged file keeps its modification time, so that nothing that depends on it is built
+/// again. Otherwise the file is replaced by a rename: readers see the old bytes or the new ones.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
-//! Builds the engine's component and refuses it when it imports anything.
+//! Builds the engine's component and refuses one that imports anything.
 //!
-//! A library and not a program, so that every build takes the same way: `host-cli/host/build.rs`
-//! embeds the component, `cargo xtask component` prints it, and `cargo xtask dist` ships it.
+//! This is a library, so that every build takes the same path: `host-cli/host/build.rs` embeds the
+//! component, `cargo xtask component` prints it, and `cargo xtask dist` ships it.
 //!
 //! ```text
 //! agent-component ── cargo, wasm32-unknown-unknown ──▶ module     (module.rs)
@@ -9,8 +9,8 @@
 //! component ── agent-aot ──▶ machine code                         (aot.rs)
 //! ```
 //!
-//! [`Toolchain`] and [`Compiler`] are put in place by `cargo xtask setup`; this crate only finds
-//! them, and says so in one sentence when it doesn't.
+//! `cargo xtask setup` installs [`Toolchain`] and [`Compiler`]; this crate only finds them, or
+//! reports in one sentence that they are missing.
 
 mod aot;
 mod component;
@@ -29,25 +29,26 @@ pub use digest::sha256;
 pub use environment::scrub;
 pub use error::{Error, Result};
 pub use files::{read, write_if_changed};
+pub use module::build as module;
 pub use remap::{Aim, reproducible};
 pub use toolchain::{Source, TARGET, Toolchain};
 pub use workspace::Workspace;
 
 use std::path::Path;
 
-/// Which of its two worlds the component is built for.
+/// The world of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum World {
-    /// `engine`: everything, built for speed.
+    /// `engine`: the whole engine, built for speed.
     Engine,
-    /// `resolver-only`: what a manifest and an index say by themselves, built for size.
+    /// `resolver-only`: manifest, index, lock and explanation, built for size.
     ResolverOnly,
 }
 
 /// Builds the component of `workspace`, leaving cargo's files in `target_dir`.
 ///
-/// The bytes depend on the sources, `Cargo.lock` and the toolchain, and on nothing else: neither
-/// on the folder nor on the environment of the caller.
+/// The bytes depend on the sources, `Cargo.lock` and the toolchain only, neither on the folder nor
+/// on the environment of the caller.
 ///
 /// # Errors
 ///
@@ -60,18 +61,4 @@ pub fn pack(
     world: World,
 ) -> Result<Component> {
     Component::from_module(&module(workspace, toolchain, target_dir, world)?)
-}
-
-/// Builds the core module that a component is made of, which carries its world.
-///
-/// # Errors
-///
-/// When cargo fails; its messages are on standard error.
-pub fn module(
-    workspace: &Workspace,
-    toolchain: &Toolchain,
-    target_dir: &Path,
-    world: World,
-) -> Result<Vec<u8>> {
-    module::build(workspace, toolchain, target_dir, world)
 }

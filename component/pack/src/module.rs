@@ -1,13 +1,14 @@
-//! The core module: cargo, called for wasm.
+//! The build of the core module with cargo.
 
-use crate::{Aim, Error, Result, TARGET, Toolchain, Workspace, World, read, reproducible};
+use crate::environment::run;
+use crate::{Aim, Result, TARGET, Toolchain, Workspace, World, read, reproducible};
 use std::path::Path;
 
 const PACKAGE: &str = "agent-component";
 const MODULE: &str = "agent_component.wasm";
 
 impl World {
-    /// The profile in the workspace's `Cargo.toml`.
+    /// Returns the profile in the workspace's `Cargo.toml`.
     fn profile(self) -> &'static str {
         match self {
             Self::Engine => "component",
@@ -23,8 +24,12 @@ impl World {
     }
 }
 
-/// Builds the package and returns the bytes of its module.
-pub(crate) fn build(
+/// Builds the core module of a component, which contains its world.
+///
+/// # Errors
+///
+/// When cargo fails; its messages are on standard error.
+pub fn build(
     workspace: &Workspace,
     toolchain: &Toolchain,
     target_dir: &Path,
@@ -34,16 +39,8 @@ pub(crate) fn build(
     reproducible(&mut cargo, workspace, toolchain, target_dir, world.aim())?;
     cargo
         .current_dir(workspace.root())
-        .args([
-            "build",
-            "--package",
-            PACKAGE,
-            "--target",
-            TARGET,
-            "--profile",
-            world.profile(),
-        ])
-        .arg("--target-dir")
+        .args(["build", "--package", PACKAGE, "--target", TARGET])
+        .args(["--profile", world.profile(), "--target-dir"])
         .arg(target_dir);
     if world == World::ResolverOnly {
         cargo.arg("--no-default-features");
@@ -51,15 +48,6 @@ pub(crate) fn build(
     if workspace.root().join("Cargo.lock").exists() {
         cargo.arg("--locked");
     }
-    let outcome = match cargo.status() {
-        Ok(status) if status.success() => {
-            return read(&target_dir.join(TARGET).join(world.profile()).join(MODULE));
-        }
-        Ok(status) => status.to_string(),
-        Err(error) => format!("{}: {error}", toolchain.cargo.display()),
-    };
-    Err(Error::Program {
-        task: "building the component with cargo".to_owned(),
-        outcome,
-    })
+    run("building the component with cargo", &mut cargo)?;
+    read(&target_dir.join(TARGET).join(world.profile()).join(MODULE))
 }

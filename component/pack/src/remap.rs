@@ -1,18 +1,19 @@
-//! Which path prefixes are taken out of the bytes.
+//! Removal of machine paths from the bytes.
 //!
-//! Panic messages carry the paths of source files. Without this the component would differ from
+//! Panic messages contain the paths of source files. Without this the component would differ from
 //! one folder, and from one user's home, to the next.
 
+use crate::environment::output;
 use crate::{Error, Result, Toolchain, Workspace};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Separates flags in `CARGO_ENCODED_RUSTFLAGS`, which, unlike `RUSTFLAGS`, allows spaces in paths.
 const FLAG_SEPARATOR: &str = "\x1f";
 
-/// What a build is optimised for, beyond what its profile says.
+/// The goal of a build's optimisation, in addition to its profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aim {
     /// Speed.
@@ -32,11 +33,11 @@ impl Aim {
 }
 
 /// Makes a call of cargo, or of a program that calls it, compile for [`TARGET`](crate::TARGET) to
-/// bytes that say nothing of this machine.
+/// bytes without paths of this machine.
 ///
 /// # Errors
 ///
-/// When the toolchain can't be asked for its folders.
+/// When the toolchain does not report its folders.
 pub fn reproducible(
     command: &mut Command,
     workspace: &Workspace,
@@ -54,7 +55,7 @@ pub fn reproducible(
     Ok(())
 }
 
-/// The flags for rustc that replace every path of this machine by a fixed one.
+/// Returns the flags for rustc that replace every path of this machine by a fixed one.
 fn flags(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) -> Result<Vec<String>> {
     // Of the prefixes that match a path, rustc takes the last one.
     let mut prefixes = vec![
@@ -77,13 +78,13 @@ fn flag(from: &Path, to: &str) -> String {
 
 fn library_source(toolchain: &Toolchain) -> Result<PathBuf> {
     let sysroot = output(
-        "asking rustc for its folder",
+        "reading the folder of rustc",
         toolchain.rustc().args(["--print", "sysroot"]),
     )?;
     Ok(Path::new(String::from_utf8_lossy(&sysroot).trim_end()).join("lib/rustlib/src/rust"))
 }
 
-/// The folders that hold the sources of dependencies. Asked of cargo, because registry mirrors,
+/// Returns the folders with the sources of dependencies. Cargo knows them: registry mirrors,
 /// vendored sources and git checkouts each have their own.
 fn dependency_folders(metadata: &Value) -> BTreeSet<PathBuf> {
     let packages = metadata["packages"].as_array().into_iter().flatten();
@@ -102,31 +103,12 @@ fn metadata(workspace: &Workspace, toolchain: &Toolchain) -> Result<Value> {
     let task = "reading the workspace with cargo";
     let mut cargo = toolchain.cargo();
     cargo.current_dir(workspace.root());
-    cargo.args([
-        "metadata",
-        "--format-version=1",
-        "--filter-platform",
-        crate::TARGET,
-    ]);
+    cargo.args(["metadata", "--format-version=1", "--filter-platform"]);
+    cargo.arg(crate::TARGET);
     serde_json::from_slice(&output(task, &mut cargo)?).map_err(|error| Error::Program {
         task: task.to_owned(),
         outcome: error.to_string(),
     })
-}
-
-fn output(task: &str, command: &mut Command) -> Result<Vec<u8>> {
-    let failure = |outcome: String| Error::Program {
-        task: task.to_owned(),
-        outcome,
-    };
-    let output = command
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| failure(error.to_string()))?;
-    if !output.status.success() {
-        return Err(failure(output.status.to_string()));
-    }
-    Ok(output.stdout)
 }
 
 #[cfg(test)]

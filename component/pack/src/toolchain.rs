@@ -1,4 +1,4 @@
-//! The toolchain that builds for wasm, as `cargo xtask setup` recorded it.
+//! The recorded toolchain for wasm, which `cargo xtask setup` provides.
 
 use crate::{Error, Result, Workspace, scrub, write_if_changed};
 use std::env;
@@ -8,26 +8,26 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::str::FromStr;
 
-/// What components are built for. Not `wasm32-wasip2`, whose standard library imports WASI.
+/// The target of components. Not `wasm32-wasip2`, whose standard library imports WASI.
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
-/// A cargo and a rustc that have the standard library for [`TARGET`].
+/// A cargo and a rustc with the standard library for [`TARGET`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toolchain {
-    /// Where it comes from.
+    /// The origin of the toolchain.
     pub source: Source,
     /// The cargo to call.
     pub cargo: PathBuf,
-    /// The folder of its `rustc`, to be put in front of `PATH`.
+    /// The folder of its `rustc`, which must precede others in `PATH`.
     pub bin: PathBuf,
-    /// What `rustc --version` says: another version has another standard library.
+    /// The output of `rustc --version`: another version has another standard library.
     pub version: String,
 }
 
-/// Where a toolchain comes from.
+/// The origin of a toolchain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// The rustc at hand had the target already.
+    /// The installed rustc already had the target.
     Rustc,
     /// `rustup target add` provided it.
     Rustup,
@@ -36,13 +36,13 @@ pub enum Source {
 }
 
 impl Toolchain {
-    /// The file that `cargo xtask setup` writes and every build reads.
+    /// Returns the path of the record, which `cargo xtask setup` writes and every build reads.
     #[must_use]
     pub fn record(workspace: &Workspace) -> PathBuf {
         workspace.tools().join("wasm-toolchain")
     }
 
-    /// Reads the record, and makes sure that the compiler is still the one it names.
+    /// Reads the record and checks that the compiler still has the recorded version.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl Toolchain {
     /// [`Error::Program`] when that rustc does not run.
     pub fn describe(source: Source, cargo: PathBuf, bin: PathBuf) -> Result<Self> {
         let version = rustc_version(&bin).ok_or_else(|| Error::Program {
-            task: format!("asking {} for its version", bin.join("rustc").display()),
+            task: format!("reading the version of {}", bin.join("rustc").display()),
             outcome: "it does not run".to_owned(),
         })?;
         Ok(Self {
@@ -88,26 +88,26 @@ impl Toolchain {
         Ok(())
     }
 
-    /// A call of this toolchain's cargo, free of the caller's settings.
+    /// Returns a call of this toolchain's cargo without the caller's settings.
     #[must_use]
     pub fn cargo(&self) -> Command {
         self.command(&self.cargo)
     }
 
-    /// A call of this toolchain's rustc, free of the caller's settings.
+    /// Returns a call of this toolchain's rustc without the caller's settings.
     #[must_use]
     pub fn rustc(&self) -> Command {
         self.command(&self.bin.join("rustc"))
     }
 
-    /// A call of a program that finds this toolchain's cargo and rustc by their names, free of the
+    /// Returns a call of a program that finds this toolchain's cargo and rustc by name, without the
     /// caller's settings.
     #[must_use]
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         scrub(&mut command);
         let inherited = env::var_os("PATH").unwrap_or_default();
-        // The folder of cargo may have a rustc as well, without the target: it comes second.
+        // The folder of cargo may also contain a rustc, without the target: it comes second.
         let own = [Some(self.bin.as_path()), self.cargo.parent()];
         let folders = own
             .into_iter()
@@ -138,7 +138,7 @@ impl fmt::Display for Toolchain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "# What builds for {TARGET}. Written by `cargo xtask setup`."
+            "# The toolchain for {TARGET}. Written by `cargo xtask setup`."
         )?;
         writeln!(f, "source = {}", self.source.name())?;
         writeln!(f, "cargo = {}", self.cargo.display())?;
@@ -194,7 +194,7 @@ impl Source {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Rustc => "found in the toolchain at hand",
+            Self::Rustc => "found in the installed toolchain",
             Self::Rustup => "added by rustup",
             Self::Debian => "built from Debian's sources",
         })
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_cut_short_asks_for_set_up() {
+    fn a_truncated_record_requires_setup() {
         let record = toolchain(Source::Debian).to_string();
         let (cut, _) = record.split_once("version").unwrap();
         assert_eq!(
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_record_there_is_one_sentence() {
+    fn a_missing_record_requires_setup() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(
             Toolchain::find(&Workspace::at(folder.path()))
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compiler_that_has_gone_asks_for_set_up() {
+    fn a_missing_compiler_requires_setup() {
         let folder = tempfile::tempdir().unwrap();
         let workspace = Workspace::at(folder.path());
         let mut gone = toolchain(Source::Rustup);

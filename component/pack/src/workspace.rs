@@ -1,21 +1,21 @@
-//! Where things are in the source tree.
+//! The paths of the source tree.
 
 use std::path::{Path, PathBuf};
 
-/// The root of the source tree, and the places in it that the build agrees on.
+/// The root of the source tree, and the paths in it that the build uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
     root: PathBuf,
 }
 
 impl Workspace {
-    /// The workspace whose `Cargo.toml` is in `root`, an absolute path.
+    /// Returns the workspace whose `Cargo.toml` is in `root`, an absolute path.
     #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The workspace that this crate was compiled in.
+    /// Returns the workspace that this crate was compiled in.
     #[must_use]
     pub fn of_this_build() -> Self {
         let pack = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -23,33 +23,35 @@ impl Workspace {
         Self::at(root.expect("component/pack lies two folders below the root"))
     }
 
-    /// The folder with the workspace's `Cargo.toml`.
+    /// Returns the folder with the workspace's `Cargo.toml`.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What `cargo xtask setup` provides. Outside `target/`, so that `cargo clean` keeps it.
+    /// Returns the folder of the tools from `cargo xtask setup`. It is outside `target/`, so that
+    /// `cargo clean` keeps it.
     #[must_use]
     pub fn tools(&self) -> PathBuf {
         self.root.join(".tools")
     }
 
-    /// Cargo's folder for the component. Not `target/` itself: the cargo that runs a build script
-    /// holds the lock of that one, and a cargo called by the script would wait for it forever.
+    /// Returns cargo's folder for the component. Not `target/` itself: the cargo that runs a build
+    /// script holds the lock of that one, and a cargo called by the script would wait for it
+    /// forever.
     #[must_use]
     pub fn component_target_dir(&self) -> PathBuf {
         self.root.join("target/component")
     }
 
-    /// Where `cargo xtask test` builds the component a second time.
+    /// Returns the folder where `cargo xtask test` builds the component a second time.
     #[must_use]
     pub fn elsewhere(&self) -> PathBuf {
         self.root.join("target/elsewhere")
     }
 
-    /// Everything that the bytes of the component depend on: files, and folders with all that is
-    /// in them.
+    /// Returns the paths that the bytes of the component depend on: files, and folders with all
+    /// their content.
     #[must_use]
     pub fn component_inputs(&self) -> Vec<PathBuf> {
         let sources = ["Cargo.lock", "Cargo.toml", "component", "engine", "wit"];

@@ -1,6 +1,8 @@
-//! What the world `engine` has besides.
+//! Conversions for the world `engine` alone.
 
-use crate::bindings::exports::agent::engine::{capability, grounding, lockfile, policy, view};
+use crate::bindings::exports::agent::engine::{
+    capability, grounding, lockfile, plan, policy, view,
+};
 use agent_api::policy as rego;
 use agent_api::{decide, lower, model, render};
 
@@ -10,25 +12,15 @@ same! {
     render::Format = view::ReportFormat { Json Sarif Github }
     render::Style = view::Style { Plain Heading Name Accepted Rejected Warning Code Dim }
     decide::Difference = grounding::Difference { Escaping Lookalikes Case WhiteSpace }
+    decide::CallResult = plan::CallResult {
+        ToolResult ToolResultWithSummary NeedsMoreInfo Blocked Error
+    }
     rego::TestVerdict = policy::TestVerdict { Passed Failed Skipped }
 }
 
-impl From<view::File> for render::File {
-    fn from(file: view::File) -> Self {
-        Self {
-            source: file.source.into(),
-            path: file.path,
-        }
-    }
-}
-
-impl From<render::StyledSpan> for view::StyledSpan {
-    fn from(part: render::StyledSpan) -> Self {
-        Self {
-            style: part.style.into(),
-            text: part.text,
-        }
-    }
+alike! {
+    render::File = view::File { path; source; }
+    render::StyledSpan = view::StyledSpan { text; style; }
 }
 
 impl From<rego::TestOutcome> for policy::TestOutcome {

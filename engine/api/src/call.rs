@@ -11,7 +11,7 @@ use agent_render::{StyledSpan, authorized_call, call_verdict, call_verdict_json,
 /// The answer to a one-call plan.
 #[derive(Debug)]
 pub struct CallAnswer<'a> {
-    plan: &'a CallPlan,
+    pub(crate) plan: &'a CallPlan,
     verdict: CallVerdict<'a>,
 }
 
@@ -34,13 +34,9 @@ impl<'a> CallAnswer<'a> {
 
     /// Returns the number of the check that each diagnostic fails.
     pub fn failed_checks(&self) -> Vec<usize> {
-        match &self.verdict {
-            CallVerdict::Denied(denials) => {
-                let denials = denials.as_slice().iter();
-                denials.map(|denial| denial.check() as usize).collect()
-            }
-            _ => Vec::new(),
-        }
+        let checks = self.verdict.checks().iter();
+        let failed = checks.flat_map(|it| it.denials.iter().map(|_| it.check as usize));
+        failed.collect()
     }
 
     /// Returns the checks in words.

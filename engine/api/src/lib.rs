@@ -19,6 +19,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod answer;
 mod call;
 mod expansion;
 mod grounding;
@@ -46,8 +47,8 @@ pub use agent_text as text;
 pub mod lower {
     pub use agent_lower::{
         Checked, Lowered, Notation, Validated, call_plan, context, contradictions, definition,
-        definition_digest, digest, health, index, integrity, lock, manifest, payload, plan,
-        request, summarised, summary, task, tenant, tools_snapshot,
+        digest, health, index, integrity, lock, manifest, payload, plan, request, summarised,
+        summary, task, tenant, tools_snapshot,
     };
 }
 

@@ -16,8 +16,8 @@ use std::sync::Arc;
 /// the views need.
 #[derive(Debug)]
 pub struct PlanAnswer<'a> {
-    plan: &'a Validated<Plan>,
-    rules: &'a PlanPolicy,
+    pub(crate) plan: &'a Validated<Plan>,
+    pub(crate) rules: &'a PlanPolicy,
     context: PlanContext<'a>,
     decision: Decision<'a>,
     findings: Vec<Finding>,

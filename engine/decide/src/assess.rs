@@ -1,27 +1,23 @@
-//! Whether one server will do for one requirement, and every reason why not.
+//! The assessment of one server for one requirement, with every reason against it.
 
-use super::policy_decision::PolicyErrorKind;
-use agent_diagnostic::Code;
-use agent_model::{
-    ConstraintKey, Constraints, HealthStatus, Name, NonEmpty, Requirement, Residency, ResidencySet,
-    Sensitivity, ServerView,
-};
+use super::rejection::Rejection;
+use agent_model::{ConstraintKey, Constraints, Name, NonEmpty, Requirement, ServerView};
 
-/// What a server offers, real or supposed.
+/// The properties of a server, real or supposed, that decide whether it is eligible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer<'i> {
-    /// Its categories: sorted, without duplicates.
+    /// The categories: sorted, without duplicates.
     pub categories: Vec<&'i str>,
-    /// Its scopes: sorted, without duplicates.
+    /// The scopes: sorted, without duplicates.
     pub scopes: Vec<&'i str>,
-    /// What the constraints look at.
+    /// The properties that constraints compare.
     pub constraint_key: ConstraintKey,
-    /// Who published it.
+    /// The publisher.
     pub publisher: &'i str,
 }
 
 impl<'i> Offer<'i> {
-    /// What a server of an index offers.
+    /// Returns the offer of a server of an index.
     pub fn of(server: ServerView<'i>) -> Self {
         Self {
             categories: server.categories().collect(),
@@ -32,100 +28,17 @@ impl<'i> Offer<'i> {
     }
 }
 
-/// Why a server or a tool is no candidate, with the values that were compared \[0, 3.2; 4, 5\].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rejection<'i> {
-    /// It does not offer the category.
-    MissingCategory {
-        /// What it offers: sorted, without duplicates.
-        offered: Vec<&'i str>,
-    },
-    /// It does not support all permissions.
-    MissingScope {
-        /// What it does not support: sorted, without duplicates.
-        missing: Vec<&'i str>,
-    },
-    /// It keeps data elsewhere.
-    ResidencyMismatch {
-        /// Where data must stay.
-        required: Residency,
-        /// Where it would be.
-        offered: ResidencySet,
-    },
-    /// It may not hold data that sensitive.
-    SensitivityExceeded {
-        /// How sensitive data is.
-        required: Sensitivity,
-        /// How sensitive it may be.
-        offered: Sensitivity,
-    },
-    /// It is not signed.
-    UnsignedNotAllowed {
-        /// Who published it.
-        publisher: &'i str,
-    },
-    /// The tool does not advertise the capability.
-    MissingCapability {
-        /// What it advertises, as `verb:resource`: sorted, without duplicates.
-        offered: Vec<&'i str>,
-    },
-    /// The tool advertises the capability without all constraints that are required.
-    ConstraintUnmet {
-        /// What the nearest of its capabilities lacks: sorted, without duplicates.
-        missing: Vec<&'i str>,
-    },
-    /// The tool, or the capability, is forbidden.
-    ForbiddenAction {
-        /// By this label.
-        label: &'i str,
-    },
-    /// The policy does not allow the tool.
-    PolicyDenied {
-        /// Why, in the words of the policy.
-        reason: Option<&'i str>,
-    },
-    /// The policy gave no answer.
-    PolicyError {
-        /// Why not.
-        reason: PolicyErrorKind,
-    },
-    /// The server is not healthy.
-    HealthVeto {
-        /// How it does. None: the snapshot doesn't know it.
-        status: Option<HealthStatus>,
-    },
-}
-
-impl Rejection<'_> {
-    /// The code of the reason.
-    pub fn code(&self) -> Code {
-        match self {
-            Self::MissingCategory { .. } => Code::MissingCategory,
-            Self::MissingScope { .. } => Code::MissingScope,
-            Self::ResidencyMismatch { .. } => Code::ResidencyMismatch,
-            Self::SensitivityExceeded { .. } => Code::SensitivityExceeded,
-            Self::UnsignedNotAllowed { .. } => Code::UnsignedNotAllowed,
-            Self::MissingCapability { .. } => Code::MissingCapability,
-            Self::ConstraintUnmet { .. } => Code::ConstraintUnmet,
-            Self::ForbiddenAction { .. } => Code::ForbiddenAction,
-            Self::PolicyDenied { .. } => Code::PolicyDenied,
-            Self::PolicyError { .. } => Code::PolicyError,
-            Self::HealthVeto { .. } => Code::HealthVeto,
-        }
-    }
-}
-
 /// The answer for one server and one requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Assessment<'i> {
-    /// It will do.
+    /// The server is eligible.
     Eligible,
-    /// It won't, for all of these reasons, in the order of the checks: category, scope,
+    /// The server is rejected, for all of these reasons in the order of the checks: category, scope,
     /// residency, sensitivity, signature.
     Rejected(NonEmpty<Rejection<'i>>),
 }
 
-/// Check everything that a requirement and the constraints ask of a server \[0, 2.1, 2.2\].
+/// Checks a server against a requirement and the constraints \[0, 2.1, 2.2\].
 pub fn assess<'i>(
     requirement: &'i Requirement,
     constraints: &Constraints,
@@ -138,27 +51,19 @@ pub fn assess<'i>(
             offered: offer.categories.clone(),
         });
     }
-    let missing: Vec<_> = requirement
-        .permissions
-        .iter()
-        .map(|permission| permission.value.as_str())
+    let permissions = requirement.permissions.iter().map(|it| it.value.as_str());
+    let missing: Vec<_> = permissions
         .filter(|scope| offer.scopes.binary_search(scope).is_err())
         .collect();
     if !missing.is_empty() {
         reasons.push(Rejection::MissingScope { missing });
     }
-    reasons.extend(constraint_failures(
-        constraints,
-        offer.constraint_key,
-        offer.publisher,
-    ));
-    match NonEmpty::new(reasons) {
-        None => Assessment::Eligible,
-        Some(reasons) => Assessment::Rejected(reasons),
-    }
+    let (constraint_key, publisher) = (offer.constraint_key, offer.publisher);
+    reasons.extend(constraint_failures(constraints, constraint_key, publisher));
+    NonEmpty::new(reasons).map_or(Assessment::Eligible, Assessment::Rejected)
 }
 
-/// The constraints that a server does not meet, whatever is required of it.
+/// Returns the constraints that a server does not meet, whatever the requirement.
 pub fn constraint_failures<'i>(
     constraints: &Constraints,
     constraint_key: ConstraintKey,

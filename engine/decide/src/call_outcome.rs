@@ -1,4 +1,4 @@
-//! The result of a request once its one tool was called \[1, steps 7 and 8\].
+//! The outcome of a call by its payload and summary \[1, steps 7 and 8\].
 
 use super::grounding::{Grounding, Verdict, ground};
 use super::plan::{RunDenial, output_denials};
@@ -10,19 +10,19 @@ use agent_model::{Payload, Summary};
 /// The kinds of results of \[1\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallResult {
-    /// The payload, as it is.
+    /// The payload.
     ToolResult,
-    /// The payload, and a summary of which every claim has evidence.
+    /// The payload, and a summary with evidence for every claim.
     ToolResultWithSummary,
-    /// Nothing was called: the plan asks for more information.
+    /// The plan contains no call, but a question to the user.
     NeedsMoreInfo,
-    /// Nothing was called: the call may not be made.
+    /// The call is denied.
     Blocked,
-    /// The tool failed, or its payload is not what it has to be.
+    /// The tool failed, or its payload is refused.
     Error,
 }
 
-/// The outcome of a call that was made.
+/// The outcome of a completed call.
 #[derive(Debug)]
 pub enum CallOutcome {
     /// The payload is not UTF-8.
@@ -38,7 +38,7 @@ pub enum CallOutcome {
         /// The summary.
         summary: Summary,
         /// The payload.
-        payload: Payload,
+        payload: Box<Payload>,
         /// The verdict on each claim.
         verdicts: Vec<Verdict>,
     },
@@ -50,14 +50,14 @@ impl CallOutcome {
         match self {
             Self::NotUtf8 | Self::Refused(_) => CallResult::Error,
             Self::Returned | Self::Unreadable(_) => CallResult::ToolResult,
-            Self::Summarised { .. } => match self.grounding().is_some_and(|it| it.grounded()) {
-                true => CallResult::ToolResultWithSummary,
-                false => CallResult::ToolResult,
-            },
+            Self::Summarised { .. } if self.grounding().is_some_and(|it| it.grounded()) => {
+                CallResult::ToolResultWithSummary
+            }
+            Self::Summarised { .. } => CallResult::ToolResult,
         }
     }
 
-    /// Returns the answer to the summary, if there is a readable one.
+    /// Returns the answer to a readable summary.
     pub fn grounding(&self) -> Option<Grounding<'_>> {
         match self {
             Self::Summarised {
@@ -74,8 +74,7 @@ impl CallOutcome {
     }
 }
 
-/// Completes a call with the payload that its tool returned and the summary that somebody may have
-/// written of it.
+/// Completes a call with the payload of its tool and an optional summary.
 pub fn complete_call(
     output_schema: Option<&str>,
     payload: Vec<u8>,
@@ -98,15 +97,15 @@ pub fn complete_call(
             let verdicts = ground(&summary, &payload).verdicts;
             CallOutcome::Summarised {
                 summary,
-                payload,
+                payload: Box::new(payload),
                 verdicts,
             }
         }
     }
 }
 
-/// Returns the reasons to refuse a result of `tools/call`: it is strict JSON, is not marked as an error
-/// itself, and has the `structuredContent` that the tool's `outputSchema`, if any, asks for.
+/// Returns the reasons to refuse a result of `tools/call`. It must be strict JSON without `isError`.
+/// Its `structuredContent` must fit the tool's `outputSchema`, if any.
 fn check_payload(output_schema: Option<&str>, payload: &str) -> Vec<RunDenial<'static>> {
     let Some(text) = strict(payload) else {
         return vec![RunDenial::NotJson];

@@ -1,9 +1,9 @@
 //! The record of a candidate: every check of a server or a tool for a requirement, in order, with
-//! its outcome and the values compared \[0, 2.1; 4, 5\].
+//! its outcome and the compared values \[0, 2.1; 4, 5\].
 
-use super::Rejection;
 use super::failures::Failures;
 use super::matching::Matching;
+use super::rejection::Rejection;
 use super::resolve::Resolution;
 use super::trace::{CheckOutcome, SkipCause};
 use agent_diagnostic::Code;
@@ -18,10 +18,10 @@ use agent_text::Span;
 pub struct Check<'r> {
     /// The code of a failure.
     pub code: Code,
-    /// Its outcome. A policy and a snapshot of health are consulted only where they are given, and
-    /// only about candidates that passed everything before.
+    /// Its outcome. A policy and a health snapshot are consulted only if they are given, and
+    /// only about candidates that pass every earlier check.
     pub outcome: CheckOutcome<Code>,
-    /// The values that were compared.
+    /// The compared values.
     pub compared: Comparison<'r>,
 }
 
@@ -34,9 +34,9 @@ pub enum Comparison<'r> {
     Scopes(Vec<&'r str>, Vec<&'r str>),
     /// The required residency, if any, and that of the server.
     Residency(Option<Residency>, ResidencySet),
-    /// The required sensitivity, if any, and the most sensitive data that the server may hold.
+    /// The required sensitivity, if any, and the highest sensitivity that the server may hold.
     Sensitivity(Option<Sensitivity>, Sensitivity),
-    /// Whether a signature is required, and whether there is one.
+    /// Whether a signature is required, and whether the server is signed.
     Signature(bool, bool),
     /// The required pair of verb and resource, and those that the tool advertises.
     Capability(String, Vec<&'r str>),
@@ -50,37 +50,41 @@ pub enum Comparison<'r> {
     Health(Option<HealthStatus>),
 }
 
-fn outcome(failed: Failures, code: Code) -> CheckOutcome<Code> {
-    match failed.contains(code) {
-        true => CheckOutcome::Failed,
-        false => CheckOutcome::Passed,
+impl<'r> Check<'r> {
+    fn new(failed: Failures, code: Code, compared: Comparison<'r>) -> Self {
+        let outcome = match failed.contains(code) {
+            true => CheckOutcome::Failed,
+            false => CheckOutcome::Passed,
+        };
+        Self {
+            code,
+            outcome,
+            compared,
+        }
+    }
+
+    /// Skips the check if an earlier one failed.
+    fn unless(mut self, earlier: Option<Code>) -> Self {
+        if let Some(earlier) = earlier {
+            self.outcome = CheckOutcome::Skipped(SkipCause::Failed(earlier));
+        }
+        self
     }
 }
 
-/// The checks of data and trust, which servers and tools have in common.
+/// Returns the checks of data and trust, which servers and tools share.
 fn constraint_checks<'r>(
     constraints: &Constraints,
     failed: Failures,
-    constraint_key: ConstraintKey,
+    key: ConstraintKey,
 ) -> [Check<'r>; 3] {
-    let check = |code, compared| Check {
-        code,
-        outcome: outcome(failed, code),
-        compared,
-    };
+    let residency = Comparison::Residency(constraints.residency(), key.residency());
+    let sensitivity = Comparison::Sensitivity(constraints.sensitivity(), key.max_sensitivity());
+    let signature = Comparison::Signature(constraints.require_signed(), key.signed());
     [
-        check(
-            Code::ResidencyMismatch,
-            Comparison::Residency(constraints.residency(), constraint_key.residency()),
-        ),
-        check(
-            Code::SensitivityExceeded,
-            Comparison::Sensitivity(constraints.sensitivity(), constraint_key.max_sensitivity()),
-        ),
-        check(
-            Code::UnsignedNotAllowed,
-            Comparison::Signature(constraints.require_signed(), constraint_key.signed()),
-        ),
+        Check::new(failed, Code::ResidencyMismatch, residency),
+        Check::new(failed, Code::SensitivityExceeded, sensitivity),
+        Check::new(failed, Code::UnsignedNotAllowed, signature),
     ]
 }
 
@@ -98,91 +102,65 @@ impl Resolution {
             permissions.map(|it| it.value.as_str()).collect(),
             server.scopes().collect(),
         );
-        let own = [
-            (Code::MissingCategory, category),
-            (Code::MissingScope, scopes),
+        let mut checks = vec![
+            Check::new(failed, Code::MissingCategory, category),
+            Check::new(failed, Code::MissingScope, scopes),
         ];
-        let own = own.map(|(code, compared)| Check {
-            code,
-            outcome: outcome(failed, code),
-            compared,
-        });
-        let shared = constraint_checks(self.constraints(), failed, server.constraint_key());
-        own.into_iter().chain(shared).collect()
+        let key = server.constraint_key();
+        checks.extend(constraint_checks(self.constraints(), failed, key));
+        checks
     }
 }
 
 impl Matching {
     /// Returns the record of a tool for a requirement of a capability.
     pub fn checks<'r>(&'r self, number: usize, tool: ToolView<'r>) -> Vec<Check<'r>> {
-        let capability = &self.requirement(number).capability;
+        let (capability, constraints) = (&self.requirement(number).capability, self.constraints());
         let failed = self.failures(number, tool);
         let reasons = self.reasons(number, tool);
         let pair = capability.pair();
         let blocks = tool.advertised().filter(|block| block.pair() == pair);
         let blocks = blocks.map(|block| block.tags().collect()).collect();
         let required = capability.constraints.iter().map(Name::as_str).collect();
-        let check = |code, compared| Check {
-            code,
-            outcome: outcome(failed, code),
-            compared,
-        };
-        let mut checks = vec![
-            check(
-                Code::MissingCapability,
-                Comparison::Capability(pair, tool.pairs()),
-            ),
-            check(
-                Code::ConstraintUnmet,
-                Comparison::Constraints(required, blocks),
-            ),
-        ];
-        if failed.contains(Code::MissingCapability) {
-            checks[1].outcome = CheckOutcome::Skipped(SkipCause::Failed(Code::MissingCapability));
-        }
-        checks.extend(constraint_checks(
-            self.constraints(),
+        let advertises = Check::new(
             failed,
-            tool.server().constraint_key(),
-        ));
+            Code::MissingCapability,
+            Comparison::Capability(pair, tool.pairs()),
+        );
+        let promises = Comparison::Constraints(required, blocks);
+        let promises = Check::new(failed, Code::ConstraintUnmet, promises);
+        let unadvertised = failed.first().filter(|it| *it == Code::MissingCapability);
+        let mut checks = vec![advertises, promises.unless(unadvertised)];
+        let key = tool.server().constraint_key();
+        checks.extend(constraint_checks(constraints, failed, key));
         let label = reasons.iter().find_map(|reason| match reason {
             Rejection::ForbiddenAction { label } => Some(*label),
             _ => None,
         });
-        let forbids = !self.constraints().forbid.is_empty();
-        checks.push(check(
-            Code::ForbiddenAction,
-            Comparison::Action(forbids, tool.name(), label),
-        ));
-        let asked = [Code::PolicyDenied, Code::PolicyError, Code::HealthVeto];
-        let mut earlier = failed.codes().find(|code| !asked.contains(code));
-        let mut ask = |code, compared| {
-            checks.push(match earlier {
-                Some(code_before) => Check {
-                    outcome: CheckOutcome::Skipped(SkipCause::Failed(code_before)),
-                    ..check(code, compared)
-                },
-                None => check(code, compared),
-            });
-            earlier = earlier.or(failed.contains(code).then_some(code));
-        };
+        let action = Comparison::Action(!constraints.forbid.is_empty(), tool.name(), label);
+        checks.push(Check::new(failed, Code::ForbiddenAction, action));
+        let of_policy = [Code::PolicyDenied, Code::PolicyError];
+        let before_health = failed.first().filter(|it| *it != Code::HealthVeto);
+        let before_policy = before_health.filter(|it| !of_policy.contains(it));
         if self.policy_decision(number).is_some() {
-            let of_policy = |code: &Code| [Code::PolicyDenied, Code::PolicyError].contains(code);
-            let denial = reasons.iter().find(|it| of_policy(&it.code())).cloned();
+            let mut reasons = reasons.into_iter();
+            let denial = reasons.find(|it| of_policy.contains(&it.code()));
             let code = denial.as_ref().map_or(Code::PolicyDenied, Rejection::code);
-            ask(code, Comparison::Policy(denial));
+            let check = Check::new(failed, code, Comparison::Policy(denial));
+            checks.push(check.unless(before_policy));
         }
         if let Some(health) = &self.evaluation_context().health {
-            let status = health.status(tool.server().id());
-            ask(Code::HealthVeto, Comparison::Health(status));
+            let status = Comparison::Health(health.status(tool.server().id()));
+            let check = Check::new(failed, Code::HealthVeto, status);
+            checks.push(check.unless(before_health));
         }
         checks
     }
 
-    /// Returns the place of the label that forbids something, in the manifest.
+    /// Returns the place of a forbidden label in the manifest.
     pub fn place_of_label(&self, label: &str) -> Option<Span> {
-        let forbid = &self.constraints().forbid;
-        let found = forbid.iter().find(|known| known.value.as_str() == label)?;
+        let mut forbid = self.constraints().forbid.iter();
+        let found = forbid.find(|known| known.value.as_str() == label)?;
         Some(found.span)
     }
 }

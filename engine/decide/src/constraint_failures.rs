@@ -2,6 +2,7 @@
 
 use super::assess::constraint_failures;
 use super::failures::Failures;
+use agent_diagnostic::Code;
 use agent_model::{ConstraintKey, Constraints, ServerView};
 
 /// The constraints that refuse each [`ConstraintKey`].
@@ -11,11 +12,11 @@ pub(super) struct ConstraintFailures([Failures; ConstraintKey::COUNT]);
 impl ConstraintFailures {
     pub(super) fn new(constraints: &Constraints) -> Self {
         Self(std::array::from_fn(|number| {
-            ConstraintKey::from_number(number).map_or(Failures::default(), |constraint_key| {
-                constraint_failures(constraints, constraint_key, "")
-                    .map(|failure| failure.code())
-                    .collect()
-            })
+            let constraint_key = ConstraintKey::from_number(number);
+            let failures = constraint_key
+                .into_iter()
+                .flat_map(|it| constraint_failures(constraints, it, ""));
+            failures.map(|failure| failure.code()).collect()
         }))
     }
 
@@ -27,5 +28,17 @@ impl ConstraintFailures {
     /// Returns the constraints that refuse every server with this key.
     pub(super) fn of(&self, constraint_key: ConstraintKey) -> Failures {
         self.0[constraint_key.number()]
+    }
+
+    /// Returns 1 for each of residency, sensitivity and signature that a server passes together
+    /// with the checks before it.
+    pub(super) fn passed(&self, server: ServerView<'_>) -> [u32; 3] {
+        let refused = self.refusing(server);
+        let passes = |code| u32::from(refused.passes_up_to(code));
+        [
+            passes(Code::ResidencyMismatch),
+            passes(Code::SensitivityExceeded),
+            passes(Code::UnsignedNotAllowed),
+        ]
     }
 }

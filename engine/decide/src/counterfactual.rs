@@ -1,9 +1,11 @@
-//! What would turn a no into a yes.
+//! The changes that make a rejected candidate eligible.
 
-use super::assess::{Assessment, Offer, Rejection, assess};
+use super::assess::{Assessment, Offer, assess};
+use super::rejection::Rejection;
 use agent_model::{
     Capability, ConstraintKey, Constraints, Name, Requirement, Residency, ResidencySet, Sensitivity,
 };
+use std::collections::BinaryHeap;
 
 /// One change to an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +18,7 @@ pub enum Change<'i> {
     AddResidency(Residency),
     /// Server: raise `maxSensitivity` to this level.
     RaiseSensitivity(Sensitivity),
-    /// Server: have it signed.
+    /// Server: sign it.
     Sign,
     /// Manifest: drop `constraints.data.residency`.
     DropResidency,
@@ -24,11 +26,11 @@ pub enum Change<'i> {
     LowerSensitivity(Sensitivity),
     /// Manifest: drop `constraints.trust.requireSigned`.
     AllowUnsigned,
-    /// Server: have the tool advertise this capability.
+    /// Server: advertise this capability of the tool.
     Advertise(&'i Capability),
     /// Server: add this constraint to the capability that the tool advertises.
     AddConstraint(&'i str),
-    /// Health: have the server healthy.
+    /// Health: restore the server.
     Recover,
     /// Manifest or task: drop this constraint of the requirement.
     DropConstraint(&'i str),
@@ -37,7 +39,7 @@ pub enum Change<'i> {
 }
 
 impl Change<'_> {
-    /// Whether it relaxes what the manifest asks for.
+    /// Returns whether the change relaxes the manifest.
     pub fn widening(self) -> bool {
         matches!(
             self,
@@ -50,126 +52,106 @@ impl Change<'_> {
     }
 }
 
-/// The smallest set of changes on one side that makes a rejected server eligible. It has been
-/// verified: the changes were applied, and it was decided again.
+/// The smallest set of changes on one side that makes a rejected candidate eligible. The set is
+/// verified by a second decision with the changes applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counterfactual<'i> {
-    /// Each is needed.
+    /// The changes, each of which is necessary.
     pub changes: Vec<Change<'i>>,
-    /// Whether the manifest asks for less than before. Never the first suggestion.
+    /// Whether they relax the manifest. Never the first suggestion.
     pub widening: bool,
 }
 
-/// What would make a rejected server eligible: the changes on its own side first, then those of
-/// the manifest, where relaxing constraints alone would do. Empty if it is eligible.
-pub fn counterfactuals<'i>(
+impl<'i> Counterfactual<'i> {
+    pub(super) fn new(changes: Vec<Change<'i>>) -> Self {
+        Self {
+            widening: changes.iter().any(|change| change.widening()),
+            changes,
+        }
+    }
+}
+
+/// Returns the changes that make a rejected server eligible: those of its entry first, then those
+/// of the manifest if relaxed constraints suffice.
+pub(super) fn counterfactuals<'i>(
     requirement: &'i Requirement,
     constraints: &Constraints,
     offer: &Offer<'i>,
+    reasons: &[Rejection<'i>],
 ) -> Vec<Counterfactual<'i>> {
-    let Assessment::Rejected(reasons) = assess(requirement, constraints, offer) else {
-        return Vec::new();
+    let suffices = |changes: &Vec<Change<'i>>| {
+        let (mut constraints, mut offer) = (constraints.clone(), offer.clone());
+        for change in changes {
+            match *change {
+                Change::AddCategory(category) => insert(&mut offer.categories, category),
+                Change::AddScope(scope) => insert(&mut offer.scopes, scope),
+                change => apply(change, &mut constraints, &mut offer.constraint_key),
+            }
+        }
+        assess(requirement, &constraints, &offer) == Assessment::Eligible
     };
-    let on_server: Vec<_> = reasons
-        .as_slice()
-        .iter()
-        .flat_map(|reason| server_changes(requirement, reason))
-        .collect();
-    let on_manifest: Option<Vec<_>> = reasons.as_slice().iter().map(manifest_change).collect();
-    [Some(on_server), on_manifest]
-        .into_iter()
-        .flatten()
-        .filter(|changes| verify(requirement, constraints, offer, changes))
-        .map(|changes| Counterfactual {
-            widening: changes.iter().any(|change| change.widening()),
-            changes,
-        })
+    let required = Change::AddCategory(requirement.category.value.as_str());
+    suggestions(reasons, required)
+        .filter(suffices)
+        .map(Counterfactual::new)
         .collect()
 }
 
-/// What the server would have to change for a reason to vanish.
-fn server_changes<'i>(requirement: &'i Requirement, reason: &Rejection<'i>) -> Vec<Change<'i>> {
-    match reason {
-        Rejection::MissingCategory { .. } => {
-            vec![Change::AddCategory(requirement.category.value.as_str())]
-        }
-        Rejection::MissingScope { missing } => missing
-            .iter()
-            .map(|scope| Change::AddScope(scope))
-            .collect(),
+/// Returns the changes that remove all reasons: those of the entry, and those of the manifest or
+/// the task. A side that can't remove a reason has none. `required` adds the missing category or
+/// capability.
+pub(super) fn suggestions<'i>(
+    reasons: &[Rejection<'i>],
+    required: Change<'i>,
+) -> impl Iterator<Item = Vec<Change<'i>>> {
+    let in_entry = reasons.iter().map(|reason| in_entry(reason, required));
+    let in_entry: Option<Vec<_>> = in_entry.collect();
+    let in_manifest: Option<Vec<_>> = reasons.iter().map(in_manifest).collect();
+    let sides = [in_entry, in_manifest].into_iter().flatten();
+    sides.map(|changes| changes.concat())
+}
+
+fn in_entry<'i>(reason: &Rejection<'i>, required: Change<'i>) -> Option<Vec<Change<'i>>> {
+    Some(match reason {
+        Rejection::MissingCategory { .. } | Rejection::MissingCapability { .. } => vec![required],
+        Rejection::MissingScope { missing } => each(missing, Change::AddScope),
+        Rejection::ConstraintUnmet { missing } => each(missing, Change::AddConstraint),
         Rejection::ResidencyMismatch { required, .. } => vec![Change::AddResidency(*required)],
         Rejection::SensitivityExceeded { required, .. } => {
             vec![Change::RaiseSensitivity(*required)]
         }
         Rejection::UnsignedNotAllowed { .. } => vec![Change::Sign],
-        // What is said of tools only; see `matching`.
-        _ => Vec::new(),
-    }
+        // `Change::Recover` is added once the other changes are verified.
+        Rejection::HealthVeto { .. } => Vec::new(),
+        _ => return None,
+    })
 }
 
-/// What the manifest would have to relax for a reason to vanish. None where it is no constraint.
-fn manifest_change<'i>(reason: &Rejection<'i>) -> Option<Change<'i>> {
-    match reason {
-        Rejection::ResidencyMismatch { .. } => Some(Change::DropResidency),
-        Rejection::SensitivityExceeded { offered, .. } => Some(Change::LowerSensitivity(*offered)),
-        Rejection::UnsignedNotAllowed { .. } => Some(Change::AllowUnsigned),
-        _ => None,
-    }
+fn in_manifest<'i>(reason: &Rejection<'i>) -> Option<Vec<Change<'i>>> {
+    Some(match reason {
+        Rejection::ConstraintUnmet { missing } => each(missing, Change::DropConstraint),
+        Rejection::ResidencyMismatch { .. } => vec![Change::DropResidency],
+        Rejection::SensitivityExceeded { offered, .. } => vec![Change::LowerSensitivity(*offered)],
+        Rejection::UnsignedNotAllowed { .. } => vec![Change::AllowUnsigned],
+        Rejection::ForbiddenAction { label } => vec![Change::AllowAction(label)],
+        _ => return None,
+    })
 }
 
-/// Apply the changes and decide again.
-fn verify(
-    requirement: &Requirement,
-    constraints: &Constraints,
-    offer: &Offer<'_>,
-    changes: &[Change<'_>],
-) -> bool {
-    let mut constraints = constraints.clone();
-    let mut offer = offer.clone();
-    for change in changes {
-        apply(*change, &mut constraints, &mut offer);
-    }
-    assess(requirement, &constraints, &offer) == Assessment::Eligible
+fn each<'i>(names: &[&'i str], change: fn(&'i str) -> Change<'i>) -> Vec<Change<'i>> {
+    names.iter().copied().map(change).collect()
 }
 
-/// Apply a change to the constraints of a manifest or to what a server offers.
-fn apply<'i>(change: Change<'i>, constraints: &mut Constraints, offer: &mut Offer<'i>) {
+/// Applies a change to the constraints of a manifest or to the properties that they compare.
+pub(super) fn apply(change: Change<'_>, constraints: &mut Constraints, key: &mut ConstraintKey) {
+    let (residency, level, signed) = (key.residency(), key.max_sensitivity(), key.signed());
     match change {
-        Change::AddCategory(category) => insert(&mut offer.categories, category),
-        Change::AddScope(scope) => insert(&mut offer.scopes, scope),
-        _ => {
-            offer.constraint_key = apply_to_key(change, offer.constraint_key);
-            apply_to_constraints(change, constraints);
+        Change::AddResidency(added) => {
+            let residencies = ResidencySet::new(residency.iter().chain([added]));
+            *key = ConstraintKey::new(residencies.unwrap_or(residency), level, signed);
         }
-    }
-}
-
-/// What the constraints look at, after a change.
-pub(super) fn apply_to_key(change: Change<'_>, constraint_key: ConstraintKey) -> ConstraintKey {
-    match change {
-        Change::AddResidency(residency) => {
-            let residencies = constraint_key.residency().iter().chain([residency]);
-            ConstraintKey::new(
-                ResidencySet::new(residencies).unwrap_or(constraint_key.residency()),
-                constraint_key.max_sensitivity(),
-                constraint_key.signed(),
-            )
-        }
-        Change::RaiseSensitivity(level) => {
-            ConstraintKey::new(constraint_key.residency(), level, constraint_key.signed())
-        }
-        Change::Sign => ConstraintKey::new(
-            constraint_key.residency(),
-            constraint_key.max_sensitivity(),
-            true,
-        ),
-        _ => constraint_key,
-    }
-}
-
-/// Apply a change to the constraints of a manifest.
-pub(super) fn apply_to_constraints(change: Change<'_>, constraints: &mut Constraints) {
-    match change {
+        Change::RaiseSensitivity(level) => *key = ConstraintKey::new(residency, level, signed),
+        Change::Sign => *key = ConstraintKey::new(residency, level, true),
         Change::DropResidency => constraints.residency = None,
         Change::LowerSensitivity(level) => {
             if let Some(sensitivity) = &mut constraints.sensitivity {
@@ -177,17 +159,33 @@ pub(super) fn apply_to_constraints(change: Change<'_>, constraints: &mut Constra
             }
         }
         Change::AllowUnsigned => constraints.require_signed = None,
-        Change::AllowAction(label) => {
-            constraints
-                .forbid
-                .retain(|known| known.value.as_str() != label);
-        }
+        Change::AllowAction(label) => constraints.forbid.retain(|it| it.value.as_str() != label),
         _ => {}
     }
 }
 
-fn insert<'i>(names: &mut Vec<&'i str>, name: &'i str) {
+/// Inserts a name into a sorted list, unless the list contains it.
+pub(super) fn insert<'i>(names: &mut Vec<&'i str>, name: &'i str) {
     if let Err(place) = names.binary_search(&name) {
         names.insert(place, name);
     }
+}
+
+/// Returns the smallest items, at most `limit`, in order.
+pub(super) fn smallest<T: Ord + Copy>(items: impl Iterator<Item = T>, limit: usize) -> Vec<T> {
+    let mut heap = BinaryHeap::new();
+    let mut bound = None;
+    for item in items {
+        if bound.is_some_and(|bound| item >= bound) {
+            continue;
+        }
+        heap.push(item);
+        if heap.len() > limit {
+            heap.pop();
+        }
+        if heap.len() == limit {
+            bound = heap.peek().copied();
+        }
+    }
+    heap.into_sorted_vec()
 }

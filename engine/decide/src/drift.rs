@@ -1,7 +1,7 @@
-//! How a lock differs from another, or from an index.
+//! The differences between two locks, or between a lock and an index.
 
-use super::assess::Rejection;
 use super::matching::capability_failure;
+use super::rejection::Rejection;
 use agent_diagnostic::Code;
 use agent_lower::{Candidate, definition_digest, integrity};
 use agent_model::{
@@ -13,23 +13,23 @@ use agent_text::sort::{sort_by, sort_by_key};
 /// One named difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drift {
-    /// [`Code::LockMissing`], one of the codes of drift, or the code of a reason for which the
-    /// locked server would now be rejected.
+    /// [`Code::LockMissing`], a code of drift, or the code of a reason that now rejects the locked
+    /// server.
     pub code: Code,
-    /// The category it is about, where it is about one.
+    /// The category, if the difference is about one.
     pub category: Option<String>,
-    /// The capability it is about, where it is about one: `verb:resource`, and the constraints.
+    /// The capability, if the difference is about one: `verb:resource`, and the constraints.
     pub capability: Option<String>,
-    /// What was; none where it was not there.
+    /// The earlier value, if any.
     pub before: Option<String>,
-    /// What is; none where it is no longer there.
+    /// The present value, if any.
     pub after: Option<String>,
-    /// What changed in detail, where that can be told.
+    /// The changes in detail, if known.
     pub details: Vec<String>,
 }
 
 impl Drift {
-    /// Whether the agent may use or do more than before.
+    /// Returns whether the difference gives the agent more access.
     pub fn widening(&self) -> bool {
         matches!(
             self.code,
@@ -38,21 +38,29 @@ impl Drift {
     }
 }
 
-/// Whether a lock still holds.
+/// Whether a lock is current.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LockState {
-    /// It does.
+    /// There is no difference.
     Fresh,
-    /// It does not.
+    /// There are differences.
     Drifted(NonEmpty<Drift>),
 }
 
 impl LockState {
-    /// The differences; empty if it holds.
+    /// Returns the differences.
     pub fn drifts(&self) -> &[Drift] {
         match self {
             Self::Fresh => &[],
             Self::Drifted(drifts) => drifts.as_slice(),
+        }
+    }
+
+    /// Fails if there are differences.
+    pub(super) fn fresh(self) -> Result<(), NonEmpty<Drift>> {
+        match self {
+            Self::Fresh => Ok(()),
+            Self::Drifted(drifts) => Err(drifts),
         }
     }
 }
@@ -63,8 +71,8 @@ impl From<Vec<Drift>> for LockState {
     }
 }
 
-/// What differs from the older lock, if there is one, to the newer: the agent, what is
-/// forbidden, then the selections by category and by capability.
+/// Compares the older lock, if any, with the newer: the agent, the forbidden labels, then the
+/// selections by category and by capability.
 pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
     let mut drifts = Drifts::default();
     let Some(older) = older else {
@@ -73,18 +81,14 @@ pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
     };
     if older.agent != newer.agent {
         let name = |lock: &Lock| format!("{} {}", lock.agent.name, lock.agent.version);
-        drifts.add(
-            Code::AgentChanged,
-            None,
-            Some(name(older)),
-            Some(name(newer)),
-        );
+        let (before, after) = (name(older), name(newer));
+        drifts.add(Code::AgentChanged, None, Some(&before), Some(&after));
     }
     for label in removed(&older.forbid, &newer.forbid) {
-        drifts.add(Code::ForbidRemoved, None, Some(label.to_string()), None);
+        drifts.add(Code::ForbidRemoved, None, Some(label.as_str()), None);
     }
     for label in removed(&newer.forbid, &older.forbid) {
-        drifts.add(Code::ForbidAdded, None, None, Some(label.to_string()));
+        drifts.add(Code::ForbidAdded, None, None, Some(label.as_str()));
     }
     let mut granted = Vec::new();
     for (side, lock) in [older, newer].into_iter().enumerate() {
@@ -98,16 +102,14 @@ pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
     }
     sort_by_key(&mut granted, |(required, side, _)| (*required, *side));
     for same in granted.chunk_by(|a, b| a.0 == b.0) {
-        let sides = same.partition_point(|(_, side, _)| *side == 0);
-        let [older, newer] = [&same[..sides], &same[sides..]]
-            .map(|own| own.iter().map(|(_, _, selection)| *selection).collect());
-        drifts.compare_grant(older, newer);
+        let of = |side| same.iter().filter(move |it| it.1 == side).map(|it| it.2);
+        drifts.compare_grant(of(0).collect(), of(1).collect());
     }
     drifts.0.into()
 }
 
-/// What differs from a lock to the entries of an index: every selection should be there, with
-/// the hash and the integrity that were locked, and offer what it is locked for.
+/// Compares a lock with the entries of an index: the index must contain every selection, with the
+/// locked hash and integrity, and it must offer what the selection grants.
 pub fn verify(lock: &Lock, index: &Index) -> LockState {
     let mut drifts = Drifts::default();
     for selection in &lock.selections {
@@ -118,41 +120,22 @@ pub fn verify(lock: &Lock, index: &Index) -> LockState {
             selection.endpoint.as_str(),
             selection.scopes.iter().map(Scope::as_str),
         );
-        if expected != selection.hash {
-            drifts.add(
-                Code::HashChanged,
-                grant,
-                Some(selection.hash.clone()),
-                Some(expected),
-            );
-        }
+        drifts.compare_value(Code::HashChanged, grant, &selection.hash, &expected);
         let server = index
             .versions(selection.id.as_str())
             .find(|server| server.version() == selection.version.as_str());
         let Some(server) = server else {
-            drifts.add(Code::ServerRemoved, grant, Some(named(selection)), None);
+            drifts.add(Code::ServerRemoved, grant, Some(&named(selection)), None);
             continue;
         };
-        if server.endpoint() != selection.endpoint.as_str() {
-            drifts.add(
-                Code::EndpointChanged,
-                grant,
-                Some(selection.endpoint.to_string()),
-                Some(server.endpoint().to_owned()),
-            );
-        }
-        // A lock that somebody edited may fit itself, and grant what the server never offered.
+        let endpoint = selection.endpoint.as_str();
+        drifts.compare_value(Code::EndpointChanged, grant, endpoint, server.endpoint());
+        // An edited lock may be consistent and grant what the server never offered.
         match &selection.grant {
             Grant::Category(locked) => {
-                let locked = locked.as_str();
-                if !server.categories().any(|category| category == locked) {
-                    let offered: Vec<_> = server.categories().collect();
-                    drifts.add(
-                        Code::MissingCategory,
-                        grant,
-                        Some(locked.to_owned()),
-                        (!offered.is_empty()).then(|| offered.join(", ")),
-                    );
+                let offered: Vec<_> = server.categories().collect();
+                if !offered.contains(&locked.as_str()) {
+                    drifts.add_missing(Code::MissingCategory, grant, locked.as_str(), &offered);
                 }
             }
             Grant::Capability {
@@ -160,33 +143,24 @@ pub fn verify(lock: &Lock, index: &Index) -> LockState {
                 definition,
                 tool,
                 ..
-            } => drifts.verify_tool(
-                selection,
-                capability,
-                definition,
-                server.tool(tool.as_str()),
-            ),
-        }
-        let offered: Vec<_> = server.scopes().collect();
-        for scope in &selection.scopes {
-            if offered.binary_search(&scope.as_str()).is_err() {
-                drifts.add(Code::MissingScope, grant, Some(scope.to_string()), None);
+            } => {
+                let tool = server.tool(tool.as_str());
+                drifts.verify_tool(selection, capability, definition, tool);
             }
         }
-        let integrity = integrity(server);
-        if integrity != selection.integrity {
-            drifts.add(
-                Code::IntegrityChanged,
-                grant,
-                Some(selection.integrity.clone()),
-                Some(integrity),
-            );
+        let offered: Vec<_> = server.scopes().collect();
+        for scope in selection.scopes.iter().map(Scope::as_str) {
+            if offered.binary_search(&scope).is_err() {
+                drifts.add(Code::MissingScope, grant, Some(scope), None);
+            }
         }
+        let (before, after) = (&selection.integrity, integrity(server));
+        drifts.compare_value(Code::IntegrityChanged, grant, before, &after);
     }
     drifts.0.into()
 }
 
-/// What stands in `a` and not in `b`, both sorted.
+/// Returns the names in `a` that are not in `b`, both sorted.
 fn removed<'l, N: Name>(a: &'l [N], b: &'l [N]) -> impl Iterator<Item = &'l N> {
     a.iter().filter(|name| b.binary_search(name).is_err())
 }
@@ -203,14 +177,14 @@ fn described(selection: &Selection) -> String {
     format!("{} ({})", named(selection), scopes.join(", "))
 }
 
-/// What two selections have in common that are taken for one: scopes, server, tool.
+/// The properties by which two selections are matched: scopes, server, tool.
 type Same<'l> = (
     Option<&'l [Scope]>,
     Option<&'l ServerId>,
     Option<(&'l ToolName, Load)>,
 );
 
-/// The tool of a selection, where it is of one, and when it is shown.
+/// Returns the tool of a selection and its `load`, if it grants a capability.
 fn tool(selection: &Selection) -> Option<(&ToolName, Load)> {
     match &selection.grant {
         Grant::Category(_) => None,
@@ -218,7 +192,7 @@ fn tool(selection: &Selection) -> Option<(&ToolName, Load)> {
     }
 }
 
-/// Take out of both lists what has the same key in both, in order.
+/// Moves selections with the same key out of both lists, in order.
 fn pair<'l>(
     older: &mut Vec<&'l Selection>,
     newer: &mut Vec<&'l Selection>,
@@ -230,22 +204,22 @@ fn pair<'l>(
         keyed
     };
     let mut waiting = by_key(newer).into_iter().peekable();
-    let mut pairs = Vec::new();
+    let mut places = Vec::new();
     for (wanted, place) in by_key(older) {
         while waiting.next_if(|(key, _)| *key < wanted).is_some() {}
         if let Some((_, other)) = waiting.next_if(|(key, _)| *key == wanted) {
-            pairs.push((place, other));
+            places.push((place, other));
         }
     }
-    let paired = pairs.iter().map(|(a, b)| (older[*a], newer[*b])).collect();
-    let (of_older, of_newer) = pairs.into_iter().unzip();
-    take_out(older, of_older);
-    take_out(newer, of_newer);
-    paired
+    let pairs = places.iter().map(|(a, b)| (older[*a], newer[*b])).collect();
+    let (of_older, of_newer) = places.into_iter().unzip();
+    remove(older, of_older);
+    remove(newer, of_newer);
+    pairs
 }
 
-/// Remove what stands at these places.
-fn take_out(list: &mut Vec<&Selection>, places: Vec<usize>) {
+/// Removes the items at these places.
+fn remove(list: &mut Vec<&Selection>, places: Vec<usize>) {
     let mut kept = vec![true; list.len()];
     for place in places {
         kept[place] = false;
@@ -262,8 +236,8 @@ impl Drifts {
         &mut self,
         code: Code,
         grant: Option<&Grant>,
-        before: Option<String>,
-        after: Option<String>,
+        before: Option<&str>,
+        after: Option<&str>,
     ) {
         let (category, capability) = match grant {
             None => (None, None),
@@ -274,13 +248,25 @@ impl Drifts {
             code,
             category,
             capability,
-            before,
-            after,
+            before: before.map(str::to_owned),
+            after: after.map(str::to_owned),
             details: Vec::new(),
         });
     }
 
-    /// Check that the index has a locked tool as it was locked.
+    fn add_missing(&mut self, code: Code, grant: Option<&Grant>, locked: &str, offered: &[&str]) {
+        let offered = offered.join(", ");
+        let after = Some(&*offered).filter(|it| !it.is_empty());
+        self.add(code, grant, Some(locked), after);
+    }
+
+    fn compare_value(&mut self, code: Code, grant: Option<&Grant>, before: &str, after: &str) {
+        if before != after {
+            self.add(code, grant, Some(before), Some(after));
+        }
+    }
+
+    /// Compares a locked tool with that of the index.
     fn verify_tool(
         &mut self,
         selection: &Selection,
@@ -290,35 +276,27 @@ impl Drifts {
     ) {
         let grant = Some(&selection.grant);
         let Some(tool) = tool else {
-            self.add(Code::ToolChanged, grant, Some(described(selection)), None);
+            self.add(Code::ToolChanged, grant, Some(&described(selection)), None);
             return;
         };
         match capability_failure(capability, &Candidate::of(tool)) {
             Some(Rejection::MissingCapability { offered }) => {
-                let after = (!offered.is_empty()).then(|| offered.join(", "));
-                self.add(
-                    Code::MissingCapability,
-                    grant,
-                    Some(capability.pair()),
-                    after,
-                );
+                let pair = capability.pair();
+                self.add_missing(Code::MissingCapability, grant, &pair, &offered);
             }
             Some(Rejection::ConstraintUnmet { missing }) => {
-                self.add(Code::ConstraintUnmet, grant, Some(missing.join(", ")), None);
+                let missing = missing.join(", ");
+                self.add(Code::ConstraintUnmet, grant, Some(&missing), None);
             }
             _ => {}
         }
-        let now = definition_digest(tool);
-        if now != definition {
-            let before = Some(definition.to_owned());
-            self.add(Code::DefinitionChanged, grant, before, Some(now));
-        }
+        let present = definition_digest(tool);
+        self.compare_value(Code::DefinitionChanged, grant, definition, &present);
     }
 
-    /// Compare the selections for one category or capability. Several requirements may name it,
-    /// so that it has to be said which selection became which: the same scopes, server and tool
-    /// first, then the same scopes and server, then the same scopes, then the same server, then
-    /// in order.
+    /// Compares the selections for one category or capability. Several requirements may name it, so
+    /// selections are paired first: by the same scopes, server and tool, then the same scopes and
+    /// server, then the same scopes, then the same server, then in order.
     fn compare_grant<'l>(&mut self, mut older: Vec<&'l Selection>, mut newer: Vec<&'l Selection>) {
         let keys: [fn(&Selection) -> Same<'_>; 5] = [
             |one| (Some(&one.scopes), Some(&one.id), tool(one)),
@@ -336,28 +314,28 @@ impl Drifts {
             self.compare_selection(a, b);
         }
         for gone in older {
-            let before = Some(described(gone));
-            self.add(Code::RequirementRemoved, Some(&gone.grant), before, None);
+            let (grant, before) = (Some(&gone.grant), described(gone));
+            self.add(Code::RequirementRemoved, grant, Some(&before), None);
         }
         for new in newer {
-            let after = Some(described(new));
-            self.add(Code::RequirementAdded, Some(&new.grant), None, after);
+            let (grant, after) = (Some(&new.grant), described(new));
+            self.add(Code::RequirementAdded, grant, None, Some(&after));
         }
     }
 
     fn compare_selection(&mut self, a: &Selection, b: &Selection) {
         let grant = Some(&b.grant);
         for scope in removed(&b.scopes, &a.scopes) {
-            self.add(Code::ScopeWidened, grant, None, Some(scope.to_string()));
+            self.add(Code::ScopeWidened, grant, None, Some(scope.as_str()));
         }
         for scope in removed(&a.scopes, &b.scopes) {
-            self.add(Code::ScopeNarrowed, grant, Some(scope.to_string()), None);
+            self.add(Code::ScopeNarrowed, grant, Some(scope.as_str()), None);
         }
-        let mut changed = |code, before: &str, after: &str| {
-            self.add(code, grant, Some(before.to_owned()), Some(after.to_owned()));
+        let mut compare = |code, before: &str, after: &str| {
+            self.compare_value(code, grant, before, after);
         };
         if a.id != b.id {
-            changed(Code::SelectionChanged, &named(a), &named(b));
+            compare(Code::SelectionChanged, &named(a), &named(b));
             return;
         }
         if let (
@@ -375,32 +353,20 @@ impl Drifts {
             },
         ) = (&a.grant, &b.grant)
         {
-            if a_tool != tool {
-                changed(Code::ToolChanged, a_tool.as_str(), tool.as_str());
-            } else if a_definition != definition {
-                changed(Code::DefinitionChanged, a_definition, definition);
+            compare(Code::ToolChanged, a_tool.as_str(), tool.as_str());
+            if a_tool == tool {
+                compare(Code::DefinitionChanged, a_definition, definition);
             }
-            if a_load != load {
-                changed(Code::LoadChanged, a_load.as_str(), load.as_str());
-            }
+            compare(Code::LoadChanged, a_load.as_str(), load.as_str());
         }
-        if a.version != b.version {
-            changed(Code::VersionChanged, a.version.as_str(), b.version.as_str());
-        }
-        if a.endpoint != b.endpoint {
-            changed(
-                Code::EndpointChanged,
-                a.endpoint.as_str(),
-                b.endpoint.as_str(),
-            );
-        }
-        // Another version or endpoint has another entry, which is said already.
-        if a.version == b.version && a.endpoint == b.endpoint {
-            if a.integrity != b.integrity {
-                changed(Code::IntegrityChanged, &a.integrity, &b.integrity);
-            }
-            if a.scopes == b.scopes && a.hash != b.hash {
-                changed(Code::HashChanged, &a.hash, &b.hash);
+        compare(Code::VersionChanged, a.version.as_str(), b.version.as_str());
+        let (before, after) = (a.endpoint.as_str(), b.endpoint.as_str());
+        compare(Code::EndpointChanged, before, after);
+        // Another version or endpoint implies another entry.
+        if a.version == b.version && before == after {
+            compare(Code::IntegrityChanged, &a.integrity, &b.integrity);
+            if a.scopes == b.scopes {
+                compare(Code::HashChanged, &a.hash, &b.hash);
             }
         }
     }

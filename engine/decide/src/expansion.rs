@@ -1,16 +1,16 @@
-//! Which tools an agent sees, and which it gets to see when it asks for more \[4, 6\].
+//! The tools that an agent sees, and those that it may expand \[4, 6\].
 //!
-//! Of what a lock holds only the selections for capabilities are exposed: one for a category
-//! grants a server as a whole, whose tools the index need not even list. A tool that is selected
-//! both as `essential` and as `on_demand` is `essential`.
+//! Only selections for capabilities are exposed. A selection for a category grants a server as a
+//! whole, whose tools the index need not list. A tool that is selected both as `essential` and as
+//! `on_demand` is `essential`.
 //!
-//! Nothing is exposed of a lock that does not hold against the index, so that nobody sees another
-//! definition than the one that was locked.
+//! A lock that differs from the index exposes nothing, so no agent sees another definition than the
+//! locked one.
 
-use super::assess::Rejection;
-use super::drift::{Drift, LockState, verify};
+use super::drift::{Drift, verify};
 use super::matching::EvaluationContext;
 use super::policy_decision::{PolicyDecision, PolicyErrorKind};
+use super::rejection::Rejection;
 use agent_lower::{Candidate, definition, stub_definition, stub_name};
 use agent_model::{
     Grant, Index, Load, Lock, Name, NonEmpty, ServerId, ServerVersion, ServerView, ToolName,
@@ -20,20 +20,20 @@ use agent_text::sort::sort_by;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How many tokens a definition is taken to have, which is an estimate: a quarter of the UTF-8
-/// bytes of its RFC 8785 form, rounded up.
+/// Estimates the tokens of a definition: a quarter of the UTF-8 bytes of its RFC 8785 form, rounded
+/// up.
 pub fn token_estimate(definition: &str) -> u64 {
     (definition.len() as u64).div_ceil(4)
 }
 
-/// The definition of a tool, as it stands in the index.
+/// The definition of a tool, as in the index.
 #[derive(Debug, Clone)]
 pub struct Definition<'i> {
     /// The tool.
     pub tool: ToolView<'i>,
-    /// Its RFC 8785 form.
+    /// The RFC 8785 form.
     pub json: String,
-    /// The [`token_estimate`] of that.
+    /// The [`token_estimate`] of that form.
     pub tokens: u64,
 }
 
@@ -48,60 +48,29 @@ impl<'i> Definition<'i> {
     }
 }
 
-/// What stands in place of the tools of a server that are loaded on demand.
+/// A tool, or a stub in place of tools that are loaded on demand.
 #[derive(Debug, Clone)]
-pub struct Stub<'i> {
+pub struct Entry<'i> {
     /// The server.
     pub server: ServerView<'i>,
-    /// The name, which is made of the server's id.
+    /// The name that the agent calls; of a stub it is derived from the server's id.
     pub name: String,
-    /// The tools it stands for, ordered by name; not empty.
-    pub tools: Vec<ToolView<'i>>,
-    /// The RFC 8785 form of its own definition.
+    /// The tools behind a stub, ordered by name and not empty; `None` for a tool.
+    pub stub_of: Option<Vec<ToolView<'i>>>,
+    /// The RFC 8785 form of the definition.
     pub json: String,
-    /// The [`token_estimate`] of that.
+    /// The [`token_estimate`] of that form.
     pub tokens: u64,
 }
 
-/// What an agent sees as one tool.
-#[derive(Debug, Clone)]
-pub enum Entry<'i> {
-    /// A tool with its definition.
-    Tool(Definition<'i>),
-    /// A stub.
-    Stub(Stub<'i>),
-}
-
 impl<'i> Entry<'i> {
-    /// The name that the agent calls.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Tool(definition) => definition.tool.name(),
-            Self::Stub(stub) => &stub.name,
-        }
-    }
-
-    /// The server that it belongs to.
-    pub fn server(&self) -> ServerView<'i> {
-        match self {
-            Self::Tool(definition) => definition.tool.server(),
-            Self::Stub(stub) => stub.server,
-        }
-    }
-
-    /// The RFC 8785 form of the definition.
-    pub fn json(&self) -> &str {
-        match self {
-            Self::Tool(definition) => &definition.json,
-            Self::Stub(stub) => &stub.json,
-        }
-    }
-
-    /// The [`token_estimate`] of the definition.
-    pub fn tokens(&self) -> u64 {
-        match self {
-            Self::Tool(definition) => definition.tokens,
-            Self::Stub(stub) => stub.tokens,
+    fn new(server: ServerView<'i>, name: &str, json: String) -> Self {
+        Self {
+            server,
+            name: name.to_owned(),
+            stub_of: None,
+            tokens: token_estimate(&json),
+            json,
         }
     }
 }
@@ -109,41 +78,38 @@ impl<'i> Entry<'i> {
 /// The tools that an agent sees from the start.
 #[derive(Debug, Clone)]
 pub struct Exposed<'i> {
-    /// Ordered by name, each of another name.
+    /// Ordered by name, without duplicates.
     pub entries: Vec<Entry<'i>>,
 }
 
 impl Exposed<'_> {
-    /// The [`token_estimate`] of all tools that are no stubs.
+    /// Returns the [`token_estimate`] of all tools without the stubs.
     pub fn tool_tokens(&self) -> u64 {
-        let tools = self.entries.iter();
-        tools
-            .filter(|entry| matches!(entry, Entry::Tool(_)))
-            .map(Entry::tokens)
-            .sum()
+        let tools = self.entries.iter().filter(|entry| entry.stub_of.is_none());
+        tools.map(|entry| entry.tokens).sum()
     }
 
-    /// The [`token_estimate`] of all stubs.
+    /// Returns the [`token_estimate`] of all stubs.
     pub fn stub_tokens(&self) -> u64 {
         self.tokens() - self.tool_tokens()
     }
 
-    /// The [`token_estimate`] of everything, which is what the first expansion finds used.
+    /// Returns the [`token_estimate`] of all entries, which the first expansion counts as used.
     pub fn tokens(&self) -> u64 {
-        self.entries.iter().map(Entry::tokens).sum()
+        self.entries.iter().map(|entry| entry.tokens).sum()
     }
 }
 
-/// What has a name among the tools that an agent sees or may come to see.
+/// A holder of a name among the tools that an agent sees or may expand.
 #[derive(Debug, Clone, Copy)]
 pub enum Holder<'i> {
     /// The stub of a server.
     Stub(ServerView<'i>),
-    /// A tool, and when it is exposed.
+    /// A tool and its `load`.
     Tool(ToolView<'i>, Load),
 }
 
-/// A name that several would have.
+/// A name with several holders.
 #[derive(Debug, Clone)]
 pub struct Collision<'i> {
     /// The name.
@@ -152,44 +118,44 @@ pub struct Collision<'i> {
     pub holders: Vec<Holder<'i>>,
 }
 
-/// Why nothing is exposed.
+/// A reason to expose nothing.
 #[derive(Debug, Clone)]
 pub enum NotExposed<'i> {
-    /// The lock does not hold against the index.
+    /// The lock differs from the index.
     Drifted(NonEmpty<Drift>),
-    /// Names would not be unique: `STUB_COLLISION`, ordered by name.
+    /// Names are not unique: `STUB_COLLISION`, ordered by name.
     Collisions(NonEmpty<Collision<'i>>),
 }
 
-/// What is asked for when a stub is called with the operation `expand`.
+/// A request to a stub with the operation `expand`.
 #[derive(Debug, Clone, Copy)]
 pub struct Expand<'a> {
     /// The server: its id, or `id@version`.
     pub server: &'a str,
     /// The names of the tools, in any order.
     pub tools: &'a [String],
-    /// The [`token_estimate`] of all that is exposed already, stubs included.
+    /// The [`token_estimate`] of everything exposed so far, stubs included.
     pub used: u64,
-    /// How much may be used. None: what the tenant's `token_budget` says.
+    /// Maximum tokens; `None` for the tenant's `token_budget`.
     pub budget: Option<u64>,
 }
 
-/// Definitions that an agent gets to see.
+/// Definitions that an agent receives.
 #[derive(Debug, Clone)]
 pub struct Expanded<'i> {
     /// The server.
     pub server: ServerView<'i>,
     /// Ordered by name, without duplicates.
     pub tools: Vec<Definition<'i>>,
-    /// The [`token_estimate`] of these.
+    /// Their [`token_estimate`].
     pub needed: u64,
-    /// What was used before.
+    /// The tokens used before.
     pub used: u64,
-    /// How much may be used; not less than both together.
+    /// Maximum tokens; at least the sum of both.
     pub budget: u64,
 }
 
-/// The tools that a stub stands for.
+/// The tools behind a stub.
 #[derive(Debug, Clone)]
 pub struct Services<'i> {
     /// The server.
@@ -198,34 +164,34 @@ pub struct Services<'i> {
     pub tools: Vec<Definition<'i>>,
 }
 
-/// Why a tool may not be expanded.
+/// A reason to deny the expansion of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DenialReason {
-    /// The lock has no such tool of that server for any capability.
+    /// The lock has no such tool of the server for any capability.
     NotLocked,
-    /// The lock has it as `essential`: it is exposed already.
+    /// The tool is locked as `essential`, so it is exposed already.
     Essential,
-    /// Only an id was given, and the lock has several versions of the server.
+    /// The request names only an id, and the lock has several versions of the server.
     Ambiguous {
         /// The versions: sorted.
         versions: Vec<String>,
     },
-    /// No tool was named.
+    /// The request names no tool.
     Nothing,
-    /// The policy does not allow it.
+    /// The policy does not allow the tool.
     Policy {
-        /// What the policy says about it, where it says something.
+        /// The policy's own reason, if any.
         reason: Option<String>,
     },
     /// The policy gave no answer.
     PolicyError {
-        /// Why.
+        /// The kind of failure.
         kind: PolicyErrorKind,
     },
 }
 
 impl DenialReason {
-    /// The word for it in files.
+    /// Returns the name in files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::NotLocked => "not_locked",
@@ -238,40 +204,40 @@ impl DenialReason {
     }
 }
 
-/// A tool that may not be expanded.
+/// The denial of an expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denial {
-    /// `server@version/tool`; without the version where only the id was given and the lock does
-    /// not tell it, and only the server where no tool is meant.
+    /// `server@version/tool`; without the version if neither the request nor the lock determines it,
+    /// and without the tool if the denial is about the whole server.
     pub id: String,
-    /// Why not.
+    /// The reason.
     pub reason: DenialReason,
 }
 
-/// Why nothing is expanded.
+/// A reason to expand nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotExpanded {
-    /// `EXPANSION_DENIED`: some of the tools are denied, and with them all.
+    /// `EXPANSION_DENIED`: some tools are denied, so no tool is expanded.
     Denied {
-        /// Those that are, ordered by name.
+        /// The denials, ordered by name.
         denials: NonEmpty<Denial>,
-        /// What the policy said. None if it was not asked.
+        /// The decision of the policy, if it was consulted.
         policy_decision: Option<Arc<PolicyDecision>>,
     },
-    /// The lock does not hold against the index.
+    /// The lock differs from the index.
     Drifted(NonEmpty<Drift>),
     /// `TOKEN_BUDGET_EXCEEDED`
     OverBudget {
-        /// The [`token_estimate`] of what was asked for.
+        /// The [`token_estimate`] of the requested tools.
         needed: u64,
-        /// What was used before.
+        /// The tokens used before.
         used: u64,
-        /// How much may be used. None: nobody has said.
+        /// Maximum tokens, if a budget is given.
         budget: Option<u64>,
     },
 }
 
-/// The tools of one server that a lock has for capabilities, and when each is exposed.
+/// The tools of one server that a lock has for capabilities, each with its `load`.
 struct Locked<'l> {
     id: &'l ServerId,
     version: &'l ServerVersion,
@@ -280,7 +246,7 @@ struct Locked<'l> {
 }
 
 impl<'l> Locked<'l> {
-    /// Those of all servers, ordered by id and version.
+    /// Returns the tools of all servers, ordered by id and version.
     fn all(lock: &'l Lock) -> Vec<Self> {
         let mut tools: Vec<_> = lock
             .selections
@@ -292,7 +258,7 @@ impl<'l> Locked<'l> {
                 Grant::Category(_) => None,
             })
             .collect();
-        // Of the same tool `essential` comes first.
+        // `essential` comes before `on_demand` for the same tool.
         sort_by(&mut tools, Ord::cmp);
         tools.dedup_by_key(|(server, (tool, _))| (*server, *tool));
         tools
@@ -305,10 +271,10 @@ impl<'l> Locked<'l> {
             .collect()
     }
 
-    /// The one that is meant by an id or by `id@version`: of several versions the one that has
-    /// tools on demand, if only one has.
+    /// Finds a server by id or by `id@version`. Of several versions it is the only one that has tools
+    /// on demand.
     fn find(lock: &'l Lock, server: &str) -> Result<Self, DenialReason> {
-        // An id holds no `@`, so that the first one ends it.
+        // An id contains no `@`, so the first one ends it.
         let (id, version) = match server.split_once('@') {
             Some((id, version)) => (id, Some(version)),
             None => (server, None),
@@ -334,8 +300,8 @@ impl<'l> Locked<'l> {
         self.tools.iter().any(|(_, load)| *load == Load::OnDemand)
     }
 
-    /// Why a tool is none that may be expanded. None if it is.
-    fn against(&self, tool: &str) -> Option<DenialReason> {
+    /// Returns the reason to deny the expansion of a tool, if any.
+    fn denial(&self, tool: &str) -> Option<DenialReason> {
         let mut tools = self.tools.iter();
         match tools.find(|(name, _)| name.as_str() == tool) {
             None => Some(DenialReason::NotLocked),
@@ -349,7 +315,7 @@ impl<'l> Locked<'l> {
         format!("{}@{}", self.id, self.version)
     }
 
-    /// The server. A lock that holds against the index has only such that are there.
+    /// Returns the server's entry. It exists if the lock does not differ from the index.
     fn server<'i>(&self, index: &'i Index) -> Option<ServerView<'i>> {
         index
             .versions(self.id.as_str())
@@ -357,27 +323,18 @@ impl<'l> Locked<'l> {
     }
 }
 
-/// The differences between a lock and an index. None if it holds.
-fn drifts(lock: &Lock, index: &Index) -> Option<NonEmpty<Drift>> {
-    match verify(lock, index) {
-        LockState::Fresh => None,
-        LockState::Drifted(drifts) => Some(drifts),
-    }
-}
-
-/// The tools that an agent sees from the start \[4, 6.1\]: each `essential` one with its
-/// definition, and for each server with `on_demand` ones a stub.
+/// Returns the tools that an agent sees from the start \[4, 6.1\]: each `essential` one with its
+/// definition, and a stub for each server with `on_demand` ones.
 ///
-/// Names are unique among these and all that may be expanded: a tool is called by its name, and
-/// an expansion, which is not told what was expanded before, could not see to that.
+/// Names must be unique among these and all tools that may be expanded: a tool is called by its
+/// name, and an expansion does not know the earlier ones.
 ///
 /// # Errors
-/// That the lock does not hold against the index, or that names would not be unique.
+/// The lock differs from the index, or names are not unique.
 pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExposed<'i>> {
-    if let Some(drifts) = drifts(lock, index) {
-        return Err(NotExposed::Drifted(drifts));
-    }
-    // What has each name, and what is exposed under it.
+    let state = verify(lock, index);
+    state.fresh().map_err(NotExposed::Drifted)?;
+    // The holders of each name, and the entry exposed under it.
     let mut named: Vec<(String, Holder<'i>, Option<Entry<'i>>)> = Vec::new();
     for locked in Locked::all(lock) {
         let Some(server) = locked.server(index) else {
@@ -388,31 +345,26 @@ pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExpo
             let Some(tool) = server.tool(name.as_str()) else {
                 continue;
             };
-            let entry = match load {
-                Load::Essential => Some(Entry::Tool(Definition::of(tool))),
-                Load::OnDemand => {
-                    on_demand.push(tool);
-                    None
-                }
-            };
+            let is_essential = *load == Load::Essential;
+            if !is_essential {
+                on_demand.push(tool);
+            }
+            let entry = is_essential.then(|| Entry::new(server, tool.name(), definition(tool)));
             named.push((name.to_string(), Holder::Tool(tool, *load), entry));
         }
         if !on_demand.is_empty() {
             let name = stub_name(server.id());
-            let json = stub_definition(server);
-            let stub = Stub {
-                server,
-                name: name.clone(),
-                tools: on_demand,
-                tokens: token_estimate(&json),
-                json,
+            let stub = Entry {
+                stub_of: Some(on_demand),
+                ..Entry::new(server, &name, stub_definition(server))
             };
-            named.push((name, Holder::Stub(server), Some(Entry::Stub(stub))));
+            named.push((name, Holder::Stub(server), Some(stub)));
         }
     }
-    // Of one name the stubs come first.
+    // Stubs come first among the holders of a name.
+    let is_tool = |holder: &Holder<'_>| matches!(holder, Holder::Tool(..));
     sort_by(&mut named, |a, b| {
-        (&a.0, !a.1.is_stub()).cmp(&(&b.0, !b.1.is_stub()))
+        (&a.0, is_tool(&a.1)).cmp(&(&b.0, is_tool(&b.1)))
     });
     let collisions = named
         .chunk_by(|a, b| a.0 == b.0)
@@ -430,17 +382,11 @@ pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExpo
     }
 }
 
-impl Holder<'_> {
-    fn is_stub(&self) -> bool {
-        matches!(self, Self::Stub(_))
-    }
-}
-
-/// What a stub answers to `list_services`: the tools of a server, given by its id or as
-/// `id@version`, that are loaded on demand. The policy is asked about expansions only.
+/// Returns the answer of a stub to `list_services`: the tools of a server, given by its id or as
+/// `id@version`, that are loaded on demand. The policy decides on expansions only.
 ///
 /// # Errors
-/// That the lock has no such tools, or does not hold against the index.
+/// The lock has no such tools, or differs from the index.
 pub fn services<'i>(
     lock: &Lock,
     index: &'i Index,
@@ -451,9 +397,8 @@ pub fn services<'i>(
         let reason = DenialReason::Essential;
         return Err(denied_as_a_whole(&locked.name(), reason));
     }
-    if let Some(drifts) = drifts(lock, index) {
-        return Err(NotExpanded::Drifted(drifts));
-    }
+    let state = verify(lock, index);
+    state.fresh().map_err(NotExpanded::Drifted)?;
     let Some(view) = locked.server(index) else {
         return Err(denied_as_a_whole(server, DenialReason::NotLocked));
     };
@@ -470,71 +415,68 @@ pub fn services<'i>(
     })
 }
 
-/// Decide whether an agent gets to see the definitions of tools that are loaded on demand
-/// \[4, 6.2\]: all that it asks for, or none.
+/// Decides whether an agent receives the definitions of tools that are loaded on demand \[4, 6.2\]:
+/// all that it requests, or none.
 ///
-/// Checked is, in this order: that the lock has every tool as `on_demand` of that server, that it
-/// holds against the index, that the policy allows every tool, being asked once about all of them
-/// without a requirement, and that `used + needed` does not pass the budget. A budget that is
-/// given takes the place of the tenant's, as a policy does; without either it is refused. Health
-/// is not asked: it is asked where tools are selected and where they are called.
+/// The checks, in this order: the lock has every tool as `on_demand` of the server; the lock does not
+/// differ from the index; the policy allows every tool, in one decision without a requirement; and
+/// `used + needed` is within the budget. A given budget replaces the tenant's; without either the
+/// request is refused. Health counts when tools are selected and called, not here.
 ///
 /// # Errors
-/// The first check that fails, with all that fails it.
+/// The first check that fails, with every denial.
 pub fn expand<'i>(
     lock: &Lock,
     index: &'i Index,
     evaluation_context: &EvaluationContext,
-    asked: Expand<'_>,
+    request: Expand<'_>,
 ) -> Result<Expanded<'i>, NotExpanded> {
-    let names: BTreeSet<&str> = asked.tools.iter().map(String::as_str).collect();
+    let names: BTreeSet<&str> = request.tools.iter().map(String::as_str).collect();
     if names.is_empty() {
-        return Err(denied_as_a_whole(asked.server, DenialReason::Nothing));
+        return Err(denied_as_a_whole(request.server, DenialReason::Nothing));
     }
-    let locked = Locked::find(lock, asked.server);
+    let locked = Locked::find(lock, request.server);
     let named = match &locked {
         Ok(locked) => locked.name(),
-        Err(_) => asked.server.to_owned(),
+        Err(_) => request.server.to_owned(),
     };
     let denials = names.iter().filter_map(|name| {
         let reason = match &locked {
-            Ok(locked) => locked.against(name)?,
+            Ok(locked) => locked.denial(name)?,
             Err(reason) => reason.clone(),
         };
         let id = format!("{named}/{name}");
         Some(Denial { id, reason })
     });
     refuse(denials.collect(), None)?;
-    if let Some(drifts) = drifts(lock, index) {
-        return Err(NotExpanded::Drifted(drifts));
-    }
+    let state = verify(lock, index);
+    state.fresh().map_err(NotExpanded::Drifted)?;
     let server = locked
         .ok()
         .and_then(|locked| locked.server(index))
         .ok_or_else(|| denied_as_a_whole(&named, DenialReason::NotLocked))?;
     let tools: Vec<_> = names.iter().filter_map(|name| server.tool(name)).collect();
     let candidates: Vec<_> = tools.iter().map(|tool| Candidate::of(*tool)).collect();
-    let policy_decisions = evaluation_context.ask(None, &candidates);
+    let decision = evaluation_context.policy_decision(None, &candidates);
     let denials = candidates.iter().filter_map(|candidate| {
-        let reason = match policy_decisions.against(|| candidate.id())? {
+        let reason = match Rejection::by_policy(decision.as_deref(), || candidate.id())? {
             Rejection::PolicyError { reason: kind } => DenialReason::PolicyError { kind },
             Rejection::PolicyDenied { reason } => DenialReason::Policy {
                 reason: reason.map(str::to_owned),
             },
-            // A policy has no other answer.
+            // A policy has no other reason.
             _ => DenialReason::Policy { reason: None },
         };
         let id = candidate.id();
         Some(Denial { id, reason })
     });
-    refuse(denials.collect(), policy_decisions.policy_decision())?;
+    refuse(denials.collect(), decision.clone())?;
     let tools: Vec<_> = tools.into_iter().map(Definition::of).collect();
     let needed = tools.iter().map(|definition| definition.tokens).sum();
-    let used = asked.used;
+    let used = request.used;
     let tenant = evaluation_context.tenant.as_ref();
-    let budget = asked
-        .budget
-        .or_else(|| tenant.and_then(|tenant| tenant.token_budget));
+    let budget = tenant.and_then(|tenant| tenant.token_budget);
+    let budget = request.budget.or(budget);
     match (budget, used.checked_add(needed)) {
         (Some(budget), Some(total)) if total <= budget => Ok(Expanded {
             server,
@@ -551,21 +493,21 @@ pub fn expand<'i>(
     }
 }
 
-/// Refuse if anything is denied.
+/// Fails if there is a denial.
 fn refuse(
     denials: Vec<Denial>,
-    policy_decision: Option<&PolicyDecision>,
+    policy_decision: Option<Arc<PolicyDecision>>,
 ) -> Result<(), NotExpanded> {
     match NonEmpty::new(denials) {
         None => Ok(()),
         Some(denials) => Err(NotExpanded::Denied {
             denials,
-            policy_decision: policy_decision.cloned().map(Arc::new),
+            policy_decision,
         }),
     }
 }
 
-/// A denial of all that was asked of a server.
+/// Returns the denial of a whole request.
 fn denied_as_a_whole(server: &str, reason: DenialReason) -> NotExpanded {
     let id = server.to_owned();
     NotExpanded::Denied {

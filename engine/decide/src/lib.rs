@@ -1,10 +1,11 @@
-//! Every yes and no.
+//! Every decision of the engine, with the record of its checks.
 
 #![forbid(unsafe_code)]
 
 mod assess;
 mod call;
 mod call_outcome;
+mod call_record;
 mod checks;
 mod constraint_failures;
 mod counterfactual;
@@ -16,33 +17,35 @@ mod locked_tool;
 mod matching;
 mod plan;
 mod policy_decision;
+mod rejection;
 mod resolve;
+mod selection;
 mod trace;
 
-pub use assess::constraint_failures;
-pub use assess::{Assessment, Offer, Rejection, assess};
-pub use call::{
-    AuthorizedCall, CallCheck, CallContext, CallDenial, CallVerdict, MayWrite, authorize_call,
-};
+pub use assess::{Assessment, Offer, assess, constraint_failures};
+pub use call::{AuthorizedCall, CallVerdict, authorize_call};
 pub use call_outcome::{CallOutcome, CallResult, complete_call};
+pub use call_record::{CallCheck, CallDenial, CallRecord, MayWrite};
 pub use checks::{Check, Comparison};
-pub use counterfactual::{Change, Counterfactual, counterfactuals};
+pub use counterfactual::{Change, Counterfactual};
 pub use drift::{Drift, LockState, compare, verify};
 pub use expansion::{
     Collision, Definition, Denial, DenialReason, Entry, Expand, Expanded, Exposed, Holder,
-    NotExpanded, NotExposed, Services, Stub, expand, exposed, services, token_estimate,
+    NotExpanded, NotExposed, Services, expand, exposed, services, token_estimate,
 };
 pub use failures::Failures;
 pub use grounding::{
     Difference, EVIDENCE_MIN, Grounding, PIECE, Quote, Reason, Verdict, WORK, ground,
 };
+pub use locked_tool::CallContext;
 pub use matching::{CapabilityFunnel, EvaluationContext, Matching, NearTool, Preference, hash};
 pub use plan::{
-    AuthorizedPlan, AuthorizedStep, Between, Compared, Decided, Deferred, DestinationDenial,
-    FlowMismatch, InputDenial, PlanAnswer, PlanContext, PlanDenial, PlanPolicy, PlanReason,
-    QueryDenial, Referred, RunCheck, RunDenial, ServerUse, Stated, StepCheck, StepRecord,
-    authorize_destination, authorize_plan, decide_query,
+    AuthorizedPlan, AuthorizedStep, Between, Compared, Deferred, DestinationDenial, FlowMismatch,
+    InputDenial, PlanAnswer, PlanBasis, PlanContext, PlanDenial, PlanPolicy, PlanReason,
+    QueryDenial, ReferenceMismatch, Referred, RunCheck, RunDenial, ServerUse, StepCheck,
+    StepRecord, authorize_destination, authorize_plan, decide_query,
 };
 pub use policy_decision::{Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
+pub use rejection::Rejection;
 pub use resolve::{Funnel, NearMiss, Outcome, Resolution, TieBreak};
 pub use trace::{CheckOutcome, SkipCause};

@@ -1,63 +1,83 @@
-//! Tools of MCP servers by the lock: which of them may be called, whoever plans the call.
+//! Tools of MCP servers by the lock, for calls and for steps of plans.
 
-use super::{CallContext, CallDenial};
+use super::call_record::{CallCheck, CallDenial, CallTrace};
 use agent_lower::{definition_of, digest};
-use agent_model::{Grant, HUMAN_IN_THE_LOOP, Index, Lock, Name, Selection, ServerView, ToolView};
+use agent_model::{
+    Grant, HUMAN_IN_THE_LOOP, Index, Lock, Name, Selection, ServerView, ToolView, ToolsSnapshot,
+};
 use agent_text::Likeness;
 
-/// How many near names are told.
-const NEAR: usize = 3;
+/// Maximum number of similar names to report.
+pub(super) const NEAR: usize = 3;
 
-/// The tool that is to be called.
+/// The documents that a call is decided against.
+#[derive(Debug, Clone, Copy)]
+pub struct CallContext<'a> {
+    /// The index of servers.
+    pub index: &'a Index,
+    /// The lock. Without one every call is denied.
+    pub lock: Option<&'a Lock>,
+    /// The present tools of the servers; `None` for those of the index.
+    pub catalogue: Option<&'a ToolsSnapshot>,
+}
+
+/// The tool to call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target<'a> {
     /// The id of its server.
     pub(super) server: &'a str,
-    /// The version of the server, if only one will do.
+    /// The required version of the server, if any.
     pub(super) version: Option<&'a str>,
-    /// Its name.
+    /// The name.
     pub(super) tool: &'a str,
 }
 
-/// What is known of a tool by the lock, the index and the catalogue.
+/// A tool by the lock, the index and the catalogue.
 #[derive(Debug)]
 pub(super) struct LockedTool<'a> {
-    /// What its server lists for it, as JSON.
+    /// The definition that the server lists, as JSON.
     pub(super) listed: Option<&'a str>,
     /// The digest of that definition.
     pub(super) definition: Option<String>,
-    /// The entries of the index that were locked.
+    /// The locked entries of the index.
     pub(super) entries: Vec<ServerView<'a>>,
     /// The tool in each of those.
     pub(super) tools: Vec<ToolView<'a>>,
-    /// That it is not defined as it was locked.
+    /// The denial if the definition is not the locked one.
     pub(super) changed: Option<CallDenial<'a>>,
 }
 
 impl<'a> LockedTool<'a> {
-    /// Find a tool, and everything that forbids to call it but that it has changed.
+    /// Finds a tool and records the checks [`CallCheck::Listed`], [`CallCheck::Locked`] and
+    /// [`CallCheck::Permitted`].
     pub(super) fn find(
         target: Target<'a>,
         context: CallContext<'a>,
         likeness: &mut Likeness,
-        denials: &mut Vec<CallDenial<'a>>,
+        trace: &mut CallTrace<'a>,
     ) -> Self {
-        let listed = listed(target, context, likeness, denials);
-        let selections = match context.lock {
-            Some(lock) => locked(target, lock, denials),
-            None => {
-                denials.push(CallDenial::LockMissing);
-                Vec::new()
-            }
+        let (listed, denial) = match listed(target, context, likeness) {
+            Ok(listed) => (Some(listed), None),
+            Err(denial) => (None, Some(denial)),
         };
-        let entries = entries(&selections, context.index, denials);
-        let tools: Vec<_> = entries
-            .iter()
-            .filter_map(|server| server.tool(target.tool))
-            .collect();
-        if let Some(lock) = context.lock {
-            denials.extend(forbidden(target, lock, &tools));
+        trace.record(CallCheck::Listed, Vec::from_iter(denial));
+        let mut denials = Vec::new();
+        let selections = match context.lock {
+            Some(lock) => locked(target, lock),
+            None => Vec::new(),
+        };
+        if selections.is_empty() {
+            denials.push(match context.lock {
+                Some(_) => CallDenial::NotLocked,
+                None => CallDenial::LockMissing,
+            });
         }
+        let entries = entries(&selections, context.index, &mut denials);
+        trace.record(CallCheck::Locked, denials);
+        let tools = entries.iter();
+        let tools: Vec<_> = tools.filter_map(|it| it.tool(target.tool)).collect();
+        let forbidden = context.lock.map(|lock| forbidden(target, lock, &tools));
+        trace.record(CallCheck::Permitted, forbidden.unwrap_or_default());
         let definition = listed.map(|listed| digest(&definition_of(target.tool, listed)));
         let changed = definition
             .as_deref()
@@ -71,32 +91,28 @@ impl<'a> LockedTool<'a> {
         }
     }
 
-    /// Whether a human has to approve of every call of it \[4\].
+    /// Returns whether a human must approve every call of the tool \[4\].
     pub(super) fn needs_approval(&self) -> bool {
         let mut blocks = self.tools.iter().flat_map(|tool| tool.advertised());
         blocks.any(|block| block.tags().any(|tag| tag == HUMAN_IN_THE_LOOP))
     }
 }
 
-/// The tool as its server lists it, as JSON.
+/// Returns the definition that the server lists, as JSON.
 fn listed<'a>(
-    Target {
-        server: id,
-        tool: name,
-        ..
-    }: Target<'a>,
+    target: Target<'a>,
     context: CallContext<'a>,
     likeness: &mut Likeness,
-    denials: &mut Vec<CallDenial<'a>>,
-) -> Option<&'a str> {
-    let mut near = |names: Vec<&'a str>, word: &str| likeness.nearest(word, names, NEAR);
-    let (tool, tools) = match context.catalogue {
+) -> Result<&'a str, CallDenial<'a>> {
+    let (id, name) = (target.server, target.tool);
+    let mut unknown_server = |ids: Vec<&'a str>| CallDenial::UnknownServer {
+        nearest: likeness.nearest(id, ids, NEAR),
+    };
+    let (tool, names): (_, Vec<_>) = match context.catalogue {
         Some(catalogue) => {
             let Some(server) = catalogue.server(id) else {
                 let ids = catalogue.servers.iter().map(|it| it.id.as_str());
-                let nearest = near(ids.collect(), id);
-                denials.push(CallDenial::UnknownServer { nearest });
-                return None;
+                return Err(unknown_server(ids.collect()));
             };
             let text = catalogue.text.as_str();
             let tool = server.tool(name).map(|tool| tool.span.of(text));
@@ -107,9 +123,7 @@ fn listed<'a>(
             let mut versions = context.index.versions(id).peekable();
             if versions.peek().is_none() {
                 let ids = context.index.servers().map(ServerView::id);
-                let nearest = near(ids.collect(), id);
-                denials.push(CallDenial::UnknownServer { nearest });
-                return None;
+                return Err(unknown_server(ids.collect()));
             }
             let tools: Vec<_> = versions.flat_map(ServerView::tools).collect();
             let tool = tools.iter().find(|tool| tool.name() == name);
@@ -117,40 +131,27 @@ fn listed<'a>(
             (tool.map(|tool| tool.entry()), names.collect())
         }
     };
-    if tool.is_none() {
-        let nearest = near(tools, name);
-        denials.push(CallDenial::UnknownTool { nearest });
-    }
-    tool
+    tool.ok_or_else(|| CallDenial::UnknownTool {
+        nearest: likeness.nearest(name, names, NEAR),
+    })
 }
 
-/// The selections of the lock that the call may be made under.
-fn locked<'a>(
-    target: Target<'_>,
-    lock: &'a Lock,
-    denials: &mut Vec<CallDenial<'a>>,
-) -> Vec<&'a Selection> {
-    let selections: Vec<_> = lock
-        .selections
-        .iter()
-        .filter(|it| it.id.as_str() == target.server)
-        .filter(|it| {
-            target
-                .version
-                .is_none_or(|version| it.version.as_str() == version)
-        })
-        .filter(|it| match &it.grant {
+/// Returns the selections of the lock that grant the call.
+fn locked<'a>(target: Target<'_>, lock: &'a Lock) -> Vec<&'a Selection> {
+    let grants = |it: &&Selection| {
+        let same_tool = match &it.grant {
             Grant::Category(_) => true,
             Grant::Capability { tool, .. } => tool.as_str() == target.tool,
-        })
-        .collect();
-    if selections.is_empty() {
-        denials.push(CallDenial::NotLocked);
-    }
-    selections
+        };
+        let version = it.version.as_str();
+        same_tool
+            && it.id.as_str() == target.server
+            && target.version.is_none_or(|required| version == required)
+    };
+    lock.selections.iter().filter(grants).collect()
 }
 
-/// The entries of the index that were locked.
+/// Returns the locked entries of the index.
 fn entries<'a>(
     selections: &[&'a Selection],
     index: &'a Index,
@@ -179,26 +180,27 @@ fn entries<'a>(
     entries
 }
 
-/// The labels of the lock that forbid the tool, what it can do, or what it was granted with.
+/// Returns a denial for each label of the lock that is the name, a pair or a verb of the tool.
 fn forbidden<'a>(
     target: Target<'_>,
     lock: &'a Lock,
     tools: &[ToolView<'a>],
 ) -> Vec<CallDenial<'a>> {
-    let forbids = |label: &str| {
-        let pairs = || tools.iter().flat_map(|tool| tool.advertised());
+    let forbids = |label: &&str| {
+        let label = *label;
+        let mut blocks = tools.iter().flat_map(|tool| tool.advertised());
         label == target.tool
-            || pairs().any(|block| block.pair() == label || block.verb_and_resource().0 == label)
+            || blocks.any(|block| block.pair() == label || block.verb_and_resource().0 == label)
     };
     let labels = lock.forbid.iter().map(|label| label.as_str());
     labels
-        .filter(|label| forbids(label))
+        .filter(forbids)
         .map(|label| CallDenial::Forbidden { label })
         .collect()
 }
 
-/// That the tool is not defined as it was locked: for a capability by its digest, for a category
-/// by that of the index's entry, whose integrity was checked.
+/// Returns the denial of a definition that is not the locked one. A capability locks its digest; a
+/// category locks the index's entry, whose integrity was checked.
 fn changed<'a>(
     present: &str,
     selections: &[&'a Selection],
@@ -208,9 +210,7 @@ fn changed<'a>(
         Grant::Capability { definition, .. } => Some(definition.clone()),
         Grant::Category(_) => None,
     });
-    let of_entry = tools
-        .iter()
-        .map(|tool| agent_lower::definition_digest(*tool));
+    let of_entry = tools.iter().copied().map(agent_lower::definition_digest);
     of_capability
         .chain(of_entry)
         .find(|locked| locked != present)

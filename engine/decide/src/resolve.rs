@@ -1,21 +1,21 @@
-//! Which server each requirement gets.
+//! The decision on every requirement: a server for each category, a tool for each capability.
 
-use super::assess::{Assessment, Offer, Rejection, assess};
+use super::assess::{Assessment, Offer, assess};
 use super::constraint_failures::ConstraintFailures;
-use super::counterfactual::{Counterfactual, counterfactuals};
+use super::counterfactual::{Counterfactual, counterfactuals, smallest};
 use super::failures::Failures;
 use super::matching::{EvaluationContext, Matching};
+use super::rejection::Rejection;
+use super::selection::{hash, selection};
 use agent_diagnostic::Code;
-use agent_lower::integrity;
 use agent_model::{
-    Category, Constraints, Endpoint, Grant, Index, Lock, Manifest, Members, Name, NonEmpty, Rank,
-    Requirement, Selection, ServerId, ServerVersion, ServerView, selection_hash,
+    Category, Constraints, Grant, Index, Lock, Manifest, Members, Name, NonEmpty, Rank,
+    Requirement, Selection, ServerView,
 };
 use agent_text::sort::{sort_by, sort_by_key};
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// What became of one requirement.
+/// The outcome of one requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// This server was selected.
@@ -24,7 +24,7 @@ pub enum Outcome {
     Unsatisfied,
 }
 
-/// The rule on which an eligible server lost against the selected one \[0, 2.3\].
+/// The rule on which an eligible server lost to the selected one \[0, 2.3\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TieBreak {
     /// The selected one is signed, this one is not.
@@ -36,7 +36,7 @@ pub enum TieBreak {
 }
 
 impl TieBreak {
-    /// The word for it in files.
+    /// Returns the name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Signed => "signed",
@@ -45,7 +45,7 @@ impl TieBreak {
         }
     }
 
-    /// The rule on which `other` lost against `selected`.
+    /// Returns the rule on which `other` lost to `selected`.
     pub fn between(selected: ServerView<'_>, other: ServerView<'_>) -> Self {
         if selected.constraint_key().signed() != other.constraint_key().signed() {
             Self::Signed
@@ -57,93 +57,87 @@ impl TieBreak {
     }
 }
 
-/// How many servers are left after each check, each counted among those that passed all checks
-/// before it.
+/// Numbers of servers that pass each check and all checks before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Funnel {
     /// All servers of the index.
     pub all: u32,
-    /// Those that offer the category.
+    /// Servers that offer the category.
     pub category: u32,
-    /// Of these, those that support every permission.
+    /// Servers that support every permission.
     pub scopes: u32,
-    /// Of these, those of a fitting residency.
+    /// Servers of a matching residency.
     pub residency: u32,
-    /// Of these, those that may hold data so sensitive.
+    /// Servers that may hold data this sensitive.
     pub sensitivity: u32,
-    /// Of these, those signed where signatures are required: the eligible ones.
+    /// Servers with a signature, if signatures are required: the eligible ones.
     pub signature: u32,
 }
 
-/// A rejected server and what would make it eligible.
+/// A rejected server and the changes that make it eligible.
 #[derive(Debug, Clone)]
 pub struct NearMiss<'i> {
     /// The server.
     pub server: ServerView<'i>,
-    /// Why it is rejected.
+    /// The reasons against it.
     pub reasons: NonEmpty<Rejection<'i>>,
-    /// What would change that; see [`counterfactuals`].
+    /// Alternative fixes: on the side of the server first, then on that of the manifest. Each was
+    /// verified by a second decision.
     pub fixes: Vec<Counterfactual<'i>>,
 }
 
-/// The answer to every requirement of a manifest. There is one on failure too; only
+/// The answer to every requirement of a manifest. An unsatisfied requirement has an answer too; only
 /// [`Resolution::lock`] can fail.
 #[derive(Debug, Clone)]
 pub struct Resolution {
     manifest: Arc<Manifest>,
     index: Arc<Index>,
-    constraint_keys: ConstraintFailures,
-    /// A bit for each server that the constraints let through, by rank.
-    open: Box<[u64]>,
-    asked: Vec<Asked>,
+    constraint_failures: ConstraintFailures,
+    /// A bit for each server, by rank: whether it meets the constraints.
+    admitted: Box<[u64]>,
+    required: Vec<Required>,
     outcomes: Vec<Outcome>,
     matching: Arc<Matching>,
 }
 
-/// A requirement in the numbers of an index. None: no server has it.
+/// A requirement in the numbers of an index, with `None` for a name that no server has.
 #[derive(Debug, Clone)]
-struct Asked {
+struct Required {
     category: Option<u32>,
-    /// For each permission its number: in the order of the permissions, which is that of the
-    /// numbers as well.
+    /// The numbers of the permissions, in the order of the permissions and of the numbers.
     scopes: Vec<Option<u32>>,
 }
 
 impl Resolution {
-    /// Decide \[0, 2\], with nothing but the manifest and the index.
+    /// Decides \[0, 2\], by the manifest and the index alone.
     pub fn new(manifest: Arc<Manifest>, index: Arc<Index>) -> Self {
         Self::under(manifest, index, EvaluationContext::default())
     }
 
-    /// Decide \[0, 2; 4, 5\]: servers for the categories of the manifest, and under the
-    /// evaluation context tools for its capabilities and for those of the task.
+    /// Decides \[0, 2; 4, 5\]: servers for the categories of the manifest, and tools for its
+    /// capabilities and for those of the task.
     pub fn under(
         manifest: Arc<Manifest>,
         index: Arc<Index>,
         evaluation_context: EvaluationContext,
     ) -> Self {
-        let asked = manifest
-            .requirements
-            .iter()
-            .map(|requirement| Asked::new(requirement, &index))
-            .collect();
-        Self::decided(manifest, index, asked, evaluation_context)
+        let requirements = manifest.requirements.iter();
+        let required = requirements.map(|it| Required::new(it, &index)).collect();
+        Self::decided(manifest, index, required, evaluation_context)
     }
 
-    /// Decide the same requirements against the same index under other constraints. The answer
-    /// is that to a manifest which says them, and its manifest is this one with them in place of
-    /// its own; they may stand anywhere or, with an empty span, nowhere in its text. Nobody
-    /// checks here that they forbid nothing that is required.
+    /// Decides the same requirements against the same index under other constraints. They replace
+    /// those of the manifest; their spans may lie anywhere in its text, or be empty. A label may
+    /// forbid what is required, which lowering would refuse.
     pub fn suppose(&self, constraints: Constraints) -> Self {
         let manifest = Manifest {
             constraints,
             ..Manifest::clone(&self.manifest)
         };
-        // What is asked for has the same numbers in the same index.
         Self::decided(
             Arc::new(manifest),
             Arc::clone(&self.index),
-            self.asked.clone(),
+            self.required.clone(),
             self.matching.evaluation_context().clone(),
         )
     }
@@ -151,25 +145,24 @@ impl Resolution {
     fn decided(
         manifest: Arc<Manifest>,
         index: Arc<Index>,
-        asked: Vec<Asked>,
+        required: Vec<Required>,
         evaluation_context: EvaluationContext,
     ) -> Self {
-        let constraint_keys = ConstraintFailures::new(&manifest.constraints);
-        let open: Box<[u64]> = index
+        let constraint_failures = ConstraintFailures::new(&manifest.constraints);
+        let admitted: Box<[u64]> = index
             .constraint_keys()
             .chunks(64)
             .map(|chunk| {
                 chunk.iter().rev().fold(0, |bits, constraint_key| {
-                    bits << 1 | u64::from(constraint_keys.of(*constraint_key).is_empty())
+                    bits << 1 | u64::from(constraint_failures.of(*constraint_key).is_empty())
                 })
             })
             .collect();
-        let outcomes = asked
+        let selected = required
             .iter()
-            .map(|asked| match Eligible::new(asked, &open, &index).next() {
-                Some(rank) => Outcome::Selected(rank),
-                None => Outcome::Unsatisfied,
-            })
+            .map(|required| Eligible::new(required, &admitted, &index).next());
+        let outcomes = selected
+            .map(|rank| rank.map_or(Outcome::Unsatisfied, Outcome::Selected))
             .collect();
         let matching = Arc::new(Matching::new(
             Some(Arc::clone(&manifest)),
@@ -180,39 +173,39 @@ impl Resolution {
             matching,
             manifest,
             index,
-            constraint_keys,
-            open,
-            asked,
+            constraint_failures,
+            admitted,
+            required,
             outcomes,
         }
     }
 
-    /// The manifest that was resolved.
+    /// Returns the manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The index that it was resolved against.
+    /// Returns the index.
     pub fn index(&self) -> &Index {
         &self.index
     }
 
-    /// What became of the requirements of capabilities.
+    /// Returns the answers to the requirements of capabilities.
     pub fn matching(&self) -> &Arc<Matching> {
         &self.matching
     }
 
-    /// What became of each requirement of a category, in file order.
+    /// Returns the outcome of each requirement of a category, in file order.
     pub fn outcomes(&self) -> &[Outcome] {
         &self.outcomes
     }
 
-    /// Whether every requirement has a server, and a tool where it is of a capability.
+    /// Returns whether every requirement has its server or tool.
     pub fn satisfied(&self) -> bool {
         !self.outcomes.contains(&Outcome::Unsatisfied) && self.matching.satisfied()
     }
 
-    /// The server selected for a requirement.
+    /// Returns the server selected for a requirement.
     pub fn selected(&self, requirement: usize) -> Option<ServerView<'_>> {
         match self.outcomes.get(requirement)? {
             Outcome::Selected(rank) => Some(self.index.server(*rank)),
@@ -220,12 +213,11 @@ impl Resolution {
         }
     }
 
-    /// The requirement of a number.
     fn requirement(&self, number: usize) -> &Requirement {
         &self.manifest.requirements[number]
     }
 
-    /// Decide on one server for one requirement, with every reason.
+    /// Assesses one server for one requirement, with every reason.
     pub fn assess<'r>(&'r self, requirement: usize, server: ServerView<'r>) -> Assessment<'r> {
         assess(
             self.requirement(requirement),
@@ -234,33 +226,31 @@ impl Resolution {
         )
     }
 
-    /// The checks that a server fails for a requirement: the codes of [`Resolution::assess`],
-    /// found by numbers alone, so that it can be asked of every server of a large index.
+    /// Returns the checks that a server fails for a requirement: the codes of
+    /// [`Resolution::assess`], by numbers alone, for views of a large index.
     pub fn failures(&self, requirement: usize, server: ServerView<'_>) -> Failures {
-        let asked = &self.asked[requirement];
-        self.refused(server)
-            .with(Code::MissingCategory, !asked.category_met(server))
-            .with(Code::MissingScope, !asked.scopes_met(server))
+        let required = &self.required[requirement];
+        self.constraint_failures
+            .refusing(server)
+            .with(Code::MissingCategory, !required.category_met(server))
+            .with(Code::MissingScope, !required.scopes_met(server))
     }
 
-    /// The constraints that don't let a server through.
-    fn refused(&self, server: ServerView<'_>) -> Failures {
-        self.constraint_keys.refusing(server)
-    }
-
-    /// Whether a server is eligible for a requirement.
+    /// Returns whether a server is eligible for a requirement.
     pub fn is_eligible(&self, requirement: usize, server: ServerView<'_>) -> bool {
-        let asked = &self.asked[requirement];
-        self.refused(server).is_empty() && asked.category_met(server) && asked.scopes_met(server)
+        let required = &self.required[requirement];
+        self.constraint_failures.refusing(server).is_empty()
+            && required.category_met(server)
+            && required.scopes_met(server)
     }
 
-    /// The eligible servers, in the order of preference: the first is the selected one.
+    /// Returns the eligible servers in the order of preference: the first is selected.
     pub fn eligible(&self, requirement: usize) -> impl Iterator<Item = ServerView<'_>> {
-        Eligible::new(&self.asked[requirement], &self.open, &self.index)
+        Eligible::new(&self.required[requirement], &self.admitted, &self.index)
             .map(|rank| self.index.server(rank))
     }
 
-    /// The rejected servers, ordered by id, then version.
+    /// Returns the rejected servers, ordered by id, then version.
     pub fn rejected(&self, requirement: usize) -> impl Iterator<Item = ServerView<'_>> {
         self.index
             .by_name()
@@ -269,154 +259,107 @@ impl Resolution {
             .filter(move |server| !self.is_eligible(requirement, *server))
     }
 
-    /// How many servers each check lets through.
+    /// Returns the number of servers that pass each check.
     pub fn funnel(&self, requirement: usize) -> Funnel {
-        let asked = &self.asked[requirement];
+        let required = &self.required[requirement];
         let mut funnel = Funnel {
             all: self.index.len() as u32,
             ..Funnel::default()
         };
-        for rank in asked.category(&self.index).ranks {
+        for rank in required.category(&self.index).ranks {
             let server = self.index.server(*rank);
             funnel.category += 1;
-            if asked.scopes_met(server) {
-                let refused = self.refused(server);
-                let passes = |code| u32::from(refused.passes_up_to(code));
+            if required.scopes_met(server) {
+                let [residency, sensitivity, signature] = self.constraint_failures.passed(server);
                 funnel.scopes += 1;
-                funnel.residency += passes(Code::ResidencyMismatch);
-                funnel.sensitivity += passes(Code::SensitivityExceeded);
-                funnel.signature += passes(Code::UnsignedNotAllowed);
+                funnel.residency += residency;
+                funnel.sensitivity += sensitivity;
+                funnel.signature += signature;
             }
         }
         funnel
     }
 
-    /// A rejected server with its reasons and what would change them. None if it is eligible.
+    /// Returns a rejected server with its reasons and fixes, or `None` if it is eligible.
     pub fn near<'r>(&'r self, requirement: usize, server: ServerView<'r>) -> Option<NearMiss<'r>> {
-        let Assessment::Rejected(reasons) = self.assess(requirement, server) else {
+        let (requirement, offer) = (self.requirement(requirement), Offer::of(server));
+        let constraints = &self.manifest.constraints;
+        let Assessment::Rejected(reasons) = assess(requirement, constraints, &offer) else {
             return None;
         };
+        let fixes = counterfactuals(requirement, constraints, &offer, reasons.as_slice());
         Some(NearMiss {
             server,
             reasons,
-            fixes: counterfactuals(
-                self.requirement(requirement),
-                &self.manifest.constraints,
-                &Offer::of(server),
-            ),
+            fixes,
         })
     }
 
-    /// The rejected servers that need the fewest changes, nearest first; among equals first
+    /// Returns the rejected servers that need the fewest changes, nearest first; among equals first
     /// those of the category, then in the order of preference.
     pub fn nearest(&self, requirement: usize, limit: usize) -> Vec<NearMiss<'_>> {
-        let asked = &self.asked[requirement];
-        // Two for each change, and one more for servers that are not of the category. All are
-        // taken to lack everything that is asked for; then each list takes back its part.
-        let lacking = 2 * (asked.scopes.len() as u32 + 1) + 1;
-        let mut costs: Vec<u32> = self
-            .index
-            .constraint_keys()
-            .iter()
-            .map(|constraint_key| {
-                lacking + 2 * self.constraint_keys.of(*constraint_key).len() as u32
-            })
-            .collect();
-        for rank in asked.category(&self.index).ranks {
+        let required = &self.required[requirement];
+        // Each change costs two, and one more for servers that are not of the category. The start
+        // assumes that a server lacks every name; each list takes back its part.
+        let lacking = 2 * (required.scopes.len() as u32 + 1) + 1;
+        let cost = |key| lacking + 2 * self.constraint_failures.of(key).len() as u32;
+        let keys = self.index.constraint_keys().iter().copied();
+        let mut costs: Vec<u32> = keys.map(cost).collect();
+        for rank in required.category(&self.index).ranks {
             costs[*rank as usize] -= 3;
         }
-        for scope in asked.scopes(&self.index) {
+        for scope in required.scopes(&self.index) {
             for rank in scope.ranks {
                 costs[*rank as usize] -= 2;
             }
         }
-        // As many as there are, whatever a host asks for.
-        let limit = limit.min(self.index.len());
-        let mut nearest = BinaryHeap::with_capacity(limit + 1);
-        let mut bound = u32::MAX;
-        for (rank, cost) in (0..).zip(costs) {
-            // Later ones of the same cost are less preferred.
-            if cost == 0 || cost >= bound {
-                continue;
-            }
-            nearest.push((cost, rank));
-            if nearest.len() > limit {
-                nearest.pop();
-            }
-            if nearest.len() == limit {
-                bound = nearest.peek().map_or(0, |(cost, _)| *cost);
-            }
-        }
+        let rejected = costs.into_iter().zip(0..).filter(|(cost, _)| *cost > 0);
+        let nearest = smallest(rejected, limit).into_iter();
         nearest
-            .into_sorted_vec()
-            .into_iter()
             .filter_map(|(_, rank)| self.near(requirement, self.index.server(rank)))
             .collect()
     }
 
-    /// What a lock holds of a requirement. None if no server is eligible.
+    /// Returns the selection of a requirement, or `None` if no server is eligible.
     pub fn selection(&self, requirement: usize) -> Option<Selection> {
         let server = self.selected(requirement)?;
-        let Requirement {
-            category,
-            permissions,
-            ..
-        } = self.requirement(requirement);
-        Some(Selection {
-            grant: Grant::Category(Category::clone(&category.value)),
-            scopes: permissions.iter().map(|p| p.value.clone()).collect(),
-            id: checked(ServerId::new(server.id()))?,
-            version: checked(ServerVersion::new(server.version()))?,
-            endpoint: checked(Endpoint::new(server.endpoint()))?,
-            hash: self.hash(requirement)?,
-            integrity: integrity(server),
-        })
+        let requirement = self.requirement(requirement);
+        let grant = Grant::Category(Category::clone(&requirement.category.value));
+        let scopes = requirement.permissions.iter();
+        selection(grant, scopes.map(|it| it.value.clone()).collect(), server)
     }
 
-    /// The specification's hash of a selection \[0, 3.1\]. None if no server is eligible.
+    /// Returns the specification's hash of a selection \[0, 3.1\], or `None` if no server is
+    /// eligible.
     pub fn hash(&self, requirement: usize) -> Option<String> {
         let server = self.selected(requirement)?;
-        let permissions = &self.requirement(requirement).permissions;
-        Some(selection_hash(
-            server.id(),
-            server.version(),
-            server.endpoint(),
-            permissions.iter().map(|p| p.value.as_str()),
-        ))
+        let permissions = self.requirement(requirement).permissions.iter();
+        Some(hash(server, permissions.map(|it| it.value.as_str())))
     }
 
-    /// The lock. None if a requirement has no server.
+    /// Returns the lock, or `None` if a requirement is unsatisfied.
     pub fn lock(&self) -> Option<Lock> {
-        let mut selections = (0..self.outcomes.len())
-            .map(|requirement| self.selection(requirement))
-            .chain(self.matching.selections())
-            .collect::<Option<Vec<_>>>()?;
+        let of_categories = (0..self.outcomes.len()).map(|number| self.selection(number));
+        let matching = &self.matching;
+        let of_capabilities = (0..matching.len()).map(|number| matching.selection(number));
+        let selections: Option<Vec<_>> = of_categories.chain(of_capabilities).collect();
+        let mut selections = selections?;
         sort_by(&mut selections, |a, b| a.order().cmp(&b.order()));
+        let forbid = self.constraints().forbid.iter();
         Some(Lock {
             agent: self.manifest.agent.clone(),
-            forbid: self
-                .constraints()
-                .forbid
-                .iter()
-                .map(|label| label.value.clone())
-                .collect(),
+            forbid: forbid.map(|label| label.value.clone()).collect(),
             selections,
         })
     }
 
-    /// The constraints that it was decided under.
+    /// Returns the constraints of the manifest.
     pub fn constraints(&self) -> &Constraints {
         &self.manifest.constraints
     }
 }
 
-/// A name of an index, which was checked when the index was loaded.
-pub(super) fn checked<N, E>(name: Result<N, E>) -> Option<N> {
-    debug_assert!(name.is_ok());
-    name.ok()
-}
-
-impl Asked {
+impl Required {
     fn new(requirement: &Requirement, index: &Index) -> Self {
         Self {
             category: index.category(requirement.category.value.as_str()),
@@ -452,26 +395,27 @@ impl Asked {
     }
 }
 
-/// The eligible servers of a requirement by rank: those that are in all of the lists it names
-/// and that the constraints let through.
+/// The eligible servers of a requirement by rank: those in every list of the requirement that meet
+/// the constraints.
 struct Eligible<'r> {
     lists: Vec<Members<'r>>,
-    open: &'r [u64],
+    admitted: &'r [u64],
     by: By<'r>,
 }
 
-/// What is gone through.
+/// The order of the search.
 enum By<'r> {
-    /// The shortest list, where it is short.
+    /// By the shortest list, if it is short.
     Ranks(std::slice::Iter<'r, Rank>),
-    /// All bits, a block at a time, where all lists are long: the block that begins before
-    /// `next`, without the bits that have been given out.
+    /// By blocks of bits, if all lists are long. `left` is the block that ends before `next`, without
+    /// the returned bits.
     Blocks { left: Block, next: usize },
 }
 
 impl<'r> Eligible<'r> {
-    fn new(asked: &Asked, open: &'r [u64], index: &'r Index) -> Self {
-        let mut lists: Vec<_> = asked.scopes(index).chain([asked.category(index)]).collect();
+    fn new(required: &Required, admitted: &'r [u64], index: &'r Index) -> Self {
+        let scopes = required.scopes(index);
+        let mut lists: Vec<_> = scopes.chain([required.category(index)]).collect();
         sort_by_key(&mut lists, |list| list.ranks.len());
         let by = if lists.iter().all(|list| list.bits.is_some()) {
             By::Blocks {
@@ -479,10 +423,14 @@ impl<'r> Eligible<'r> {
                 next: 0,
             }
         } else {
-            // The category is always there, so that there is a first.
+            // The category is always in the list.
             By::Ranks(lists.remove(0).ranks.iter())
         };
-        Self { lists, open, by }
+        Self {
+            lists,
+            admitted,
+            by,
+        }
     }
 }
 
@@ -490,11 +438,15 @@ impl Iterator for Eligible<'_> {
     type Item = Rank;
 
     fn next(&mut self) -> Option<Rank> {
-        let Self { lists, open, by } = self;
+        let Self {
+            lists,
+            admitted,
+            by,
+        } = self;
         match by {
             By::Ranks(ranks) => ranks
                 .find(|rank| {
-                    open[**rank as usize / 64] >> (**rank % 64) & 1 != 0
+                    admitted[**rank as usize / 64] >> (**rank % 64) & 1 != 0
                         && lists.iter().all(|list| list.contains(**rank))
                 })
                 .copied(),
@@ -504,7 +456,7 @@ impl Iterator for Eligible<'_> {
                     left[word] &= left[word] - 1;
                     return Some(((*next - BLOCK + word) * 64) as Rank + bit);
                 }
-                *left = block(open, *next)?;
+                *left = block(admitted, *next)?;
                 for list in &*lists {
                     let other = block(list.bits?, *next)?;
                     for (word, other) in left.iter_mut().zip(other) {
@@ -517,20 +469,18 @@ impl Iterator for Eligible<'_> {
     }
 }
 
-/// How many words of bits are looked at together: what the widest vector registers hold.
+/// Number of 64-bit words in a block, as in the widest vector registers.
 const BLOCK: usize = 8;
 
 type Block = [u64; BLOCK];
 
-/// The block of words that begins at `start`; zeros behind the end. None if it has no word.
+/// Returns the block of words that begins at `start`, with zeros behind the end, or `None` if it has
+/// no word.
 fn block(words: &[u64], start: usize) -> Option<Block> {
     let rest = words.get(start..).filter(|rest| !rest.is_empty())?;
-    Some(match rest.first_chunk() {
-        Some(block) => *block,
-        None => {
-            let mut block = [0; BLOCK];
-            block[..rest.len()].copy_from_slice(rest);
-            block
-        }
-    })
+    Some(rest.first_chunk().copied().unwrap_or_else(|| {
+        let mut block = [0; BLOCK];
+        block[..rest.len()].copy_from_slice(rest);
+        block
+    }))
 }

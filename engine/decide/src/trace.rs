@@ -1,17 +1,17 @@
-//! What is recorded of a check, whatever it looks at.
+//! The outcome of a check, whatever it compares.
 
 use agent_text::DocumentKind;
 
 /// The outcome of a check. `C` names the checks of its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckOutcome<C> {
-    /// Nothing speaks against it.
+    /// The check found no problem.
     Passed,
-    /// Something does.
+    /// The check found a problem.
     Failed,
-    /// It can be made only while the plan runs.
+    /// The check is possible only while the plan runs.
     Deferred,
-    /// It had nothing to look at.
+    /// The check had no input.
     Skipped(SkipCause<C>),
 }
 

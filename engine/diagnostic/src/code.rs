@@ -1,13 +1,19 @@
 //! The one catalogue of codes.
 
 use super::Severity;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
+use tsify::Tsify;
 
 macro_rules! catalogue {
     ($($case:ident $name:literal $severity:ident $title:literal $help:literal)*) => {
         /// What is wrong, or has changed. Each code has a page in the documentation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+        #[cfg_attr(feature = "javascript", derive(Tsify))]
         pub enum Code {
-            $(#[doc = $title] $case,)*
+            $(#[doc = $title] #[cfg_attr(feature = "serde", serde(rename = $name))] $case,)*
         }
 
         impl Code {

@@ -1,9 +1,15 @@
 //! Fixes as data: what a person or a program can do about a problem.
 
 use agent_text::Place;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
+use tsify::Tsify;
 
 /// A way to mend a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Fix {
     /// An instruction that works when it is followed literally. One of several lines is a snippet
     /// to be pasted.
@@ -28,6 +34,9 @@ impl Fix {
 
 /// Who may carry out a fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub enum Applicability {
     /// A program may: the fix keeps what was asked for and gives the agent no more.
     Safe,
@@ -50,6 +59,8 @@ impl Applicability {
 
 /// A part of a document, and the text that replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Edit {
     /// The replaced part. It is empty where text is added.
     pub place: Place,

@@ -15,9 +15,16 @@ pub use fix::{Applicability, Edit, Fix};
 pub use problems::{Problems, Report};
 
 use agent_text::Place;
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
+use tsify::Tsify;
 
 /// How much a diagnostic weighs. Only errors change an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub enum Severity {
     /// The input is refused.
     Error,
@@ -40,6 +47,8 @@ impl Severity {
 
 /// A place, and a few words about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct Label {
     /// The characters that the words are about.
     pub place: Place,
@@ -63,9 +72,13 @@ impl Label {
 
 /// One problem: the only form of one, from the layer that finds it to the view that shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct Diagnostic {
-    /// The kind of problem. The severity follows from it.
+    /// The kind of problem.
     pub code: Code,
+    /// The weight of the problem, which follows from the code.
+    pub severity: Severity,
     /// The exact reason, where `code` is one of the coarse stable codes of \[3\].
     pub reason: Option<Code>,
     /// The rule that decided: of a profile, a keyword of a schema, or a rule of the project.
@@ -87,6 +100,7 @@ impl Diagnostic {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
+            severity: code.severity(),
             reason: None,
             rule: None,
             step: None,
@@ -109,11 +123,6 @@ impl Diagnostic {
     pub fn help(mut self, title: impl Into<String>) -> Self {
         self.fixes.push(Fix::display(title));
         self
-    }
-
-    /// Returns the weight of the problem.
-    pub fn severity(&self) -> Severity {
-        self.code.severity()
     }
 
     /// Returns the problem's own place.

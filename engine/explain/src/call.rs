@@ -12,12 +12,12 @@ use agent_text::Span;
 
 /// Returns an error for each reason against a planned call, at its place in the plan.
 pub fn call_denials(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Diagnostic> {
-    let (CallVerdict::Denied(denials), Planned::Call(call)) = (verdict, &plan.planned) else {
+    let Planned::Call(call) = &plan.planned else {
         return Vec::new();
     };
     let server = (call.server.value.as_str(), call.server.span);
     let tool = (call.tool.value.as_str(), call.tool.span);
-    let denials = denials.as_slice().iter().map(|denial| {
+    let denials = verdict.denials().map(|denial| {
         let message = call_denial(denial, server, tool, "args");
         let place = plan.text.place(message.span);
         let diagnostic = Diagnostic::new(message.code, message.text).label(place, message.label);

@@ -38,8 +38,9 @@ pub fn call_checks(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<CheckRecor
         CallVerdict::Allowed(call) => Some(call),
         _ => None,
     };
-    let checks = verdict.checks().into_iter();
-    let checks = checks.map(|(check, outcome)| {
+    let checks = verdict.checks().iter();
+    let checks = checks.map(|record| {
+        let (check, outcome) = (record.check, record.outcome);
         let facts = match outcome {
             CheckOutcome::Failed | CheckOutcome::Deferred => Vec::new(),
             CheckOutcome::Skipped(cause) => vec![skipped(cause, name)],

@@ -5,7 +5,8 @@ use super::input::{flow, input, listed};
 use super::message::Message;
 use super::wording::did_you_mean;
 use agent_decide::{
-    Between, CallDenial, InputDenial, PlanDenial, PlanPolicy, PlanReason, Referred, Stated,
+    Between, CallDenial, InputDenial, PlanDenial, PlanPolicy, PlanReason, ReferenceMismatch,
+    Referred,
 };
 use agent_diagnostic::{Code, Diagnostic, Label};
 use agent_json_schema::ArgumentProblem;
@@ -263,8 +264,8 @@ impl Reasons<'_> {
     }
 }
 
-fn other_document(stated: &Stated<'_>) -> Message {
-    let Stated {
+fn other_document(stated: &ReferenceMismatch<'_>) -> Message {
+    let ReferenceMismatch {
         document,
         member,
         span,

@@ -236,10 +236,7 @@ fn put(
     };
     let loaded = check::taken_back(loaded, &index, &marks, place);
     let mut found = notes.finish();
-    let failed = refused
-        || found
-            .iter()
-            .any(|found| found.severity() == Severity::Error);
+    let failed = refused || found.iter().any(|found| found.severity == Severity::Error);
     found.extend(loaded);
     let found = in_order(found);
     if failed {

@@ -19,7 +19,7 @@ const SHAPES: &str = "write one of\n\
 /// Every problem of the text, ordered by place: [`Code::PlanNotJson`] if it is not strict JSON,
 /// [`Code::PlanShape`] if it is not a plan, [`Code::InputTooLarge`].
 pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
-    let text = decode(DocumentKind::Plan, bytes, PLAN_LIMIT).map_err(of_plan)?;
+    let text = decode(DocumentKind::Call, bytes, PLAN_LIMIT).map_err(of_plan)?;
     let mut problems = Problems::new(&text);
     let planned = json::parse(&mut problems).and_then(|root| read(&root, &mut problems));
     let mut found = of_plan(problems.finish());

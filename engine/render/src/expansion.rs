@@ -3,7 +3,7 @@
 use super::drifts::write_drifts;
 use super::json::{ObjectMembers, write_policy};
 use super::styled::{Style, Styled, StyledSpan, count};
-use agent_decide::{Definition, DenialReason, Entry, Expanded, Exposed, NotExpanded, Services};
+use agent_decide::{Definition, DenialReason, Expanded, Exposed, NotExpanded, Services};
 use agent_diagnostic::Code;
 use agent_explain::{denial, over_budget};
 use agent_json_schema::child;
@@ -36,11 +36,11 @@ pub fn exposed_json(exposed: &Exposed<'_>) -> String {
         w.key("cacheScope").string("private");
         w.key("resultType").string("complete");
         w.objects("tools", &exposed.entries, |w, entry| {
-            let kind = match entry {
-                Entry::Tool(_) => "tool",
-                Entry::Stub(_) => "stub",
+            let kind = match &entry.stub_of {
+                None => "tool",
+                Some(_) => "stub",
             };
-            write_tool(w, kind, entry.server(), entry.json(), entry.tokens());
+            write_tool(w, kind, entry.server, &entry.json, entry.tokens);
         });
         w.key("ttlMs").number(0);
     });
@@ -142,11 +142,11 @@ pub fn exposed(exposed: &Exposed<'_>) -> Vec<StyledSpan> {
         .entries
         .iter()
         .map(|entry| {
-            let what = match entry {
-                Entry::Tool(_) => String::new(),
-                Entry::Stub(stub) => format!("for {} on demand", count(stub.tools.len(), "tool")),
+            let what = match &entry.stub_of {
+                None => String::new(),
+                Some(tools) => format!("for {} on demand", count(tools.len(), "tool")),
             };
-            (entry.name(), entry.tokens(), named(entry.server()), what)
+            (&*entry.name, entry.tokens, named(entry.server), what)
         })
         .collect();
     table(&mut out, &rows);

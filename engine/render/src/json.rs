@@ -77,7 +77,7 @@ pub(super) fn source_name(source: DocumentKind) -> &'static str {
         DocumentKind::PolicyTest => "policy-test",
         DocumentKind::Import => "import",
         DocumentKind::Overlay => "overlay",
-        DocumentKind::Plan => "plan",
+        DocumentKind::Call | DocumentKind::Plan => "plan",
         DocumentKind::Catalogue => "catalogue",
         DocumentKind::Summary => "summary",
         DocumentKind::Payload => "payload",

@@ -230,9 +230,9 @@ pub fn authorized_plan(authorized: &AuthorizedPlan) -> String {
 
 /// Writes the digests of everything that a plan was decided against, keys sorted.
 fn write_against(w: &mut Writer, authorized: &AuthorizedPlan) {
-    let against = authorized.against();
-    let request = against.request.clone().map(|digest| (None, digest));
-    let lock = against.lock.as_ref();
+    let basis = authorized.basis();
+    let request = basis.request.clone().map(|digest| (None, digest));
+    let lock = basis.lock.as_ref();
     let documents = documents(authorized.rules(), request, lock, Some(authorized));
     let keyed = documents
         .into_iter()

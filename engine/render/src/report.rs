@@ -60,7 +60,7 @@ fn json(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {
         w.objects("diagnostics", diagnostics, |w, it| json_one(w, it, files));
-        let mut severities = diagnostics.iter().map(Diagnostic::severity);
+        let mut severities = diagnostics.iter().map(|it| it.severity);
         w.key("valid")
             .bool(severities.all(|severity| severity != Severity::Error));
     });
@@ -90,7 +90,7 @@ fn json_one(w: &mut Writer, diagnostic: &Diagnostic, files: Files<'_>) {
     if let Some(rule) = &diagnostic.rule {
         w.key("rule").string(rule);
     }
-    w.key("severity").string(diagnostic.severity().name());
+    w.key("severity").string(diagnostic.severity.name());
 }
 
 /// Returns the titles of all fixes.
@@ -183,7 +183,7 @@ fn sarif_result(w: &mut Writer, diagnostic: &Diagnostic, files: Files<'_>) {
     if edited(diagnostic).next().is_some() {
         w.objects("fixes", edited(diagnostic), |w, it| sarif_fix(w, it, files));
     }
-    w.key("level").string(diagnostic.severity().name());
+    w.key("level").string(diagnostic.severity.name());
     if let Some(first) = diagnostic.labels.first() {
         w.objects("locations", [first], location);
     }
@@ -257,7 +257,7 @@ fn github(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
     let mut out = String::new();
     for diagnostic in diagnostics {
         out.push_str("::");
-        out.push_str(match diagnostic.severity() {
+        out.push_str(match diagnostic.severity {
             Severity::Note => "notice",
             other => other.name(),
         });

@@ -1,4 +1,7 @@
 //! Input texts and their places.
+//!
+//! The feature `serde` serialises places in full. The feature `javascript` gives them the form of the
+//! JavaScript API instead, which counts columns as editors do and can't be read back.
 
 #![forbid(unsafe_code)]
 
@@ -9,8 +12,16 @@ mod spelling;
 pub use position::{LineIndex, Position};
 pub use spelling::{LIKENESS_LIMIT, Likeness, nearest};
 
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
+use tsify::Tsify;
+
 /// The kind of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
+#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub enum DocumentKind {
     /// `agents.md`.
     Manifest,
@@ -35,7 +46,9 @@ pub enum DocumentKind {
     Import,
     /// Manual additions to an imported document.
     Overlay,
-    /// A plan.
+    /// A plan of one call.
+    Call,
+    /// A plan of several steps.
     Plan,
     /// The servers' present tools.
     Catalogue,
@@ -58,6 +71,32 @@ pub enum DocumentKind {
 }
 
 impl DocumentKind {
+    /// Every kind, in order.
+    pub const ALL: [Self; 22] = [
+        Self::Manifest,
+        Self::Index,
+        Self::Lock,
+        Self::Task,
+        Self::Tenant,
+        Self::Health,
+        Self::Context,
+        Self::Policy,
+        Self::PolicyTest,
+        Self::Import,
+        Self::Overlay,
+        Self::Call,
+        Self::Plan,
+        Self::Catalogue,
+        Self::Summary,
+        Self::Payload,
+        Self::Request,
+        Self::ToolPool,
+        Self::Profile,
+        Self::StepInput,
+        Self::StepOutput,
+        Self::Document,
+    ];
+
     /// Returns the usual file name of the input.
     pub fn usual_name(self) -> &'static str {
         match self {
@@ -72,6 +111,7 @@ impl DocumentKind {
             Self::PolicyTest => "policy_test.rego",
             Self::Import => "server.json",
             Self::Overlay => "overlay.yaml",
+            Self::Call => "call.json",
             Self::Plan => "plan.json",
             Self::Catalogue => "catalogue.json",
             Self::Summary => "summary.json",
@@ -94,6 +134,7 @@ impl DocumentKind {
 
 /// The bytes from `start` (inclusive) to `end` (exclusive) of an unchanged UTF-8 text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Span {
     /// The first byte.
     pub start: u32,
@@ -128,10 +169,13 @@ pub struct Spanned<T> {
 
 /// A span with the positions of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Place {
     /// The input.
     pub source: DocumentKind,
     /// The bytes of the text.
+    #[cfg_attr(feature = "javascript", serde(skip))]
     pub span: Span,
     /// The position of the start.
     pub start: Position,

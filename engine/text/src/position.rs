@@ -1,21 +1,37 @@
 //! Conversion of byte offsets to lines and columns.
 
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+#[cfg(feature = "javascript")]
+use tsify::Tsify;
+
 /// A position in a text as people and editors count it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Position {
     /// Line, from 1.
     pub line: u32,
     /// Column, from 1, in Unicode code points.
+    #[cfg_attr(feature = "javascript", serde(skip))]
     pub column: u32,
     /// Column, from 1, in UTF-16 code units.
+    #[cfg_attr(feature = "javascript", serde(rename = "column"))]
     pub utf16_column: u32,
 }
 
-const START: Position = Position {
-    line: 1,
-    column: 1,
-    utf16_column: 1,
-};
+impl Position {
+    /// Returns the start of a line.
+    pub const fn line_start(line: u32) -> Self {
+        Self {
+            line,
+            column: 1,
+            utf16_column: 1,
+        }
+    }
+}
+
+const START: Position = Position::line_start(1);
 
 /// Number of bytes between two marks. It bounds the cost of a look-up: a thousand problems in one
 /// line of 500 MB are placed as quickly as elsewhere.
@@ -64,9 +80,7 @@ fn advance(mut position: Position, passed: &str, at_start: bool) -> Position {
     };
     for c in passed.chars() {
         if c == '\n' {
-            position.line += 1;
-            position.column = 1;
-            position.utf16_column = 1;
+            position = Position::line_start(position.line + 1);
         } else {
             position.column += 1;
             position.utf16_column += c.len_utf16() as u32;

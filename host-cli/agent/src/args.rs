@@ -15,18 +15,18 @@ const HELP: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default().effects(Effects::BOLD))
     .placeholder(AnsiColor::Cyan.on_default());
 
-/// The lock, where none is named.
+/// The default path of the lock.
 pub(crate) const LOCK: &str = "agents.lock";
 
-/// The index, where none is named.
+/// The default path of the index.
 pub(crate) const INDEX: &str = "mcp.index.json";
 
 /// Locks and explains what an AI agent may use and do.
 ///
-/// `agent` resolves what a manifest, agents.md, requires against an index of MCP servers,
-/// mcp.index.json, and writes the answer to agents.lock: the same inputs give the same bytes,
-/// everywhere. For every server it can say why it was accepted or rejected, and what would change
-/// that.
+/// `agent` resolves the requirements of a manifest, agents.md, against an index of MCP servers,
+/// mcp.index.json, and writes the selection to agents.lock. The same inputs give the same bytes
+/// everywhere. For every server it explains why it was accepted or rejected, and which change would
+/// reverse the decision.
 #[derive(Debug, Parser)]
 #[command(
     name = "agent",
@@ -38,7 +38,7 @@ pub(crate) const INDEX: &str = "mcp.index.json";
 Exit codes:
   0  The answer is yes
   1  The answer is no: invalid input, an unsatisfied requirement, a drift
-  2  It could not be answered: wrong usage, an unreadable file, a limit of the engine"
+  2  No answer: wrong usage, an unreadable file, a limit of the engine"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -78,7 +78,7 @@ pub(crate) enum Command {
 pub(crate) struct Global {
     /// When to use colours
     ///
-    /// `auto` uses them on a terminal, and honours NO_COLOR and CLICOLOR_FORCE.
+    /// `auto` uses colours on a terminal, and honours NO_COLOR and CLICOLOR_FORCE.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
 
@@ -86,14 +86,14 @@ pub(crate) struct Global {
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
 
-    /// Say what is read and run
+    /// Report the files read and the engine used, and print notes
     #[arg(long, short, global = true, conflicts_with = "quiet", action = ArgAction::SetTrue)]
     pub(crate) verbose: bool,
 
     /// Run this engine instead of the one in this program
     ///
-    /// A WebAssembly component of the world `agent:engine/engine`. It is compiled once and kept in
-    /// the user's cache directory.
+    /// A WebAssembly component of the world `agent:engine/engine`, compiled once and kept in the
+    /// user's cache directory.
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) engine: Option<PathBuf>,
 }
@@ -108,7 +108,7 @@ pub(crate) enum Color {
 /// The option of every command that prints an answer.
 #[derive(Args, Debug)]
 pub(crate) struct Output {
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 }
@@ -117,7 +117,7 @@ pub(crate) struct Output {
 pub(crate) enum Format {
     /// For people: the answer on standard output, problems on standard error
     Text,
-    /// The answer or, if an input is invalid, the problems
+    /// As JSON: the answer or, if an input is invalid, the problems
     Json,
     /// The problems as SARIF 2.1.0
     Sarif,
@@ -140,59 +140,60 @@ pub(crate) struct IndexOption {
     pub(crate) index: Input,
 }
 
-/// What requirements of capabilities are decided under.
-#[derive(Args, Debug, Default)]
-#[command(next_help_heading = "EvaluationContext")]
+/// The inputs to decisions about capabilities.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Evaluation context")]
 pub(crate) struct EvaluationContext {
     /// The configuration of the tenant: priorities, tier, policy, token budget (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tenant: Option<Input>,
 
-    /// The tenant, where the configuration has several
+    /// The tenant, if the configuration lists several
     #[arg(long, value_name = "ID", requires = "tenant")]
     pub(crate) tenant_id: Option<String>,
 
-    /// The policy in Rego, in place of the one that the tenant names
+    /// The policy in Rego, instead of the tenant's own
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) policy: Option<Input>,
 
-    /// What the policy gets to see as `input.context`, such as the time (YAML or JSON)
+    /// The value of the policy's `input.context`, such as the time (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) policy_context: Option<Input>,
 
-    /// How the servers do; one that is not in it counts as unhealthy (YAML or JSON)
+    /// Server health snapshot; unlisted servers count as unhealthy (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) health: Option<Input>,
 }
 
-/// What drifts are told in more detail with.
+/// The input for detailed drifts.
 #[derive(Args, Debug)]
 pub(crate) struct Before {
-    /// The index that the older lock was made from: with it, what changed in a tool's definition is
-    /// named
+    /// The index of the older lock: with it, drifts name the changes in a tool's definition
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) old_index: Option<Input>,
 }
 
-/// The task, where it may be absent.
-#[derive(Args, Debug, Default)]
-#[command(next_help_heading = "EvaluationContext")]
-pub(crate) struct TaskOption {
-    /// A task, whose required capabilities come behind those of the manifest (YAML or JSON)
+/// The evaluation context with an optional task.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Evaluation context")]
+pub(crate) struct TaskContext {
+    /// A task; its requirements follow those of the manifest (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) task: Option<Input>,
+
+    #[command(flatten)]
+    pub(crate) others: EvaluationContext,
 }
 
 /// Check the manifest and the index
 ///
-/// Reports all problems of both. The index is checked if there is one.
+/// Reports every problem of both. The index is checked if it exists.
 #[derive(Args, Debug)]
 pub(crate) struct Validate {
     #[command(flatten)]
     pub(crate) manifest: ManifestArgument,
 
-    /// The index of MCP servers, or `-` for standard input [default: mcp.index.json, if it is
-    /// there]
+    /// The index of MCP servers, or `-` for standard input [default: mcp.index.json, if it exists]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) index: Option<Input>,
 
@@ -210,9 +211,9 @@ pub(crate) struct Discover {
     pub(crate) output: Output,
 }
 
-/// Decide which servers the agent gets, and write agents.lock
+/// Select servers and tools for the agent, and write agents.lock
 ///
-/// If a requirement has no server, an existing lock stays as it is.
+/// If a requirement is unsatisfied, an existing lock stays unchanged.
 #[derive(Args, Debug)]
 pub(crate) struct Resolve {
     #[command(flatten)]
@@ -231,10 +232,10 @@ pub(crate) struct Resolve {
     )]
     pub(crate) lock: PathBuf,
 
-    /// Write why each server was selected or rejected, also if resolution fails
+    /// Also write the explanation of every decision, even if resolution fails
     ///
-    /// The full form is agents.resolution.json. The compact form, which says the same in a fraction
-    /// of the size, is agents.resolution.compact.json.
+    /// The full form is agents.resolution.json. The compact form, agents.resolution.compact.json,
+    /// contains the same in a fraction of the size.
     #[arg(
         long,
         value_name = "FORM",
@@ -244,7 +245,7 @@ pub(crate) struct Resolve {
     )]
     pub(crate) explain: Option<Explanation>,
 
-    /// Write no lock, and fail if it would change
+    /// Write no lock, and fail if the lock would change
     #[arg(long)]
     pub(crate) locked: bool,
 
@@ -259,23 +260,20 @@ pub(crate) struct Resolve {
     pub(crate) before: Before,
 
     #[command(flatten)]
-    pub(crate) task: TaskOption,
-
-    #[command(flatten)]
-    pub(crate) evaluation_context: EvaluationContext,
+    pub(crate) context: TaskContext,
 }
 
-/// Decide which tools a task gets, for the capabilities it requires
+/// Select a tool for each capability that a task requires
 ///
-/// Writes nothing. With a manifest, its constraints hold and its own capabilities are required as
-/// well.
+/// Writes nothing. With a manifest, its constraints apply and its own capabilities are required
+/// too.
 #[derive(Args, Debug)]
 pub(crate) struct Match {
     /// The task, or `-` for standard input (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) task: Input,
 
-    /// The manifest whose constraints hold
+    /// The manifest whose constraints apply
     #[arg(value_name = "MANIFEST", value_hint = ValueHint::FilePath)]
     pub(crate) manifest: Option<Input>,
 
@@ -289,10 +287,10 @@ pub(crate) struct Match {
     pub(crate) evaluation_context: EvaluationContext,
 }
 
-/// Refuses `-`, which everywhere else stands for a standard stream.
+/// Refuses `-`, which names a standard stream everywhere else.
 fn file_to_write(path: PathBuf) -> Result<PathBuf, &'static str> {
     if path.as_os_str() == "-" {
-        return Err("it is written to a file");
+        return Err("the output must be a file");
     }
     Ok(path)
 }
@@ -303,10 +301,10 @@ pub(crate) enum Explanation {
     Compact,
 }
 
-/// List the tools that the agent sees, as MCP's tools/list has them
+/// List the tools that the agent sees, in the form of MCP's tools/list
 ///
-/// Essential tools with their full definition, and one stub for all other tools of a server. The
-/// tokens are an estimate: the bytes of a definition in RFC 8785 form, divided by four.
+/// Essential tools appear with their full definition, all other tools of a server as one stub.
+/// Token counts are estimates: the bytes of a definition in RFC 8785 form, divided by four.
 #[derive(Args, Debug)]
 pub(crate) struct Tools {
     /// The lock, or `-` for standard input
@@ -322,23 +320,23 @@ pub(crate) struct Tools {
 
 /// Expand tools that are locked as on demand, or list them
 ///
-/// What the agent gets when it calls a stub. All or nothing: the policy has to allow every tool, and
-/// their definitions have to fit into the token budget.
+/// Prints what the agent gets when it calls a stub. All or nothing: the policy must allow every
+/// tool, and their definitions must fit into the token budget.
 #[derive(Args, Debug)]
 pub(crate) struct Expand {
     /// The server, as ID or ID@VERSION
     #[arg(value_name = "SERVER")]
     pub(crate) server: String,
 
-    /// The tools [default: list those that there are]
+    /// The tools [default: list the tools on demand]
     #[arg(value_name = "TOOL")]
     pub(crate) tools: Vec<String>,
 
-    /// How many tokens are used already [default: those of `agent tools`]
+    /// Tokens already used [default: those of `agent tools`]
     #[arg(long, value_name = "TOKENS")]
     pub(crate) used: Option<u64>,
 
-    /// How many tokens may be used [default: `token_budget` of the tenant]
+    /// The token budget [default: `token_budget` of the tenant]
     #[arg(long, value_name = "TOKENS")]
     pub(crate) budget: Option<u64>,
 
@@ -353,24 +351,21 @@ pub(crate) struct Expand {
     pub(crate) output: Output,
 
     #[command(flatten)]
-    pub(crate) task: TaskOption,
-
-    #[command(flatten)]
-    pub(crate) evaluation_context: EvaluationContext,
+    pub(crate) context: TaskContext,
 }
 
-/// Check that a summary says what a payload says
+/// Find evidence for a summary's claims in a payload
 ///
-/// A summary is a list of claims, each with evidence: a text that the payload, which is what a tool
-/// returned, has character for character. For evidence that is not there, says why, and what is
-/// nearest to it.
+/// A summary is a list of claims, each with evidence: a text that the payload, the result of a
+/// tool, contains character for character. For missing evidence, reports the reason and the nearest
+/// text.
 #[derive(Args, Debug)]
 pub(crate) struct Ground {
     /// The summary, or `-` for standard input (JSON)
     #[arg(value_name = "SUMMARY", value_hint = ValueHint::FilePath)]
     pub(crate) summary: Input,
 
-    /// What was summed up, or `-` for standard input (JSON)
+    /// The summarised payload, or `-` for standard input (JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) payload: Input,
 
@@ -378,15 +373,15 @@ pub(crate) struct Ground {
     pub(crate) output: Output,
 }
 
-/// Work with policies in Rego
+/// Check policies in Rego
 #[derive(Debug, Subcommand)]
 pub(crate) enum Policy {
     Check(PolicyCheck),
 }
 
-/// Compile a policy, look for what it says in vain, and run its tests
+/// Compile a policy, find conditions that never hold, and run its tests
 ///
-/// The tests are the rules named `test_...` of the file beside the policy whose name ends in
+/// The tests are the rules named `test_...` in the file beside the policy whose name ends in
 /// `_test.rego`.
 #[derive(Args, Debug)]
 pub(crate) struct PolicyCheck {
@@ -394,19 +389,20 @@ pub(crate) struct PolicyCheck {
     #[arg(value_name = "POLICY", value_hint = ValueHint::FilePath)]
     pub(crate) policy: Input,
 
-    /// The tests [default: the file beside the policy, if it is there]
+    /// The tests [default: the file beside the policy, if it exists]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) test: Option<Input>,
 
-    /// The index whose values the policy is compared with [default: mcp.index.json, if it is there]
+    /// The index whose values can occur in the policy's input [default: mcp.index.json, if it
+    /// exists]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) index: Option<Input>,
 
-    /// The configuration of the tenant whose tier the policy is compared with
+    /// The configuration of the tenant whose tier can occur in the policy's input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tenant: Option<Input>,
 
-    /// The tenant, where the configuration has several
+    /// The tenant, if the configuration lists several
     #[arg(long, value_name = "ID", requires = "tenant")]
     pub(crate) tenant_id: Option<String>,
 
@@ -414,7 +410,7 @@ pub(crate) struct PolicyCheck {
     pub(crate) output: Output,
 }
 
-/// Work with the index of MCP servers
+/// Edit the index of MCP servers
 #[derive(Debug, Subcommand)]
 pub(crate) enum Index {
     Import(IndexImport),
@@ -423,20 +419,20 @@ pub(crate) enum Index {
 /// Import servers into the index
 ///
 /// Reads a registry's server.json, a captured `initialize` and `tools/list`, or the configuration
-/// of an MCP client (.mcp.json, .vscode/mcp.json). What these do not hold comes from an overlay;
-/// what is still missing is reported and never guessed, and nothing is written then. Imported again,
-/// the index stays as it is.
+/// of an MCP client (.mcp.json, .vscode/mcp.json). An overlay adds the fields that these forms
+/// lack. Missing fields are reported and never guessed; nothing is written then. Importing a
+/// document again leaves the index unchanged.
 #[derive(Args, Debug)]
 pub(crate) struct IndexImport {
-    /// The documents, each merged into the index after the one before it
+    /// The documents, merged into the index in this order
     #[arg(value_name = "DOCUMENT", required = true, value_hint = ValueHint::FilePath)]
     pub(crate) documents: Vec<Input>,
 
-    /// What the documents do not hold: categories, scopes, residency, capabilities (YAML or JSON)
+    /// Additions to the documents: categories, scopes, residency, capabilities (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) overlay: Option<Input>,
 
-    /// The index to write; one that is there is merged with
+    /// The index to write; the documents are merged into an existing one
     #[arg(
         long,
         value_name = "FILE",
@@ -454,25 +450,26 @@ pub(crate) struct IndexImport {
     pub(crate) output: Output,
 }
 
-/// Say whether plans may be carried out
+/// Check plans
 #[derive(Debug, Subcommand)]
 pub(crate) enum Plan {
     Check(PlanCheck),
 }
 
-/// Say whether a plan may be carried out, and why not
+/// Check whether a plan may run, and list every reason against it
 ///
-/// A plan is a list of steps, each a call of one tool of the pool (`env.mova_agent_plan_v1`). Every step
-/// has to be allowed by the profile, within its caps, at the destinations of its tool and by its
-/// schemas; a tool of an MCP server has to be in the lock. With `--call` it is a one-call plan: what a
-/// planner answered, one JSON object, of a tool that only reads. Nothing is carried out.
+/// A plan is a list of steps, each a call of one tool of the pool (`env.mova_agent_plan_v1`). The
+/// profile must allow every step within its caps. Each step must match the destinations and schemas
+/// of its tool, and a tool of an MCP server must be in the lock. With `--call` the plan is a
+/// one-call plan: a planner's answer as one JSON object, which calls one read-only tool. Nothing
+/// runs.
 #[derive(Args, Debug)]
 pub(crate) struct PlanCheck {
     /// The plan, or `-` for standard input
     #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub(crate) plan: Input,
 
-    /// It is a one-call plan
+    /// The plan is a one-call plan
     #[arg(long, conflicts_with_all = ["tool_pool", "profile", "request", "mova"])]
     pub(crate) call: bool,
 
@@ -480,11 +477,11 @@ pub(crate) struct PlanCheck {
     #[arg(long, value_name = "FILE", required_unless_present = "call", value_hint = ValueHint::FilePath)]
     pub(crate) tool_pool: Option<Input>,
 
-    /// What they may be used for, and how much (`ds.instruction_profile_core_v1` with `caps`)
+    /// The allowed tools and their limits (`ds.instruction_profile_core_v1` with `caps`)
     #[arg(long, value_name = "FILE", required_unless_present = "call", value_hint = ValueHint::FilePath)]
     pub(crate) profile: Option<Input>,
 
-    /// What the plan answers, so that they are compared (`env.mova_agent_request_v1`)
+    /// The request that the plan answers; the two are compared (`env.mova_agent_request_v1`)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) request: Option<Input>,
 
@@ -492,8 +489,8 @@ pub(crate) struct PlanCheck {
     #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
     pub(crate) lock: Input,
 
-    /// The tools that servers have at the moment: by the id of each, the result of `tools/list`
-    /// (JSON) [default: those of the index]
+    /// The servers' present tools: each server's id with the result of its `tools/list` (JSON)
+    /// [default: the tools of the index]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) catalog: Option<Input>,
 
@@ -509,8 +506,8 @@ pub(crate) struct PlanCheck {
 
 #[derive(Args, Debug)]
 pub(crate) struct MovaOption {
-    /// A copy of MOVA whose core schemas take the place of the project's own equivalents
-    /// [default: `vendor/MOVA` if it is there]
+    /// A copy of MOVA whose core schemas replace the project's equivalents [default: `vendor/MOVA`,
+    /// if it exists]
     #[arg(id = "mova", long = "mova", value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) folder: Option<PathBuf>,
 }
@@ -533,7 +530,7 @@ pub(crate) struct SchemaList {
 /// Print a schema
 #[derive(Args, Debug)]
 pub(crate) struct SchemaShow {
-    /// Its name, such as `env.mova_agent_plan_v1`
+    /// The name of the schema, such as `env.mova_agent_plan_v1`
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 
@@ -544,7 +541,7 @@ pub(crate) struct SchemaShow {
 /// Check a document against a schema
 #[derive(Args, Debug)]
 pub(crate) struct SchemaCheck {
-    /// The schema by its name, such as `env.mova_agent_plan_v1`
+    /// The name of the schema, such as `env.mova_agent_plan_v1`
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
 
@@ -559,13 +556,13 @@ pub(crate) struct SchemaCheck {
     pub(crate) output: Output,
 }
 
-/// Tell the whole story of a server, a tool, a category or a capability
+/// Explain every decision about a server, a tool, a category or a capability
 ///
-/// For each requirement: whether the server or the tool is selected, eligible or rejected, all reasons, and the
-/// smallest change that would make it eligible.
+/// For each requirement: whether the server or the tool is selected, eligible or rejected, all
+/// reasons, and the smallest change that would make it eligible.
 #[derive(Args, Debug)]
 pub(crate) struct Why {
-    /// A server, as ID or ID@VERSION; a tool, as that with /TOOL behind it; a category; or a
+    /// A server, as ID or ID@VERSION; a tool, as a server followed by /TOOL; a category; or a
     /// capability, as VERB:RESOURCE
     #[arg(value_name = "SUBJECT")]
     pub(crate) subject: String,
@@ -580,22 +577,19 @@ pub(crate) struct Why {
     pub(crate) output: Output,
 
     #[command(flatten)]
-    pub(crate) task: TaskOption,
-
-    #[command(flatten)]
-    pub(crate) evaluation_context: EvaluationContext,
+    pub(crate) context: TaskContext,
 }
 
-/// Show what differs between two locks, or between a lock and what would be resolved now
+/// List the differences between two locks, or between a lock and a new resolution
 ///
-/// Fails if anything does.
+/// Exits with 1 if there are differences.
 #[derive(Args, Debug)]
 pub(crate) struct Diff {
     /// The older lock [default: agents.lock]
     #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
     pub(crate) old: Option<Input>,
 
-    /// The newer lock [default: what would be resolved now]
+    /// The newer lock [default: a new resolution]
     #[arg(value_name = "NEW", value_hint = ValueHint::FilePath, conflicts_with_all = ["manifest", "index", "task", "tenant", "policy", "policy_context", "health"])]
     pub(crate) new: Option<Input>,
 
@@ -613,16 +607,12 @@ pub(crate) struct Diff {
     pub(crate) before: Before,
 
     #[command(flatten)]
-    pub(crate) task: TaskOption,
-
-    #[command(flatten)]
-    pub(crate) evaluation_context: EvaluationContext,
+    pub(crate) context: TaskContext,
 }
 
-/// Check that the index still has what was locked
+/// Check that the index still matches the lock
 ///
-/// Compares the hash and the integrity of every selection, and what it grants with what the server
-/// offers.
+/// Compares the hash and the integrity of every selection, and its grant with the server's offer.
 #[derive(Args, Debug)]
 pub(crate) struct Verify {
     /// The lock, or `-` for standard input
@@ -659,7 +649,7 @@ pub(crate) struct Completions {
 /// View it with `agent man | man -l -`.
 #[derive(Args, Debug)]
 pub(crate) struct Man {
-    /// The page of this command, such as `policy check` [default: that of the whole program]
+    /// The command, such as `policy check` [default: the whole program]
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }

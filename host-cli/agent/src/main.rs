@@ -1,9 +1,9 @@
 //! `agent`: locks and explains what an AI agent may use and do.
 //!
 //! The program turns its arguments into a command, and the command into calls of `agent-host`. It
-//! decides nothing: every yes and no, and the words for it, come out of the engine, a WebAssembly
-//! component that sees only its inputs. Messages of the program itself are about files, limits and
-//! wrong usage.
+//! decides nothing: every decision and its wording come from the engine, a WebAssembly component
+//! that sees only its inputs. Messages of the program itself are about files, limits and wrong
+//! usage.
 
 mod args;
 mod command;
@@ -44,7 +44,7 @@ fn choose_colors(color: Color) {
     .write_global();
 }
 
-/// Reports a panic as a defect, which must look neither like a no nor like the end of a signal.
+/// Reports a panic as a defect. Its exit code must differ from a no and from a signal.
 fn end_in_panic(panic: &PanicHookInfo<'_>) {
     let failure = Failure::internal(panic);
     output::note_drawn(&diagnostics::draw_failure(&failure));

@@ -1,17 +1,17 @@
 //! The one wasmtime configuration.
 //!
-//! Machine code that was compiled ahead of time runs only under the configuration that it was
-//! compiled with: settings, wasm features and the version of wasmtime. Both sides therefore take it
-//! from here: the `agent-aot` program at build time, and `agent` at run time.
+//! Machine code compiled ahead of time runs only under the configuration that it was compiled with:
+//! settings, wasm features and the version of wasmtime. Both sides therefore take it from here: the
+//! `agent-aot` program at build time, and `agent` at run time.
 
 use wasmtime::{Config, Engine, OptLevel, Result, WasmBacktraceDetails};
 
-/// The stack that wasm code may use, in bytes. Ample for parsers that refuse nesting deeper than
-/// 64, and half of what the main thread has on the systems that give it least.
+/// Maximum stack of wasm code, in bytes. Ample for parsers that refuse nesting deeper than 64, and
+/// half of the smallest main-thread stack of the supported systems.
 pub const MAX_WASM_STACK: usize = 512 << 10;
 
-/// The address space set aside for a linear memory, in bytes. All that 32 bits can address: no
-/// access needs a bounds check then, and a growing memory never moves. It is not memory in use.
+/// The address space reserved for a linear memory, in bytes. It covers all 32-bit addresses: no
+/// access needs a bounds check, and a growing memory never moves. It is not memory in use.
 pub const MEMORY_RESERVATION: u64 = 1 << 32;
 
 /// The configuration of every wasmtime in the project.
@@ -19,15 +19,15 @@ pub const MEMORY_RESERVATION: u64 = 1 << 32;
 pub fn config() -> Config {
     let mut config = Config::new();
 
-    // Each call has a budget, and what it may cost is the same on every machine.
+    // Each call has a budget of fuel, which is the same on every machine.
     config.consume_fuel(true);
     config.max_wasm_stack(MAX_WASM_STACK);
 
-    // The same result everywhere: what hardware leaves open is either settled or not allowed.
+    // The same result everywhere: hardware-dependent behaviour is either fixed or refused.
     config.cranelift_nan_canonicalization(true);
     config.wasm_relaxed_simd(false);
 
-    // Nothing that a pure function has no use for.
+    // Features that a pure function does not need.
     config.wasm_memory64(false);
     config.wasm_multi_memory(false);
     config.wasm_tail_call(false);
@@ -35,25 +35,25 @@ pub fn config() -> Config {
     // Compiled once, run often.
     config.cranelift_opt_level(OptLevel::Speed);
 
-    // An instance per call: its memory is a copy-on-write view of the component's data, and
-    // nothing is copied before it is written to.
+    // An instance per call: its memory is a copy-on-write view of the component's data, and no page
+    // is copied before its first write.
     config.memory_init_cow(true);
     config.memory_reservation(MEMORY_RESERVATION);
     config.memory_may_move(false);
 
     // The component is stripped, so a backtrace would show no names; the kind of a trap is known
-    // without one. Less to load, and no environment variable has a say.
+    // without one. The code is smaller, and no environment variable has an effect.
     config.wasm_backtrace_max_frames(None);
     config.wasm_backtrace_details(WasmBacktraceDetails::Disable);
     config.generate_address_map(false);
-    // Windows unwinds through everything; elsewhere only foreign debuggers would ask for it.
+    // Windows needs it to unwind; elsewhere only debuggers would use it.
     config.native_unwind_info(cfg!(windows));
 
     config
 }
 
-/// An engine for the machine that this runs on, using all that its processor offers for what is
-/// compiled now, and taking what was compiled ahead of time.
+/// Returns an engine for this machine. It compiles with all features of the processor, and loads
+/// code that was compiled ahead of time.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub fn engine() -> Result<Engine> {
 
 /// Compiles a component for all machines of a target, such as `x86_64-unknown-linux-gnu`.
 ///
-/// It takes only what every processor of the target has: a program that is built on one machine
+/// It uses only features that every processor of the target has: a program built on one machine
 /// runs on the next.
 ///
 /// # Errors
@@ -121,13 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn fuel_ends_what_would_not_end() {
+    fn fuel_ends_an_endless_call() {
         let error = call::<()>("spin", 1_000_000).unwrap_err();
         assert_eq!(error.downcast_ref::<Trap>(), Some(&Trap::OutOfFuel));
     }
 
     #[test]
-    fn what_a_processor_may_decide_is_not_allowed() {
+    fn processor_dependent_instructions_are_refused() {
         let relaxed = r#"(component (core module
             (func (param v128 v128) (result v128)
                 local.get 0 local.get 1 i8x16.relaxed_swizzle)))"#;

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 
 fn compile(target: &str, wasm: &Path, cwasm: &Path) -> Result<(), Box<dyn Error>> {
     let code = agent_aot::precompile(&fs::read(wasm)?, target)?;
-    // Beside the target and then renamed: nobody reads half of it.
+    // Written beside the target and renamed, so that no reader finds a part of it.
     let beside = cwasm.with_added_extension(format!("{}.tmp", std::process::id()));
     let mut file = fs::File::create(&beside)?;
     file.write_all(&code)?;

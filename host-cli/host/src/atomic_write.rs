@@ -1,9 +1,9 @@
-//! Replacing files whole.
+//! Atomic replacement of files.
 //!
-//! Whatever happens, a reader finds the old content or the new content, never a part of either. The
-//! new content is written to a temporary file in the same folder, synced to disk, and renamed. A run
+//! A reader always finds the old content or the new content, never a part of either. The new
+//! content is written to a temporary file in the same folder, synced to disk, and renamed. A run
 //! that is killed may leave a temporary file behind, whose name starts with a dot and ends in
-//! `.tmp`. Nothing ever reads it, and it may be deleted.
+//! `.tmp`. Nothing reads it, and it may be deleted.
 
 use crate::failure::Failure;
 use crate::input;
@@ -13,9 +13,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
-/// A file whose new content is on disk, but not yet in its place. Dropped, it leaves no trace.
+/// A file whose new content is on disk, but not yet in its place. Dropping it discards the content.
 pub struct StagedFile {
-    /// The path as the user knows it.
+    /// The path as the user gave it.
     path: PathBuf,
     target: PathBuf,
     content: NamedTempFile,
@@ -24,7 +24,7 @@ pub struct StagedFile {
 impl StagedFile {
     /// Writes the new content of `path` beside it.
     ///
-    /// A symbolic link is followed: the file it leads to is replaced. An existing file keeps its
+    /// Follows a symbolic link and replaces the file it leads to. An existing file keeps its
     /// permissions.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Why a question could not be answered.
+//! Failures: questions that could not be answered.
 
 use std::error::Error;
 use std::fmt::{self, Display};
@@ -9,7 +9,7 @@ use std::fmt::{self, Display};
 pub struct Failure {
     /// One sentence, without a full stop.
     pub message: String,
-    /// What to do about it.
+    /// The suggested remedy.
     pub help: Option<String>,
 }
 
@@ -22,14 +22,14 @@ impl Failure {
         }
     }
 
-    /// Sets what to do about it.
+    /// Sets the suggested remedy.
     #[must_use]
     pub fn help(mut self, help: impl Display) -> Self {
         self.help = Some(help.to_string());
         self
     }
 
-    /// Creates a failure that must not happen, whatever the input is.
+    /// Creates the failure of a defect, which no input may cause.
     pub fn internal(what: impl Display) -> Self {
         Self::new(format_args!("internal error: {what}")).help(REPORT)
     }
@@ -43,7 +43,7 @@ impl Display for Failure {
 
 impl Error for Failure {}
 
-/// What to do about a defect.
+/// The help of a defect.
 const REPORT: &str = concat!(
     "this is a defect of `agent`: please report it at ",
     env!("CARGO_PKG_REPOSITORY"),

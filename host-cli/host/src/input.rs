@@ -57,8 +57,8 @@ impl fmt::Display for Input {
 impl Input {
     /// Reads the whole input, or one byte more than `limit`.
     ///
-    /// The byte more lets the engine find that the input is too large, and an endless input comes
-    /// to an end.
+    /// The extra byte lets the engine report that the input is too large, and ends an endless
+    /// input.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Input {
         .map_err(|error| self.unreadable(&error))
     }
 
-    /// Returns whether there is no such file. A link that leads nowhere is there, and a mistake.
+    /// Returns whether the file does not exist. A dangling link exists, and is an error.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         match self {
@@ -86,7 +86,7 @@ impl Input {
     }
 }
 
-/// Reads the schemas of a folder, or of the folder `schemas` in it, each by its name.
+/// Reads the named schemas of a folder, or of its subfolder `schemas`.
 ///
 /// # Errors
 ///
@@ -113,7 +113,7 @@ pub fn read_schemas(folder: &Path) -> Result<Vec<NamedText>, Failure> {
     Ok(schemas)
 }
 
-/// Reads a component that takes the place of the embedded one.
+/// Reads a component that replaces the embedded one.
 pub(crate) fn read_engine(path: &Path) -> Result<Vec<u8>, Failure> {
     let input = Input::File(path.to_owned());
     let wasm = input.read(ENGINE_MAX)?;
@@ -127,7 +127,7 @@ pub(crate) fn read_engine(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn read_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    // Before the file is opened: opening a named pipe would wait for somebody to write to it.
+    // Checked before opening: opening a named pipe would wait for a writer.
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -142,7 +142,7 @@ fn read_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 
 fn read_up_to(source: impl Read, limit: u64, expected: u64) -> io::Result<Vec<u8>> {
     let expected = usize::try_from(expected.min(limit)).unwrap_or(0);
-    // One byte more, so that the buffer need not grow to find the end.
+    // One byte more lets the reader find the end without growing the buffer.
     let mut bytes = Vec::with_capacity(expected + 1);
     source.take(limit + 1).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -1,16 +1,16 @@
 //! The library under every host program: it runs the engine, reads inputs, writes files and draws
 //! diagnostics.
 //!
-//! Nothing in this crate decides. Every yes and no, and the words for it, come out of the engine, a
+//! Nothing in this crate decides. Every decision and its wording come from the engine, a
 //! WebAssembly component that imports nothing and is embedded here.
 //!
-//! | item | holds |
+//! | item | content |
 //! |---|---|
 //! | [`Engine`], [`Instance`], [`call!`] | the component, its instances within their [`Limits`], and calls into them |
 //! | [`contract`] | the types of the contract, generated from `wit/engine` |
-//! | [`Failure`] | why a question could not be answered |
+//! | [`Failure`] | the reason why a question has no answer |
 //! | [`input`] | reading files and standard input up to their limits |
-//! | [`atomic_write`] | replacing files whole |
+//! | [`atomic_write`] | atomic replacement of files |
 //! | [`diagnostics`] | the problems of a command's inputs, and drawing them with their lines |
 //! | [`output`] | standard output, standard error, colours and progress |
 //!

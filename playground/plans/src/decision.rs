@@ -2,7 +2,8 @@
 
 use crate::flow::{flow, problem};
 use crate::state::{Page, Plans};
-use agent_protocol::plans::{Against, Decision, Outcome, RequestKind, Verdict};
+use agent_answer::{DecidedAgainst, PlanDecision, PlanVerdict, StepOutcome};
+use agent_protocol::plans::Request;
 use agent_ui::answer::{Sign, engine_status, headline};
 use agent_ui::editor::Viewer;
 use agent_ui::page::use_page;
@@ -20,7 +21,10 @@ pub(crate) fn DecisionView() -> Html {
     let Some(decision) = decision else {
         return status;
     };
-    let of_documents = decision.problems.iter().filter(|it| it.step.is_none());
+    let of_documents = decision
+        .problems
+        .iter()
+        .filter(|it| it.diagnostic.step.is_none());
     let of_documents: Vec<_> = of_documents.map(|it| problem(&page, it)).collect();
     let diagnostics: Rc<[_]> = decision.diagnostics.clone().into();
     let authorized = decision.authorized.as_ref().map(|it| {
@@ -43,7 +47,7 @@ pub(crate) fn DecisionView() -> Html {
             if !of_documents.is_empty() {
                 <section class="documents" aria-label="Problems of documents">{ for of_documents }</section>
             }
-            if let Verdict::Asks(question) = &decision.verdict {
+            if let PlanVerdict::NeedsMoreInfo(question) = &decision.verdict {
                 <blockquote class="asks"><bdi>{ question }</bdi></blockquote>
             }
             if !decision.steps.is_empty() { { flow(&page, decision) } }
@@ -54,18 +58,18 @@ pub(crate) fn DecisionView() -> Html {
     }
 }
 
-fn summary(kind: RequestKind, decision: &Decision) -> Html {
-    let is_call = kind == RequestKind::Call;
+fn summary(kind: Request, decision: &PlanDecision) -> Html {
+    let is_call = kind == Request::Call;
     let sign = match &decision.verdict {
-        Verdict::Allowed if is_call => Sign::yes("The call may be made"),
-        Verdict::Denied if is_call => Sign::no("The call may not be made"),
-        Verdict::Allowed => Sign::yes("The plan may run"),
-        Verdict::Denied => Sign::no("The plan may not run"),
-        Verdict::Asks(_) => Sign {
+        PlanVerdict::Allowed if is_call => Sign::yes("The call may be made"),
+        PlanVerdict::Denied if is_call => Sign::no("The call may not be made"),
+        PlanVerdict::Allowed => Sign::yes("The plan may run"),
+        PlanVerdict::Denied => Sign::no("The plan may not run"),
+        PlanVerdict::NeedsMoreInfo(_) => Sign {
             mark: "?",
             ..Sign::yes("No call: the planner needs more information")
         },
-        Verdict::Undecided => Sign::no("No decision: an input has errors"),
+        PlanVerdict::Undecided => Sign::no("No decision: an input has errors"),
     };
     let mut facts: Vec<_> = decision.plan.iter().cloned().collect();
     let number = |number: usize, noun: &str| count(number as u32, noun);
@@ -76,10 +80,10 @@ fn summary(kind: RequestKind, decision: &Decision) -> Html {
         facts.push(number(decision.problems.len(), "problem"));
     }
     let checks = decision.steps.iter().flat_map(|step| &step.checks);
-    let deferred = checks.filter(|check| check.outcome == Outcome::Deferred);
+    let deferred = checks.filter(|check| check.outcome == StepOutcome::Deferred);
     let deferred = deferred.count();
     // A plan that may not run has no checks later.
-    if deferred > 0 && decision.verdict == Verdict::Allowed {
+    if deferred > 0 && decision.verdict == PlanVerdict::Allowed {
         facts.push(number(deferred, "deferred check"));
     }
     headline(sign, &facts)
@@ -99,7 +103,7 @@ fn file(page: &Page, summary: Html, what: &'static str, text: &str) -> Html {
 }
 
 /// Shows the digests of the documents that a decision depends on.
-fn documents(documents: &[Against]) -> Html {
+fn documents(documents: &[DecidedAgainst]) -> Html {
     let rows = documents.iter().map(|it| {
         let name = it.name.as_ref();
         html! {

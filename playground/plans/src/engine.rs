@@ -1,13 +1,13 @@
 //! The protocol of the page and its worker.
 
 use crate::state::Plans;
-use agent_protocol::plans::{About, Answer, Request, RequestKind, Texts};
+use agent_protocol::plans::{About, Answer, Request};
 use agent_protocol::to_bytes;
 use agent_ui::editor::Editors;
 use agent_ui::worker::WorkerProtocol;
 
 impl WorkerProtocol for Plans {
-    type Wanted = RequestKind;
+    type Wanted = Request;
     type About = About;
     type Answer = Answer;
 
@@ -15,11 +15,7 @@ impl WorkerProtocol for Plans {
         "./engine/plans/worker.js"
     }
 
-    fn request(revision: u32, kind: &RequestKind) -> Vec<u8> {
-        to_bytes(&Request {
-            revision,
-            kind: *kind,
-            texts: Texts::default(),
-        })
+    fn request(request: &Self::Wanted) -> Vec<u8> {
+        to_bytes(request)
     }
 }

@@ -2,31 +2,31 @@
 
 use crate::marks::of_check;
 use crate::state::{Expanded, Page};
-use agent_protocol::plans::{Check, Decision, InputFrom, Outcome, Problem, Step};
+use agent_answer::{InputFrom, PlanDecision, PlanProblem, Step, StepCheck, StepOutcome};
 use agent_ui::answer::Sign;
-use agent_ui::problems::{Place, code, fixes, help, labels, places, prose};
+use agent_ui::problems::{Place, code, fixes as suggested, help, labels, places, prose};
 use yew::prelude::*;
 
 /// Shows all steps, one below the other.
-pub(crate) fn flow(page: &Page, decision: &Decision) -> Html {
+pub(crate) fn flow(page: &Page, decision: &PlanDecision) -> Html {
     let steps = (0..).zip(&decision.steps);
     let steps = steps.map(|(number, step)| item(page, decision, number, step));
     html! { <ol class="flow" aria-label="Steps">{ for steps }</ol> }
 }
 
 /// Returns the sign of an outcome.
-fn sign(outcome: Outcome) -> Sign {
+fn sign(outcome: StepOutcome) -> Sign {
     let (class, mark, words) = match outcome {
-        Outcome::Passed => ("yes", "✓", "passed"),
-        Outcome::Failed => ("no", "✗", "failed"),
-        Outcome::Deferred => ("later", "◔", "deferred"),
-        Outcome::Skipped => ("unmade", "–", "skipped"),
+        StepOutcome::Passed => ("yes", "✓", "passed"),
+        StepOutcome::Failed => ("no", "✗", "failed"),
+        StepOutcome::Deferred => ("later", "◔", "deferred"),
+        StepOutcome::Skipped => ("unmade", "–", "skipped"),
     };
     Sign { class, mark, words }
 }
 
-fn item(page: &Page, decision: &Decision, number: u32, step: &Step) -> Html {
-    let of_step = |problem: &&Problem| problem.step == Some(number);
+fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html {
+    let of_step = |problem: &&PlanProblem| problem.diagnostic.step == Some(number as usize);
     let problems: Vec<_> = decision.problems.iter().filter(of_step).collect();
     let sign = Sign::of(problems.is_empty(), "may run", "may not run");
     let name = step.id.as_ref().unwrap_or(&step.tool);
@@ -103,7 +103,7 @@ fn detail_id((step, check): (u32, u32)) -> String {
 }
 
 /// Shows a check as a button that opens or closes its details.
-fn chip(page: &Page, at: (u32, u32), check: &Check, open: bool) -> Html {
+fn chip(page: &Page, at: (u32, u32), check: &StepCheck, open: bool) -> Html {
     let sign = sign(check.outcome);
     let onclick = page.callback(move |page, _| {
         if open {
@@ -134,8 +134,8 @@ fn detail<'p>(
     page: &Page,
     at: (u32, u32),
     step: &str,
-    check: &Check,
-    problems: impl Iterator<Item = &'p Problem>,
+    check: &StepCheck,
+    problems: impl Iterator<Item = &'p PlanProblem>,
 ) -> Html {
     let facts = check.facts.iter().map(|fact| {
         html! { <li>{ prose(&fact.text) }{ places(&fact.place) }</li> }
@@ -153,31 +153,44 @@ fn detail<'p>(
 }
 
 /// Shows a problem with everything that is known of it.
-pub(crate) fn problem(page: &Page, problem: &Problem) -> Html {
-    let exact = problem.reason.as_ref();
+pub(crate) fn problem(page: &Page, problem: &PlanProblem) -> Html {
+    let found = &problem.diagnostic;
+    let pointer = found
+        .labels
+        .first()
+        .and_then(|label| label.pointer.as_ref());
+    let (fixes, others): (Vec<_>, Vec<_>) = found
+        .fixes
+        .iter()
+        .cloned()
+        .partition(|fix| !fix.edits.is_empty());
+    let hints = others.iter().map(|fix| &*fix.title);
+    let hints = hints.chain(found.notes.iter().map(String::as_str));
     html! {
         <div class="against">
             <p>
-                { for problem.code.as_ref().map(|it| html! { <><strong class="code">{ it }</strong>{ " " }</> }) }
-                { for exact.map(|it| html! { <>{ code(it) }{ " " }</> }) }
-                { prose(&problem.message) }{ " " }
-                <Place place={problem.place} />
+                { for found.reason.map(|_| html! {
+                    <><strong class="code">{ found.code.name() }</strong>{ " " }</>
+                }) }
+                { code(found.reason.unwrap_or(found.code)) }{ " " }
+                { prose(&found.message) }
+                { places(found.place()) }
             </p>
-            if problem.pointer.is_some() || problem.rule.is_some() {
+            if pointer.is_some() || found.rule.is_some() {
                 <p class="decided">
-                    { for problem.pointer.as_ref().map(|pointer| html! {
+                    { for pointer.map(|pointer| html! {
                         <><span class="quiet">{ "at " }</span><code><bdi>{ pointer }</bdi></code>{ " " }</>
                     }) }
-                    { for problem.rule.as_ref().map(|rule| html! {
+                    { for found.rule.as_ref().map(|rule| html! {
                         <><span class="quiet">{ "by " }</span>{ prose(rule) }</>
                     }) }
                 </p>
             }
-            { labels(&problem.also) }
-            { help(&problem.help) }
-            if !problem.fixes.is_empty() {
+            { labels(found.labels.get(1..).unwrap_or_default()) }
+            { help(hints) }
+            if !fixes.is_empty() {
                 <h4>{ "Suggested fixes" }</h4>
-                { fixes(&problem.fixes, &page.on_apply()) }
+                { suggested(&fixes, &page.on_apply()) }
             }
         </div>
     }

@@ -2,7 +2,7 @@
 //! uses nothing of the page.
 
 use crate::example::{Example, Texts};
-use agent_protocol::DocumentKind;
+use agent_answer::DocumentKind;
 
 macro_rules! given {
     ($file:literal) => {

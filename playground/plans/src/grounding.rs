@@ -1,8 +1,7 @@
 //! The answer to a summary.
 
 use crate::state::{Expanded, Page, Plans};
-use agent_protocol::Fix;
-use agent_protocol::plans::{Claim, Evidence, Grounding, NearMiss, Piece, Quote};
+use agent_answer::{Claim, Evidence, Fix, Grounding, NearQuote, Piece, Quote};
 use agent_ui::answer::{Sign, engine_status, headline};
 use agent_ui::page::use_page;
 use agent_ui::problems::{Place, Problems, fixes, help, places, reason};
@@ -80,11 +79,11 @@ fn item(page: &Page, number: u32, claim: &Claim) -> Html {
             </div>
             { match &claim.verdict {
                 Evidence::Found { first, count } => evidence(first, *count),
-                Evidence::Missed { code, text, help: hints, parts, near } => html! {
+                Evidence::Missed { code, text, notes, parts, near } => html! {
                     <>
                         <blockquote class="quote no"><bdi>{ &claim.evidence }</bdi></blockquote>
-                        <p>{ reason(code, text) }{ places(parts) }</p>
-                        { help(hints) }
+                        <p>{ reason(*code, text) }{ places(parts) }</p>
+                        { help(notes.iter().map(String::as_str)) }
                         { for near.as_ref().map(|near| near_miss(page, near)) }
                     </>
                 },
@@ -94,7 +93,7 @@ fn item(page: &Page, number: u32, claim: &Claim) -> Html {
 }
 
 /// Returns the place in the payload that is worth seeing for a claim.
-fn place_in_payload(claim: &Claim) -> Option<agent_protocol::Place> {
+fn place_in_payload(claim: &Claim) -> Option<agent_answer::Place> {
     match &claim.verdict {
         Evidence::Found { first, .. } => Some(first.place),
         Evidence::Missed { parts, near, .. } => {
@@ -133,11 +132,10 @@ fn evidence(first: &Quote, times: u32) -> Html {
 }
 
 /// Shows the nearest text, and its differences from the evidence.
-fn near_miss(page: &Page, near: &NearMiss) -> Html {
+fn near_miss(page: &Page, near: &NearQuote) -> Html {
     let fix = Fix {
-        text: "quote the payload".to_owned(),
-        widening: false,
-        edits: Some(near.edits.clone()),
+        title: "quote the payload".to_owned(),
+        ..near.fix.clone()
     };
     html! {
         <>

@@ -2,7 +2,7 @@
 
 use crate::gallery::{self, BASIS};
 use crate::state::Plans;
-use agent_protocol::DocumentKind;
+use agent_answer::DocumentKind;
 use agent_ui::areas::Area;
 use agent_ui::content::{Document, Documents, Gallery, Layout};
 use agent_ui::example::Texts;

@@ -1,60 +1,45 @@
 //! The marks in the editors: problems are underlined, places have a background.
 
 use crate::state::{Expanded, Plans};
-use agent_protocol::plans::{Claim, Decision, Evidence, Problem, Response};
-use agent_protocol::{Diagnostic, Label, Place, Severity};
+use agent_answer::{Claim, Diagnostic, Evidence, PlanDecision};
+use agent_protocol::plans::Answer;
 use agent_ui::content::Mark;
 
 /// Returns everything to underline.
-pub(crate) fn problems(response: &Response) -> Vec<Diagnostic> {
-    match response {
-        Response::Plan(decision) | Response::Call(decision) => {
-            let problems = decision.problems.iter().map(of_problem);
-            decision
-                .diagnostics
-                .iter()
-                .cloned()
-                .chain(problems)
-                .collect()
+pub(crate) fn problems(answer: &Answer) -> Vec<Diagnostic> {
+    match answer {
+        Answer::Plan(decision) | Answer::Call(decision) => {
+            let problems = decision.problems.iter().map(|it| exact(&it.diagnostic));
+            let diagnostics = decision.diagnostics.iter().cloned();
+            diagnostics.chain(problems).collect()
         }
-        Response::Grounding(grounding) => {
+        Answer::Grounding(grounding) => {
             let missed = grounding.claims.iter().filter_map(missing_evidence);
-            grounding
-                .diagnostics
-                .iter()
-                .cloned()
-                .chain(missed)
-                .collect()
+            let diagnostics = grounding.diagnostics.iter().cloned();
+            diagnostics.chain(missed).collect()
         }
     }
 }
 
-fn of_problem(problem: &Problem) -> Diagnostic {
-    let code = problem.reason.as_ref().or(problem.code.as_ref());
-    let code = code.cloned().unwrap_or_default();
-    error(problem.place, code, problem.message.clone(), &problem.help)
+/// Returns a problem under its exact reason, at its own place, with the advice that is not a button.
+fn exact(found: &Diagnostic) -> Diagnostic {
+    let mut found = found.clone();
+    found.code = found.reason.unwrap_or(found.code);
+    found.labels.truncate(1);
+    found.fixes.retain(|fix| fix.edits.is_empty());
+    found
 }
 
 fn missing_evidence(claim: &Claim) -> Option<Diagnostic> {
     let Evidence::Missed {
-        code, text, help, ..
+        code, text, notes, ..
     } = &claim.verdict
     else {
         return None;
     };
-    let message = format!("the evidence {text}");
-    Some(error(claim.place, code.clone(), message, help))
-}
-
-fn error(place: Place, code: String, message: String, help: &[String]) -> Diagnostic {
-    let text = String::new();
-    Diagnostic {
-        code,
-        severity: Severity::Error,
-        message,
-        labels: vec![Label { place, text }],
-        help: help.to_vec(),
-    }
+    let mut found = Diagnostic::new(*code, format!("the evidence {text}")).label(claim.place, "");
+    found.notes.clone_from(notes);
+    Some(found)
 }
 
 /// Returns the places that have a background.
@@ -83,12 +68,15 @@ fn of_claim(claim: &Claim, chosen: bool) -> Vec<Mark> {
 }
 
 /// Returns the places of a check: those of its values, and of its problems.
-pub(crate) fn of_check(decision: &Decision, (step, check): (u32, u32)) -> Vec<Mark> {
+pub(crate) fn of_check(decision: &PlanDecision, (step, check): (u32, u32)) -> Vec<Mark> {
     let checks = decision.steps.get(step as usize).map(|it| &it.checks);
     let facts = checks.and_then(|it| it.get(check as usize));
     let facts = facts.into_iter().flat_map(|check| &check.facts);
     let facts = facts.filter_map(|fact| Some((fact.place?, "")));
     let problems = decision.problems.iter();
-    let problems = problems.filter(|it| (it.step, it.check) == (Some(step), Some(check)));
-    facts.chain(problems.map(|it| (it.place, "no"))).collect()
+    let problems =
+        problems.filter(|it| it.check == Some(check) && it.diagnostic.step == Some(step as usize));
+    facts
+        .chain(problems.filter_map(|it| Some((*it.diagnostic.place()?, "no"))))
+        .collect()
 }

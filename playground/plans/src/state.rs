@@ -3,12 +3,11 @@
 use crate::decision::DecisionView;
 use crate::grounding::GroundingView;
 use crate::marks;
-use agent_protocol::plans::{Answer, Decision, Grounding, Outcome, RequestKind, Response};
-use agent_protocol::{Diagnostic, DocumentKind};
+use agent_answer::{Diagnostic, DocumentKind, Grounding, PlanDecision, StepOutcome};
+use agent_protocol::plans::{Answer, Request};
 use agent_ui::areas::Area;
 use agent_ui::browser;
 use agent_ui::content::{Content, Documents as _, Mark};
-use agent_ui::editor::file_name;
 use agent_ui::page::use_page;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -29,10 +28,10 @@ pub(crate) enum Expanded {
     Claim(u32),
 }
 
-/// A response, and the problems of the documents in it.
+/// An answer, and the problems of the documents in it.
 #[derive(Debug, Clone, PartialEq)]
 struct Answered {
-    response: Rc<Response>,
+    answer: Rc<Answer>,
     problems: Rc<[Diagnostic]>,
 }
 
@@ -40,7 +39,7 @@ struct Answered {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Plans {
     /// The question of the visible area.
-    pub(crate) kind: RequestKind,
+    pub(crate) kind: Request,
     /// The last answer to each question.
     answers: [Option<Answered>; 3],
     pub(crate) expanded: Expanded,
@@ -54,18 +53,18 @@ impl Plans {
     }
 
     /// Returns the answer to the plan of the visible area.
-    pub(crate) fn decision(&self) -> Option<&Decision> {
-        match &*self.answer()?.response {
-            Response::Plan(decision) | Response::Call(decision) => Some(decision),
-            Response::Grounding(_) => None,
+    pub(crate) fn decision(&self) -> Option<&PlanDecision> {
+        match &*self.answer()?.answer {
+            Answer::Plan(decision) | Answer::Call(decision) => Some(decision),
+            Answer::Grounding(_) => None,
         }
     }
 
     /// Returns the answer to the summary, if its area is visible.
     pub(crate) fn grounding(&self) -> Option<&Grounding> {
-        match &*self.answer()?.response {
-            Response::Grounding(grounding) => Some(grounding),
-            Response::Plan(_) | Response::Call(_) => None,
+        match &*self.answer()?.answer {
+            Answer::Grounding(grounding) => Some(grounding),
+            Answer::Plan(_) | Answer::Call(_) => None,
         }
     }
 
@@ -80,24 +79,24 @@ impl Plans {
 }
 
 /// Returns the first failed check, as the numbers of its step and of itself.
-fn first_failure(decision: &Decision) -> Option<(u32, u32)> {
+fn first_failure(decision: &PlanDecision) -> Option<(u32, u32)> {
     (0..).zip(&decision.steps).find_map(|(step, it)| {
         let mut checks = (0..).zip(&it.checks);
-        let failed = checks.find(|(_, check)| check.outcome == Outcome::Failed);
+        let failed = checks.find(|(_, check)| check.outcome == StepOutcome::Failed);
         failed.map(|(check, _)| (step, check))
     })
 }
 
 /// Returns the key under which the browser keeps a text.
 fn key(kind: DocumentKind) -> String {
-    format!("agent-playground/plans/{}", file_name(kind))
+    format!("agent-playground/plans/{}", kind.usual_name())
 }
 
 impl Content for Plans {
     const KEYS: &'static [(&'static str, &'static str)] =
         &[("Enter on a check", "its values, places and fixes")];
 
-    fn wanted(&self) -> RequestKind {
+    fn wanted(&self) -> Request {
         self.kind
     }
 
@@ -111,23 +110,23 @@ impl Content for Plans {
     }
 
     fn answered(&mut self, answer: Answer) -> bool {
-        let kind = match &answer.response {
-            Response::Plan(_) => RequestKind::Plan,
-            Response::Call(_) => RequestKind::Call,
-            Response::Grounding(_) => RequestKind::Grounding,
+        let kind = match &answer {
+            Answer::Plan(_) => Request::Plan,
+            Answer::Call(_) => Request::Call,
+            Answer::Grounding(_) => Request::Grounding,
         };
         self.answers[kind as usize] = Some(Answered {
-            problems: marks::problems(&answer.response).into(),
-            response: Rc::new(answer.response),
+            problems: marks::problems(&answer).into(),
+            answer: Rc::new(answer),
         });
         true
     }
 
     fn show_area(&mut self, area: Area) {
         self.kind = match area {
-            Area::Call => RequestKind::Call,
-            Area::Grounding => RequestKind::Grounding,
-            Area::Servers | Area::Plans => RequestKind::Plan,
+            Area::Call => Request::Call,
+            Area::Grounding => Request::Grounding,
+            Area::Servers | Area::Plans => Request::Plan,
         };
         self.expanded = Expanded::Automatic;
     }
@@ -221,12 +220,12 @@ fn AnswerPane() -> Html {
                 id="decided"
                 tabindex="0"
                 role="region"
-                aria-label="Decision"
+                aria-label="PlanDecision"
                 aria-busy={stale.to_string()}
             >
                 { match page.content().kind {
-                    RequestKind::Grounding => html! { <GroundingView /> },
-                    RequestKind::Plan | RequestKind::Call => html! { <DecisionView /> },
+                    Request::Grounding => html! { <GroundingView /> },
+                    Request::Plan | Request::Call => html! { <DecisionView /> },
                 } }
             </div>
         </section>
@@ -236,47 +235,37 @@ fn AnswerPane() -> Html {
 #[cfg(test)]
 mod tests {
     use super::{Expanded, Plans};
-    use agent_protocol::plans::{Answer, Decision, Grounding, RequestKind, Response};
-    use agent_protocol::{Diagnostic, DocumentKind, Severity};
+    use agent_answer::{Code, Diagnostic, DocumentKind, Grounding, PlanDecision};
+    use agent_protocol::plans::{Answer, Request};
     use agent_ui::areas::Area;
     use agent_ui::content::{Content as _, Documents as _};
     use agent_ui::state::{Pane, State};
     use agent_ui::worker::WorkerEvent;
 
-    fn answer(state: &mut State<Plans>, revision: u32, response: Response) {
+    fn answer(state: &mut State<Plans>, revision: u32, answer: Answer) {
         state.change(|state| {
             state.hear(WorkerEvent::Answered {
                 revision,
-                answer: Answer {
-                    revision,
-                    milliseconds: 0.0,
-                    response,
-                },
+                answer,
                 milliseconds: 1.5,
             });
         });
     }
 
-    fn problem(code: &str) -> Vec<Diagnostic> {
-        vec![Diagnostic {
-            code: code.to_owned(),
-            severity: Severity::Error,
-            message: String::new(),
-            labels: vec![],
-            help: vec![],
-        }]
+    fn problem(code: Code) -> Vec<Diagnostic> {
+        vec![Diagnostic::new(code, "")]
     }
 
     #[test]
     fn each_area_has_its_question_and_its_last_answer() {
         let mut state = State::<Plans>::new(Area::Call);
-        assert_eq!(state.content.kind, RequestKind::Call);
+        assert_eq!(state.content.kind, Request::Call);
         assert_eq!(state.lower, DocumentKind::Index);
-        let call = Decision {
-            diagnostics: problem("CALL"),
-            ..Decision::default()
+        let call = PlanDecision {
+            diagnostics: problem(Code::ToolUnknown),
+            ..PlanDecision::default()
         };
-        answer(&mut state, 0, Response::Call(call.clone()));
+        answer(&mut state, 0, Answer::Call(call.clone()));
         assert_eq!(state.content.decision(), Some(&call));
 
         state.content.expanded = Expanded::Nothing;
@@ -285,7 +274,7 @@ mod tests {
         let before = state.revision;
         state.change(|state| state.show_area(Area::Grounding));
         assert_eq!(state.revision, before + 1);
-        assert_eq!(state.content.kind, RequestKind::Grounding);
+        assert_eq!(state.content.kind, Request::Grounding);
         assert_eq!(state.content.expanded, Expanded::Automatic);
         assert_eq!(
             (state.lower, state.pane),
@@ -295,11 +284,11 @@ mod tests {
         assert_eq!(*state.content.problems(), []);
 
         let grounding = Grounding {
-            diagnostics: problem("GROUNDING"),
+            diagnostics: problem(Code::JsonSyntax),
             ..Grounding::default()
         };
         let revision = state.revision;
-        answer(&mut state, revision, Response::Grounding(grounding.clone()));
+        answer(&mut state, revision, Answer::Grounding(grounding.clone()));
         assert_eq!(state.content.grounding(), Some(&grounding));
         assert_eq!(*state.content.problems(), *grounding.diagnostics);
         state.change(|state| state.show_area(Area::Call));

@@ -1,57 +1,51 @@
-//! What the worker answers.
+//! The worker's reply.
 
-use crate::{Eligible, Explanation, Listed, Matrix, Rejected, Supposed, Verdict};
+use agent_answer::{Code, Eligible, Explanation, Listed, Matrix, Rejected, Supposed, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// An answer. A view that was not asked for, or that there is nothing to show of, is absent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// An answer. A view that was not requested, or that has nothing to show, is absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// That of the question.
-    pub revision: u32,
-    /// How long the engine took. The worker's script says it beside the answer: it has a clock.
-    #[serde(skip)]
-    pub milliseconds: f64,
-    /// All that is known of the inputs. None: the same as in the last answer.
+    /// The answer to manifest and index. None: the same as in the last answer.
     pub verdict: Option<Verdict>,
     /// A window of requirements × servers.
     pub matrix: Option<Matrix>,
-    /// One server, or one of its tools, and one requirement.
+    /// One candidate of one requirement.
     pub explanation: Option<Explanation>,
-    /// The servers or tools that one check of the funnel holds back.
+    /// The candidates that one check of the funnel rejects.
     pub rejected: Option<Listed<Rejected>>,
-    /// The eligible servers or tools of a requirement that were not selected, in order of
-    /// preference.
+    /// The eligible candidates of a requirement that were not selected, in order of preference.
     pub eligible: Option<Listed<Eligible>>,
     /// The verdicts under other constraints.
     pub supposed: Option<Supposed>,
-    /// The text of `agents.resolution.json`, or a sentence that says why there is none.
+    /// The text of `agents.resolution.json`, or the reason why it is not written.
     pub resolution: Option<Result<String, String>>,
 }
 
-/// What the engine says of itself before it is asked anything.
+/// The properties of an engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
-    /// The version of the engine.
+    /// The version.
     pub version: String,
-    /// The words that `data.residency` may be, in the manifest.
+    /// The values of `data.residency`.
     pub residencies: Vec<String>,
-    /// The words that `data.sensitivity` may be, least first.
+    /// The values of `data.sensitivity`, least first.
     pub sensitivities: Vec<String>,
-    /// The checks of servers and tools, in their order.
+    /// The checks of servers and tools, in order.
     pub checks: Vec<CheckName>,
     /// Whether this module evaluates policies.
     pub policies: bool,
 }
 
-/// A check, and what is said of those that fail it.
+/// A check and its words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckName {
-    /// The code that a failure has.
-    pub code: String,
+    /// The code of a failure.
+    pub code: Code,
     /// The check in a word, such as `scopes`.
     pub name: String,
     /// The code in words.
     pub title: String,
-    /// What to do about it.
+    /// What usually helps.
     pub help: String,
 }

@@ -1,18 +1,17 @@
-//! The form in which values cross from the page to the worker and back.
+//! The encoding of messages between page and worker.
 //!
-//! Not objects of JavaScript: what serde generates to read a value by the names of its fields is
-//! several times what it takes to read the fields in their order, and page and worker are always of
-//! the same version.
+//! Bytes instead of JavaScript objects: the code that reads fields by their names is several times as
+//! large as the code that reads them in order, and page and worker always have the same version.
 
 use serde::{Deserialize, Serialize};
 
-/// A value as bytes.
+/// Encodes a value.
 pub fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
-    // Our values all have a form, so that nothing is left out; and whoever gets no bytes says so.
+    // Every value of a message can be encoded. A receiver reports empty bytes.
     postcard::to_allocvec(value).unwrap_or_default()
 }
 
-/// The value of some bytes. None: they are those of another one.
+/// Decodes a value, or returns `None` if the bytes are those of another type.
 pub fn from_bytes<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Option<T> {
     match postcard::take_from_bytes(bytes) {
         Ok((value, [])) => Some(value),
@@ -20,12 +19,13 @@ pub fn from_bytes<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Option<T> {
     }
 }
 
-#[cfg(all(test, not(feature = "javascript")))]
+#[cfg(test)]
 mod tests {
     use super::{from_bytes, to_bytes};
-    use crate::{
-        Answer, DocumentKind, Eligible, Listed, Matrix, MatrixRow, NearMiss, Outcome, Place, Point,
-        Reason, Requirement, Selected, ServerName, Verdict,
+    use crate::Answer;
+    use agent_answer::{
+        Code, DocumentKind, Eligible, Listed, Matrix, MatrixRow, NearMiss, Outcome, Place,
+        Position, Reason, Requirement, Selected, ServerName, Span, Verdict,
     };
 
     fn server() -> ServerName {
@@ -36,9 +36,10 @@ mod tests {
     }
 
     fn requirement(outcome: Outcome) -> Requirement {
-        let point = Point {
+        let point = Position {
             line: u32::MAX,
             column: 1,
+            utf16_column: 2,
         };
         Requirement {
             category: Some("crm".to_owned()),
@@ -46,6 +47,7 @@ mod tests {
             permissions: vec![],
             place: Place {
                 source: DocumentKind::Task,
+                span: Span::new(0, 1),
                 start: point,
                 end: point,
             },
@@ -76,14 +78,13 @@ mod tests {
                 server: server(),
                 tool: None,
                 reasons: vec![Reason {
-                    code: "MISSING_SCOPE".to_owned(),
+                    code: Code::MissingScope,
                     text: "\u{0}".to_owned(),
                 }],
                 fixes: vec![],
             }],
         };
         let answer = Answer {
-            revision: u32::MAX,
             verdict: Some(Verdict {
                 satisfied: Some(false),
                 requirements: vec![requirement(selected), requirement(unsatisfied)],

@@ -1,43 +1,29 @@
-//! What the page asks.
+//! The page's questions.
 
-use crate::{DocumentKind, ServerName};
+use agent_answer::{Constraints, DocumentKind, Filter, ServerName};
 use serde::{Deserialize, Serialize};
-#[cfg(feature = "javascript")]
-use tsify::Tsify;
 
-/// A question. What it leaves out stays as it was.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
-    /// The answer has the same, so that a stale one is known.
-    pub revision: u32,
-    /// The texts that were changed. They stand beside the bytes of a question, as JavaScript's
-    /// strings: a large one is not to be copied once more.
-    #[serde(skip)]
-    pub texts: Texts,
-    /// The views that are open.
-    pub wanted: Wanted,
-}
-
-/// Texts that were changed since the last question.
+/// The texts that changed since the last question. They cross beside the bytes of the request, as
+/// JavaScript's strings: a large one is not copied once more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Texts {
     /// `agents.md`
     pub manifest: Option<String>,
     /// `mcp.index.json`
     pub index: Option<String>,
-    /// `agents.lock`; a blank text is none, and so are those below.
+    /// `agents.lock`. A blank text is none, here and below.
     pub lock: Option<String>,
     /// A task.
     pub task: Option<String>,
     /// The configuration of tenants.
     pub tenant: Option<String>,
-    /// Which of its tenants is meant; blank: the only one.
+    /// The id of the tenant; blank for the only one.
     pub tenant_id: Option<String>,
-    /// A snapshot of health.
+    /// A health snapshot.
     pub health: Option<String>,
     /// A policy.
     pub policy: Option<String>,
-    /// The context of a policy.
+    /// The context of the policy.
     pub context: Option<String>,
 }
 
@@ -45,9 +31,20 @@ impl Texts {
     /// The number of `tenant_id`. The others have the numbers of their [`DocumentKind`].
     pub const TENANT_ID: u32 = DocumentKind::ALL.len() as u32;
 
-    /// Puts in the text of a number, of which there are nine.
+    /// Sets the text of a number. A number of another text is ignored.
     pub fn set(&mut self, number: u32, text: String) {
-        let place = match DocumentKind::ALL.get(number as usize) {
+        const KINDS: [DocumentKind; 8] = [
+            DocumentKind::Manifest,
+            DocumentKind::Index,
+            DocumentKind::Lock,
+            DocumentKind::Task,
+            DocumentKind::Tenant,
+            DocumentKind::Health,
+            DocumentKind::Policy,
+            DocumentKind::Context,
+        ];
+        let kind = KINDS.into_iter().find(|kind| *kind as u32 == number);
+        let place = match kind {
             Some(DocumentKind::Manifest) => &mut self.manifest,
             Some(DocumentKind::Index) => &mut self.index,
             Some(DocumentKind::Lock) => &mut self.lock,
@@ -63,16 +60,16 @@ impl Texts {
     }
 }
 
-/// The views that are open. Each is answered with the part of the same name.
+/// The open views of the page. The answer has a member of the same name for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct Request {
     /// A window of requirements × servers.
     pub matrix: Option<MatrixRequest>,
-    /// One server and one requirement.
+    /// One candidate of one requirement.
     pub explanation: Option<ExplanationRequest>,
-    /// The servers that one check of the funnel holds back.
+    /// The candidates that one check of the funnel rejects.
     pub rejected: Option<RejectedRequest>,
-    /// The eligible servers of a requirement.
+    /// The eligible candidates of a requirement.
     pub eligible: Option<ListRequest>,
     /// Other constraints.
     pub supposed: Option<Constraints>,
@@ -83,46 +80,33 @@ pub struct Wanted {
 /// A window of the matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatrixRequest {
-    /// Which servers have a row.
+    /// The filter of the rows.
     pub filter: Filter,
-    /// How many rows to pass over.
+    /// Number of rows before the window.
     pub offset: u32,
-    /// How many rows to show.
+    /// Maximum number of rows in the window.
     pub limit: u32,
 }
 
-/// Which servers or tools have a row in the matrix: those for which all that is set holds.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Filter {
-    /// A part of the id.
-    pub id: String,
-    /// A row for each tool in place of one for each server.
-    pub tools: bool,
-    /// A cell of the row has one of these bits (see [`crate::MatrixRow::cells`]); 0 for any.
-    pub bits: u16,
-    /// Only the cell of this requirement counts.
-    pub requirement: Option<u32>,
-}
-
-/// Which explanation to give.
+/// A candidate of a requirement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExplanationRequest {
     /// The number of the requirement.
     pub requirement: u32,
     /// The server.
     pub server: ServerName,
-    /// Which of its tools; none, of a requirement of a capability, for the best of them.
+    /// The tool; without one, the best tool of the server for a capability requirement.
     pub tool: Option<String>,
 }
 
-/// Whom to list of those that fell at a stage of the funnel.
+/// The candidates that one check of the funnel rejects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RejectedRequest {
     /// The number of the requirement.
     pub requirement: u32,
     /// The number of the check in the requirement's funnel, from 0.
     pub check: u8,
-    /// How many to show.
+    /// Maximum number of items.
     pub limit: u32,
 }
 
@@ -131,27 +115,14 @@ pub struct RejectedRequest {
 pub struct ListRequest {
     /// The number of the requirement.
     pub requirement: u32,
-    /// How many to show.
+    /// Maximum number of items.
     pub limit: u32,
-}
-
-/// The constraints of a manifest that decide about servers.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
-#[serde(rename_all = "camelCase")]
-pub struct Constraints {
-    /// `data.residency`, in words of the file; null where it is absent.
-    pub residency: Option<String>,
-    /// `data.sensitivity`, in words of the file; null where it is absent.
-    pub sensitivity: Option<String>,
-    /// `trust.requireSigned`; false where it is absent.
-    pub require_signed: bool,
 }
 
 #[cfg(test)]
 mod tests {
     use super::Texts;
-    use crate::DocumentKind;
+    use agent_answer::DocumentKind;
 
     #[test]
     fn texts_are_put_in_by_their_numbers() {

@@ -2,19 +2,19 @@
 
 use super::{LETTERS, ROW, categories};
 use crate::state::Page;
-use agent_protocol::{Filter, MatrixRow};
+use agent_answer::{Code, Filter, MatrixRow};
 use agent_ui::browser::value_of;
 use agent_ui::words::count;
 use yew::prelude::*;
 
 /// The checks that only requirements of categories have.
-const OF_CATEGORIES: [&str; 2] = ["MISSING_CATEGORY", "MISSING_SCOPE"];
+const OF_CATEGORIES: [Code; 2] = [Code::MissingCategory, Code::MissingScope];
 
 /// The checks that requirements of both kinds have.
-const OF_BOTH: [&str; 3] = [
-    "RESIDENCY_MISMATCH",
-    "SENSITIVITY_EXCEEDED",
-    "UNSIGNED_NOT_ALLOWED",
+const OF_BOTH: [Code; 3] = [
+    Code::ResidencyMismatch,
+    Code::SensitivityExceeded,
+    Code::UnsignedNotAllowed,
 ];
 
 /// Shows the filters of the rows, and their zoom. `noun` is what a row is about.
@@ -25,7 +25,7 @@ pub(super) fn filters(
     noun: &'static str,
     zoom: &UseStateHandle<usize>,
 ) -> Html {
-    let chip = |bit: u16, sign: &'static str, name: String, class: String| {
+    let chip = |bit: u16, sign: &'static str, name: &'static str, class: String| {
         let bits = filter.bits ^ bit;
         html! {
             <button
@@ -42,20 +42,20 @@ pub(super) fn filters(
     let capabilities = requirements.len() as u32 > first;
     let base = if filter.tools { first } else { 0 };
     let ruled = requirements.iter().any(|it| it.policy_decision.is_some());
-    let applies = |code: &str| {
-        if code.starts_with("POLICY_") {
+    let applies = |code: &Code| {
+        if matches!(code, Code::PolicyDenied | Code::PolicyError) {
             ruled
-        } else if OF_CATEGORIES.contains(&code) {
+        } else if OF_CATEGORIES.contains(code) {
             base < first
         } else {
-            OF_BOTH.contains(&code) || capabilities
+            OF_BOTH.contains(code) || capabilities
         }
     };
     let checks = (0..).zip(LETTERS).zip(&page.state.about.checks);
     let checks = checks.filter(|(_, check)| applies(&check.code));
     let checks = checks.map(|((number, letter), check)| {
         let class = format!("check-{number}");
-        chip(1 << number, letter, check.code.clone(), class)
+        chip(1 << number, letter, check.code.name(), class)
     });
     let options = (0_u32..).zip(requirements).skip(base as usize);
     let options = options.map(|(number, requirement)| {
@@ -109,8 +109,8 @@ pub(super) fn filters(
     html! {
         <div class="filters">
             <div class="chips" role="group" aria-label={format!("Show {noun}s with a cell that is")}>
-                { chip(MatrixRow::SELECTED, "✓", "selected".to_owned(), "selected".to_owned()) }
-                { chip(MatrixRow::ELIGIBLE, "○", "eligible".to_owned(), "eligible".to_owned()) }
+                { chip(MatrixRow::SELECTED, "✓", "selected", "selected".to_owned()) }
+                { chip(MatrixRow::ELIGIBLE, "○", "eligible", "eligible".to_owned()) }
                 { for checks }
             </div>
             <div class="bar">

@@ -5,7 +5,7 @@
 
 use super::LETTERS;
 use crate::verdict::server_name;
-use agent_protocol::MatrixRow;
+use agent_answer::{Code, MatrixRow};
 use std::rc::Rc;
 use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{Element, EventTarget};
@@ -21,7 +21,7 @@ pub(super) struct Columns {
     /// The names of the requirements.
     pub(super) names: Vec<String>,
     /// The code of each check.
-    pub(super) codes: Vec<String>,
+    pub(super) codes: Vec<Code>,
 }
 
 #[derive(Properties, PartialEq)]
@@ -80,7 +80,7 @@ pub(super) fn cell_at(target: EventTarget) -> Option<(u32, u32)> {
 }
 
 /// Returns the class of a cell, its sign, and the same in words.
-fn cell(bits: u16, codes: &[String]) -> (String, String, String) {
+fn cell(bits: u16, codes: &[Code]) -> (String, String, String) {
     let words = |class: &str, sign: &str| (class.to_owned(), sign.to_owned(), class.to_owned());
     if bits & MatrixRow::SELECTED != 0 {
         return words("selected", "✓");
@@ -95,7 +95,7 @@ fn cell(bits: u16, codes: &[String]) -> (String, String, String) {
         more => format!("+{more}"),
     };
     let codes = failed.iter().filter_map(|check| codes.get(*check));
-    let codes: Vec<_> = codes.map(String::as_str).collect();
+    let codes: Vec<_> = codes.map(|code| code.name()).collect();
     (
         format!("failed check-{first}"),
         format!("{}{more}", LETTERS[*first]),

@@ -4,7 +4,7 @@ use crate::areas::Area;
 use crate::example::{Example, Texts};
 use crate::page::{Actor, Page};
 use crate::worker::WorkerProtocol;
-use agent_protocol::{Diagnostic, DocumentKind, Place};
+use agent_answer::{Diagnostic, DocumentKind, Place};
 use std::fmt::Debug;
 use std::rc::Rc;
 use web_sys::KeyboardEvent;

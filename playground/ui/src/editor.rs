@@ -5,8 +5,8 @@
 
 use crate::browser::object;
 use crate::content::Mark;
-use crate::problems::severity;
-use agent_protocol::{Diagnostic, DocumentKind, Edit, Place, Point};
+use crate::problems::advice;
+use agent_answer::{Diagnostic, DocumentKind, Edit, Place, Position};
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, JsString};
 use std::cell::{Cell, RefCell};
@@ -42,42 +42,26 @@ extern "C" {
     fn destroy(this: &Editor);
 }
 
-fn point(point: Point) -> JsValue {
-    object(&[("line", point.line.into()), ("column", point.column.into())])
+fn position(position: Position) -> JsValue {
+    object(&[
+        ("line", position.line.into()),
+        ("column", position.utf16_column.into()),
+    ])
 }
 
 /// Returns a place with more fields.
 fn at<const N: usize>(place: &Place, fields: [(&str, JsValue); N]) -> JsValue {
-    let ends = [("start", point(place.start)), ("end", point(place.end))];
+    let ends = [
+        ("start", position(place.start)),
+        ("end", position(place.end)),
+    ];
     let all: Vec<_> = ends.into_iter().chain(fields).collect();
     object(&all)
 }
 
-/// Returns the file name of a document.
-pub fn file_name(kind: DocumentKind) -> &'static str {
-    match kind {
-        DocumentKind::Manifest => "agents.md",
-        DocumentKind::Index => "mcp.index.json",
-        DocumentKind::Lock => "agents.lock",
-        DocumentKind::Task => "task.yaml",
-        DocumentKind::Tenant => "tenant.yaml",
-        DocumentKind::Health => "health.yaml",
-        DocumentKind::Policy => "policy.rego",
-        DocumentKind::Context => "context.yaml",
-        DocumentKind::Call => "call.json",
-        DocumentKind::Plan => "plan.json",
-        DocumentKind::ToolPool => "tool-pool.json",
-        DocumentKind::Profile => "profile.json",
-        DocumentKind::Request => "request.json",
-        DocumentKind::Catalogue => "catalogue.json",
-        DocumentKind::Summary => "summary.json",
-        DocumentKind::Payload => "payload.json",
-    }
-}
-
 /// Returns the language of a document, by its name in the editor.
 fn language(kind: DocumentKind) -> &'static str {
-    match file_name(kind).rsplit_once('.') {
+    match kind.usual_name().rsplit_once('.') {
         Some((_, "md")) => "agents.md",
         Some((_, "yaml")) => "yaml or json",
         Some((_, "rego")) => "rego",
@@ -163,7 +147,7 @@ impl Editors {
     /// Scrolls to a place.
     pub fn reveal(&self, place: &Place, focus: bool) {
         self.with(place.source, |editor| {
-            editor.reveal(&point(place.start), &point(place.end), focus);
+            editor.reveal(&position(place.start), &position(place.end), focus);
         });
     }
 
@@ -194,10 +178,10 @@ impl Editors {
 
 /// Returns a problem for the editor.
 fn problem(place: &Place, found: &Diagnostic) -> JsValue {
-    let help = found.help.iter().map(|text| JsValue::from_str(text));
+    let help = advice(found).map(JsValue::from_str);
     let fields = [
-        ("severity", severity(found.severity).into()),
-        ("code", found.code.as_str().into()),
+        ("severity", found.severity.name().into()),
+        ("code", found.code.name().into()),
         ("message", found.message.as_str().into()),
         ("help", help.collect::<Array>().into()),
     ];
@@ -246,7 +230,7 @@ pub(crate) fn EditorPane(props: &EditorProps) -> Html {
             let on_change = move || on_change.emit(kind);
             // These hold long sentences.
             let wrapped = matches!(kind, DocumentKind::Summary | DocumentKind::Payload);
-            let name = file_name(kind);
+            let name = kind.usual_name();
             let editor = create(
                 &parent,
                 Some(kind),

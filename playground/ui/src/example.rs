@@ -1,7 +1,7 @@
 //! An example of a page. Tests of the worker include this file and the galleries: they use nothing
 //! of a page.
 
-use agent_protocol::DocumentKind;
+use agent_answer::DocumentKind;
 
 /// Texts by the kinds of their documents.
 pub type Texts = &'static [(DocumentKind, &'static str)];

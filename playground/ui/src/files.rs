@@ -2,7 +2,6 @@
 
 use crate::browser;
 use crate::content::Content;
-use crate::editor::file_name;
 use crate::notice::Notice;
 use crate::page::Page;
 use wasm_bindgen_futures::spawn_local;
@@ -44,7 +43,7 @@ pub(crate) fn open_files<C: Content>(page: &Page<C>, files: FileList) {
         }
         let shown = opened.clone();
         page.update(|state| shown.into_iter().for_each(|kind| state.show_input(kind)));
-        let names: Vec<_> = opened.iter().map(|kind| file_name(*kind)).collect();
+        let names: Vec<_> = opened.iter().map(|kind| kind.usual_name()).collect();
         page.notify(if refused.is_empty() {
             Notice {
                 undo: opened,

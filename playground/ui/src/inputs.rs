@@ -1,11 +1,11 @@
 //! The documents and their editors.
 
 use crate::content::{Content, Document};
-use crate::editor::{EditorPane, file_name};
+use crate::editor::EditorPane;
 use crate::page::Page;
 use crate::state::Pane;
 use crate::words::count;
-use agent_protocol::{DocumentKind, Severity};
+use agent_answer::{DocumentKind, Severity};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -35,7 +35,7 @@ pub(crate) fn inputs<C: Content>(page: &Page<C>, on_change: &Callback<DocumentKi
         });
         html! {
             <div
-                key={file_name(kind)}
+                key={kind.usual_name()}
                 class={classes!("input-body", (kind != visible).then_some("hidden"))}
             >
                 { C::above(page, kind) }
@@ -70,7 +70,7 @@ pub(crate) fn inputs<C: Content>(page: &Page<C>, on_change: &Callback<DocumentKi
 fn name<C: Content>(page: &Page<C>, document: &Document) -> Html {
     html! {
         <span class="input-name" title={document.about}>
-            { file_name(document.kind) }
+            { document.kind.usual_name() }
             { problems(page, document.kind) }
         </span>
     }
@@ -82,13 +82,13 @@ fn tab<C: Content>(page: &Page<C>, document: &Document) -> Html {
     let blank = !page.editors.is_filled(kind);
     html! {
         <button
-            key={file_name(kind)}
+            key={kind.usual_name()}
             class={classes!("input-name", blank.then_some("blank"))}
             aria-pressed={(page.state.lower == kind).to_string()}
             title={document.about}
             onclick={page.on(move |state| state.show_input(kind))}
         >
-            { file_name(kind) }
+            { kind.usual_name() }
             if blank { <span class="visually-hidden">{ ", empty" }</span> }
             { problems(page, kind) }
         </button>
@@ -132,7 +132,7 @@ pub(crate) fn panes<C: Content>(page: &Page<C>) -> Html {
     let documents = [upper].into_iter().chain(lower.iter().copied());
     html! {
         <nav class="panes" aria-label="Parts of the page">
-            { for documents.map(|kind| item(Pane::Input(kind), file_name(kind))) }
+            { for documents.map(|kind| item(Pane::Input(kind), kind.usual_name())) }
             { item(Pane::Answer, "Answer") }
         </nav>
     }

@@ -4,7 +4,7 @@ use crate::content::Content;
 use crate::dialog::close;
 use crate::page::Page;
 use crate::problems::prose;
-use agent_protocol::DocumentKind;
+use agent_answer::DocumentKind;
 use yew::prelude::*;
 
 /// A message that stays until the next one, or until the user closes it.

@@ -5,7 +5,7 @@ use crate::content::Content;
 use crate::editor::Editors;
 use crate::notice::Notice;
 use crate::state::{State, Update};
-use agent_protocol::{DocumentKind, Edit, Fix, Place};
+use agent_answer::{DocumentKind, Edit, Fix, Place};
 use std::ops::Deref;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -76,9 +76,7 @@ impl<C: Content> Actor<C> {
     /// Returns a callback that applies a fix.
     pub fn on_apply(&self) -> Callback<Fix> {
         self.callback(|actor, fix: Fix| {
-            if let Some(edits) = &fix.edits {
-                actor.apply(&fix.text, edits);
-            }
+            actor.apply(&fix.title, &fix.edits);
         })
     }
 

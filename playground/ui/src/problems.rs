@@ -1,8 +1,7 @@
 //! Problems of documents, places and fixes.
 
-use crate::editor::file_name;
 use crate::words::{capitalised, count};
-use agent_protocol::{Diagnostic, Fix, Label, Severity};
+use agent_answer::{Applicability, Code, Diagnostic, Fix, Label};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -14,13 +13,18 @@ const PAGES: &str = "https://github.com/agent-engine/agent/blob/main/docs/refere
 
 /// The callback that shows a place in its editor, for every component inside a page.
 #[derive(Clone, PartialEq)]
-pub struct Guide(pub(crate) Callback<agent_protocol::Place>);
+pub struct Guide(pub(crate) Callback<agent_answer::Place>);
 
 /// Shows a code, with a link to its page.
-pub fn code(code: &str) -> Html {
+pub fn code(code: Code) -> Html {
     html! {
-        <a class="code" href={format!("{PAGES}/{code}.md")} target="_blank" rel="noreferrer">
-            { code }
+        <a
+            class="code"
+            href={format!("{PAGES}/{}.md", code.page())}
+            target="_blank"
+            rel="noreferrer"
+        >
+            { code.name() }
         </a>
     }
 }
@@ -38,7 +42,7 @@ pub fn prose(text: &str) -> Html {
 }
 
 /// Shows a code and a sentence.
-pub fn reason(name: &str, text: &str) -> Html {
+pub fn reason(name: Code, text: &str) -> Html {
     html! { <>{ code(name) }{ " " }{ prose(text) }</> }
 }
 
@@ -46,7 +50,7 @@ pub fn reason(name: &str, text: &str) -> Html {
 #[derive(Properties, PartialEq)]
 pub struct PlaceProps {
     /// The place.
-    pub place: agent_protocol::Place,
+    pub place: agent_answer::Place,
     /// The class of the button.
     #[prop_or("place")]
     pub class: &'static str,
@@ -61,8 +65,8 @@ pub fn Place(props: &PlaceProps) -> Html {
     let Guide(go_to) = use_context().expect("`App` is around every component");
     let place = props.place;
     let figures = || {
-        let (name, start) = (file_name(place.source), place.start);
-        html! { { format!("{name}:{}:{}", start.line, start.column) } }
+        let (name, start) = (place.source.usual_name(), place.start);
+        html! { { format!("{name}:{}:{}", start.line, start.utf16_column) } }
     };
     html! {
         <button
@@ -76,7 +80,7 @@ pub fn Place(props: &PlaceProps) -> Html {
 }
 
 /// Shows places, each behind a space.
-pub fn places<'p>(places: impl IntoIterator<Item = &'p agent_protocol::Place>) -> Html {
+pub fn places<'p>(places: impl IntoIterator<Item = &'p agent_answer::Place>) -> Html {
     let places = places.into_iter();
     places
         .map(|place| html! { <>{ " " }<Place place={*place} /></> })
@@ -100,7 +104,7 @@ pub fn Problems(props: &ProblemsProps) -> Html {
     let listed = props
         .diagnostics
         .iter()
-        .filter(|it| it.code != "UNSATISFIED");
+        .filter(|it| it.code != Code::Unsatisfied);
     let mut all: Vec<_> = listed.collect();
     all.sort_by_key(|it| it.severity as u8);
     let rest = all.len().saturating_sub(SHOWN) as u32;
@@ -116,17 +120,8 @@ pub fn Problems(props: &ProblemsProps) -> Html {
     }
 }
 
-/// The name of a severity.
-pub(crate) fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    }
-}
-
 fn problem(found: &Diagnostic) -> Html {
-    let severity = severity(found.severity);
+    let severity = found.severity.name();
     let message = prose(&found.message);
     let (message, place) = match found.labels.first() {
         Some(Label { place, .. }) => (
@@ -138,11 +133,11 @@ fn problem(found: &Diagnostic) -> Html {
     html! {
         <li class={classes!("problem", severity)}>
             <p>
-                <strong>{ severity }</strong>{ " " }{ code(&found.code) }{ " " }
+                <strong>{ severity }</strong>{ " " }{ code(found.code) }{ " " }
                 { message }{ " " }{ place }
             </p>
             { labels(found.labels.get(1..).unwrap_or_default()) }
-            { help(&found.help) }
+            { help(advice(found)) }
         </li>
     }
 }
@@ -155,13 +150,20 @@ pub fn labels(labels: &[Label]) -> Html {
     html! { if !labels.is_empty() { <ul class="also">{ for items }</ul> } }
 }
 
-/// Shows hints. Lines behind the first of a hint are an excerpt.
-pub fn help(help: &[String]) -> Html {
-    let items = help.iter().map(|help| match help.split_once('\n') {
+/// Returns the titles of a problem's fixes, followed by its notes.
+pub(crate) fn advice(found: &Diagnostic) -> impl Iterator<Item = &str> {
+    let titles = found.fixes.iter().map(|fix| &*fix.title);
+    titles.chain(found.notes.iter().map(String::as_str))
+}
+
+/// Shows hints. Lines after the first of a hint are an excerpt.
+pub fn help<'h>(help: impl IntoIterator<Item = &'h str>) -> Html {
+    let mut items = help.into_iter().map(|help| match help.split_once('\n') {
         Some((lead, excerpt)) => html! { <li>{ prose(lead) }<pre>{ excerpt }</pre></li> },
         None => html! { <li>{ prose(help) }</li> },
     });
-    html! { if !help.is_empty() { <ul class="help">{ for items }</ul> } }
+    let first = items.next();
+    html! { if let Some(first) = first { <ul class="help">{ first }{ for items }</ul> } }
 }
 
 /// Shows suggested fixes, each with a button that applies it if it has edits.
@@ -169,9 +171,9 @@ pub fn fixes(fixes: &[Fix], on_apply: &Callback<Fix>) -> Html {
     let items = fixes.iter().map(|fix| {
         let applied = fix.clone();
         html! {
-            <li class={classes!("fix", fix.widening.then_some("widening"))}>
-                <span>{ prose(&capitalised(&fix.text)) }</span>
-                if fix.edits.is_some() {
+            <li class={classes!("fix", (fix.applicability == Applicability::Unsafe).then_some("widening"))}>
+                <span>{ prose(&capitalised(&fix.title)) }</span>
+                if !fix.edits.is_empty() {
                     <button class="apply" onclick={on_apply.reform(move |_| applied.clone())}>
                         { "Apply" }
                     </button>

@@ -4,7 +4,7 @@ use crate::areas::Area;
 use crate::content::Content;
 use crate::notice::Notice;
 use crate::worker::{Edits, WorkerEvent};
-use agent_protocol::DocumentKind;
+use agent_answer::DocumentKind;
 use std::rc::Rc;
 use yew::{Html, Reducible};
 

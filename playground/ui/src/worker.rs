@@ -6,7 +6,8 @@
 
 use crate::browser::object;
 use crate::editor::Editors;
-use agent_protocol::{DocumentKind, from_bytes};
+use agent_answer::DocumentKind;
+use agent_protocol::from_bytes;
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, Uint8Array};
 use serde::de::DeserializeOwned;
@@ -43,7 +44,7 @@ pub trait WorkerProtocol: 'static {
     }
 
     /// Returns a request as bytes. The texts that changed are sent beside it.
-    fn request(revision: u32, wanted: &Self::Wanted) -> Vec<u8>;
+    fn request(wanted: &Self::Wanted) -> Vec<u8>;
 
     /// Adds texts that are sent together with a document and are in no editor.
     fn add_texts(_kind: DocumentKind, _wanted: &Self::Wanted, _texts: &Array) {}
@@ -226,7 +227,7 @@ impl<P: WorkerProtocol> WorkerClient<P> {
                 P::add_texts(kind, &wanted, &texts);
             }
         }
-        let bytes = Uint8Array::from(P::request(revision, &wanted).as_slice());
+        let bytes = Uint8Array::from(P::request(&wanted).as_slice());
         let message = object(&[("request", bytes.into()), ("texts", texts.into())]);
         let mut delay = TIMEOUT;
         let mut reason = "the engine took too long and was stopped".to_owned();

@@ -1,17 +1,18 @@
 //! The inputs, each read when it changes.
 
 use crate::evaluator::{self, Policy};
+use agent_api::answer::{self, Verdict};
 use agent_api::decide::{EvaluationContext, PolicyEngine, Resolution};
 use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::{self, Lowered, Notation};
 use agent_api::model::{Context, Health, Index, Lock, Manifest, Task, Tenant};
 use agent_api::resolve;
-use agent_protocol as shown;
+use agent_protocol::Texts;
 use std::sync::Arc;
 
-/// What came of reading a text.
+/// A text that was read.
 pub(crate) struct Read<T> {
-    /// None: it has errors, or it has not been given.
+    /// None if the text has errors, or was not given.
     pub(crate) value: Option<Arc<T>>,
     pub(crate) problems: Vec<Diagnostic>,
 }
@@ -41,7 +42,7 @@ impl<T> From<Lowered<T>> for Read<T> {
 }
 
 impl<T> Read<T> {
-    /// Reads a text that may be blank, which is none.
+    /// Reads an optional text: a blank one is none.
     pub(crate) fn optional(text: String, read: impl FnOnce(Vec<u8>) -> Lowered<T>) -> Self {
         if text.trim().is_empty() {
             Self::default()
@@ -50,13 +51,13 @@ impl<T> Read<T> {
         }
     }
 
-    /// Whether it was given and has errors.
+    /// Returns whether the text was given and has errors.
     pub(crate) fn refused(&self) -> bool {
         self.value.is_none() && !self.problems.is_empty()
     }
 }
 
-/// A manifest, an index, a lock, and the evaluation context.
+/// A manifest, an index, a lock and an evaluation context.
 #[derive(Default)]
 pub struct Inputs {
     pub(crate) manifest: Read<Manifest>,
@@ -64,20 +65,20 @@ pub struct Inputs {
     pub(crate) lock: Read<Lock>,
     task: Read<Task>,
     tenant: Read<Tenant>,
-    /// Read again when another tenant is meant.
+    /// Read again when the id of the tenant changes.
     tenants: String,
     tenant_id: String,
     pub(crate) health: Read<Health>,
     pub(crate) policy: Read<Policy>,
     context: Read<Context>,
-    /// What task and manifest say against each other.
+    /// The requirements of the task that the manifest forbids.
     contradictions: Vec<Diagnostic>,
 }
 
 impl Inputs {
     /// Reads those texts that are given; the others stay as they were.
-    pub(crate) fn read(&mut self, texts: shown::Texts) {
-        let shown::Texts {
+    pub(crate) fn read(&mut self, texts: Texts) {
+        let Texts {
             manifest,
             index,
             lock,
@@ -126,7 +127,7 @@ impl Inputs {
         };
     }
 
-    /// The problems of all of them.
+    /// Returns the problems of all texts.
     pub(crate) fn problems(&self) -> Vec<Diagnostic> {
         [
             &self.manifest.problems,
@@ -143,14 +144,13 @@ impl Inputs {
         .concat()
     }
 
-    /// What is decided under. None: it has errors.
+    /// Returns the evaluation context, if it has no errors.
     fn evaluation_context(&self) -> Option<EvaluationContext> {
         let refused = self.task.refused()
             || self.tenant.refused()
             || self.health.refused()
             || self.policy.refused()
-            || self.context.refused()
-            || !self.contradictions.is_empty();
+            || self.context.refused();
         let policy = self.policy.value.clone();
         (!refused).then(|| EvaluationContext {
             task: self.task.value.clone(),
@@ -161,10 +161,26 @@ impl Inputs {
         })
     }
 
-    /// The decision, where manifest and index can be read, and what is decided under.
+    /// Resolves the manifest against the index, if both have no errors and the evaluation context has
+    /// none.
     pub(crate) fn resolve(&self) -> Option<Resolution> {
         let manifest = Arc::clone(self.manifest.value.as_ref()?);
         let index = Arc::clone(self.index.value.as_ref()?);
         resolve(manifest, index, self.evaluation_context()?).ok()
+    }
+
+    /// Describes the inputs and the decision about them, if there is one.
+    pub(crate) fn verdict(&self, resolution: Option<&Resolution>) -> Verdict {
+        let mut problems = self.problems();
+        if let Some((policy, resolution)) = self.policy.value.as_deref().zip(resolution) {
+            problems.append(&mut evaluator::remarks(policy, resolution));
+        }
+        let inputs = answer::Inputs {
+            manifest: self.manifest.value.as_deref(),
+            index: self.index.value.as_deref(),
+            lock: self.lock.value.as_deref(),
+            problems,
+        };
+        answer::verdict(inputs, resolution)
     }
 }

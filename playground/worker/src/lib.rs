@@ -1,16 +1,13 @@
 //! The engine of `agent` for browsers, as a wasm module of one of three kinds.
 //!
-//! The playground runs it in a worker: `page` is what the worker calls, and [`Session`] keeps the
-//! inputs, so that a keystroke in one text does not have the others read again. With the feature
-//! `plans` that is the session of the page of plans. For other programs, with the feature `api`, `api`
-//! has a function for each question. A visitor of the page does not load what only others call. None
-//! decides anything: they call the engine and hand on what it says.
+//! A worker of the playground calls [`page`], and [`Session`] keeps the inputs, so that an edit of one
+//! text does not read the others again. The feature `plans` selects the session of the page of plans.
+//! The feature `api` selects the functions for programs in JavaScript instead, which visitors of the
+//! page don't load. Nothing here decides: the engine's answers are passed on.
 
 #[cfg(feature = "api")]
 pub mod api;
-mod convert;
 mod evaluator;
-mod health;
 mod inputs;
 #[cfg(not(feature = "api"))]
 pub mod page;
@@ -19,9 +16,6 @@ pub mod plans;
 mod session;
 #[cfg(feature = "api")]
 mod texts;
-mod tokens;
-mod verdict;
-mod view;
 
 pub use inputs::Inputs;
 pub use session::Session;

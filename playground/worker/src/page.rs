@@ -4,36 +4,36 @@
 use crate::plans::Session as Conversation;
 #[cfg(not(feature = "plans"))]
 use crate::session::Session as Conversation;
-#[cfg(feature = "plans")]
-use agent_protocol::plans::{Request, Texts};
 #[cfg(not(feature = "plans"))]
-use agent_protocol::{Request, Texts};
+use agent_protocol::Texts;
+#[cfg(feature = "plans")]
+use agent_protocol::plans::Texts;
 use agent_protocol::{from_bytes, to_bytes};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
-/// What a worker of the playground talks to: keeps the inputs from one question to the next.
+/// The session of a worker of the playground. It keeps the inputs from one question to the next.
 #[wasm_bindgen]
 #[derive(Default)]
 pub struct Session {
     conversation: Conversation,
-    /// Those of the next question.
+    /// The texts of the next question.
     texts: Texts,
 }
 
 #[wasm_bindgen]
 impl Session {
-    /// Without any input.
+    /// Returns a session without any input.
     #[wasm_bindgen(constructor)]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What the engine says of itself.
+    /// Describes the engine.
     pub fn about() -> Vec<u8> {
         to_bytes(&Conversation::about())
     }
 
-    /// Takes the text of a number, which was changed, for the next question.
+    /// Takes a changed text, by its number, for the next question.
     pub fn tell(&mut self, number: u32, text: String) {
         self.texts.set(number, text);
     }
@@ -41,13 +41,11 @@ impl Session {
     /// Answers a question of the page of the same version.
     ///
     /// # Errors
-    /// When it is of another one.
-    pub fn answer(&mut self, ask: &[u8]) -> Result<Vec<u8>, JsError> {
-        let ask: Request =
-            from_bytes(ask).ok_or_else(|| JsError::new("what is asked is nonsense"))?;
+    /// When it is a question of another version.
+    pub fn answer(&mut self, request: &[u8]) -> Result<Vec<u8>, JsError> {
+        let request = from_bytes(request)
+            .ok_or_else(|| JsError::new("the request is one of another version"))?;
         let texts = std::mem::take(&mut self.texts);
-        Ok(to_bytes(
-            &self.conversation.answer(Request { texts, ..ask }),
-        ))
+        Ok(to_bytes(&self.conversation.answer(texts, request)))
     }
 }

@@ -1,12 +1,15 @@
-//! A conversation with a page.
+//! A conversation with the page of servers.
 
+use crate::evaluator;
 use crate::inputs::Inputs;
-use crate::view::Rows;
-use crate::{evaluator, verdict, view};
+use agent_api::answer::{self, Rows};
 use agent_api::decide::{Failures, Resolution};
-use agent_api::explain;
 use agent_api::model::{Residency, Sensitivity};
+use agent_api::{explain, render};
 use agent_protocol::{About, Answer, CheckName, Request, Texts};
+
+/// Maximum number of entries of an explanation: some 30 MB of text.
+const RESOLUTION_LIMIT: usize = 200_000;
 
 /// Keeps the inputs and the decision about them from one question to the next.
 #[derive(Default)]
@@ -14,12 +17,12 @@ pub struct Session {
     inputs: Inputs,
     resolution: Option<Resolution>,
     rows: Option<Rows>,
-    /// Whether an answer has held the verdict as it is.
-    told: bool,
+    /// Whether an answer has contained the present verdict.
+    reported: bool,
 }
 
 impl Session {
-    /// What is known before any question.
+    /// Describes the engine.
     pub fn about() -> About {
         About {
             version: agent_api::VERSION.to_owned(),
@@ -34,7 +37,7 @@ impl Session {
             checks: Failures::CHECKS
                 .iter()
                 .map(|code| CheckName {
-                    code: code.name().to_owned(),
+                    code: *code,
                     name: explain::check_name(*code).to_owned(),
                     title: code.title().to_owned(),
                     help: code.help().to_owned(),
@@ -45,41 +48,51 @@ impl Session {
     }
 
     /// Answers a question.
-    pub fn answer(&mut self, ask: Request) -> Answer {
-        if ask.texts != Texts::default() {
-            // Before the texts are read: a large index is to be kept once, not twice.
+    pub fn answer(&mut self, texts: Texts, request: Request) -> Answer {
+        if texts != Texts::default() {
+            // Before the texts are read: memory holds one large index, not two.
             self.resolution = None;
             self.rows = None;
-            self.inputs.read(ask.texts);
+            self.inputs.read(texts);
             self.resolution = self.inputs.resolve();
-            self.told = false;
+            self.reported = false;
         }
-        let mut answer = Answer {
-            revision: ask.revision,
-            ..Answer::default()
-        };
-        if !std::mem::replace(&mut self.told, true) {
-            answer.verdict = Some(verdict::verdict(&self.inputs, self.resolution.as_ref()));
+        let mut answer = Answer::default();
+        if !std::mem::replace(&mut self.reported, true) {
+            answer.verdict = Some(self.inputs.verdict(self.resolution.as_ref()));
         }
-        let wanted = ask.wanted;
         if let Some(resolution) = &self.resolution {
-            answer.matrix = wanted
-                .matrix
-                .map(|ask| view::matrix(resolution, ask, &mut self.rows));
-            answer.explanation = wanted
-                .explanation
-                .and_then(|ask| view::story(resolution, &ask));
-            answer.rejected = wanted
+            answer.matrix = request.matrix.map(|it| {
+                answer::matrix(resolution, it.filter, it.offset, it.limit, &mut self.rows)
+            });
+            answer.explanation = request.explanation.and_then(|it| {
+                answer::explanation(resolution, it.requirement, &it.server, it.tool.as_deref())
+            });
+            answer.rejected = request
                 .rejected
-                .and_then(|ask| view::fallen(resolution, ask));
-            answer.eligible = wanted
+                .and_then(|it| answer::rejected(resolution, it.requirement, it.check, it.limit));
+            answer.eligible = request
                 .eligible
-                .and_then(|ask| view::eligible(resolution, ask));
-            answer.supposed = wanted
+                .and_then(|it| answer::eligible(resolution, it.requirement, it.limit));
+            answer.supposed = request
                 .supposed
-                .map(|constraints| view::supposed(resolution, &constraints));
-            answer.resolution = wanted.resolution.then(|| view::resolution(resolution));
+                .map(|constraints| answer::supposed(resolution, &constraints));
+            answer.resolution = request.resolution.then(|| explanation_file(resolution));
         }
         answer
     }
+}
+
+/// Returns the text of `agents.resolution.json`, or the reason why it is not written.
+fn explanation_file(resolution: &Resolution) -> Result<String, String> {
+    let index = resolution.index();
+    let entries = index.len() * resolution.outcomes().len()
+        + index.tool_count().max(index.len()) * resolution.matching().len();
+    if entries > RESOLUTION_LIMIT {
+        return Err(format!(
+            "the explanation has {entries} entries, and at most {RESOLUTION_LIMIT} are written \
+             here: use `agent resolve`"
+        ));
+    }
+    render::resolution(resolution).map_err(|problem| problem.message)
 }

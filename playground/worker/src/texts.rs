@@ -1,9 +1,10 @@
 //! Texts, from JavaScript's objects.
 //!
-//! By hand: what serde has for reading, the printing of doubles for its messages above all, would
-//! be a good part of the module.
+//! Read by hand: the code that serde derives for reading, above all the printing of doubles in its
+//! messages, would be a good part of the module.
 
-use agent_protocol::{DocumentKind, Texts};
+use agent_api::answer::DocumentKind;
+use agent_protocol::Texts;
 use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 
 #[wasm_bindgen]
@@ -27,7 +28,7 @@ pub(crate) const INPUTS: [(&str, u32); 9] = [
     EVALUATION_CONTEXT[5],
 ];
 
-/// Those that requirements of capabilities are decided under.
+/// The texts of the evaluation context.
 pub(crate) const EVALUATION_CONTEXT: [(&str, u32); 6] = [
     ("task", DocumentKind::Task as u32),
     ("tenant", DocumentKind::Tenant as u32),
@@ -37,13 +38,13 @@ pub(crate) const EVALUATION_CONTEXT: [(&str, u32); 6] = [
     ("context", DocumentKind::Context as u32),
 ];
 
-/// Reads texts, of which there may be no others than those that are known.
+/// Reads texts, and refuses unknown names.
 pub(crate) fn read(value: &JsValue, known: &[(&str, u32)]) -> Result<Texts, JsError> {
     texts(value, known).map_err(|problem| JsError::new(&problem))
 }
 
 fn texts(value: &JsValue, known: &[(&str, u32)]) -> Result<Texts, String> {
-    let no_object = |_| "what is asked is not an object".to_owned();
+    let no_object = |_| "the argument is not an object".to_owned();
     let mut texts = Texts::default();
     for (name, number) in known {
         let text = get(value, name).map_err(no_object)?;
@@ -61,7 +62,7 @@ fn texts(value: &JsValue, known: &[(&str, u32)]) -> Result<Texts, String> {
         if !known.iter().any(|(name, _)| *name == other) {
             let known: Vec<_> = known.iter().map(|(name, _)| *name).collect();
             return Err(format!(
-                "{other} is none of the texts, which are {}",
+                "unknown text {other}; the texts are {}",
                 known.join(", ")
             ));
         }
@@ -107,12 +108,12 @@ mod tests {
     #[wasm_bindgen_test]
     fn what_is_wrong_is_said() {
         for (value, expected) in [
-            (JsValue::NULL, "what is asked is not an object"),
-            (JsValue::from("text"), "what is asked is not an object"),
+            (JsValue::NULL, "the argument is not an object"),
+            (JsValue::from("text"), "the argument is not an object"),
             (object(&[("tenantId", 7)]), "tenantId is not a string"),
             (
                 object(&[("manifst", "")]),
-                "manifst is none of the texts, which are manifest, index, lock, task, tenant, \
+                "unknown text manifst; the texts are manifest, index, lock, task, tenant, \
                  tenantId, health, policy, context",
             ),
         ] {
@@ -121,7 +122,7 @@ mod tests {
         assert_eq!(
             texts(&object(&[("lock", "")]), &EVALUATION_CONTEXT),
             Err(
-                "lock is none of the texts, which are task, tenant, tenantId, health, policy, \
+                "unknown text lock; the texts are task, tenant, tenantId, health, policy, \
                  context"
                     .to_owned()
             )

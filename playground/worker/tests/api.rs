@@ -35,11 +35,13 @@ fn resolve(manifest: &str, index: &str, lock: Option<&str>) -> Value {
     plain(&answer.unwrap_or_else(|_| panic!("an exception")).into())
 }
 
-/// What a diagnostic says, without its places: these are counted in another unit.
-fn said(diagnostic: &Value) -> Vec<Value> {
-    ["code", "severity", "message", "help"]
-        .map(|field| diagnostic[field].clone())
-        .into()
+/// The words of a diagnostic, without its places: their columns have another unit here.
+fn words(diagnostic: &Value) -> Vec<Value> {
+    let fixes = diagnostic["fixes"].as_array().expect("fixes").iter();
+    let titles = fixes.flat_map(|fix| [fix["title"].clone(), fix["applicability"].clone()]);
+    let fields = ["code", "severity", "message", "notes"];
+    let fields = fields.map(|field| diagnostic[field].clone());
+    fields.into_iter().chain(titles).collect()
 }
 
 #[wasm_bindgen_test]
@@ -60,7 +62,7 @@ fn corpus_and_generated_worlds_have_the_same_lock_explanation_and_problems() {
         let native: Value = serde_json::from_str(text("problems")).expect("a report");
         let list = |report: &Value| -> Vec<_> {
             let list = report["diagnostics"].as_array().expect("a list");
-            list.iter().map(said).collect()
+            list.iter().map(words).collect()
         };
         assert_eq!(list(&answer), list(&native), "{name}");
         locks += usize::from(case["lock"].is_string());

@@ -1,6 +1,7 @@
 //! The examples of the playground show what its gallery says of them.
 
-use agent_protocol::{Answer, DocumentKind, Outcome, Request, Requirement, Texts, Verdict};
+use agent_answer::{DocumentKind, Outcome, Requirement, Verdict};
+use agent_protocol::{ListRequest, Request, Texts};
 use agent_worker::Session;
 use std::collections::BTreeSet;
 use std::fs;
@@ -46,10 +47,7 @@ fn resolve(manifest: &str, index: &str, lock: &str) -> Verdict {
 }
 
 fn told(texts: Texts) -> Verdict {
-    let answer: Answer = Session::default().answer(Request {
-        texts,
-        ..Request::default()
-    });
+    let answer = Session::default().answer(texts, Request::default());
     answer.verdict.expect("texts were told")
 }
 
@@ -83,7 +81,7 @@ fn nearest(requirement: &Requirement) -> Vec<&str> {
     match &requirement.outcome {
         Outcome::Unsatisfied { nearest } => {
             let reasons = nearest.iter().take(1).flat_map(|near| &near.reasons);
-            reasons.map(|reason| reason.code.as_str()).collect()
+            reasons.map(|reason| reason.code.name()).collect()
         }
         Outcome::Selected(_) => Vec::new(),
     }
@@ -92,27 +90,24 @@ fn nearest(requirement: &Requirement) -> Vec<&str> {
 /// Every code that can be seen at once, and the rules that broke a tie.
 fn shown(verdict: &Verdict) -> BTreeSet<&str> {
     let mut shown: BTreeSet<&str> = verdict.requirements.iter().flat_map(nearest).collect();
-    shown.extend(verdict.diagnostics.iter().map(|found| found.code.as_str()));
+    shown.extend(verdict.diagnostics.iter().map(|found| found.code.name()));
     let drifts = verdict.existing.iter();
     let drifts = drifts.flat_map(|existing| [&existing.changes, &existing.verify]);
-    shown.extend(drifts.flatten().flatten().map(|drift| drift.code.as_str()));
+    shown.extend(drifts.flatten().flatten().map(|drift| drift.code.name()));
     shown
 }
 
 /// The rules on which eligible servers lost, of a requirement with a server.
 fn lost_on(example: &Example) -> BTreeSet<String> {
     let mut session = Session::default();
-    let answer = session.answer(Request {
-        texts: texts(example),
-        wanted: agent_protocol::Wanted {
-            eligible: Some(agent_protocol::ListRequest {
-                requirement: 0,
-                limit: 10,
-            }),
-            ..Default::default()
-        },
+    let request = Request {
+        eligible: Some(ListRequest {
+            requirement: 0,
+            limit: 10,
+        }),
         ..Request::default()
-    });
+    };
+    let answer = session.answer(texts(example), request);
     let eligible = answer.eligible.expect("it has a server");
     eligible.items.into_iter().map(|one| one.lost_on).collect()
 }
@@ -192,11 +187,14 @@ fn the_funnel_of_a_rejection_ends_at_its_check() {
         "FORBIDDEN_ACTION",
         "POLICY_ERROR",
     ];
-    for check in checks.iter().filter(|check| !none.contains(&&*check.code)) {
+    for check in checks
+        .iter()
+        .filter(|check| !none.contains(&check.code.name()))
+    {
         let example = EXAMPLES
             .iter()
-            .find(|example| example.code == check.code)
-            .unwrap_or_else(|| panic!("no example of {}", check.code));
+            .find(|example| example.code == check.code.name())
+            .unwrap_or_else(|| panic!("no example of {}", check.code.name()));
         if !evaluated().any(|evaluated| name(evaluated) == name(example)) {
             continue;
         }
@@ -206,10 +204,10 @@ fn the_funnel_of_a_rejection_ends_at_its_check() {
         let requirement = verdict.requirements.iter().find(without).unwrap();
         assert!((3..=9).contains(&requirement.all), "{}", example.title);
         let end = requirement.funnel.iter().find(|stage| stage.left == 0);
-        assert_eq!(end.map(|stage| &stage.code), Some(&check.code));
+        assert_eq!(end.map(|stage| stage.code.name()), Some(check.code.name()));
         assert_eq!(
             nearest(requirement),
-            [check.code.as_str()],
+            [check.code.name()],
             "{}",
             example.title
         );

@@ -1,10 +1,12 @@
 //! The page's module in a browser, in a worker as in the playground.
 #![cfg(all(target_arch = "wasm32", not(feature = "api"), not(feature = "plans")))]
 
+use agent_answer::{
+    CandidateVerdict, Code, Constraints, DocumentKind, Filter, Outcome, ServerName,
+};
 use agent_protocol::{
-    About, Answer, CandidateVerdict, Constraints, DocumentKind, ExplanationRequest, Filter,
-    ListRequest, MatrixRequest, Outcome, RejectedRequest, Request, ServerName, Wanted, from_bytes,
-    to_bytes,
+    About, Answer, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request,
+    from_bytes, to_bytes,
 };
 use agent_worker::page::Session;
 use wasm_bindgen::JsValue;
@@ -15,13 +17,8 @@ wasm_bindgen_test_configure!(run_in_dedicated_worker);
 const MANIFEST: &str = include_str!("../../../examples/hello-agent/agents.md");
 const INDEX: &str = include_str!("../../../examples/hello-agent/mcp.index.json");
 
-fn ask(session: &mut Session, revision: u32, wanted: Wanted) -> Answer {
-    let ask = Request {
-        revision,
-        wanted,
-        ..Request::default()
-    };
-    let answer = session.answer(&to_bytes(&ask));
+fn ask(session: &mut Session, request: &Request) -> Answer {
+    let answer = session.answer(&to_bytes(request));
     from_bytes(&answer.unwrap_or_else(|_| panic!())).expect("an answer")
 }
 
@@ -32,8 +29,7 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
     session.tell(DocumentKind::Index as u32, INDEX.to_owned());
     let first = ask(
         &mut session,
-        7,
-        Wanted {
+        &Request {
             matrix: Some(MatrixRequest {
                 filter: Filter {
                     id: "a".to_owned(),
@@ -69,7 +65,6 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
             resolution: true,
         },
     );
-    assert_eq!(first.revision, 7);
     let verdict = first.verdict.expect("a verdict");
     assert_eq!(verdict.satisfied, Some(true));
     let Outcome::Selected(selected) = &verdict.requirements[0].outcome else {
@@ -83,7 +78,7 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
     assert_eq!(story.verdict, CandidateVerdict::Rejected);
     assert_eq!(story.checks[2].offered, "eu-only");
     let fallen = first.rejected.expect("a list");
-    assert_eq!(fallen.items[0].reason.code, "MISSING_CATEGORY");
+    assert_eq!(fallen.items[0].reason.code, Code::MissingCategory);
     let eligible = first.eligible.expect("a list");
     assert_eq!(eligible.items[0].lost_on, "signed");
     let supposed = first.supposed.expect("other verdicts");
@@ -91,12 +86,8 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
     let resolution = first.resolution.expect("an explanation");
     assert!(resolution.is_ok_and(|text| text.starts_with("{\n")));
 
-    let second = ask(&mut session, 8, Wanted::default());
-    let nothing = Answer {
-        revision: 8,
-        ..Answer::default()
-    };
-    assert_eq!(second, nothing);
+    let second = ask(&mut session, &Request::default());
+    assert_eq!(second, Answer::default());
 }
 
 #[wasm_bindgen_test]
@@ -116,7 +107,7 @@ fn texts_are_told_by_their_numbers() {
     }
     // Of no text.
     session.tell(u32::MAX, "[".to_owned());
-    let verdict = ask(&mut session, 1, Wanted::default()).verdict;
+    let verdict = ask(&mut session, &Request::default()).verdict;
     let found = verdict.expect("a verdict").diagnostics;
     let sources: Vec<_> = found
         .iter()

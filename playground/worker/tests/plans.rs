@@ -1,10 +1,11 @@
 //! Conversations with the engine about plans, as the page has them; and the page's examples.
 #![cfg(feature = "plans")]
 
-use agent_protocol::plans::{
-    Decision, Evidence, Grounding, Outcome, Piece, Request, RequestKind, Response, Texts, Verdict,
+use agent_answer::{
+    Code, DocumentKind, Edit, Evidence, Fix, Grounding, Piece, PlanDecision, PlanProblem,
+    PlanVerdict, Position, StepOutcome,
 };
-use agent_protocol::{DocumentKind, Edit, Point};
+use agent_protocol::plans::{Answer, Request, Texts};
 use agent_worker::plans::Session;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -28,42 +29,47 @@ fn inputs(text: impl Fn(DocumentKind) -> &'static str) -> Inputs {
         .collect()
 }
 
-fn decided(matter: RequestKind, inputs: &Inputs) -> Response {
-    let ask = Request {
-        revision: 3,
-        texts: Texts(inputs.values().cloned().collect()),
-        kind: matter,
-    };
-    let answer = Session::default().answer(ask);
-    assert_eq!(answer.revision, 3);
-    answer.response
+fn decided(matter: Request, inputs: &Inputs) -> Answer {
+    Session::default().answer(given(inputs.values().cloned()), matter)
 }
 
-fn decision(matter: RequestKind, inputs: &Inputs) -> Decision {
+/// Texts under their numbers.
+fn given(texts: impl IntoIterator<Item = (DocumentKind, String)>) -> Texts {
+    let texts = texts.into_iter();
+    Texts(texts.map(|(kind, text)| (kind as u32, text)).collect())
+}
+
+fn decision(matter: Request, inputs: &Inputs) -> PlanDecision {
     match decided(matter, inputs) {
-        Response::Plan(decision) | Response::Call(decision) => decision,
-        Response::Grounding(_) => panic!("a decision was asked for"),
+        Answer::Plan(decision) | Answer::Call(decision) => decision,
+        Answer::Grounding(_) => panic!("a decision was asked for"),
     }
 }
 
 fn grounding(inputs: &Inputs) -> Grounding {
-    match decided(RequestKind::Grounding, inputs) {
-        Response::Grounding(grounding) => grounding,
+    match decided(Request::Grounding, inputs) {
+        Answer::Grounding(grounding) => grounding,
         other => panic!("{other:?}"),
     }
 }
 
-fn of(matter: RequestKind) -> impl Iterator<Item = &'static Example> {
+fn of(matter: Request) -> impl Iterator<Item = &'static Example> {
     let examples = match matter {
-        RequestKind::Plan => PLANS,
-        RequestKind::Call => CALLS,
-        RequestKind::Grounding => GROUNDINGS,
+        Request::Plan => PLANS,
+        Request::Call => CALLS,
+        Request::Grounding => GROUNDINGS,
     };
     examples.iter()
 }
 
+/// The fixes of a problem that a person can apply.
+fn edited_fixes(problem: &PlanProblem) -> impl Iterator<Item = &Fix> {
+    let fixes = problem.diagnostic.fixes.iter();
+    fixes.filter(|fix| !fix.edits.is_empty())
+}
+
 /// The offset of a point in a text.
-fn offset(text: &str, point: Point) -> usize {
+fn offset(text: &str, point: Position) -> usize {
     let mut lines = text.split_inclusive('\n');
     let before: usize = lines
         .by_ref()
@@ -73,7 +79,7 @@ fn offset(text: &str, point: Point) -> usize {
     let line = lines.next().unwrap_or_default();
     let mut column = 1;
     for (at, c) in line.char_indices() {
-        if column >= point.column as usize {
+        if column >= point.utf16_column as usize {
             return before + at;
         }
         column += c.len_utf16();
@@ -98,14 +104,14 @@ fn after(inputs: &Inputs, edits: &[Edit]) -> Inputs {
 
 #[test]
 fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
-    for example in of(RequestKind::Plan) {
+    for example in of(Request::Plan) {
         let inputs = inputs(|source| example.text(source, BASIS));
-        let told = decision(RequestKind::Plan, &inputs);
+        let told = decision(Request::Plan, &inputs);
         assert_eq!(told.diagnostics, [], "{}", example.title);
         if example.code.is_empty() {
             assert_eq!(
                 told.verdict,
-                Verdict::Allowed,
+                PlanVerdict::Allowed,
                 "{}: {:?}",
                 example.title,
                 told.problems
@@ -113,33 +119,38 @@ fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
             assert!(told.authorized.is_some() && told.problems.is_empty());
             continue;
         }
-        assert_eq!(told.verdict, Verdict::Denied, "{}", example.title);
+        assert_eq!(told.verdict, PlanVerdict::Denied, "{}", example.title);
         let mut codes = told
             .problems
             .iter()
-            .flat_map(|it| it.code.iter().chain(&it.reason));
+            .flat_map(|it| [Some(it.diagnostic.code), it.diagnostic.reason])
+            .flatten();
         assert!(
-            codes.any(|code| code == example.code),
+            codes.any(|code| code.name() == example.code),
             "{}: {:?}",
             example.title,
             told.problems
         );
         if example.code == "LOCK_MISSING" {
             // What is locked is decided by nobody here.
-            assert!(told.problems.iter().all(|problem| problem.fixes.is_empty()));
+            assert!(
+                told.problems
+                    .iter()
+                    .all(|problem| edited_fixes(problem).next().is_none())
+            );
             continue;
         }
         // One after the other, as a person presses the buttons.
         let (mut inputs, mut told) = (inputs, told);
         for _ in 0..told.problems.len() {
-            let mut fixes = told.problems.iter().flat_map(|problem| &problem.fixes);
-            let Some(fix) = fixes.next() else { break };
-            inputs = after(&inputs, fix.edits.as_ref().expect("edits"));
-            told = decision(RequestKind::Plan, &inputs);
+            let fix = told.problems.iter().flat_map(edited_fixes).next().cloned();
+            let Some(fix) = fix else { break };
+            inputs = after(&inputs, &fix.edits);
+            told = decision(Request::Plan, &inputs);
         }
         assert_eq!(
             told.verdict,
-            Verdict::Allowed,
+            PlanVerdict::Allowed,
             "{}: {:?}",
             example.title,
             told.problems
@@ -149,35 +160,38 @@ fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
 
 #[test]
 fn each_example_of_a_call_shows_its_code() {
-    for example in of(RequestKind::Call) {
-        let told = decision(
-            RequestKind::Call,
-            &inputs(|source| example.text(source, BASIS)),
-        );
-        let problems = told.problems.iter().filter_map(|it| it.reason.clone());
-        let diagnostics = told.diagnostics.iter().map(|it| it.code.clone());
+    for example in of(Request::Call) {
+        let told = decision(Request::Call, &inputs(|source| example.text(source, BASIS)));
+        let problems = told.problems.iter().map(|it| it.diagnostic.code);
+        let diagnostics = told.diagnostics.iter().map(|it| it.code);
         let codes: Vec<_> = problems.chain(diagnostics).collect();
         if example.code.is_empty() {
             assert!(
-                matches!(told.verdict, Verdict::Allowed | Verdict::Asks(_)),
+                matches!(
+                    told.verdict,
+                    PlanVerdict::Allowed | PlanVerdict::NeedsMoreInfo(_)
+                ),
                 "{}",
                 example.title
             );
-            assert_eq!(codes, [""; 0], "{}", example.title);
+            assert_eq!(codes, [], "{}", example.title);
         } else {
             assert!(
-                codes.iter().any(|code| code == example.code),
+                codes.iter().any(|code| code.name() == example.code),
                 "{}: {codes:?}",
                 example.title
             );
-            assert!(matches!(told.verdict, Verdict::Denied | Verdict::Undecided));
+            assert!(matches!(
+                told.verdict,
+                PlanVerdict::Denied | PlanVerdict::Undecided
+            ));
         }
     }
 }
 
 #[test]
 fn each_example_of_a_grounding_shows_its_code_and_what_is_nearest_is_evidence() {
-    for example in of(RequestKind::Grounding) {
+    for example in of(Request::Grounding) {
         let inputs = inputs(|source| example.text(source, BASIS));
         let told = grounding(&inputs);
         let mut codes = Vec::new();
@@ -185,9 +199,9 @@ fn each_example_of_a_grounding_shows_its_code_and_what_is_nearest_is_evidence() 
         let mut without = 0;
         for claim in &told.claims {
             if let Evidence::Missed { code, near, .. } = &claim.verdict {
-                codes.push(code.clone());
+                codes.push(*code);
                 without += usize::from(near.is_none());
-                edits.extend(near.iter().flat_map(|near| near.edits.clone()));
+                edits.extend(near.iter().flat_map(|near| near.fix.edits.clone()));
             }
         }
         assert_eq!(
@@ -203,7 +217,7 @@ fn each_example_of_a_grounding_shows_its_code_and_what_is_nearest_is_evidence() 
             example.title
         );
         assert!(
-            codes.iter().all(|code| code == example.code),
+            codes.iter().all(|code| code.name() == example.code),
             "{}: {codes:?}",
             example.title
         );
@@ -214,7 +228,7 @@ fn each_example_of_a_grounding_shows_its_code_and_what_is_nearest_is_evidence() 
 
 #[test]
 fn titles_are_told_apart_and_files_of_examples_are_used() {
-    for matter in [RequestKind::Plan, RequestKind::Call, RequestKind::Grounding] {
+    for matter in [Request::Plan, Request::Call, Request::Grounding] {
         let titles: Vec<_> = of(matter).map(|example| example.title).collect();
         let unique: BTreeSet<_> = titles.iter().collect();
         assert_eq!(titles.len(), unique.len());
@@ -253,7 +267,7 @@ fn the_lock_of_the_examples_is_what_is_resolved() {
     assert_eq!(*lock, expected);
 }
 
-fn first(matter: RequestKind) -> Inputs {
+fn first(matter: Request) -> Inputs {
     let example = of(matter).next().expect("an example");
     inputs(|source| example.text(source, BASIS))
 }
@@ -265,7 +279,7 @@ fn with(mut inputs: Inputs, source: DocumentKind, text: &str) -> Inputs {
 
 #[test]
 fn the_first_look_at_plans_shows_every_check_of_both_steps() {
-    let told = decision(RequestKind::Plan, &first(RequestKind::Plan));
+    let told = decision(Request::Plan, &first(Request::Plan));
     assert_eq!(told.plan.as_deref(), Some("largest-audiences"));
     let checks: Vec<Vec<_>> = told
         .steps
@@ -277,7 +291,7 @@ fn the_first_look_at_plans_shows_every_check_of_both_steps() {
                 .collect()
         })
         .collect();
-    use Outcome::{Deferred, Passed};
+    use StepOutcome::{Deferred, Passed};
     assert_eq!(
         checks[0],
         [
@@ -335,52 +349,49 @@ fn the_first_look_at_plans_shows_every_check_of_both_steps() {
 
 #[test]
 fn a_problem_is_of_a_step_and_of_a_check_of_it() {
-    let example = of(RequestKind::Plan)
+    let example = of(Request::Plan)
         .find(|it| it.code == "limit_exceeded")
         .expect("an example");
-    let told = decision(
-        RequestKind::Plan,
-        &inputs(|source| example.text(source, BASIS)),
-    );
+    let told = decision(Request::Plan, &inputs(|source| example.text(source, BASIS)));
     let [problem] = &told.problems[..] else {
         panic!("{:?}", told.problems);
     };
-    let step = &told.steps[problem.step.expect("a step") as usize];
+    let step = &told.steps[problem.diagnostic.step.expect("a step")];
     let check = &step.checks[problem.check.expect("a check") as usize];
-    assert_eq!((&*check.name, check.outcome), ("limits", Outcome::Failed));
-    assert_eq!(problem.place.source, DocumentKind::ToolPool);
-    assert_eq!(problem.also[0].place.source, DocumentKind::Profile);
     assert_eq!(
-        problem.pointer.as_deref(),
-        Some("/bindings/0/limits/timeout_ms")
+        (&*check.name, check.outcome),
+        ("limits", StepOutcome::Failed)
     );
-    assert!(problem.rule.is_some());
-    // Neither the rule nor the fix is said twice.
-    let twice =
-        |help: &String| help.starts_with("the rule is") || help.starts_with("a change that");
-    assert!(!problem.help.iter().any(twice), "{:?}", problem.help);
+    let found = &problem.diagnostic;
+    assert_eq!(found.labels[0].place.source, DocumentKind::ToolPool);
+    assert_eq!(found.labels[1].place.source, DocumentKind::Profile);
+    assert_eq!(found.pointer(), "/bindings/0/limits/timeout_ms");
+    assert!(found.rule.is_some());
 }
 
 #[test]
 fn documents_that_can_t_be_read_are_told_with_what_the_others_say() {
-    let broken = with(first(RequestKind::Plan), DocumentKind::Profile, "{");
-    let told = decision(RequestKind::Plan, &broken);
-    assert_eq!(told.verdict, Verdict::Denied);
-    assert_eq!(told.problems[0].reason.as_deref(), Some("JSON_SYNTAX"));
-    assert_eq!(told.problems[0].place.source, DocumentKind::Profile);
+    let broken = with(first(Request::Plan), DocumentKind::Profile, "{");
+    let told = decision(Request::Plan, &broken);
+    assert_eq!(told.verdict, PlanVerdict::Denied);
+    assert_eq!(told.problems[0].diagnostic.reason, Some(Code::JsonSyntax));
+    assert_eq!(
+        told.problems[0].diagnostic.labels[0].place.source,
+        DocumentKind::Profile
+    );
     let rules = told.steps[0]
         .checks
         .iter()
         .find(|check| check.name == "rules");
-    assert_eq!(rules.expect("the check").outcome, Outcome::Skipped);
+    assert_eq!(rules.expect("the check").outcome, StepOutcome::Skipped);
 
-    let broken = with(first(RequestKind::Plan), DocumentKind::Plan, "[]");
-    let told = decision(RequestKind::Plan, &broken);
+    let broken = with(first(Request::Plan), DocumentKind::Plan, "[]");
+    let told = decision(Request::Plan, &broken);
     assert_eq!(
         (told.verdict, told.steps.len(), told.plan),
-        (Verdict::Denied, 0, None)
+        (PlanVerdict::Denied, 0, None)
     );
-    assert!(told.problems.iter().all(|problem| problem.step.is_none()));
+    assert!(told.problems.iter().all(|it| it.diagnostic.step.is_none()));
 
     // Of what is no document of a plan nothing is made of the rest.
     for source in [
@@ -388,51 +399,45 @@ fn documents_that_can_t_be_read_are_told_with_what_the_others_say() {
         DocumentKind::Index,
         DocumentKind::Catalogue,
     ] {
-        let told = decision(
-            RequestKind::Plan,
-            &with(first(RequestKind::Plan), source, "{"),
-        );
-        assert_eq!(told.verdict, Verdict::Undecided, "{source:?}");
+        let told = decision(Request::Plan, &with(first(Request::Plan), source, "{"));
+        assert_eq!(told.verdict, PlanVerdict::Undecided, "{source:?}");
         assert_eq!(told.diagnostics[0].labels[0].place.source, source);
-        let told = decision(
-            RequestKind::Call,
-            &with(first(RequestKind::Call), source, "{"),
-        );
-        assert_eq!(told.verdict, Verdict::Undecided, "{source:?}");
+        let told = decision(Request::Call, &with(first(Request::Call), source, "{"));
+        assert_eq!(told.verdict, PlanVerdict::Undecided, "{source:?}");
         assert_eq!(told.diagnostics[0].labels[0].place.source, source);
     }
     // A call needs an index, a plan may do without.
     let told = decision(
-        RequestKind::Call,
-        &with(first(RequestKind::Call), DocumentKind::Index, ""),
+        Request::Call,
+        &with(first(Request::Call), DocumentKind::Index, ""),
     );
-    assert_eq!(told.verdict, Verdict::Undecided);
+    assert_eq!(told.verdict, PlanVerdict::Undecided);
     assert_eq!(
         told.diagnostics[0].labels[0].place.source,
         DocumentKind::Index
     );
-    let http = of(RequestKind::Plan).nth(1).expect("an example");
+    let http = of(Request::Plan).nth(1).expect("an example");
     let http = inputs(|source| http.text(source, BASIS));
     let blank = [DocumentKind::Index, DocumentKind::Lock]
         .into_iter()
         .fold(http, |it, source| with(it, source, " \n"));
     assert_eq!(
-        decision(RequestKind::Plan, &blank).verdict,
-        Verdict::Allowed
+        decision(Request::Plan, &blank).verdict,
+        PlanVerdict::Allowed
     );
 }
 
 #[test]
 fn places_of_a_call_are_in_its_own_text() {
     let told = decision(
-        RequestKind::Call,
-        &with(first(RequestKind::Call), DocumentKind::Call, "{"),
+        Request::Call,
+        &with(first(Request::Call), DocumentKind::Call, "{"),
     );
     assert_eq!(
         told.diagnostics[0].labels[0].place.source,
         DocumentKind::Call
     );
-    let told = decision(RequestKind::Call, &first(RequestKind::Call));
+    let told = decision(Request::Call, &first(Request::Call));
     assert_eq!(told.steps[0].place.source, DocumentKind::Call);
     let arguments = told.steps[0].checks.last().expect("checks");
     let places: Vec<_> = arguments
@@ -441,19 +446,19 @@ fn places_of_a_call_are_in_its_own_text() {
         .filter_map(|fact| fact.place)
         .collect();
     assert_eq!(places[0].source, DocumentKind::Call);
-    let example = of(RequestKind::Call).nth(1).expect("an example");
-    let told = decision(
-        RequestKind::Call,
-        &inputs(|source| example.text(source, BASIS)),
+    let example = of(Request::Call).nth(1).expect("an example");
+    let told = decision(Request::Call, &inputs(|source| example.text(source, BASIS)));
+    assert_eq!(
+        told.problems[0].diagnostic.labels[0].place.source,
+        DocumentKind::Call
     );
-    assert_eq!(told.problems[0].place.source, DocumentKind::Call);
-    let edits = told.problems[0].fixes[0].edits.as_ref().expect("edits");
+    let edits = &edited_fixes(&told.problems[0]).next().expect("a fix").edits;
     assert_eq!(edits[0].place.source, DocumentKind::Call);
 }
 
 #[test]
 fn what_differs_is_told_piece_by_piece() {
-    let example = of(RequestKind::Grounding).find(|it| it.title == "A number with marks");
+    let example = of(Request::Grounding).find(|it| it.title == "A number with marks");
     let told = grounding(&inputs(|source| {
         example.expect("an example").text(source, BASIS)
     }));
@@ -474,57 +479,51 @@ fn what_differs_is_told_piece_by_piece() {
 #[test]
 fn a_text_is_read_when_it_changes_and_kept_for_every_matter() {
     let mut session = Session::default();
-    let mut ask = |texts: Vec<(DocumentKind, String)>, matter| {
-        let answer = session.answer(Request {
-            revision: 0,
-            texts: Texts(texts),
-            kind: matter,
-        });
-        match answer.response {
-            Response::Plan(decision) | Response::Call(decision) => decision.verdict,
-            Response::Grounding(grounding) => match grounding.grounded {
-                Some(true) => Verdict::Allowed,
-                Some(false) => Verdict::Denied,
-                None => Verdict::Undecided,
+    let mut ask =
+        |texts: Vec<(DocumentKind, String)>, matter| match session.answer(given(texts), matter) {
+            Answer::Plan(decision) | Answer::Call(decision) => decision.verdict,
+            Answer::Grounding(grounding) => match grounding.grounded {
+                Some(true) => PlanVerdict::Allowed,
+                Some(false) => PlanVerdict::Denied,
+                None => PlanVerdict::Undecided,
             },
-        }
-    };
-    assert_eq!(ask(vec![], RequestKind::Plan), Verdict::Undecided);
-    let all = first(RequestKind::Plan).into_values().collect();
-    assert_eq!(ask(all, RequestKind::Plan), Verdict::Allowed);
-    assert_eq!(ask(vec![], RequestKind::Call), Verdict::Allowed);
-    assert_eq!(ask(vec![], RequestKind::Grounding), Verdict::Allowed);
+        };
+    assert_eq!(ask(vec![], Request::Plan), PlanVerdict::Undecided);
+    let all = first(Request::Plan).into_values().collect();
+    assert_eq!(ask(all, Request::Plan), PlanVerdict::Allowed);
+    assert_eq!(ask(vec![], Request::Call), PlanVerdict::Allowed);
+    assert_eq!(ask(vec![], Request::Grounding), PlanVerdict::Allowed);
     assert_eq!(
-        ask(vec![(DocumentKind::Lock, String::new())], RequestKind::Call),
-        Verdict::Denied
+        ask(vec![(DocumentKind::Lock, String::new())], Request::Call),
+        PlanVerdict::Denied
     );
-    assert_eq!(ask(vec![], RequestKind::Plan), Verdict::Denied);
+    assert_eq!(ask(vec![], Request::Plan), PlanVerdict::Denied);
     assert_eq!(
         ask(
             vec![(DocumentKind::Profile, "{}".to_owned())],
-            RequestKind::Grounding
+            Request::Grounding
         ),
-        Verdict::Allowed
+        PlanVerdict::Allowed
     );
-    let http = of(RequestKind::Plan).nth(1).expect("an example");
+    let http = of(Request::Plan).nth(1).expect("an example");
     let http = |source| (source, http.text(source, BASIS).to_owned());
     assert_eq!(
         ask(
             vec![http(DocumentKind::Plan), http(DocumentKind::Request)],
-            RequestKind::Plan
+            Request::Plan
         ),
-        Verdict::Denied
+        PlanVerdict::Denied
     );
     assert_eq!(
-        ask(vec![http(DocumentKind::Profile)], RequestKind::Plan),
-        Verdict::Allowed
+        ask(vec![http(DocumentKind::Profile)], Request::Plan),
+        PlanVerdict::Allowed
     );
 }
 
 #[test]
 fn long_texts_are_shown_by_their_beginning() {
     let long = "𝄞".repeat(3_000);
-    let plan = first(RequestKind::Call)[&(DocumentKind::Call as usize)]
+    let plan = first(Request::Call)[&(DocumentKind::Call as usize)]
         .1
         .clone();
     let plan = plan.replace(
@@ -532,8 +531,8 @@ fn long_texts_are_shown_by_their_beginning() {
         &format!("\"limit\": 2, \"note\": \"{long}\""),
     );
     let told = decision(
-        RequestKind::Call,
-        &with(first(RequestKind::Call), DocumentKind::Call, &plan),
+        Request::Call,
+        &with(first(Request::Call), DocumentKind::Call, &plan),
     );
     let shown = told.steps[0].input.as_ref().expect("an input");
     assert!(
@@ -543,7 +542,7 @@ fn long_texts_are_shown_by_their_beginning() {
     );
     let summary = format!("[{{\"claim\": \"{long}\", \"evidence\": \"{long}\"}}]");
     let told = grounding(&with(
-        first(RequestKind::Grounding),
+        first(Request::Grounding),
         DocumentKind::Summary,
         &summary,
     ));

@@ -1,12 +1,14 @@
 //! Conversations with the engine, as the page has them.
 
+use agent_answer::{
+    Agent, Applicability, CandidateVerdict, Code, Constraints, DocumentKind, Drift, Edit, Eligible,
+    Explanation, Filter, Fix, LockVerdict, MatrixRow, Outcome, Place, Position, Reason,
+    Requirement, Selected, ServerName, Severity, Span, Stage, Verdict,
+};
 use agent_api::decide::Resolution;
 use agent_api::{lower, render};
 use agent_protocol::{
-    Agent, Answer, CandidateVerdict, Constraints, DocumentKind, Drift, Edit, Eligible, Explanation,
-    ExplanationRequest, Filter, ListRequest, LockVerdict, MatrixRequest, MatrixRow, Outcome, Place,
-    Point, Reason, RejectedRequest, Request, Requirement, Selected, ServerName, Severity, Stage,
-    Texts, Verdict, Wanted,
+    Answer, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request, Texts,
 };
 use agent_worker::Session;
 use std::fmt::Write as _;
@@ -16,12 +18,12 @@ const MANIFEST: &str = include_str!("../../../examples/hello-agent/agents.md");
 const INDEX: &str = include_str!("../../../examples/hello-agent/mcp.index.json");
 const LOCK: &str = include_str!("../../../tests/corpus/views/hello-agent/agents.lock");
 
-const CHECKS: [&str; 5] = [
-    "MISSING_CATEGORY",
-    "MISSING_SCOPE",
-    "RESIDENCY_MISMATCH",
-    "SENSITIVITY_EXCEEDED",
-    "UNSIGNED_NOT_ALLOWED",
+const CHECKS: [Code; 5] = [
+    Code::MissingCategory,
+    Code::MissingScope,
+    Code::ResidencyMismatch,
+    Code::SensitivityExceeded,
+    Code::UnsignedNotAllowed,
 ];
 
 fn texts(manifest: &str, index: &str, lock: Option<&str>) -> Texts {
@@ -36,11 +38,8 @@ fn texts(manifest: &str, index: &str, lock: Option<&str>) -> Texts {
 /// A session that was told the texts, and its verdict.
 fn told(texts: Texts) -> (Session, Verdict) {
     let mut session = Session::default();
-    let ask = Request {
-        texts,
-        ..Request::default()
-    };
-    let verdict = session.answer(ask).verdict.expect("texts were told");
+    let answer = session.answer(texts, Request::default());
+    let verdict = answer.verdict.expect("texts were told");
     (session, verdict)
 }
 
@@ -49,11 +48,8 @@ fn verdict(manifest: &str, index: &str, lock: Option<&str>) -> Verdict {
 }
 
 /// The answer to a question without texts.
-fn look(session: &mut Session, wanted: Wanted) -> Answer {
-    session.answer(Request {
-        wanted,
-        ..Request::default()
-    })
+fn look(session: &mut Session, wanted: Request) -> Answer {
+    session.answer(Texts::default(), wanted)
 }
 
 fn name(id: &str, version: &str) -> ServerName {
@@ -63,17 +59,29 @@ fn name(id: &str, version: &str) -> ServerName {
     }
 }
 
-fn place(source: DocumentKind, start: (u32, u32), end: (u32, u32)) -> Place {
-    let point = |(line, column)| Point { line, column };
+/// The place between two points of the example's manifest, which is ASCII.
+fn place(start: (u32, u32), end: (u32, u32)) -> Place {
+    let position = |(line, column)| Position {
+        line,
+        column,
+        utf16_column: column,
+    };
+    let (start, end) = (position(start), position(end));
     Place {
-        source,
-        start: point(start),
-        end: point(end),
+        source: DocumentKind::Manifest,
+        span: Span::new(offset(MANIFEST, start), offset(MANIFEST, end)),
+        start,
+        end,
     }
 }
 
+/// Whether a fix gives the agent more access.
+fn widens(fix: &Fix) -> bool {
+    fix.applicability == Applicability::Unsafe
+}
+
 /// The byte at which a point stands, as an editor finds it.
-fn offset(text: &str, point: Point) -> usize {
+fn offset(text: &str, point: Position) -> usize {
     let line_start: usize = text
         .split_inclusive('\n')
         .take(point.line as usize - 1)
@@ -81,16 +89,16 @@ fn offset(text: &str, point: Point) -> usize {
         .sum();
     let mut units = 1;
     for (at, c) in text[line_start..].char_indices() {
-        if units == point.column {
+        if units == point.utf16_column {
             return line_start + at;
         }
         assert!(
-            units < point.column && c != '\n',
+            units < point.utf16_column && c != '\n',
             "{point:?} is inside a character or behind its line"
         );
         units += c.len_utf16() as u32;
     }
-    assert_eq!(units, point.column, "behind the end");
+    assert_eq!(units, point.utf16_column, "behind the end");
     text.len()
 }
 
@@ -98,8 +106,8 @@ fn at<'t>(text: &'t str, place: &Place) -> &'t str {
     &text[offset(text, place.start)..offset(text, place.end)]
 }
 
-fn all_views() -> Wanted {
-    Wanted {
+fn all_views() -> Request {
+    Request {
         matrix: Some(MatrixRequest {
             filter: Filter::default(),
             offset: 0,
@@ -163,7 +171,7 @@ fn the_verdict_of_hello_agent() {
         let stages = CHECKS.iter().zip(names).zip(left);
         stages
             .map(|((code, name), left)| Stage {
-                code: (*code).to_owned(),
+                code: *code,
                 name: name.to_owned(),
                 left,
             })
@@ -188,7 +196,7 @@ fn the_verdict_of_hello_agent() {
                 category: Some("audiences".to_owned()),
                 capability: None,
                 permissions: vec!["read:audiences".to_owned(), "write:audiences".to_owned()],
-                place: place(DocumentKind::Manifest, (6, 7), (7, 53)),
+                place: place((6, 7), (7, 53)),
                 all: 4,
                 funnel: funnel([3, 2, 2, 2, 2]),
                 policy_decision: None,
@@ -210,7 +218,7 @@ fn the_verdict_of_hello_agent() {
                 category: Some("reporting".to_owned()),
                 capability: None,
                 permissions: vec!["read:reports".to_owned()],
-                place: place(DocumentKind::Manifest, (8, 7), (10, 23)),
+                place: place((8, 7), (10, 23)),
                 all: 4,
                 funnel: funnel([1, 1, 1, 1, 1]),
                 policy_decision: None,
@@ -249,14 +257,14 @@ fn the_verdict_of_an_unsatisfied_requirement() {
     assert_eq!(
         nearest[0].reasons,
         [Reason {
-            code: "SENSITIVITY_EXCEEDED".to_owned(),
+            code: Code::SensitivityExceeded,
             text: "may hold data up to `internal`, and `confidential` is required".to_owned(),
         }]
     );
     let fixes: Vec<_> = nearest[0]
         .fixes
         .iter()
-        .map(|fix| (fix.text.as_str(), fix.widening))
+        .map(|fix| (fix.title.as_str(), widens(fix)))
         .collect();
     assert_eq!(
         fixes,
@@ -275,7 +283,7 @@ fn the_verdict_of_an_unsatisfied_requirement() {
     let [found] = verdict.diagnostics.as_slice() else {
         panic!("{:#?}", verdict.diagnostics);
     };
-    assert_eq!(found.code, "UNSATISFIED");
+    assert_eq!(found.code.name(), "UNSATISFIED");
     assert_eq!(found.severity, Severity::Error);
     let pointed: Vec<_> = found
         .labels
@@ -288,18 +296,13 @@ fn the_verdict_of_an_unsatisfied_requirement() {
 #[test]
 fn problems_of_all_inputs_are_told_and_nothing_is_decided() {
     let mut session = Session::default();
-    let answer = session.answer(Request {
-        revision: 3,
-        texts: texts("# no frontmatter", "{", Some("[]")),
-        wanted: all_views(),
-    });
-    assert_eq!(answer.revision, 3);
+    let answer = session.answer(texts("# no frontmatter", "{", Some("[]")), all_views());
     assert_eq!(views(&answer), [""; 0]);
     let verdict = answer.verdict.unwrap();
     let found: Vec<_> = verdict
         .diagnostics
         .iter()
-        .map(|found| (found.labels[0].place.source, found.code.as_str()))
+        .map(|found| (found.labels[0].place.source, found.code.name()))
         .collect();
     assert_eq!(
         found,
@@ -339,10 +342,14 @@ fn places_are_counted_in_utf_16() {
     let manifest = "---\nname: 𝄞\nversion: 1\nrequires: { mcp: [{ category: 𝄞, permisions: [], permissions: [] }] }\n---\n";
     let verdict = verdict(manifest, "[]", None);
     let found = &verdict.diagnostics[0];
-    assert_eq!(found.code, "UNKNOWN_KEY");
+    assert_eq!(found.code.name(), "UNKNOWN_KEY");
     assert_eq!(
-        found.labels[0].place,
-        place(DocumentKind::Manifest, (4, 35), (4, 45))
+        found.labels[0].place.start,
+        Position {
+            line: 4,
+            column: 34,
+            utf16_column: 35,
+        }
     );
     assert_eq!(at(manifest, &found.labels[0].place), "permisions");
 }
@@ -365,7 +372,7 @@ fn what_is_known_beforehand() {
             "pii.high"
         ]
     );
-    let codes: Vec<_> = about.checks.iter().map(|check| &check.code).collect();
+    let codes: Vec<_> = about.checks.iter().map(|check| check.code.name()).collect();
     assert_eq!(codes.len(), MatrixRow::CHECKS);
     // The bits of cells are in this order.
     let all = [
@@ -381,29 +388,24 @@ fn what_is_known_beforehand() {
         "POLICY_ERROR",
         "HEALTH_VETO",
     ];
-    assert_eq!(codes, all.each_ref());
+    assert_eq!(codes, all);
 }
 
 #[test]
 fn the_verdict_is_told_again_only_when_a_text_is() {
     let (mut session, first) = told(texts(MANIFEST, INDEX, None));
-    for revision in [7, 7, 2] {
-        let answer = session.answer(Request {
-            revision,
-            wanted: all_views(),
-            ..Request::default()
-        });
-        assert_eq!(answer.revision, revision);
+    for _ in 0..3 {
+        let answer = session.answer(Texts::default(), all_views());
         assert_eq!(answer.verdict, None);
         assert_eq!(views(&answer), ALL_VIEWS);
     }
-    let again = session.answer(Request {
-        texts: Texts {
+    let again = session.answer(
+        Texts {
             manifest: Some(MANIFEST.to_owned()),
             ..Texts::default()
         },
-        ..Request::default()
-    });
+        Request::default(),
+    );
     assert_eq!(again.verdict, Some(first));
 }
 
@@ -421,11 +423,8 @@ fn without_any_text_there_is_an_empty_verdict_once() {
 fn a_text_that_is_not_told_stays_as_it_was() {
     let (mut session, first) = told(texts(MANIFEST, INDEX, None));
     let mut tell = |texts| {
-        let ask = Request {
-            texts,
-            ..Request::default()
-        };
-        session.answer(ask).verdict.unwrap()
+        let answer = session.answer(texts, Request::default());
+        answer.verdict.unwrap()
     };
     let broken = tell(Texts {
         index: Some("[".to_owned()),
@@ -452,7 +451,7 @@ fn what_is_not_there_is_answered_with_nothing() {
     for requirement in [2, u32::MAX] {
         let answer = look(
             &mut session,
-            Wanted {
+            Request {
                 explanation: Some(ExplanationRequest {
                     requirement,
                     server: name("gamma", "1.0.0"),
@@ -467,7 +466,7 @@ fn what_is_not_there_is_answered_with_nothing() {
                     requirement,
                     limit: 10,
                 }),
-                ..Wanted::default()
+                ..Request::default()
             },
         );
         assert_eq!(views(&answer), [""; 0], "{requirement}");
@@ -475,13 +474,13 @@ fn what_is_not_there_is_answered_with_nothing() {
     for check in [5, u8::MAX] {
         let answer = look(
             &mut session,
-            Wanted {
+            Request {
                 rejected: Some(RejectedRequest {
                     requirement: 0,
                     check,
                     limit: 10,
                 }),
-                ..Wanted::default()
+                ..Request::default()
             },
         );
         assert_eq!(answer.rejected, None, "{check}");
@@ -489,13 +488,13 @@ fn what_is_not_there_is_answered_with_nothing() {
     for server in [name("gamma", "2"), name("delta", "1.0.0"), name("", "")] {
         let answer = look(
             &mut session,
-            Wanted {
+            Request {
                 explanation: Some(ExplanationRequest {
                     requirement: 0,
                     server,
                     tool: None,
                 }),
-                ..Wanted::default()
+                ..Request::default()
             },
         );
         assert_eq!(answer.explanation, None);
@@ -591,14 +590,14 @@ fn rows() -> Vec<MatrixRow> {
     (0..MANY).map(row).collect()
 }
 
-fn window(filter: Filter, offset: u32, limit: u32) -> Wanted {
-    Wanted {
+fn window(filter: Filter, offset: u32, limit: u32) -> Request {
+    Request {
         matrix: Some(MatrixRequest {
             filter,
             offset,
             limit,
         }),
-        ..Wanted::default()
+        ..Request::default()
     }
 }
 
@@ -678,14 +677,13 @@ fn the_rows_of_a_matrix_follow_the_texts() {
     let (mut session, _) = told(texts(MANY_MANIFEST, &many_servers(30), None));
     let wanted = window(Filter::default(), 0, 1);
     assert_eq!(look(&mut session, wanted.clone()).matrix.unwrap().total, 30);
-    let answer = session.answer(Request {
-        texts: Texts {
+    let answer = session.answer(
+        Texts {
             index: Some(many_servers(20)),
             ..Texts::default()
         },
         wanted,
-        ..Request::default()
-    });
+    );
     assert_eq!(answer.matrix.unwrap().total, 20);
 }
 
@@ -700,13 +698,13 @@ fn those_that_fell_are_the_losses_of_the_funnel() {
                 .filter(|n| failed(*n, number).trailing_zeros() == bit)
                 .map(|n| format!("s{n:05}"))
                 .collect();
-            let ask = |limit| Wanted {
+            let ask = |limit| Request {
                 rejected: Some(RejectedRequest {
                     requirement: number as u32,
                     check: check as u8,
                     limit,
                 }),
-                ..Wanted::default()
+                ..Request::default()
             };
             let fallen = look(&mut session, ask(u32::MAX)).rejected.unwrap();
             assert_eq!(fallen.requirement as usize, number);
@@ -733,9 +731,9 @@ fn those_that_fell_are_the_losses_of_the_funnel() {
 fn the_eligible_ones_in_order() {
     let (mut session, verdict) = told(texts(MANY_MANIFEST, &many_servers(MANY), None));
     let mut list = |requirement, limit| {
-        let wanted = Wanted {
+        let wanted = Request {
             eligible: Some(ListRequest { requirement, limit }),
-            ..Wanted::default()
+            ..Request::default()
         };
         look(&mut session, wanted).eligible
     };
@@ -775,12 +773,12 @@ fn the_rules_of_a_tie() {
     let manifest = MANY_MANIFEST.replace("requireSigned: true", "requireSigned: false");
     let (mut session, verdict) = told(texts(&manifest, &index, None));
     assert_eq!(verdict.diagnostics.len(), 2, "{:#?}", verdict.diagnostics);
-    let wanted = Wanted {
+    let wanted = Request {
         eligible: Some(ListRequest {
             requirement: 0,
             limit: 10,
         }),
-        ..Wanted::default()
+        ..Request::default()
     };
     let eligible = look(&mut session, wanted).eligible.unwrap().items;
     let eligible: Vec<_> = eligible
@@ -806,13 +804,13 @@ fn the_rules_of_a_tie() {
 // ── Stories ──────────────────────────────────────────────────────────────────────────────────
 
 fn story(session: &mut Session, requirement: u32, server: ServerName) -> Explanation {
-    let wanted = Wanted {
+    let wanted = Request {
         explanation: Some(ExplanationRequest {
             requirement,
             server,
             tool: None,
         }),
-        ..Wanted::default()
+        ..Request::default()
     };
     look(session, wanted)
         .explanation
@@ -846,7 +844,7 @@ fn the_story_of_a_selected_server() {
         .iter()
         .map(|check| {
             (
-                check.code.as_str(),
+                check.code.name(),
                 check.required.as_deref(),
                 check.offered.as_str(),
                 check.asked_at.map(|place| at(MANIFEST, &place)),
@@ -920,7 +918,7 @@ fn the_story_of_a_rejected_server() {
         .checks
         .iter()
         .filter(|check| !check.passed)
-        .map(|check| check.code.as_str())
+        .map(|check| check.code.name())
         .collect();
     assert_eq!(
         failed,
@@ -930,10 +928,14 @@ fn the_story_of_a_rejected_server() {
             "SENSITIVITY_EXCEEDED"
         ]
     );
-    let reasons: Vec<_> = story.reasons.iter().map(|reason| &reason.code).collect();
-    assert_eq!(reasons, failed.iter().collect::<Vec<_>>());
+    let reasons: Vec<_> = story
+        .reasons
+        .iter()
+        .map(|reason| reason.code.name())
+        .collect();
+    assert_eq!(reasons, failed);
     assert_eq!(story.reasons[0].text, "does not support `write:audiences`");
-    let fixes: Vec<_> = story.fixes.iter().map(|fix| fix.text.as_str()).collect();
+    let fixes: Vec<_> = story.fixes.iter().map(|fix| fix.title.as_str()).collect();
     assert_eq!(
         fixes,
         [
@@ -994,9 +996,9 @@ fn supposed_constraints_are_as_a_manifest_that_says_so() {
                     sensitivity: sensitivity.clone(),
                     require_signed,
                 };
-                let wanted = Wanted {
+                let wanted = Request {
                     supposed: Some(constraints.clone()),
-                    ..Wanted::default()
+                    ..Request::default()
                 };
                 let answer = look(&mut session, wanted);
                 assert_eq!(answer.verdict, None);
@@ -1027,13 +1029,13 @@ fn supposed_constraints_are_as_a_manifest_that_says_so() {
 fn a_word_that_no_file_may_hold_counts_as_absent() {
     let (mut session, _) = told(texts(MANY_MANIFEST, &many_servers(300), None));
     let mut supposed = |word: Option<&str>| {
-        let wanted = Wanted {
+        let wanted = Request {
             supposed: Some(Constraints {
                 residency: word.map(str::to_owned),
                 sensitivity: word.map(str::to_owned),
                 require_signed: true,
             }),
-            ..Wanted::default()
+            ..Request::default()
         };
         look(&mut session, wanted).supposed
     };
@@ -1043,9 +1045,9 @@ fn a_word_that_no_file_may_hold_counts_as_absent() {
 // ── Files ────────────────────────────────────────────────────────────────────────────────────
 
 fn explanation(session: &mut Session) -> Result<String, String> {
-    let wanted = Wanted {
+    let wanted = Request {
         resolution: true,
-        ..Wanted::default()
+        ..Request::default()
     };
     look(session, wanted).resolution.expect("it was asked for")
 }
@@ -1099,7 +1101,7 @@ fn a_very_large_explanation_is_not_written() {
 
 fn codes(drifts: &Option<Vec<Drift>>) -> Option<Vec<&str>> {
     let drifts = drifts.as_ref()?.iter();
-    Some(drifts.map(|drift| drift.code.as_str()).collect())
+    Some(drifts.map(|drift| drift.code.name()).collect())
 }
 
 #[test]
@@ -1121,7 +1123,7 @@ fn drifts_from_an_existing_lock() {
     assert_eq!(
         widened.changes.unwrap(),
         [Drift {
-            code: "SCOPE_WIDENED".to_owned(),
+            code: Code::ScopeWidened,
             category: Some("reporting".to_owned()),
             capability: None,
             text: "the scope `export:reports` is newly granted".to_owned(),
@@ -1174,13 +1176,13 @@ fn what_can_be_said_of_a_lock_when_an_input_can_not_be_read() {
 fn a_lock_that_is_taken_away_is_not_spoken_of() {
     let (mut session, first) = told(texts(MANIFEST, INDEX, Some(LOCK)));
     assert!(first.existing.is_some());
-    let answer = session.answer(Request {
-        texts: Texts {
+    let answer = session.answer(
+        Texts {
             lock: Some(String::new()),
             ..Texts::default()
         },
-        ..Request::default()
-    });
+        Request::default(),
+    );
     assert_eq!(answer.verdict.unwrap().existing, None);
 }
 
@@ -1214,24 +1216,22 @@ fn try_all_fixes(manifest: &str, index: &str) -> usize {
             assert_eq!(told_story.verdict == CandidateVerdict::Rejected, rejected);
             assert_eq!(told_story.fixes.is_empty(), !rejected);
             for fix in told_story.fixes {
-                let edits = fix.edits.expect("it can be carried out");
-                assert!(!edits.is_empty());
-                let side = if fix.widening {
+                let side = if widens(&fix) {
                     DocumentKind::Manifest
                 } else {
                     DocumentKind::Index
                 };
                 assert!(
-                    edits.iter().any(|edit| edit.place.source == side),
-                    "{edits:?}"
+                    fix.edits.iter().any(|edit| edit.place.source == side),
+                    "{fix:?}"
                 );
                 let texts = texts(
-                    &edited(manifest, DocumentKind::Manifest, &edits),
-                    &edited(index, DocumentKind::Index, &edits),
+                    &edited(manifest, DocumentKind::Manifest, &fix.edits),
+                    &edited(index, DocumentKind::Index, &fix.edits),
                     None,
                 );
                 let (mut then, after) = told(texts.clone());
-                let context = format!("{} for {:?}\n{texts:#?}", fix.text, row.server);
+                let context = format!("{} for {:?}\n{texts:#?}", fix.title, row.server);
                 assert_eq!(after.servers, before.servers, "{context}");
                 assert_eq!(
                     after.diagnostics.len(),
@@ -1312,14 +1312,14 @@ fn of_many_unsatisfied_requirements_the_story_alone_has_the_edits() {
         .requirements
         .iter()
         .map(|requirement| match &requirement.outcome {
-            Outcome::Unsatisfied { nearest } => nearest[0].fixes[0].edits.is_some(),
+            Outcome::Unsatisfied { nearest } => !nearest[0].fixes[0].edits.is_empty(),
             Outcome::Selected(_) => panic!("nobody supports it"),
         })
         .collect();
     let eight_of_twenty: Vec<_> = (0..20).map(|number| number < 8).collect();
     assert_eq!(edited, eight_of_twenty);
     let story = story(&mut session, 19, name("chart-reports", "3.4.1"));
-    assert!(story.fixes[0].edits.is_some());
+    assert!(!story.fixes[0].edits.is_empty());
 }
 
 // ── Capabilities ─────────────────────────────────────────────────────────────────────────────
@@ -1349,7 +1349,7 @@ fn tool_story(
     id: &str,
     tool: Option<&str>,
 ) -> Explanation {
-    let wanted = Wanted {
+    let wanted = Request {
         explanation: Some(ExplanationRequest {
             requirement,
             server: name(
@@ -1362,7 +1362,7 @@ fn tool_story(
             ),
             tool: tool.map(str::to_owned),
         }),
-        ..Wanted::default()
+        ..Request::default()
     };
     look(session, wanted)
         .explanation
@@ -1411,16 +1411,16 @@ fn every_stage_of_a_capability_lists_those_that_it_holds_back() {
         assert_eq!(requirement.funnel.len(), 8);
         let mut left = requirement.all;
         for (check, stage) in requirement.funnel.iter().enumerate() {
-            let wanted = Wanted {
+            let wanted = Request {
                 rejected: Some(RejectedRequest {
                     requirement: number as u32,
                     check: check as u8,
                     limit: 100,
                 }),
-                ..Wanted::default()
+                ..Request::default()
             };
             let fallen = look(&mut session, wanted).rejected.unwrap();
-            assert_eq!(fallen.total, left - stage.left, "{number} {}", stage.code);
+            assert_eq!(fallen.total, left - stage.left, "{number} {:?}", stage.code);
             for one in fallen.items {
                 assert_eq!(one.reason.code, stage.code);
                 assert!(one.tool.is_some());
@@ -1454,13 +1454,13 @@ fn the_cell_of_a_server_is_that_of_its_best_tool() {
                 .map(|tool| tool.cells[number]);
             let story = look(
                 &mut session,
-                Wanted {
+                Request {
                     explanation: Some(ExplanationRequest {
                         requirement: number as u32,
                         server: row.server.clone(),
                         tool: None,
                     }),
-                    ..Wanted::default()
+                    ..Request::default()
                 },
             );
             let told_of = story.explanation.unwrap().tool.unwrap().name;
@@ -1523,7 +1523,7 @@ fn health_is_switched_by_an_edit() {
         let found: Vec<_> = verdict
             .diagnostics
             .iter()
-            .filter(|it| it.code != "UNSATISFIED")
+            .filter(|it| it.code.name() != "UNSATISFIED")
             .collect();
         assert!(found.is_empty(), "{before:?} {after:?}: {found:?}");
         let story = tool_story(&mut session, 2, "repo-reader", Some("read_file"));
@@ -1575,11 +1575,8 @@ fn evaluation_contexts_with_errors_decide_nothing() {
         ),
     ] {
         let (mut session, _) = told(investigator());
-        let ask = Request {
-            texts: text,
-            ..Request::default()
-        };
-        let verdict = session.answer(ask).verdict.unwrap();
+        let answer = session.answer(text, Request::default());
+        let verdict = answer.verdict.unwrap();
         assert_eq!(
             (verdict.satisfied, verdict.lock),
             (None, None),
@@ -1606,7 +1603,11 @@ fn names_that_are_not_unique_are_told_beside_the_problems() {
     let (_, verdict) = told(told_so);
     assert_eq!((verdict.satisfied, verdict.tokens), (Some(true), None));
     assert_eq!(verdict.diagnostics, []);
-    let codes: Vec<_> = verdict.collisions.iter().map(|found| &found.code).collect();
+    let codes: Vec<_> = verdict
+        .collisions
+        .iter()
+        .map(|found| found.code.name())
+        .collect();
     assert_eq!(codes, ["STUB_COLLISION"]);
     assert!(verdict.lock.is_some());
 }

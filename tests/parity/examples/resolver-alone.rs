@@ -1,4 +1,4 @@
-//! Checks that the component of the world `resolver-only` answers as the engine does.
+//! Checks that the component of the world `resolver-only` answers like the engine.
 //!
 //! `resolver-alone COMPONENT`: over the corpus and generated worlds, with and without tools. Ends
 //! with 1 at the first difference. `cargo xtask test` runs it.
@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Whether the engine decided nothing, because an input has errors.
+/// Returns whether the engine decided nothing, because an input has errors.
 fn refused(answers: &Answers) -> bool {
     !answers.contains_key("agents.resolution.json")
 }
@@ -53,7 +53,7 @@ fn cases_and_worlds() -> impl Iterator<Item = (String, Vec<u8>, Vec<u8>)> {
             let input = |name| case.input(name).unwrap_or_default();
             (case.name(), input("agents.md"), input("mcp.index.json"))
         });
-    // The same ones each time, so that a difference is found again.
+    // The same worlds in every run, so that a difference is reproducible.
     let mut runner = TestRunner::deterministic();
     let kinds = [
         (200, worlds().boxed()),
@@ -73,7 +73,7 @@ fn cases_and_worlds() -> impl Iterator<Item = (String, Vec<u8>, Vec<u8>)> {
     corpus.chain(generated)
 }
 
-/// The lock, if there is one, and the explanation. None: an input has errors.
+/// Returns the lock, if any, and the explanation, or `None` if an input has errors.
 fn answer(
     instances: &InstancePre<()>,
     manifest: &[u8],

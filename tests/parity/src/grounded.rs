@@ -1,4 +1,4 @@
-//! What the typed interface `grounding` says, put together to the JSON that it has to agree with.
+//! The answers of the typed interface `grounding`, assembled into the JSON that they must equal.
 
 use super::typed::place;
 use super::{Instance, call};
@@ -6,8 +6,8 @@ use agent_host::contract::grounding::{Difference, Extent, Quote, Reason, Verdict
 use serde_json::{Value, json};
 
 impl Instance {
-    /// What `grounding.json` says, without the words and the codes of reasons, which the types
-    /// don't have. Both inputs have to be valid.
+    /// Returns the content of `grounding.json` without the words and the codes of reasons, which
+    /// the types lack. Both inputs must be valid.
     pub fn typed_grounding(&mut self, summary: &[u8], payload: &[u8]) -> Value {
         let grounding = call!(self, agent_engine_grounding, call_ground(summary, payload));
         let grounding = grounding.expect("both are valid");

@@ -1,4 +1,4 @@
-//! Everything that the component answers, in the shape of the answers of `agent_tests::native`.
+//! All answers of the component, in the form of `agent_tests::native`.
 
 mod grounded;
 mod typed;
@@ -26,7 +26,7 @@ pub struct Instance {
 
 type Refused = Vec<Diagnostic>;
 
-/// Inputs that were read.
+/// Validated inputs.
 struct Read {
     manifest: Option<ResourceAny>,
     index: ResourceAny,
@@ -61,7 +61,7 @@ impl Component {
     /// Creates a fresh instance.
     ///
     /// # Panics
-    /// If the system refuses its addresses.
+    /// If the system refuses its address space.
     #[must_use]
     pub fn instance(&self) -> Instance {
         Instance {
@@ -71,7 +71,7 @@ impl Component {
 }
 
 impl Instance {
-    /// As [`agent_tests::native::resolve`].
+    /// Does the same as [`agent_tests::native::resolve`].
     pub fn resolve(&mut self, manifest: &[u8], index: &[u8]) -> Answers {
         let mut answers = Answers::new();
         let manifest = self.manifest(manifest);
@@ -106,7 +106,7 @@ impl Instance {
         answers
     }
 
-    /// As [`agent_tests::native::under`].
+    /// Does the same as [`agent_tests::native::under`].
     pub fn under(&mut self, inputs: &Inputs) -> Answers {
         let read = match self.read(inputs) {
             Ok(read) => read,
@@ -180,8 +180,8 @@ impl Instance {
         add_parts(answers, "match", &parts);
     }
 
-    /// What a policy makes of a task or a manifest: the explanation, and what the policy says in
-    /// vain. The inputs have to be valid.
+    /// Returns the explanation of a task or a manifest under a policy, and the policy's dead and
+    /// unused rules. The inputs must be valid.
     pub fn governed(&mut self, inputs: &Inputs, policy: &[u8]) -> Answers {
         let parsed = call!(self, agent_engine_policy.policy, call_parse(policy));
         let policy = match parsed {
@@ -224,7 +224,7 @@ impl Instance {
         answers
     }
 
-    /// What became of the tests of a policy: a line for each, or the problems.
+    /// Returns one line for each test of a policy, or the problems.
     pub fn policy_tests(&mut self, policy: &[u8], tests: &[u8]) -> Answers {
         match call!(self, agent_engine_policy, call_test(policy, tests)) {
             Err(found) => self.reports(&found),
@@ -238,7 +238,7 @@ impl Instance {
         }
     }
 
-    /// What of a lock is exposed, or why nothing is.
+    /// Returns the exposed tools of a lock, or the problems.
     pub fn exposed(&mut self, lock: &[u8], index: &[u8]) -> Answers {
         let lock = self.lock(lock).expect("the lock is valid");
         let (index, _) = self.index(index).expect("the index is valid");
@@ -252,7 +252,7 @@ impl Instance {
         }
     }
 
-    /// The answer to a one-call plan.
+    /// Returns the answer to a one-call plan.
     pub fn called(
         &mut self,
         plan: &[u8],
@@ -289,7 +289,7 @@ impl Instance {
         answers
     }
 
-    /// The answer to a sequential plan.
+    /// Returns the answer to a sequential plan.
     pub fn planned(&mut self, inputs: &PlanInputs) -> Answers {
         let index = inputs.index.as_deref();
         let index = index.map(|it| self.index(it).expect("the index is valid").0);
@@ -302,7 +302,7 @@ impl Instance {
         let (tool_pool, profile) = (&inputs.tool_pool, &inputs.profile);
         let rules = call!(
             self,
-            agent_engine_plan.plan_rules,
+            agent_engine_plan.plan_policy,
             call_parse(tool_pool, profile, None)
         );
         let request = inputs.request.as_deref();
@@ -325,7 +325,7 @@ impl Instance {
         answers
     }
 
-    /// An index with a document in it, or why there is none.
+    /// Returns an index with an imported document, or the problems.
     pub fn imported(&mut self, document: &[u8], overlay: &[u8]) -> Answers {
         let overlay = Overlay {
             text: overlay.to_vec(),
@@ -345,7 +345,7 @@ impl Instance {
         }
     }
 
-    /// Whether a summary says what a payload says.
+    /// Returns the grounding of a summary in a payload.
     pub fn grounded(&mut self, summary: &[u8], payload: &[u8]) -> Answers {
         let grounding = call!(self, agent_engine_grounding, call_ground(summary, payload));
         match grounding {
@@ -359,7 +359,7 @@ impl Instance {
         }
     }
 
-    /// Read everything.
+    /// Reads all inputs.
     fn read(&mut self, inputs: &Inputs) -> Result<Read, Refused> {
         let mut found = Vec::new();
         let mut refused = false;
@@ -400,7 +400,7 @@ impl Instance {
         })
     }
 
-    /// A task and its warnings.
+    /// Reads a task; returns it with its warnings.
     fn task(&mut self, given: &Given) -> Result<(ResourceAny, Vec<Diagnostic>), Refused> {
         let task = call!(
             self,
@@ -411,7 +411,7 @@ impl Instance {
         Ok((task, warnings))
     }
 
-    /// A tenant and its warnings.
+    /// Reads a tenant; returns it with its warnings.
     fn tenant(
         &mut self,
         given: &Given,
@@ -426,7 +426,7 @@ impl Instance {
         Ok((tenant, warnings))
     }
 
-    /// A snapshot of health, which has no warnings.
+    /// Reads a snapshot of health, which has no warnings.
     fn health(&mut self, given: &Given) -> Result<(ResourceAny, Vec<Diagnostic>), Refused> {
         let health = call!(
             self,
@@ -436,23 +436,23 @@ impl Instance {
         Ok((health, Vec::new()))
     }
 
-    /// As [`agent_tests::native::validate_manifest`].
+    /// Does the same as [`agent_tests::native::validate_manifest`].
     pub fn validate_manifest(&mut self, manifest: &[u8]) -> Answers {
         let read = self.manifest(manifest);
         self.reports(&found(read))
     }
 
-    /// As [`agent_tests::native::validate_index`].
+    /// Does the same as [`agent_tests::native::validate_index`].
     pub fn validate_index(&mut self, index: &[u8]) -> Answers {
         let read = self.index(index);
         self.reports(&found(read))
     }
 
-    /// As [`agent_tests::native::validate_lock`].
+    /// Does the same as [`agent_tests::native::validate_lock`].
     pub fn validate_lock(&mut self, lock: &[u8]) -> Answers {
         match self.lock(lock) {
             Ok(lock) => {
-                // A lock has no warnings in the contract: there is no host that would show them.
+                // A lock has no warnings in the contract, because no host would show them.
                 let text = call!(self, agent_engine_lockfile.lock, call_render(lock));
                 Answers::from([("agents.lock".to_owned(), text)])
             }
@@ -467,7 +467,7 @@ impl Instance {
         self.drifts(&drifts)
     }
 
-    /// As [`agent_tests::native::verified`].
+    /// Does the same as [`agent_tests::native::verified`].
     pub fn verified(&mut self, lock: &[u8], index: &[u8]) -> Answers {
         let lock = self.lock(lock).expect("the lock is valid");
         let (index, _) = self.index(index).expect("the index is valid");
@@ -475,14 +475,14 @@ impl Instance {
         self.drifts(&drifts)
     }
 
-    /// A manifest and its warnings.
+    /// Reads a manifest; returns it with its warnings.
     fn manifest(&mut self, bytes: &[u8]) -> Result<(ResourceAny, Vec<Diagnostic>), Refused> {
         let manifest = call!(self, agent_engine_inputs.manifest, call_parse(bytes))?;
         let warnings = call!(self, agent_engine_inputs.manifest, call_warnings(manifest));
         Ok((manifest, warnings))
     }
 
-    /// An index and its warnings.
+    /// Reads an index; returns it with its warnings.
     fn index(&mut self, bytes: &[u8]) -> Result<(ResourceAny, Vec<Diagnostic>), Refused> {
         let index = call!(self, agent_engine_inputs.index, call_load(bytes))?;
         let warnings = call!(self, agent_engine_inputs.index, call_warnings(index));

@@ -1,5 +1,4 @@
-//! What the typed functions of the contract say, put together to the files that it has to agree
-//! with.
+//! The answers of the contract's typed functions, assembled into the files that they must equal.
 
 use super::{Instance, call};
 use agent_host::contract::capability::Verb;
@@ -11,8 +10,8 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 impl Instance {
-    /// Returns what `summary.json` says of satisfaction and selections, put together from
-    /// `satisfied` and `outcomes`; and the selections. Both inputs have to be valid.
+    /// Returns the satisfaction and the selections in the form of `summary.json`, assembled from
+    /// `satisfied` and `outcomes`; and the selections. Both inputs must be valid.
     pub fn typed(&mut self, manifest: &[u8], index: &[u8]) -> (Value, Vec<files::Locked>) {
         let (manifest, _) = self.manifest(manifest).expect("the manifest is valid");
         let (index, _) = self.index(index).expect("the index is valid");
@@ -44,26 +43,26 @@ impl Instance {
         (all, selections.map(selection).collect())
     }
 
-    /// The selections of a lock.
+    /// Returns the selections of a lock.
     pub fn typed_lock(&mut self, lock: &[u8]) -> Vec<files::Locked> {
         let lock = self.lock(lock).expect("the lock is valid");
         let selections = call!(self, agent_engine_lockfile.lock, call_selections(lock));
         selections.into_iter().map(selection).collect()
     }
 
-    /// Everything about each diagnostic of a manifest, in a line.
+    /// Returns one line with everything about each diagnostic of a manifest.
     pub fn manifest_diagnostics(&mut self, manifest: &[u8]) -> Vec<String> {
         let read = self.manifest(manifest);
         super::found(read).iter().map(line).collect()
     }
 
-    /// Everything about each diagnostic of an index, in a line.
+    /// Returns one line with everything about each diagnostic of an index.
     pub fn index_diagnostics(&mut self, index: &[u8]) -> Vec<String> {
         let read = self.index(index);
         super::found(read).iter().map(line).collect()
     }
 
-    /// The line, the column and the column in UTF-16 of an offset.
+    /// Returns the line, the column and the UTF-16 column of an offset.
     pub fn position_at(&mut self, text: &str, offset: u32) -> (u32, u32, u32) {
         let at = call!(
             self,
@@ -73,8 +72,8 @@ impl Instance {
         (at.line, at.column, at.utf16_column)
     }
 
-    /// Returns what `match.json` and `summary.json` say of satisfaction and selected tools, put
-    /// together from `satisfied` and `outcomes`; and the selections.
+    /// Returns the satisfaction and the selected tools in the form of `match.json` and
+    /// `summary.json`, assembled from `satisfied` and `outcomes`; and the selections.
     ///
     /// # Panics
     /// If an input is not valid.
@@ -117,25 +116,25 @@ impl Instance {
         (all, selections)
     }
 
-    /// Everything about each diagnostic of a task, in a line.
+    /// Returns one line with everything about each diagnostic of a task.
     pub fn task_diagnostics(&mut self, task: &Given) -> Vec<String> {
         let read = self.task(task);
         super::found(read).iter().map(line).collect()
     }
 
-    /// Everything about each diagnostic of the configuration of a tenant, in a line.
+    /// Returns one line with everything about each diagnostic of a tenant's configuration.
     pub fn tenant_diagnostics(&mut self, tenant: &Given) -> Vec<String> {
         let read = self.tenant(tenant, None);
         super::found(read).iter().map(line).collect()
     }
 
-    /// Everything about each diagnostic of a snapshot of health, in a line.
+    /// Returns one line with everything about each diagnostic of a snapshot of health.
     pub fn health_diagnostics(&mut self, health: &Given) -> Vec<String> {
         let read = self.health(health);
         super::found(read).iter().map(line).collect()
     }
 
-    /// The catalogue: name, case in the contract, severity, title and help of each code.
+    /// Returns the catalogue: name, case in the contract, severity, title and help of each code.
     pub fn catalogue(&mut self) -> Vec<[String; 5]> {
         let entries = call!(self, agent_engine_catalogue, call_codes());
         let entries = entries.into_iter().map(|entry| {
@@ -164,7 +163,7 @@ pub(super) fn place(place: &Place) -> Value {
     })
 }
 
-/// Everything about a diagnostic; `agent_tests::native` has the same for the engine.
+/// Returns everything about a diagnostic; `agent_tests::native` does the same for the engine.
 fn line(diagnostic: &Diagnostic) -> String {
     let mut line = format!(
         "{} {} {:?} {:?} {:?}",
@@ -198,7 +197,7 @@ fn line(diagnostic: &Diagnostic) -> String {
     line
 }
 
-/// A case of an enumeration: `Severity::Error` as `error`.
+/// Returns a case of an enumeration in the contract's spelling: `Severity::Error` as `error`.
 fn lower_case(case: &impl std::fmt::Debug) -> String {
     let case = format!("{case:?}");
     case.rsplit("::").next().unwrap_or_default().to_lowercase()
@@ -256,7 +255,7 @@ fn verb(verb: Verb) -> String {
     .to_owned()
 }
 
-/// The case of a code as the contract spells it, in upper case with underscores.
+/// Returns a code's case in the contract, in upper case with underscores.
 fn case(code: Code) -> String {
     let name = format!("{code:?}");
     let mut out = String::new();

@@ -1,5 +1,5 @@
 //! The component gives the same bytes as the engine: on the whole corpus, on generated worlds, and
-//! on hostile inputs; and its typed functions say what its texts say.
+//! on hostile inputs; and its typed functions agree with its texts.
 
 use agent_diagnostic::Code;
 use agent_parity::{Component, Instance};
@@ -20,14 +20,14 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// How many worlds are generated, unless `PROPTEST_CASES` asks for more.
+/// The number of generated worlds, unless `PROPTEST_CASES` sets more.
 const WORLDS: u32 = 2_000;
 
-/// What a component is given here at most, in bytes: copying hundreds of megabytes in and out says
-/// nothing about parity.
+/// Maximum size of an input here, in bytes: copying hundreds of megabytes proves nothing about
+/// parity.
 const LARGE: usize = 32 << 20;
 
-/// What differs, view by view. None if nothing does.
+/// Returns the differences view by view, or `None` without any.
 fn differences(native: &Answers, component: &Answers) -> Option<String> {
     let views: BTreeSet<_> = native.keys().chain(component.keys()).collect();
     let mut all = String::new();
@@ -48,7 +48,7 @@ fn compare(failures: &mut Failures, name: &str, native: &Answers, component: &An
     }
 }
 
-/// What both have to say to a lock: a lock that is valid has no diagnostics in the contract.
+/// Returns the expected answers to a lock: a valid lock has no diagnostics in the contract.
 fn validated_lock(bytes: &[u8]) -> Answers {
     let mut answers = native::validate_lock(bytes);
     if let Some(lock) = answers.remove("agents.lock") {
@@ -64,7 +64,7 @@ fn component_and_engine_agree_on_the_whole_corpus() {
     let mut views = 0;
     for area in ["resolve", "validate", "drift", "views"] {
         for case in cases(area) {
-            // Whatever a file is meant to be, it is an input as any other.
+            // Every file is an input, whatever its kind.
             let file = |name: &str| case.input(name);
             let mut instance = component.instance();
             let mut check = |name: &str, native: Answers, component: Answers| {
@@ -122,7 +122,7 @@ fn component_and_engine_agree_on_the_whole_corpus() {
     failures.finish();
 }
 
-/// Policies of every kind: those that are shipped, and those that fail in each way.
+/// Policies of every kind: the shipped ones, and one for each way to fail.
 fn policies() -> Vec<(String, Vec<u8>)> {
     let folder = root().join("examples/policies");
     let shipped = ["no-external-network", "tier", "business-hours"].map(|name| {
@@ -347,7 +347,7 @@ fn component_and_engine_agree_on_hostile_inputs() {
     failures.finish();
 }
 
-/// Runs as many cases as this file asks for, each against a fresh instance.
+/// Runs this file's number of cases, each against a new instance.
 fn on_worlds(cases: u32, check: impl Fn(&mut Instance, &World, Style) -> Result<(), String>) {
     on(worlds(), cases, check);
 }
@@ -419,7 +419,7 @@ fn differences_of_lock(
     differences(ours, theirs)
         .or_else(|| differences(&validated_lock(lock), &instance.validate_lock(lock)))
         .or_else(|| {
-            // The same selections, seen as those of no capability and of another load.
+            // The same selections without capability and with another load.
             let text = String::from_utf8_lossy(lock);
             let other = text.replace("\"load\": \"essential\"", "\"load\": \"on_demand\"");
             let ours = native::drift(Some(lock), other.as_bytes());
@@ -502,7 +502,7 @@ fn the_interface_of_capabilities_says_what_the_texts_say() {
     });
 }
 
-/// Larger ones, in which the engine takes other ways.
+/// Larger worlds, in which the engine takes other paths.
 #[test]
 fn component_and_engine_agree_in_a_crowd() {
     let component = Component::of_this_workspace();
@@ -547,7 +547,7 @@ fn typed_functions_of_the_component_say_what_its_texts_say() {
     });
 }
 
-/// Returns what the typed functions have of a summary.
+/// Returns the typed answer to a summary.
 fn outcomes_of(mut summary: Value) -> Value {
     for requirement in summary["requirements"].as_array_mut().into_iter().flatten() {
         let kept = ["category", "permissions", "place", "selected"];
@@ -608,7 +608,7 @@ fn an_instance_remembers_nothing_of_what_it_was_asked_before() {
         let style = styles().new_tree(&mut runner).expect("a style").current();
         let (manifest, index) = (world.manifest(style), world.index(style));
         let fresh = component.instance().resolve(&manifest, &index);
-        // Something invalid in between leaves nothing behind either.
+        // An invalid input in between leaves no trace either.
         one.validate_index(&index[..index.len() / 2]);
         let used = one.resolve(&manifest, &index);
         assert_eq!(differences(&fresh, &used), None);

@@ -1,4 +1,5 @@
-//! Which tool a capability gets: specification 4, section 5, and what was settled about it.
+//! The selection of tools for capabilities: specification 4, section 5, with the project's
+//! clarifications.
 
 use super::{constraint_reasons, constraints, hash_without_scopes, sorted};
 use crate::digest::integrity;
@@ -16,7 +17,8 @@ use std::collections::BTreeSet;
 /// A tool and its server.
 type Candidate<'w> = (&'w Server, &'w Tool);
 
-/// What `agent match --format json` prints; the requirements as in `agents.resolution.json`.
+/// Returns the output of `agent match --format json`; the requirements as in
+/// `agents.resolution.json`.
 pub fn matched(world: &World, policy: Option<Rule>) -> Match {
     let asked = world.all_capabilities();
     let requirements: Vec<_> = asked
@@ -32,7 +34,7 @@ pub fn matched(world: &World, policy: Option<Rule>) -> Match {
     }
 }
 
-/// Every tool of every server in the order of id, version, tool.
+/// Returns every tool of every server in the order of id, version, tool.
 fn candidates(world: &World) -> Vec<Candidate<'_>> {
     let mut all: Vec<_> = world
         .servers
@@ -49,7 +51,7 @@ fn candidates(world: &World) -> Vec<Candidate<'_>> {
     all
 }
 
-/// The `verb:resource` pairs that a tool advertises.
+/// Returns the `verb:resource` pairs that a tool advertises.
 fn pairs(tool: &Tool) -> BTreeSet<String> {
     let blocks = tool.blocks.iter().flatten();
     blocks
@@ -64,7 +66,7 @@ fn fixed(
     (server, tool): Candidate<'_>,
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    // What each block of the right verb and resource lacks.
+    // The missing constraints of each block with the right verb and resource.
     let mut lacking = Vec::new();
     for block in tool.blocks.iter().flatten() {
         if block.verb == asked.verb && block.resource == asked.resource {
@@ -93,7 +95,7 @@ fn id((server, tool): Candidate<'_>) -> String {
     format!("{}@{}/{}", server.id, server.version, tool.name)
 }
 
-/// What a policy is asked.
+/// The input of a policy.
 fn question(world: &World, asked: &CapabilityRequirement, candidates: &[Candidate<'_>]) -> Value {
     let candidates = candidates.iter().map(|(server, tool)| {
         let mut capabilities: Vec<_> = tool
@@ -140,7 +142,7 @@ fn question(world: &World, asked: &CapabilityRequirement, candidates: &[Candidat
     })
 }
 
-/// Everything that a policy is asked, in the order of the requirements.
+/// Returns the inputs of a policy, in the order of the requirements.
 pub fn questions(world: &World) -> Vec<Value> {
     let mut questions = Vec::new();
     for asked in world.all_capabilities() {
@@ -156,7 +158,7 @@ pub fn questions(world: &World) -> Vec<Value> {
     questions
 }
 
-/// Every reason against every tool, in the order of id, version, tool.
+/// Returns every reason against every tool, in the order of id, version, tool.
 pub fn tool_reasons<'w>(
     world: &'w World,
     policy: Option<Rule>,
@@ -173,7 +175,7 @@ pub fn tool_reasons<'w>(
         .collect();
     let said: Option<Said> = match policy {
         Some(rule) => Some(rule.says(&question(world, asked, &open))),
-        // A policy that a tenant names and that nobody gave says nothing.
+        // A tenant's policy that the host did not supply returns no decision.
         None => world
             .tenants
             .first()
@@ -212,7 +214,7 @@ fn veto(world: &World, server: &Server) -> Option<Reason> {
     })
 }
 
-/// How much a server is preferred.
+/// Returns the priority of a server.
 fn priority(world: &World, server: &Server) -> i64 {
     let Some(tenant) = world.tenants.first() else {
         return 0;
@@ -225,7 +227,7 @@ fn priority(world: &World, server: &Server) -> i64 {
     own.or(of_class).map_or(0, |(_, priority)| *priority)
 }
 
-/// 5, 4: the eligible tools, the best first.
+/// 5, 4: returns the eligible tools, best first.
 pub fn ranked<'w>(
     world: &'w World,
     policy: Option<Rule>,
@@ -236,12 +238,12 @@ pub fn ranked<'w>(
         .filter(|(_, reasons)| reasons.is_empty())
         .map(|(candidate, _)| candidate)
         .collect();
-    // Their order is that of id, version, tool, and sorting keeps it.
+    // Stable sorting keeps the order of id, version, tool.
     eligible.sort_by_key(|(server, _)| Reverse(priority(world, server)));
     eligible
 }
 
-/// The digest of what an agent is shown of a tool.
+/// Returns the digest of the tool's definition.
 fn definition(tool: &Tool) -> String {
     let shown = ["description", "inputSchema", "outputSchema", "annotations"];
     let Tree::Map(mut members) = tool.entry() else {
@@ -267,7 +269,7 @@ fn load(asked: &CapabilityRequirement) -> Load {
     }
 }
 
-/// Every tool of every server is in exactly one place.
+/// Returns the outcome of a requirement: every tool of every server is in exactly one place.
 fn requirement(
     world: &World,
     policy: Option<Rule>,
@@ -336,7 +338,7 @@ fn requirement(
     }
 }
 
-/// What stands in `agents.lock` of the capabilities. None if one has no tool.
+/// Returns the capabilities of `agents.lock`, or `None` if one has no tool.
 pub(super) fn selections(world: &World, policy: Option<Rule>) -> Option<Vec<ToolSelection>> {
     let selections = world.all_capabilities().map(|asked| {
         let (server, tool) = *ranked(world, policy, asked).first()?;

@@ -1,4 +1,4 @@
-//! Tools, requirements of capabilities and evaluation context.
+//! Tools, required capabilities and the evaluation context.
 //!
 //! There are few verbs, resources, tags and names of tools, so that tools collide between servers,
 //! and so that many requirements are met in part.
@@ -47,14 +47,14 @@ pub struct Tenant {
     pub classes: Vec<(&'static str, i64)>,
     /// `priorities.servers`
     pub servers: Vec<(&'static str, i64)>,
-    /// Members that no field has.
+    /// Unknown members.
     pub others: Vec<(&'static str, Tree)>,
 }
 
 /// A tool of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
-    /// The key under which it stands.
+    /// Its key in the server's entry.
     pub name: String,
     /// `description`
     pub description: Option<&'static str>,
@@ -62,7 +62,7 @@ pub struct Tool {
     pub definition: Vec<(&'static str, Tree)>,
     /// `x-summit-capabilities`; may be left out.
     pub blocks: Option<Vec<Block>>,
-    /// Members that no field has.
+    /// Unknown members.
     pub others: Vec<(&'static str, Tree)>,
 }
 
@@ -138,7 +138,7 @@ impl Task {
 }
 
 impl Tenant {
-    /// The entry as it stands in the configuration.
+    /// Returns the entry of the configuration.
     #[must_use]
     pub fn tree(&self) -> Tree {
         let mut members = vec![("id", Tree::text(&self.id))];
@@ -168,7 +168,7 @@ impl Tenant {
     }
 }
 
-/// The whole configuration.
+/// Returns the whole configuration.
 pub(super) fn tenants_tree(tenants: &[Tenant]) -> Tree {
     let tenants = tenants.iter().map(Tenant::tree);
     Tree::map([
@@ -178,7 +178,7 @@ pub(super) fn tenants_tree(tenants: &[Tenant]) -> Tree {
 }
 
 impl Tool {
-    /// The entry as it stands in the server's.
+    /// Returns the entry in that of the server.
     #[must_use]
     pub fn entry(&self) -> Tree {
         let mut members = Vec::new();
@@ -205,13 +205,13 @@ impl Tool {
 }
 
 impl World {
-    /// The requirements of capabilities: those of the manifest, then those of the task.
+    /// Returns the required capabilities: those of the manifest, then those of the task.
     pub fn all_capabilities(&self) -> impl Iterator<Item = &CapabilityRequirement> {
         let of_task = self.task.iter().flat_map(|task| &task.required);
         self.capabilities.iter().chain(of_task)
     }
 
-    /// Drop the labels that forbid what is required, so that nothing contradicts itself.
+    /// Removes labels that forbid a requirement, so that the world does not contradict itself.
     pub fn allow_what_is_required(&mut self) {
         let required: BTreeSet<String> = self
             .all_capabilities()
@@ -227,7 +227,7 @@ impl World {
             .retain(|label| !required.contains(label));
     }
 
-    /// The world of the task alone: without what only a manifest can say.
+    /// Returns the world of the task alone, without the content of the manifest.
     #[must_use]
     pub fn without_manifest(&self) -> Self {
         Self {
@@ -239,7 +239,7 @@ impl World {
     }
 }
 
-/// What a server of a world without capabilities offers: now and then a few tools.
+/// Generates the tools of a server in a world without capabilities: sometimes a few.
 pub(super) fn offers()
 -> impl Strategy<Value = (Option<&'static str>, Option<Vec<Tool>>, Option<bool>)> {
     (
@@ -253,13 +253,13 @@ pub(super) fn offers()
         })
 }
 
-/// Whether a flag can stand beside the tools: none has its name.
+/// Returns whether a flag can appear beside the tools: no tool has its name.
 fn may_flag(tools: Option<&[Tool]>) -> bool {
     let mut tools = tools.into_iter().flatten();
     tools.all(|tool| tool.name != "listChanged")
 }
 
-/// Worlds that are about tools. The manifest asks for categories, capabilities, or both.
+/// Generates worlds with tools. The manifest requires categories, capabilities, or both.
 pub fn tool_worlds() -> impl Strategy<Value = World> {
     let asked = prop_oneof![
         4 => (Just(0), 1..=3_usize, 0..=2_usize),
@@ -305,7 +305,7 @@ pub fn tool_worlds() -> impl Strategy<Value = World> {
                     required: required[own..own + of_task].to_vec(),
                 });
                 if lax {
-                    // Otherwise few get so far that they are ranked.
+                    // Otherwise few would reach the ranking.
                     world.constraints.residency = None;
                     world.constraints.sensitivity = None;
                 }
@@ -317,7 +317,7 @@ pub fn tool_worlds() -> impl Strategy<Value = World> {
                     server.class = class;
                     server.list_changed = list_changed.filter(|_| may_flag(tools.as_deref()));
                     server.tools = tools;
-                    // What is required is advertised now and then.
+                    // Some tools advertise a required capability.
                     if same
                         && let Some(one) = required.first()
                         && let Some(tool) = server.tools.iter_mut().flatten().next()
@@ -341,7 +341,7 @@ pub fn tool_worlds() -> impl Strategy<Value = World> {
         )
 }
 
-/// A world of many servers with tools, of a few kinds.
+/// Generates worlds of many servers with tools, of a few kinds.
 pub fn tool_crowds() -> impl Strategy<Value = World> {
     let kinds = vec(
         (proptest::option::of(select(&CLASSES[..])), tools(1..=4)),
@@ -417,7 +417,7 @@ fn tools(count: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = Vec<To
     })
 }
 
-/// A tool without a name.
+/// Generates a tool without a name.
 fn tool() -> impl Strategy<Value = Tool> {
     let block = (verb_and_resource(), tags()).prop_map(|((verb, resource), constraints)| Block {
         verb,

@@ -270,14 +270,15 @@ fn calls_of_real_tools_are_authorised_by_index_lock_and_catalogue() {
                 let plan = plan.expect("a plan").value;
                 let verdict = authorize_call(&plan, context);
                 let about = format!("{name}: {}: {verdict:#?}", call.what);
-                let denials = match verdict {
+                let denials: Vec<_> = verdict.denials().collect();
+                match &verdict {
                     CallVerdict::Allowed(call) => {
                         assert_eq!((call.server().id(), call.tool()), (id.as_str(), name));
-                        Vec::new()
+                        assert!(denials.is_empty(), "{about}");
                     }
-                    CallVerdict::Denied(denials) => denials.as_slice().to_vec(),
+                    CallVerdict::Denied(_) => assert!(!denials.is_empty(), "{about}"),
                     CallVerdict::NeedsMoreInfo(_) => panic!("{about}"),
-                };
+                }
                 let of_hints = denials
                     .iter()
                     .filter(|it| matches!(it, CallDenial::NotReadonly(MayWrite::Annotation(_))));

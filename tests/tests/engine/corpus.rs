@@ -1,4 +1,4 @@
-//! The cases in `tests/corpus`: what is expected stands beside the inputs.
+//! The cases in `tests/corpus`, with their expected answers beside the inputs.
 //!
 //! | area | inputs | expected |
 //! |---|---|---|
@@ -224,7 +224,7 @@ fn corpus_of_calls() {
         let expected: Vec<_> = expected
             .iter()
             .filter_map(|file| Some((*file, answers.get(*file)?.as_str())))
-            // What is refused is told by the diagnostics.
+            // Diagnostics report refused inputs.
             .filter(|(file, _)| (*file == DIAGNOSTICS) == denied)
             .collect();
         case.check(&inputs, &expected, &mut failures);
@@ -232,7 +232,7 @@ fn corpus_of_calls() {
     failures.finish();
 }
 
-/// A one-call plan, decided against what stands beside it.
+/// A one-call plan, decided against the documents beside it.
 fn called(case: &Case) -> Answers {
     let input = |name| case.input(name);
     native::called(
@@ -322,7 +322,7 @@ fn corpus_of_views() {
             .iter()
             // What somebody may ask about, and nobody can name a file so.
             .filter(|(file, _)| !file.starts_with("why ") || is_plain(file))
-            // The parts of the texts tell of colours only.
+            // The spans of the texts differ in colours only.
             .filter(|(file, _)| !file.ends_with(".styled") || file.starts_with("summary"))
             .filter(|(file, _)| !file.starts_with("did you mean"))
             .map(|(file, text)| (&**file, &**text))

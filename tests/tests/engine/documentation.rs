@@ -48,7 +48,7 @@ fn blocks(page: &str, section: &str) -> Vec<Block> {
     blocks
 }
 
-/// One server that has what is asked for.
+/// One server that meets the requirements.
 const OFFERING: &str = r#"[
   { "id": "acme", "version": "1", "endpoint": "https://a.example/mcp", "categories": [], "scopes": [],
     "data": { "residency": "any", "maxSensitivity": "public" },
@@ -68,7 +68,7 @@ fn demanding() -> Inputs {
     }
 }
 
-/// The codes that an example is answered with. None if it is no input that stands for itself.
+/// The codes of the answer to an example, or `None` for an incomplete input.
 fn codes((language, text): &Block) -> Option<Vec<String>> {
     let answers = match &**language {
         "yaml" if text.starts_with("---\n") => vec![native::validate_manifest(text.as_bytes())],

@@ -1,7 +1,7 @@
 //! What an editor asks of the engine: which checks fail, what would be under other constraints,
 //! where values stand, and the edits that make a rejected server eligible.
 
-use agent_decide::{Assessment, Change, Counterfactual, Failures, Resolution};
+use agent_decide::{Assessment, Change, CheckOutcome, Counterfactual, Failures, Resolution};
 use agent_diagnostic::Code;
 use agent_diagnostic::Edit;
 use agent_explain::{apply, edits, offered_at};
@@ -51,6 +51,10 @@ fn failures_are_the_codes_of_the_reasons(resolution: &Resolution) -> TestCaseRes
         let failures = resolution.failures(requirement, server);
         let found: Vec<_> = failures.codes().collect();
         prop_assert_eq!(&found, &expected);
+        let record = resolution.checks(requirement, server).into_iter();
+        let failed = record.filter(|check| check.outcome == CheckOutcome::Failed);
+        let failed: Vec<_> = failed.map(|check| check.code).collect();
+        prop_assert_eq!(&failed, &expected);
         prop_assert_eq!(failures.first(), expected.first().copied());
         prop_assert_eq!(failures.len(), expected.len());
         prop_assert_eq!(failures.is_empty(), expected.is_empty());

@@ -1,7 +1,7 @@
 //! Lazy expansion \[4, 6\], a test for each rule.
 
 use agent_decide::{
-    Allowed, Definition, DenialReason, Entry, EvaluationContext, Expand, Expanded, Exposed, Holder,
+    Allowed, Definition, DenialReason, EvaluationContext, Expand, Expanded, Exposed, Holder,
     NotExpanded, NotExposed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, expand,
     exposed, hash, services, token_estimate,
 };
@@ -93,7 +93,7 @@ fn lock(index: &Index, tools: &[(&str, &str, &str, Load)]) -> Lock {
 
 fn names(exposed: &Exposed<'_>) -> Vec<String> {
     let entries = exposed.entries.iter();
-    entries.map(|entry| entry.name().to_owned()).collect()
+    entries.map(|entry| entry.name.clone()).collect()
 }
 
 fn expanded_names(expanded: &Expanded<'_>) -> Vec<String> {
@@ -225,12 +225,15 @@ fn essential_tools_are_exposed_and_a_stub_for_each_server_with_others() {
     let index = world();
     let exposed = exposed(&world_lock(&index), &index).expect("exposed");
     assert_eq!(names(&exposed), ["aws_helper", "ec2_run", "search_web"]);
-    let [Entry::Stub(stub), Entry::Tool(ec2), Entry::Tool(_)] = &exposed.entries[..] else {
+    let [stub, ec2, web] = &exposed.entries[..] else {
         panic!("{exposed:?}");
     };
-    let behind: Vec<_> = stub.tools.iter().map(|tool| tool.name()).collect();
+    let behind = stub.stub_of.iter().flatten();
+    let behind: Vec<_> = behind.map(|tool| tool.name()).collect();
     assert_eq!(behind, ["s3_list", "s3_put"]);
-    assert_eq!(ec2.json, definition(ec2.tool));
+    assert!(ec2.stub_of.is_none() && web.stub_of.is_none());
+    let tool = ec2.server.tool("ec2_run").expect("the tool");
+    assert_eq!(ec2.json, definition(tool));
 }
 
 #[test]
@@ -504,9 +507,8 @@ fn the_total_counts_stubs_and_definitions_as_they_stand_in_the_index() {
     let web = r#"{"description":"Search.","inputSchema":{"type":"object"},"name":"search_web"}"#;
     let tools = ec2.len().div_ceil(4) + web.len().div_ceil(4);
     assert_eq!(exposed.tool_tokens(), tools as u64);
-    let Entry::Stub(stub) = &exposed.entries[0] else {
-        panic!("no stub");
-    };
+    let stub = &exposed.entries[0];
+    assert!(stub.stub_of.is_some(), "no stub");
     assert_eq!(stub.tokens, token_estimate(&stub.json));
     assert!(stub.tokens > 50);
     assert_eq!(exposed.stub_tokens(), stub.tokens);
@@ -559,7 +561,7 @@ fn only_what_is_locked_on_demand_of_that_server_is_expanded_and_all_or_nothing()
         denials(ask(&lock, &index, &all, "gcp", &["s3_list"])),
         [("gcp/s3_list".to_owned(), DenialReason::NotLocked)]
     );
-    // The name of a stub is no server.
+    // The name of a stub is not a server.
     assert_eq!(
         denials(ask(&lock, &index, &all, "aws_helper", &["s3_list"])),
         [("aws_helper/s3_list".to_owned(), DenialReason::NotLocked)]

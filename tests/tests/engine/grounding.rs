@@ -55,7 +55,7 @@ fn said(evidence: &str, payload: &str) -> Said {
             Verdict::Ungrounded { reason, nearest } => {
                 let nearest = nearest.as_ref().map(|quote| {
                     let near = cite(grounding, quote).text.to_owned();
-                    // What is suggested would do.
+                    // The suggestion is valid evidence.
                     if near != evidence {
                         let claim = &grounding.summary.items.as_slice()[0];
                         let edit = requote(grounding, claim, quote);

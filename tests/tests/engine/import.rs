@@ -582,7 +582,7 @@ fn messages_may_stand_in_their_envelopes() {
     assert_eq!(imported.warnings.len(), 1);
     let warning = &imported.warnings[0];
     assert_eq!(warning.code, Code::ImportNoCapability);
-    assert_eq!(warning.severity(), Severity::Warning);
+    assert_eq!(warning.severity, Severity::Warning);
     assert_eq!(warning.labels[0].place.span.of(plain), "\"t\"");
     assert_eq!(
         warning.fixes[0].title,

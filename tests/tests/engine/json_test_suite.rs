@@ -62,7 +62,7 @@ const LEFT_OPEN: [(&str, Option<Code>); 35] = [
     ("i_number_too_big_neg_int.json", None),
     ("i_number_too_big_pos_int.json", None),
     ("i_number_very_big_negative_int.json", None),
-    // Half of a surrogate pair is no character.
+    // Half of a surrogate pair is not a character.
     (
         "i_object_key_lone_2nd_surrogate.json",
         Some(Code::LoneSurrogate),
@@ -249,7 +249,7 @@ proptest! {
     }
 }
 
-/// What stands in place of a byte of a damaged text.
+/// The replacement of a byte in a damaged text.
 const DAMAGE: [&[u8]; 18] = [
     b"",
     b"\"",

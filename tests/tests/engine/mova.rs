@@ -1,5 +1,5 @@
-//! The schemas of plans and of MOVA's core: what they accept and refuse, and that MOVA's own say the
-//! same, save for the one defect that `schemas/mova/README.md` describes.
+//! The schemas of plans and of MOVA's core: what they accept and refuse, and that MOVA's own say
+//! the same, except for the one defect that `schemas/mova/README.md` describes.
 
 use agent_json_schema::{Budget, Documents, Draft, Schema};
 use agent_syntax::Node;
@@ -220,7 +220,7 @@ fn the_catalogues_are_movas_in_other_words() {
     }
 }
 
-/// The catalogue of a name, as it stands in `schemas/mova`.
+/// The catalogue of a name in `schemas/mova`.
 fn catalogue(name: &str) -> Value {
     let text = fs::read_to_string(ours().join(format!("{name}.json"))).expect("a catalogue");
     serde_json::from_str(&text).expect("JSON")

@@ -26,7 +26,7 @@ fn schema() -> Value {
         .with_file_name("src")
         .join("schema.json");
     let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    // As published, the pattern of languages has a stray bracket, which is no regular expression
+    // As published, the pattern of languages has a stray bracket, which is not a regular expression
     // to a strict reader.
     let mended = text.replace("[a-zA-Z]{2}]?$", "[a-zA-Z]{2}$");
     assert_ne!(mended, text);

@@ -18,7 +18,7 @@ fn tree(text: &str) -> Node<'_> {
     parse_value(&mut Reader::new(text)).unwrap_or_else(|e| panic!("{e:?}: {text:.200}"))
 }
 
-/// Why there is no verdict.
+/// The reason for a missing verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Failure {
     Refused(Refused),

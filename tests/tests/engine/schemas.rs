@@ -302,7 +302,7 @@ fn schema_of_resolutions_refuses_what_is_none() {
     );
 }
 
-/// Change what stands under `requirement`, a pointer to one of a capability.
+/// Changes the value under `requirement`, a pointer to a required capability.
 fn refuses_tools<F: File>(good: &Value, requirement: &str) {
     let refuse =
         |key: &str, bad: Option<Value>| refuses::<F>(good, &format!("{requirement}/{key}"), bad);

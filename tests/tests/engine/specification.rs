@@ -159,7 +159,7 @@ fn sensitivity_filtering() {
     );
 }
 
-/// [0, 2.1]: the permissions have to be a subset of the server's scopes, by exact equality.
+/// [0, 2.1]: the permissions must be a subset of the server's scopes, by exact equality.
 #[test]
 fn scope_subset_matching() {
     let names = ["read", "write", "Read", "read "];

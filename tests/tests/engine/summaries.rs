@@ -215,7 +215,7 @@ proptest! {
         let text = value.to_string();
         let told = answer(&evidence.of(&known), &text);
         if let Some(nearest) = told["items"][0]["nearest"]["text"].as_str() {
-            // A leaf with nothing in it but white space is no evidence that a summary may have.
+            // A leaf of white space alone is not valid evidence.
             prop_assert!(is_grounded(nearest, &known), "{:?} in {}", nearest, text);
         }
     }

@@ -21,7 +21,7 @@ const WIRE: Option<&str> = option_env!("AGENT_MCP_WIRE");
 /// The versions of MCP that are spoken.
 const VERSIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
-/// What a type of a version has to be.
+/// The required form of a type in a version.
 fn validator(version: &str, name: &str) -> jsonschema::Validator {
     let folder = WIRE.expect("the folder that build.rs found");
     let path = Path::new(folder).join(format!("schema.{version}.json"));

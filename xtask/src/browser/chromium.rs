@@ -1,4 +1,4 @@
-//! The browser that the tests run in.
+//! The browser of the tests.
 
 use anyhow::{Context as _, Result};
 use std::env;
@@ -6,29 +6,29 @@ use std::path::PathBuf;
 
 use crate::{apt, process, status};
 
-/// A browser, and the program that drives it.
+/// A browser and its driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chromium {
     pub(crate) browser: PathBuf,
     pub(crate) driver: PathBuf,
 }
 
-/// Name the programs where they are not found by themselves. The tests see them as well.
+/// The variables that name the programs. The tests read them too.
 pub(crate) const BROWSER_VARIABLE: &str = "CHROMIUM";
 pub(crate) const DRIVER_VARIABLE: &str = "CHROMEDRIVER";
 
 const BROWSER_NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 const DRIVER_NAMES: [&str; 1] = ["chromedriver"];
 
-/// Debian's.
+/// The packages of Debian.
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 
-/// Finds the browser, or installs it where that can be done.
+/// Finds the browser, or installs it with apt.
 pub(crate) fn ensure() -> Result<Chromium> {
     let chromium = match find() {
         Some(chromium) => chromium,
         None => apt::install(&PACKAGES)
-            .and_then(|()| find().context("it is still not found after that"))
+            .and_then(|()| find().context("the installed packages contain no browser or no driver"))
             .context(
                 "the tests need Chromium and ChromeDriver: install them, or set CHROMIUM and \
                  CHROMEDRIVER to their programs",

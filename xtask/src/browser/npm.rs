@@ -1,5 +1,5 @@
-//! What comes from npm: the parts of the editor, what the tests in a browser drive it with, what
-//! makes a module smaller, and what the engine is measured beside.
+//! The packages from npm: the editor, the driver of the browser tests, the optimiser of modules,
+//! and the programs to compare with.
 
 use agent_pack::{Workspace, read, sha256, write_if_changed};
 use anyhow::{Context as _, Result, bail};
@@ -7,53 +7,47 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{process, setup, status};
+use crate::{process, status};
 
-/// The oldest Node.js that everything works with, as `playground/package.json` says.
+/// The oldest supported Node.js, as in `playground/package.json`.
 const OLDEST_NODE: u32 = 20;
 
-/// By its name as a file: on Windows it is a script, which is found by its whole name only.
+/// The file name of npm. On Windows it is a script, which needs its whole name.
 const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
 const HOW_TO_INSTALL: &str =
     "install Node.js 20 or newer with npm (on Debian: `apt-get install nodejs npm`)";
 
-/// A call of Node.js in the folder of the playground.
+/// Returns a call of Node.js in the folder of the playground.
 pub(crate) fn node(workspace: &Workspace) -> Command {
     let mut command = Command::new("node");
     command.current_dir(folder(workspace));
     command
 }
 
-/// The folder of the playground, whose `package.json` it is.
+/// Returns the folder of the playground, which contains `package.json`.
 fn folder(workspace: &Workspace) -> PathBuf {
     workspace.root().join("playground")
 }
 
-/// As [`ensure`], for what needs nothing else of the playground.
-pub(crate) fn ensure_alone(workspace: &Workspace) -> Result<()> {
-    let _lock = setup::lock(workspace)?;
-    ensure(workspace)
-}
-
-/// Makes sure that the packages of the playground are there.
-pub(super) fn ensure(workspace: &Workspace) -> Result<()> {
+/// Installs the packages of the playground.
+pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
     install(&folder(workspace), "the npm packages of the playground")
 }
 
-/// Makes sure that `node_modules` in a folder holds what the lock file there names.
+/// Installs the packages of a folder's lock file, unless they are up to date.
 pub(crate) fn install(folder: &Path, packages: &str) -> Result<()> {
     let node = check_node()?;
     let stamp = sha256(&read(&folder.join("package-lock.json"))?);
-    // In the folder itself: gone when that is removed.
+    // The stamp is inside the folder, so that it disappears with it.
     let stamp_file = folder.join("node_modules/.stamp");
     if fs::read_to_string(&stamp_file).ok().as_ref() != Some(&stamp) {
         status::doing("Installing", packages);
         let mut npm = Command::new(NPM);
-        // None of the packages needs its install scripts, and so none gets to run any.
+        // No package needs its install scripts, so none runs.
         npm.current_dir(folder)
             .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
-            // What npm tells is progress; standard output is for results.
+            // Output of npm is progress; standard output is for results.
             .stdout(std::io::stderr());
         process::run(&mut npm).context(HOW_TO_INSTALL)?;
         write_if_changed(&stamp_file, stamp.as_bytes())?;
@@ -62,7 +56,7 @@ pub(crate) fn install(folder: &Path, packages: &str) -> Result<()> {
     Ok(())
 }
 
-/// Makes sure that Node.js is there and new enough, and returns its version.
+/// Checks that Node.js is installed and new enough, and returns its version.
 fn check_node() -> Result<String> {
     let version = process::output(Command::new("node").arg("--version")).context(HOW_TO_INSTALL)?;
     let version = version.trim();

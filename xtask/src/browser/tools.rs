@@ -1,7 +1,7 @@
-//! Programs that are crates, built here: Trunk, and `wasm-bindgen` with its test runner.
+//! Programs built from crates: Trunk, and `wasm-bindgen` with its test runner.
 //!
-//! Each is installed in `.tools/bin`, with a file beside it that says by which command. A change
-//! of that command, which a change of version is, installs it again.
+//! Each is installed in `.tools/bin`, beside a stamp with its install command. A change of that
+//! command, such as another version, installs it again.
 
 use agent_pack::{Workspace, read, scrub, write_if_changed};
 use anyhow::{Context as _, Result};
@@ -12,22 +12,22 @@ use std::process::Command;
 
 use crate::{cargo, folder, process, setup, status};
 
-/// 0.22 wants a newer compiler than ours.
+/// The version of Trunk. 0.22 requires a newer compiler.
 const TRUNK_VERSION: &str = "0.21.14";
 
-/// The crate whose version the program of the same name must have: each generates what the other
-/// reads, in a form that changes with every release.
+/// The crate whose version the program of the same name must have: each generates input of the
+/// other, in a form that changes with every release.
 const BINDGEN: &str = "wasm-bindgen";
 
 const RUSTUP_TOOLCHAIN: &str = "RUSTUP_TOOLCHAIN";
 const RUSTUP_AUTO_INSTALL: &str = "RUSTUP_AUTO_INSTALL";
 
-/// The folder of the programs, to be put in front of `PATH`.
+/// Returns the folder of the programs, which must precede others in `PATH`.
 pub(crate) fn bin(workspace: &Workspace) -> PathBuf {
     workspace.tools().join("bin")
 }
 
-/// Where a program of [`ensure`] is.
+/// Returns the path of a program of [`ensure`].
 pub(crate) fn program(workspace: &Workspace, name: &str) -> PathBuf {
     bin(workspace).join(format!("{name}{EXE_SUFFIX}"))
 }
@@ -37,7 +37,7 @@ struct Tool {
     package: &'static str,
     version: String,
     programs: &'static [&'static str],
-    /// What cargo is told besides.
+    /// Further arguments for cargo.
     arguments: &'static [&'static str],
     /// Settings for how it is compiled.
     profile: &'static [(&'static str, &'static str)],
@@ -49,8 +49,8 @@ fn tools(lock: &str) -> Result<[Tool; 2]> {
             package: "trunk",
             version: TRUNK_VERSION.to_owned(),
             programs: &["trunk"],
-            // Without its features it can neither look for updates nor download other programs,
-            // which it is not to do; and it mostly waits for others, so need not be fast.
+            // Without its features it neither checks for updates nor downloads other programs. It
+            // mostly waits for other programs, so it need not be fast.
             arguments: &["--locked", "--debug", "--no-default-features"],
             profile: &[("CARGO_PROFILE_DEV_DEBUG", "0")],
         },
@@ -122,7 +122,7 @@ impl Tool {
             "Building",
             format_args!("{} {} (once, two minutes)", self.package, self.version),
         );
-        // Cargo's output is large and of no use later.
+        // Cargo's output is large and has no later use.
         let unfinished = workspace.tools().join("install.unfinished");
         folder::remove(&unfinished)?;
         let mut cargo = cargo::cargo(workspace);
@@ -144,11 +144,10 @@ impl Tool {
     }
 }
 
-/// Has rustup, if there is one, use the toolchain that it uses now, and install none.
+/// Makes rustup keep its present toolchain and install none.
 ///
 /// Cargo calls rustc in the folder of each package. Some packages have a `rust-toolchain.toml`
-/// there, and without this rustup would follow it: it would update the toolchain of the whole
-/// machine on the way.
+/// there. Rustup would follow it and update the toolchain of the whole machine.
 fn keep_toolchain(cargo: &mut Command) -> &mut Command {
     if let Some(toolchain) = env::var_os(RUSTUP_TOOLCHAIN) {
         cargo.env(RUSTUP_TOOLCHAIN, toolchain);
@@ -156,7 +155,7 @@ fn keep_toolchain(cargo: &mut Command) -> &mut Command {
     cargo.env(RUSTUP_AUTO_INSTALL, "0")
 }
 
-/// The version of a package in a lock file.
+/// Returns the version of a package in a lock file.
 fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines().skip_while(|line| *line != name);
@@ -179,7 +178,7 @@ mod tests {
                         [[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\n";
 
     #[test]
-    fn the_version_is_that_of_the_package_by_this_very_name() {
+    fn the_version_is_that_of_the_exact_package() {
         assert_eq!(locked_version(LOCK, "wasm-bindgen"), Some("0.2.130"));
         assert_eq!(locked_version(LOCK, "wasm"), None);
         assert!(tools("").is_err());

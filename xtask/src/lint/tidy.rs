@@ -1,4 +1,4 @@
-//! What neither the formatter nor the compiler looks at.
+//! Checks on files beyond those of the formatter and the compiler.
 
 use agent_pack::{Workspace, read};
 use anyhow::{Result, bail};
@@ -8,25 +8,26 @@ use std::process::Command;
 
 use crate::{process, status};
 
-/// In bytes. What is larger is an artefact, and belongs to a release and not into the history.
+/// Maximum size of a file in bytes. A larger file is an artefact and belongs to a release, not into
+/// the history.
 const LARGEST_FILE: usize = 1 << 20;
 
-/// The folders that every system has. The others in the path of this source tree are of this
-/// machine alone.
+/// The folders that every system has. Others in the path of this source tree belong to this machine
+/// alone.
 const COMMON_FOLDERS: [&str; 9] = [
     "/", "/home", "/mnt", "/opt", "/root", "/srv", "/tmp", "/usr", "/var",
 ];
 
-/// The names that package registries give to their download servers. A lock file that names one
-/// was made with a private mirror.
+/// The usual host names of package registries. A lock file that names one was made with a private
+/// mirror.
 const REGISTRY_HOSTS: [&str; 4] = ["files", "index", "registry", "static"];
 
-/// The one source that a lock file may name: it is the same for everybody.
+/// The only source that a lock file may name: it is the same for everybody.
 const PUBLIC_REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// The same for npm. A lock file may leave out where its packages were downloaded from, and ours
-/// does; one that was made with a private mirror names that in every line. In pieces, so that this
-/// file does not fail its own check.
+/// The same for npm. A lock file may omit the source of its packages, and ours does. One made with
+/// a private mirror names the mirror in every line. In pieces, so that this file does not fail its
+/// own check.
 const PUBLIC_NPM_REGISTRY: &str = concat!("https:", "//registry.npmjs.org/");
 
 /// In pieces, so that this file does not fail its own check.
@@ -35,20 +36,27 @@ const UNFINISHED: [&str; 2] = [concat!("todo", "!("), concat!("unimplemented", "
 /// Phrases that prose avoids, because they hide the subject of a sentence. A plainer one exists for
 /// each, such as "is not a URL", "appears twice" or "use one of". `_` replaces each space, so that
 /// this file does not fail its own check.
-const OBSCURE: [&str; 16] = [
+const OBSCURE: [&str; 23] = [
+    "a_change_that_would_do",
     "allowed_are",
     "and_is_none",
     "by_what_each_is_told",
+    "did_not_do",
+    "documents_of_others",
+    "gets_to_know",
     "is_no_number",
     "is_no_string",
     "is_no_URL",
     "is_none_at_all",
-    "none_of_one's_own",
+    "is_read_off",
     "no_change_was_found_by_which",
+    "none_of_one's_own",
     "of_no_form",
     "only_what_is_called_by",
+    "so_many_of",
     "told_apart",
     "what_is_missing_in_it",
+    "where_none_is_given",
     "where_something_comes_from",
     "who_has_them",
     "would_do_as_well",
@@ -77,20 +85,16 @@ pub(super) fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The files that are in the repository, or would be after `git add`.
+/// Returns the files of the repository, including those that `git add` would add.
 fn files(workspace: &Workspace) -> Result<Vec<String>> {
-    let list = [
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ];
-    let output = process::output(Command::new("git").args(list).current_dir(workspace.root()))?;
+    let mut git = Command::new("git");
+    git.args(["ls-files", "-z", "--cached", "--others"]);
+    git.arg("--exclude-standard").current_dir(workspace.root());
+    let output = process::output(&mut git)?;
     Ok(output.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// The folders whose names tell on which machine the sources were.
+/// Returns the folders whose names identify this machine.
 fn machine_folders(root: &Path, home: Option<&str>) -> Vec<String> {
     let ancestors = root.ancestors().filter_map(Path::to_str).map(str::to_owned);
     ancestors
@@ -117,33 +121,17 @@ fn problems(name: &str, bytes: &[u8], machine_folders: &[String]) -> Vec<String>
             ));
         }
     }
-    if is_npm_lock(name) {
-        let foreign = |line: &str| {
-            line.trim_start()
-                .strip_prefix("\"resolved\": \"")
-                .is_some_and(|source| !source.starts_with(PUBLIC_NPM_REGISTRY))
-        };
-        if let Some(line) = line_of(text, foreign) {
-            problems.push(format!(
-                "line {line} has a source other than the public registry"
-            ));
-        }
-    } else if is_lock(name) {
-        let foreign = |line: &str| {
-            line.strip_prefix("source = \"")
-                .is_some_and(|source| source.trim_end_matches('"') != PUBLIC_REGISTRY)
-        };
-        if let Some(line) = line_of(text, foreign) {
-            problems.push(format!(
-                "line {line} has a source other than the public registry"
-            ));
-        }
-    } else if let Some(line) = line_of(text, names_registry) {
-        problems.push(format!(
-            "line {line} names the server of a package registry"
-        ));
+    const FOREIGN: &str = "has a source other than the public registry";
+    let file_name = name.rsplit('/').next();
+    let (is_wrong, problem): (fn(&str) -> bool, _) = match file_name {
+        Some("package-lock.json") => (names_npm_source, FOREIGN),
+        Some("Cargo.lock") => (names_cargo_source, FOREIGN),
+        _ => (names_registry, "names the server of a package registry"),
+    };
+    if let Some(line) = line_of(text, is_wrong) {
+        problems.push(format!("line {line} {problem}"));
     }
-    // The corpus holds what is wrong on purpose.
+    // The corpus contains deliberate errors.
     if !is_corpus(name) && !text.is_empty() && (!text.ends_with('\n') || text.ends_with("\n\n")) {
         problems.push("it does not end in exactly one newline".to_owned());
     }
@@ -187,12 +175,12 @@ fn obscure(text: &str) -> Vec<String> {
     problems
 }
 
-/// The number of the first line for which `is` holds, counted from 1.
+/// Returns the number of the first line for which `is` holds, from 1.
 fn line_of(text: &str, is: impl Fn(&str) -> bool) -> Option<usize> {
     text.lines().position(is).map(|index| index + 1)
 }
 
-/// Whether a line has `folder` as the beginning of a path.
+/// Returns whether a line contains a path that begins with `folder`.
 fn names_folder(line: &str, folder: &str) -> bool {
     let in_a_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     line.match_indices(folder).any(|(at, _)| {
@@ -212,12 +200,16 @@ fn names_registry(line: &str) -> bool {
     })
 }
 
-fn is_lock(name: &str) -> bool {
-    name == "Cargo.lock" || name.ends_with("/Cargo.lock")
+/// Returns whether a line of an npm lock file has a source other than the public registry.
+fn names_npm_source(line: &str) -> bool {
+    let source = line.trim_start().strip_prefix("\"resolved\": \"");
+    source.is_some_and(|source| !source.starts_with(PUBLIC_NPM_REGISTRY))
 }
 
-fn is_npm_lock(name: &str) -> bool {
-    name == "package-lock.json" || name.ends_with("/package-lock.json")
+/// Returns whether a line of a lock file of cargo has a source other than the public registry.
+fn names_cargo_source(line: &str) -> bool {
+    let source = line.strip_prefix("source = \"");
+    source.is_some_and(|source| source.trim_end_matches('"') != PUBLIC_REGISTRY)
 }
 
 fn is_corpus(name: &str) -> bool {

@@ -1,10 +1,10 @@
-//! Whether all ways to build share one wasmtime, and one library of the host with its embedded
+//! Checks that all ways to build share one wasmtime, and one library of the host with its embedded
 //! component.
 //!
-//! Cargo unites the features of the packages that it builds together. When `cargo build` and
-//! `cargo test` unite different ones for a crate that wasmtime depends on, wasmtime is compiled for
-//! each, and every contributor waits ten minutes and wonders why. The manifests of [`SHARED`] ask
-//! for the union; this check finds what is missing there.
+//! Cargo unifies the features of the packages that it builds together. If `cargo build` and `cargo
+//! test` unify different features of a dependency of wasmtime, cargo compiles wasmtime for each,
+//! which takes ten minutes. The manifests of [`SHARED`] request the union; this check finds missing
+//! features.
 
 use agent_pack::Workspace;
 use anyhow::{Context as _, Result, bail};
@@ -14,13 +14,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::cargo::{all_but_playground, cargo};
 use crate::process;
 
-/// The libraries that are slow to build, and the manifests that ask for the union of features.
+/// The slow libraries, and the manifests that request the union of features.
 const SHARED: [(&str, &str); 2] = [
     ("wasmtime", "host-cli/aot/Cargo.toml"),
     ("agent_host", "host-cli/host/Cargo.toml"),
 ];
 
-/// The ways to build that have to agree. The others are compared with the first.
+/// Returns the ways to build that must agree. The others are compared with the first.
 fn ways() -> [String; 6] {
     [
         "build".to_owned(),
@@ -32,7 +32,7 @@ fn ways() -> [String; 6] {
     ]
 }
 
-/// A compiled package: its name and version, for which side it is, and its features.
+/// A compiled package: its name and version, its kind, and its features.
 type Unit = (String, &'static str, String);
 
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
@@ -51,7 +51,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<()> {
             {
                 bail!(
                     "`cargo {way}` compiles {library} again, with{} instead of{}; \
-                     ask for the features of both in {manifest}",
+                     add the features of both to {manifest}",
                     list(units.difference(&usual)),
                     list(usual.difference(&units)),
                 );
@@ -61,7 +61,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// What cargo would compile. It tells so to nightly users only, but plans alike for all.
+/// Returns cargo's build plan. Only nightly cargo prints it, but the plan is the same for all.
 fn unit_graph(workspace: &Workspace, way: &str) -> Result<Value> {
     let mut command = cargo(workspace);
     command.env("RUSTC_BOOTSTRAP", "1").args(way.split(' '));
@@ -84,7 +84,7 @@ fn below(library: &str, graph: &Value) -> Result<Option<BTreeSet<Unit>>> {
     while let Some(index) = waiting.pop() {
         let unit = units
             .get(index)
-            .context("cargo planned a unit that is not there")?;
+            .context("a unit depends on an unknown unit")?;
         if reached.insert(index, describe(unit)).is_none() {
             let dependencies = unit["dependencies"].as_array().into_iter().flatten();
             let indices = dependencies.filter_map(|dependency| dependency["index"].as_u64());
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_depends_on_wasmtime_does_not_count_and_what_it_depends_on_does() {
+    fn dependencies_of_wasmtime_count_and_dependents_do_not() {
         let units = below("wasmtime", &graph(&["std"])).unwrap().unwrap();
         assert_eq!(
             list(units.iter()),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_feature_more_is_a_difference() {
+    fn an_additional_feature_is_a_difference() {
         let few = below("wasmtime", &graph(&["std"])).unwrap().unwrap();
         let more = below("wasmtime", &graph(&["default", "std"]))
             .unwrap()

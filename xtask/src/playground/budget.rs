@@ -1,7 +1,6 @@
-//! What the page may weigh: `playground/budget.json`.
+//! The size budgets of the page, from `playground/budget.json`.
 //!
-//! Each budget is for all files but those that it names: a new file counts until somebody says
-//! that it doesn't.
+//! A budget may count all files except some: then a new file counts until somebody excludes it.
 
 use agent_pack::{Workspace, read};
 use anyhow::{Context as _, Result, bail};
@@ -13,7 +12,7 @@ use super::source;
 use crate::browser::npm;
 use crate::process;
 
-/// In bytes: as it is, and compressed by `gzip -9`.
+/// A size in bytes: uncompressed, and compressed by `gzip -9`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Size {
     raw: u64,
@@ -24,21 +23,21 @@ type Sizes = BTreeMap<String, Size>;
 
 struct Budget {
     name: String,
-    /// At most, compressed.
+    /// Maximum compressed size in bytes.
     gzip: u64,
     counts: Counts,
 }
 
-/// Which files a budget is for.
+/// The files that a budget counts.
 enum Counts {
     Only(Vec<String>),
     AllBut(Vec<String>),
 }
 
-/// Prints what is in the folder `dist`, and fails when it is too much.
+/// Prints the sizes of the files in `dist`, and fails if a budget is exceeded.
 pub(super) fn check(workspace: &Workspace, dist: &Path) -> Result<()> {
     let budgets = parse_budgets(&read(&source(workspace).join("budget.json"))?)
-        .context("playground/budget.json is not as it should be")?;
+        .context("playground/budget.json is invalid")?;
     let sizes = measure(workspace, dist)?;
 
     println!("{:>9} {:>9}", "bytes", "gzip -9");
@@ -63,9 +62,9 @@ pub(super) fn check(workspace: &Workspace, dist: &Path) -> Result<()> {
 impl Budget {
     fn size(&self, sizes: &Sizes) -> Result<Size> {
         let (Counts::Only(named) | Counts::AllBut(named)) = &self.counts;
-        // A name that was forgotten here when the file was renamed.
+        // A missing name may be that of a renamed file.
         if let Some(missing) = named.iter().find(|name| !sizes.contains_key(*name)) {
-            bail!("playground/budget.json names {missing}, which is not there");
+            bail!("playground/budget.json names {missing}, which does not exist");
         }
         let counted = sizes.iter().filter(|(name, _)| match &self.counts {
             Counts::Only(names) => names.contains(name),
@@ -101,7 +100,7 @@ fn parse_budgets(json: &[u8]) -> Result<Vec<Budget>> {
         .collect()
 }
 
-/// Asks Node.js, which is there for the editor and compresses like gzip.
+/// Measures with Node.js, which is installed for the editor and compresses like gzip.
 fn measure(workspace: &Workspace, dist: &Path) -> Result<Sizes> {
     let mut node = npm::node(workspace);
     let sizes = process::output(node.arg("hooks/sizes.mjs").arg(dist))?;
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_counts_what_it_names_or_all_but_that() {
+    fn a_budget_counts_its_names_or_all_others() {
         let size = |raw, gzip| Size { raw, gzip };
         let only = size_for(r#""only": ["engine.wasm"]"#).unwrap();
         assert_eq!(only, size(500, 200));
@@ -144,16 +143,16 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_there_is_an_error() {
+    fn an_unknown_name_is_an_error() {
         let error = size_for(r#""allBut": ["worker.js"]"#).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "playground/budget.json names worker.js, which is not there"
+            "playground/budget.json names worker.js, which does not exist"
         );
     }
 
     #[test]
-    fn a_budget_that_is_no_budget_is_an_error() {
+    fn an_invalid_budget_is_an_error() {
         for json in ["", "{}", r#"{"budgets": [{"name": "all", "gzip": 1}]}"#] {
             assert!(parse_budgets(json.as_bytes()).is_err(), "{json}");
         }

@@ -9,25 +9,20 @@ use crate::{component, folder, status};
 
 const PAGE: &str = "index.html";
 
-/// Where the finished folder is.
+/// Returns the folder of the built playground.
 pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
     workspace.root().join("target/dist/playground")
 }
 
-/// Where the package for npm is.
-fn package_folder(workspace: &Workspace) -> PathBuf {
-    workspace.root().join("target/dist/js")
-}
-
-/// Builds both folders, and fails when the playground is over its budget.
+/// Builds both folders, and fails if the playground exceeds its budget.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let dist = folder(workspace);
-    // When something fails nothing old is left to be taken for new.
+    // After a failure no old files must remain.
     folder::remove(&dist)?;
-    // Trunk leaves there what an earlier version of a dependency had.
+    // Trunk leaves files of an earlier version of a dependency there.
     folder::remove(&target_dir(workspace).join("wasm-bindgen"))?;
     let site = target_dir(workspace).join("site");
-    trunk::build(workspace, &site)?;
+    trunk::run(workspace, "build", &site, &[])?;
 
     let mut files = folder::read_all(&site)?;
     let page = files.get_mut(PAGE).context("Trunk built no index.html")?;
@@ -37,7 +32,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     files.insert(offline::NAME.to_owned(), service_worker);
 
     folder::write_all(&dist, &files)?;
-    let package = package_folder(workspace);
+    let package = workspace.root().join("target/dist/js");
     folder::write_all(&package, &package::files(workspace)?)?;
     for folder in [&dist, &package] {
         status::doing("Wrote", component::relative(workspace, folder).display());

@@ -1,26 +1,26 @@
 //! The service worker, which keeps the page working without a network.
 //!
-//! `playground/static/sw.js` is a template: it lacks the list of the files, which are known only
-//! when all is built.
+//! `playground/static/sw.js` is a template without the list of files, which is known only after the
+//! build.
 
 use agent_pack::sha256;
 use anyhow::{Result, bail};
 
 use crate::folder::Files;
 
-/// What the service worker is called.
+/// The file name of the service worker.
 pub(super) const NAME: &str = "sw.js";
 
-/// The two lines of the template that are replaced.
+/// The two replaced lines of the template.
 const VERSION: &str = "const VERSION = \"\";";
 const FILES: &str = "const FILES = [];";
 
-/// Fills the template in for `files`. The version changes when any file does.
+/// Fills in the template for `files`. The version changes with any file.
 pub(super) fn service_worker(template: &[u8], files: &Files) -> Result<Vec<u8>> {
     let template = String::from_utf8_lossy(template);
     for line in [VERSION, FILES] {
         if template.matches(line).count() != 1 {
-            bail!("playground/static/{NAME} must have the line `{line}` once");
+            bail!("playground/static/{NAME} must contain the line `{line}` exactly once");
         }
     }
     let mut list = String::new();

@@ -1,4 +1,4 @@
-//! The engine as a package for npm: the module, its types, and what is written by hand.
+//! The engine as an npm package: the module, its types, and handwritten files.
 
 use agent_pack::{Workspace, read};
 use anyhow::{Context as _, Result};
@@ -8,14 +8,14 @@ use crate::folder::Files;
 
 const MANIFEST: &str = "package.json";
 
-/// What the manifest has in the sources. All packages of the workspace have one version, which is
-/// this program's too.
+/// The version line of the manifest in the sources. All packages of the workspace have this
+/// program's version.
 const NO_VERSION: &str = "\"version\": \"0.0.0\"";
 const VERSION: &str = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\"");
 
-/// The files of the package.
+/// Returns the files of the package.
 pub(super) fn files(workspace: &Workspace) -> Result<Files> {
-    let mut files = parts::modules(workspace, parts::Kind::Api)?;
+    let mut files = parts::modules(workspace, parts::API_FEATURES)?;
     files.extend(parts::written(workspace)?);
     files.remove(parts::WORKER);
     let manifest = files.remove(MANIFEST).unwrap_or_default();
@@ -31,7 +31,7 @@ fn with_version(manifest: &[u8]) -> Result<Vec<u8>> {
     let manifest = String::from_utf8_lossy(manifest);
     let (before, after) = manifest
         .split_once(NO_VERSION)
-        .with_context(|| format!("the JavaScript API's {MANIFEST} must have `{NO_VERSION}`"))?;
+        .with_context(|| format!("the JavaScript API's {MANIFEST} must contain `{NO_VERSION}`"))?;
     Ok(format!("{before}{VERSION}{after}").into_bytes())
 }
 

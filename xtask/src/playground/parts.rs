@@ -1,16 +1,16 @@
-//! What the page needs and Trunk does not build: the engine's modules, the page of plans and the
+//! The parts of the page that Trunk does not build: the engine's modules, the page of plans and the
 //! editor.
 //!
-//! There are several modules of the engine: most visitors have neither a policy nor a plan, and the
-//! evaluator of policies alone is several times as large as all else. Those for policies and for plans
-//! stand in folders within that of the first, with files of the same names. The package for npm has
-//! the first two as well, of another kind: the page does not load what only other programs call.
+//! The engine has several modules: most visitors have neither a policy nor a plan, and the
+//! evaluator of policies is several times as large as the rest. The modules for policies and plans
+//! are in subfolders, with files of the same names. The npm package contains the first two in
+//! another kind: the page does not load functions for other programs.
 //!
-//! The page of plans is a module of its own for the same reason. It stands beside the first page,
-//! and both load the same editor and the same `browser.js`.
+//! The page of plans is a separate module for the same reason. It is beside the first page, and
+//! both load the same editor and the same `browser.js`.
 //!
-//! Trunk calls this before each of its own builds, by `playground/hooks/parts.mjs`, and copies what
-//! is built.
+//! Trunk calls this before each of its builds, by `playground/hooks/parts.mjs`, and copies the
+//! result.
 
 use agent_pack::{Aim, TARGET, Toolchain, Workspace, reproducible};
 use anyhow::{Context as _, Result};
@@ -23,16 +23,16 @@ use crate::browser::{npm, tools};
 use crate::folder::{self, Files};
 use crate::process;
 
-/// The variable by which the hook knows this program.
+/// The variable that names this program to the hook.
 pub(super) const XTASK: &str = "AGENT_XTASK";
 
-/// What the hook calls, `cargo xtask playground parts`.
+/// The argument of the hook's call, `cargo xtask playground parts`.
 pub(super) const COMMAND: &str = "parts";
 
 /// The engine.
 const WORKER_PACKAGE: Package = Package {
     name: "agent-worker",
-    // Of this kind alone: cargo does not optimise as a whole what is a library for tests, too.
+    // Only this kind: cargo does not optimise a library for tests as a whole.
     arguments: &["--lib", "--crate-type", "cdylib"],
     module: "agent_worker.wasm",
 };
@@ -44,59 +44,43 @@ const PLANS_PACKAGE: Package = Package {
     module: "agent-plans.wasm",
 };
 
-/// What the engine's module is called from here on.
+/// The name of the engine's module.
 pub(super) const NAME: &str = "agent-engine";
 
-/// What the page of plans is called.
+/// The name of the page of plans.
 const PLANS_PAGE: &str = "agent-plans";
 
-/// The files around the module that are written by hand.
+/// The folder of the handwritten files around the module.
 const JS: &str = "worker/js";
 
-/// Of these, what runs the module in a worker.
+/// The handwritten file that runs the module in a worker.
 pub(super) const WORKER: &str = "worker.js";
 
-/// The feature with which the modules for other programs are built.
+/// The feature of the modules for other programs.
 pub(crate) const API: &str = "api";
 
-/// The feature with which the second module is built, and the folder it is in.
-pub(super) const POLICY: &str = "policy";
+/// The features of the modules for other programs, without and with policies.
+pub(super) const API_FEATURES: [&str; 2] = [API, "api,policy"];
 
-/// The feature with which the module for plans is built, and the folder it is in.
+/// The feature of the module with policies, and its folder.
+const POLICY: &str = "policy";
+
+/// The feature of the module for plans, and its folder.
 pub(crate) const PLANS: &str = "plans";
 
-/// A package that becomes a module.
+/// A package that is built as a module.
 struct Package {
     name: &'static str,
-    /// What cargo is told to build of it.
+    /// The arguments that select its build target.
     arguments: &'static [&'static str],
-    /// The file that it builds.
+    /// The name of the built file.
     module: &'static str,
-}
-
-/// For whom a module is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// The page.
-    Page,
-    /// Other programs, in JavaScript.
-    Api,
-}
-
-impl Kind {
-    /// The features with which it is built.
-    fn features(self, policies: bool) -> String {
-        let api = (self == Self::Api).then_some(API);
-        let policy = policies.then_some(POLICY);
-        let features: Vec<_> = api.into_iter().chain(policy).collect();
-        features.join(",")
-    }
 }
 
 pub(super) fn build(workspace: &Workspace) -> Result<()> {
     let worker = written(workspace)?.remove(WORKER);
-    let worker = worker.with_context(|| format!("there is no playground/{JS}/{WORKER}"))?;
-    let mut engine = modules(workspace, Kind::Page)?;
+    let worker = worker.with_context(|| format!("playground/{JS}/{WORKER} is missing"))?;
+    let mut engine = modules(workspace, ["", POLICY])?;
     engine.extend(within(
         PLANS,
         module(workspace, &WORKER_PACKAGE, NAME, PLANS)?,
@@ -110,24 +94,22 @@ pub(super) fn build(workspace: &Workspace) -> Result<()> {
     editor(workspace, &folder(workspace, "editor"))
 }
 
-/// Writes a part without the types, which are for those who program with it.
+/// Writes a part without the types, which only programmers need.
 fn write(workspace: &Workspace, name: &str, mut files: Files) -> Result<()> {
     files.retain(|name, _| !name.ends_with(".d.ts"));
     folder::write_all(&folder(workspace, name), &files)
 }
 
-/// Both modules as `wasm-bindgen` leaves them, with their types.
-pub(super) fn modules(workspace: &Workspace, kind: Kind) -> Result<Files> {
-    let engine = |policies: bool| {
-        let features = kind.features(policies);
-        module(workspace, &WORKER_PACKAGE, NAME, &features)
-    };
-    let mut files = engine(false)?;
-    files.extend(within(POLICY, engine(true)?));
+/// Returns the modules without and with policies from `wasm-bindgen`, with their types. Each has its
+/// features.
+pub(super) fn modules(workspace: &Workspace, features: [&str; 2]) -> Result<Files> {
+    let engine = |features| module(workspace, &WORKER_PACKAGE, NAME, features);
+    let mut files = engine(features[0])?;
+    files.extend(within(POLICY, engine(features[1])?));
     Ok(files)
 }
 
-/// Files as they stand in a folder.
+/// Returns the files with their names inside a folder.
 fn within(folder: &str, files: Files) -> Files {
     let files = files.into_iter();
     files
@@ -142,7 +124,7 @@ fn module(workspace: &Workspace, package: &Package, name: &str, features: &str) 
     reproducible(&mut cargo, workspace, &toolchain, &target_dir, Aim::Size)?;
     cargo
         .current_dir(workspace.root())
-        // Trunk hands on what the first page is told.
+        // Trunk passes on the digest of the first page.
         .envs(env::var_os(trunk::COMPONENT_DIGEST).map(|digest| (trunk::COMPONENT_DIGEST, digest)))
         .args(["rustc", "--locked", "--package", package.name])
         .args(package.arguments)
@@ -162,7 +144,7 @@ fn module(workspace: &Workspace, package: &Package, name: &str, features: &str) 
     folder::read_all(&out)
 }
 
-/// The files around the module that are written by hand.
+/// Returns the handwritten files around the module.
 pub(super) fn written(workspace: &Workspace) -> Result<Files> {
     folder::read_all(&source(workspace).join(JS))
 }

@@ -1,18 +1,18 @@
-//! The Content-Security-Policy of the page: what it may load, and from where.
+//! The Content-Security-Policy of the page, which limits its sources.
 //!
-//! In the page itself, because it is to be safe in any folder of any server. Added for release
-//! only: Trunk, when it serves, adds a script of its own to the page.
+//! The policy is in the page itself, so that it applies in any folder of any server. It is added
+//! for release only: when Trunk serves the page, it adds its own script.
 
 use anyhow::{Context as _, Result};
 
 const POLICY: [(&str, &str); 10] = [
     ("default-src", "'none'"),
-    // No script in the page, and none made of text; only WebAssembly may be compiled.
+    // No inline script and no `eval`; only WebAssembly may be compiled.
     ("script-src", "'self' 'wasm-unsafe-eval'"),
     ("style-src", "'self'"),
     // The editor draws its underlines with small pictures in its styles.
     ("img-src", "'self' data:"),
-    // The page fetches its own modules, and nothing that is typed can be sent anywhere else.
+    // The page fetches its own modules and can't send input anywhere else.
     ("connect-src", "'self'"),
     ("worker-src", "'self'"),
     ("manifest-src", "'self'"),
@@ -23,7 +23,7 @@ const POLICY: [(&str, &str); 10] = [
 
 const HEAD: &str = "<head>";
 
-/// Adds the policy to a page, before everything that it is about.
+/// Adds the policy to the beginning of a page's head.
 pub(super) fn add(page: &[u8]) -> Result<Vec<u8>> {
     let page = str::from_utf8(page).context("index.html is not UTF-8")?;
     let (before, after) = page

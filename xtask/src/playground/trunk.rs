@@ -1,4 +1,4 @@
-//! Calling Trunk, which builds the page and serves it. `playground/Trunk.toml` says how.
+//! Calls of Trunk, which builds and serves the page as `playground/Trunk.toml` configures it.
 
 use agent_pack::{Aim, Toolchain, Workspace, reproducible};
 use anyhow::{Context as _, Result};
@@ -10,28 +10,24 @@ use std::process::Command;
 use super::{parts, source, target_dir};
 use crate::{browser, component, process, status};
 
-/// What a page shows in its footer, read when it is compiled.
+/// The variable with the digest that a page shows in its footer, read at compile time.
 pub(super) const COMPONENT_DIGEST: &str = "AGENT_COMPONENT_SHA256";
 
-/// Serves the page, and builds it again whenever a source changes.
-pub(super) fn serve(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    let mut trunk = trunk(workspace, "serve", &target_dir(workspace).join("serve"))?;
-    process::run(trunk.args(arguments))
-}
-
-/// Builds the page into the folder `site`.
-pub(super) fn build(workspace: &Workspace, site: &Path) -> Result<()> {
-    process::run(&mut trunk(workspace, "build", site)?)
-}
-
-fn trunk(workspace: &Workspace, command: &str, site: &Path) -> Result<Command> {
+/// Runs a command of Trunk on the folder `site`: `build`, or `serve`, which rebuilds the page after each
+/// change of a source.
+pub(super) fn run(
+    workspace: &Workspace,
+    command: &str,
+    site: &Path,
+    arguments: &[&str],
+) -> Result<()> {
     browser::ensure(workspace)?;
     let (_, component) = component::build(workspace)?;
     let toolchain = Toolchain::find(workspace)?;
     status::doing("Building", "the playground");
 
     let mut trunk = toolchain.command(&browser::tools::program(workspace, "trunk"));
-    // It takes cargo and wasm-bindgen by their names.
+    // Trunk finds cargo and wasm-bindgen by name.
     put_in_front(&mut trunk, &browser::tools::bin(workspace))?;
     let target_dir = target_dir(workspace);
     reproducible(&mut trunk, workspace, &toolchain, &target_dir, Aim::Size)?;
@@ -39,11 +35,12 @@ fn trunk(workspace: &Workspace, command: &str, site: &Path) -> Result<Command> {
         .current_dir(source(workspace))
         .env("CARGO_TARGET_DIR", &target_dir)
         .env(COMPONENT_DIGEST, component.sha256())
-        // Not by way of cargo, which would build this program with the toolchain for wasm.
+        // Without cargo, which would build this program with the toolchain for wasm.
         .env(parts::XTASK, env::current_exe()?)
         .args([command, "--dist"])
-        .arg(site);
-    Ok(trunk)
+        .arg(site)
+        .args(arguments);
+    process::run(&mut trunk)
 }
 
 /// Puts a folder in front of the `PATH` that `command` has.

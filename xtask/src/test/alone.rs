@@ -1,7 +1,7 @@
-//! Each package by itself.
+//! Checks each package by itself.
 //!
-//! In a build of the whole workspace a package sees every feature that any other asks of a shared
-//! dependency, and one that forgot to ask compiles all the same.
+//! In a build of the whole workspace a package sees every feature that any other requests of a
+//! shared dependency. A package with a missing feature compiles there all the same.
 
 use agent_pack::Workspace;
 use anyhow::{Context as _, Result};
@@ -10,7 +10,8 @@ use serde_json::Value;
 use crate::cargo::{GUEST, cargo};
 use crate::process;
 
-/// Checks all but the guest: every build of the programs builds that one, for wasm and by itself.
+/// Checks all packages except the guest, which every build of the programs builds by itself for
+/// wasm.
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
     let metadata =
         process::output(cargo(workspace).args(["metadata", "--no-deps", "--format-version=1"]))?;

@@ -1,7 +1,6 @@
-//! What is tested in a browser.
+//! The tests in a browser.
 //!
-//! Where there is no browser these tests fail and say so: a test that is skipped looks like one
-//! that passed.
+//! Without a browser these tests fail: a skipped test looks like one that passed.
 
 use agent_pack::{Aim, TARGET, Toolchain, Workspace, reproducible, write_if_changed};
 use anyhow::{Result, bail};
@@ -13,25 +12,25 @@ use crate::browser::chromium::{self, BROWSER_VARIABLE, Chromium, DRIVER_VARIABLE
 use crate::browser::{self, npm, tools};
 use crate::{cargo, folder, playground, process};
 
-/// The package whose tests run in the browser, besides those that run here.
+/// The package whose tests run in the browser.
 const PACKAGE: &str = "agent-worker";
 
-/// The program that writes what the engine answers here, and the variable by which the tests in the
-/// browser find it when they are compiled.
+/// The program that writes the engine's answers on this machine, and the variable that names them
+/// to the tests in the browser at compile time.
 const CASES: [&str; 4] = ["--package", "agent-tests", "--example", "parity-cases"];
 const CASES_VARIABLE: &str = "AGENT_PARITY_CASES";
 
-/// For one file of tests, in seconds.
+/// The time limit of one test file, in seconds.
 const TIMEOUT: &str = "600";
 
-/// For the start of ChromeDriver, in seconds: it may have to share the machine.
+/// The time limit for the start of ChromeDriver, in seconds: it may share the machine.
 const DRIVER_TIMEOUT: &str = "60";
 
-/// Where the tests of the page find it.
+/// The variable that names the built page to its tests.
 const DIST_VARIABLE: &str = "PLAYGROUND_DIST";
 
-/// What Chromium is told: to show nothing, to ask nothing of the network or the system, and to do
-/// without its sandbox, which neither root nor a container gets. It opens our own pages only.
+/// The arguments of Chromium: no window, no own requests to network or system, and no sandbox,
+/// which is unavailable to root and in containers. It opens only our own pages.
 const FLAGS: [&str; 8] = [
     "--headless",
     "--no-sandbox",
@@ -43,8 +42,8 @@ const FLAGS: [&str; 8] = [
     "--disable-sync",
 ];
 
-/// The tests of the engine's module, compiled as it is for release: that of the page, that of the
-/// page of plans, and that of other programs.
+/// Tests the engine's modules, compiled as for release: that of the page, that of the page of
+/// plans, and that of other programs.
 pub(super) fn module(workspace: &Workspace) -> Result<()> {
     browser::ensure(workspace)?;
     let chromium = chromium::ensure()?;
@@ -76,7 +75,7 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
             .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &settings)
             .env("WASM_BINDGEN_TEST_TIMEOUT", TIMEOUT)
             .env("WASM_BINDGEN_TEST_DRIVER_TIMEOUT", DRIVER_TIMEOUT)
-            // For tests that don't say where they want to run.
+            // For tests that do not choose where they run.
             .env("WASM_BINDGEN_USE_BROWSER", "1")
             .args(["test", "--locked", "--no-fail-fast", "--tests"])
             .args(["--package", PACKAGE, "--target", TARGET])
@@ -88,21 +87,21 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The tests of the text editor by itself.
+/// Tests the text editor by itself.
 pub(super) fn editor(workspace: &Workspace) -> Result<()> {
     process::run(&mut node(workspace, "editor")?)
 }
 
-/// The tests of the whole page, as it was built for release just before.
+/// Tests the whole page, which an earlier part built for release.
 pub(super) fn page(workspace: &Workspace) -> Result<()> {
     let dist = playground::dist_folder(workspace);
     if !dist.exists() {
-        bail!("there is no playground to test: it could not be built");
+        bail!("the playground is missing because its build failed");
     }
     process::run(node(workspace, "e2e")?.env(DIST_VARIABLE, &dist))
 }
 
-/// A call of Node.js with the tests in a folder of the playground.
+/// Returns a call of Node.js with the tests in a folder of the playground.
 fn node(workspace: &Workspace, folder: &str) -> Result<Command> {
     browser::ensure(workspace)?;
     let chromium = chromium::ensure()?;
@@ -116,15 +115,15 @@ fn node(workspace: &Workspace, folder: &str) -> Result<Command> {
     Ok(node)
 }
 
-/// What the test runner asks of ChromeDriver.
+/// Returns the capabilities that the test runner requests of ChromeDriver.
 fn capabilities(chromium: &Chromium, profile: &Path) -> Value {
     let mut arguments = FLAGS.map(str::to_owned).to_vec();
     arguments.push(format!("--user-data-dir={}", profile.display()));
     json!({ "goog:chromeOptions": { "binary": chromium.browser, "args": arguments } })
 }
 
-/// The files of tests in a folder. Named one by one: versions of Node.js differ in what they make
-/// of a folder.
+/// Returns the test files of a folder. They are named one by one, because versions of Node.js treat
+/// a folder differently.
 fn test_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let is_test = |name: &String| name.ends_with(".test.js") || name.ends_with(".test.mjs");
     let names = folder::read_all(folder)?.into_keys().filter(is_test);
@@ -143,7 +142,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn tests_are_known_by_their_names_and_none_are_an_error() {
+    fn test_files_are_found_by_name_and_must_exist() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("server.mjs"), "").unwrap();
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_browser_starts_with_a_profile_of_its_own() {
+    fn the_browser_starts_with_its_own_profile() {
         let chromium = Chromium {
             browser: "/somewhere/chromium".into(),
             driver: "/somewhere/chromedriver".into(),

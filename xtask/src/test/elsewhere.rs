@@ -1,4 +1,4 @@
-//! The component, built a second time in another folder: the same bytes, or the digest that we
+//! Builds the component a second time in another folder. Without the same bytes, the digest that we
 //! publish means nothing.
 
 use agent_pack::{Workspace, World, pack};
@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use crate::{folder, setup};
 
-/// What is no source: cargo's output, what set-up provides, and the history.
+/// The folders without sources: cargo's output, the tools of the set-up, and the history.
 const LEFT_OUT: [&str; 4] = [".git", ".tools", "node_modules", "target"];
 
 pub(super) fn check(workspace: &Workspace) -> Result<()> {
@@ -18,7 +18,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<()> {
         World::Engine,
     )?;
 
-    // Kept for the next time: nothing is built again when nothing has changed.
+    // Kept for the next run, which then builds only changed sources.
     let place = workspace.elsewhere();
     let elsewhere = Workspace::at(place.join("agent"));
     let sources = folder::read_all_but(workspace.root(), &LEFT_OUT)?;

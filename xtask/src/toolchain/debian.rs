@@ -1,4 +1,4 @@
-//! Debian's rustc, with a standard library that is built here from Debian's sources.
+//! Debian's rustc, with a standard library built here from Debian's sources.
 //!
 //! For machines whose rustup can't download. The library is built once into a private sysroot,
 //! which looks to cargo like any other toolchain:
@@ -31,7 +31,7 @@ const RUSTC: &str = "/usr/bin/rustc";
 const LLD: &str = "/usr/lib/llvm-22/bin/lld";
 const RUSTLIB: &str = "/usr/lib/rustlib";
 
-/// To be raised when the sysroot is built in another way: then all are built again.
+/// The version of the recipe. Raising it rebuilds every sysroot.
 const RECIPE: u32 = 1;
 
 /// Finds the sysroot, or installs what is missing and builds it.
@@ -43,7 +43,7 @@ pub(super) fn provide(workspace: &Workspace) -> Result<Toolchain> {
     let sysroot = workspace.tools().join("wasm-sysroot");
     let held = fs::read_to_string(sysroot.join("stamp")).unwrap_or_default();
     if held != stamp {
-        // Beside and then renamed: an interrupted build leaves nothing that looks finished.
+        // Built beside its place and renamed, so that an interrupted build does not look finished.
         let unfinished = workspace.tools().join("wasm-sysroot.unfinished");
         folder::remove(&unfinished)?;
         build(&unfinished, &super::host(RUSTC)?)
@@ -51,8 +51,8 @@ pub(super) fn provide(workspace: &Workspace) -> Result<Toolchain> {
         fs::write(unfinished.join("stamp"), &stamp)?;
         folder::remove(&sysroot)?;
         fs::rename(&unfinished, &sysroot)?;
-        // What was compiled with the library before does not fit the new one. Cargo looks at the
-        // compiler only, and would not notice.
+        // Code compiled with the old library does not fit the new one. Cargo checks the compiler
+        // only and would not notice.
         folder::remove(&workspace.component_target_dir())?;
         folder::remove(&workspace.elsewhere())?;
     }
@@ -96,7 +96,7 @@ fn build(sysroot: &Path, host: &str) -> Result<()> {
     Ok(())
 }
 
-/// Builds the library by way of an empty crate, and returns its files.
+/// Builds the library through an empty crate and returns its files.
 fn build_libraries(folder: &Path) -> Result<Vec<PathBuf>> {
     fs::create_dir_all(folder.join("src"))?;
     fs::write(folder.join("src/lib.rs"), "#![no_std]\n")?;
@@ -106,17 +106,17 @@ fn build_libraries(folder: &Path) -> Result<Vec<PathBuf>> {
     )?;
 
     let flags = [
-        // Its name is in the panic messages of what the library depends on.
+        // The panic messages of the library's dependencies contain its path.
         format!("--remap-path-prefix={}=/cargo", cargo_home()?),
-        // Without it the component could not be optimised as a whole, with the library in it.
+        // Lets the component be optimised as a whole with the library.
         "-Cembed-bitcode=yes".to_owned(),
     ];
     let mut cargo = Command::new(CARGO);
     scrub(&mut cargo)
         .current_dir(folder)
         .env("RUSTC", RUSTC)
-        // `-Z` is for nightly compilers; the library and the compiler are of one version here,
-        // which is all that it wants. What uses the sysroot needs no such leave.
+        // `-Z` is for nightly compilers. It is safe here because the library and the compiler have
+        // one version. Users of the sysroot do not need it.
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))
         .args(["build", "--release", "--target", TARGET])
@@ -141,8 +141,8 @@ fn cargo_home() -> Result<String> {
     home.context("neither CARGO_HOME nor HOME is set")
 }
 
-/// A script and not a link: rustc finds its sysroot by where its own libraries are. It finds the
-/// folder by its own name, so that the source tree can be moved.
+/// Returns the script of a wrapper. A link would not do, because rustc finds its sysroot by its own
+/// libraries. The script finds the folder by its own path, so that the source tree can move.
 fn wrapper(program: &str) -> String {
     format!(
         "#!/bin/sh\n\

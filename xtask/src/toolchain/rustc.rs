@@ -1,4 +1,4 @@
-//! The rustc at hand, which may have the target already.
+//! The installed rustc, which may already have the target.
 
 use agent_pack::{Source, TARGET, Toolchain};
 use anyhow::{Result, bail};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use crate::process;
 
-/// The toolchain that builds everything else, if it has the target.
+/// Returns the toolchain that builds everything else, if it has the target.
 pub(super) fn find() -> Result<Toolchain> {
     describe(Source::Rustc)
 }
@@ -17,8 +17,7 @@ pub(super) fn find() -> Result<Toolchain> {
 pub(super) fn describe(source: Source) -> Result<Toolchain> {
     let sysroot = process::output(rustc().args(["--print", "sysroot"]))?;
     let bin = Path::new(sysroot.trim_end()).join("bin");
-    // By its own path and not as `rustc`: under rustup that is a proxy, which would choose a
-    // toolchain anew each time it is called.
+    // By its own path: under rustup `rustc` is a proxy, which chooses a toolchain at each call.
     let toolchain = Toolchain::describe(source, cargo_of(&bin), bin)?;
     if !has_target(&mut toolchain.rustc()) {
         bail!("{} has no standard library for it", toolchain.version);
@@ -26,8 +25,8 @@ pub(super) fn describe(source: Source) -> Result<Toolchain> {
     Ok(toolchain)
 }
 
-/// Whether a rustc has the standard library for the target. Knowing the target is not enough: all
-/// of them do.
+/// Returns whether a rustc has the standard library for the target. Every rustc knows the target
+/// itself.
 pub(super) fn has_target(rustc: &mut Command) -> bool {
     rustc
         .args(["--print", "target-libdir", "--target", TARGET])
@@ -56,7 +55,7 @@ fn rustc() -> Command {
     Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
 }
 
-/// The cargo beside a rustc, or else the one that runs this program.
+/// Returns the cargo beside a rustc, or else the one that runs this program.
 fn cargo_of(bin: &Path) -> PathBuf {
     let beside = bin.join(format!("cargo{}", env::consts::EXE_SUFFIX));
     if beside.exists() {
@@ -71,7 +70,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_folder_has_the_target_when_it_has_its_core_library() {
+    fn a_core_library_marks_the_target() {
         let folder = tempfile::tempdir().unwrap();
         assert!(!has_core(&folder.path().join("missing")));
         assert!(!has_core(folder.path()));

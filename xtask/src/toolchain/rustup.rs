@@ -1,4 +1,4 @@
-//! rustup, which can add the target where it can download.
+//! rustup, which downloads the target.
 
 use agent_pack::{Source, TARGET, Toolchain};
 use anyhow::Result;
@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::rustc;
 use crate::{process, status};
 
-/// A download of 20 MB. Where the network is cut off, rustup would try again for very long.
+/// The time limit for a download of 20 MB. Without a network rustup retries for very long.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Adds the target to the rustc at hand.
+/// Adds the target to the installed rustc.
 pub(super) fn add() -> Result<Toolchain> {
     status::doing(
         "Adding",

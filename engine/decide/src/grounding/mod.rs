@@ -1,31 +1,29 @@
-//! Whether a summary says what a payload says \[1\]: every claim with evidence, character for
-//! character, and for each that has none what its author may have meant.
+//! The decision on a summary of a payload \[1\]: every claim needs verbatim evidence. A claim without
+//! evidence gets the nearest text that would be.
 
-mod fold;
+mod cross_leaf;
+mod evidence_match;
 mod nearest;
+mod normalize;
 mod quote;
-mod seam;
-mod sought;
+mod search;
 
 use agent_lower::ITEM_LIMIT;
-use agent_model::{Claim, LeafNumber, Payload, Summary};
+use agent_model::{Claim, Payload, Summary};
 use agent_text::Place;
-use fold::Folder;
-use nearest::NearMiss;
-use sought::{Sought, sought};
-use std::ops::Range;
+use evidence_match::{EvidenceMatch, matches};
+use normalize::Normalizer;
+use search::Search;
 
-pub use fold::Difference;
-pub use nearest::{PIECE, WORK};
-
-/// How many code points a part of a text has at least to be evidence, white space at its ends not
-/// counted.
-pub const EVIDENCE_MIN: usize = 8;
+pub use nearest::PIECE;
+pub use normalize::Difference;
+pub use quote::{EVIDENCE_MIN, Quote};
+pub use search::WORK;
 
 /// The answer to a summary.
 #[derive(Debug, Clone)]
 pub struct Grounding<'i> {
-    /// What was summed up.
+    /// The summarised payload.
     pub payload: &'i Payload,
     /// The summary.
     pub summary: &'i Summary,
@@ -38,52 +36,43 @@ pub struct Grounding<'i> {
 pub enum Verdict {
     /// The evidence is in the payload.
     Grounded {
-        /// Where it is first, in document order.
+        /// The first match, in document order.
         first: Quote,
-        /// How often it is there, counted from the front without overlaps.
+        /// The number of matches, from the front without overlaps.
         count: usize,
     },
-    /// It is not.
+    /// The evidence is not in the payload.
     Ungrounded {
-        /// Why not.
+        /// The reason.
         reason: Reason,
-        /// What would be evidence and is most like it. None if nothing is like it, if that is
-        /// more than anybody reads, or if to look for it would have been more than [`WORK`].
+        /// The most similar text that would be evidence. There is none if no text is similar, if it
+        /// is too long to read, or if the search exceeds [`WORK`].
         nearest: Option<Quote>,
     },
 }
 
-/// A part of a leaf.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quote {
-    /// The leaf.
-    pub leaf: LeafNumber,
-    /// The bytes of its text.
-    pub part: Range<usize>,
-}
-
-/// Why evidence is none.
+/// A reason to refuse evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// It is no whole leaf, and has fewer code points than [`EVIDENCE_MIN`].
+    /// The evidence is not a whole leaf, and has fewer code points than [`EVIDENCE_MIN`].
     TooShort {
-        /// How many it has, without white space at its ends.
+        /// Its number of code points, without white space at its ends.
         code_points: usize,
     },
-    /// It is a part of a number or of a boolean.
+    /// The evidence is a part of a number or of a boolean.
     PartOfValue,
-    /// It is the name of a member, here.
+    /// The evidence is the name of the member at this place.
     Name(Place),
-    /// It begins with the end of one leaf and goes on with the beginning of another.
+    /// The evidence joins the end of one leaf with the beginning of another.
     AcrossLeaves([Quote; 2]),
-    /// It would be there if these did not count; there is at least one.
+    /// The payload contains the evidence with these differences, of which there is at least one.
     Altered(Vec<Difference>),
-    /// It is not there.
+    /// The payload does not contain the evidence.
     Absent,
 }
 
 impl Reason {
-    /// The stable name.
+    /// Returns the stable name.
     pub fn name(&self) -> &'static str {
         match self {
             Self::TooShort { .. } => "too-short",
@@ -97,116 +86,84 @@ impl Reason {
 }
 
 impl Grounding<'_> {
-    /// Whether every item has its evidence.
+    /// Returns whether every item is grounded.
     pub fn grounded(&self) -> bool {
         self.failed() == 0
     }
 
-    /// How many items have none.
+    /// Returns the number of items that are not grounded.
     pub fn failed(&self) -> usize {
         let failed = |verdict: &&Verdict| matches!(verdict, Verdict::Ungrounded { .. });
         self.verdicts.iter().filter(failed).count()
     }
 
-    /// The items and the answer to each.
+    /// Returns each item with its verdict.
     pub fn items(&self) -> impl Iterator<Item = (&Claim, &Verdict)> {
         self.summary.items.as_slice().iter().zip(&self.verdicts)
     }
 }
 
-/// Decide on a summary.
+/// Decides on a summary.
 ///
 /// Time is linear in the sizes of both for each item, of which there are at most [`ITEM_LIMIT`];
-/// what is looked for besides ends with [`WORK`].
+/// the search for the nearest text ends with [`WORK`].
 pub fn ground<'i>(summary: &'i Summary, payload: &'i Payload) -> Grounding<'i> {
     let items = summary.items.as_slice();
     debug_assert!(items.len() <= ITEM_LIMIT);
     let mut search = Search {
         payload,
-        folder: Folder::default(),
+        normalizer: Normalizer::default(),
         work: WORK,
     };
-    let sought = sought(items, payload);
-    let verdicts = sought.into_iter().map(|it| search.verdict(it));
+    let matches = matches(items, payload).into_iter();
     Grounding {
         payload,
         summary,
-        verdicts: verdicts.collect(),
+        verdicts: matches.map(|it| verdict(&mut search, it)).collect(),
     }
 }
 
-/// Looks for evidence in a payload.
-struct Search<'p> {
-    payload: &'p Payload,
-    folder: Folder,
-    /// How much may still be done besides looking for evidence as it is.
-    work: usize,
-}
-
-impl Search<'_> {
-    fn verdict(&mut self, sought: Sought<'_>) -> Verdict {
-        let count = sought.count;
-        match sought.first {
-            Some(first) => Verdict::Grounded { first, count },
-            None => self.ungrounded(sought),
-        }
+fn verdict(search: &mut Search<'_>, found: EvidenceMatch<'_>) -> Verdict {
+    if let Some(first) = found.first {
+        let count = found.count;
+        return Verdict::Grounded { first, count };
     }
-
-    /// Why evidence is none.
-    fn ungrounded(&mut self, sought: Sought<'_>) -> Verdict {
-        let evidence = sought.evidence;
-        let too_short = (!sought.is_long()).then_some(Reason::TooShort {
-            code_points: sought.code_points,
-        });
-        if let Some(quote) = sought.partial {
-            return Verdict::Ungrounded {
-                reason: too_short.unwrap_or(Reason::PartOfValue),
-                nearest: self.sufficient(quote, true),
-            };
-        }
-        if too_short.is_none()
-            && let Some([left, right]) = self.across(evidence)
-        {
-            let longer = match right.part.len() > left.part.len() {
-                true => right.clone(),
-                false => left.clone(),
-            };
-            return Verdict::Ungrounded {
-                reason: Reason::AcrossLeaves([left, right]),
-                nearest: self.sufficient(longer, true),
-            };
-        }
-        let near = self.nearest(evidence);
-        let of_name = || self.payload.place_of_name(evidence).map(Reason::Name);
-        let reason = too_short
-            .or_else(of_name)
-            .or_else(|| altered(near.as_ref()?))
-            .unwrap_or(Reason::Absent);
-        // What is the same but for a few marks begins and ends where the evidence does.
-        let whole_words = !matches!(reason, Reason::Altered(_));
-        Verdict::Ungrounded {
-            reason,
-            nearest: near.and_then(|near| self.sufficient(near.quote, whole_words)),
-        }
+    let evidence = found.evidence;
+    let too_short = (!found.is_long()).then_some(Reason::TooShort {
+        code_points: found.code_points,
+    });
+    if let Some(quote) = found.partial {
+        return Verdict::Ungrounded {
+            reason: too_short.unwrap_or(Reason::PartOfValue),
+            nearest: search.sufficient(quote, true),
+        };
     }
-
-    /// As much more of a leaf as makes it evidence.
-    fn sufficient(&self, quote: Quote, whole_words: bool) -> Option<Quote> {
-        quote::sufficient(self.payload.leaf(quote.leaf), quote.part, whole_words)
+    if too_short.is_none()
+        && let Some([left, right]) = search.across(evidence)
+    {
+        let longer = match right.part.len() > left.part.len() {
+            true => right.clone(),
+            false => left.clone(),
+        };
+        return Verdict::Ungrounded {
+            reason: Reason::AcrossLeaves([left, right]),
+            nearest: search.sufficient(longer, true),
+        };
     }
-
-    /// Do so much more, unless it would be too much.
-    fn afford(&mut self, work: usize) -> bool {
-        let left = self.work.checked_sub(work);
-        if let Some(left) = left {
-            self.work = left;
-        }
-        left.is_some()
+    let near = search.nearest(evidence);
+    let of_name = || search.payload.place_of_name(evidence).map(Reason::Name);
+    let altered = || {
+        let differences = near.as_ref()?.differences.clone();
+        (!differences.is_empty()).then_some(Reason::Altered(differences))
+    };
+    let reason = too_short
+        .or_else(of_name)
+        .or_else(altered)
+        .unwrap_or(Reason::Absent);
+    // Altered evidence begins and ends with the match.
+    let whole_words = !matches!(reason, Reason::Altered(_));
+    Verdict::Ungrounded {
+        reason,
+        nearest: near.and_then(|near| search.sufficient(near.quote, whole_words)),
     }
-}
-
-/// That only what does not look or mean different keeps evidence from being there.
-fn altered(near: &NearMiss) -> Option<Reason> {
-    let differences = &near.differences;
-    (!differences.is_empty()).then(|| Reason::Altered(differences.clone()))
 }

@@ -1,59 +1,52 @@
-//! The text of a payload that is most like evidence that is not there.
+//! The text of a payload that is most similar to evidence that is absent.
 //!
-//! First the windows are found that have the most groups of characters in common with the
-//! evidence, in one pass; then each of the best is aligned with it. Both look at texts without
-//! what a reader may not see.
+//! One pass finds the windows with the most groups of characters in common with the evidence; then
+//! the best are aligned with it. Both compare normalized texts.
 
-use super::fold::differences;
-use super::{Difference, Quote, Search};
+use super::normalize::{Difference, differences};
+use super::quote::Quote;
+use super::search::Search;
 use agent_model::LeafNumber;
 use agent_text::sort::sort_by_key;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Evidence of more bytes than this is long: of it a piece of that size around the place where it
-/// stops being verbatim is looked for.
+/// Maximum bytes of evidence to search as a whole. Of longer evidence, a piece of this size around the
+/// end of its longest verbatim beginning is searched.
 pub const PIECE: usize = 1_024;
 
-/// How much is done to find what is nearest to all evidence of a summary: about as many steps as
-/// a few seconds have, and the same everywhere. A step is a byte that is looked at, eight bytes that
-/// are compared, or a cell of an alignment.
-pub const WORK: usize = 1 << 27;
-
-/// How many characters stand in a group: few enough to find a number that has other marks between
-/// its thousands.
+/// Number of characters in a group: few enough to find a number with other separators of thousands.
 const GROUP: usize = 3;
 
-/// How many windows are aligned.
+/// Maximum number of windows to align.
 const WINDOWS: usize = 8;
 
-/// How many bits a group is known by.
+/// Number of bits in the hash of a group.
 const BITS: u32 = 14;
 
-/// A text is near if no more than one of so many characters is another one.
+/// A text is near if at most one in this many characters differs.
 const ALIKE: usize = 2;
 
-/// Something like the evidence.
+/// A text similar to the evidence.
 pub(super) struct NearMiss {
     pub(super) quote: Quote,
-    /// What keeps it and the whole evidence from being the same; nothing if that is more than what
-    /// a reader may not see.
+    /// The differences from the whole evidence; none if it differs in anything else.
     pub(super) differences: Vec<Difference>,
 }
 
-/// What was aligned with the evidence, ordered by how near it is: what stands first in the payload
-/// counts only where nothing else does, because members of objects have no order.
+/// An aligned text, ordered by its distance from the evidence. The place in the payload only breaks
+/// ties, because members of objects have no order.
 type Aligned = (usize, usize, Vec<Difference>, (LeafNumber, usize, usize));
 
 impl Search<'_> {
-    /// What is most like some evidence. None if nothing is, or if it would be too much work.
+    /// Finds the text most similar to some evidence, if any and if the work is affordable.
     pub(super) fn nearest(&mut self, evidence: &str) -> Option<NearMiss> {
         let piece = match evidence.len() > PIECE {
             true => self.piece(evidence)?,
             false => evidence,
         };
         let mut characters = Vec::new();
-        self.folder.fold(piece, |c, _| characters.push(c));
+        self.normalizer.normalize(piece, |c, _| characters.push(c));
         if characters.is_empty() {
             return None;
         }
@@ -85,9 +78,9 @@ impl Search<'_> {
         })
     }
 
-    /// The piece of long evidence in which it stops being verbatim.
+    /// Returns the piece of long evidence in which the verbatim beginning ends.
     fn piece<'e>(&mut self, evidence: &'e str) -> Option<&'e str> {
-        // If a beginning is there, every shorter one is.
+        // If the payload contains a beginning, it contains every shorter one.
         let (mut there, mut absent) = (0, evidence.len());
         while absent - there > 1 {
             if !self.afford(self.payload.bytes() / 8 + self.payload.count()) {
@@ -109,8 +102,8 @@ impl Search<'_> {
         Some(&evidence[start..end])
     }
 
-    /// The windows with the most groups of these characters, in document order. None if it would be
-    /// too much work.
+    /// Finds the windows with the most groups of these characters, in document order, if the work is
+    /// affordable.
     fn windows(&mut self, characters: &[char]) -> Option<Vec<Window>> {
         let group = GROUP.min(characters.len());
         let mut groups = Groups::of(characters, group);
@@ -120,15 +113,15 @@ impl Search<'_> {
         }
         let mut best = Best::default();
         let mut looked_at = 0_usize;
-        // The groups in the window, and where each starts.
+        // The groups in the window, and the start of each.
         let mut window: VecDeque<(u16, usize)> = VecDeque::with_capacity(size + 1);
         for leaf in self.payload.leaves() {
             let mut hash = Hash::new(group);
-            // Where the last characters start, as many as stand in a group.
+            // The starts of the last characters, as many as a group has.
             let mut starts = [0; GROUP];
             let mut count = 0;
             let mut peak = None;
-            self.folder.fold(leaf.text(), |c, part| {
+            self.normalizer.normalize(leaf.text(), |c, part| {
                 hash.push(c);
                 starts[count % group] = part.start;
                 count += 1;
@@ -155,7 +148,7 @@ impl Search<'_> {
             window.drain(..).for_each(|(group, _)| groups.leave(group));
             best.keep(peak);
         }
-        // One character may look like many.
+        // A character may normalize to several.
         let more = looked_at.saturating_sub(self.payload.bytes());
         self.work = self.work.saturating_sub(more);
         let mut windows = best.windows;
@@ -163,8 +156,8 @@ impl Search<'_> {
         Some(windows)
     }
 
-    /// The part of a window that is most like these characters, which are those of so many bytes,
-    /// and how many of them would have to be changed.
+    /// Aligns a window with characters that take this many `bytes` in the evidence. Returns the number
+    /// of changed characters and the aligned part.
     fn align(
         &mut self,
         characters: &[char],
@@ -174,18 +167,18 @@ impl Search<'_> {
         let text = self.payload.leaf(window.leaf).text();
         let start = text.floor_char_boundary(window.part.start.saturating_sub(bytes));
         let end = text.ceil_char_boundary(window.part.end.saturating_add(bytes).min(text.len()));
-        // Nobody reads it if most of it is white space.
+        // A part that is mostly white space is no useful quote.
         if end - start > 16 * bytes.max(GROUP) || !self.afford(end - start) {
             return None;
         }
         let mut there = Vec::new();
-        self.folder
-            .fold(&text[start..end], |c, part| there.push((c, part)));
+        self.normalizer
+            .normalize(&text[start..end], |c, part| there.push((c, part)));
         if !self.afford(characters.len() * there.len()) {
             return None;
         }
-        // In each row the cost of the characters so far against what ends at a place, and where
-        // that starts: against what follows nothing it costs nothing to begin anywhere.
+        // A row holds, for each end, the cost of the characters so far and the start of the cheapest
+        // part. A part may start anywhere at no cost.
         let mut row: Vec<(usize, usize)> = (0..=there.len()).map(|at| (0, at)).collect();
         for (number, c) in characters.iter().enumerate() {
             let mut before = std::mem::replace(&mut row[0], (number + 1, 0));
@@ -210,21 +203,21 @@ impl Search<'_> {
     }
 }
 
-/// A part of a leaf, and how many groups it has in common with evidence.
+/// A part of a leaf, and its number of groups in common with the evidence.
 struct Window {
     leaf: LeafNumber,
     part: Range<usize>,
     score: usize,
 }
 
-/// The best windows so far, of which no two that follow each other overlap.
+/// The best windows so far; consecutive ones don't overlap.
 #[derive(Default)]
 struct Best {
     windows: Vec<Window>,
 }
 
 impl Best {
-    /// Take the next window of a leaf. Of those that overlap only the peak is kept.
+    /// Takes the next window of a leaf. Of overlapping ones only the peak is kept.
     fn take(&mut self, peak: &mut Option<Window>, window: Window) {
         match peak {
             Some(known) if window.part.start < known.part.end => {
@@ -237,14 +230,12 @@ impl Best {
     }
 
     fn keep(&mut self, window: Option<Window>) {
-        let Some(window) = window else {
-            return;
-        };
+        let Some(window) = window else { return };
         if self.windows.len() < WINDOWS {
             self.windows.push(window);
             return;
         }
-        // Of equal ones the later one gives way.
+        // The later one of equal windows is replaced.
         let worst = self.windows.iter().enumerate().rev();
         let worst = worst.min_by_key(|(_, known)| known.score);
         if let Some((place, known)) = worst
@@ -256,59 +247,59 @@ impl Best {
     }
 }
 
-/// How often each group of evidence is in it, and in a window.
+/// The frequency of each group in the evidence and in a window.
 struct Groups {
-    asked: Vec<u16>,
-    there: Vec<u16>,
-    /// How many groups of the evidence are in the window.
+    in_evidence: Vec<u16>,
+    in_window: Vec<u16>,
+    /// The number of groups of the evidence in the window.
     score: usize,
 }
 
 impl Groups {
     fn of(characters: &[char], group: usize) -> Self {
-        let mut asked = vec![0; 1 << BITS];
+        let mut in_evidence = vec![0; 1 << BITS];
         let mut hash = Hash::new(group);
         for (number, c) in characters.iter().enumerate() {
             hash.push(*c);
             if number + 1 >= group {
-                asked[usize::from(hash.number())] += 1;
+                in_evidence[usize::from(hash.number())] += 1;
             }
         }
         Self {
-            there: vec![0; asked.len()],
-            asked,
+            in_window: vec![0; in_evidence.len()],
+            in_evidence,
             score: 0,
         }
     }
 
-    /// Whether the group is one of the evidence.
+    /// Adds a group to the window. Returns whether it is a group of the evidence.
     fn enter(&mut self, group: u16) -> bool {
         let group = usize::from(group);
-        let asked = self.asked[group];
-        if asked > 0 {
-            self.score += usize::from(self.there[group] < asked);
-            self.there[group] += 1;
+        let wanted = self.in_evidence[group];
+        if wanted > 0 {
+            self.score += usize::from(self.in_window[group] < wanted);
+            self.in_window[group] += 1;
         }
-        asked > 0
+        wanted > 0
     }
 
     fn leave(&mut self, group: u16) {
         let group = usize::from(group);
-        if self.asked[group] > 0 {
-            self.there[group] -= 1;
-            self.score -= usize::from(self.there[group] < self.asked[group]);
+        if self.in_evidence[group] > 0 {
+            self.in_window[group] -= 1;
+            self.score -= usize::from(self.in_window[group] < self.in_evidence[group]);
         }
     }
 }
 
-/// The number of the last few characters.
+/// The rolling hash of a group.
 struct Hash {
     characters: u64,
     mask: u64,
 }
 
 impl Hash {
-    /// Of so many characters, at most [`GROUP`].
+    /// Returns the hash of this many characters, at most [`GROUP`].
     fn new(group: usize) -> Self {
         Self {
             characters: 0,
@@ -317,14 +308,13 @@ impl Hash {
     }
 
     fn push(&mut self, c: char) {
-        // Characters of the higher planes with the same lower bits are taken for each other, which
-        // the alignment sets right.
+        // Characters of higher planes with the same lower bits collide; the alignment corrects that.
         let c = u64::from(u32::from(c) & 0xffff);
         self.characters = (self.characters << 16 | c) & self.mask;
     }
 
     fn number(&self) -> u16 {
-        // By the golden ratio, whose products spread over the highest bits.
+        // Multiples of the golden ratio spread over the highest bits.
         let spread = self.characters.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (spread >> (64 - BITS)) as u16
     }

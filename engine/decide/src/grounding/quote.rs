@@ -1,18 +1,29 @@
 //! Parts of leaves that are evidence.
 
-use super::{EVIDENCE_MIN, Quote};
-use agent_model::LeafView;
+use agent_model::{LeafNumber, LeafView};
 use std::ops::Range;
 
-/// A word with more characters than this is cut: not everything that has no spaces in it is a word.
+/// Minimum number of code points of evidence that is a part of a text, without white space at its
+/// ends.
+pub const EVIDENCE_MIN: usize = 8;
+
+/// Maximum number of characters of a word; a longer run of letters is cut.
 const WORD: usize = 24;
 
-/// Nobody reads more of what may have been meant than so many bytes.
+/// Maximum bytes of suggested evidence.
 const QUOTE: usize = 4_096;
 
-/// A part of a leaf with the halves of words at its ends made whole, if they are to be, and with as
-/// many more words as make it evidence; of a number the whole. None if that is more than anybody
-/// reads.
+/// A part of a leaf.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quote {
+    /// The leaf.
+    pub leaf: LeafNumber,
+    /// The bytes of its text.
+    pub part: Range<usize>,
+}
+
+/// Extends a part of a leaf with more words until it is evidence, and with `whole_words` to the ends
+/// of its words. A number is taken as a whole. Returns `None` above [`QUOTE`] bytes.
 pub(super) fn sufficient(
     leaf: LeafView<'_>,
     part: Range<usize>,
@@ -30,7 +41,7 @@ pub(super) fn sufficient(
     })
 }
 
-/// How many bytes of a word there are from the beginning of some characters on, if it is a word.
+/// Returns the bytes of the word at the beginning of some characters, or 0 if it is too long.
 fn word(characters: impl Iterator<Item = char>) -> usize {
     let word = characters.take_while(|c| c.is_alphanumeric());
     let (count, bytes) = word.take(WORD + 1).fold((0, 0), |(count, bytes), c| {
@@ -41,16 +52,14 @@ fn word(characters: impl Iterator<Item = char>) -> usize {
 
 fn snapped(text: &str, part: Range<usize>) -> Range<usize> {
     let inner = &text[part.clone()];
-    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let before = match is_word(inner.chars().next()) {
-        true => word(text[..part.start].chars().rev()),
-        false => 0,
-    };
-    let behind = match is_word(inner.chars().next_back()) {
-        true => word(text[part.end..].chars()),
-        false => 0,
-    };
-    part.start - before..part.end + behind
+    let (mut start, mut end) = (part.start, part.end);
+    if inner.starts_with(char::is_alphanumeric) {
+        start -= word(text[..start].chars().rev());
+    }
+    if inner.ends_with(char::is_alphanumeric) {
+        end += word(text[end..].chars());
+    }
+    start..end
 }
 
 fn grown(text: &str, mut part: Range<usize>) -> Range<usize> {

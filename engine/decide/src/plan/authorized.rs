@@ -1,196 +1,129 @@
-//! What may run, and what is decided while it does \[3, 4.2\].
+//! The authorized plan, and the decisions of its run \[3, 4.2\].
 
 use super::destination::{DestinationDenial, authorize_destination};
 use super::input::{InputConsumer, InputDenial, denials};
+use super::policy::PlanPolicy;
 use super::schemas::{Applicable, Side};
-use super::{PlanContext, PlanPolicy};
+use super::server::{ServerUse, ToolSchemas};
 use agent_json_schema::{Budget, Json, JsonText, OverBudget, Refused, Violation, with_schema};
 use agent_lower::{Validated, rule};
 use agent_model::{Binding, Input, Lock, Plan, PlanStep, ToolPool};
 use core::net::IpAddr;
 use std::sync::Arc;
 
-/// The tool of an MCP server that a step calls, as it was locked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerUse {
-    /// The server's id.
-    pub id: String,
-    /// The server's version.
-    pub version: String,
-    /// Where it is reached.
-    pub endpoint: String,
-    /// The tool's name.
-    pub tool: String,
-    /// The integrity of the server's entry in the index.
-    pub integrity: String,
-    /// The digest of the tool's definition.
-    pub definition: String,
-    /// Whether a human has to approve of the call.
-    pub needs_approval: bool,
-}
-
-/// The schemas that the tool of an MCP server has itself, as JSON.
+/// An authorized step.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ToolSchemas {
-    /// Whether the tool is listed: one without an input schema can't be called.
-    pub(super) listed: bool,
-    pub(super) input: Option<String>,
-    pub(super) output: Option<String>,
-}
-
-/// A step that may run.
-#[derive(Debug, Clone)]
 pub struct AuthorizedStep {
     /// The place of its binding in the pool.
-    binding: usize,
-    server: Option<Arc<ServerUse>>,
+    pub(super) binding: usize,
+    pub(super) server: Option<Arc<ServerUse>>,
     pub(super) schemas: Arc<ToolSchemas>,
 }
 
 impl AuthorizedStep {
-    pub(super) fn new(
-        binding: usize,
-        server: Option<Arc<ServerUse>>,
-        schemas: Arc<ToolSchemas>,
-    ) -> Self {
-        Self {
-            binding,
-            server,
-            schemas,
-        }
-    }
-
-    /// The tool of an MCP server that it calls, if it does.
+    /// Returns the tool of an MCP server that the step calls, if any.
     pub fn server(&self) -> Option<&ServerUse> {
         self.server.as_deref()
     }
 
-    pub(super) fn server_use(&self) -> Option<&Arc<ServerUse>> {
-        self.server.as_ref()
-    }
-
-    /// Whether a human has to approve of it first.
+    /// Returns whether a human must approve the step.
     pub fn needs_approval(&self) -> bool {
         self.server.as_ref().is_some_and(|it| it.needs_approval)
     }
 }
 
-/// What it was decided against that is not among the rules.
+/// The documents, besides plan and policy, that a plan was decided against.
 #[derive(Debug, Clone, Default)]
-pub struct Decided {
+pub struct PlanBasis {
     /// The lock.
     pub lock: Option<Lock>,
     /// The digest of the request.
     pub request: Option<String>,
 }
 
-impl Decided {
-    pub(super) fn of(context: PlanContext<'_>) -> Self {
-        let request = context.request.and_then(|request| request.value.as_ref());
-        Self {
-            lock: context.lock.cloned(),
-            request: request.map(|request| request.digest.clone()),
-        }
-    }
-}
-
-/// A plan that may run. There is no other way to one than [`authorize_plan`](super::authorize_plan).
+/// An authorized plan. Only [`authorize_plan`](super::authorize_plan) makes one.
 #[derive(Debug)]
 pub struct AuthorizedPlan {
-    plan: Arc<Validated<Plan>>,
-    rules: Arc<PlanPolicy>,
-    steps: Vec<AuthorizedStep>,
-    against: Decided,
+    pub(super) plan: Arc<Validated<Plan>>,
+    pub(super) rules: Arc<PlanPolicy>,
+    pub(super) steps: Vec<AuthorizedStep>,
+    pub(super) basis: PlanBasis,
 }
 
-/// Why a step ends while a plan runs.
+/// A reason to end a step during the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunDenial<'a> {
-    /// There is no such step.
+    /// The plan has no such step.
     NoStep,
-    /// The step that the input is taken from has given nothing yet.
+    /// The step that the input is taken from has no output yet.
     NoOutput {
-        /// That step.
+        /// The earlier step.
         step: &'a str,
     },
-    /// What it gave is no strict JSON.
+    /// The value is not strict JSON.
     NotJson,
-    /// What it gave has no such part.
+    /// The output of the earlier step has no such part.
     NoSuchPart {
-        /// That step.
+        /// The earlier step.
         step: &'a str,
         /// The pointer to the part.
         pointer: &'a str,
     },
-    /// The input is not what it has to be.
+    /// The input is refused.
     Input(InputDenial<'a>),
-    /// The connection may not be made.
+    /// The connection is denied.
     Destination(DestinationDenial),
-    /// The output has more bytes than it may have.
+    /// The output is above its limit.
     OutputTooLarge {
-        /// How many it has.
+        /// The bytes of its RFC 8785 form.
         bytes: u64,
-        /// How many it may have.
+        /// The limit.
         most: u64,
     },
-    /// The output is not as a schema asks.
+    /// The output violates a schema.
     OutputInvalid {
-        /// Which part, as a JSON pointer.
+        /// The JSON pointer to the part.
         pointer: String,
-        /// A predicate about it.
+        /// A predicate about the part.
         message: String,
-        /// Where a schema says so.
+        /// The rule: the name of the schema and a pointer.
         rule: String,
     },
-    /// The tool says that it failed.
+    /// The tool reports that it failed.
     ToolFailed,
     /// The tool has an output schema, and returned no `structuredContent`.
     NoStructuredContent,
-    /// It takes too much to tell.
+    /// The check exceeds the budget.
     OverBudget(OverBudget),
 }
 
 impl AuthorizedPlan {
-    pub(super) fn new(
-        plan: Arc<Validated<Plan>>,
-        rules: Arc<PlanPolicy>,
-        steps: Vec<AuthorizedStep>,
-        against: Decided,
-    ) -> Self {
-        Self {
-            plan,
-            rules,
-            steps,
-            against,
-        }
-    }
-
-    /// The plan. It is there: nothing else is authorised.
+    /// Returns the plan, which every authorized plan has.
     pub fn plan(&self) -> Option<&Plan> {
         self.plan.value.as_ref()
     }
 
-    /// The text of the plan.
+    /// Returns the text of the plan.
     pub fn text(&self) -> &str {
         self.plan.text.as_str()
     }
 
-    /// What it was decided by.
+    /// Returns the tool pool and the profile.
     pub fn rules(&self) -> &PlanPolicy {
         &self.rules
     }
 
-    /// What else it was decided against.
-    pub fn against(&self) -> &Decided {
-        &self.against
+    /// Returns the other documents of the decision.
+    pub fn basis(&self) -> &PlanBasis {
+        &self.basis
     }
 
-    /// The steps, in the order of the plan.
+    /// Returns the steps, in the order of the plan.
     pub fn steps(&self) -> &[AuthorizedStep] {
         &self.steps
     }
 
-    /// What the tool of a step is bound to.
+    /// Returns the binding of a step's tool.
     pub fn binding(&self, step: usize) -> Option<&Binding> {
         self.parts(step).map(|parts| parts.binding)
     }
@@ -207,10 +140,11 @@ impl AuthorizedPlan {
         })
     }
 
-    /// The input of a step, by what earlier steps gave: each by its number, as JSON \[3, 4.2, 5a\].
+    /// Returns the input of a step, by the outputs of earlier steps: each with its number, as JSON
+    /// \[3, 4.2, 5a\].
     ///
     /// # Errors
-    /// What it is taken from is not there.
+    /// The earlier step has no output, or the output has no such part.
     pub fn resolve_input(
         &self,
         step: usize,
@@ -220,7 +154,7 @@ impl AuthorizedPlan {
         let found = plan.steps.get(step).ok_or(RunDenial::NoStep)?;
         match &found.input {
             Input::Literal(span) => Ok(span.of(self.text()).to_owned()),
-            // An authorised plan has none.
+            // No authorized plan has such an input.
             Input::Refused => Err(RunDenial::NoStep),
             Input::From { step, pointer, .. } => {
                 let name = &*plan.steps[*step].id.value;
@@ -237,7 +171,7 @@ impl AuthorizedPlan {
         }
     }
 
-    /// Why a step is not given an input; nothing if it is \[3, 4.2, 5b and 5c\].
+    /// Returns the reasons to refuse an input of a step \[3, 4.2, 5b and 5c\].
     pub fn check_input(&self, step: usize, input: &str) -> Vec<RunDenial<'_>> {
         let Some(parts) = self.parts(step) else {
             return vec![RunDenial::NoStep];
@@ -255,8 +189,8 @@ impl AuthorizedPlan {
         found.into_iter().map(RunDenial::Input).collect()
     }
 
-    /// Why the output of a step is not taken; nothing if it is \[3, 4.2, 5f\]. Of an MCP tool it is
-    /// `structuredContent` of the result, or `content` where there is none.
+    /// Returns the reasons to refuse the output of a step \[3, 4.2, 5f\]. The output of an MCP tool is
+    /// `structuredContent` of the result, or `content` without it.
     pub fn check_output(&self, step: usize, output: &str) -> Vec<RunDenial<'_>> {
         let Some(parts) = self.parts(step) else {
             return vec![RunDenial::NoStep];
@@ -276,7 +210,7 @@ impl AuthorizedPlan {
         let mut budget = Budget::new();
         for schema in parts.schemas(Side::Output).known {
             let checked = schema.check(root, &mut budget);
-            add(checked, &schema.name, &mut found);
+            found.extend(violations(checked, &schema.name));
         }
         if let Some(text) = &parts.tool.output {
             found.extend(output_denials(text, root, &mut budget));
@@ -284,10 +218,10 @@ impl AuthorizedPlan {
         found
     }
 
-    /// Where the connection for a step may go.
+    /// Returns the addresses that the connection of a step may use.
     ///
     /// # Errors
-    /// Every reason against it.
+    /// Every reason against the connection.
     pub fn destination(
         &self,
         step: usize,
@@ -300,7 +234,7 @@ impl AuthorizedPlan {
     }
 }
 
-/// What belongs to a step.
+/// The documents of a step.
 struct Parts<'p> {
     rules: &'p PlanPolicy,
     pool: &'p ToolPool,
@@ -315,45 +249,46 @@ impl<'p> Parts<'p> {
     }
 }
 
-/// Strict JSON: one value, and nothing around it.
+/// Reads strict JSON: one value.
 fn strict(text: &str) -> Result<JsonText<'_>, RunDenial<'static>> {
     agent_lower::strict(text).ok_or(RunDenial::NotJson)
 }
 
-fn add(checked: Result<Vec<Violation>, OverBudget>, schema: &str, found: &mut Vec<RunDenial<'_>>) {
-    match checked {
-        Ok(violations) => {
-            for violation in violations {
-                let rule = rule(&violation, schema);
-                found.push(RunDenial::OutputInvalid {
-                    pointer: violation.instance,
-                    message: violation.message,
-                    rule,
-                });
-            }
-        }
-        Err(over) => found.push(RunDenial::OverBudget(over)),
-    }
+fn violations(
+    checked: Result<Vec<Violation>, OverBudget>,
+    schema: &str,
+) -> Vec<RunDenial<'static>> {
+    let violations = match checked {
+        Ok(violations) => violations.into_iter(),
+        Err(over) => return vec![RunDenial::OverBudget(over)],
+    };
+    let denials = violations.map(|violation| RunDenial::OutputInvalid {
+        rule: rule(&violation, schema),
+        pointer: violation.instance,
+        message: violation.message,
+    });
+    denials.collect()
 }
 
-/// What an output is not by the tool's own schema. One that can't be used accepts nothing.
+/// Returns the reasons of the tool's own schema to refuse an output. A schema that can't be used
+/// refuses every output.
 pub(crate) fn output_denials(
     schema: &str,
     output: Json<'_, '_>,
     budget: &mut Budget,
 ) -> Vec<RunDenial<'static>> {
     const NAME: &str = "`outputSchema` of the tool";
-    let mut found = Vec::new();
-    with_schema(schema, budget, |schema, budget| match schema {
-        Ok(schema) => add(schema.check_json(output, budget), NAME, &mut found),
-        Err(Refused::OverBudget(over)) => found.push(RunDenial::OverBudget(over)),
+    let found = with_schema(schema, budget, |schema, budget| match schema {
+        Ok(schema) => violations(schema.check_json(output, budget), NAME),
+        Err(Refused::OverBudget(over)) => vec![RunDenial::OverBudget(over)],
         Err(Refused::Flaws(flaws)) => {
-            found.extend(flaws.first().map(|flaw| RunDenial::OutputInvalid {
+            let flaw = flaws.first().map(|flaw| RunDenial::OutputInvalid {
                 pointer: String::new(),
                 message: format!("can't be checked: {}", flaw.message()),
                 rule: format!("{NAME}#{}", flaw.pointer),
-            }));
+            });
+            Vec::from_iter(flaw)
         }
     });
-    found
+    found.unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Where connections may go \[3\].
+//! The destinations of connections \[3\].
 
 use agent_diagnostic::Problems;
 use agent_model::{Binding, Origin, UrlError, is_public};
@@ -6,30 +6,30 @@ use core::net::IpAddr;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Why a connection may not be made.
+/// A reason to deny a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DestinationDenial {
-    /// The URL is none that a connection may be made for.
+    /// The URL is invalid.
     Url(UrlError),
-    /// It is at none of the destinations of the binding.
+    /// The URL is not at a destination of the binding.
     Elsewhere {
-        /// Where it is.
+        /// The origin of the URL.
         origin: Origin,
-        /// Where it may be.
+        /// The allowed origins.
         allowed: Arc<[Origin]>,
     },
-    /// Its host has no address.
+    /// The host has no address.
     NoAddress,
-    /// An address is not public, and there is no entry for it.
+    /// An address is not public, and no entry allows it.
     NonPublic(IpAddr),
 }
 
-/// Decide where a connection for a URL may go: to any of the addresses that its host was resolved
-/// to, and nowhere else. Redirects are not followed.
+/// Decides on a connection for a URL and returns its allowed addresses: those of its host. Redirects
+/// are not followed.
 ///
 /// # Errors
-/// Every reason against it. One address that it may not go to is one: which of several is
-/// connected to would be up to who resolves the name.
+/// Every reason against the connection. One denied address suffices, because the resolver would
+/// choose between several.
 pub fn authorize_destination(
     binding: &Binding,
     url: &str,
@@ -39,13 +39,10 @@ pub fn authorize_destination(
     if addresses.is_empty() {
         denials.push(DestinationDenial::NoAddress);
     }
-    let mut told = BTreeSet::new();
-    for address in addresses {
-        if !may_connect(binding, *address) && told.len() < Problems::LIMIT && told.insert(*address)
-        {
-            denials.push(DestinationDenial::NonPublic(*address));
-        }
-    }
+    let denied = addresses.iter().filter(|it| !may_connect(binding, **it));
+    let mut seen = BTreeSet::new();
+    let denied = denied.filter(|it| seen.insert(**it)).take(Problems::LIMIT);
+    denials.extend(denied.copied().map(DestinationDenial::NonPublic));
     if denials.is_empty() {
         Ok(addresses.to_vec())
     } else {
@@ -53,8 +50,8 @@ pub fn authorize_destination(
     }
 }
 
-/// What speaks against a URL before its host is resolved. An address in it is one of the
-/// destinations, and so has its entry, or it is elsewhere.
+/// Returns the reason against a URL before its host is resolved. A URL with an address needs the
+/// address among the destinations.
 pub(super) fn elsewhere(binding: &Binding, url: &str) -> Option<DestinationDenial> {
     match Origin::of(url) {
         Err(error) => Some(DestinationDenial::Url(error)),
@@ -66,8 +63,8 @@ pub(super) fn elsewhere(binding: &Binding, url: &str) -> Option<DestinationDenia
     }
 }
 
-/// Whether an address is public, or has an entry: as the host of a destination or among the
-/// binding's own.
+/// Returns whether an address is public, or has an entry: as the host of a destination or among the
+/// binding's addresses.
 fn may_connect(binding: &Binding, address: IpAddr) -> bool {
     let wanted = address.to_canonical();
     let hosts = binding.destinations.iter().filter_map(Origin::address);

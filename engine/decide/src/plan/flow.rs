@@ -1,70 +1,35 @@
-//! Inputs that are taken from earlier steps: what the schemas of both ends say before there is an
-//! output.
+//! Inputs that are taken from earlier steps: a comparison of the schemas of both ends before there
+//! is an output.
 
+use super::decision::Decision;
+use super::denial::{FlowMismatch, PlanReason};
 use super::input::{InputConsumer, InputDenial, denials};
+use super::record::RunCheck;
 use super::schemas::{Applicable, Side};
-use super::{Decision, PlanReason};
 use agent_json_schema::{
     self, ArgumentProblem, Budget, Declared, JsonText, OverBudget, Part, Schema, Types, with_schema,
 };
 use agent_model::{Driver, Input, Plan, ToolPool};
-use agent_text::Span;
+use agent_text::{Span, Spanned};
 
-/// What it takes to go back by one step, beside its schemas, in steps of the budget.
+/// Cost of following one step back, without its schemas, in steps of the budget.
 const LINK_COST: u64 = 8;
 
-/// Why a part of an output can't be the input that is needed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FlowMismatch<'a> {
-    /// The output has no such part.
-    NoSuchPart {
-        /// The step that it is an output of.
-        step: &'a str,
-        /// The pointer.
-        pointer: &'a str,
-        /// Where that stands.
-        span: Span,
-    },
-    /// It is of another type.
-    Type {
-        /// The step that it is an output of.
-        step: &'a str,
-        /// What it may be.
-        is: Types,
-        /// What it has to be.
-        wanted: Types,
-        /// Where `input_from` stands.
-        span: Span,
-    },
-    /// It has no property of a name that the input has to have.
-    NoProperty {
-        /// The step that it is an output of.
-        step: &'a str,
-        /// The name.
-        name: String,
-        /// Where `input_from` stands.
-        span: Span,
-    },
-    /// It is known already, and is not what it has to be.
-    Input {
-        /// The step that it is an output of.
-        step: &'a str,
-        /// Why the input is not accepted.
-        denial: InputDenial<'a>,
-        /// Where `input_from` stands.
-        span: Span,
-    },
-    /// It takes too much to tell.
-    OverBudget {
-        /// Why.
-        over: OverBudget,
-        /// Where `input_from` stands.
-        span: Span,
-    },
+/// An input that a step takes from the output of an earlier one.
+#[derive(Clone, Copy)]
+struct Link<'a, 's> {
+    consumer: InputConsumer<'a, 's>,
+    /// The name of the earlier step.
+    step: &'a str,
+    pointer: &'a Spanned<String>,
+    /// The place of `input_from`.
+    span: Span,
 }
 
+type Mismatch<'a> = Result<Option<FlowMismatch<'a>>, OverBudget>;
+
 impl<'a> Decision<'a> {
-    /// An input that is taken from an earlier step.
+    /// Checks an input that is taken from an earlier step.
     pub(super) fn flow(
         &mut self,
         number: usize,
@@ -80,8 +45,12 @@ impl<'a> Decision<'a> {
         else {
             return;
         };
-        self.wait_for_input(consumer.binding);
-        // By one that can't be used no input would be taken later either.
+        let deferred = [RunCheck::InputFrom, RunCheck::Input];
+        self.outcomes.deferred.extend(deferred);
+        if matches!(consumer.binding.driver, Driver::Http { .. }) {
+            self.outcomes.deferred.push(RunCheck::Destination);
+        }
+        // A schema that can't be used would refuse every input of the run.
         if let Some(tool) = consumer.tool.filter(|tool| tool.listed) {
             let problems = agent_json_schema::unusable(tool.input.as_deref(), &mut self.budget);
             for problem in problems {
@@ -89,15 +58,14 @@ impl<'a> Decision<'a> {
                 self.deny(number, PlanReason::Input(denial));
             }
         }
-        let producer = &*plan.steps[*step].id.value;
-        let told = Told {
-            step: producer,
-            pointer: &pointer.value,
-            pointer_span: pointer.span,
+        let link = Link {
+            consumer,
+            step: &plan.steps[*step].id.value,
+            pointer,
             span: *span,
         };
         let found = self
-            .compare(*step, plan, pool, consumer, told)
+            .compare(*step, plan, pool, link)
             .unwrap_or_else(|over| vec![FlowMismatch::OverBudget { over, span: *span }]);
         for reason in found {
             self.deny(number, PlanReason::Flow(reason));
@@ -109,10 +77,9 @@ impl<'a> Decision<'a> {
         mut step: usize,
         plan: &'a Plan,
         pool: &'a ToolPool,
-        consumer: InputConsumer<'a, '_>,
-        told: Told<'a>,
+        link: Link<'a, '_>,
     ) -> Result<Vec<FlowMismatch<'a>>, OverBudget> {
-        let mut pointer = told.pointer.to_owned();
+        let mut pointer = link.pointer.value.clone();
         loop {
             let moved = pointer.len() as u64 / 64;
             self.budget.charge(LINK_COST + moved)?;
@@ -121,32 +88,33 @@ impl<'a> Decision<'a> {
             let Some(binding) = pool.binding(connector, tool) else {
                 return Ok(Vec::new());
             };
-            let does_nothing = matches!(binding.driver, Driver::Noop);
-            let given = Applicable::of(self.rules, pool, producer, binding, Side::Output);
-            // What does nothing gives what it is given.
-            let taken = does_nothing
-                .then(|| Applicable::of(self.rules, pool, producer, binding, Side::Input));
-            for schema in given
-                .known
-                .iter()
-                .chain(taken.iter().flat_map(|it| &it.known))
-            {
-                let budget = &mut self.budget;
-                let found = schema.with(|schema| wanted(schema, &pointer, consumer, told, budget));
-                if let Some(found) = found.unwrap_or(Ok(None))? {
-                    return Ok(vec![found]);
+            // The output of a no-op is its input.
+            let is_noop = matches!(binding.driver, Driver::Noop);
+            let sides = [Some(Side::Output), is_noop.then_some(Side::Input)];
+            for side in sides.into_iter().flatten() {
+                for schema in Applicable::of(self.rules, pool, producer, binding, side).known {
+                    let budget = &mut self.budget;
+                    let found = schema.with(|schema| link.mismatch(schema, &pointer, budget));
+                    if let Some(found) = found.transpose()?.flatten() {
+                        return Ok(vec![found]);
+                    }
                 }
             }
-            if let Some(found) = self.of_server(step, &pointer, consumer, told)? {
+            let own = self.steps.get(step);
+            let own = own.and_then(|step| step.schemas.output.as_deref());
+            let found = own.and_then(|text| {
+                with_schema(text, &mut self.budget, |schema, budget| match schema {
+                    Ok(schema) => link.mismatch(&schema, &pointer, budget),
+                    // The step of the schema is denied.
+                    Err(_) => Ok(None),
+                })
+            });
+            if let Some(found) = found.transpose()?.flatten() {
                 return Ok(vec![found]);
             }
-            if !does_nothing {
-                return Ok(Vec::new());
-            }
             match &producer.input {
-                Input::Literal(span) => {
-                    return self.literal_part(*span, &pointer, consumer, told);
-                }
+                _ if !is_noop => return Ok(Vec::new()),
+                Input::Literal(span) => return self.literal_part(*span, &pointer, link),
                 Input::From {
                     step: earlier,
                     pointer: part,
@@ -160,141 +128,104 @@ impl<'a> Decision<'a> {
         }
     }
 
-    /// A part of a value that is written in the plan, which is known as a whole.
+    /// Checks a part of a literal.
     fn literal_part(
         &mut self,
         span: Span,
         pointer: &str,
-        consumer: InputConsumer<'a, '_>,
-        told: Told<'a>,
+        link: Link<'a, '_>,
     ) -> Result<Vec<FlowMismatch<'a>>, OverBudget> {
         let text = span.of(self.text);
-        // However many steps take from it, each has to find its part.
+        // Each consumer reads the literal, so each is charged.
         self.budget.read(text)?;
         let read = JsonText::read(text);
         let Some(part) = read.as_ref().and_then(|read| read.root().at(pointer)) else {
-            return Ok(vec![told.no_such_part()]);
+            return Ok(vec![link.no_such_part()]);
         };
         let part = part.span().of(text);
         self.budget.read(part)?;
-        let found = denials(part, 0, consumer, &mut self.budget);
-        // A schema that can't be used is told of the tool.
-        let found = found
-            .into_iter()
-            .filter(|it| !matches!(it, InputDenial::Argument(ArgumentProblem::Unusable(_))));
+        let found = denials(part, 0, link.consumer, &mut self.budget).into_iter();
+        // `flow` denies the step of a schema that can't be used.
+        let found =
+            found.filter(|it| !matches!(it, InputDenial::Argument(ArgumentProblem::Unusable(_))));
         Ok(found
             .map(|denial| FlowMismatch::Input {
-                step: told.step,
+                step: link.step,
                 denial,
-                span: told.span,
+                span: link.span,
             })
             .collect())
     }
-
-    /// What the output schema of an MCP tool says.
-    fn of_server(
-        &mut self,
-        step: usize,
-        pointer: &str,
-        consumer: InputConsumer<'a, '_>,
-        told: Told<'a>,
-    ) -> Result<Option<FlowMismatch<'a>>, OverBudget> {
-        let step = self.steps.get(step);
-        let text = step.and_then(|step| step.schemas.output.as_deref());
-        let found = text.and_then(|text| {
-            with_schema(text, &mut self.budget, |schema, budget| match schema {
-                Ok(schema) => wanted(&schema, pointer, consumer, told, budget),
-                // What can't be used is denied with its own step.
-                Err(_) => Ok(None),
-            })
-        });
-        found.unwrap_or(Ok(None))
-    }
 }
 
-/// What a denial says of the step that is taken from.
-#[derive(Clone, Copy)]
-struct Told<'a> {
-    step: &'a str,
-    pointer: &'a str,
-    pointer_span: Span,
-    span: Span,
-}
-
-impl<'a> Told<'a> {
+impl<'a> Link<'a, '_> {
     fn no_such_part(self) -> FlowMismatch<'a> {
         FlowMismatch::NoSuchPart {
             step: self.step,
-            pointer: self.pointer,
-            span: self.pointer_span,
+            pointer: &self.pointer.value,
+            span: self.pointer.span,
         }
     }
-}
 
-/// What of an input a schema of the output rules out.
-fn wanted<'a>(
-    producer: &Schema<'_>,
-    pointer: &str,
-    consumer: InputConsumer<'_, '_>,
-    told: Told<'a>,
-    budget: &mut Budget,
-) -> Result<Option<FlowMismatch<'a>>, OverBudget> {
-    let Some(part) = producer.part(pointer, budget)? else {
-        return Ok(None);
-    };
-    if !part.is_possible() {
-        return Ok(Some(told.no_such_part()));
-    }
-    for schema in &consumer.schemas.known {
-        let found = schema.with(|consumer| fits(&part, consumer, Types::ANY, told, budget));
-        if let Some(found) = found.unwrap_or(Ok(None))? {
-            return Ok(Some(found));
+    /// Compares a part of an output with every schema of the input.
+    fn mismatch(self, producer: &Schema<'_>, pointer: &str, budget: &mut Budget) -> Mismatch<'a> {
+        let Some(part) = producer.part(pointer, budget)? else {
+            return Ok(None);
+        };
+        if !part.is_possible() {
+            return Ok(Some(self.no_such_part()));
         }
+        for schema in &self.consumer.schemas.known {
+            let found = schema.with(|schema| self.fits(&part, schema, Types::ANY, budget));
+            if let Some(found) = found.transpose()?.flatten() {
+                return Ok(Some(found));
+            }
+        }
+        let text = self.consumer.tool.and_then(|tool| tool.input.as_deref());
+        let found = text.and_then(|text| {
+            with_schema(text, budget, |schema, budget| match schema {
+                // Arguments of tools are an object even if the schema is silent.
+                Ok(schema) => self.fits(&part, &schema, Types::OBJECT, budget),
+                Err(_) => Ok(None),
+            })
+        });
+        Ok(found.transpose()?.flatten())
     }
-    let text = consumer.tool.and_then(|tool| tool.input.as_deref());
-    let found = text.and_then(|text| {
-        with_schema(text, budget, |consumer, budget| match consumer {
-            // Arguments of tools are an object, whether or not the schema says so.
-            Ok(consumer) => fits(&part, &consumer, Types::OBJECT, told, budget),
-            Err(_) => Ok(None),
-        })
-    });
-    found.unwrap_or(Ok(None))
-}
 
-fn fits<'a>(
-    part: &Part<'_, '_>,
-    consumer: &Schema<'_>,
-    accepted: Types,
-    told: Told<'a>,
-    budget: &mut Budget,
-) -> Result<Option<FlowMismatch<'a>>, OverBudget> {
-    let Some(whole) = consumer.part("", budget)? else {
-        return Ok(None);
-    };
-    let wanted = whole.types().unwrap_or(Types::ANY).and(accepted);
-    if let Some(is) = part.types()
-        && is.and(wanted) == Types::NONE
-    {
-        return Ok(Some(FlowMismatch::Type {
-            step: told.step,
-            is,
-            wanted,
-            span: told.span,
-        }));
-    }
-    // A value that is no object may have what is required of objects only.
-    if part.types() != Some(Types::OBJECT) && wanted != Types::OBJECT {
-        return Ok(None);
-    }
-    for name in consumer.required_names(budget)? {
-        if part.declares(name, budget)? == Declared::No {
-            return Ok(Some(FlowMismatch::NoProperty {
-                step: told.step,
-                name: name.to_owned(),
-                span: told.span,
+    fn fits(
+        self,
+        part: &Part<'_, '_>,
+        consumer: &Schema<'_>,
+        accepted: Types,
+        budget: &mut Budget,
+    ) -> Mismatch<'a> {
+        let Some(whole) = consumer.part("", budget)? else {
+            return Ok(None);
+        };
+        let wanted = whole.types().unwrap_or(Types::ANY).and(accepted);
+        if let Some(is) = part.types()
+            && is.and(wanted) == Types::NONE
+        {
+            return Ok(Some(FlowMismatch::Type {
+                step: self.step,
+                is,
+                wanted,
+                span: self.span,
             }));
         }
+        // Requirements of objects don't apply to other values.
+        if part.types() != Some(Types::OBJECT) && wanted != Types::OBJECT {
+            return Ok(None);
+        }
+        for name in consumer.required_names(budget)? {
+            if part.declares(name, budget)? == Declared::No {
+                return Ok(Some(FlowMismatch::NoProperty {
+                    step: self.step,
+                    name: name.to_owned(),
+                    span: self.span,
+                }));
+            }
+        }
+        Ok(None)
     }
-    Ok(None)
 }

@@ -1,96 +1,96 @@
-//! Inputs of steps: as they are written in the plan, and as they are once they are there.
+//! The checks of an input: a literal in the plan, or one that is there during the run.
 
-use super::authorized::ToolSchemas;
 use super::destination::{DestinationDenial, elsewhere};
 use super::schemas::Applicable;
-use super::{Decision, NEAR, PlanReason, RunCheck};
+use super::server::ToolSchemas;
+use crate::locked_tool::NEAR;
 use agent_json_schema::{self, ArgumentProblem, Budget, Json, JsonText, OverBudget};
 use agent_lower::rule;
-use agent_model::{ArgumentPattern, Binding, Driver, Program};
+use agent_model::{Binding, Driver, Program};
 use agent_text::Span;
 
-/// Why a tool is not given an input.
+/// A reason to refuse an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputDenial<'a> {
-    /// It has more bytes than the binding's limit.
+    /// The input is above the binding's limit.
     TooLarge {
-        /// How many its RFC 8785 form has.
+        /// The bytes of its RFC 8785 form.
         bytes: u64,
-        /// How many it may have.
+        /// The limit.
         most: u64,
-        /// Where it stands.
+        /// The place of the input.
         span: Span,
     },
-    /// It is not as a schema asks.
+    /// The input violates a schema.
     Invalid {
-        /// Which part, as a JSON pointer.
+        /// The JSON pointer to the part.
         pointer: String,
-        /// Where that stands.
+        /// The place of the part.
         span: Span,
-        /// A predicate about it.
+        /// A predicate about the part.
         message: String,
-        /// Where a schema says so: the name of the schema and a pointer.
+        /// The rule: the name of the schema and a pointer.
         rule: String,
     },
-    /// It is not as the tool's own input schema asks.
+    /// The input violates the tool's own input schema.
     Argument(ArgumentProblem),
-    /// It takes too much to tell.
+    /// The check exceeds the budget.
     OverBudget {
-        /// Why.
+        /// The exceeded limit.
         over: OverBudget,
-        /// Where the input stands.
+        /// The place of the checked value.
         span: Span,
     },
-    /// The binding doesn't have the method.
+    /// The binding does not allow the method.
     Method {
         /// The method.
         method: String,
-        /// Those that it has.
+        /// The allowed methods.
         allowed: &'a [String],
-        /// Where it stands.
+        /// The place of the method.
         span: Span,
     },
-    /// The URL leads to where the binding may not connect to.
+    /// The binding does not allow the destination of the URL.
     Destination {
         /// The URL.
         url: String,
-        /// Why.
+        /// The reason.
         denial: DestinationDenial,
-        /// Where it stands.
+        /// The place of the URL.
         span: Span,
     },
-    /// The binding doesn't have the program.
+    /// The binding does not allow the program.
     Program {
         /// The program.
         path: String,
-        /// Those that are spelled nearly so.
+        /// Similar paths.
         nearest: Vec<&'a str>,
-        /// Where it stands.
+        /// The place of the program.
         span: Span,
     },
     /// The program takes another number of arguments.
     ArgumentCount {
-        /// How many there are.
+        /// The number of arguments.
         count: usize,
-        /// How many it takes.
+        /// The number that the program takes.
         takes: usize,
-        /// Whether it takes more as well.
+        /// Whether it takes more.
         or_more: bool,
-        /// Where they stand.
+        /// The place of the arguments.
         span: Span,
     },
     /// An argument does not match its pattern.
     ArgumentPattern {
-        /// Which argument.
+        /// The number of the argument.
         number: usize,
         /// The pattern.
         pattern: &'a str,
-        /// Where the argument stands.
+        /// The place of the argument.
         span: Span,
     },
 }
 
-/// By what an input is decided.
+/// The rules that an input must meet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InputConsumer<'r, 's> {
     pub(super) binding: &'r Binding,
@@ -98,33 +98,14 @@ pub(super) struct InputConsumer<'r, 's> {
     pub(super) tool: Option<&'s ToolSchemas>,
 }
 
-impl<'a> Decision<'a> {
-    /// An input that is written in the plan.
-    pub(super) fn literal(&mut self, number: usize, span: Span, consumer: InputConsumer<'a, '_>) {
-        let input = span.of(self.text);
-        for denial in denials(input, span.start, consumer, &mut self.budget) {
-            self.deny(number, PlanReason::Input(denial));
-        }
-    }
-
-    /// What of an input has to wait until it is there.
-    pub(super) fn wait_for_input(&mut self, binding: &Binding) {
-        self.open.defer(RunCheck::InputFrom);
-        self.open.defer(RunCheck::Input);
-        if matches!(binding.driver, Driver::Http { .. }) {
-            self.open.defer(RunCheck::Destination);
-        }
-    }
-}
-
-/// Why a tool is not given an input, which is JSON and stands at an offset of its document.
+/// Returns the reasons to refuse an input: JSON at an offset of its document.
 pub(super) fn denials<'r>(
     input: &str,
     offset: u32,
     consumer: InputConsumer<'r, '_>,
     budget: &mut Budget,
 ) -> Vec<InputDenial<'r>> {
-    // It was read with its document.
+    // Invalid JSON is refused with its document.
     let Some(text) = JsonText::read(input) else {
         return Vec::new();
     };
@@ -160,7 +141,7 @@ pub(super) fn denials<'r>(
 }
 
 struct Found<'r> {
-    /// Where the input begins in its document.
+    /// The start of the input in its document.
     offset: u32,
     denials: Vec<InputDenial<'r>>,
 }
@@ -232,10 +213,8 @@ impl<'r> Found<'r> {
             });
             return;
         };
-        let Some(list) = root.member("arguments") else {
-            return;
-        };
-        let Some(arguments) = list.items() else {
+        let list = root.member("arguments");
+        let Some((list, arguments)) = list.and_then(|list| Some((list, list.items()?))) else {
             return;
         };
         let takes = program.arguments.len();
@@ -253,31 +232,20 @@ impl<'r> Found<'r> {
             let (Some(pattern), Some(text)) = (pattern, argument.string()) else {
                 continue;
             };
-            self.argument(number, argument.span(), text, pattern, budget);
+            let span = self.moved(argument.span());
+            match pattern.pattern.is_match(text, budget) {
+                Ok(true) => {}
+                Ok(false) => self.denials.push(InputDenial::ArgumentPattern {
+                    number,
+                    pattern: &pattern.text,
+                    span,
+                }),
+                Err(over) => self.denials.push(InputDenial::OverBudget { over, span }),
+            }
         }
     }
 
-    fn argument(
-        &mut self,
-        number: usize,
-        span: Span,
-        text: &str,
-        pattern: &'r ArgumentPattern,
-        budget: &mut Budget,
-    ) {
-        let span = self.moved(span);
-        match pattern.pattern.is_match(text, budget) {
-            Ok(true) => {}
-            Ok(false) => self.denials.push(InputDenial::ArgumentPattern {
-                number,
-                pattern: &pattern.text,
-                span,
-            }),
-            Err(over) => self.denials.push(InputDenial::OverBudget { over, span }),
-        }
-    }
-
-    /// A member that is a string, and where it stands.
+    /// Returns a member that is a string, and its place.
     fn string(&self, root: Json<'_, '_>, name: &str) -> Option<(String, Span)> {
         let member = root.member(name)?;
         Some((member.string()?.to_owned(), self.moved(member.span())))

@@ -1,65 +1,18 @@
-//! What an instruction profile allows, and how much.
+//! The checks of a plan against its instruction profile.
 
-use super::{Decision, PlanReason};
+use super::decision::Decision;
+use super::denial::PlanReason;
 use agent_diagnostic::Problems;
-use agent_model::{Binding, Cap, Effect, Plan, PlanStep, Profile, Selector};
-use std::collections::BTreeMap;
+use agent_model::{Binding, Cap, Plan, PlanStep, Profile};
 
-/// The only status by which a profile is in force.
-const ACTIVE: &str = "active";
+/// The only status of a profile that is in force.
+pub(super) const ACTIVE: &str = "active";
 
-/// The envelope that plans are.
+/// The envelope of plans.
 const PLAN_ENVELOPE: &str = "env.mova_agent_plan_v1";
 
-/// The rules of a profile by the tools that they are about: a plan of many steps does not look
-/// through many rules at each.
-#[derive(Debug, Default)]
-pub(crate) struct RulesByTool {
-    pub(super) allowing: BySelector,
-    denying: BySelector,
-}
-
-/// The places of the rules of one effect among those about tools, in their order.
-#[derive(Debug, Default)]
-pub(crate) struct BySelector {
-    every: Vec<usize>,
-    one: BTreeMap<String, Vec<usize>>,
-}
-
-impl RulesByTool {
-    pub(super) fn of(profile: &Profile) -> Self {
-        let mut rules = Self::default();
-        for (place, rule) in profile.rules.iter().enumerate() {
-            let of_effect = match rule.effect {
-                Effect::Allow => &mut rules.allowing,
-                Effect::Deny => &mut rules.denying,
-                Effect::Other => continue,
-            };
-            match &rule.selector {
-                Selector::Every => of_effect.every.push(place),
-                Selector::One(tool) => of_effect.one.entry(tool.clone()).or_default().push(place),
-                Selector::None => {}
-            }
-        }
-        rules
-    }
-}
-
-impl BySelector {
-    /// The first rules about a tool, at most so many.
-    pub(super) fn first(&self, connector: &str, tool: &str, most: usize) -> Vec<usize> {
-        // Neither name holds a slash.
-        let one = self.one.get(&format!("{connector}/{tool}"));
-        let lists = [Some(&self.every), one].into_iter().flatten();
-        let mut places: Vec<_> = lists.flat_map(|it| it.iter().take(most)).copied().collect();
-        places.sort_unstable();
-        places.truncate(most);
-        places
-    }
-}
-
 impl<'a> Decision<'a> {
-    /// What holds for the plan as a whole.
+    /// Checks the plan as a whole.
     pub(super) fn caps(&mut self, plan: &'a Plan, profile: &'a Profile) {
         if profile.status.value != ACTIVE {
             self.deny(None, PlanReason::Inactive(&profile.status.value));
@@ -80,12 +33,12 @@ impl<'a> Decision<'a> {
         }
     }
 
-    /// Whether rules allow the tool of a step: one does, and none denies it.
+    /// Checks that a rule allows the tool of a step, and that none denies it.
     pub(super) fn allowed(&mut self, number: usize, step: &'a PlanStep) {
         let (connector, tool) = (&*step.connector.value, &*step.tool.value);
         let rules = &self.rules.by_tool;
-        let told = Problems::LIMIT - self.denials.len();
-        for place in rules.denying.first(connector, tool, told) {
+        let most = Problems::LIMIT - self.denials.len();
+        for place in rules.denying.first(connector, tool, most) {
             self.deny(number, PlanReason::RuleDenies(place));
         }
         if rules.allowing.first(connector, tool, 1).is_empty() {
@@ -93,7 +46,7 @@ impl<'a> Decision<'a> {
         }
     }
 
-    /// That no limit of a binding is above the cap.
+    /// Checks that no limit of a binding is above its cap.
     pub(super) fn limits(&mut self, number: usize, binding: &'a Binding, profile: &'a Profile) {
         for (limit, value, cap) in binding.limits.each() {
             let Some(most) = profile.cap(cap) else {

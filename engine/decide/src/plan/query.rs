@@ -1,43 +1,44 @@
-//! What a user asks, before anybody plans for it \[1\].
+//! The user's query, before there is a plan \[1\].
 
+use super::profile::ACTIVE;
 use agent_json_schema::{Budget, OverBudget};
 use agent_lower::Validated;
 use agent_model::Profile;
 
-/// Why nothing is planned for a query.
+/// A reason to refuse a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QueryDenial<'a> {
     /// The profile can't be read, or is not in force.
     NoProfile,
-    /// The profile doesn't say what queries may be.
+    /// The profile has no `input_policy`.
     NoPolicy,
-    /// It has more bytes than it may have.
+    /// The query is above its limit.
     TooLarge {
-        /// How many it has.
+        /// The bytes of the query.
         bytes: u64,
-        /// How many it may have.
+        /// The limit.
         most: u64,
     },
-    /// A pattern is found in it.
+    /// A denied pattern matches the query.
     Pattern {
-        /// Which of `deny_patterns`.
+        /// The number of the pattern in `deny_patterns`.
         number: usize,
         /// The pattern.
         pattern: &'a str,
     },
-    /// It takes too much to tell.
+    /// The check exceeds the budget.
     OverBudget(OverBudget),
 }
 
-/// Decide whether anything is planned for a query, by the `input_policy` of a profile.
+/// Decides on a query by the `input_policy` of a profile.
 ///
 /// # Errors
-/// Every reason why nothing is.
+/// Every reason to refuse the query.
 pub fn decide_query<'a>(
     query: &str,
     profile: &'a Validated<Profile>,
 ) -> Result<(), Vec<QueryDenial<'a>>> {
-    let active = profile.sound().filter(|it| it.status.value == "active");
+    let active = profile.sound().filter(|it| it.status.value == ACTIVE);
     let Some(profile) = active else {
         return Err(vec![QueryDenial::NoProfile]);
     };

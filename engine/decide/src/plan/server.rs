@@ -1,99 +1,67 @@
-//! Tools of MCP servers: by the lock, and at the destinations of their bindings.
+//! The tools of MCP servers that steps call.
 
-use super::authorized::{ServerUse, ToolSchemas};
-use super::{Decision, PlanReason};
 use crate::call::unusable_output;
-use crate::locked_tool::{LockedTool, Target};
-use crate::{CallContext, CallDenial};
+use crate::call_record::{CallDenial, CallTrace};
+use crate::locked_tool::{CallContext, LockedTool, Target};
+use agent_json_schema::Budget;
 use agent_lower::{input_schema, integrity, output_schema};
-use agent_model::{Binding, Driver, Origin};
 use std::sync::Arc;
 
-/// What is known of the tool of a server, for all steps that call it.
-#[derive(Debug)]
-pub(super) struct KnownTool<'a> {
-    denials: Vec<CallDenial<'a>>,
-    /// Of each entry that was locked.
-    versions: Vec<&'a str>,
-    /// The same.
-    endpoints: Vec<&'a str>,
-    server: Option<Arc<ServerUse>>,
-    schemas: Arc<ToolSchemas>,
+/// The locked tool of an MCP server that a step calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerUse {
+    /// The server's id.
+    pub id: String,
+    /// The server's version.
+    pub version: String,
+    /// The server's endpoint.
+    pub endpoint: String,
+    /// The tool's name.
+    pub tool: String,
+    /// The integrity of the server's entry in the index.
+    pub integrity: String,
+    /// The digest of the tool's definition.
+    pub definition: String,
+    /// Whether a human must approve the call.
+    pub needs_approval: bool,
 }
 
-impl<'a> Decision<'a> {
-    /// What is known of the server that a binding is for, if it is for one and the server is as it
-    /// was locked, and the schemas of the tool.
-    pub(super) fn server(
-        &mut self,
-        number: usize,
-        binding: &'a Binding,
-    ) -> (Option<Arc<ServerUse>>, Arc<ToolSchemas>) {
-        let Driver::McpProxy {
-            server,
-            version,
-            tool,
-            ..
-        } = &binding.driver
-        else {
-            return Default::default();
-        };
-        let Some(index) = self.context.index else {
-            if self.context.lock.is_none() {
-                self.deny(number, PlanReason::Server(CallDenial::LockMissing));
-            }
-            self.deny(number, PlanReason::NoIndex);
-            return Default::default();
-        };
-        let target = Target {
-            server,
-            version: version.as_deref(),
-            tool,
-        };
-        let context = CallContext {
-            index,
-            lock: self.context.lock,
-            catalogue: self.context.catalogue,
-        };
-        // Its entry and its definition are read once, however many steps call it.
-        let key = (&**server, version.as_deref(), &**tool);
-        let known = match self.tools.remove(&key) {
-            Some(known) => known,
-            None => self.known_tool(target, context),
-        };
-        for denial in &known.denials {
-            self.deny(number, PlanReason::Server(denial.clone()));
-        }
-        if let [_, _, ..] = &*known.versions {
-            let reason = PlanReason::SeveralVersions {
-                binding: binding.number,
-                versions: known.versions.clone(),
-            };
-            self.deny(number, reason);
-        }
-        for endpoint in &known.endpoints {
-            let origin = Origin::of(endpoint);
-            if !origin.is_ok_and(|origin| binding.destinations.contains(&origin)) {
-                self.deny(number, PlanReason::ServerElsewhere { endpoint });
-            }
-        }
-        let found = (known.server.clone(), Arc::clone(&known.schemas));
-        self.tools.insert(key, known);
-        found
-    }
+/// The own schemas of the tool of an MCP server, as JSON.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ToolSchemas {
+    /// Whether the server lists the tool. A listed tool without an input schema can't be called.
+    pub(super) listed: bool,
+    pub(super) input: Option<String>,
+    pub(super) output: Option<String>,
+}
 
-    fn known_tool(&mut self, target: Target<'a>, context: CallContext<'a>) -> KnownTool<'a> {
-        let mut denials = Vec::new();
-        let mut found = LockedTool::find(target, context, self.budget.likeness(), &mut denials);
-        denials.extend(found.changed.take());
+/// A tool of a server, for all steps that call it.
+#[derive(Debug)]
+pub(super) struct KnownTool<'a> {
+    pub(super) denials: Vec<CallDenial<'a>>,
+    /// The version of each locked entry.
+    pub(super) versions: Vec<&'a str>,
+    /// The endpoint of each locked entry.
+    pub(super) endpoints: Vec<&'a str>,
+    pub(super) server: Option<Arc<ServerUse>>,
+    pub(super) schemas: Arc<ToolSchemas>,
+}
+
+impl<'a> KnownTool<'a> {
+    pub(super) fn find(target: Target<'a>, context: CallContext<'a>, budget: &mut Budget) -> Self {
+        let mut trace = CallTrace::default();
+        let found = LockedTool::find(target, context, budget.likeness(), &mut trace);
+        let needs_approval = found.needs_approval();
+        let records = trace.records.into_iter();
+        let mut denials: Vec<_> = records.flat_map(|it| it.denials).collect();
+        denials.extend(found.changed);
         let output = found.listed.and_then(output_schema);
-        denials.extend(unusable_output(output, &mut self.budget));
+        denials.extend(unusable_output(output, budget));
         let schemas = ToolSchemas {
             listed: found.listed.is_some(),
             input: found.listed.and_then(input_schema).map(str::to_owned),
             output: output.map(str::to_owned),
         };
-        let needs_approval = found.needs_approval();
         let server = found.entries.first().zip(found.definition);
         let server = server.map(|(entry, definition)| ServerUse {
             id: entry.id().to_owned(),
@@ -104,7 +72,7 @@ impl<'a> Decision<'a> {
             definition,
             needs_approval,
         });
-        KnownTool {
+        Self {
             denials,
             versions: found.entries.iter().map(|entry| entry.version()).collect(),
             endpoints: found.entries.iter().map(|entry| entry.endpoint()).collect(),

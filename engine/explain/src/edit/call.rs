@@ -80,7 +80,7 @@ fn named(span: Span, name: &str) -> Patch {
 /// Returns the patches that remove an argument, if there is one of that name.
 fn without(text: &str, arguments: &Node<'_>, name: &str) -> Option<Vec<Patch>> {
     let removed = Change {
-        source: DocumentKind::Plan,
+        source: DocumentKind::Call,
         pointer: format!("/{}", token(name)),
         kind: ChangeKind::Remove,
         widens: false,

@@ -45,13 +45,9 @@ pub(super) fn run(args: &Diff, mut session: Session) -> Result<Answer, Failure> 
 /// Returns the lock that `agent resolve` would write, with its index, or `None` if it would write
 /// none. The findings say why.
 fn resolved_now(args: &Diff, session: &mut Session) -> Result<Option<Origin>, Failure> {
-    let Some((resolution, index)) = session.resolution(
-        args.manifest.as_ref(),
-        &args.index.index,
-        &args.task,
-        &args.evaluation_context,
-    )?
-    else {
+    let manifest = args.manifest.as_ref();
+    let resolved = session.resolution(manifest, &args.index.index, &args.context)?;
+    let Some((resolution, index)) = resolved else {
         return Ok(None);
     };
     let new = session.new_lock(resolution)?;

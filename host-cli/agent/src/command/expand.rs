@@ -1,4 +1,4 @@
-//! `agent expand`: the answer of a stub.
+//! `agent expand`: print the definitions behind a stub.
 
 use super::Answer;
 use super::session::Session;
@@ -9,10 +9,8 @@ use agent_host::{Failure, call};
 pub(super) fn run(args: &Expand, mut session: Session) -> Result<Answer, Failure> {
     let lock = session.lock(&args.lock)?;
     let index = session.index(&args.index.index)?;
-    let evaluation_context =
-        session.evaluation_context(args.task.task.as_ref(), &args.evaluation_context)?;
-    let (Some(lock), Some(index), Some(evaluation_context)) = (lock, index, evaluation_context)
-    else {
+    let context = session.evaluation_context(args.context.task.as_ref(), &args.context.others)?;
+    let (Some(lock), Some(index), Some(context)) = (lock, index, context) else {
         return session.refuse();
     };
     let answer = if args.tools.is_empty() {
@@ -31,15 +29,7 @@ pub(super) fn run(args: &Expand, mut session: Session) -> Result<Answer, Failure
         let (server, tools) = (&args.server, &args.tools);
         call!(
             session.engine,
-            expansion.call_expand(
-                lock,
-                index,
-                evaluation_context,
-                server,
-                tools,
-                used,
-                args.budget
-            )
+            expansion.call_expand(lock, index, context, server, tools, used, args.budget)
         )?
     };
     match answer {
@@ -51,7 +41,7 @@ pub(super) fn run(args: &Expand, mut session: Session) -> Result<Answer, Failure
     }
 }
 
-/// Answers no: programs get the ids, reasons and numbers.
+/// Answers no. With `--format json`, programs get the ids, reasons and numbers.
 fn refuse(args: &Expand, session: &mut Session, refusal: Refusal) -> Result<Answer, Failure> {
     session.add(refusal.diagnostics);
     if args.output.format == Format::Json {

@@ -1,7 +1,7 @@
 //! `agent explain`: the page of a code.
 
 use super::session;
-use super::{Answer, did_you_mean};
+use super::{Answer, suggest};
 use crate::args::{Explain, Global};
 use crate::pages;
 use agent_host::contract::catalogue::CodeEntry;
@@ -29,10 +29,9 @@ fn page(code: &str, global: &Global) -> Result<&'static str, Failure> {
     }
     let failure = Failure::new(format_args!("there is no code `{code}`"));
     let mut engine = session::engine(global)?;
-    Err(match alike(code, engine.catalogue()?).as_slice() {
-        [] => failure.help("`agent explain` lists them all"),
-        alike => failure.help(did_you_mean(alike)),
-    })
+    let alike = alike(code, engine.catalogue()?);
+    let list_all = "list all codes with `agent explain`";
+    Err(suggest(failure, &alike, list_all))
 }
 
 /// Returns the names that `code` may be a misspelling of, best first.

@@ -1,4 +1,4 @@
-//! `agent ground`: compare a summary with its payload.
+//! `agent ground`: find evidence for a summary's claims in a payload.
 
 use super::Answer;
 use super::session::Session;

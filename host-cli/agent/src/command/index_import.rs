@@ -1,4 +1,4 @@
-//! `agent index import`: documents of others to entries of the index.
+//! `agent index import`: merge third-party documents into the index.
 
 use super::Answer;
 use super::session::Session;
@@ -26,8 +26,8 @@ pub(super) fn run(args: &IndexImport, mut session: Session) -> Result<Answer, Fa
         else {
             return session.refuse();
         };
-        // An entry of the overlay may be for a document that is still to come. Only the last import
-        // knows which entries are unused.
+        // An overlay entry may belong to a later document. Only the last import knows which entries
+        // are unused.
         imported
             .warnings
             .retain(|warning| left == 0 || warning.code != Code::ImportUnused);

@@ -1,4 +1,4 @@
-//! `agent match`: decide which tools a task gets.
+//! `agent match`: select tools for the capabilities that a task requires.
 
 use super::Answer;
 use super::session::Session;
@@ -10,19 +10,16 @@ pub(super) fn run(args: &Match, mut session: Session) -> Result<Answer, Failure>
         session.manifest(Some(input))
     })?;
     let index = session.index(&args.index.index)?;
-    let evaluation_context =
-        session.evaluation_context(Some(&args.task), &args.evaluation_context)?;
-    let (Some(manifest), Some(index), Some(evaluation_context)) =
-        (manifest, index, evaluation_context)
-    else {
+    let context = session.evaluation_context(Some(&args.task), &args.evaluation_context)?;
+    let (Some(manifest), Some(index), Some(context)) = (manifest, index, context) else {
         return session.refuse();
     };
-    let Some(it) = session.matching(manifest, index, evaluation_context)? else {
+    let Some(it) = session.matching(manifest, index, context)? else {
         return session.refuse();
     };
     let unmatched = call!(session.engine, capability.matching.call_diagnostics(it))?;
     session.add(unmatched);
-    // Programs get the file that `resolve --explain` writes of an agent.
+    // Programs get the form that `resolve --explain` writes for an agent.
     let explanation = match args.output.format {
         Format::Json => match call!(session.engine, capability.matching.call_explanation(it))? {
             Ok(text) => text,

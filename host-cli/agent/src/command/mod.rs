@@ -28,8 +28,8 @@ use session::Session;
 pub(crate) enum Answer {
     Yes,
     No,
-    /// Neither, and the printed problems say why. Everything else that keeps a command from
-    /// answering is a [`Failure`].
+    /// Neither; the printed problems contain the reasons. Anything else that prevents an answer is
+    /// a [`Failure`].
     None,
 }
 
@@ -41,39 +41,36 @@ impl Answer {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let global = &arguments.global;
+    let open = |output| Session::open(global, output);
     match &arguments.command {
-        Command::Validate(it) => validate::run(it, Session::open(global, &it.output)?),
-        Command::Discover(it) => discover::run(it, Session::open(global, &it.output)?),
-        Command::Resolve(it) => resolve::run(it, Session::open(global, &it.output)?),
-        Command::Match(it) => match_task::run(it, Session::open(global, &it.output)?),
-        Command::Tools(it) => tools::run(it, Session::open(global, &it.output)?),
-        Command::Expand(it) => expand::run(it, Session::open(global, &it.output)?),
-        Command::Plan(Plan::Check(it)) => plan_check::run(it, Session::open(global, &it.output)?),
-        Command::Schema(Schema::List(it)) => schema::list(Session::open(global, &it.output)?),
-        Command::Schema(Schema::Show(it)) => schema::show(it, Session::open(global, &it.output)?),
-        Command::Schema(Schema::Check(it)) => schema::check(it, Session::open(global, &it.output)?),
-        Command::Policy(Policy::Check(it)) => {
-            policy_check::run(it, Session::open(global, &it.output)?)
-        }
-        Command::Index(Index::Import(it)) => {
-            index_import::run(it, Session::open(global, &it.output)?)
-        }
-        Command::Ground(it) => ground::run(it, Session::open(global, &it.output)?),
-        Command::Why(it) => why::run(it, Session::open(global, &it.output)?),
-        Command::Diff(it) => diff::run(it, Session::open(global, &it.output)?),
-        Command::Verify(it) => verify::run(it, Session::open(global, &it.output)?),
+        Command::Validate(it) => validate::run(it, open(&it.output)?),
+        Command::Discover(it) => discover::run(it, open(&it.output)?),
+        Command::Resolve(it) => resolve::run(it, open(&it.output)?),
+        Command::Match(it) => match_task::run(it, open(&it.output)?),
+        Command::Tools(it) => tools::run(it, open(&it.output)?),
+        Command::Expand(it) => expand::run(it, open(&it.output)?),
+        Command::Plan(Plan::Check(it)) => plan_check::run(it, open(&it.output)?),
+        Command::Schema(Schema::List(it)) => schema::list(open(&it.output)?),
+        Command::Schema(Schema::Show(it)) => schema::show(it, open(&it.output)?),
+        Command::Schema(Schema::Check(it)) => schema::check(it, open(&it.output)?),
+        Command::Policy(Policy::Check(it)) => policy_check::run(it, open(&it.output)?),
+        Command::Index(Index::Import(it)) => index_import::run(it, open(&it.output)?),
+        Command::Ground(it) => ground::run(it, open(&it.output)?),
+        Command::Why(it) => why::run(it, open(&it.output)?),
+        Command::Diff(it) => diff::run(it, open(&it.output)?),
+        Command::Verify(it) => verify::run(it, open(&it.output)?),
         Command::Explain(it) => explain::run(it, global),
         Command::Completions(it) => completions::run(it),
         Command::Man(it) => man::run(it),
     }
 }
 
-/// Returns help for an unknown name from the known names that resemble it.
-fn did_you_mean(names: &[String]) -> String {
+/// Adds help about an unknown name: the known names that resemble it, or else how to list all.
+fn suggest(failure: Failure, names: &[String], list_all: &str) -> Failure {
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    match names.split_last() {
+    failure.help(match names.split_last() {
         Some((last, [])) => format!("did you mean {last}?"),
         Some((last, others)) => format!("did you mean {} or {last}?", others.join(", ")),
-        None => String::new(),
-    }
+        None => list_all.to_owned(),
+    })
 }

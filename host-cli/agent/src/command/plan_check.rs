@@ -3,9 +3,10 @@
 use super::Answer;
 use super::session::Session;
 use crate::args::{INDEX, LOCK, PlanCheck};
+use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::lockfile::Lock;
 use agent_host::contract::plan::{CallVerdict, PlanVerdict};
-use agent_host::input::Input;
+use agent_host::input::{Input, TEXT_MAX};
 use agent_host::{Failure, call};
 
 pub(super) fn run(args: &PlanCheck, session: Session) -> Result<Answer, Failure> {
@@ -15,7 +16,7 @@ pub(super) fn run(args: &PlanCheck, session: Session) -> Result<Answer, Failure>
     }
 }
 
-/// A sequential plan.
+/// Checks a sequential plan.
 fn steps(
     args: &PlanCheck,
     tool_pool: &Input,
@@ -23,7 +24,13 @@ fn steps(
     mut session: Session,
 ) -> Result<Answer, Failure> {
     let core = session.core(&args.mova)?;
-    let rules = session.plan_rules(tool_pool, profile, core)?;
+    let tool_pool = session.text(DocumentKind::ToolPool, tool_pool, TEXT_MAX)?;
+    let profile = session.text(DocumentKind::Profile, profile, TEXT_MAX)?;
+    // The problems of both are reported with the plan.
+    let rules = call!(
+        session.engine,
+        plan.plan_policy.call_parse(&tool_pool, &profile, core)
+    )?;
     let index = if is_absent(&args.index.index, INDEX) {
         Some(None)
     } else {
@@ -34,12 +41,13 @@ fn steps(
     let (Some(index), Some(lock), Some(catalogue)) = (index, lock, catalogue) else {
         return session.refuse();
     };
-    let answer = session.authorize_plan(
-        (&args.plan, args.request.as_ref()),
-        rules,
-        index,
-        lock,
-        catalogue,
+    let plan = session.text(DocumentKind::Plan, &args.plan, TEXT_MAX)?;
+    let request = args.request.as_ref();
+    let request = request.map(|it| session.text(DocumentKind::Request, it, TEXT_MAX));
+    let request = request.transpose()?;
+    let answer = call!(
+        session.engine,
+        plan.call_authorize_plan(&plan, rules, request.as_deref(), index, lock, catalogue)
     )?;
     let allowed = match answer.verdict {
         PlanVerdict::Allowed(_) => true,
@@ -52,7 +60,7 @@ fn steps(
     Ok(Answer::yes_if(allowed))
 }
 
-/// Reads the lock, if there is one.
+/// Reads the lock, if it exists.
 fn lock(args: &PlanCheck, session: &mut Session) -> Result<Option<Option<Lock>>, Failure> {
     if is_absent(&args.lock, LOCK) {
         return Ok(Some(None));
@@ -60,13 +68,12 @@ fn lock(args: &PlanCheck, session: &mut Session) -> Result<Option<Option<Lock>>,
     Ok(session.lock(&args.lock)?.map(Some))
 }
 
-/// Returns whether a file is missing that no option names. A missing file that an option names is
-/// an error.
+/// Returns whether a default file is missing. A missing file that an option names is an error.
 fn is_absent(input: &Input, usual: &str) -> bool {
     input.to_string() == usual && input.is_missing()
 }
 
-/// A one-call plan.
+/// Checks a one-call plan.
 fn call(args: &PlanCheck, mut session: Session) -> Result<Answer, Failure> {
     let plan = session.call_plan(&args.plan)?;
     let index = session.index(&args.index.index)?;

@@ -1,4 +1,4 @@
-//! `agent resolve`: decide which servers the agent gets, and write the lock.
+//! `agent resolve`: select servers and tools for the agent, and write the lock.
 
 use super::Answer;
 use super::session::{NewLock, Session};
@@ -12,10 +12,10 @@ use agent_host::input::Input;
 use agent_host::{Failure, call};
 use std::path::PathBuf;
 
-/// The full explanation, beside the lock.
+/// The name of the full explanation, beside the lock.
 const EXPLANATION: &str = "agents.resolution.json";
 
-/// The compact explanation, beside the lock.
+/// The name of the compact explanation, beside the lock.
 const COMPACT_EXPLANATION: &str = "agents.resolution.compact.json";
 
 /// A file to write.
@@ -26,30 +26,27 @@ struct NewFile {
 
 pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failure> {
     let manifest = args.manifest.manifest.as_ref();
-    let Some((resolution, index)) = session.resolution(
-        manifest,
-        &args.index.index,
-        &args.task,
-        &args.evaluation_context,
-    )?
-    else {
+    let resolved = session.resolution(manifest, &args.index.index, &args.context)?;
+    let Some((resolution, index)) = resolved else {
         return session.refuse();
     };
     let new = session.new_lock(resolution)?;
     let mut files = Vec::new();
     if let Some(form) = args.explain {
-        let text = match form {
-            Explanation::Full => call!(
-                session.engine,
-                resolver.resolution.call_explanation(resolution)
-            )?,
-            Explanation::Compact => {
-                Ok(call!(session.engine, explanation.call_compact(resolution))?)
-            }
+        let engine = &mut session.engine;
+        let (name, text) = match form {
+            Explanation::Full => (
+                EXPLANATION,
+                call!(engine, resolver.resolution.call_explanation(resolution))?,
+            ),
+            Explanation::Compact => (
+                COMPACT_EXPLANATION,
+                Ok(call!(engine, explanation.call_compact(resolution))?),
+            ),
         };
         match text {
             Ok(text) => files.push(NewFile {
-                path: explanation_path(args, form),
+                path: args.lock.with_file_name(name),
                 text,
             }),
             Err(too_large) => {
@@ -76,7 +73,7 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
         return session.show_drifts(&drifts);
     }
     if before.state != State::Same && !args.locked {
-        // Last, so that there never is a lock whose explanation is still the one before.
+        // The lock comes last, so that no lock appears with an outdated explanation.
         files.push(NewFile {
             path: args.lock.clone(),
             text: new.text,
@@ -95,17 +92,10 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
     Ok(Answer::Yes)
 }
 
-fn explanation_path(args: &Resolve, form: Explanation) -> PathBuf {
-    args.lock.with_file_name(match form {
-        Explanation::Full => EXPLANATION,
-        Explanation::Compact => COMPACT_EXPLANATION,
-    })
-}
-
 /// The file at the path of the lock, before the lock is written.
 struct Before {
     state: State,
-    /// The differences to the new lock, or that there is no lock.
+    /// The differences to the new lock; `LOCK_MISSING` if there is no lock.
     drifts: Vec<Drift>,
     /// The existing lock, if it can be read.
     lock: Option<Lock>,
@@ -116,14 +106,14 @@ enum State {
     Missing,
     /// A lock of the same bytes.
     Same,
-    /// A lock that says something else, or the same in other bytes.
+    /// A lock with other content, or the same content in other bytes.
     Other,
-    /// A lock that can no longer be read.
+    /// A damaged lock.
     Damaged,
 }
 
 impl Before {
-    /// Reads the existing file. Returns `None` if it must stay as it is; the findings say why.
+    /// Reads the existing file. Returns `None` if it must stay unchanged; the findings say why.
     fn writing(
         new: &NewLock,
         args: &Resolve,
@@ -146,26 +136,28 @@ impl Before {
                 drifts: compare(Some(lock), new, session)?,
                 lock: Some(lock),
             })),
-            Err(mut problems) => match unreadable(&existing.text, session)? {
-                UnreadableLock::Damaged if !args.locked => {
-                    session.warn(problems)?;
-                    Ok(Some(Self {
-                        state: State::Damaged,
-                        drifts: Vec::new(),
-                        lock: None,
-                    }))
-                }
-                kind => {
-                    if kind == UnreadableLock::Foreign {
-                        for problem in &mut problems {
-                            let note = "this file is not a lock, and stays as it is";
-                            problem.notes.push(note.to_owned());
-                        }
+            Err(mut problems) => {
+                match call!(session.engine, lockfile.call_unreadable(&existing.text))? {
+                    UnreadableLock::Damaged if !args.locked => {
+                        session.warn(problems)?;
+                        Ok(Some(Self {
+                            state: State::Damaged,
+                            drifts: Vec::new(),
+                            lock: None,
+                        }))
                     }
-                    session.add(problems);
-                    Ok(None)
+                    kind => {
+                        if kind == UnreadableLock::Foreign {
+                            for problem in &mut problems {
+                                let note = "this file is not a lock, and stays as it is";
+                                problem.notes.push(note.to_owned());
+                            }
+                        }
+                        session.add(problems);
+                        Ok(None)
+                    }
                 }
-            },
+            }
         }
     }
 
@@ -199,12 +191,7 @@ fn compare(
     call!(session.engine, lockfile.call_compare(older, newer.lock))
 }
 
-/// Asks what a file is that can't be read as a lock.
-fn unreadable(text: &[u8], session: &mut Session) -> Result<UnreadableLock, Failure> {
-    call!(session.engine, lockfile.call_unreadable(text))
-}
-
-/// Writes all files, or none if the content of one of them can't be written.
+/// Writes all files, or none if one of them can't be written.
 fn write(args: &Resolve, files: &[NewFile]) -> Result<(), Failure> {
     if args.dry_run {
         return Ok(());

@@ -1,9 +1,11 @@
 //! `agent schema`: the JSON Schemas of the project.
 
 use super::session::Session;
-use super::{Answer, did_you_mean};
+use super::{Answer, suggest};
 use crate::args::{SchemaCheck, SchemaShow};
+use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::view::{Style, StyledSpan};
+use agent_host::input::TEXT_MAX;
 use agent_host::{Failure, call};
 
 pub(super) fn list(mut session: Session) -> Result<Answer, Failure> {
@@ -26,7 +28,9 @@ pub(super) fn show(args: &SchemaShow, mut session: Session) -> Result<Answer, Fa
 
 pub(super) fn check(args: &SchemaCheck, mut session: Session) -> Result<Answer, Failure> {
     let core = session.core(&args.mova)?;
-    let Some(problems) = session.schema_problems(&args.name, &args.document, core)? else {
+    let text = session.text(DocumentKind::Document, &args.document, TEXT_MAX)?;
+    let problems = call!(session.engine, schemas.call_check(&args.name, &text, core))?;
+    let Some(problems) = problems else {
         return Err(unknown(&args.name, &mut session)?);
     };
     let valid = problems.is_empty();
@@ -41,8 +45,6 @@ pub(super) fn check(args: &SchemaCheck, mut session: Session) -> Result<Answer, 
 fn unknown(name: &str, session: &mut Session) -> Result<Failure, Failure> {
     let failure = Failure::new(format_args!("there is no schema `{name}`"));
     let nearest = call!(session.engine, schemas.call_nearest(name))?;
-    Ok(match &nearest[..] {
-        [] => failure.help("`agent schema list` has their names"),
-        names => failure.help(did_you_mean(names)),
-    })
+    let list_all = "list all schemas with `agent schema list`";
+    Ok(suggest(failure, &nearest, list_all))
 }

@@ -1,4 +1,4 @@
-//! `agent verify`: check that the index still contains everything that is locked.
+//! `agent verify`: check that the index still matches the lock.
 
 use super::Answer;
 use super::session::Session;
@@ -26,10 +26,7 @@ pub(super) fn run(args: &Verify, mut session: Session) -> Result<Answer, Failure
         return session.refuse();
     };
     if drifts.is_empty() {
-        session.note(format_args!(
-            "{} has all that {} holds",
-            args.index.index, args.lock
-        ));
+        session.note(format_args!("{} matches {}", args.index.index, args.lock));
     }
     session.show_drifts(&drifts)
 }

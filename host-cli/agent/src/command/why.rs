@@ -9,13 +9,8 @@ use agent_host::{Failure, Instance, call};
 pub(super) fn run(args: &Why, mut session: Session) -> Result<Answer, Failure> {
     let subject = args.subject.as_str();
     let manifest = args.manifest.manifest.as_ref();
-    let Some((it, _)) = session.resolution(
-        manifest,
-        &args.index.index,
-        &args.task,
-        &args.evaluation_context,
-    )?
-    else {
+    let resolved = session.resolution(manifest, &args.index.index, &args.context)?;
+    let Some((it, _)) = resolved else {
         return session.refuse();
     };
     let files = session.findings().files();
@@ -41,8 +36,6 @@ fn unknown(
         "there is no server, tool, category or capability `{subject}`"
     ));
     let alike = call!(engine, view.call_did_you_mean(resolution, subject))?;
-    Ok(match alike.as_slice() {
-        [] => failure.help("`agent discover` lists them all"),
-        alike => failure.help(super::did_you_mean(alike)),
-    })
+    let list_all = "list all servers with `agent discover`";
+    Ok(super::suggest(failure, &alike, list_all))
 }

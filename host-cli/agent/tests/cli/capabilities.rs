@@ -1,5 +1,4 @@
-//! Tasks, tenants, policies, health and what comes of them: `match`, `tools`, `expand`,
-//! `policy check`, `index import`.
+//! Tasks, tenants, policies and health: `match`, `tools`, `expand`, `policy check`, `index import`.
 
 use crate::project::Project;
 
@@ -72,7 +71,7 @@ fn project() -> Project {
     project
 }
 
-/// As [`project`], with a tenant and its policy.
+/// Like [`project`], with a tenant and its policy.
 fn governed() -> Project {
     let project = project();
     project.write("tenant.yaml", TENANT);
@@ -102,7 +101,7 @@ fn a_task_is_matched_without_a_manifest() {
 }
 
 #[test]
-fn what_no_tool_does_is_a_no() {
+fn a_requirement_without_a_tool_is_a_no() {
     let project = project();
     project.write(
         "task.json",
@@ -153,7 +152,7 @@ fn a_task_may_not_require_what_the_manifest_forbids() {
 }
 
 #[test]
-fn the_tenants_policy_stands_beside_the_tenant() {
+fn the_tenants_policy_is_beside_the_tenant() {
     let project = governed();
     let run = project
         .agent("match --task task.yaml --tenant tenant.yaml --format json")
@@ -165,14 +164,14 @@ fn the_tenants_policy_stands_beside_the_tenant() {
     );
     assert_eq!(rejected[1]["reasons"][0]["reason"], "not from us");
 
-    // Another one takes its place.
+    // `--policy` replaces it.
     project.write("open.rego", "package switchboard\n\nallowed_tools contains tool.id if some tool in input.candidate_tools\n");
     let run = project
         .agent("match --task task.yaml --tenant tenant.yaml --policy open.rego --format json")
         .exits(0);
     assert_eq!(run.json()["requirements"][0]["selected"]["id"], "local");
 
-    // One that can't be read is no answer, rather than none.
+    // An unreadable policy is not the same as none.
     std::fs::remove_file(project.path("rules/policy.rego")).unwrap();
     project
         .agent("match --task task.yaml --tenant tenant.yaml")
@@ -218,7 +217,7 @@ fn a_policy_that_fails_denies_everything() {
 }
 
 #[test]
-fn health_is_asked_last() {
+fn health_is_checked_last() {
     let project = project();
     project.write("health.yaml", "brave: UNHEALTHY\nlocal: PROBATION\n");
     project
@@ -251,7 +250,7 @@ fn of_several_tenants_one_is_named() {
 }
 
 #[test]
-fn what_is_exposed_is_what_mcp_lists() {
+fn exposed_tools_have_the_form_of_mcp() {
     let project = project();
     project.agent("resolve --task task.yaml").exits(0);
     let tools = project.agent("tools --format json").exits(0).json();
@@ -294,7 +293,7 @@ fn an_expansion_needs_a_budget() {
 }
 
 #[test]
-fn a_changed_definition_is_told_in_detail() {
+fn a_changed_definition_is_reported_in_detail() {
     let project = project();
     project.agent("resolve --task task.yaml").exits(0);
     project.write("before.json", INDEX);
@@ -335,7 +334,7 @@ fn a_policy_is_checked_with_its_tests() {
     let run = project.agent(&format!("{check} --format json")).exits(1);
     assert_eq!(run.json()["diagnostics"][0]["code"], "POLICY_TEST_FAILED");
 
-    // No publisher of the index is called so.
+    // No publisher of the index has this name.
     project.write("rules/policy.rego", POLICY.replace("\"Us\"", "\"Ussr\""));
     project
         .agent(&format!("{check} --test rules/none.rego"))
@@ -379,9 +378,9 @@ fn an_import_is_idempotent_and_keeps_secrets_out() {
 }
 
 #[test]
-fn what_is_missing_is_reported_and_nothing_written() {
+fn missing_fields_are_reported_and_nothing_is_written() {
     let project = project();
-    // The secret stands in the line that is at fault.
+    // The faulty line contains the secret.
     project.write(".mcp.json", CLIENT.replace('\n', ""));
     let run = project
         .agent("index import .mcp.json")

@@ -1,4 +1,4 @@
-//! `explain`, `completions`, `man`, and what is said about the command line itself.
+//! `explain`, `completions`, `man`, and wrong usage.
 
 use crate::project::Project;
 use agent_host::COMPONENT_SHA256;
@@ -69,13 +69,13 @@ fn wrong_usage_is_no_answer() {
     project
         .agent("resolve --lock -")
         .exits(2)
-        .notes("it is written to a file");
+        .notes("the output must be a file");
     project.agent("diff a b --index c").exits(2);
     assert!(!project.has("agents.lock"));
 }
 
 #[test]
-fn the_version_names_what_decides_and_what_runs_it() {
+fn the_version_names_engine_and_runtime() {
     let project = Project::empty();
     project
         .agent("-V")

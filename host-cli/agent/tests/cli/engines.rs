@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Runs a command with an engine and a cache directory of its own.
+/// Runs a command with an engine and a separate cache directory.
 fn run(project: &Project, line: &str, engine: &str) -> Run {
     let mut command = project.command(line.split_whitespace());
     command
@@ -41,10 +41,10 @@ fn another_engine_gives_the_same_answer_and_is_compiled_once() {
 }
 
 #[test]
-fn what_is_no_engine_is_refused() {
+fn an_invalid_engine_is_refused() {
     let project = Project::new();
     project.write("garbage.wasm", "garbage");
-    // Valid, and not of the world: an empty component and an empty module.
+    // Valid, but not of the world: an empty component and an empty module.
     project.write("component.wasm", b"\0asm\x0d\0\x01\0");
     project.write("module.wasm", b"\0asm\x01\0\0\0");
     for file in ["garbage.wasm", "component.wasm", "module.wasm"] {

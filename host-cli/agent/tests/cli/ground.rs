@@ -1,4 +1,4 @@
-//! `ground`: a summary against what a tool returned.
+//! `ground`: a summary against the result of a tool.
 
 use crate::project::Project;
 
@@ -15,7 +15,7 @@ fn project(evidence: &str) -> Project {
 }
 
 #[test]
-fn evidence_is_found_and_told() {
+fn evidence_is_found_and_reported() {
     let project = project("delivery was late");
     project
         .agent("ground summary.json --payload payload.json")
@@ -32,7 +32,7 @@ fn evidence_is_found_and_told() {
 }
 
 #[test]
-fn evidence_that_is_not_there_is_a_no() {
+fn missing_evidence_is_a_no() {
     let project = project("The Delivery was late");
     project
         .agent("ground summary.json --payload payload.json")
@@ -78,7 +78,7 @@ fn either_text_comes_from_standard_input_and_not_both() {
 }
 
 #[test]
-fn what_can_not_be_read_is_no_answer() {
+fn an_unreadable_text_is_no_answer() {
     let project = project("delivery was late");
     project
         .agent("ground summary.json --payload nothing.json")
@@ -102,7 +102,7 @@ fn what_can_not_be_read_is_no_answer() {
     assert_eq!(json["valid"], false);
 }
 
-/// The largest payload, and evidence that is nearly there everywhere, end within the limits of the engine.
+/// The largest payload with many near misses ends within the limits of the engine.
 #[test]
 fn hostile_texts_end_within_the_limits_of_the_engine() {
     let project = Project::empty();

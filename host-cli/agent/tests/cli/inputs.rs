@@ -1,4 +1,4 @@
-//! Where inputs come from, and what can be wrong with that.
+//! Reading of inputs, and its failures.
 
 use crate::project::{INDEX, MANIFEST, Project, Run};
 use std::ffi::OsStr;

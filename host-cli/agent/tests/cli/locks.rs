@@ -1,4 +1,4 @@
-//! `diff`, `verify` and `resolve --locked`: locks that no longer fit.
+//! `diff`, `verify` and `resolve --locked`: outdated locks.
 
 use crate::project::{INDEX, MANIFEST, Project};
 use std::fs;
@@ -10,7 +10,7 @@ fn locked() -> Project {
     project
 }
 
-/// The codes of a list of drifts.
+/// Returns the codes of a list of drifts.
 fn codes(json: &serde_json::Value) -> Vec<&str> {
     let drifts = json["drifts"].as_array().expect("a list of drifts");
     drifts
@@ -41,7 +41,7 @@ fn a_wider_permission_is_a_drift() {
     let run = project.agent("diff --format json").exits(1).notes_nothing();
     assert_eq!(codes(&run.json()), ["SCOPE_WIDENED"]);
     assert_eq!(project.read("agents.lock"), lock);
-    // What the index says has not changed.
+    // The index has not changed.
     project.agent("verify").exits(0);
 }
 
@@ -81,7 +81,7 @@ fn no_lock_is_a_drift() {
 }
 
 #[test]
-fn a_lock_that_is_named_has_to_be_there() {
+fn a_named_lock_must_exist() {
     let project = locked();
     project
         .agent("diff agents.lock other.lock")
@@ -94,7 +94,7 @@ fn a_lock_that_is_named_has_to_be_there() {
 }
 
 #[test]
-fn an_edited_lock_is_refused_where_a_lock_is_asked_for() {
+fn an_edited_lock_is_refused_as_input() {
     let project = locked();
     let edited = project
         .read("agents.lock")
@@ -111,7 +111,7 @@ fn an_edited_lock_is_refused_where_a_lock_is_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_resolved_cannot_be_compared() {
+fn an_unsatisfied_resolution_cannot_be_compared() {
     let project = locked();
     let unsatisfiable = Project::unsatisfiable().read("agents.md");
     project.write("agents.md", unsatisfiable);

@@ -1,9 +1,9 @@
-//! The program as a whole: what it answers, where it prints it, and what it does to files.
+//! The program as a whole: its answers, its streams and its files.
 //!
-//! What the engine says is tested with the engine. Here words are looked for only to know that the
-//! right thing was said in the right place.
+//! The tests of the engine cover its wording. Tests here check words only to recognise the message
+//! and its place.
 
-// The program is made to fail by means that other systems do not have.
+// The tests make the program fail by means that other systems do not have.
 #![cfg(target_os = "linux")]
 
 mod capabilities;

@@ -1,4 +1,4 @@
-//! Streams, formats, colours, and what must not reach a terminal.
+//! Streams, formats, colours, and control characters on a terminal.
 
 use crate::project::{INDEX, MANIFEST, Project, Run};
 use std::fs::File;
@@ -39,7 +39,7 @@ fn problems_are_printed_in_every_format() {
 }
 
 #[test]
-fn nothing_wrong_is_said_in_every_format() {
+fn valid_input_is_reported_in_every_format() {
     let project = Project::new();
     project.agent("validate").exits(0).answers_nothing();
     let run = project
@@ -100,7 +100,7 @@ fn warnings_change_nothing_and_can_be_silenced() {
 }
 
 #[test]
-fn quiet_keeps_errors_and_what_was_asked_for() {
+fn quiet_keeps_errors_and_answers() {
     let project = Project::new();
     project.agent("discover -q").exits(0).answers("acme");
     project.agent("why acme -q").exits(0).answers("acme");
@@ -112,7 +112,7 @@ fn quiet_keeps_errors_and_what_was_asked_for() {
 }
 
 #[test]
-fn why_says_what_it_does_not_know() {
+fn why_reports_unknown_subjects() {
     let project = Project::new();
     project
         .agent("why acmee")
@@ -143,7 +143,7 @@ fn colours_are_for_terminals() {
     assert!(!escapes("discover --format json --color always", None));
 }
 
-/// Runs the program in a terminal. What it prints on either stream comes back as one.
+/// Runs the program in a terminal and returns both streams as one text.
 fn typed(project: &Project, line: &str, variable: Option<&str>) -> String {
     let program = env!("CARGO_BIN_EXE_agent");
     let mut command = Command::new("script");
@@ -171,7 +171,7 @@ fn a_terminal_gets_colours() {
 }
 
 #[test]
-fn on_a_terminal_an_answer_and_notes_stand_apart() {
+fn on_a_terminal_a_blank_line_separates_answer_and_notes() {
     let project = Project::new();
     let typed = typed(&project, "resolve --color never", None);
     assert!(typed.ends_with("\n\nwrote agents.lock\n"), "{typed}");

@@ -62,7 +62,7 @@ fn a_call_that_may_be_made_is_allowed() {
 }
 
 #[test]
-fn every_reason_against_a_call_is_told_at_its_place() {
+fn every_reason_against_a_call_is_reported_at_its_place() {
     let project = project();
     project.write(
         "plan.json",
@@ -119,7 +119,7 @@ fn the_catalogue_is_what_servers_list_now() {
         .exits(2);
 }
 
-/// The examples, with a lock.
+/// Returns the examples with a lock.
 fn examples() -> Project {
     let project = Project::empty();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/plans");
@@ -151,7 +151,7 @@ fn a_plan_of_steps_that_may_run_is_allowed() {
 }
 
 #[test]
-fn a_plan_of_steps_is_denied_without_what_it_needs() {
+fn a_plan_of_steps_is_denied_without_its_inputs() {
     let project = examples();
     let denied = |more: &str, reason: &str| {
         let run = project
@@ -164,14 +164,14 @@ fn a_plan_of_steps_is_denied_without_what_it_needs() {
     };
     std::fs::rename(project.path("agents.lock"), project.path("another.lock")).unwrap();
     denied("", "LOCK_MISSING");
-    // One that was named has to be there.
+    // A named lock must exist.
     let named = |name: &str| project.agent(&format!("{STEPS} --lock {name}"));
     named("none.lock").exits(2);
     named("another.lock").exits(0);
     std::fs::rename(project.path("another.lock"), project.path("agents.lock")).unwrap();
     std::fs::remove_file(project.path("mcp.index.json")).unwrap();
     denied("", "INTEGRITY_CHANGED");
-    // One that is named has to be there.
+    // A named index must exist.
     project
         .agent(&format!("{STEPS} --index none.json"))
         .exits(2);
@@ -181,7 +181,7 @@ fn a_plan_of_steps_is_denied_without_what_it_needs() {
 }
 
 #[test]
-fn every_problem_of_a_plan_is_told_with_its_change() {
+fn every_problem_of_a_plan_is_reported_with_its_fix() {
     let project = examples();
     let text = std::fs::read_to_string(project.path("mcp.plan.json")).unwrap();
     project.write(
@@ -233,7 +233,7 @@ fn schemas_are_listed_shown_and_checked() {
 }
 
 #[test]
-fn mova_may_be_somebody_elses() {
+fn an_external_copy_of_mova_replaces_the_equivalents() {
     let project = examples();
     let core = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/mova");
     project.agent(&format!("{STEPS} --mova {core}")).exits(0);

@@ -53,7 +53,7 @@ impl Project {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// A project whose requirement no server satisfies.
+    /// Creates a project whose requirement no server satisfies.
     pub(crate) fn unsatisfiable() -> Self {
         let project = Self::new();
         project.write("agents.md", MANIFEST.replace("read:", "delete:"));
@@ -76,7 +76,7 @@ impl Project {
         self.path(name).exists()
     }
 
-    /// The names of all files, sorted.
+    /// Returns the names of all files, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(self.0.path())
             .unwrap()
@@ -86,7 +86,7 @@ impl Project {
         names
     }
 
-    /// The program, to be run in this folder.
+    /// Returns a call of the program in this folder.
     pub(crate) fn command<I: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = I>,
@@ -102,7 +102,7 @@ impl Project {
         command
     }
 
-    /// Runs a command line without anything to be quoted in it.
+    /// Runs a command line without quoting.
     pub(crate) fn agent(&self, line: &str) -> Run {
         Run::of(self.command(line.split_whitespace()))
     }
@@ -125,10 +125,10 @@ impl Project {
     }
 }
 
-/// What a run of the program has left.
+/// The result of a run of the program.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// None if it was killed.
+    /// The exit code; `None` if the program was killed.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -147,42 +147,42 @@ impl Run {
         }
     }
 
-    /// The exit code is `code`.
+    /// Checks the exit code.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self:#?}");
         self
     }
 
-    /// It says this on standard output.
+    /// Checks that standard output contains a text.
     #[track_caller]
     pub(crate) fn answers(self, text: &str) -> Self {
         assert!(self.stdout.contains(text), "no {text:?} in {self:#?}");
         self
     }
 
-    /// It says this on standard error.
+    /// Checks that standard error contains a text.
     #[track_caller]
     pub(crate) fn notes(self, text: &str) -> Self {
         assert!(self.stderr.contains(text), "no {text:?} in {self:#?}");
         self
     }
 
-    /// It says nothing on standard output.
+    /// Checks that standard output is empty.
     #[track_caller]
     pub(crate) fn answers_nothing(self) -> Self {
         assert_eq!(self.stdout, "", "{self:#?}");
         self
     }
 
-    /// It says nothing on standard error.
+    /// Checks that standard error is empty.
     #[track_caller]
     pub(crate) fn notes_nothing(self) -> Self {
         assert_eq!(self.stderr, "", "{self:#?}");
         self
     }
 
-    /// Standard output as JSON.
+    /// Returns standard output as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))

@@ -1,4 +1,4 @@
-//! `resolve`: what it writes, and when it does not.
+//! `resolve`: the files it writes, and when it writes none.
 
 use crate::project::{INDEX, MANIFEST, Project};
 use std::fs;
@@ -43,7 +43,7 @@ fn a_lock_that_is_up_to_date_is_not_written() {
 }
 
 #[test]
-fn a_changed_lock_says_what_has_changed() {
+fn a_changed_lock_is_reported_with_its_changes() {
     let project = Project::new();
     project.agent("resolve").exits(0);
     let wider = MANIFEST.replace("[read:audiences]", "[read:audiences, write:audiences]");
@@ -159,7 +159,7 @@ fn a_damaged_lock_is_replaced_with_a_warning() {
 }
 
 #[test]
-fn what_never_was_a_lock_is_not_replaced() {
+fn a_foreign_file_is_not_replaced() {
     let project = Project::new();
     for file in ["agents.md", "mcp.index.json"] {
         let before = project.read(file);
@@ -174,7 +174,7 @@ fn what_never_was_a_lock_is_not_replaced() {
 }
 
 #[test]
-fn an_edited_lock_that_says_the_same_is_written_anew() {
+fn an_edited_lock_with_the_same_content_is_rewritten() {
     let project = Project::new();
     project.agent("resolve").exits(0);
     let lock = project.read("agents.lock");
@@ -197,7 +197,7 @@ fn the_body_of_the_manifest_is_never_changed() {
 }
 
 #[test]
-fn json_has_the_nearest_servers_of_what_is_unsatisfied() {
+fn json_has_the_nearest_servers_of_unsatisfied_requirements() {
     let project = Project::unsatisfiable();
     let run = project
         .agent("resolve --format json")
@@ -210,7 +210,7 @@ fn json_has_the_nearest_servers_of_what_is_unsatisfied() {
 fn an_explanation_that_is_too_large_is_refused_whole() {
     const MIB: usize = 1 << 20;
     let project = Project::new();
-    // The full form says for each requirement which categories a rejected server offers.
+    // The full form lists a rejected server's categories for each requirement.
     let (acme, euro) = INDEX.split_at(INDEX.find("\"euro\"").unwrap());
     let euro = euro.replace("\"audiences\"", &format!("\"{}\"", "x".repeat(MIB)));
     project.write("mcp.index.json", format!("{acme}{euro}"));

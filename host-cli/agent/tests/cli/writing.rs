@@ -1,4 +1,4 @@
-//! Files are replaced whole or not at all, whatever goes wrong.
+//! Files are replaced whole or not at all, also after failures.
 
 mod sabotage;
 
@@ -20,7 +20,7 @@ fn about_to_change() -> Project {
     project
 }
 
-/// The temporary files left behind.
+/// Returns the number of remaining temporary files.
 fn leftovers(project: &Project) -> usize {
     project
         .files()
@@ -29,8 +29,8 @@ fn leftovers(project: &Project) -> usize {
         .count()
 }
 
-/// Runs `resolve --explain` under a sabotage: the lock stays as it was, nothing takes the place of
-/// the explanation, and the next run sets everything right.
+/// Runs `resolve --explain` under a sabotage: the lock stays as it was, no explanation appears, and
+/// the next run repairs everything.
 #[track_caller]
 fn survives(sabotage: &Sabotage, code: Option<i32>, left: usize) -> Run {
     survives_in(&about_to_change(), sabotage, code, left)
@@ -54,7 +54,7 @@ fn survives_in(project: &Project, sabotage: &Sabotage, code: Option<i32>, left: 
 
 #[test]
 fn killed_between_write_and_rename() {
-    // What is left behind is both temporary files: all was written, nothing was renamed.
+    // Both temporary files remain: all was written, nothing was renamed.
     survives(&Sabotage::syscalls(RENAMES, Fate::Killed), None, 2);
 }
 
@@ -75,7 +75,7 @@ fn a_rename_that_fails() {
 fn a_disk_that_is_full_half_way() {
     const MIB: usize = 1 << 20;
     let project = about_to_change();
-    // The explanation says which categories a rejected server offers.
+    // The explanation lists the categories of a rejected server.
     let (acme, euro) = INDEX.split_at(INDEX.find("\"euro\"").unwrap());
     let euro = euro.replace("\"audiences\"", &format!("\"{}\"", "x".repeat(5 * MIB)));
     project.write("mcp.index.json", format!("{acme}{euro}"));
@@ -98,7 +98,7 @@ fn a_folder_that_cannot_be_written_to() {
     let lock = project.read("agents.lock");
     let set = |mode| fs::set_permissions(project.path(""), Permissions::from_mode(mode)).unwrap();
     set(0o555);
-    // Permissions mean nothing to root.
+    // Permissions do not restrict root.
     let mut command = project.command(["resolve"]);
     Sabotage::Unprivileged.apply_to(&mut command);
     let run = Run::of(command)
@@ -140,7 +140,7 @@ fn one_file_that_cannot_be_written_keeps_the_other_from_being_written() {
 }
 
 #[test]
-fn a_target_that_is_no_file() {
+fn a_target_that_is_not_a_file() {
     let project = Project::new();
     fs::create_dir(project.path("folder")).unwrap();
     project

@@ -1,4 +1,4 @@
-//! Drawing a diagnostic: the message, the piece of the input, and the help.
+//! Drawing of a diagnostic: message, excerpts and help.
 
 use super::Document;
 use super::excerpt::{Excerpt, excerpts};
@@ -50,8 +50,8 @@ pub(super) fn diagnostic<'n>(
             let last = groups.pop().expect("there is always a group");
             let snippet = snippet(&excerpt, &diagnostic.labels);
             if excerpt.starts_within_line {
-                // The library would count the column from the start of the excerpt. A group of
-                // its own is the only other place for the column.
+                // The library counts columns from the start of the excerpt. A separate group is the
+                // only other place for the column.
                 let place = diagnostic.labels[excerpt.first_label()].place.start;
                 let origin = Origin::path(path.clone())
                     .line(place.line as usize)
@@ -92,7 +92,7 @@ fn footer<'d>(
     exact.chain(notes).chain(fixes)
 }
 
-/// Draws a failure of the program itself.
+/// Draws a failure of the program.
 #[must_use]
 pub fn failure(failure: &Failure) -> String {
     let title = Level::ERROR.primary_title(visible(&failure.message));
@@ -105,7 +105,7 @@ pub fn failure(failure: &Failure) -> String {
     )
 }
 
-/// Draws a report without an excerpt, whose footer can't be aligned with line numbers.
+/// Draws a report without an excerpt: its footer can't align with line numbers.
 fn without_place<'a>(
     report: &[Group<'a>],
     footer: impl IntoIterator<Item = (Level<'static>, Cow<'a, str>)>,
@@ -117,7 +117,7 @@ fn without_place<'a>(
     drawn
 }
 
-/// Renders with styles. The output removes them where they are not wanted.
+/// Renders with styles. The output streams remove them if colours are off.
 fn rendered(report: &[Group<'_>]) -> String {
     let width = terminal_size::terminal_size_of(std::io::stderr())
         .map_or(DEFAULT_TERM_WIDTH, |(width, _)| usize::from(width.0));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_stand_under_what_they_are_about() {
+    fn labels_appear_under_their_places() {
         let input = "[\n  {\n    \"id\": 1\n  }\n]\n";
         assert_eq!(
             drawn(input, &[("1", "a number"), ("{", "in this server")]),

@@ -1,7 +1,7 @@
-//! The piece of an input that a diagnostic shows.
+//! Excerpts of an input for a diagnostic.
 //!
-//! An input may be hundreds of megabytes on a single line, and hold anything. An excerpt is short,
-//! is UTF-8, and contains nothing that a terminal would act on.
+//! An input may be hundreds of megabytes on one line, and contain any bytes. An excerpt is short,
+//! is UTF-8, and contains no control characters for a terminal.
 
 use crate::contract::diagnostic::{Label, Span};
 use crate::output::visible_char;

@@ -1,4 +1,4 @@
-//! The problems that the engine finds in inputs, and drawing them for people.
+//! The problems that the engine finds in inputs, and their drawing for people.
 
 mod draw;
 mod excerpt;
@@ -9,18 +9,18 @@ use crate::contract::catalogue::CodeEntry;
 use crate::contract::diagnostic::{Diagnostic, DocumentKind, Severity};
 use crate::contract::view::File;
 
-/// An input, kept because diagnostics show pieces of it.
+/// An input, kept so that diagnostics can show its lines.
 pub struct Document {
-    /// The input that diagnostics mean by it.
+    /// The kind under which diagnostics point into it.
     pub source: DocumentKind,
-    /// The name under which it was given.
+    /// The name that the user gave.
     pub name: String,
-    /// The bytes as they were given.
+    /// The bytes of the input.
     pub text: Vec<u8>,
 }
 
 impl Document {
-    /// Returns whether its lines may be shown. A document of others may hold their secrets.
+    /// Returns whether its lines may be shown. An imported document may contain secrets.
     fn may_be_shown(&self) -> bool {
         self.source != DocumentKind::Import
     }
@@ -34,7 +34,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Adds an input that diagnostics may point into. It replaces one of the same source.
+    /// Adds an input that diagnostics may point into. It replaces an input of the same kind.
     pub fn add_document(&mut self, document: Document) {
         self.documents
             .retain(|known| known.source != document.source);

@@ -1,6 +1,6 @@
 //! Compiled engines, kept between runs in the user's cache directory.
 //!
-//! The cache only ever saves time. Whatever is wrong with it, the engine is compiled instead.
+//! The cache only saves time. If an entry or the directory is unusable, the engine is compiled.
 
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
@@ -11,10 +11,10 @@ use std::{env, fs};
 use wasmtime::component::Component;
 use wasmtime::{Engine, Result};
 
-/// The bytes of the digest in front of an entry's machine code.
+/// Size in bytes of the digest that precedes an entry's machine code.
 const DIGEST_BYTES: usize = 32;
 
-/// Compiles a component, or loads the code that an earlier run has compiled.
+/// Compiles a component, or loads the code that an earlier run compiled.
 pub(super) fn compile(engine: &Engine, wasm: &[u8]) -> Result<Component> {
     compile_within(user_cache(), engine, wasm)
 }
@@ -28,7 +28,7 @@ fn compile_within(cache: Option<PathBuf>, engine: &Engine, wasm: &[u8]) -> Resul
         return Ok(component);
     }
     let component = Component::from_binary(engine, wasm)?;
-    // Without an entry the next run compiles again, which is all that can happen.
+    // Without an entry, the next run compiles again.
     let _ = component.serialize().map(|code| store(&entry, &code));
     Ok(component)
 }
@@ -84,8 +84,8 @@ impl Hasher for Key {
     }
 }
 
-/// Returns the directory of the cache, created if need be, or `None` if others can write to it:
-/// the program executes what is in it.
+/// Returns the directory of the cache and creates it if it is missing. Returns `None` if others can
+/// write to it, because the program executes its content.
 fn directory(cache: PathBuf) -> Option<PathBuf> {
     let directory = cache.join("agent").join("engines");
     create_private(&directory).ok()?;
@@ -143,7 +143,7 @@ fn is_private(_directory: &Path) -> bool {
     true
 }
 
-// The program is made to fail by permissions that other systems do not have.
+// The tests set permissions that other systems do not have.
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;

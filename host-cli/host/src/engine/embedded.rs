@@ -1,8 +1,7 @@
 //! The component that this crate embeds, compiled ahead of time by the build script.
 //!
-//! Copying the megabytes of its machine code would take most of the time of a small command. On
-//! Linux the code runs where the system has mapped it together with the rest of the program: only
-//! the pages that are used are ever read.
+//! Copying megabytes of machine code would take most of the time of a small command. On Linux the
+//! code runs in place, mapped with the rest of the program: the system reads only the used pages.
 
 use std::sync::LazyLock;
 use wasmtime::component::Component;
@@ -18,7 +17,7 @@ pub const COMPONENT_SHA256: &str = env!("AGENT_ENGINE_SHA256");
 
 /// Loads the embedded component. Nothing is compiled.
 ///
-/// It is loaded once and never dropped: wasmtime knows code by its address, and dropping it would
+/// It is loaded once and never dropped: wasmtime identifies code by its address, and a drop would
 /// make the pages not executable under another user of the same code.
 pub(super) fn component() -> Result<Component> {
     static LOADED: LazyLock<std::result::Result<Component, String>> =

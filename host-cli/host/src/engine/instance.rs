@@ -11,7 +11,7 @@ pub struct Instance {
     store: Store<Limits>,
     exports: bindings::Engine,
     has_failed: bool,
-    /// The catalogue of codes, after it was asked for.
+    /// The catalogue of codes, after its first use.
     catalogue: Option<Vec<CodeEntry>>,
 }
 
@@ -19,7 +19,7 @@ impl Instance {
     pub(super) fn new(component: &EnginePre<Limits>, limits: Limits) -> Result<Self, Failure> {
         let mut store = Store::new(component.engine(), limits);
         store.limiter(|limits| limits);
-        // Answers are copied out of the engine's memory. More than that is never copied.
+        // Bounds the bytes that one call copies out of the engine's memory.
         store.set_hostcall_fuel(limits.memory);
         let exports = refuel(&mut store)
             .and_then(|()| component.instantiate(&mut store))
@@ -46,7 +46,7 @@ impl Instance {
         function: impl FnOnce(&bindings::Engine, &mut Store<Limits>) -> wasmtime::Result<T>,
     ) -> Result<T, Failure> {
         if self.has_failed {
-            // A trap leaves the engine's memory as it was in the middle of the call.
+            // A trap leaves the engine's memory in an inconsistent state.
             return Err(Failure::internal(
                 "the engine was called again after a failure",
             ));
@@ -60,7 +60,7 @@ impl Instance {
         })
     }
 
-    /// Returns the catalogue of codes. The component is asked for it once.
+    /// Returns the catalogue of codes, which is fetched from the component once.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ macro_rules! call {
     };
 }
 
-/// Gives a call its whole budget, whatever the calls before it have left.
+/// Resets the fuel to the whole budget of a call.
 fn refuel(store: &mut Store<Limits>) -> wasmtime::Result<()> {
     store.set_fuel(store.data().fuel_per_call)
 }
@@ -117,18 +117,18 @@ fn limit_reached(error: &wasmtime::Error, limits: Limits) -> Option<Failure> {
         Some(Trap::OutOfFuel) => LimitReached::Fuel(limits.fuel_per_call),
         _ => *error.downcast_ref::<LimitReached>()?,
     };
-    Some(Failure::new(limit).help("smaller inputs need less"))
+    Some(Failure::new(limit).help("use smaller inputs"))
 }
 
-/// The engine never stops by itself, whatever it is given.
+/// Creates the failure of a trap, which no input may cause.
 fn stopped(error: &wasmtime::Error) -> Failure {
     Failure::internal(format_args!("the engine stopped: {error:#}"))
 }
 
 fn not_started(error: &wasmtime::Error) -> Failure {
     Failure::new(format_args!("the engine can't be started: {error:#}")).help(format_args!(
-        "it sets aside {} GiB of addresses, which is not memory in use;\na limit such as that of \
-         `ulimit -v` has to leave room for them",
+        "raise limits on address space such as `ulimit -v`: the engine reserves {} GiB of addresses, \
+         which is not memory in use",
         agent_aot::MEMORY_RESERVATION >> 30
     ))
 }

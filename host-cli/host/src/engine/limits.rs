@@ -46,18 +46,18 @@ impl fmt::Display for LimitReached {
             Self::Fuel(units) => {
                 write!(
                     out,
-                    "the engine has used up the {units} units of fuel of a call"
+                    "a call of the engine exceeded its limit of {units} units of fuel"
                 )
             }
             Self::Memory(bytes) => write!(
                 out,
-                "the engine has run out of memory, of which it may use {} MiB",
+                "the engine exceeded its memory limit of {} MiB",
                 bytes >> 20
             ),
             Self::TableEntries(entries) => {
                 write!(
                     out,
-                    "the engine has used up its {entries} entries of tables"
+                    "the engine exceeded its limit of {entries} table entries"
                 )
             }
         }
@@ -66,8 +66,8 @@ impl fmt::Display for LimitReached {
 
 impl std::error::Error for LimitReached {}
 
-/// Refusing to grow ends the call at once. The engine could only abort anyway, and the host can say
-/// why.
+/// Refuses growth by ending the call at once: the engine could only abort, while the host can
+/// report the limit.
 impl ResourceLimiter for Limits {
     fn memory_growing(
         &mut self,
@@ -81,7 +81,7 @@ impl ResourceLimiter for Limits {
         Ok(true)
     }
 
-    /// More than 32 bits can address, or than the system has.
+    /// Reports growth beyond 32-bit addresses or the system's memory.
     fn memory_grow_failed(&mut self, _error: wasmtime::Error) -> wasmtime::Result<()> {
         Err(LimitReached::Memory(self.memory).into())
     }

@@ -73,11 +73,11 @@ impl Engine {
         })
     }
 
-    /// Creates a fresh instance, which remembers nothing of any other.
+    /// Creates an instance, which shares no state with any other.
     ///
     /// # Errors
     ///
-    /// When the system refuses the addresses that an instance sets aside.
+    /// When the system refuses the address space of an instance.
     pub fn instantiate(&self) -> Result<Instance, Failure> {
         Instance::new(&self.component, self.limits)
     }
@@ -108,7 +108,7 @@ mod tests {
         });
         assert_eq!(
             failure_of(&mut instance),
-            "the engine has used up the 100000 units of fuel of a call"
+            "a call of the engine exceeded its limit of 100000 units of fuel"
         );
         assert_eq!(
             failure_of(&mut instance),
@@ -130,7 +130,7 @@ mod tests {
             .and_then(|mut instance| instance.catalogue().map(<[_]>::len));
         assert_eq!(
             answer.expect_err("the limit is reached").message,
-            "the engine has run out of memory, of which it may use 1 MiB"
+            "the engine exceeded its memory limit of 1 MiB"
         );
     }
 

@@ -14,21 +14,21 @@ use crate::input;
 use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal, Write};
 
-/// Prints a text that the engine has written for people on standard output.
+/// Prints a text of the engine for people on standard output.
 ///
 /// # Errors
 ///
-/// When it can't be written. A reader that has gone away is no error, here and below.
+/// When it can't be written. A closed pipe is not an error, here and below.
 pub fn print_parts(parts: &[StyledSpan]) -> Result<(), Failure> {
     written(anstream::stdout().write_all(styled(parts).as_bytes()))
 }
 
-/// Prints a text that the engine has written for people on standard error.
+/// Prints a text of the engine for people on standard error.
 pub fn note_parts(parts: &[StyledSpan]) {
     note_drawn(&styled(parts));
 }
 
-/// Prints a text that the program contains, such as a page of its documentation, on standard output.
+/// Prints a text of the program, such as a documentation page, on standard output.
 ///
 /// # Errors
 ///
@@ -37,8 +37,8 @@ pub fn print_text(text: &str) -> Result<(), Failure> {
     written(io::stdout().write_all(text.as_bytes()))
 }
 
-/// Prints data that is meant for programs on standard output. A terminal gets it without control
-/// characters, everything else byte for byte.
+/// Prints data for programs on standard output. A terminal gets it without control characters,
+/// everything else byte for byte.
 ///
 /// # Errors
 ///
@@ -67,7 +67,7 @@ pub fn note(line: impl Display) {
 
 /// Prints a drawn text, with its styles, on standard error.
 pub fn note_drawn(text: &str) {
-    // There is nowhere to report to if it can't be written.
+    // A failed write to standard error can't be reported anywhere.
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
@@ -80,7 +80,7 @@ fn styled(parts: &[StyledSpan]) -> String {
     text
 }
 
-/// Turns every error into a failure, except for a reader that has gone away: it has seen enough.
+/// Turns every error into a failure, except for a closed pipe: its reader has seen enough.
 fn written(result: io::Result<()>) -> Result<(), Failure> {
     match result.and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(format_args!(

@@ -1,4 +1,4 @@
-//! A sign of life on work that takes longer than a moment.
+//! Progress messages for work that takes longer than a second.
 
 use super::visible;
 use std::io::{self, IsTerminal, Write};
@@ -11,7 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 const RETURN_AND_CLEAR_LINE: &str = "\r\x1b[2K";
 
-/// A line on the terminal for as long as this value lives.
+/// A progress line on the terminal during the lifetime of this value.
 pub struct Progress {
     worker: Option<(Sender<()>, JoinHandle<()>)>,
 }

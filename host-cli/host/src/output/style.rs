@@ -3,7 +3,7 @@
 use crate::contract::view::Style;
 use anstyle::{AnsiColor, Effects};
 
-/// Returns the colour for the meaning of a part of a text.
+/// Returns the terminal style of a span's meaning.
 pub(super) fn of(style: Style) -> anstyle::Style {
     match style {
         Style::Plain => anstyle::Style::new(),

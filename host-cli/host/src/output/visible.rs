@@ -1,12 +1,12 @@
-//! Making control characters visible, which would act on a terminal.
+//! Replacement of control characters, which a terminal would act on.
 
 use std::borrow::Cow;
 
 /// Replaces every control character except for line feed and tab.
 ///
-/// Others may have written the files that are shown. An escape sequence in them could otherwise
-/// rewrite the screen, or make the terminal type something. Characters that reorder text are
-/// replaced too: the screen has to show the text as it is.
+/// The shown files may come from others. An escape sequence in them could otherwise rewrite the
+/// screen, or make the terminal type something. Characters that reorder text are replaced too: the
+/// screen must show the text in its order.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if text.chars().all(|char| visible_char(char) == char) {

@@ -34,7 +34,7 @@ const KEYWORDS: [&str; 12] = [
 /// A name that no tool declares.
 const UNDECLARED: &str = "x-undeclared";
 
-/// What has to become of a call.
+/// The expected outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Expected {
     /// Its arguments are accepted.
@@ -118,7 +118,7 @@ fn without(object: &Value, name: &str) -> Value {
     object
 }
 
-/// A value that fits, and that is as large as it has to be.
+/// The simplest valid value.
 fn simplest(schema: &Value) -> Value {
     fitting(schema).swap_remove(0).1
 }

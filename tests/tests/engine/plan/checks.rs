@@ -6,7 +6,7 @@ use agent_decide::{RunCheck, StepCheck, authorize_plan};
 use agent_explain::{CheckRecord, CheckState, deferred, plan_checks, plan_findings};
 use std::path::Path;
 
-/// The checks of each step, and by which step and check the findings are told.
+/// The checks of each step, and the step and the check of each finding.
 type Checks = (
     Vec<Vec<(StepCheck, CheckRecord)>>,
     Vec<(Option<usize>, Option<StepCheck>, String)>,

@@ -52,7 +52,7 @@ impl Case {
         }
     }
 
-    /// What becomes of the plan.
+    /// The outcome of the plan.
     pub(crate) fn decide(&self) -> Outcome {
         self.answer(false)
     }
@@ -111,7 +111,7 @@ impl Case {
     }
 }
 
-/// What became of a plan.
+/// The outcome of a plan.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// A line for each problem, as `reject` has them, in the order of the report.

@@ -116,7 +116,7 @@ fn allow_all() -> Value {
     profile(vec![allow("*")])
 }
 
-/// How often each code is told, in the order of the first.
+/// The number of problems of each code, in order of appearance.
 type Codes = Vec<(String, usize)>;
 
 fn names(codes: &Codes) -> Vec<&str> {
@@ -130,7 +130,7 @@ fn codes(codes: &[(&str, usize)]) -> Codes {
         .collect()
 }
 
-/// What is told of a plan, each part of it soon.
+/// Returns the report of a plan, within a time limit for each part.
 fn run(name: &str, plan: &Value, pool: &Value, profile: &Value) -> Codes {
     let texts = [plan, pool, profile].map(|it| it.to_string().into_bytes());
     run_case(name, case(texts))

@@ -1,4 +1,4 @@
-//! The corpus over MOVA's own core, which is no part of the repository.
+//! The corpus over MOVA's own core, which is not part of the repository.
 
 use super::corpus::{Case, cases};
 use agent_decide::{PlanPolicy, authorize_plan};
@@ -34,7 +34,7 @@ struct Wordless {
     reason: Option<Code>,
     pointer: String,
     step: Option<usize>,
-    /// The document that the rule stands in.
+    /// The document with the rule.
     rule: Option<String>,
     places: Vec<Place>,
 }

@@ -260,7 +260,7 @@ const NARROWINGS: [(&str, Narrowing); 21] = [
             return false;
         };
         lock["forbid"] = json!([random.one_of(&labels)]);
-        // One that grants what it forbids is no lock.
+        // A file that grants a forbidden label is not a lock.
         lower::lock(lock.to_string().into_bytes()).is_ok()
     }),
     ("there is neither lock nor index", |world, random| {

@@ -123,7 +123,7 @@ impl Example {
         }
     }
 
-    /// What becomes of it, as `expected.txt` of the corpus would say it.
+    /// The outcome, in the form of the corpus's `expected.txt`.
     fn lines(&self) -> (bool, Vec<String>) {
         let outcome = self.case().decide();
         let lines = outcome.lines().into_iter().map(str::to_owned);

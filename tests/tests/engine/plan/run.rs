@@ -165,7 +165,8 @@ fn a_query_is_decided_by_the_profile() {
     };
     let policy =
         r#", "input_policy": {"max_bytes": 20, "deny_patterns": ["(?i:x)|previous", "^sudo "]}"#;
-    // A group with flags is no pattern of ECMA-262: the profile is refused, and with it every query.
+    // A group with flags is not a pattern of ECMA-262: the profile is refused, and with it every
+    // query.
     let refused = profile(policy, "active");
     assert_eq!(refused.findings.len(), 1);
     assert_eq!(

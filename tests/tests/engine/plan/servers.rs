@@ -1,4 +1,4 @@
-//! Steps that call tools of MCP servers: what their definitions have to be before anything is called.
+//! Steps that call tools of MCP servers: the checks of their definitions before any call.
 
 use super::corpus::{Case, sound};
 use agent_decide::{PlanPolicy, Resolution};
@@ -7,7 +7,7 @@ use agent_model::{Index, Lock};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Servers of one id, each with the version and the scope that tell it from the others.
+/// Servers of one id, each with a distinct version and scope.
 const SERVERS: [(&str, &str); 2] = [("1.0.0", "read:a"), ("2.0.0", "read:b")];
 
 /// Versions of a server, of which each is locked for a scope of its own.
@@ -36,7 +36,7 @@ fn locked(count: usize) -> (Index, Lock) {
     (index(), resolution.lock().expect("a server for each"))
 }
 
-/// What becomes of a plan whose first step keeps a value and whose second gives it to a tool.
+/// The outcome of a plan whose first step keeps a value and whose second passes it to a tool.
 struct Given {
     /// How many versions of the server are locked.
     versions: usize,

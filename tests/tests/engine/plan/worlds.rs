@@ -157,7 +157,7 @@ impl Maker {
                 Some(steps.as_array()?.clone())
             });
             let mut steps: Vec<_> = steps.flatten().filter(Value::is_object).collect();
-            // How often a step stands in the corpus says nothing.
+            // Repetitions of a step in the corpus have no meaning.
             steps.sort_by_key(|it| (it["tool_id"].to_string(), it.to_string()));
             steps.dedup();
             steps

@@ -2,8 +2,8 @@
 
 use super::{config, read, same, texts};
 use agent_decide::{
-    Change, Counterfactual, LockState, Matching, PolicyEngine, Resolution as Decided, compare,
-    verify,
+    Change, CheckOutcome, Counterfactual, LockState, Matching, PolicyEngine, Resolution as Decided,
+    compare, verify,
 };
 use agent_lower as lower;
 use agent_model::{Grant, Load, Name, ToolView};
@@ -151,12 +151,16 @@ fn views_count(world: &World, decided: &Decided) -> TestCaseResult {
             .collect();
         let found = matching.rejected(number).map(|tool| tool.name().to_owned());
         prop_assert_eq!(&rejected, &found.collect::<Vec<_>>());
-        // What is found by numbers is what is told.
+        // The reasons by number match the reported ones.
         for tool in matching.index().tools() {
             let reasons = matching.reasons(number, tool);
             let codes: Vec<_> = matching.failures(number, tool).codes().collect();
             let told: Vec<_> = reasons.iter().map(|reason| reason.code()).collect();
-            prop_assert_eq!(codes, told, "{}", texts(world));
+            prop_assert_eq!(&codes, &told, "{}", texts(world));
+            let record = matching.checks(number, tool).into_iter();
+            let failed = record.filter(|check| check.outcome == CheckOutcome::Failed);
+            let failed: Vec<_> = failed.map(|check| check.code).collect();
+            prop_assert_eq!(codes, failed, "{}", texts(world));
         }
         // All of those that advertise it, or all where none does.
         let all = matching.nearest(number, usize::MAX);
@@ -659,7 +663,7 @@ fn carry_out(
     if added.is_empty() {
         return;
     }
-    // All of them to one block, whichever needs no more than them: that is what is told.
+    // Add all missing constraints to the nearest block, as the reported change does.
     let servers = world.servers.iter_mut();
     let tools = servers
         .filter(|server| server.id == *id && server.version == *version)

@@ -102,7 +102,7 @@ fn clause_2_1_verbs_are_a_closed_list() {
 }
 
 /// [4, 2.2], [4, 2.3]: the listed words, and words of one's own, which have a dash, a dot or a
-/// colon in them; a misspelt one is told from them.
+/// colon in them; misspelt names have none.
 #[test]
 fn clauses_2_2_and_2_3_resources_and_constraints_are_listed_or_of_ones_own() {
     let resources = [
@@ -186,7 +186,7 @@ fn clause_3_each_tool_advertises_for_itself() {
             (Some("summarize"), &offered(&["reason:knowledge_graph"])),
         ]
     );
-    // A boolean `listChanged` is a flag; anything else that is no object is an error.
+    // A boolean `listChanged` is a flag; any other value except an object is an error.
     brave["capabilities"]["tools"]["listChanged"] = json!({});
     assert_eq!(answer(&inputs(&task, &[brave.clone()])).rejected.len(), 3);
     for (key, value) in [
@@ -540,7 +540,7 @@ fn clause_7_2_partial_matches_fail_closed() {
         found.requirements[0].rejected[0].reasons,
         [Reason::ConstraintUnmet { missing }]
     );
-    // One block has to meet all of them; what is told is the shortest list, then the smallest.
+    // One block must meet all of them; the reason has the shortest list, then the smallest.
     let task = SEARCH.replace(
         "internet}",
         "internet, constraints: [pii_safe, readonly, x-a, x-b]}",
@@ -662,7 +662,7 @@ fn forbidden_capabilities_contradict_and_forbidden_tools_are_rejected() {
     }
 }
 
-/// The block that is told is the one that a tag is added to, also where others lack as much.
+/// The reported block is the one that gets a tag, also if others lack as much.
 #[test]
 fn a_tag_that_is_told_to_be_missing_can_be_added() {
     let task = SEARCH.replace("internet}", "internet, constraints: [pii_safe, readonly]}");

@@ -1,4 +1,4 @@
-//! Answering, in the format of the options.
+//! Printing an answer in the chosen format.
 
 use super::Session;
 use crate::args::Format;
@@ -19,7 +19,7 @@ impl Session {
         &self.findings
     }
 
-    /// Prints a view in the words of the engine, and then the findings.
+    /// Prints a rendered view, then the findings.
     pub(crate) fn show(
         &mut self,
         text: impl FnOnce(&mut Instance) -> Result<Vec<StyledSpan>, Failure>,
@@ -40,7 +40,7 @@ impl Session {
         }
     }
 
-    /// Prints the findings, which are the whole answer.
+    /// Prints the findings as the whole answer.
     pub(crate) fn report(&mut self) -> Result<(), Failure> {
         let format = match self.format {
             Format::Text => return self.draw(|_| true),
@@ -56,7 +56,7 @@ impl Session {
         output::print_data(&report)
     }
 
-    /// Prints a line on standard error, unless the options ask for data or for quiet.
+    /// Prints a line on standard error, unless `--format` or `--quiet` exclude it.
     pub(crate) fn note(&mut self, line: impl Display) {
         if self.format == Format::Text && !self.quiet {
             self.set_apart();
@@ -64,7 +64,7 @@ impl Session {
         }
     }
 
-    /// As [`Self::note`], in the words of the engine.
+    /// Prints drifts on standard error, like [`Self::note`].
     pub(crate) fn note_drifts(&mut self, drifts: &[Drift]) -> Result<(), Failure> {
         if self.format == Format::Text && !self.quiet {
             let parts = call!(self.engine, view.call_drifts(drifts))?;
@@ -74,19 +74,19 @@ impl Session {
         Ok(())
     }
 
-    /// Answers no to invalid input, whose problems are among the findings.
+    /// Reports the findings and answers no.
     pub(crate) fn refuse(&mut self) -> Result<Answer, Failure> {
         self.report()?;
         Ok(Answer::No)
     }
 
-    /// Answers no to invalid input because of these problems.
+    /// Adds problems, reports the findings and answers no.
     pub(crate) fn refuse_for(&mut self, problems: Vec<Diagnostic>) -> Result<Answer, Failure> {
         self.findings.add(problems);
         self.refuse()
     }
 
-    /// Prints named differences. The answer is yes if there are none.
+    /// Prints drifts. The answer is yes if there are none.
     pub(crate) fn show_drifts(&mut self, drifts: &[Drift]) -> Result<Answer, Failure> {
         if matches!(self.format, Format::Sarif | Format::Github) {
             let diagnostics = call!(self.engine, view.call_drift_diagnostics(drifts))?;
@@ -99,7 +99,7 @@ impl Session {
         Ok(Answer::yes_if(drifts.is_empty()))
     }
 
-    /// Warns of problems in an input that the answer does not depend on.
+    /// Prints problems as warnings: the answer does not depend on them.
     pub(crate) fn warn(&mut self, mut problems: Vec<Diagnostic>) -> Result<(), Failure> {
         if !self.quiet {
             problems

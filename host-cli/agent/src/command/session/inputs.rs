@@ -1,7 +1,7 @@
 //! Reading the inputs of a command.
 
 use super::Session;
-use crate::args::{self, TaskOption};
+use crate::args::{self, TaskContext};
 use agent_host::contract::capability::{
     EvaluationContext, Health, Matching, Notation, Task, Tenant,
 };
@@ -12,7 +12,7 @@ use agent_host::contract::grounding::Grounding;
 use agent_host::contract::importer::{Imported, Overlay};
 use agent_host::contract::inputs::{Index, Manifest};
 use agent_host::contract::lockfile::{Drift, Lock};
-use agent_host::contract::plan::{CallPlan, PlanAnswer, PlanPolicy, ToolsSnapshot};
+use agent_host::contract::plan::{CallPlan, ToolsSnapshot};
 use agent_host::contract::policy::{Context, Policy, TestOutcome};
 use agent_host::contract::resolver::Resolution;
 use agent_host::contract::schemas::Core;
@@ -22,10 +22,10 @@ use agent_host::output::{self, Progress};
 use agent_host::{Failure, Instance, call};
 use std::path::{Path, PathBuf};
 
-/// The names of the manifest, where none is given. The first that exists is read.
+/// The default names of the manifest. The first that exists is read.
 const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
 
-/// The folder in which a copy of MOVA is looked for.
+/// The default folder of a copy of MOVA.
 const MOVA: &str = "vendor/MOVA";
 
 /// The result of a check: a value, or the problems for which the engine refuses it.
@@ -37,13 +37,13 @@ pub(crate) struct Existing {
     pub(crate) lock: Checked<Lock>,
 }
 
-/// The lock that a resolution gives.
+/// The lock of a resolution.
 pub(crate) struct NewLock {
     pub(crate) lock: Lock,
     pub(crate) text: String,
 }
 
-/// Reading inputs. `None` stands for an input that the engine refuses; the findings say why.
+/// Reading inputs. `None` means that the engine refuses an input; the findings contain the reasons.
 impl Session {
     pub(crate) fn manifest(&mut self, input: Option<&Input>) -> Result<Option<Manifest>, Failure> {
         let input = match input {
@@ -77,21 +77,18 @@ impl Session {
         &mut self,
         manifest: Option<&Input>,
         index: &Input,
-        task: &TaskOption,
-        evaluation_context: &args::EvaluationContext,
+        context: &TaskContext,
     ) -> Result<Option<(Resolution, Index)>, Failure> {
         let manifest = self.manifest(manifest)?;
         let index = self.index(index)?;
-        let evaluation_context = self.evaluation_context(task.task.as_ref(), evaluation_context)?;
-        let (Some(manifest), Some(index), Some(evaluation_context)) =
-            (manifest, index, evaluation_context)
-        else {
+        let context = self.evaluation_context(context.task.as_ref(), &context.others)?;
+        let (Some(manifest), Some(index), Some(context)) = (manifest, index, context) else {
             return Ok(None);
         };
         let _progress = Progress::of("resolving".to_owned());
         let resolved = call!(
             self.engine,
-            capability.call_resolve(manifest, index, evaluation_context)
+            capability.call_resolve(manifest, index, context)
         )?;
         let Some(resolution) = self.accept(resolved) else {
             return Ok(None);
@@ -104,7 +101,7 @@ impl Session {
         Ok(Some((resolution, index)))
     }
 
-    /// Adds what changed in definitions to the drifts, if the older index is given.
+    /// Adds the changes in definitions to the drifts, if the older index is given.
     pub(crate) fn detailed(
         &mut self,
         drifts: Vec<Drift>,
@@ -126,7 +123,7 @@ impl Session {
                 Ok(Some(detailed))
             }
             Err(problems) => {
-                // They are about this file, not the one that `--index` names.
+                // The diagnostics are about this file, not about that of `--index`.
                 self.remember(DocumentKind::Index, input, text);
                 self.add(problems);
                 Ok(None)
@@ -155,7 +152,7 @@ impl Session {
         Ok(Some(matching))
     }
 
-    /// Reads the task and every other circumstance that is given.
+    /// Reads the task and the other inputs of the evaluation context.
     pub(crate) fn evaluation_context(
         &mut self,
         task: Option<&Input>,
@@ -287,7 +284,7 @@ impl Session {
         )
     }
 
-    /// Reads an input that need not be given. The outer `None` stands for one that is refused.
+    /// Reads an optional input. The outer `None` means that the engine refuses it.
     pub(crate) fn optional<T>(
         &mut self,
         input: Option<&Input>,
@@ -341,7 +338,7 @@ impl Session {
     }
 
     pub(crate) fn call_plan(&mut self, input: &Input) -> Result<Option<CallPlan>, Failure> {
-        self.checked(DocumentKind::Plan, input, TEXT_MAX, |engine, text| {
+        self.checked(DocumentKind::Call, input, TEXT_MAX, |engine, text| {
             call!(engine, plan.call_plan.call_parse(text))
         })
     }
@@ -355,7 +352,7 @@ impl Session {
         })
     }
 
-    /// Reads MOVA's core, if there is a copy that takes the place of the project's own equivalents.
+    /// Reads MOVA's core, if a copy replaces the project's equivalents.
     pub(crate) fn core(&mut self, option: &args::MovaOption) -> Result<Option<Core>, Failure> {
         let folder = match &option.folder {
             Some(folder) => folder.clone(),
@@ -366,59 +363,12 @@ impl Session {
         let core = call!(self.engine, schemas.core.call_parse(&schemas))?;
         core.map(Some).map_err(|errors| {
             Failure::new(format_args!(
-                "`{}` has not the core of MOVA: {}",
+                "`{}` does not contain the core of MOVA: {}",
                 folder.display(),
                 errors.join("; ")
             ))
-            .help("give the folder of a copy of MOVA 4.1.1, which has them in `schemas`")
+            .help("name the folder of a copy of MOVA 4.1.1, which contains them in `schemas`")
         })
-    }
-
-    /// Reads the tool pool and the profile. Their problems are reported with the plan.
-    pub(crate) fn plan_rules(
-        &mut self,
-        tool_pool: &Input,
-        profile: &Input,
-        core: Option<Core>,
-    ) -> Result<PlanPolicy, Failure> {
-        let tool_pool = self.text(DocumentKind::ToolPool, tool_pool, TEXT_MAX)?;
-        let profile = self.text(DocumentKind::Profile, profile, TEXT_MAX)?;
-        call!(
-            self.engine,
-            plan.plan_rules.call_parse(&tool_pool, &profile, core)
-        )
-    }
-
-    /// Asks whether a sequential plan may run, which may answer a request.
-    pub(crate) fn authorize_plan(
-        &mut self,
-        (plan, request): (&Input, Option<&Input>),
-        rules: PlanPolicy,
-        index: Option<Index>,
-        lock: Option<Lock>,
-        catalogue: Option<ToolsSnapshot>,
-    ) -> Result<PlanAnswer, Failure> {
-        let plan = self.text(DocumentKind::Plan, plan, TEXT_MAX)?;
-        let request = match request {
-            None => None,
-            Some(input) => Some(self.text(DocumentKind::Request, input, TEXT_MAX)?),
-        };
-        let request = request.as_deref();
-        call!(
-            self.engine,
-            plan.call_authorize_plan(&plan, rules, request, index, lock, catalogue)
-        )
-    }
-
-    /// Returns the problems of a document under a schema, or `None` if there is no such schema.
-    pub(crate) fn schema_problems(
-        &mut self,
-        schema: &str,
-        document: &Input,
-        core: Option<Core>,
-    ) -> Result<Option<Vec<Diagnostic>>, Failure> {
-        let text = self.text(DocumentKind::Document, document, TEXT_MAX)?;
-        call!(self.engine, schemas.call_check(schema, &text, core))
     }
 
     /// Reads the lock if it exists. Its problems are not among the findings yet.
@@ -448,7 +398,7 @@ impl Session {
         }
     }
 
-    /// Reads an input and has the engine check it.
+    /// Reads an input and validates it with the engine.
     fn checked<T>(
         &mut self,
         source: DocumentKind,
@@ -477,7 +427,7 @@ impl Session {
     fn read(&mut self, input: &Input, limit: u64) -> Result<Vec<u8>, Failure> {
         if *input == Input::Stdin && std::mem::replace(&mut self.stdin_is_read, true) {
             return Err(Failure::new("standard input can be read only once")
-                .help("give `-` for one input, and the path of a file for every other"));
+                .help("pass `-` for one input, and the path of a file for every other"));
         }
         let text = input.read(limit)?;
         if self.verbose {

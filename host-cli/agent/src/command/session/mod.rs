@@ -1,4 +1,4 @@
-//! What the commands that ask the engine share: an instance, its inputs, and how to answer.
+//! The session of a command: an engine instance, its inputs and its output.
 
 mod answers;
 mod inputs;
@@ -19,11 +19,11 @@ pub(super) struct Session {
     verbose: bool,
     format: Format,
     findings: Findings,
-    /// Whether standard output ends with an answer for people.
+    /// Whether the last line on standard output is part of an answer for people.
     is_answered: bool,
-    /// The policy of the evaluation context and their tenant, until the policy has been looked at.
+    /// The policy and the tenant of the evaluation context, until the policy has been checked.
     policy: Option<(Policy, Option<Tenant>)>,
-    /// Whether standard input has been read. There is no second one.
+    /// Whether standard input has been read. It can't be read twice.
     stdin_is_read: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Ways to make writing a file fail, from outside of the program.
+//! Ways to make file writes fail from outside the program.
 //!
-//! System calls are failed by a seccomp filter, which needs no privileges and strikes at the same
+//! A seccomp filter makes system calls fail. It needs no privileges and acts at the same
 //! instruction each time.
 
 #![allow(
@@ -13,20 +13,20 @@ use std::mem::offset_of;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// The system calls that can put a file in the place of another.
+/// The system calls that can replace a file by another.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const RENAMES: &[libc::c_long] =
     &[libc::SYS_rename, libc::SYS_renameat, libc::SYS_renameat2];
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) const RENAMES: &[libc::c_long] = &[libc::SYS_renameat, libc::SYS_renameat2];
 
-/// The system calls that bring a file to disk.
+/// The system calls that sync a file to disk.
 pub(crate) const SYNCS: &[libc::c_long] = &[libc::SYS_fsync, libc::SYS_fdatasync];
 
-/// The user and group that own nothing.
+/// The user and group without files.
 const NOBODY: u32 = 65534;
 
-/// What becomes of a program at a system call.
+/// The effect of a system call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fate {
     Killed,
@@ -43,18 +43,18 @@ impl Fate {
     }
 }
 
-/// What a program has to put up with.
+/// A restriction of the program.
 #[derive(Clone, Debug)]
 pub(crate) enum Sabotage {
     Syscalls(Vec<libc::sock_filter>),
-    /// Files end after so many bytes, and a write beyond fails half way.
+    /// Files end after this number of bytes, and a write beyond fails half way.
     FileSize(u64),
     /// The program is not run by root.
     Unprivileged,
 }
 
 impl Sabotage {
-    /// One of these system calls is the last, or fails.
+    /// Makes these system calls end the program or fail.
     pub(crate) fn syscalls(calls: &[libc::c_long], fate: Fate) -> Self {
         let mut filter = vec![load(offset_of!(libc::seccomp_data, nr))];
         for &call in calls {
@@ -68,15 +68,15 @@ impl Sabotage {
     pub(crate) fn apply_to(&self, command: &mut Command) {
         match self.clone() {
             Self::Syscalls(mut filter) => {
-                // SAFETY: nothing but system calls, with memory that was allocated before.
+                // SAFETY: only system calls, with memory that was allocated before.
                 unsafe { command.pre_exec(move || install(&mut filter)) };
             }
             Self::FileSize(bytes) => {
-                // SAFETY: nothing but system calls.
+                // SAFETY: only system calls.
                 unsafe { command.pre_exec(move || limit_file_size(bytes)) };
             }
             Self::Unprivileged => {
-                // SAFETY: nothing but a system call.
+                // SAFETY: only a system call.
                 if unsafe { libc::geteuid() } == 0 {
                     command.uid(NOBODY).gid(NOBODY);
                 }
@@ -85,7 +85,7 @@ impl Sabotage {
     }
 }
 
-/// The statement that loads a word of what is known about a system call.
+/// Returns the statement that loads a word of a system call's data.
 fn load(offset: usize) -> libc::sock_filter {
     statement(
         libc::BPF_LD | libc::BPF_W | libc::BPF_ABS,
@@ -94,13 +94,13 @@ fn load(offset: usize) -> libc::sock_filter {
     )
 }
 
-/// The statement that skips the one after it unless the word is the operand.
+/// Returns the statement that skips the next one unless the word is the operand.
 fn skip_unless_equal(operand: libc::c_long) -> libc::sock_filter {
     let operand = u32::try_from(operand).unwrap();
     statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, operand)
 }
 
-/// The statement that decides.
+/// Returns the statement that decides.
 fn end(action: u32) -> libc::sock_filter {
     statement(libc::BPF_RET | libc::BPF_K, 0, action)
 }

@@ -1,14 +1,14 @@
-//! Texts without what a reader may not see.
+//! Texts without differences that a reader may not see.
 
 use agent_lower::Prototypes;
 use std::ops::Range;
 
-/// Something in which two texts differ that reads the same.
+/// A difference between two texts that read the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Difference {
-    /// The one has escapes of JSON for characters of the other.
+    /// JSON escapes for characters of the other text.
     Escaping,
-    /// Other characters that look alike, or another form of the same in Unicode.
+    /// Characters that look alike, or another Unicode form of the same character.
     Lookalikes,
     /// Upper and lower case.
     Case,
@@ -17,7 +17,7 @@ pub enum Difference {
 }
 
 impl Difference {
-    /// All, in the order in which one is preferred not to be the difference.
+    /// Every difference; an earlier one is ruled out first.
     const ALL: [Self; 4] = [
         Self::Escaping,
         Self::Lookalikes,
@@ -25,7 +25,7 @@ impl Difference {
         Self::WhiteSpace,
     ];
 
-    /// The stable name.
+    /// Returns the stable name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Escaping => "escaping",
@@ -36,16 +36,15 @@ impl Difference {
     }
 }
 
-/// Takes what does not count out of texts.
+/// Normalizes texts.
 #[derive(Default)]
-pub(super) struct Folder {
+pub(super) struct Normalizer {
     prototypes: Prototypes,
 }
 
-impl Folder {
-    /// Hand out each character that is left of a text without any of the differences, with the
-    /// bytes of the text that it stands for.
-    pub(super) fn fold(&mut self, text: &str, put: impl FnMut(char, Range<usize>)) {
+impl Normalizer {
+    /// Emits each character of a text without any [`Difference`], with the bytes that it stands for.
+    pub(super) fn normalize(&mut self, text: &str, put: impl FnMut(char, Range<usize>)) {
         self.without(&Difference::ALL, text, put);
     }
 
@@ -68,7 +67,7 @@ impl Folder {
             if space && c.is_whitespace() {
                 continue;
             }
-            // What a character looks like may be in another case than the character was.
+            // The prototype of a character may have another case than the character.
             let mut put = |c: char| put(c, part.clone());
             let mut lower = |c: char| match case {
                 true if c.is_ascii() => put(c.to_ascii_lowercase()),
@@ -93,33 +92,33 @@ impl Folder {
 
     fn same(&mut self, differences: &[Difference], one: &str, other: &str) -> bool {
         let [one, other] = [one, other].map(|text| {
-            let mut folded = String::new();
-            self.without(differences, text, |c, _| folded.push(c));
-            folded
+            let mut normalized = String::new();
+            self.without(differences, text, |c, _| normalized.push(c));
+            normalized
         });
         one == other
     }
 }
 
-/// The fewest differences without which two texts would be the same. There are none if they are
-/// the same, or differ in more than that.
+/// Returns the fewest differences without which two texts are equal. There are none if the texts are
+/// equal, or differ in anything else.
 pub(super) fn differences(one: &str, other: &str) -> Vec<Difference> {
-    let mut folder = Folder::default();
+    let mut normalizer = Normalizer::default();
     let mut left = Difference::ALL.to_vec();
-    if !folder.same(&left, one, other) {
+    if !normalizer.same(&left, one, other) {
         return Vec::new();
     }
     for difference in Difference::ALL {
         let mut fewer = left.clone();
         fewer.retain(|one| *one != difference);
-        if folder.same(&fewer, one, other) {
+        if normalizer.same(&fewer, one, other) {
             left = fewer;
         }
     }
     left
 }
 
-/// The character that an escape of JSON at the beginning of a text stands for, and its width.
+/// Decodes a JSON escape at the beginning of a text: the character, and the width of the escape.
 fn escape(text: &str) -> Option<(char, usize)> {
     let hex = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
@@ -143,8 +142,8 @@ fn escape(text: &str) -> Option<(char, usize)> {
     Some((simple, 2))
 }
 
-/// The letters of a Hangul syllable, of which the table of prototypes has none: see Unicode,
-/// section 3.12.
+/// Returns the letters of a Hangul syllable, for which the table of prototypes has no row: see
+/// Unicode, section 3.12.
 fn letters(c: char) -> Option<[Option<char>; 3]> {
     let number = u32::from(c).checked_sub(0xac00).filter(|it| *it < 11_172)?;
     let [lead, vowel, tail] = [number / 588, number % 588 / 28, number % 28];
@@ -202,7 +201,7 @@ mod tests {
     #[test]
     fn bytes_are_those_of_the_text() {
         let mut parts = Vec::new();
-        Folder::default().fold(r"É m\u0041", |c, part| parts.push((c, part)));
+        Normalizer::default().normalize(r"É m\u0041", |c, part| parts.push((c, part)));
         let expected = [
             ('e', 0..2),
             ('\u{301}', 0..2),

@@ -5,39 +5,39 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "javascript")]
 use tsify::Tsify;
 
-/// What names a server.
+/// The name of a server. Id and version are unique together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct ServerName {
-    /// Unique together with the version.
+    /// The id.
     pub id: String,
     /// The version.
     pub version: String,
 }
 
-/// All that the engine looks at of an entry of the index. Lists are sorted, without duplicates.
+/// The properties of an index entry that decisions compare. Lists are sorted, without duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "javascript", derive(Tsify))]
 #[serde(rename_all = "camelCase")]
 pub struct Server {
-    /// Unique together with the version.
+    /// The id.
     pub id: String,
     /// The version.
     pub version: String,
-    /// Where the server is reached.
+    /// The URL of the server.
     pub endpoint: String,
-    /// The categories that it offers.
+    /// The categories that the server offers.
     pub categories: Vec<String>,
-    /// The scopes that it supports.
+    /// The scopes that the server supports.
     pub scopes: Vec<String>,
-    /// Where it keeps data.
+    /// The regions in which the server keeps data.
     pub residency: Vec<String>,
-    /// How sensitive data may be.
+    /// The highest permitted sensitivity of data.
     pub max_sensitivity: String,
-    /// Whether its publisher signed it.
+    /// Whether the publisher signed the entry.
     pub signed: bool,
-    /// Who published it.
+    /// The publisher.
     pub publisher: String,
-    /// Where its entry stands.
+    /// The place of the entry in the index.
     pub place: Place,
 }

@@ -1,19 +1,17 @@
-//! A snapshot of health in which a server does otherwise.
+//! Edits of a health snapshot.
 
-use crate::convert;
-use agent_api::decide::Matching;
-use agent_api::diagnostic::Edit;
-use agent_api::explain;
-use agent_api::lower::{self, Notation};
-use agent_api::model::{Health, HealthStatus, ServerView};
-use agent_api::text::{DocumentKind, Span, Text};
-use agent_protocol as shown;
+use agent_answer::HealthSwitch;
+use agent_decide::Matching;
+use agent_diagnostic::Edit;
+use agent_lower::Notation;
+use agent_model::{Health, HealthStatus, ServerView};
+use agent_text::{DocumentKind, Span, Text};
 
-/// How a server does, and the edits of the snapshot that have it do otherwise.
-pub(crate) fn switch(matching: &Matching, server: ServerView<'_>) -> shown::HealthSwitch {
+/// Returns the health of a server, and the edit of the snapshot that switches it.
+pub(super) fn switch(matching: &Matching, server: ServerView<'_>) -> HealthSwitch {
     let health = matching.evaluation_context().health.as_deref();
     let status = health.and_then(|health| health.status(server.id()));
-    // Without a snapshot nobody asks for health, as if all were well.
+    // Without a snapshot, health is not checked.
     let passes = health.is_none() || status.is_some_and(HealthStatus::passes);
     let to = if passes {
         HealthStatus::Unhealthy
@@ -25,16 +23,11 @@ pub(crate) fn switch(matching: &Matching, server: ServerView<'_>) -> shown::Heal
         Some(health) => edit(health, server.id(), to),
     };
     let before = health.map_or("", |health| health.text.as_str());
-    let edits = edit
-        .filter(|edit| {
-            says(
-                &explain::apply(before, std::slice::from_ref(edit)),
-                server.id(),
-                to,
-            )
-        })
-        .map(convert::edit);
-    shown::HealthSwitch {
+    let edits = edit.filter(|edit| {
+        let after = agent_explain::apply(before, std::slice::from_ref(edit));
+        has_status(&after, server.id(), to)
+    });
+    HealthSwitch {
         status: status.map(|status| status.as_str().to_owned()),
         considered: health.is_some(),
         to: to.as_str().to_owned(),
@@ -42,14 +35,14 @@ pub(crate) fn switch(matching: &Matching, server: ServerView<'_>) -> shown::Heal
     }
 }
 
-/// Whether a snapshot says so: the edit is made sure of.
-fn says(text: &str, id: &str, status: HealthStatus) -> bool {
-    lower::health(text.as_bytes().to_vec(), Notation::ByContent)
+/// Verifies an edit: whether the snapshot has the status.
+fn has_status(text: &str, id: &str, status: HealthStatus) -> bool {
+    agent_lower::health(text.as_bytes().to_vec(), Notation::ByContent)
         .is_ok_and(|health| health.value.status(id) == Some(status))
 }
 
-/// A first snapshot: all servers with tools are healthy but this one. One that is not in it would
-/// be unhealthy.
+/// Returns a first snapshot, in which every other server with tools is healthy. A server that it did not
+/// list would be unhealthy.
 fn snapshot(matching: &Matching, id: &str, status: HealthStatus) -> Option<Edit> {
     let index = matching.index();
     let mut replacement = String::new();
@@ -74,7 +67,7 @@ fn snapshot(matching: &Matching, id: &str, status: HealthStatus) -> Option<Edit>
     })
 }
 
-/// The edit of a snapshot.
+/// Returns the edit of a snapshot that sets a status.
 fn edit(health: &Health, id: &str, status: HealthStatus) -> Option<Edit> {
     let text = health.text.as_str();
     if let Some((_, span)) = health.servers.get(id) {
@@ -119,7 +112,7 @@ fn edit(health: &Health, id: &str, status: HealthStatus) -> Option<Edit> {
     })
 }
 
-/// A line of a snapshot in YAML.
+/// Writes a line of a snapshot in YAML.
 fn line(out: &mut String, id: &str, status: HealthStatus) {
     let plain = id.starts_with(|c: char| c.is_ascii_alphabetic())
         && id
@@ -135,7 +128,7 @@ fn line(out: &mut String, id: &str, status: HealthStatus) {
     out.push('\n');
 }
 
-/// A name in double quotes, for YAML and JSON. Names hold no control characters.
+/// Writes a name in double quotes, for YAML and JSON. Names contain no control characters.
 fn string(out: &mut String, name: &str) {
     out.push('"');
     for c in name.chars() {

@@ -1,8 +1,8 @@
-//! What the JavaScript API is given, for TypeScript. Programs give plain objects.
+//! Arguments of the JavaScript API, for TypeScript. Programs pass plain objects.
 
 use tsify::Tsify;
 
-/// The inputs to look for problems in; those that are absent are not looked at.
+/// The inputs to validate. Absent ones are ignored.
 #[derive(Debug, Tsify)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Inputs {
@@ -18,16 +18,16 @@ pub struct Inputs {
     /// The text of a task, YAML or JSON.
     #[serde(default)]
     pub task: Option<String>,
-    /// The text of a configuration of tenants, YAML or JSON.
+    /// The text of the configuration of tenants, YAML or JSON.
     #[serde(default)]
     pub tenant: Option<String>,
-    /// Which of its tenants is meant; absent: the only one.
+    /// The id of the tenant; absent for the only one.
     #[serde(default)]
     pub tenant_id: Option<String>,
-    /// The text of a snapshot of health, YAML or JSON.
+    /// The text of a health snapshot, YAML or JSON.
     #[serde(default)]
     pub health: Option<String>,
-    /// The text of a policy in Rego. The module without an evaluator allows nothing under one.
+    /// The text of a policy in Rego. A module without an evaluator denies everything under a policy.
     #[serde(default)]
     pub policy: Option<String>,
     /// The text of the context of the policy, YAML or JSON.
@@ -35,24 +35,23 @@ pub struct Inputs {
     pub context: Option<String>,
 }
 
-/// What requirements of capabilities are decided under, besides manifest and index. A blank text is
-/// none.
+/// The evaluation context of capability requirements. A blank text is none.
 #[derive(Debug, Tsify)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct EvaluationContext {
     /// The text of a task, YAML or JSON.
     #[serde(default)]
     pub task: Option<String>,
-    /// The text of a configuration of tenants, YAML or JSON.
+    /// The text of the configuration of tenants, YAML or JSON.
     #[serde(default)]
     pub tenant: Option<String>,
-    /// Which of its tenants is meant; absent: the only one.
+    /// The id of the tenant; absent for the only one.
     #[serde(default)]
     pub tenant_id: Option<String>,
-    /// The text of a snapshot of health, YAML or JSON.
+    /// The text of a health snapshot, YAML or JSON.
     #[serde(default)]
     pub health: Option<String>,
-    /// The text of a policy in Rego. The module without an evaluator allows nothing under one.
+    /// The text of a policy in Rego. A module without an evaluator denies everything under a policy.
     #[serde(default)]
     pub policy: Option<String>,
     /// The text of the context of the policy, YAML or JSON.
@@ -60,8 +59,7 @@ pub struct EvaluationContext {
     pub context: Option<String>,
 }
 
-/// Does nothing. A crate of which nothing is called is left out by the linker, and with it its
-/// TypeScript types.
+/// Does nothing. The linker omits a crate without a called function, and its TypeScript types.
 #[inline(never)]
 pub fn link() {
     std::hint::black_box(());

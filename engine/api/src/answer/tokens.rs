@@ -1,17 +1,17 @@
-//! What the definitions of tools cost of a context window.
+//! Estimated tokens of the selected tools.
 
-use agent_api::decide::Resolution;
-use agent_api::diagnostic::Diagnostic;
-use agent_api::expose;
-use agent_api::model::Lock;
-use agent_protocol as shown;
+use crate::expose;
+use agent_answer::Tokens;
+use agent_decide::Resolution;
+use agent_diagnostic::Diagnostic;
+use agent_model::Lock;
 
-/// What is shown from the start under a lock, or the problems for which nothing is. None: no
+/// Estimates the tokens of the tools that are loaded at the start under a lock. Returns `None` if no
 /// capability is required.
-pub(crate) fn tokens(
+pub(super) fn tokens(
     resolution: &Resolution,
     lock: &Lock,
-) -> Option<Result<shown::Tokens, Vec<Diagnostic>>> {
+) -> Option<Result<Tokens, Vec<Diagnostic>>> {
     let matching = resolution.matching();
     if matching.is_empty() {
         return None;
@@ -20,7 +20,7 @@ pub(crate) fn tokens(
     let budget = tenant.and_then(|tenant| tenant.token_budget);
     let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     let exposed = expose(lock, resolution.index());
-    Some(exposed.map(|exposed| shown::Tokens {
+    Some(exposed.map(|exposed| Tokens {
         tools: number(exposed.tool_tokens()),
         stubs: number(exposed.stub_tokens()),
         budget: budget.map(number),

@@ -1,7 +1,7 @@
-//! How evidence differs from what is most like it, for people to see.
+//! Differences of evidence from the most similar text.
 
 use super::SHOWN;
-use agent_protocol::plans::Piece;
+use agent_answer::Piece;
 
 /// Characters that two texts have in common are shown as common where at least so many stand
 /// together: between others, fewer are more confusing than telling.

@@ -1,55 +1,55 @@
-//! Evidence that is there.
+//! Verbatim matches of evidence.
 
-use super::{EVIDENCE_MIN, Quote};
+use super::quote::{EVIDENCE_MIN, Quote};
 use agent_model::{Claim, LeafView, Payload};
 use agent_text::sort::sort_by_key;
 
-/// What is there of some evidence.
-pub(super) struct Sought<'e> {
+/// The matches of one piece of evidence in a payload.
+pub(super) struct EvidenceMatch<'e> {
     pub(super) evidence: &'e str,
-    /// How many code points it has, without white space at its ends.
+    /// Its number of code points, without white space at its ends.
     pub(super) code_points: usize,
-    /// The first whole leaf or part of a text.
+    /// The first match: a whole leaf or a part of a text.
     pub(super) first: Option<Quote>,
-    /// How many there are.
+    /// The number of matches.
     pub(super) count: usize,
-    /// A part that does not count, because it is short or of a number.
+    /// A match that does not count: the evidence is too short, or the leaf is a number.
     pub(super) partial: Option<Quote>,
 }
 
-/// Look for all evidence, as it is.
-pub(super) fn sought<'e>(items: &'e [Claim], payload: &Payload) -> Vec<Sought<'e>> {
-    let sought = items.iter().map(|item| Sought {
+/// Matches all evidence verbatim.
+pub(super) fn matches<'e>(items: &'e [Claim], payload: &Payload) -> Vec<EvidenceMatch<'e>> {
+    let matches = items.iter().map(|item| EvidenceMatch {
         evidence: &item.evidence.value,
         code_points: item.evidence.value.trim().chars().count(),
         first: None,
         count: 0,
         partial: None,
     });
-    let mut sought: Vec<_> = sought.collect();
-    // The shortest first: what is longer than a leaf is not looked for in it, and a payload may
-    // have millions of leaves that are shorter than anything.
-    let mut by_length: Vec<usize> = (0..sought.len()).collect();
-    sort_by_key(&mut by_length, |item| sought[*item].evidence.len());
+    let mut matches: Vec<_> = matches.collect();
+    // The shortest first: a leaf is not searched for longer evidence, and a payload may have millions
+    // of leaves that are shorter than any evidence.
+    let mut by_length: Vec<usize> = (0..matches.len()).collect();
+    sort_by_key(&mut by_length, |item| matches[*item].evidence.len());
     for leaf in payload.leaves() {
         for item in &by_length {
-            let item = &mut sought[*item];
+            let item = &mut matches[*item];
             if item.evidence.len() > leaf.text().len() {
                 break;
             }
-            item.look_in(leaf);
+            item.search(leaf);
         }
     }
-    sought
+    matches
 }
 
-impl Sought<'_> {
-    /// Whether a part of a text is evidence.
+impl EvidenceMatch<'_> {
+    /// Returns whether a part of a text suffices.
     pub(super) fn is_long(&self) -> bool {
         self.code_points >= EVIDENCE_MIN
     }
 
-    fn look_in(&mut self, leaf: LeafView<'_>) {
+    fn search(&mut self, leaf: LeafView<'_>) {
         let (evidence, text) = (self.evidence, leaf.text());
         let quote = |at: usize| Quote {
             leaf: leaf.number(),

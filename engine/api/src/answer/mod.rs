@@ -1,0 +1,37 @@
+//! Answers as [data](agent_answer), for pages and for programs in JavaScript.
+
+mod call;
+mod candidate;
+mod convert;
+mod difference;
+mod grounding;
+mod health;
+mod list;
+mod matrix;
+mod plan;
+mod requirement;
+mod step;
+mod supposed;
+mod tokens;
+mod verdict;
+
+pub use agent_answer::*;
+pub use candidate::{explanation, explanations};
+pub use list::{eligible, rejected};
+pub use matrix::{Rows, matrix};
+pub use supposed::supposed;
+pub use verdict::{Inputs, verdict};
+
+/// Maximum number of items of a list, and of rows of the matrix.
+pub const LIMIT: usize = 1000;
+
+/// Maximum number of characters of a text that may be as long as a whole input.
+const SHOWN: usize = 400;
+
+/// Cuts a text after [`SHOWN`] characters.
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

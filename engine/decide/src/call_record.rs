@@ -1,0 +1,142 @@
+//! The record of the decision on a call: every check in order, with its outcome and its denials.
+
+use crate::trace::{CheckOutcome, SkipCause};
+use agent_json_schema::{ArgumentProblem, Unusable};
+
+/// A reason to deny a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallDenial<'a> {
+    /// The catalogue has no such server.
+    UnknownServer {
+        /// Similar ids.
+        nearest: Vec<&'a str>,
+    },
+    /// The server has no such tool.
+    UnknownTool {
+        /// Similar names among its tools.
+        nearest: Vec<&'a str>,
+    },
+    /// There is no lock.
+    LockMissing,
+    /// The lock has neither the tool for a capability nor its server for a category.
+    NotLocked,
+    /// The index has no entry with the locked integrity.
+    EntryChanged {
+        /// The locked version.
+        version: &'a str,
+        /// The locked integrity.
+        integrity: &'a str,
+    },
+    /// A label of the lock forbids the tool.
+    Forbidden {
+        /// The label.
+        label: &'a str,
+    },
+    /// The tool may write.
+    NotReadonly(MayWrite<'a>),
+    /// The tool's definition is not the locked one.
+    DefinitionChanged {
+        /// The digest in the lock, or that of the index.
+        locked: String,
+        /// The present digest.
+        present: String,
+    },
+    /// The input schema can't be used, or refuses the arguments of the plan.
+    Arguments(ArgumentProblem),
+    /// The output schema can't be used, so it accepts no output.
+    Output(Unusable),
+}
+
+/// The reason why a tool counts as one that writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MayWrite<'a> {
+    /// It advertises nothing.
+    NothingAdvertised,
+    /// It advertises a pair without `readonly`.
+    Pair(&'a str),
+    /// It declares so by this annotation.
+    Annotation(&'static str),
+}
+
+/// A check of a planned call, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallCheck {
+    /// The server lists the tool.
+    Listed,
+    /// The lock has the tool, and the index the locked entry.
+    Locked,
+    /// No label of the lock forbids the tool.
+    Permitted,
+    /// The tool only reads.
+    ReadOnly,
+    /// The tool's definition is the locked one.
+    Unchanged,
+    /// The input schema accepts the arguments.
+    Arguments,
+}
+
+impl CallCheck {
+    /// Every check.
+    pub const ALL: [Self; 6] = [
+        Self::Listed,
+        Self::Locked,
+        Self::Permitted,
+        Self::ReadOnly,
+        Self::Unchanged,
+        Self::Arguments,
+    ];
+
+    /// Returns the checks whose failure leaves this one without input.
+    fn needs(self) -> &'static [Self] {
+        match self {
+            Self::Listed | Self::Locked => &[],
+            Self::Permitted | Self::ReadOnly => &[Self::Locked],
+            Self::Unchanged => &[Self::Listed, Self::Locked],
+            Self::Arguments => &[Self::Listed],
+        }
+    }
+}
+
+/// A check of a call, as it was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallRecord<'a> {
+    /// The check.
+    pub check: CallCheck,
+    /// Its outcome.
+    pub outcome: CheckOutcome<CallCheck>,
+    /// The reasons of a failure; empty otherwise.
+    pub denials: Vec<CallDenial<'a>>,
+}
+
+/// The checks of a call so far.
+#[derive(Debug, Default)]
+pub(super) struct CallTrace<'a> {
+    pub(super) records: Vec<CallRecord<'a>>,
+}
+
+impl<'a> CallTrace<'a> {
+    /// Records a check. Without denials it is skipped if a check that it needs failed.
+    pub(super) fn record(&mut self, check: CallCheck, denials: Vec<CallDenial<'a>>) {
+        let needed = check.needs().iter().find(|it| self.failed(**it));
+        let outcome = match needed {
+            _ if !denials.is_empty() => CheckOutcome::Failed,
+            Some(needed) => CheckOutcome::Skipped(SkipCause::Failed(*needed)),
+            None => CheckOutcome::Passed,
+        };
+        self.records.push(CallRecord {
+            check,
+            outcome,
+            denials,
+        });
+    }
+
+    /// Returns whether no check failed.
+    pub(super) fn passed(&self) -> bool {
+        self.records.iter().all(|it| it.denials.is_empty())
+    }
+
+    fn failed(&self, check: CallCheck) -> bool {
+        let failed = |it: &CallRecord<'_>| it.check == check && !it.denials.is_empty();
+        self.records.iter().any(failed)
+    }
+}

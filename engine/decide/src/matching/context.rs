@@ -1,0 +1,62 @@
+//! The inputs that capabilities are decided under, besides manifest and index.
+
+use crate::policy_decision::{PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
+use agent_lower::{Candidate, candidates, input};
+use agent_model::{CapabilityRequirement, Context, Health, Task, Tenant};
+use std::sync::Arc;
+
+/// The inputs that requirements of capabilities are decided under, besides manifest and index.
+#[derive(Debug, Clone, Default)]
+pub struct EvaluationContext {
+    /// The task, whose requirements follow those of the manifest.
+    pub task: Option<Arc<Task>>,
+    /// The tenant, whose priorities rank the tools. A tenant that names a policy needs one.
+    pub tenant: Option<Arc<Tenant>>,
+    /// The server health snapshot; unlisted servers count as unhealthy. `None`: health is ignored.
+    pub health: Option<Arc<Health>>,
+    /// The policy. `None`: every tool is allowed.
+    pub policy: Option<Arc<dyn PolicyEngine>>,
+    /// Further input of the policy.
+    pub context: Option<Arc<Context>>,
+}
+
+impl EvaluationContext {
+    /// Returns whether a policy decides: a given one, or one that is named and missing.
+    pub(super) fn has_policy(&self) -> bool {
+        self.policy.is_some() || self.named_policy().is_some()
+    }
+
+    fn named_policy(&self) -> Option<&str> {
+        let policy = self.tenant.as_ref()?.policy.as_ref()?;
+        Some(&policy.value)
+    }
+
+    /// Evaluates the policy, if any, for tools ordered by server, version and tool. Without a
+    /// requirement they are tools to expand.
+    pub(crate) fn policy_decision(
+        &self,
+        requirement: Option<&CapabilityRequirement>,
+        tools: &[Candidate<'_>],
+    ) -> Option<Arc<PolicyDecision>> {
+        let Some(policy) = &self.policy else {
+            // A policy that is named and not given allows nothing.
+            let named = self.named_policy()?;
+            return Some(Arc::new(PolicyDecision {
+                answer: Err(PolicyError {
+                    kind: PolicyErrorKind::Undefined,
+                    detail: format!("the policy `{named}` was not given"),
+                    place: None,
+                }),
+                lines: Vec::new(),
+            }));
+        };
+        let input = input(
+            requirement,
+            self.task.as_deref(),
+            self.tenant.as_deref(),
+            self.context.as_deref(),
+            &candidates(tools),
+        );
+        Some(Arc::new(policy.ask(&input)))
+    }
+}
