@@ -158,6 +158,6 @@ impl GuestMatching for Matching {
     }
 
     fn explanation(&self) -> Result<String, Diagnostic> {
-        render::matching(&self.0).map_err(Into::into)
+        render::matching(&self.0).map_err(|problem| (*problem).into())
     }
 }

@@ -75,9 +75,8 @@ same! {
     problems::Severity = diagnostic::Severity { Error Warning Note }
     problems::Applicability = diagnostic::Applicability { Safe Unsafe Display }
     text::DocumentKind = diagnostic::DocumentKind {
-        Manifest Index Lock Explanation Task Tenant Health Context Policy PolicyTest
-        Import Overlay Call Plan Catalogue Summary Payload Request ToolPool Profile StepInput StepOutput
-        Document
+        Manifest Index Lock Task Tenant Health Context Policy PolicyTest Import Overlay Call Plan
+        Catalogue Summary Payload Request ToolPool Profile StepInput StepOutput Document
     }
     model::Load = resolver::Load { Essential OnDemand }
     agent_api::UnreadableLock = lockfile::UnreadableLock { Foreign Later Damaged }

@@ -53,6 +53,6 @@ impl GuestResolution for Resolution {
     }
 
     fn explanation(&self) -> Result<String, Diagnostic> {
-        render::resolution(&self.0).map_err(Into::into)
+        render::resolution(&self.0).map_err(|problem| (*problem).into())
     }
 }

@@ -24,8 +24,8 @@ visit("capabilities of manifest and task have cards, with tools, funnels and obl
   await search.getByRole("button", { name: "How they were ranked: 3 eligible" }).click();
   await playground.has(search.locator(".list li"), [
     "lantern-search 2.0.1 / search_news selected",
-    "lantern-search 2.0.1 / search_web lost: another one has the smaller name",
-    "free-search 1.4.0 / search lost: another one has the higher priority",
+    "lantern-search 2.0.1 / search_web lost: its name is later in order",
+    "free-search 1.4.0 / search lost: its priority is lower",
   ]);
   await search.getByRole("button", { name: "health 3 left −1 held back" }).click();
   await search.getByText("1 tool held back").waitFor();

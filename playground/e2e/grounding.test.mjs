@@ -40,7 +40,7 @@ visitPlans("grounding", "a near miss is shown with what differs, and one click q
   await plans.has(claim.locator("del"), ["“", "”"]);
   await plans.has(claim.locator("ins"), ['"', '"']);
   assert.equal(await claim.locator("del").first().getAttribute("title"), "only in the evidence: U+201C");
-  await claim.getByText("characters that look alike did not count").waitFor();
+  await claim.getByText("matches the payload only without regard to characters that look alike").waitFor();
   await marks(plans, ['near: \\"Returning visitors\\" with 48210 members', "yes: Newsletter readers"]);
   await plans.root.locator(".cm-lintRange-error", { hasText: "“Returning" }).first().waitFor();
 

@@ -31,7 +31,7 @@ pub fn resolve(manifest: &[u8], index: &[u8]) -> Answers {
     let manifest = lower::manifest(manifest.to_vec());
     let index = lower::index(index.to_vec());
     if let Ok(index) = &index {
-        add_parts(&mut answers, "discover", &render::discover(&index.value));
+        add_spans(&mut answers, "discover", &render::discover(&index.value));
         answers.insert(
             "discover.json".to_owned(),
             render::discover_json(&index.value),
@@ -182,7 +182,7 @@ pub fn governed(inputs: &Inputs, rego: &[u8]) -> Answers {
     add_reports(&mut answers, &found);
     let text = render::matching(&matching).expect("small enough");
     answers.insert("match.json".to_owned(), text);
-    add_parts(&mut answers, "match", &render::match_summary(&matching));
+    add_spans(&mut answers, "match", &render::match_summary(&matching));
     answers
 }
 
@@ -214,7 +214,7 @@ pub fn exposed(lock: &[u8], index: &[u8]) -> Answers {
         Ok(exposed) => {
             let json = render::exposed_json(&exposed);
             let mut answers = Answers::from([("tools.json".to_owned(), json)]);
-            add_parts(&mut answers, "tools", &render::exposed(&exposed));
+            add_spans(&mut answers, "tools", &render::exposed(&exposed));
             answers
         }
     }
@@ -246,7 +246,7 @@ pub fn called(plan: &[u8], index: &[u8], lock: Option<&[u8]>, catalogue: Option<
     let answer = CallAnswer::new(&plan, context);
     let mut answers = reports(&answer.diagnostics());
     answers.insert("verdict.json".to_owned(), answer.json());
-    add_parts(&mut answers, "verdict", &answer.text());
+    add_spans(&mut answers, "verdict", &answer.text());
     answers
 }
 
@@ -279,7 +279,7 @@ pub fn planned(inputs: &PlanInputs) -> Answers {
     let answer = PlanAnswer::new(&plan, &rules, context);
     let found = answer.diagnostics();
     let mut parts = Answers::from([("report.json".to_owned(), answer.report())]);
-    add_parts(&mut parts, "verdict", &answer.text());
+    add_spans(&mut parts, "verdict", &answer.text());
     add_reports(&mut parts, &found);
     parts.extend(
         answer
@@ -316,7 +316,7 @@ pub fn grounded(summary: &[u8], payload: &[u8]) -> Answers {
             let answer = GroundingAnswer::new(&summary, &payload);
             let mut answers = reports(&[read.warnings, answer.diagnostics()].concat());
             answers.insert("grounding.json".to_owned(), answer.json());
-            add_parts(&mut answers, "grounding", &answer.text());
+            add_spans(&mut answers, "grounding", &answer.text());
             answers
         }
     }
@@ -349,7 +349,7 @@ pub fn under(inputs: &Inputs) -> Answers {
 fn add_matching(answers: &mut Answers, matching: &Matching) {
     let text = render::matching(matching).expect("small enough");
     answers.insert("match.json".to_owned(), text);
-    add_parts(answers, "match", &render::match_summary(matching));
+    add_spans(answers, "match", &render::match_summary(matching));
 }
 
 /// Returns one line with everything about each diagnostic of a task.
@@ -513,11 +513,11 @@ fn add_resolution(answers: &mut Answers, resolution: &Resolution) {
         render::compact(resolution),
     );
     add("summary.json", render::summary_json(resolution));
-    add_parts(answers, "summary", &render::summary(resolution));
+    add_spans(answers, "summary", &render::summary(resolution));
 
     for subject in subjects(&answers["agents.resolution.json"]) {
-        if let Some(parts) = render::why(resolution, &subject, &[]) {
-            add_parts(answers, &format!("why {subject}"), &parts);
+        if let Some(spans) = render::why(resolution, &subject, &[]) {
+            add_spans(answers, &format!("why {subject}"), &spans);
         }
         match render::why_json(resolution, &subject) {
             Some(text) => answers.insert(format!("why {subject}.json"), text),
@@ -534,16 +534,16 @@ fn drifts(state: &LockState) -> Answers {
     let problems: Vec<_> = drifts.iter().map(explain::drift_diagnostic).collect();
     let mut answers = reports(&problems);
     answers.insert("drifts.json".to_owned(), render::drifts_json(drifts));
-    add_parts(&mut answers, "drifts", &render::drifts(drifts));
+    add_spans(&mut answers, "drifts", &render::drifts(drifts));
     answers
 }
 
 /// Adds a text, and the same with the style of each span.
-fn add_parts(answers: &mut Answers, name: &str, parts: &[StyledSpan]) {
-    let text = parts.iter().map(|part| &*part.text).collect();
+fn add_spans(answers: &mut Answers, name: &str, spans: &[StyledSpan]) {
+    let text = spans.iter().map(|span| &*span.text).collect();
     answers.insert(format!("{name}.txt"), text);
-    let styled = parts
+    let styled = spans
         .iter()
-        .map(|part| format!("{:?} {:?}\n", part.style, part.text));
+        .map(|span| format!("{:?} {:?}\n", span.style, span.text));
     answers.insert(format!("{name}.styled"), styled.collect());
 }

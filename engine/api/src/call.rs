@@ -2,7 +2,7 @@
 
 use agent_decide::{CallContext, CallResult, CallVerdict, authorize_call, complete_call};
 use agent_diagnostic::{Code, Diagnostic};
-use agent_explain::{Checked, call_checks, call_denials, call_problems};
+use agent_explain::{CheckRecord, call_checks, call_denials, call_problems};
 use agent_lower::{digest, integrity};
 use agent_model::CallPlan;
 use agent_render::{StyledSpan, authorized_call, call_verdict, call_verdict_json, lock};
@@ -39,7 +39,7 @@ impl<'a> CallAnswer<'a> {
     }
 
     /// Returns the checks in words.
-    pub fn checks(&self) -> Vec<Checked> {
+    pub fn checks(&self) -> Vec<CheckRecord> {
         call_checks(self.plan, &self.verdict)
     }
 

@@ -67,11 +67,12 @@ pub mod decide {
 /// The words for decisions.
 pub mod explain {
     pub use agent_explain::{
-        Check, CheckFact, CheckState, Checked, Citation, ServerVerdict, Story, Subject, ToolStory,
-        ToolVerdict, Verdict, apply, change, check_name, cite, denial, detailed, did_you_mean,
-        drift, drift_diagnostic, edits, fix, fix_words, lost, nearest_schemas, nonconformities,
-        offered_at, outranked, over_budget, policy_error, reason, requote, story, subject,
-        tool_story, ungrounded_code, ungrounded_reason, unmatched, unsatisfied,
+        Candidate, CandidateCheck, CandidateExplanation, CheckFact, CheckRecord, CheckState,
+        Citation, Decision, LostOn, RejectedCandidate, Subject, Verdict, apply, check_name, cite,
+        denial, detailed, did_you_mean, drift, drift_diagnostic, edits, explain_server,
+        explain_tool, fix, lost, nearest_schemas, nonconformities, offered_at, over_budget,
+        policy_error, reason, requote, subject, ungrounded_code, ungrounded_reason, unmatched,
+        unsatisfied,
     };
 }
 

@@ -6,8 +6,8 @@ use agent_decide::{
 };
 use agent_diagnostic::{ChangeSet, Code, Diagnostic, Finding};
 use agent_explain::{
-    Checked, PlanDocuments, addresses, plan_checks, plan_diagnostics, plan_findings, plan_fixes,
-    query_denial, run_denial,
+    CheckRecord, PlanDocuments, addresses, plan_checks, plan_diagnostics, plan_findings,
+    plan_fixes, query_denial, run_denial,
 };
 use agent_lower::{Validated, digest};
 use agent_model::Plan;
@@ -73,7 +73,7 @@ impl<'a> PlanAnswer<'a> {
     }
 
     /// Returns the checks of each step in words.
-    pub fn steps(&self) -> Vec<Vec<(StepCheck, Checked)>> {
+    pub fn steps(&self) -> Vec<Vec<(StepCheck, CheckRecord)>> {
         plan_checks(&self.documents, &self.decision)
     }
 

@@ -1,6 +1,6 @@
-//! The checks that a planned call was put to.
+//! The checks of a planned call in words.
 
-use super::checks::{CheckFact, Checked, skipped};
+use super::checks::{CheckFact, CheckRecord, skipped};
 use super::wording::quoted;
 use agent_decide::{AuthorizedCall, CallCheck, CallVerdict, CheckOutcome};
 use agent_lower::integrity;
@@ -17,7 +17,7 @@ fn name(check: CallCheck) -> &'static str {
     }
 }
 
-/// Returns the sentence that a passed check stands for.
+/// Returns the sentence for a passed check.
 fn passed(check: CallCheck) -> &'static str {
     match check {
         CallCheck::Listed => "The server lists the tool.",
@@ -33,7 +33,7 @@ fn passed(check: CallCheck) -> &'static str {
 
 /// Returns the checks of a call in words, in the order of [`CallCheck::ALL`]. There are none if no
 /// call is planned.
-pub fn call_checks(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Checked> {
+pub fn call_checks(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<CheckRecord> {
     let authorized = match verdict {
         CallVerdict::Allowed(call) => Some(call),
         _ => None,
@@ -45,50 +45,47 @@ pub fn call_checks(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Checked> {
             CheckOutcome::Failed | CheckOutcome::Deferred => Vec::new(),
             CheckOutcome::Skipped(cause) => vec![skipped(cause, name)],
             CheckOutcome::Passed => {
-                let mut facts = vec![CheckFact::new(passed(check))];
+                let mut facts = vec![CheckFact::new(passed(check), None)];
                 facts.extend(authorized.iter().flat_map(|it| shown(plan, check, it)));
                 facts
             }
         };
-        Checked::new(name(check), outcome, facts)
+        CheckRecord::new(name(check), outcome, facts)
     });
     checks.collect()
 }
 
-/// What shows that a check is passed.
+/// Returns the facts by which a check passed.
 fn shown(plan: &CallPlan, check: CallCheck, call: &AuthorizedCall<'_>) -> Vec<CheckFact> {
     let server = call.server();
+    let (id, version) = (server.id(), server.version());
     let tool = server.tool(call.tool());
-    let of_tool = |text: String| CheckFact {
-        text,
-        place: tool.map(|tool| tool.place()),
-    };
+    let of_tool = |text: String| CheckFact::new(text, tool.map(|tool| tool.place()));
     let labels = call.lock().forbid.as_slice();
     match check {
-        CallCheck::Listed => vec![of_tool(format!("`{}` of `{}`", call.tool(), server.id()))],
+        CallCheck::Listed => vec![of_tool(format!("`{}` of `{id}`", call.tool()))],
         CallCheck::Locked => {
-            let (id, version) = (server.id(), server.version());
             let text = format!("`{id} {version}`: {}", integrity(server));
-            vec![CheckFact::at(text, server.place())]
+            vec![CheckFact::new(text, server.place())]
         }
-        CallCheck::Permitted if labels.is_empty() => vec![CheckFact::new("It has none.")],
+        CallCheck::Permitted if labels.is_empty() => vec![CheckFact::new("It has none.", None)],
         CallCheck::Permitted => {
             let labels = quoted(labels.iter().map(|label| label.as_str()));
-            vec![CheckFact::new(format!("It forbids {labels}."))]
+            vec![CheckFact::new(format!("It forbids {labels}."), None)]
         }
         CallCheck::ReadOnly => tool.into_iter().flat_map(advertised).map(of_tool).collect(),
-        CallCheck::Unchanged => vec![CheckFact::new(call.definition())],
+        CallCheck::Unchanged => vec![CheckFact::new(call.definition(), None)],
         CallCheck::Arguments => match &plan.planned {
             Planned::Call(planned) => {
                 let place = plan.text.place(planned.args);
-                vec![CheckFact::at(format!("`{}`", call.arguments()), place)]
+                vec![CheckFact::new(format!("`{}`", call.arguments()), place)]
             }
             Planned::NeedsMoreInfo { .. } => Vec::new(),
         },
     }
 }
 
-/// What a tool says that it can do.
+/// Returns the capabilities that a tool advertises.
 fn advertised(tool: ToolView<'_>) -> impl Iterator<Item = String> {
     tool.advertised().map(|block| {
         let tags: Vec<_> = block.tags().collect();

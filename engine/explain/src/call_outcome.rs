@@ -1,6 +1,7 @@
-//! The words for the outcome of a call.
+//! Messages about the outcome of a call.
 
-use super::{run_denial, ungrounded};
+use super::grounding::ungrounded;
+use super::run::run_denial;
 use agent_decide::CallOutcome;
 use agent_diagnostic::{Code, Diagnostic};
 

@@ -1,33 +1,33 @@
-//! The record of a check in words.
+//! Checks of calls and steps in words.
 
 use agent_decide::{CheckOutcome, SkipCause};
 use agent_text::Place;
 
-/// A check of a call or of a step, and its outcome.
+/// A check of a call or a step, with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
-    /// The word for it.
+pub struct CheckRecord {
+    /// The name of the check.
     pub name: &'static str,
     /// Its outcome.
     pub outcome: CheckState,
-    /// The values that were compared, or why none were.
+    /// The values that were compared, or the reason why there are none.
     pub facts: Vec<CheckFact>,
 }
 
 /// The outcome of a check, without its cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckState {
-    /// Nothing speaks against it.
+    /// No problem was found.
     Passed,
-    /// Something does.
+    /// A problem was found.
     Failed,
-    /// It can be made only while the plan runs.
+    /// It is made while the plan runs.
     Deferred,
-    /// It had nothing to look at.
+    /// It was not made, because an earlier check failed or a document can't be read.
     Skipped,
 }
 
-impl Checked {
+impl CheckRecord {
     pub(super) fn new<C>(
         name: &'static str,
         outcome: CheckOutcome<C>,
@@ -57,29 +57,22 @@ pub struct CheckFact {
 }
 
 impl CheckFact {
-    /// A fact without a place.
-    pub(super) fn new(text: impl Into<String>) -> Self {
+    /// Creates a fact, with a place or without one.
+    pub(super) fn new(text: impl Into<String>, place: impl Into<Option<Place>>) -> Self {
         Self {
             text: text.into(),
-            place: None,
-        }
-    }
-
-    /// A fact at a place.
-    pub(super) fn at(text: impl Into<String>, place: Place) -> Self {
-        Self {
-            text: text.into(),
-            place: Some(place),
+            place: place.into(),
         }
     }
 }
 
 /// Returns the reason why a check was skipped.
 pub(super) fn skipped<C>(cause: SkipCause<C>, name: impl Fn(C) -> &'static str) -> CheckFact {
-    CheckFact::new(match cause {
+    let text = match cause {
         SkipCause::Failed(check) => format!("skipped, because the check `{}` failed", name(check)),
         SkipCause::Unreadable(source) => {
             format!("skipped, because `{}` can't be read", source.usual_name())
         }
-    })
+    };
+    CheckFact::new(text, None)
 }

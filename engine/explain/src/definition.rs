@@ -1,29 +1,30 @@
-//! What changed in the definition of a locked tool.
+//! The differences between definitions of a locked tool.
 //!
-//! A lock holds the digest of a definition and not its text. With the index that it was made from
-//! at hand, the texts are found again by their digests.
+//! A lock contains the digest of a definition and not its text. The index that it was made from has
+//! the text with that digest.
 
 use agent_decide::Drift;
 use agent_diagnostic::Code;
+use agent_json_schema::token;
 use agent_lower::{definition, digest};
 use agent_model::{Grant, Index, Lock, Name};
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Entry, Node, Value, canonical_node};
 use std::collections::BTreeMap;
 
-/// At most this many differences are named of one definition.
+/// Maximum number of differences that are listed for one definition.
 const LIMIT: usize = 20;
 
-/// The drifts, with what changed in each definition that did: `before` and `after` are the
-/// indexes of the older lock and of the newer. Where one of them does not have the definition
-/// that was locked, nothing is added.
+/// Returns the drifts, with the differences of each changed definition. `before` and `after` are the
+/// indexes of the older lock and of the newer. Nothing is added where one of them does not have the
+/// locked definition.
 pub fn detailed(
     drifts: &[Drift],
     (older, before): (&Lock, &Index),
     (newer, after): (&Lock, &Index),
 ) -> Vec<Drift> {
     let mut texts = definitions(older, before);
-    // What the newer lock names, and what the older one names as it is now.
+    // The newer definitions of the tools of both locks.
     texts.extend(definitions(newer, after));
     texts.extend(definitions(older, after));
     let text = |digest: &Option<String>| texts.get(digest.as_ref()?);
@@ -41,7 +42,7 @@ pub fn detailed(
         .collect()
 }
 
-/// The definitions of a lock's tools as an index has them, by their digest.
+/// Returns the definitions of a lock's tools in an index, by their digest.
 fn definitions(lock: &Lock, index: &Index) -> BTreeMap<String, String> {
     lock.selections
         .iter()
@@ -58,7 +59,7 @@ fn definitions(lock: &Lock, index: &Index) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The places in which two definitions differ, as JSON pointers, and how.
+/// Returns the differences of two definitions, by JSON pointers.
 fn changes(before: &str, after: &str) -> Vec<String> {
     let tree = |text| parse_value(&mut Reader::new(text)).ok();
     // Both were written from trees.
@@ -87,14 +88,11 @@ fn compare(before: &Node<'_>, after: &Node<'_>, path: &str, found: &mut Vec<Stri
         }
         return;
     };
-    let inner = |key: &str| {
-        let key = key.replace('~', "~0").replace('/', "~1");
-        format!("{path}/{key}")
-    };
+    let inner = |key: &str| format!("{path}/{}", token(key));
     let value = |entries: &[Entry<'_>], key: &str| entries.iter().position(|e| e.key == key);
     for entry in a {
         match value(b, &entry.key) {
-            None => found.push(format!("`{}` is gone", inner(&entry.key))),
+            None => found.push(format!("`{}` is missing", inner(&entry.key))),
             Some(other) => compare(&entry.value, &b[other].value, &inner(&entry.key), found),
         }
     }
@@ -117,7 +115,7 @@ mod tests {
                 "`/description` changed",
                 "`/inputSchema/properties/x/type` changed",
                 "`/inputSchema/properties/y~1z` is new",
-                "`/inputSchema/required` is gone",
+                "`/inputSchema/required` is missing",
             ]
         );
         assert!(changes(before, before).is_empty());

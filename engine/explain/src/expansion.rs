@@ -1,12 +1,12 @@
-//! The words for what is not exposed and not expanded.
+//! Messages about tools that are not exposed or not expanded.
 
-use super::wording::{drift_diagnostic, policy_error, quoted};
-use agent_decide::{Collision, Denial, DenialReason, Holder, NotExpanded, NotExposed};
+use super::wording::{drift_diagnostic, quoted, reason as reason_of};
+use agent_decide::{Collision, Denial, DenialReason, Holder, NotExpanded, NotExposed, Rejection};
 use agent_diagnostic::{Code, Diagnostic, Label};
 use agent_model::{Load, ServerView};
 use agent_text::{DocumentKind, Place, Span, Text};
 
-/// Why nothing is exposed: an error for each drift or for each name.
+/// Returns the reasons why nothing is exposed: an error for each drift or for each name.
 pub fn not_exposed(refused: &NotExposed<'_>) -> Vec<Diagnostic> {
     match refused {
         NotExposed::Drifted(drifts) => drifts.as_slice().iter().map(drift_diagnostic).collect(),
@@ -46,56 +46,44 @@ fn name_collision(collision: &Collision<'_>) -> Diagnostic {
         "Have other tools selected: an agent calls a tool by its name alone."
     };
     let message = format!(
-        "the name `{}` would be that of {}",
+        "the name `{}` would belong to {}",
         collision.name,
-        holders.join(" and of ")
+        holders.join(" and to ")
     );
     let mut diagnostic = Diagnostic::new(Code::StubCollision, message).help(help);
     diagnostic.labels = labels;
     diagnostic
 }
 
-/// Why a tool may not be expanded, as the predicate of a sentence about it.
-pub fn denial(reason: &DenialReason) -> String {
-    match reason {
+/// Returns the reason why a tool may not be expanded, as the predicate of a sentence about it.
+pub fn denial(denial: &DenialReason) -> String {
+    match denial {
         DenialReason::NotLocked => "is not locked as `on_demand`".to_owned(),
-        DenialReason::Essential => {
-            "is locked as `essential`, so that it is exposed already".to_owned()
-        }
+        DenialReason::Essential => "is locked as `essential`, so it is exposed already".to_owned(),
         DenialReason::Ambiguous { versions } => format!(
-            "may be of the versions {}, and none is named",
-            quoted(versions.iter().map(String::as_str))
+            "is locked in the versions {}, and none is named",
+            quoted(versions)
         ),
-        DenialReason::Nothing => "is asked for no tool".to_owned(),
-        DenialReason::Policy { reason: None } => {
-            "is not among the tools that the policy allows".to_owned()
+        DenialReason::Nothing => "is named without a tool".to_owned(),
+        DenialReason::Policy { reason: why } => {
+            let reason = why.as_deref();
+            reason_of(&Rejection::PolicyDenied { reason })
         }
-        DenialReason::Policy {
-            reason: Some(reason),
-        } => format!("is denied by the policy: {reason}"),
-        DenialReason::PolicyError { kind } => format!(
-            "is denied because the policy gave no answer: {}",
-            policy_error(*kind)
-        ),
+        DenialReason::PolicyError { kind } => reason_of(&Rejection::PolicyError { reason: *kind }),
     }
 }
 
-/// That a budget would be passed, as a sentence.
+/// Returns the sentence that a budget would be exceeded.
 pub fn over_budget(needed: u64, used: u64, budget: Option<u64>) -> String {
-    match budget {
-        Some(budget) => format!(
-            "about {needed} tokens are needed and {used} used, by an estimate, of a budget of \
-             {budget}"
-        ),
-        None => format!(
-            "about {needed} tokens are needed and {used} used, by an estimate, and there is no \
-             budget"
-        ),
-    }
+    let budget = match budget {
+        Some(budget) => format!("of a budget of {budget}"),
+        None => "and there is no budget".to_owned(),
+    };
+    format!("about {needed} tokens are needed and {used} used, by an estimate, {budget}")
 }
 
-/// Why nothing is expanded: an error for each tool or drift, or one for the budget. Most are no
-/// problem of a text, and stand at the beginning of the lock, which says what may be expanded.
+/// Returns the reasons why nothing is expanded: an error for each tool or drift, or one for the
+/// budget. Most have no text of their own: their place is the beginning of the lock.
 pub fn not_expanded(refused: &NotExpanded) -> Vec<Diagnostic> {
     let lock = Text::new(DocumentKind::Lock, String::new()).place(Span::default());
     let diagnostic = |code: Code, message: String, failed_at: Option<Place>, help: String| {
@@ -114,7 +102,7 @@ pub fn not_expanded(refused: &NotExpanded) -> Vec<Diagnostic> {
             let error = policy_decision
                 .as_ref()
                 .and_then(|policy_decision| policy_decision.answer.as_ref().err());
-            let tell = |Denial { id, reason }: &Denial| {
+            let denied = |Denial { id, reason }: &Denial| {
                 let detail = error.map_or_else(String::new, |error| format!(": {}", error.detail));
                 diagnostic(
                     Code::ExpansionDenied,
@@ -130,7 +118,7 @@ pub fn not_expanded(refused: &NotExpanded) -> Vec<Diagnostic> {
                     },
                 )
             };
-            denials.as_slice().iter().map(tell).collect()
+            denials.as_slice().iter().map(denied).collect()
         }
         NotExpanded::OverBudget {
             needed,

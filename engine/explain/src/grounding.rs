@@ -1,23 +1,23 @@
-//! The words for evidence that is none.
+//! Messages about claims without evidence.
 
+use super::wording::json_string;
 use agent_decide::{Difference, EVIDENCE_MIN, Grounding, Quote, Reason, Verdict};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix};
 use agent_model::Claim;
-use agent_syntax::write_string;
 use agent_text::Place;
 use std::ops::Range;
 
-/// How many characters of evidence a sentence has.
+/// Maximum number of characters of evidence in a sentence.
 const SHOWN: usize = 60;
 
-/// A part of a leaf, as it can be looked up.
+/// A quotation of a leaf, with its places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Citation<'p> {
     /// The JSON pointer to the leaf.
     pub pointer: String,
-    /// The part.
+    /// The quoted text.
     pub text: &'p str,
-    /// Where it stands in the payload, perhaps with escapes; of a whole string with its quotes.
+    /// The place in the payload, including escapes, and the quotes of a whole string.
     pub place: Place,
     /// The bytes of the leaf's text.
     pub bytes: Range<usize>,
@@ -25,7 +25,7 @@ pub struct Citation<'p> {
     pub characters: Range<usize>,
 }
 
-/// What a quote says and where.
+/// Returns a quote with its text and places.
 pub fn cite<'p>(grounding: &Grounding<'p>, quote: &Quote) -> Citation<'p> {
     let leaf = grounding.payload.leaf(quote.leaf);
     let bytes = quote.part.clone();
@@ -40,19 +40,17 @@ pub fn cite<'p>(grounding: &Grounding<'p>, quote: &Quote) -> Citation<'p> {
     }
 }
 
-/// The edit of the summary by which a quote is the evidence of a claim. Whether it proves what is
-/// claimed is for people.
+/// Returns the edit of the summary that makes a quote the evidence of a claim. A person must judge
+/// whether it proves the claim.
 pub fn requote(grounding: &Grounding<'_>, claim: &Claim, quote: &Quote) -> Edit {
     let leaf = grounding.payload.leaf(quote.leaf);
-    let mut replacement = String::new();
-    write_string(&leaf.text()[quote.part.clone()], &mut replacement);
     Edit {
         place: grounding.summary.text.place(claim.evidence.span),
-        replacement,
+        replacement: json_string(&leaf.text()[quote.part.clone()]),
     }
 }
 
-/// The code of a reason.
+/// Returns the code of a reason.
 pub fn ungrounded_code(reason: &Reason) -> Code {
     match reason {
         Reason::TooShort { .. } => Code::EvidenceTooShort,
@@ -60,18 +58,18 @@ pub fn ungrounded_code(reason: &Reason) -> Code {
     }
 }
 
-/// Why evidence is none, as the predicate of a sentence about it.
+/// Returns a reason as the predicate of a sentence about the evidence.
 pub fn ungrounded_reason(grounding: &Grounding<'_>, reason: &Reason) -> String {
     match reason {
         Reason::TooShort { code_points } => format!(
-            "has {code_points} character{}, and is no whole value: a part of a text needs \
+            "has {code_points} character{}, and is not a whole value: a part of a text needs \
              {EVIDENCE_MIN}",
             if *code_points == 1 { "" } else { "s" }
         ),
         Reason::PartOfValue => {
-            "is a part of a number or a boolean, which count only whole".to_owned()
+            "is part of a number or a boolean, which must be quoted whole".to_owned()
         }
-        Reason::Name(_) => "is the name of a member, and only values count".to_owned(),
+        Reason::Name(_) => "is the name of a member, and only values are evidence".to_owned(),
         Reason::AcrossLeaves(parts) => {
             let [left, right] = parts.each_ref().map(|part| {
                 let pointer = grounding.payload.leaf(part.leaf).pointer();
@@ -82,11 +80,11 @@ pub fn ungrounded_reason(grounding: &Grounding<'_>, reason: &Reason) -> String {
         Reason::Altered(differences) => {
             let differences: Vec<_> = differences.iter().map(|one| difference(*one)).collect();
             format!(
-                "is in the payload only if {} did not count",
+                "matches the payload only without regard to {}",
                 differences.join(" and ")
             )
         }
-        Reason::Absent => "is in no text of the payload".to_owned(),
+        Reason::Absent => "is not in the payload".to_owned(),
     }
 }
 
@@ -99,7 +97,7 @@ fn difference(difference: Difference) -> &'static str {
     }
 }
 
-/// Why a summary is rejected: an error for each item without evidence.
+/// Returns an error for each claim without evidence.
 pub fn ungrounded(grounding: &Grounding<'_>) -> Vec<Diagnostic> {
     let failed = grounding.items().filter_map(|(claim, verdict)| {
         let Verdict::Ungrounded { reason, nearest } = verdict else {
@@ -135,8 +133,8 @@ fn failure(
     diagnostic = match (reason, nearest) {
         (Reason::Name(name), _) => diagnostic.label(*name, "a name"),
         (Reason::AcrossLeaves([left, right]), _) => diagnostic
-            .label(place(left), "the one part")
-            .label(place(right), "the other part"),
+            .label(place(left), "one half")
+            .label(place(right), "the other half"),
         (_, Some(quote)) => diagnostic.label(place(quote), "nearest"),
         _ => diagnostic,
     };
@@ -144,14 +142,13 @@ fn failure(
         return diagnostic.help(code.help());
     };
     let near = cite(grounding, quote);
-    let mut title = format!(
-        "quote the nearest text, at `{}`:\n\"evidence\": ",
-        near.pointer
-    );
-    write_string(near.text, &mut title);
     diagnostic.fixes.push(Fix {
-        title,
-        // A quotation that was only written otherwise says the same.
+        title: format!(
+            "quote the nearest text, at `{}`:\n\"evidence\": {}",
+            near.pointer,
+            json_string(near.text)
+        ),
+        // A quotation in another spelling has the same meaning.
         applicability: match reason {
             Reason::Altered(_) => Applicability::Safe,
             _ => Applicability::Display,
@@ -163,7 +160,7 @@ fn failure(
     diagnostic
 }
 
-/// The first character in which two texts differ, if that may not be seen.
+/// Returns a note about the first different character, if the difference may be invisible.
 fn unseen(reason: &Reason, evidence: &str, near: &str) -> Option<String> {
     let Reason::Altered(differences) = reason else {
         return None;
@@ -172,17 +169,17 @@ fn unseen(reason: &Reason, evidence: &str, near: &str) -> Option<String> {
     if !unseen.iter().any(|one| differences.contains(one)) {
         return None;
     }
-    let (asked, there) = evidence.chars().zip(near.chars()).find(|(a, b)| a != b)?;
-    (!asked.is_ascii() || !there.is_ascii()).then(|| {
+    let (quoted, there) = evidence.chars().zip(near.chars()).find(|(a, b)| a != b)?;
+    (!quoted.is_ascii() || !there.is_ascii()).then(|| {
         format!(
             "the evidence has U+{:04X} first where the payload has U+{:04X}",
-            u32::from(asked),
+            u32::from(quoted),
             u32::from(there)
         )
     })
 }
 
-/// Evidence in quotes, as much of it as a sentence can have.
+/// Returns the beginning of evidence in quotes.
 fn shown(evidence: &str) -> String {
     let end = evidence.char_indices().nth(SHOWN).map(|(at, _)| at);
     match end {

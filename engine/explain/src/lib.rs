@@ -1,4 +1,4 @@
-//! What any view may know of a decision, and the words for it. Views arrange; they add nothing.
+//! Decisions in words: explanations, messages and fixes. The views arrange them and add nothing.
 
 #![forbid(unsafe_code)]
 
@@ -6,44 +6,50 @@ mod call;
 mod call_checks;
 mod call_outcome;
 mod checks;
+mod decision;
 mod definition;
 mod edit;
 mod expansion;
+mod explanation;
 mod grounding;
+mod input;
+mod message;
 mod offer;
 mod plan;
 mod plan_checks;
 mod plan_documents;
 mod plan_fix;
 mod plan_proposal;
+mod plan_reason;
 mod plan_tree;
-mod story;
-mod tool_story;
+mod run;
+mod schema;
+mod subject;
 mod unsatisfied;
-mod verdict;
 mod wording;
 
 pub use call::call_denials;
 pub use call_checks::call_checks;
 pub use call_outcome::call_problems;
-pub use checks::{CheckFact, CheckState, Checked};
+pub use checks::{CheckFact, CheckRecord, CheckState};
+pub use decision::{Candidate, Decision, LostOn, RejectedCandidate, Required};
 pub use definition::detailed;
 pub use edit::{apply, call_fixes, edits};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
+pub use explanation::{
+    CandidateCheck, CandidateExplanation, Verdict, explain_server, explain_tool,
+};
 pub use grounding::{Citation, cite, requote, ungrounded, ungrounded_code, ungrounded_reason};
 pub use offer::offered_at;
-pub use plan::{
-    addresses, deferred, destination, nearest_schemas, nonconformities, plan_findings,
-    query_denial, run_denial,
-};
+pub use plan::plan_findings;
 pub use plan_checks::plan_checks;
 pub use plan_documents::PlanDocuments;
-pub use plan_fix::{FIX_BYTES, FIX_CHANGES, FIX_LIMIT, fix_words, plan_diagnostics, plan_fixes};
+pub use plan_fix::{plan_diagnostics, plan_fixes};
 pub use plan_proposal::plan_proposals;
-pub use story::{Check, Story, Subject, did_you_mean, story, subject};
-pub use tool_story::{ToolStory, tool_story};
+pub use run::{addresses, deferred, query_denial, run_denial};
+pub use schema::{nearest_schemas, nonconformities};
+pub use subject::{Subject, did_you_mean, subject};
 pub use unsatisfied::{unmatched, unsatisfied};
-pub use verdict::{ServerVerdict, ToolVerdict, Verdict};
 pub use wording::{
-    change, check_name, drift, drift_diagnostic, fix, lost, outranked, policy_error, reason,
+    check_name, drift, drift_diagnostic, fix, lost, policy_error, policy_failure, reason,
 };

@@ -1,8 +1,8 @@
-//! The record of the steps of a plan in words \[3\].
+//! The checks of the steps of a plan in words \[3\].
 
-use super::checks::{CheckFact, Checked, skipped};
-use super::plan::deferred;
+use super::checks::{CheckFact, CheckRecord, skipped};
 use super::plan_documents::PlanDocuments;
+use super::run::deferred;
 use super::wording::quoted;
 use agent_decide::{
     CheckOutcome, Compared, PlanAnswer, PlanPolicy, RunCheck, ServerUse, StepCheck, StepRecord,
@@ -17,8 +17,8 @@ use agent_text::{DocumentKind, Place};
 pub fn plan_checks(
     documents: &PlanDocuments<'_>,
     answer: &PlanAnswer<'_>,
-) -> Vec<Vec<(StepCheck, Checked)>> {
-    let words = Words {
+) -> Vec<Vec<(StepCheck, CheckRecord)>> {
+    let checks = Checks {
         plan: documents.plan,
         rules: documents.rules,
         pool: documents.root(DocumentKind::ToolPool),
@@ -27,41 +27,37 @@ pub fn plan_checks(
     steps
         .map(|records| {
             let records = records.iter();
-            records.map(|it| (it.check, words.checked(it))).collect()
+            records.map(|it| (it.check, checks.record(it))).collect()
         })
         .collect()
 }
 
-struct Words<'a> {
+struct Checks<'a> {
     plan: &'a Validated<Plan>,
     rules: &'a PlanPolicy,
     /// The pool's tree, if its text can be read.
     pool: Option<&'a Node<'a>>,
 }
 
-impl Words<'_> {
-    fn checked(&self, record: &StepRecord<'_>) -> Checked {
+impl Checks<'_> {
+    fn record(&self, record: &StepRecord<'_>) -> CheckRecord {
+        let deferred = |check: RunCheck| CheckFact::new(deferred(check), None);
         let compared = || {
             let facts = record.compared.iter().flat_map(|it| self.facts(it));
             let addresses = record.deferred.contains(&RunCheck::Addresses);
-            let later = addresses.then(|| CheckFact::new(deferred(RunCheck::Addresses)));
+            let later = addresses.then(|| deferred(RunCheck::Addresses));
             facts.chain(later).collect::<Vec<_>>()
         };
         let facts = match record.outcome {
             CheckOutcome::Failed => compared(),
             CheckOutcome::Skipped(cause) => vec![skipped(cause, StepCheck::name)],
-            CheckOutcome::Deferred => {
-                let deferred = record.deferred.iter();
-                deferred
-                    .map(|it| CheckFact::new(self::deferred(*it)))
-                    .collect()
-            }
+            CheckOutcome::Deferred => record.deferred.iter().copied().map(deferred).collect(),
             CheckOutcome::Passed => match compared() {
-                facts if facts.is_empty() => vec![CheckFact::new("no problem found")],
+                facts if facts.is_empty() => vec![CheckFact::new("no problem found", None)],
                 facts => facts,
             },
         };
-        Checked::new(record.check.name(), record.outcome, facts)
+        CheckRecord::new(record.check.name(), record.outcome, facts)
     }
 
     fn facts(&self, compared: &Compared<'_>) -> Vec<CheckFact> {
@@ -69,22 +65,29 @@ impl Words<'_> {
             Compared::Binding(binding) => self.binding(binding),
             Compared::Rule(rule) => {
                 let place = self.rules.profile.text.place(rule.span);
-                CheckFact::at(format!("the rule `{}` allows the tool", rule.id), place)
+                CheckFact::new(format!("the rule `{}` allows the tool", rule.id), place)
             }
             Compared::Locked(server, entry) => return locked(server, *entry),
             Compared::Endpoint(entry) => {
                 let text = format!("the server is at `{}`", entry.endpoint());
-                CheckFact::at(text, entry.place())
+                CheckFact::new(text, entry.place())
             }
-            Compared::Destinations(binding) => self.destinations(binding),
+            Compared::Destinations(binding) => {
+                let text = match &binding.destinations[..] {
+                    [] => "no destination is allowed".to_owned(),
+                    allowed => format!("allowed destinations: {}", quoted(allowed)),
+                };
+                let pointer = format!("/bindings/{}/destinations", binding.number);
+                CheckFact::new(text, self.in_pool(&pointer))
+            }
             Compared::Limit { name, value, most } => {
                 let text = format!("`{name}` is {}, of at most {most}", value.value);
-                CheckFact::at(text, self.rules.pool.text.place(value.span))
+                CheckFact::new(text, self.rules.pool.text.place(value.span))
             }
             Compared::InputSize { span, most } => {
                 let text = canonical(span.of(self.plan.text.as_str())).unwrap_or_default();
                 let text = format!("the input has {} bytes, of at most {most}", text.len());
-                CheckFact::at(text, self.plan.text.place(*span))
+                CheckFact::new(text, self.plan.text.place(*span))
             }
         }]
     }
@@ -98,62 +101,35 @@ impl Words<'_> {
         let kind = binding.driver.kind();
         let to = match &binding.driver {
             Driver::Noop => "a tool that returns its input".to_owned(),
-            Driver::Http { methods, .. } => {
-                format!("requests by {}", quoted(methods.iter().map(|it| &**it)))
-            }
+            Driver::Http { methods, .. } => format!("requests by {}", quoted(methods)),
             Driver::McpProxy {
                 server,
-                version: Some(version),
+                version,
                 tool,
                 ..
-            } => format!("the tool `{tool}` of the server `{server} {version}`"),
-            Driver::McpProxy { server, tool, .. } => {
-                format!("the tool `{tool}` of the server `{server}`")
+            } => {
+                let version = version.iter().map(|version| format!(" {version}"));
+                let version: String = version.collect();
+                format!("the tool `{tool}` of the server `{server}{version}`")
             }
             Driver::RestrictedShell { programs } => {
-                let paths = programs.iter().map(|program| &*program.path);
+                let paths = programs.iter().map(|program| &program.path);
                 format!("the programs {}", quoted(paths))
             }
         };
-        CheckFact {
-            text: format!("the tool is bound to {to}: `{kind}`"),
-            place: self.in_pool(&format!("/bindings/{}", binding.number)),
-        }
-    }
-
-    fn destinations(&self, binding: &Binding) -> CheckFact {
-        let allowed: Vec<_> = binding
-            .destinations
-            .iter()
-            .map(|it| format!("`{it}`"))
-            .collect();
-        CheckFact {
-            text: match allowed.is_empty() {
-                true => "no destination is allowed".to_owned(),
-                false => format!("allowed destinations: {}", allowed.join(", ")),
-            },
-            place: self.in_pool(&format!("/bindings/{}/destinations", binding.number)),
-        }
+        let place = self.in_pool(&format!("/bindings/{}", binding.number));
+        CheckFact::new(format!("the tool is bound to {to}: `{kind}`"), place)
     }
 }
 
 fn locked(server: &ServerUse, entry: Option<ServerView<'_>>) -> Vec<CheckFact> {
-    let (id, version) = (&server.id, &server.version);
-    let tool = entry.and_then(|entry| entry.tool(&server.tool));
+    let (id, version, tool) = (&server.id, &server.version, &server.tool);
+    let (integrity, definition) = (&server.integrity, &server.definition);
+    let of_entry = format!("the entry of `{id} {version}` is the locked one: {integrity}");
+    let of_tool = format!("the definition of `{tool}` is the locked one: {definition}");
+    let found = entry.and_then(|entry| entry.tool(tool));
     vec![
-        CheckFact {
-            text: format!(
-                "the entry of `{id} {version}` is the locked one: {}",
-                server.integrity
-            ),
-            place: entry.map(|entry| entry.place()),
-        },
-        CheckFact {
-            text: format!(
-                "the definition of `{}` is the locked one: {}",
-                server.tool, server.definition
-            ),
-            place: tool.map(|tool| tool.place()),
-        },
+        CheckFact::new(of_entry, entry.map(|entry| entry.place())),
+        CheckFact::new(of_tool, found.map(|tool| tool.place())),
     ]
 }

@@ -17,13 +17,13 @@ use agent_text::sort::sort_by;
 use std::sync::Arc;
 
 /// Maximum number of problems of one plan to search fixes for.
-pub const FIX_LIMIT: usize = 64;
+const FIX_LIMIT: usize = 64;
 
 /// Maximum number of bytes of documents to decide again, for all problems of one plan together.
-pub const FIX_BYTES: usize = 16 << 20;
+const FIX_BYTES: usize = 16 << 20;
 
 /// Maximum number of changes in all fixes of one plan together.
-pub const FIX_CHANGES: usize = 256;
+const FIX_CHANGES: usize = 256;
 
 /// Returns the fix of each finding, or `None` if no proposal is one.
 pub fn plan_fixes(
@@ -133,7 +133,7 @@ fn applicability(changes: &ChangeSet) -> Applicability {
 }
 
 /// Returns the instruction of a fix.
-pub fn fix_words(fix: &ChangeSet) -> String {
+fn fix_words(fix: &ChangeSet) -> String {
     let changes: Vec<_> = fix.changes.iter().map(in_words).collect();
     changes.join("; ")
 }

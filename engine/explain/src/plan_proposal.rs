@@ -1,114 +1,113 @@
-//! What may make a reason against a plan go away: changes of plan, pool or profile, those that
-//! permit no more than before first.
+//! Proposals of changes that may remove a reason against a plan.
 
 use super::plan_documents::PlanDocuments;
 use super::plan_tree::without_step;
+use super::wording::json_string;
 use agent_decide::{
     Between, DestinationDenial, InputDenial, PlanAnswer, PlanPolicy, PlanReason, Referred,
 };
 use agent_diagnostic::{Change, ChangeKind, Finding};
 use agent_json_schema::ArgumentProblem;
-use agent_model::{Cap, Plan, PlanStep};
-use agent_syntax::write_string;
+use agent_model::{Binding, Cap, Plan, PlanStep};
 use agent_text::DocumentKind;
 
-/// The changes of one proposal.
+/// Changes to be made together.
 type Proposal = Vec<Change>;
 
-/// Returns the changes that may remove a finding, unverified.
+/// Returns the changes that may remove a finding; none is verified. Those that permit no more than
+/// before come first.
 pub fn plan_proposals(
     documents: &PlanDocuments<'_>,
     answer: &PlanAnswer<'_>,
     finding: &Finding,
-) -> Vec<Vec<Change>> {
+) -> Vec<Proposal> {
     let rules = documents.rules;
     let without = |step| without_step(documents.root(DocumentKind::Plan)?, step);
     let mut found = finding.proposals.clone();
     let denial = finding.denial.and_then(|it| answer.denials.get(it));
-    match (denial, &documents.plan.value) {
-        (Some(denial), Some(plan)) => match denial.step {
-            None => whole(&denial.reason, plan, rules, &mut found),
-            Some(number) => {
-                if let Some(step) = plan.steps.get(number) {
-                    let at = format!("/plan/steps/{number}");
-                    let pointer = finding.diagnostic.pointer();
-                    narrowing(&denial.reason, &at, pointer, step, rules, &mut found);
-                    found.extend(without(number));
-                    widening(&denial.reason, step, rules, &mut found);
-                }
+    let (Some(denial), Some(plan)) = (denial, &documents.plan.value) else {
+        found.extend(finding.diagnostic.step.and_then(without));
+        return found;
+    };
+    match denial.step {
+        None => found.extend(whole(&denial.reason, plan, rules)),
+        Some(number) => {
+            if let Some(step) = plan.steps.get(number) {
+                let at = format!("/plan/steps/{number}");
+                let pointer = finding.diagnostic.pointer();
+                found.extend(narrowing(&denial.reason, &at, pointer, step, rules));
+                found.extend(without(number));
+                found.extend(widening(&denial.reason, step, rules));
             }
-        },
-        _ => found.extend(finding.diagnostic.step.and_then(without)),
+        }
     }
     found
 }
 
-fn json(text: &str) -> String {
-    let mut out = String::new();
-    write_string(text, &mut out);
-    out
+fn add(value: &str) -> ChangeKind {
+    ChangeKind::Add(json_string(value))
 }
 
-fn change(
-    source: DocumentKind,
-    pointer: impl Into<String>,
-    kind: ChangeKind,
-    widens: bool,
-) -> Change {
+fn replace(value: &str) -> ChangeKind {
+    ChangeKind::Replace(json_string(value))
+}
+
+/// Returns a change that permits no more than before.
+fn narrow(source: DocumentKind, pointer: impl Into<String>, kind: ChangeKind) -> Change {
     Change {
         source,
         pointer: pointer.into(),
         kind,
-        widens,
+        widens: false,
     }
 }
 
-fn whole(reason: &PlanReason<'_>, plan: &Plan, rules: &PlanPolicy, found: &mut Vec<Proposal>) {
-    match reason {
-        // What was asked for is for whoever asks to change.
-        PlanReason::OtherDocument(stated) if stated.between == Between::RequestAndDocument => {}
+/// Returns a proposal that permits more than before.
+fn wider(source: DocumentKind, pointer: impl Into<String>, kind: ChangeKind) -> Proposal {
+    vec![Change {
+        widens: true,
+        ..narrow(source, pointer, kind)
+    }]
+}
+
+/// Returns the proposals for a reason against a plan as a whole.
+fn whole(reason: &PlanReason<'_>, plan: &Plan, rules: &PlanPolicy) -> Option<Proposal> {
+    Some(match reason {
         PlanReason::OtherDocument(stated) => {
+            // A request is changed only by its author.
+            if stated.between == Between::RequestAndDocument {
+                return None;
+            }
             let pointer = match stated.document {
                 Referred::Request => "/plan/request_id".to_owned(),
                 document => format!("/plan/{}/{}", document.member(), stated.member),
             };
-            let kind = match stated.is {
-                Some(is) => ChangeKind::Replace(json(is)),
-                None => ChangeKind::Remove,
-            };
-            found.push(vec![change(DocumentKind::Plan, pointer, kind, false)]);
+            let kind = stated.is.map_or(ChangeKind::Remove, replace);
+            vec![narrow(DocumentKind::Plan, pointer, kind)]
         }
         PlanReason::TooManySteps { cap } => {
             let first = usize::try_from(*cap).unwrap_or(usize::MAX);
-            let steps = first..plan.steps.len();
-            let removed = steps.map(|number| {
+            let removed = (first..plan.steps.len()).map(|number| {
                 let pointer = format!("/plan/steps/{number}");
-                change(DocumentKind::Plan, pointer, ChangeKind::Remove, false)
+                narrow(DocumentKind::Plan, pointer, ChangeKind::Remove)
             });
-            found.push(removed.collect());
+            removed.collect()
         }
-        PlanReason::Inactive(_) => {
-            let kind = ChangeKind::Replace(json("active"));
-            found.push(vec![change(DocumentKind::Profile, "/status", kind, true)]);
-        }
-        PlanReason::OtherEnvelopes => {
-            let kind = ChangeKind::Add(json("env.mova_agent_plan_v1"));
-            let pointer = "/applies_to/envelope_ids/-";
-            found.push(vec![change(DocumentKind::Profile, pointer, kind, true)]);
-        }
-        PlanReason::CapMissing(cap) => found.push(missing_cap(*cap, plan, rules)),
-        _ => {}
-    }
+        PlanReason::Inactive(_) => wider(DocumentKind::Profile, "/status", replace("active")),
+        PlanReason::OtherEnvelopes => wider(
+            DocumentKind::Profile,
+            "/applies_to/envelope_ids/-",
+            add("env.mova_agent_plan_v1"),
+        ),
+        PlanReason::CapMissing(cap) => missing_cap(*cap, plan, rules),
+        _ => return None,
+    })
 }
 
-/// The smallest caps that the plan stays within.
+/// Returns the proposal of the smallest caps that the plan stays within.
 fn missing_cap(cap: Cap, plan: &Plan, rules: &PlanPolicy) -> Proposal {
     let least = |cap: Cap| -> u64 {
-        let pool = rules.pool.value.as_ref();
-        let bindings = plan
-            .steps
-            .iter()
-            .filter_map(|step| pool?.binding(&step.connector.value, &step.tool.value));
+        let bindings = plan.steps.iter().filter_map(|step| binding(step, rules));
         let limits = bindings.flat_map(|binding| binding.limits.each());
         let most = limits.filter(|(_, _, of)| *of == cap).map(|it| it.1.value);
         match cap {
@@ -117,157 +116,130 @@ fn missing_cap(cap: Cap, plan: &Plan, rules: &PlanPolicy) -> Proposal {
             Cap::TimeoutMs | Cap::InputBytes | Cap::OutputBytes => most.max().unwrap_or(1),
         }
     };
-    let has_caps = rules
-        .profile
-        .value
-        .as_ref()
-        .is_some_and(|it| it.caps_span.is_some());
+    let profile = rules.profile.value.as_ref();
+    let has_caps = profile.is_some_and(|it| it.caps_span.is_some());
     let (pointer, value) = if has_caps {
         (format!("/caps/{}", cap.name()), least(cap).to_string())
     } else {
         let caps = Cap::ALL.map(|cap| format!("\"{}\": {}", cap.name(), least(cap)));
         ("/caps".to_owned(), format!("{{ {} }}", caps.join(", ")))
     };
-    vec![change(
-        DocumentKind::Profile,
-        pointer,
-        ChangeKind::Add(value),
-        true,
-    )]
+    wider(DocumentKind::Profile, pointer, ChangeKind::Add(value))
 }
 
-/// What permits no more than before.
+fn binding<'p>(step: &PlanStep, rules: &'p PlanPolicy) -> Option<&'p Binding> {
+    let pool = rules.pool.value.as_ref()?;
+    pool.binding(&step.connector.value, &step.tool.value)
+}
+
+/// Returns the proposals that permit no more than before.
 fn narrowing(
     reason: &PlanReason<'_>,
     at: &str,
     pointer: &str,
     step: &PlanStep,
     rules: &PlanPolicy,
-    found: &mut Vec<Proposal>,
-) {
-    let mut replace = |pointer: String, value: String| {
-        let kind = ChangeKind::Replace(value);
-        found.push(vec![change(DocumentKind::Plan, pointer, kind, false)]);
+) -> Vec<Proposal> {
+    let of_plan = |pointer: &str, kind| vec![narrow(DocumentKind::Plan, pointer, kind)];
+    let of_pool = |pointer: &str, kind| vec![narrow(DocumentKind::ToolPool, pointer, kind)];
+    let named = |member: &str, names: &[&str]| -> Vec<Proposal> {
+        let pointer = format!("{at}/{member}");
+        let names = names.iter();
+        names.map(|name| of_plan(&pointer, replace(name))).collect()
     };
     match reason {
-        PlanReason::NoConnector { nearest } => {
-            for near in nearest {
-                replace(format!("{at}/connector_id"), json(near));
-            }
-        }
-        PlanReason::NoTool { nearest } => {
-            for near in nearest {
-                replace(format!("{at}/tool_id"), json(near));
-            }
+        PlanReason::NoConnector { nearest } => named("connector_id", nearest),
+        PlanReason::NoTool { nearest } => named("tool_id", nearest),
+        PlanReason::NoRule => {
+            // A tool of the same connector and of similar spelling, which a rule may allow.
+            let pool = rules.pool.value.iter().flat_map(|pool| &pool.bindings);
+            let tools = pool
+                .filter(|it| it.connector == step.connector.value && it.tool != step.tool.value)
+                .map(|it| &*it.tool);
+            named("tool_id", &agent_text::nearest(&step.tool.value, tools, 1))
         }
         PlanReason::Input(InputDenial::Method {
             allowed: [only], ..
-        }) => replace(format!("{at}/input/method"), json(only)),
+        }) => named("input/method", &[only]),
+        PlanReason::Input(InputDenial::Program { nearest, .. }) => named("input/program", nearest),
         PlanReason::Input(InputDenial::Destination {
             url,
             denial: DestinationDenial::Elsewhere { origin, allowed },
             ..
         }) => {
             let allowed: Vec<_> = allowed.iter().map(ToString::to_string).collect();
-            let allowed = allowed.iter().map(|it| &**it);
-            for near in agent_text::nearest(&origin.to_string(), allowed, 1) {
-                replace(format!("{at}/input/url"), json(&moved(url, near)));
-            }
-        }
-        PlanReason::Input(InputDenial::Program { nearest, .. }) => {
-            for near in nearest {
-                replace(format!("{at}/input/program"), json(near));
-            }
+            let allowed = allowed.iter().map(String::as_str);
+            let nearest = agent_text::nearest(&origin.to_string(), allowed, 1);
+            let urls: Vec<_> = nearest.iter().map(|origin| moved(url, origin)).collect();
+            let urls: Vec<_> = urls.iter().map(String::as_str).collect();
+            named("input/url", &urls)
         }
         PlanReason::Input(
             InputDenial::Invalid { .. } | InputDenial::Argument(ArgumentProblem::Unknown { .. }),
         ) if pointer != format!("{at}/input") => {
-            // Verified as all are: what is required can't be removed.
-            let removed = change(DocumentKind::Plan, pointer, ChangeKind::Remove, false);
-            found.push(vec![removed]);
+            // Verification drops it for a required value.
+            vec![of_plan(pointer, ChangeKind::Remove)]
         }
         PlanReason::AboveCap { most, .. } => {
-            let kind = ChangeKind::Replace(most.to_string());
-            found.push(vec![change(DocumentKind::ToolPool, pointer, kind, false)]);
+            vec![of_pool(pointer, ChangeKind::Replace(most.to_string()))]
         }
         PlanReason::SeveralVersions { binding, versions } => {
-            for version in versions {
-                let pointer = format!("/bindings/{binding}/server_version");
-                let kind = ChangeKind::Add(json(version));
-                found.push(vec![change(DocumentKind::ToolPool, pointer, kind, false)]);
-            }
+            let pointer = format!("/bindings/{binding}/server_version");
+            let versions = versions.iter();
+            versions.map(|it| of_pool(&pointer, add(it))).collect()
         }
-        PlanReason::NoRule => {
-            // A tool of the same connector that a rule allows and that is spelled nearly so.
-            let pool = rules.pool.value.iter().flat_map(|pool| &pool.bindings);
-            let tools = pool
-                .filter(|it| it.connector == step.connector.value && it.tool != step.tool.value)
-                .map(|it| &*it.tool);
-            for near in agent_text::nearest(&step.tool.value, tools, 1) {
-                replace(format!("{at}/tool_id"), json(near));
-            }
-        }
-        _ => {}
+        _ => Vec::new(),
     }
 }
 
-/// A URL at another origin.
+/// Returns a URL moved to another origin.
 fn moved(url: &str, origin: &str) -> String {
     let host = url.find("://").map_or(0, |at| at + "://".len());
     let rest = url[host..].find(['/', '?', '#']);
     format!("{origin}{}", rest.map_or("", |at| &url[host + at..]))
 }
 
-/// What permits more than before.
-fn widening(
-    reason: &PlanReason<'_>,
-    step: &PlanStep,
-    rules: &PlanPolicy,
-    found: &mut Vec<Proposal>,
-) {
-    let selector = format!("{}/{}", step.connector.value, step.tool.value);
-    let binding = || {
-        let pool = rules.pool.value.as_ref()?;
-        pool.binding(&step.connector.value, &step.tool.value)
+/// Returns the proposals that permit more than before.
+fn widening(reason: &PlanReason<'_>, step: &PlanStep, rules: &PlanPolicy) -> Vec<Proposal> {
+    let of_binding = |member: &str, kind| match binding(step, rules) {
+        Some(binding) => {
+            let pointer = format!("/bindings/{}/{member}", binding.number);
+            vec![wider(DocumentKind::ToolPool, pointer, kind)]
+        }
+        None => Vec::new(),
     };
     match reason {
         PlanReason::NoRule => {
+            let selector = format!("{}/{}", step.connector.value, step.tool.value);
             let rule = format!(
                 "{{ \"rule_id\": {}, \"effect\": \"allow\", \"target\": {{ \"kind\": \"tool\", \
                  \"selector\": {} }} }}",
-                json(&format!("allow {selector}")),
-                json(&selector)
+                json_string(&format!("allow {selector}")),
+                json_string(&selector)
             );
-            for (pointer, value) in [("/rules/-", rule.clone()), ("/rules", format!("[{rule}]"))] {
-                let kind = ChangeKind::Add(value);
-                found.push(vec![change(DocumentKind::Profile, pointer, kind, true)]);
-            }
+            let first = ChangeKind::Add(format!("[{rule}]"));
+            vec![
+                wider(DocumentKind::Profile, "/rules/-", ChangeKind::Add(rule)),
+                wider(DocumentKind::Profile, "/rules", first),
+            ]
         }
         PlanReason::RuleDenies(place) => {
             let profile = rules.profile.value.as_ref();
-            if let Some(rule) = profile.and_then(|profile| profile.rules.get(*place)) {
+            let rule = profile.and_then(|it| it.rules.get(*place)).into_iter();
+            let removed = rule.map(|rule| {
                 let pointer = format!("/rules/{}", rule.number);
-                let kind = ChangeKind::Remove;
-                found.push(vec![change(DocumentKind::Profile, pointer, kind, true)]);
-            }
+                wider(DocumentKind::Profile, pointer, ChangeKind::Remove)
+            });
+            removed.collect()
         }
         PlanReason::Input(InputDenial::Destination {
             denial: DestinationDenial::Elsewhere { origin, .. },
             ..
-        }) => {
-            if let Some(binding) = binding() {
-                let pointer = format!("/bindings/{}/destinations/-", binding.number);
-                let kind = ChangeKind::Add(json(&origin.to_string()));
-                found.push(vec![change(DocumentKind::ToolPool, pointer, kind, true)]);
-            }
-        }
-        PlanReason::Input(InputDenial::TooLarge { bytes, .. }) => {
-            if let Some(binding) = binding() {
-                let pointer = format!("/bindings/{}/limits/max_input_bytes", binding.number);
-                let kind = ChangeKind::Replace(bytes.to_string());
-                found.push(vec![change(DocumentKind::ToolPool, pointer, kind, true)]);
-            }
-        }
-        _ => {}
+        }) => of_binding("destinations/-", add(&origin.to_string())),
+        PlanReason::Input(InputDenial::TooLarge { bytes, .. }) => of_binding(
+            "limits/max_input_bytes",
+            ChangeKind::Replace(bytes.to_string()),
+        ),
+        _ => Vec::new(),
     }
 }

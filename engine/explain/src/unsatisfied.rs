@@ -1,114 +1,97 @@
-//! Requirements without a server, as diagnostics.
+//! Unsatisfied requirements as diagnostics.
 
-use super::wording::{fix, policy_error, quoted, reason};
-use agent_decide::{Matching, Outcome, Rejection, Resolution};
+use super::decision::{Decision, RejectedCandidate, Required};
+use super::wording::{fix, policy_failure, quoted, reason};
+use agent_decide::{Matching, Rejection, Resolution};
 use agent_diagnostic::{Code, Diagnostic, Label};
 use agent_model::Name;
+use agent_text::Place;
 
-/// One error for each requirement without a server: where it stands, which constraints the
-/// nearest server fails, and what would make it eligible.
+/// Returns an error for each requirement without a server or a tool: its place, the constraints
+/// that the nearest candidate fails, and the fixes that make it eligible.
 pub fn unsatisfied(resolution: &Resolution) -> Vec<Diagnostic> {
-    resolution
-        .outcomes()
-        .iter()
-        .enumerate()
-        .filter(|(_, outcome)| **outcome == Outcome::Unsatisfied)
-        .map(|(requirement, _)| diagnostic(resolution, requirement))
-        .chain(unmatched(resolution.matching()))
-        .collect()
+    Decision::all(resolution).filter_map(diagnostic).collect()
 }
 
-/// One error for each requirement of a capability without a tool, as [`unsatisfied`].
+/// Returns an error for each capability without a tool, as [`unsatisfied`] does.
 pub fn unmatched(matching: &Matching) -> Vec<Diagnostic> {
-    (0..matching.len())
-        .filter(|number| matching.selected(*number).is_none())
-        .map(|number| unmatched_one(matching, number))
+    Decision::of_capabilities(matching)
+        .filter_map(diagnostic)
         .collect()
 }
 
-fn unmatched_one(matching: &Matching, number: usize) -> Diagnostic {
-    let requirement = matching.requirement(number);
-    let capability = &requirement.capability;
-    let place = matching.place(number, requirement.verb_span);
-    let message = format!("no tool is eligible for `{capability}`");
-    let mut diagnostic =
-        Diagnostic::new(Code::Unsatisfied, message).label(place, "no tool is eligible");
-    if let Some(error) = matching
-        .policy_decision(number)
-        .and_then(|policy_decision| policy_decision.answer.as_ref().err())
-    {
-        diagnostic.notes.push(format!(
-            "the policy gave no answer: {}: {}",
-            policy_error(error.kind),
-            error.detail
-        ));
-        let place = error.place;
-        let label = place.map(|place| Label::new(place, "the policy fails here"));
-        diagnostic.labels.extend(label);
-    } else if let Some(near) = matching.nearest(number, 1).first() {
-        for reason in near.reasons.as_slice() {
-            let Rejection::ConstraintUnmet { missing } = reason else {
-                continue;
-            };
-            let unmet = requirement.constraints.iter();
-            let unmet = unmet.filter(|tag| missing.contains(&tag.value.as_str()));
-            diagnostic.labels.extend(unmet.map(|tag| {
-                let place = matching.place(number, tag.span);
-                Label::new(place, "the nearest tool does not promise this")
-            }));
-        }
-        let server = near.tool.server();
-        let (id, version, tool) = (server.id(), server.version(), near.tool.name());
-        if near.fixes.is_empty() {
-            let reasons: Vec<_> = near.reasons.as_slice().iter().map(reason).collect();
-            let reasons = reasons.join(" and ");
-            let note = format!("nearest is `{id} {version}` `{tool}`, which {reasons}");
-            diagnostic.notes.push(note);
-        }
-        for (counterfactual, lead) in near.fixes.iter().zip(["nearest is", "or, with"]) {
-            let fix = fix(counterfactual);
-            diagnostic = diagnostic.help(format!("{lead} `{id} {version}` `{tool}`: {fix}"));
-        }
-    } else {
-        diagnostic.notes.push("the index has no tools".to_owned());
+fn diagnostic(decision: Decision<'_>) -> Option<Diagnostic> {
+    if decision.selected().is_some() {
+        return None;
     }
-    diagnostic
+    let noun = decision.noun();
+    let label = format!("no {noun} is eligible");
+    let required = decision.required();
+    let message = format!("{label} for {}", in_words(decision, &required));
+    let mut diagnostic = Diagnostic::new(Code::Unsatisfied, message).label(required.place, label);
+    if let Some(error) = decision.policy_error() {
+        diagnostic.notes.push(policy_failure(error));
+        let label = error
+            .place
+            .map(|it| Label::new(it, "the policy fails here"));
+        diagnostic.labels.extend(label);
+        return Some(diagnostic);
+    }
+    let Some(near) = decision.nearest(1).pop() else {
+        diagnostic.notes.push(format!("the index has no {noun}s"));
+        return Some(diagnostic);
+    };
+    let (places, label) = failed(decision, &near);
+    let labels = places.into_iter().map(|place| Label::new(place, label));
+    diagnostic.labels.extend(labels);
+    let server = near.candidate.server();
+    let mut name = format!("`{} {}`", server.id(), server.version());
+    if let Some(tool) = near.candidate.tool() {
+        name.push_str(&format!(" `{}`", tool.name()));
+    }
+    if near.fixes.is_empty() {
+        let reasons: Vec<_> = near.reasons.as_slice().iter().map(reason).collect();
+        let reasons = reasons.join(" and ");
+        let note = format!("nearest is {name}, which {reasons}");
+        diagnostic.notes.push(note);
+    }
+    for (counterfactual, lead) in near.fixes.iter().zip(["nearest is", "or, with"]) {
+        diagnostic = diagnostic.help(format!("{lead} {name}: {}", fix(counterfactual)));
+    }
+    Some(diagnostic)
 }
 
-fn diagnostic(resolution: &Resolution, number: usize) -> Diagnostic {
-    let manifest = resolution.manifest();
-    let requirement = &manifest.requirements[number];
-    let category = requirement.category.value.as_str();
-    let with = if requirement.permissions.is_empty() {
-        String::new()
-    } else {
-        let scopes = requirement.permissions.iter().map(|p| p.value.as_str());
-        format!(" with {}", quoted(scopes))
-    };
-    let message = format!("no server is eligible for `{category}`{with}");
-    let place = manifest.text.place(requirement.category.span);
-    let mut diagnostic =
-        Diagnostic::new(Code::Unsatisfied, message).label(place, "no server is eligible");
-    if let Some(near) = resolution.nearest(number, 1).first() {
-        let constraints = resolution.constraints();
-        for reason in near.reasons.as_slice() {
-            let span = match reason {
-                Rejection::ResidencyMismatch { .. } => constraints.residency.map(|c| c.span),
-                Rejection::SensitivityExceeded { .. } => constraints.sensitivity.map(|c| c.span),
-                Rejection::UnsignedNotAllowed { .. } => constraints.require_signed.map(|c| c.span),
-                _ => None,
-            };
-            diagnostic.labels.extend(span.map(|span| {
-                Label::new(manifest.text.place(span), "the nearest server fails this")
-            }));
+fn in_words(decision: Decision<'_>, required: &Required<'_>) -> String {
+    match decision {
+        Decision::Category(..) if required.details.is_empty() => format!("`{}`", required.name),
+        Decision::Category(..) => format!("`{}` with {}", required.name, quoted(&required.details)),
+        Decision::Capability(matching, number) => {
+            format!("`{}`", matching.requirement(number).capability)
         }
-        let (id, version) = (near.server.id(), near.server.version());
-        for (counterfactual, lead) in near.fixes.iter().zip(["nearest is", "or, with"]) {
-            let fix = fix(counterfactual);
-            diagnostic = diagnostic.help(format!("{lead} `{id} {version}`: {fix}"));
-        }
-    } else {
-        diagnostic.notes.push("the index has no servers".to_owned());
     }
-    diagnostic
+}
+
+/// Returns the places of the constraints that the nearest candidate fails, and their label.
+fn failed(decision: Decision<'_>, near: &RejectedCandidate<'_>) -> (Vec<Place>, &'static str) {
+    let reasons = near.reasons.as_slice().iter();
+    match decision {
+        Decision::Category(..) => {
+            let places = reasons.filter_map(|it| decision.constraint_place(it.code()));
+            (places.collect(), "the nearest server fails this")
+        }
+        Decision::Capability(matching, number) => {
+            let missing = reasons.filter_map(|reason| match reason {
+                Rejection::ConstraintUnmet { missing } => Some(missing),
+                _ => None,
+            });
+            let required = matching.requirement(number).constraints.iter();
+            let places = missing.flat_map(|missing| {
+                let unmet = required.clone();
+                let unmet = unmet.filter(|tag| missing.contains(&tag.value.as_str()));
+                unmet.map(|tag| matching.place(number, tag.span))
+            });
+            let label = "the nearest tool does not promise this";
+            (places.collect(), label)
+        }
+    }
 }

@@ -1,19 +1,40 @@
-//! The one wording of reasons, changes and drifts.
+//! The wording of reasons, changes and drifts.
 
+use super::decision::LostOn;
 use agent_decide::{
-    Change, Counterfactual, Drift, PolicyErrorKind, Preference, Rejection, TieBreak,
+    Change, Counterfactual, Drift, PolicyError, PolicyErrorKind, Preference, Rejection, TieBreak,
 };
 use agent_diagnostic::{Code, Diagnostic};
 use agent_model::Residency;
+use agent_syntax::write_string;
 use agent_text::{DocumentKind, Span, Text};
+use std::fmt::Display;
 
-/// Names in backquotes, with commas between them.
-pub(super) fn quoted<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+/// Returns names in backquotes, separated by commas.
+pub(super) fn quoted(names: impl IntoIterator<Item = impl Display>) -> String {
     let quoted: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }
 
-/// A rejection as the predicate of a sentence about the server.
+/// Returns a question about similar names, or other help if there are none.
+pub(super) fn did_you_mean(
+    nearest: impl IntoIterator<Item = impl Display>,
+    otherwise: &str,
+) -> String {
+    match quoted(nearest) {
+        names if names.is_empty() => otherwise.to_owned(),
+        names => format!("did you mean {names}?"),
+    }
+}
+
+/// Returns a text as a JSON string.
+pub(super) fn json_string(text: &str) -> String {
+    let mut out = String::new();
+    write_string(text, &mut out);
+    out
+}
+
+/// Returns a rejection as the predicate of a sentence about the candidate.
 pub fn reason(reason: &Rejection<'_>) -> String {
     match reason {
         Rejection::MissingCategory { offered } if offered.is_empty() => {
@@ -39,7 +60,7 @@ pub fn reason(reason: &Rejection<'_>) -> String {
             format!("is not signed by its publisher `{publisher}`, and signatures are required")
         }
         Rejection::MissingCapability { offered } if offered.is_empty() => {
-            "advertises no capability, so that it can't be matched by one".to_owned()
+            "advertises no capability, so it can't be matched by one".to_owned()
         }
         Rejection::MissingCapability { offered } => {
             format!("advertises only {}", quoted(offered.iter().copied()))
@@ -59,7 +80,7 @@ pub fn reason(reason: &Rejection<'_>) -> String {
             policy_error(*reason)
         ),
         Rejection::HealthVeto { status: None } => {
-            "is on a server that the snapshot of health does not know".to_owned()
+            "is on a server that the health snapshot does not list".to_owned()
         }
         Rejection::HealthVeto {
             status: Some(status),
@@ -67,17 +88,26 @@ pub fn reason(reason: &Rejection<'_>) -> String {
     }
 }
 
-/// Why a policy gave no answer, as a clause.
+/// Returns the note that a policy gave no answer.
+pub fn policy_failure(error: &PolicyError) -> String {
+    let PolicyError { kind, detail, .. } = error;
+    format!(
+        "the policy gave no answer: {}: {detail}",
+        policy_error(*kind)
+    )
+}
+
+/// Returns the reason why a policy gave no answer, as a clause.
 pub fn policy_error(kind: PolicyErrorKind) -> &'static str {
     match kind {
-        PolicyErrorKind::Budget => "it has used up its budget",
+        PolicyErrorKind::Budget => "it exceeded its budget",
         PolicyErrorKind::Runtime => "it failed",
-        PolicyErrorKind::Type => "`allowed_tools` is no set of strings",
+        PolicyErrorKind::Type => "`allowed_tools` is not a set of strings",
         PolicyErrorKind::Undefined => "`allowed_tools` is not defined",
     }
 }
 
-/// A check in a word, by the code that a failure has.
+/// Returns the name of a check, by the code of its failure.
 pub fn check_name(code: Code) -> &'static str {
     match code {
         Code::MissingCategory => "category",
@@ -94,27 +124,21 @@ pub fn check_name(code: Code) -> &'static str {
     }
 }
 
-/// Why an eligible server was not selected, as a clause.
-pub fn lost(lost_on: TieBreak) -> &'static str {
+/// Returns the reason why an eligible candidate was not selected, as a clause about it.
+pub fn lost(lost_on: LostOn) -> &'static str {
     match lost_on {
-        TieBreak::Signed => "another one is signed",
-        TieBreak::Id => "another one has the smaller id",
-        TieBreak::Version => "another version is smaller",
+        LostOn::Server(TieBreak::Signed) => "it is not signed",
+        LostOn::Server(TieBreak::Id) => "its id is later in order",
+        LostOn::Server(TieBreak::Version) => "its version is later in order",
+        LostOn::Tool(Preference::Priority) => "its priority is lower",
+        LostOn::Tool(Preference::Id) => "the id of its server is later in order",
+        LostOn::Tool(Preference::Version) => "the version of its server is later in order",
+        LostOn::Tool(Preference::Tool) => "its name is later in order",
     }
 }
 
-/// Why an eligible tool was not selected, as a clause.
-pub fn outranked(lost_on: Preference) -> &'static str {
-    match lost_on {
-        Preference::Priority => "another one has the higher priority",
-        Preference::Id => "the id of another one's server is smaller",
-        Preference::Version => "the version of another one's server is smaller",
-        Preference::Tool => "another one has the smaller name",
-    }
-}
-
-/// A change as an instruction.
-pub fn change(change: Change<'_>) -> String {
+/// Returns a change as an instruction.
+fn change(change: Change<'_>) -> String {
     match change {
         Change::AddCategory(category) => format!("add the category `{category}`"),
         Change::AddScope(scope) => format!("add the scope `{scope}`"),
@@ -137,7 +161,7 @@ pub fn change(change: Change<'_>) -> String {
     }
 }
 
-/// All changes of a counterfactual, and where they are to be made.
+/// Returns all changes of a counterfactual as an instruction, with the document to change.
 pub fn fix(fix: &Counterfactual<'_>) -> String {
     let mut changes: Vec<_> = fix.changes.iter().map(|c| change(*c)).collect();
     let last = changes.pop().unwrap_or_default();
@@ -148,9 +172,9 @@ pub fn fix(fix: &Counterfactual<'_>) -> String {
     };
     let of_task = |change: &Change<'_>| matches!(change, Change::DropConstraint(_));
     if fix.widening && fix.changes.iter().any(of_task) {
-        format!("in what is required, {changes} (a widening)")
+        format!("in the requirement, {changes} (gives the agent more access)")
     } else if fix.widening {
-        format!("in the manifest, {changes} (a widening)")
+        format!("in the manifest, {changes} (gives the agent more access)")
     } else if fix.changes == [Change::Recover] {
         changes
     } else {
@@ -158,7 +182,7 @@ pub fn fix(fix: &Counterfactual<'_>) -> String {
     }
 }
 
-/// A drift as a sentence.
+/// Returns a drift as a sentence.
 pub fn drift(drift: &Drift) -> String {
     let what = change_of(drift);
     if drift.details.is_empty() {
@@ -203,14 +227,14 @@ fn change_of(drift: &Drift) -> String {
     }
 }
 
-/// A drift as a problem of the lock, at its beginning.
+/// Returns a drift as a problem at the beginning of the lock.
 pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
     let about = match drift.category.as_ref().or(drift.capability.as_ref()) {
         Some(about) => format!("{about}: "),
         None => String::new(),
     };
     let widening = if drift.widening() {
-        " (a widening)"
+        " (gives the agent more access)"
     } else {
         ""
     };

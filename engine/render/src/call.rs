@@ -1,4 +1,4 @@
-//! The answer to a one-call plan.
+//! The verdict on a one-call plan, as text and as JSON.
 
 use super::lock::lock_digest;
 use super::styled::{Style, Styled, StyledSpan};
@@ -7,8 +7,8 @@ use agent_lower::{digest, integrity};
 use agent_syntax::canonical;
 use agent_syntax::json::Writer;
 
-/// The RFC 8785 form of a call that may be made, with the digests of all that it was decided
-/// against and what has to be seen to before it is made.
+/// Returns the RFC 8785 form of an authorized call, with the digests of all that it was decided
+/// against and its obligations.
 pub fn authorized_call(call: &AuthorizedCall<'_>) -> String {
     let mut w = Writer::dense();
     w.object(|w| {
@@ -18,7 +18,8 @@ pub fn authorized_call(call: &AuthorizedCall<'_>) -> String {
             w.key("lock").string(&lock_digest(call.lock()));
         });
         w.key("call").object(|w| {
-            w.key("args").json(&arguments(call));
+            w.key("args")
+                .json(&canonical(call.arguments()).unwrap_or_default());
             w.key("endpoint").string(call.server().endpoint());
             w.key("server").string(call.server().id());
             w.key("tool").string(call.tool());
@@ -32,12 +33,7 @@ pub fn authorized_call(call: &AuthorizedCall<'_>) -> String {
     text
 }
 
-/// The RFC 8785 form of the arguments, which were read with the plan.
-fn arguments(call: &AuthorizedCall<'_>) -> String {
-    canonical(call.arguments()).unwrap_or_default()
-}
-
-/// A verdict that is no refusal, as JSON that ends with a newline; a refusal is diagnostics.
+/// Returns a verdict as JSON with a final newline. The reasons of a denial are diagnostics.
 pub fn call_verdict_json(verdict: &CallVerdict<'_>) -> String {
     let mut w = Writer::pretty();
     w.object(|w| match verdict {
@@ -56,13 +52,13 @@ pub fn call_verdict_json(verdict: &CallVerdict<'_>) -> String {
     w.finish()
 }
 
-/// The same for people.
+/// Returns a verdict as text.
 pub fn call_verdict(verdict: &CallVerdict<'_>) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     match verdict {
         CallVerdict::Allowed(call) => {
             let server = call.server();
-            out.put(Style::Accepted, "✓ ")
+            out.mark(true)
                 .put(Style::Heading, "may be called")
                 .plain(": ")
                 .name(call.tool())
@@ -72,7 +68,7 @@ pub fn call_verdict(verdict: &CallVerdict<'_>) -> Vec<StyledSpan> {
                 .dim(format!("  {}", server.endpoint()))
                 .end();
             if call.needs_approval() {
-                out.put(Style::Warning, "  a human has to approve of it first")
+                out.put(Style::Warning, "  a human must approve it first")
                     .end();
             }
             out.dim(format!("  {}", digest(&authorized_call(call))))
@@ -80,13 +76,13 @@ pub fn call_verdict(verdict: &CallVerdict<'_>) -> Vec<StyledSpan> {
         }
         CallVerdict::NeedsMoreInfo(answer) => {
             out.put(Style::Heading, "nothing is called")
-                .plain(": more has to be known")
+                .plain(": more information is required")
                 .end()
                 .plain(format!("  {answer}"))
                 .end();
         }
         CallVerdict::Denied(_) => {
-            out.put(Style::Rejected, "✗ ")
+            out.mark(false)
                 .put(Style::Heading, "may not be called")
                 .end();
         }

@@ -2,8 +2,8 @@
 //!
 //! The full form has an object for each requirement and server, which for 1,000 requirements and
 //! 100,000 servers would be more than 10 GB. But whether a server is rejected, and why, follows
-//! from little: its categories and scopes, the constraints it fails whatever is required of it,
-//! and the requirement. So that is what is written, each once.
+//! from little: its categories and scopes, the constraints that it fails for every requirement, and
+//! the requirement. The compact form writes each of these once.
 //!
 //! One line of JSON, keys sorted:
 //!
@@ -15,7 +15,7 @@
 //! | `compactVersion` | 1, or 2 with `capabilities` |
 //! | `failures` | lists of reasons that don't depend on a requirement, as in the full form |
 //! | `requirements` | `category` (a name), `permissions` (names), and `selected`: null, or `hash` and the number of the `server` |
-//! | `scopes` | the names of all scopes that a requirement asks for |
+//! | `scopes` | the names of all required scopes |
 //! | `servers` | columns, ordered by id, then version: `categories` and `scopes` (lists of numbers), `failures` (a number), `id`, `signed`, `version` |
 //!
 //! Within `capabilities`:
@@ -31,9 +31,9 @@
 
 mod capabilities;
 
-use super::resolution::{write_agent, write_constraints, write_reason};
-use agent_decide::{Outcome, Rejection, Resolution, constraint_failures};
-use agent_model::{ConstraintKey, Name, ServerView};
+use super::json::{ObjectMembers, write_agent, write_constraints, write_reason};
+use agent_decide::{Rejection, Resolution, constraint_failures};
+use agent_model::{ConstraintKey, Constraints, Name, ServerView};
 use agent_syntax::json::Writer;
 use agent_text::sort::sort_by;
 use rustc_hash::FxHashMap;
@@ -44,11 +44,11 @@ const VERSION: u32 = 1;
 /// The version of the format where one is.
 const VERSION_WITH_CAPABILITIES: u32 = 2;
 
-/// The text of a compact explanation, ended by a newline.
+/// Returns a compact explanation with a final newline.
 pub fn compact(resolution: &Resolution) -> String {
     let manifest = resolution.manifest();
     let index = resolution.index();
-    let scopes = AskedScopes::of(resolution);
+    let scopes = RequiredScopes::of(resolution);
     let failures = Failures::of(resolution);
     let servers = || index.by_name().iter().map(|rank| index.server(*rank));
     // The place of each server in the columns.
@@ -73,26 +73,23 @@ pub fn compact(resolution: &Resolution) -> String {
             .object(|w| write_constraints(w, &manifest.constraints));
         w.key("failures").array(|w| {
             for reasons in &failures.lists {
-                w.array(|w| reasons.iter().for_each(|reason| write_reason(w, reason)));
-            }
-        });
-        w.key("requirements").array(|w| {
-            for (number, requirement) in manifest.requirements.iter().enumerate() {
-                w.object(|w| {
-                    w.key("category")
-                        .string(requirement.category.value.as_str());
-                    w.key("permissions")
-                        .strings(requirement.permissions.iter().map(|p| p.value.as_str()));
-                    w.key("selected");
-                    match (resolution.outcomes()[number], resolution.hash(number)) {
-                        (Outcome::Selected(rank), Some(hash)) => w.object(|w| {
-                            w.key("hash").string(&hash);
-                            w.key("server").number(places[rank as usize]);
-                        }),
-                        _ => w.null(),
+                w.array(|w| {
+                    for reason in reasons {
+                        w.object(|w| write_reason(w, reason));
                     }
                 });
             }
+        });
+        let requirements = manifest.requirements.iter().enumerate();
+        w.objects("requirements", requirements, |w, (number, requirement)| {
+            w.key("category")
+                .string(requirement.category.value.as_str());
+            w.key("permissions")
+                .strings(requirement.permissions.iter().map(|p| p.value.as_str()));
+            w.optional_object("selected", resolution.selected(number), |w, server| {
+                w.key("hash").optional(resolution.hash(number).as_deref());
+                w.key("server").number(places[server.rank() as usize]);
+            });
         });
         w.key("satisfied").bool(resolution.satisfied());
         w.key("scopes").strings(scopes.names.iter().copied());
@@ -119,15 +116,15 @@ pub fn compact(resolution: &Resolution) -> String {
     w.finish()
 }
 
-/// The scopes of an index that a requirement asks for, and those that no server has.
-struct AskedScopes<'r> {
+/// The required scopes, including those that no server has.
+struct RequiredScopes<'r> {
     /// Sorted.
     names: Vec<&'r str>,
-    /// For each scope of the index its number in `names`, if it is asked for.
+    /// The number in `names` of each scope of the index, if it is required.
     numbers: Vec<Option<u32>>,
 }
 
-impl<'r> AskedScopes<'r> {
+impl<'r> RequiredScopes<'r> {
     fn of(resolution: &'r Resolution) -> Self {
         let mut names: Vec<_> = resolution
             .manifest()
@@ -148,66 +145,49 @@ impl<'r> AskedScopes<'r> {
     }
 }
 
-/// The different ways in which servers fail the constraints.
+/// The different lists of constraints that servers fail.
 struct Failures<'r> {
+    constraints: &'r Constraints,
     /// The first is empty: nothing fails.
     lists: Vec<Vec<Rejection<'r>>>,
-    /// The list of servers whose failures name no publisher, by gate.
-    by_key: [u32; ConstraintKey::COUNT],
-    /// The list of unsigned servers where signatures are required.
-    by_publisher: FxHashMap<(ConstraintKey, &'r str), u32>,
+    /// The numbers of the lists. The publisher counts only where a list names it.
+    numbers: FxHashMap<(ConstraintKey, &'r str), u32>,
 }
 
 impl<'r> Failures<'r> {
     fn of(resolution: &'r Resolution) -> Self {
-        let constraints = resolution.constraints();
         let mut failures = Self {
+            constraints: resolution.constraints(),
             lists: vec![Vec::new()],
-            by_key: [0; ConstraintKey::COUNT],
-            by_publisher: FxHashMap::default(),
+            numbers: FxHashMap::default(),
         };
-        let mut seen = [false; ConstraintKey::COUNT];
         for server in resolution.index().servers() {
-            let constraint_key = server.constraint_key();
-            let names_publisher = constraints.require_signed() && !constraint_key.signed();
-            let known = if names_publisher {
-                failures
-                    .by_publisher
-                    .contains_key(&(constraint_key, server.publisher()))
-            } else {
-                std::mem::replace(&mut seen[constraint_key.number()], true)
-            };
-            if known {
+            let key = failures.key(server);
+            if failures.numbers.contains_key(&key) {
                 continue;
             }
-            let list: Vec<_> =
-                constraint_failures(constraints, constraint_key, server.publisher()).collect();
-            let number = if list.is_empty() {
-                0
-            } else {
-                failures.lists.push(list);
-                failures.lists.len() as u32 - 1
+            let list: Vec<_> = constraint_failures(failures.constraints, key.0, key.1).collect();
+            let number = match list.is_empty() {
+                true => 0,
+                false => failures.lists.len() as u32,
             };
-            if names_publisher {
-                failures
-                    .by_publisher
-                    .insert((constraint_key, server.publisher()), number);
-            } else {
-                failures.by_key[constraint_key.number()] = number;
+            if number > 0 {
+                failures.lists.push(list);
             }
+            failures.numbers.insert(key, number);
         }
         failures
     }
 
+    fn key<'s>(&self, server: ServerView<'s>) -> (ConstraintKey, &'s str) {
+        let key = server.constraint_key();
+        match self.constraints.require_signed() && !key.signed() {
+            true => (key, server.publisher()),
+            false => (key, ""),
+        }
+    }
+
     fn number(&self, server: ServerView<'_>) -> u32 {
-        let constraint_key = server.constraint_key();
-        let by_publisher = if self.by_publisher.is_empty() {
-            None
-        } else {
-            self.by_publisher.get(&(constraint_key, server.publisher()))
-        };
-        by_publisher
-            .copied()
-            .unwrap_or(self.by_key[constraint_key.number()])
+        self.numbers.get(&self.key(server)).copied().unwrap_or(0)
     }
 }

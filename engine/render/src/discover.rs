@@ -1,31 +1,25 @@
 //! The servers of an index by category.
 
-use super::report::write_place;
+use super::json::{ObjectMembers, write_place};
 use super::styled::{Style, Styled, StyledSpan, count};
 use agent_model::{Index, Residency, ServerView};
 use agent_syntax::json::Writer;
 
-/// Those that offer no category, in the same order.
+/// Returns the servers without a category, by id and version.
 fn servers_of_none(index: &Index) -> Vec<ServerView<'_>> {
-    index
-        .by_name()
-        .iter()
-        .map(|rank| index.server(*rank))
+    let servers = index.by_name().iter().map(|rank| index.server(*rank));
+    servers
         .filter(|server| server.category_numbers().is_empty())
         .collect()
 }
 
 fn residencies(server: ServerView<'_>) -> String {
-    let names: Vec<_> = server
-        .constraint_key()
-        .residency()
-        .iter()
-        .map(Residency::as_str)
-        .collect();
+    let residency = server.constraint_key().residency();
+    let names: Vec<_> = residency.iter().map(Residency::as_str).collect();
     names.join(",")
 }
 
-/// A table for each category.
+/// Returns a table of servers for each category.
 pub fn discover(index: &Index) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     out.put(Style::Heading, count(index.len(), "server"))
@@ -53,27 +47,23 @@ fn table(out: &mut Styled, name: &str, servers: &[ServerView<'_>]) {
         .iter()
         .map(|server| {
             let constraint_key = server.constraint_key();
+            let signed = match constraint_key.signed() {
+                true => "signed",
+                false => "unsigned",
+            };
             [
                 server.id().to_owned(),
                 server.version().to_owned(),
-                if constraint_key.signed() {
-                    "signed"
-                } else {
-                    "unsigned"
-                }
-                .to_owned(),
+                signed.to_owned(),
                 residencies(*server),
                 constraint_key.max_sensitivity().as_str().to_owned(),
             ]
         })
         .collect();
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: [usize; 5] = std::array::from_fn(width);
+    let widths: [_; 5] = std::array::from_fn(|column| {
+        let widths = rows.iter().map(|row| row[column].chars().count());
+        widths.max().unwrap_or(0)
+    });
     out.end().put(Style::Heading, name).end();
     for (row, server) in rows.iter().zip(servers) {
         let [id, version, signed, residency, sensitivity] = row;
@@ -89,33 +79,22 @@ fn table(out: &mut Styled, name: &str, servers: &[ServerView<'_>]) {
     }
 }
 
-/// As [`discover`], as JSON that ends with a newline.
+/// Returns the servers of each category as JSON with a final newline.
 pub fn discover_json(index: &Index) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {
-        w.key("categories").array(|w| {
-            for (number, name) in (0..).zip(index.category_names()) {
-                w.object(|w| {
-                    w.key("name").string(name);
-                    w.key("servers").array(|w| {
-                        for server in index.servers_of(number) {
-                            w.object(|w| write_server(w, server));
-                        }
-                    });
-                });
-            }
+        let categories = (0..).zip(index.category_names());
+        w.objects("categories", categories, |w, (number, name)| {
+            w.key("name").string(name);
+            w.objects("servers", index.servers_of(number), write_server);
         });
         w.key("servers").number(index.len() as u32);
-        w.key("withoutCategory").array(|w| {
-            for server in servers_of_none(index) {
-                w.object(|w| write_server(w, server));
-            }
-        });
+        w.objects("withoutCategory", servers_of_none(index), write_server);
     });
     w.finish()
 }
 
-/// The members of a server.
+/// Writes the members of a server.
 pub(super) fn write_server(w: &mut Writer, server: ServerView<'_>) {
     let constraint_key = server.constraint_key();
     w.key("categories").strings(server.categories());

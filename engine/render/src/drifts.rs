@@ -1,11 +1,12 @@
 //! Named differences.
 
+use super::json::ObjectMembers;
 use super::styled::{Style, Styled, StyledSpan};
 use agent_decide::Drift;
 use agent_explain::drift as sentence;
 use agent_syntax::json::Writer;
 
-/// A line for each drift; a widening is marked.
+/// Returns a line for each drift. More access for the agent is marked.
 pub fn drifts(drifts: &[Drift]) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     for drift in drifts {
@@ -22,36 +23,34 @@ pub fn drifts(drifts: &[Drift]) -> Vec<StyledSpan> {
         }
         out.plain(": ").plain(sentence(drift));
         if drift.widening() {
-            out.put(Style::Warning, " (a widening)");
+            out.put(Style::Warning, " (gives the agent more access)");
         }
         out.end();
     }
     out.finish()
 }
 
-/// As [`drifts`], as JSON that ends with a newline.
+/// Returns the drifts as JSON with a final newline.
 pub fn drifts_json(drifts: &[Drift]) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {
-        w.key("drifts").array(|w| write_drifts(w, drifts));
+        write_drifts(w, drifts);
         w.key("fresh").bool(drifts.is_empty());
     });
     w.finish()
 }
 
-/// An element for each drift.
+/// Writes the member `drifts`.
 pub(super) fn write_drifts(w: &mut Writer, drifts: &[Drift]) {
-    for drift in drifts {
-        w.object(|w| {
-            w.key("after").optional(drift.after.as_deref());
-            w.key("before").optional(drift.before.as_deref());
-            w.key("capability").optional(drift.capability.as_deref());
-            w.key("category").optional(drift.category.as_deref());
-            w.key("code").string(drift.code.name());
-            w.key("details")
-                .strings(drift.details.iter().map(String::as_str));
-            w.key("text").string(&sentence(drift));
-            w.key("widening").bool(drift.widening());
-        });
-    }
+    w.objects("drifts", drifts, |w, drift| {
+        w.key("after").optional(drift.after.as_deref());
+        w.key("before").optional(drift.before.as_deref());
+        w.key("capability").optional(drift.capability.as_deref());
+        w.key("category").optional(drift.category.as_deref());
+        w.key("code").string(drift.code.name());
+        w.key("details")
+            .strings(drift.details.iter().map(String::as_str));
+        w.key("text").string(&sentence(drift));
+        w.key("widening").bool(drift.widening());
+    });
 }

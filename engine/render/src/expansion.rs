@@ -1,26 +1,27 @@
-//! What an agent sees of tools, as MCP has it and for people \[4, 6\].
+//! The tools that an agent sees, as text and in the form of MCP \[4, 6\].
 
 use super::drifts::write_drifts;
+use super::json::{ObjectMembers, write_policy};
 use super::styled::{Style, Styled, StyledSpan, count};
-use super::tools::write_ruling;
 use agent_decide::{Definition, DenialReason, Expanded, Exposed, NotExpanded, Services};
 use agent_diagnostic::Code;
 use agent_explain::{denial, over_budget};
+use agent_json_schema::child;
 use agent_model::ServerView;
 use agent_syntax::json::{Reader, Writer, parse_value};
 use agent_syntax::{Node, Value, canonical_node};
 use agent_text::sort::sort_by;
 
-/// The keys of `_meta`, sorted. Their prefix is the domain that the pages of the repository's
-/// owner have, reversed: MCP wants that of names of one's own.
+/// The keys of `_meta`, sorted. MCP requires a reversed domain of one's own as their prefix; this is
+/// the domain of the pages of the repository's owner.
 mod meta {
     pub(super) const KIND: &str = "io.github.agent-engine/kind";
     pub(super) const SERVER: &str = "io.github.agent-engine/server";
     pub(super) const TOKEN_ESTIMATE: &str = "io.github.agent-engine/token-estimate";
 }
 
-/// The result of MCP's `tools/list`, valid by its versions 2025-11-25 and 2026-07-28, as JSON that
-/// ends with a newline.
+/// Returns the result of MCP's `tools/list` as JSON with a final newline. It is valid by the versions
+/// 2025-11-25 and 2026-07-28.
 pub fn exposed_json(exposed: &Exposed<'_>) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {
@@ -31,25 +32,23 @@ pub fn exposed_json(exposed: &Exposed<'_>) -> String {
                 write_tokens(w, "total", exposed.tokens());
             });
         });
-        // What an agent sees depends on its lock, and may change with every call of a stub.
+        // The tools depend on the lock of the agent, and may change with every call of a stub.
         w.key("cacheScope").string("private");
         w.key("resultType").string("complete");
-        w.key("tools").array(|w| {
-            for entry in &exposed.entries {
-                let kind = match &entry.stub_of {
-                    None => "tool",
-                    Some(_) => "stub",
-                };
-                write_tool(w, kind, entry.server, &entry.json, entry.tokens);
-            }
+        w.objects("tools", &exposed.entries, |w, entry| {
+            let kind = match &entry.stub_of {
+                None => "tool",
+                Some(_) => "stub",
+            };
+            write_tool(w, kind, entry.server, &entry.json, entry.tokens);
         });
         w.key("ttlMs").number(0);
     });
     w.finish()
 }
 
-/// The definitions that an expansion adds, each as `tools/list` would have it, as JSON that ends
-/// with a newline.
+/// Returns the definitions that an expansion adds, in the form of `tools/list`, as JSON with a final
+/// newline.
 pub fn expanded_json(expanded: &Expanded<'_>) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {
@@ -59,17 +58,16 @@ pub fn expanded_json(expanded: &Expanded<'_>) -> String {
             write_tokens(w, "needed", expanded.needed);
             write_tokens(w, "used", expanded.used);
         });
-        w.key("tools").array(|w| {
-            for Definition { tool, json, tokens } in &expanded.tools {
-                write_tool(w, "tool", tool.server(), json, *tokens);
-            }
+        w.objects("tools", &expanded.tools, |w, definition| {
+            let Definition { tool, json, tokens } = definition;
+            write_tool(w, "tool", tool.server(), json, *tokens);
         });
     });
     w.finish()
 }
 
-/// Why nothing is expanded, as JSON that ends with a newline. `code` is `EXPANSION_DENIED`,
-/// `TOKEN_BUDGET_EXCEEDED`, or that of the first of the `drifts`.
+/// Returns the reasons why nothing is expanded as JSON with a final newline. `code` is
+/// `EXPANSION_DENIED`, `TOKEN_BUDGET_EXCEEDED`, or the code of the first of the `drifts`.
 pub fn not_expanded_json(refused: &NotExpanded) -> String {
     let mut w = Writer::pretty();
     w.object(|w| match refused {
@@ -78,30 +76,25 @@ pub fn not_expanded_json(refused: &NotExpanded) -> String {
             policy_decision,
         } => {
             w.key("code").string(Code::ExpansionDenied.name());
-            w.key("denied").array(|w| {
-                for one in denials.as_slice() {
-                    w.object(|w| {
-                        let (said, error) = match &one.reason {
-                            DenialReason::Policy { reason } => (reason.as_deref(), None),
-                            DenialReason::PolicyError { kind } => (None, Some(kind.name())),
-                            _ => (None, None),
-                        };
-                        w.key("id").string(&one.id);
-                        w.key("policyError").optional(error);
-                        w.key("policyReason").optional(said);
-                        w.key("reason").string(one.reason.name());
-                        w.key("text").string(&denial(&one.reason));
-                    });
-                }
+            w.objects("denied", denials.as_slice(), |w, one| {
+                let (reason, error) = match &one.reason {
+                    DenialReason::Policy { reason } => (reason.as_deref(), None),
+                    DenialReason::PolicyError { kind } => (None, Some(kind.name())),
+                    _ => (None, None),
+                };
+                w.key("id").string(&one.id);
+                w.key("policyError").optional(error);
+                w.key("policyReason").optional(reason);
+                w.key("reason").string(one.reason.name());
+                w.key("text").string(&denial(&one.reason));
             });
-            w.key("policy");
-            write_ruling(w, policy_decision.as_deref());
+            write_policy(w, policy_decision.as_deref());
         }
         NotExpanded::Drifted(drifts) => {
             let drifts = drifts.as_slice();
             w.key("code")
                 .optional(drifts.first().map(|drift| drift.code.name()));
-            w.key("drifts").array(|w| write_drifts(w, drifts));
+            write_drifts(w, drifts);
         }
         NotExpanded::OverBudget {
             needed,
@@ -123,25 +116,21 @@ pub fn not_expanded_json(refused: &NotExpanded) -> String {
     w.finish()
 }
 
-/// The tools that a stub stands for, as JSON that ends with a newline.
+/// Returns the tools behind a stub as JSON with a final newline.
 pub fn services_json(services: &Services<'_>) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {
         w.key("server").object(|w| write_server(w, services.server));
-        w.key("tools").array(|w| {
-            for definition in &services.tools {
-                w.object(|w| {
-                    w.key("description").optional(first_line(definition));
-                    w.key("name").string(definition.tool.name());
-                    write_tokens(w, "tokenEstimate", definition.tokens);
-                });
-            }
+        w.objects("tools", &services.tools, |w, definition| {
+            w.key("description").optional(first_line(definition));
+            w.key("name").string(definition.tool.name());
+            write_tokens(w, "tokenEstimate", definition.tokens);
         });
     });
     w.finish()
 }
 
-/// The tools that an agent sees, a line for each.
+/// Returns the tools that an agent sees, a line for each.
 pub fn exposed(exposed: &Exposed<'_>) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     out.put(Style::Heading, count(exposed.entries.len(), "tool"))
@@ -164,7 +153,7 @@ pub fn exposed(exposed: &Exposed<'_>) -> Vec<StyledSpan> {
     out.finish()
 }
 
-/// The tools that an expansion adds, a line for each.
+/// Returns the tools that an expansion adds, a line for each.
 pub fn expanded(expanded: &Expanded<'_>) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     let Expanded {
@@ -189,7 +178,7 @@ pub fn expanded(expanded: &Expanded<'_>) -> Vec<StyledSpan> {
     out.finish()
 }
 
-/// The tools that a stub stands for, a line for each.
+/// Returns the tools behind a stub, a line for each.
 pub fn services(services: &Services<'_>) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     let tokens = services.tools.iter().map(|one| one.tokens).sum();
@@ -220,19 +209,14 @@ fn first_line<'i>(definition: &Definition<'i>) -> Option<&'i str> {
 }
 
 fn list(out: &mut Styled, tools: &[Definition<'_>]) {
-    let row = |one: &Definition<'_>| {
-        let about = first_line(one).unwrap_or_default().to_owned();
-        (one.tool.name().to_owned(), one.tokens, about)
-    };
-    let rows: Vec<_> = tools.iter().map(row).collect();
-    let rows: Vec<_> = rows
-        .iter()
-        .map(|(name, tokens, about)| (name.as_str(), *tokens, String::new(), about.clone()))
-        .collect();
-    table(out, &rows);
+    let rows = tools.iter().map(|one| {
+        let about = first_line(one).unwrap_or_default();
+        (one.tool.name(), one.tokens, String::new(), about.to_owned())
+    });
+    table(out, &rows.collect::<Vec<_>>());
 }
 
-/// Lines of a name, tokens, a server and what else there is to say.
+/// Adds lines of a name, tokens, a server and a remark.
 fn table(out: &mut Styled, rows: &[(&str, u64, String, String)]) {
     let name_width = rows.iter().map(|row| row.0.chars().count()).max();
     let tokens_width = rows.iter().map(|row| row.1.to_string().len()).max();
@@ -255,50 +239,36 @@ fn table(out: &mut Styled, rows: &[(&str, u64, String, String)]) {
     }
 }
 
-/// A tool as `tools/list` has it, made of its definition.
+/// Writes the members of a tool in the form of `tools/list`.
 fn write_tool(w: &mut Writer, kind: &str, server: ServerView<'_>, definition: &str, tokens: u64) {
+    w.key("_meta").object(|w| {
+        w.key(meta::KIND).string(kind);
+        w.key(meta::SERVER).object(|w| write_server(w, server));
+        write_tokens(w, meta::TOKEN_ESTIMATE, tokens);
+    });
     // The definition is the canonical form of an object.
     let Ok(node) = parse_value(&mut Reader::new(definition)) else {
         return;
     };
-    let member = |key: &str| match &node.value {
-        Value::Mapping(entries) => entries.iter().find(|entry| entry.key == key),
-        _ => None,
-    };
-    w.object(|w| {
-        w.key("_meta").object(|w| {
-            w.key(meta::KIND).string(kind);
-            w.key(meta::SERVER).object(|w| write_server(w, server));
-            write_tokens(w, meta::TOKEN_ESTIMATE, tokens);
-        });
-        for key in [
-            "annotations",
-            "description",
-            "inputSchema",
-            "name",
-            "outputSchema",
-        ] {
-            match member(key) {
-                Some(entry) if key == "inputSchema" => {
-                    w.key(key);
-                    write_node(w, &entry.value, true);
-                }
-                Some(entry) => {
-                    w.key(key);
-                    write_node(w, &entry.value, false);
-                }
-                // MCP wants one.
-                None if key == "inputSchema" => {
-                    w.key(key).object(|w| w.key("type").string("object"));
-                }
-                None => {}
-            }
+    for key in [
+        "annotations",
+        "description",
+        "inputSchema",
+        "name",
+        "outputSchema",
+    ] {
+        // MCP requires an input schema, and its `type`.
+        let typed = key == "inputSchema";
+        match child(&node, key) {
+            Some(value) => write_node(w.key(key), value, typed),
+            None if typed => w.key(key).object(|w| w.key("type").string("object")),
+            None => {}
         }
-    });
+    }
 }
 
-/// Write a value, keys sorted as in all files. What is to be a schema of arguments gets the `type`
-/// that MCP wants it to have, if it has none: arguments are always an object.
+/// Writes a value with sorted keys. An object that must be `typed` gets the type of arguments, if it
+/// has none.
 fn write_node(w: &mut Writer, node: &Node<'_>, typed: bool) {
     match &node.value {
         Value::Sequence(items) => w.array(|w| {
@@ -311,7 +281,7 @@ fn write_node(w: &mut Writer, node: &Node<'_>, typed: bool) {
                 .iter()
                 .map(|entry| (&*entry.key, Some(&entry.value)))
                 .collect();
-            if typed && !members.iter().any(|(key, _)| *key == "type") {
+            if typed && child(node, "type").is_none() {
                 members.push(("type", None));
             }
             sort_by(&mut members, |a, b| a.0.cmp(b.0));
@@ -331,13 +301,13 @@ fn write_node(w: &mut Writer, node: &Node<'_>, typed: bool) {
     }
 }
 
-/// Which server it is.
+/// Writes the name of a server.
 fn write_server(w: &mut Writer, server: ServerView<'_>) {
     w.key("id").string(server.id());
     w.key("version").string(server.version());
 }
 
-/// A number of tokens, which may be more than fits 32 bits.
+/// Writes a number of tokens, which may exceed 32 bits.
 fn write_tokens(w: &mut Writer, key: &str, tokens: u64) {
     w.key(key).json(&tokens.to_string());
 }

@@ -1,6 +1,6 @@
-//! Whether a summary says what a payload says \[1\].
+//! The verdicts on the claims of a summary, as text and as JSON \[1\].
 
-use super::report::write_place;
+use super::json::{ObjectMembers, write_place};
 use super::styled::{Style, Styled, StyledSpan, count};
 use agent_decide::{Grounding, Quote, Reason, Verdict};
 use agent_explain::{Citation, cite, ungrounded_code, ungrounded_reason};
@@ -8,48 +8,30 @@ use agent_syntax::json::Writer;
 use agent_syntax::write_string;
 use std::ops::Range;
 
-/// How many characters of a text a line has.
+/// Maximum number of characters of a text on a line.
 const SHOWN: usize = 100;
 
-/// Each item with where its evidence is, or why it is none, as JSON that ends with a newline.
+/// Returns each claim with the place of its evidence, or the reason why it has none, as JSON with a
+/// final newline.
 pub fn grounding_json(grounding: &Grounding<'_>) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {
         w.key("grounded").bool(grounding.grounded());
-        w.key("items").array(|w| {
-            for (claim, verdict) in grounding.items() {
-                w.object(|w| {
-                    let (found, reason, nearest) = match verdict {
-                        Verdict::Grounded { first, count } => (Some((first, *count)), None, None),
-                        Verdict::Ungrounded { reason, nearest } => {
-                            (None, Some(reason), nearest.as_ref())
-                        }
-                    };
-                    w.key("claim").string(&claim.claim.value);
-                    w.key("evidence").string(&claim.evidence.value);
-                    w.key("found");
-                    match found {
-                        None => w.null(),
-                        Some((first, count)) => w.object(|w| {
-                            w.key("count").number(count as u32);
-                            w.key("first");
-                            write_quote(w, grounding, first);
-                        }),
-                    }
-                    w.key("nearest");
-                    match nearest {
-                        None => w.null(),
-                        Some(quote) => write_quote(w, grounding, quote),
-                    }
-                    let place = grounding.summary.text.place(claim.evidence.span);
-                    w.key("place").object(|w| write_place(w, &place));
-                    w.key("reason");
-                    match reason {
-                        None => w.null(),
-                        Some(reason) => write_reason(w, grounding, reason),
-                    }
-                });
-            }
+        w.objects("items", grounding.items(), |w, (claim, verdict)| {
+            let (found, reason, nearest) = match verdict {
+                Verdict::Grounded { first, count } => (Some((first, *count)), None, None),
+                Verdict::Ungrounded { reason, nearest } => (None, Some(reason), nearest.as_ref()),
+            };
+            w.key("claim").string(&claim.claim.value);
+            w.key("evidence").string(&claim.evidence.value);
+            w.optional_object("found", found, |w, (first, count)| {
+                w.key("count").number(count as u32);
+                w.key("first").object(|w| write_quote(w, grounding, first));
+            });
+            w.optional_object("nearest", nearest, |w, it| write_quote(w, grounding, it));
+            let place = grounding.summary.text.place(claim.evidence.span);
+            w.key("place").object(|w| write_place(w, &place));
+            w.optional_object("reason", reason, |w, it| write_reason(w, grounding, it));
         });
     });
     w.finish()
@@ -64,83 +46,73 @@ fn write_quote(w: &mut Writer, grounding: &Grounding<'_>, quote: &Quote) {
         characters,
     } = cite(grounding, quote);
     let range = |w: &mut Writer, range: Range<usize>| {
-        w.object(|w| {
-            w.key("end").number(range.end as u32);
-            w.key("start").number(range.start as u32);
-        });
+        w.key("end").number(range.end as u32);
+        w.key("start").number(range.start as u32);
     };
-    w.object(|w| {
-        range(w.key("bytes"), bytes);
-        range(w.key("characters"), characters);
-        w.key("place").object(|w| write_place(w, &place));
-        w.key("pointer").string(&pointer);
-        w.key("text").string(text);
-    });
+    w.key("bytes").object(|w| range(w, bytes));
+    w.key("characters").object(|w| range(w, characters));
+    w.key("place").object(|w| write_place(w, &place));
+    w.key("pointer").string(&pointer);
+    w.key("text").string(text);
 }
 
 fn write_reason(w: &mut Writer, grounding: &Grounding<'_>, reason: &Reason) {
-    w.object(|w| {
-        w.key("code").string(ungrounded_code(reason).name());
-        w.key("codePoints");
-        match reason {
-            Reason::TooShort { code_points } => w.number(*code_points as u32),
-            _ => w.null(),
-        }
-        w.key("differences").strings(match reason {
-            Reason::Altered(differences) => differences.iter().map(|one| one.name()).collect(),
-            _ => Vec::new(),
-        });
-        w.key("kind").string(reason.name());
-        w.key("member");
-        match reason {
-            Reason::Name(place) => w.object(|w| write_place(w, place)),
-            _ => w.null(),
-        }
-        w.key("parts").array(|w| {
-            if let Reason::AcrossLeaves(parts) = reason {
-                parts
-                    .iter()
-                    .for_each(|part| write_quote(w, grounding, part));
-            }
-        });
-        w.key("text").string(&ungrounded_reason(grounding, reason));
-    });
+    w.key("code").string(ungrounded_code(reason).name());
+    w.key("codePoints");
+    match reason {
+        Reason::TooShort { code_points } => w.number(*code_points as u32),
+        _ => w.null(),
+    }
+    let differences = match reason {
+        Reason::Altered(differences) => &differences[..],
+        _ => &[],
+    };
+    w.key("differences")
+        .strings(differences.iter().map(|one| one.name()));
+    w.key("kind").string(reason.name());
+    let member = match reason {
+        Reason::Name(place) => Some(place),
+        _ => None,
+    };
+    w.optional_object("member", member, write_place);
+    let quotes = match reason {
+        Reason::AcrossLeaves(quotes) => &quotes[..],
+        _ => &[],
+    };
+    w.objects("parts", quotes, |w, it| write_quote(w, grounding, it));
+    w.key("text").string(&ungrounded_reason(grounding, reason));
 }
 
-/// The same for people.
+/// Returns the verdicts as text.
 pub fn grounding(grounding: &Grounding<'_>) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     let (all, failed) = (grounding.verdicts.len(), grounding.failed());
-    if failed == 0 {
-        out.put(Style::Accepted, "✓ ")
-            .put(Style::Heading, "grounded")
-            .plain(format!(": {}, each with its evidence", count(all, "claim")));
-    } else {
-        out.put(Style::Rejected, "✗ ")
-            .put(Style::Heading, "not grounded")
-            .plain(format!(
-                ": {failed} of {} without evidence",
-                count(all, "claim")
-            ));
-    }
-    out.end();
+    let claims = count(all, "claim");
+    let (heading, rest) = match failed {
+        0 => ("grounded", format!(": {claims}, each with its evidence")),
+        _ => (
+            "not grounded",
+            format!(": {failed} of {claims} without evidence"),
+        ),
+    };
+    out.mark(failed == 0)
+        .put(Style::Heading, heading)
+        .plain(rest)
+        .end();
     for (claim, verdict) in grounding.items() {
-        out.end();
+        out.end()
+            .mark(matches!(verdict, Verdict::Grounded { .. }))
+            .plain(one_line(&claim.claim.value))
+            .end();
         match verdict {
             Verdict::Grounded { first, count } => {
-                out.put(Style::Accepted, "✓ ")
-                    .plain(one_line(&claim.claim.value))
-                    .end();
-                tell(&mut out, &cite(grounding, first));
+                render_citation(&mut out, &cite(grounding, first));
                 if *count > 1 {
                     out.dim(format!(", the first of {count}"));
                 }
                 out.end();
             }
             Verdict::Ungrounded { reason, nearest } => {
-                out.put(Style::Rejected, "✗ ")
-                    .plain(one_line(&claim.claim.value))
-                    .end();
                 out.plain("  ")
                     .put(Style::Code, ungrounded_code(reason).name())
                     .plain(format!(
@@ -151,7 +123,7 @@ pub fn grounding(grounding: &Grounding<'_>) -> Vec<StyledSpan> {
                     .end();
                 if let Some(quote) = nearest {
                     out.plain("  nearest").end();
-                    tell(&mut out, &cite(grounding, quote));
+                    render_citation(&mut out, &cite(grounding, quote));
                     out.end();
                 }
             }
@@ -160,8 +132,8 @@ pub fn grounding(grounding: &Grounding<'_>) -> Vec<StyledSpan> {
     out.finish()
 }
 
-/// What is there, and where.
-fn tell(out: &mut Styled, citation: &Citation<'_>) {
+/// Adds a citation. The line is not ended.
+fn render_citation(out: &mut Styled, citation: &Citation<'_>) {
     let Citation {
         pointer,
         text,
@@ -179,19 +151,19 @@ fn tell(out: &mut Styled, citation: &Citation<'_>) {
         ));
 }
 
-/// A text as a JSON string, as much of it as a line can have.
+/// Returns the beginning of a text as a JSON string.
 fn quoted(text: &str) -> String {
     let mut out = String::new();
     write_string(&line(text), &mut out);
     out
 }
 
-/// As much of a claim as a line can have.
+/// Returns the beginning of a claim on one line.
 fn one_line(claim: &str) -> String {
     line(claim).replace(char::is_control, " ")
 }
 
-/// As much of a text as a line can have.
+/// Returns the beginning of a text.
 fn line(text: &str) -> String {
     let mut line: String = text.chars().take(SHOWN).collect();
     if line.len() < text.len() {

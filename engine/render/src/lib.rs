@@ -1,23 +1,24 @@
-//! The files and the views, in bytes that are the same everywhere.
+//! The files and the views. Their bytes are the same on every machine.
 
 #![forbid(unsafe_code)]
 
 mod call;
+mod candidate;
 mod compact;
 mod discover;
 mod drifts;
 mod expansion;
+mod explanation;
 mod grounding;
+mod json;
 mod lock;
-mod matching;
 mod plan;
 mod report;
+mod requirement;
 mod resolution;
 mod schemas;
-mod story;
 mod styled;
 mod summary;
-mod tools;
 mod why;
 
 pub use call::{authorized_call, call_verdict, call_verdict_json};
@@ -29,14 +30,10 @@ pub use expansion::{
 };
 pub use grounding::{grounding, grounding_json};
 pub use lock::lock;
-pub use matching::matching;
 pub use plan::{PlanReport, authorized_plan, plan_answer, validation_report};
-pub use report::{File, Format, report};
-pub use resolution::{FULL_LIMIT, resolution};
+pub use report::{File, Format, VERSION, report};
+pub use resolution::{FULL_LIMIT, matching, resolution};
 pub use schemas::{schemas, schemas_json};
 pub use styled::{Style, StyledSpan};
 pub use summary::{match_summary, summary, summary_json};
 pub use why::{why, why_json};
-
-/// The version of the engine, which is that of its WIT package.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,10 +1,10 @@
 //! `agents.lock` \[0, 3.1\].
 
-use super::resolution::write_agent;
-use agent_model::{Capability, Grant, Lock, Name, Scope, Selection, Tag};
+use super::json::{ObjectMembers, write_agent, write_capability};
+use agent_model::{Grant, Lock, Name, Scope, Selection};
 use agent_syntax::json::Writer;
 
-/// The text of a lock: JSON, keys sorted, no timestamp, ended by a newline.
+/// Returns the text of a lock: JSON with sorted keys, no timestamp and a final newline.
 pub fn lock(lock: &Lock) -> String {
     write(Writer::pretty(), lock)
 }
@@ -20,11 +20,7 @@ fn write(mut w: Writer, lock: &Lock) -> String {
         w.key("forbid")
             .strings(lock.forbid.iter().map(|label| label.as_str()));
         w.key("lockVersion").number(Lock::VERSION);
-        w.key("selections").array(|w| {
-            for selection in &lock.selections {
-                w.object(|w| write_selection(w, selection));
-            }
-        });
+        w.objects("selections", &lock.selections, write_selection);
     });
     w.finish()
 }
@@ -60,14 +56,6 @@ fn write_selection(w: &mut Writer, selection: &Selection) {
         w.key("tool").string(tool.as_str());
     }
     w.key("version").string(selection.version.as_str());
-}
-
-/// The members of a capability.
-pub(super) fn write_capability(w: &mut Writer, capability: &Capability) {
-    w.key("constraints")
-        .strings(capability.constraints.iter().map(Tag::as_str));
-    w.key("resource").string(capability.resource.as_str());
-    w.key("verb").string(capability.verb.as_str());
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Diagnostics for machines: JSON, SARIF, GitHub.
 
-use crate::VERSION;
+use super::json::{ObjectMembers, write_place};
 use agent_diagnostic::{Code, Diagnostic, Edit, Fix, Label, Severity};
 use agent_syntax::json::Writer;
 use agent_text::{DocumentKind, Place};
 
-/// The path under which an input is to be named.
+/// The version of the engine and of its WIT package.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The path of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     /// The input.
@@ -25,7 +28,7 @@ pub enum Format {
     Github,
 }
 
-/// Render diagnostics. A source that `files` doesn't name is named by its usual file name.
+/// Renders diagnostics. A source that `files` does not name is named by its usual file name.
 pub fn report(format: Format, diagnostics: &[Diagnostic], files: &[File]) -> String {
     let files = Files(files);
     match format {
@@ -46,7 +49,7 @@ impl<'f> Files<'f> {
             .map_or(source.usual_name(), |file| &file.path)
     }
 
-    /// A place as people and editors write it: `agents.md:6:17`.
+    /// Returns a place as people and editors write it: `agents.md:6:17`.
     pub(super) fn at(self, place: &Place) -> String {
         let path = self.path(place.source);
         format!("{path}:{}:{}", place.start.line, place.start.column)
@@ -56,66 +59,57 @@ impl<'f> Files<'f> {
 fn json(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {
-        w.key("diagnostics").array(|w| {
-            for diagnostic in diagnostics {
-                w.object(|w| {
-                    w.key("code").string(diagnostic.code.name());
-                    w.key("fixes").array(|w| {
-                        for fix in edited(diagnostic) {
-                            w.object(|w| json_fix(w, fix, files));
-                        }
-                    });
-                    w.key("help").strings(titles(diagnostic));
-                    w.key("labels").array(|w| {
-                        for label in &diagnostic.labels {
-                            w.object(|w| {
-                                w.key("path").string(files.path(label.place.source));
-                                w.key("place").object(|w| write_place(w, &label.place));
-                                if let Some(pointer) = &label.pointer {
-                                    w.key("pointer").string(pointer);
-                                }
-                                w.key("text").string(&label.text);
-                            });
-                        }
-                    });
-                    w.key("message").string(&diagnostic.message);
-                    w.key("notes")
-                        .strings(diagnostic.notes.iter().map(String::as_str));
-                    if let Some(reason) = diagnostic.reason {
-                        w.key("reason").string(reason.name());
-                    }
-                    if let Some(rule) = &diagnostic.rule {
-                        w.key("rule").string(rule);
-                    }
-                    w.key("severity").string(diagnostic.severity.name());
-                });
-            }
-        });
-        let valid = diagnostics
-            .iter()
-            .all(|diagnostic| diagnostic.severity != Severity::Error);
-        w.key("valid").bool(valid);
+        w.objects("diagnostics", diagnostics, |w, it| json_one(w, it, files));
+        let mut severities = diagnostics.iter().map(|it| it.severity);
+        w.key("valid")
+            .bool(severities.all(|severity| severity != Severity::Error));
     });
     w.finish()
 }
 
-/// The titles of all fixes.
+fn json_one(w: &mut Writer, diagnostic: &Diagnostic, files: Files<'_>) {
+    w.key("code").string(diagnostic.code.name());
+    w.objects("fixes", edited(diagnostic), |w, fix| {
+        json_fix(w, fix, files)
+    });
+    w.key("help").strings(titles(diagnostic));
+    w.objects("labels", &diagnostic.labels, |w, label| {
+        w.key("path").string(files.path(label.place.source));
+        w.key("place").object(|w| write_place(w, &label.place));
+        if let Some(pointer) = &label.pointer {
+            w.key("pointer").string(pointer);
+        }
+        w.key("text").string(&label.text);
+    });
+    w.key("message").string(&diagnostic.message);
+    w.key("notes")
+        .strings(diagnostic.notes.iter().map(String::as_str));
+    if let Some(reason) = diagnostic.reason {
+        w.key("reason").string(reason.name());
+    }
+    if let Some(rule) = &diagnostic.rule {
+        w.key("rule").string(rule);
+    }
+    w.key("severity").string(diagnostic.severity.name());
+}
+
+/// Returns the titles of all fixes.
 fn titles(diagnostic: &Diagnostic) -> impl Iterator<Item = &str> {
     diagnostic.fixes.iter().map(|fix| &*fix.title)
 }
 
-/// The fixes that a program can carry out.
+/// Returns the fixes that a program can carry out.
 fn edited(diagnostic: &Diagnostic) -> impl Iterator<Item = &Fix> {
     let fixes = diagnostic.fixes.iter();
     fixes.filter(|fix| !fix.edits.is_empty())
 }
 
-/// The message of a view that has one text for each diagnostic.
+/// Returns the message of a view that has one text for each diagnostic.
 fn whole_message(diagnostic: &Diagnostic) -> String {
     let mut message = diagnostic.message.clone();
     let mut add = |kind: &str, text: &str| {
-        for part in ["\n", kind, ": ", text] {
-            message.push_str(part);
+        for text in ["\n", kind, ": ", text] {
+            message.push_str(text);
         }
     };
     if let Some(reason) = diagnostic.reason {
@@ -131,54 +125,12 @@ fn whole_message(diagnostic: &Diagnostic) -> String {
 
 fn json_fix(w: &mut Writer, fix: &Fix, files: Files<'_>) {
     w.key("applicability").string(fix.applicability.name());
-    w.key("edits").array(|w| {
-        for edit in &fix.edits {
-            w.object(|w| {
-                w.key("path").string(files.path(edit.place.source));
-                w.key("place").object(|w| write_place(w, &edit.place));
-                w.key("replacement").string(&edit.replacement);
-            });
-        }
+    w.objects("edits", &fix.edits, |w, edit| {
+        w.key("path").string(files.path(edit.place.source));
+        w.key("place").object(|w| write_place(w, &edit.place));
+        w.key("replacement").string(&edit.replacement);
     });
     w.key("title").string(&fix.title);
-}
-
-/// The members of a place: lines and columns from 1, columns in code points, offsets in bytes.
-pub(super) fn write_place(w: &mut Writer, place: &Place) {
-    w.key("column").number(place.start.column);
-    w.key("endColumn").number(place.end.column);
-    w.key("endLine").number(place.end.line);
-    w.key("endOffset").number(place.span.end);
-    w.key("line").number(place.start.line);
-    w.key("offset").number(place.span.start);
-    w.key("source").string(source_name(place.source));
-}
-
-fn source_name(source: DocumentKind) -> &'static str {
-    match source {
-        DocumentKind::Manifest => "manifest",
-        DocumentKind::Index => "index",
-        DocumentKind::Lock => "lock",
-        DocumentKind::Explanation => "explanation",
-        DocumentKind::Task => "task",
-        DocumentKind::Tenant => "tenant",
-        DocumentKind::Health => "health",
-        DocumentKind::Context => "context",
-        DocumentKind::Policy => "policy",
-        DocumentKind::PolicyTest => "policy-test",
-        DocumentKind::Import => "import",
-        DocumentKind::Overlay => "overlay",
-        DocumentKind::Call | DocumentKind::Plan => "plan",
-        DocumentKind::Catalogue => "catalogue",
-        DocumentKind::Summary => "summary",
-        DocumentKind::Payload => "payload",
-        DocumentKind::Request => "request",
-        DocumentKind::ToolPool => "tool-pool",
-        DocumentKind::Profile => "profile",
-        DocumentKind::StepInput => "input",
-        DocumentKind::StepOutput => "output",
-        DocumentKind::Document => "document",
-    }
 }
 
 fn sarif(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
@@ -187,24 +139,14 @@ fn sarif(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
         w.key("$schema").string(
             "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
         );
-        w.key("runs").array(|w| {
-            w.object(|w| {
-                w.key("columnKind").string("unicodeCodePoints");
-                w.key("results").array(|w| {
-                    for diagnostic in diagnostics {
-                        w.object(|w| sarif_result(w, diagnostic, files));
-                    }
-                });
-                w.key("tool").object(|w| {
-                    w.key("driver").object(|w| {
-                        w.key("name").string("agent");
-                        w.key("rules").array(|w| {
-                            for code in Code::ALL {
-                                w.object(|w| sarif_rule(w, *code));
-                            }
-                        });
-                        w.key("version").string(VERSION);
-                    });
+        w.objects("runs", [diagnostics], |w, diagnostics| {
+            w.key("columnKind").string("unicodeCodePoints");
+            w.objects("results", diagnostics, |w, it| sarif_result(w, it, files));
+            w.key("tool").object(|w| {
+                w.key("driver").object(|w| {
+                    w.key("name").string("agent");
+                    w.objects("rules", Code::ALL, |w, code| sarif_rule(w, *code));
+                    w.key("version").string(VERSION);
                 });
             });
         });
@@ -214,104 +156,85 @@ fn sarif(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
 }
 
 fn sarif_rule(w: &mut Writer, code: Code) {
+    let (title, help) = (code.title(), code.help());
     w.key("defaultConfiguration")
         .object(|w| w.key("level").string(code.severity().name()));
-    w.key("fullDescription").object(|w| {
-        w.key("text")
-            .string(&format!("{}. {}", code.title(), code.help()))
-    });
-    w.key("help").object(|w| {
-        w.key("text").string(&format!(
-            "{} More: agent explain {}",
-            code.help(),
-            code.name()
-        ))
-    });
+    sarif_text(w, "fullDescription", &format!("{title}. {help}"));
+    let help = format!("{help} More: agent explain {}", code.name());
+    sarif_text(w, "help", &help);
     w.key("id").string(code.name());
-    w.key("shortDescription")
-        .object(|w| w.key("text").string(code.title()));
+    sarif_text(w, "shortDescription", title);
+}
+
+fn sarif_text(w: &mut Writer, key: &str, text: &str) {
+    w.key(key).object(|w| w.key("text").string(text));
 }
 
 fn sarif_result(w: &mut Writer, diagnostic: &Diagnostic, files: Files<'_>) {
-    let rule = Code::ALL.iter().position(|code| *code == diagnostic.code);
-    let location = |w: &mut Writer, label: &Label, id: Option<u32>| {
-        w.object(|w| {
-            if let Some(id) = id {
-                w.key("id").number(id);
-            }
-            if !label.text.is_empty() {
-                w.key("message")
-                    .object(|w| w.key("text").string(&label.text));
-            }
-            w.key("physicalLocation").object(|w| {
-                w.key("artifactLocation")
-                    .object(|w| w.key("uri").string(&uri(files.path(label.place.source))));
-                w.key("region").object(|w| region(w, &label.place));
-            });
+    let location = |w: &mut Writer, label: &Label| {
+        if !label.text.is_empty() {
+            sarif_text(w, "message", &label.text);
+        }
+        w.key("physicalLocation").object(|w| {
+            artifact_location(w, label.place.source, files);
+            region(w, "region", &label.place);
         });
     };
     if edited(diagnostic).next().is_some() {
-        w.key("fixes").array(|w| {
-            for fix in edited(diagnostic) {
-                w.object(|w| sarif_fix(w, fix, files));
-            }
-        });
+        w.objects("fixes", edited(diagnostic), |w, it| sarif_fix(w, it, files));
     }
     w.key("level").string(diagnostic.severity.name());
     if let Some(first) = diagnostic.labels.first() {
-        w.key("locations").array(|w| location(w, first, None));
+        w.objects("locations", [first], location);
     }
-    w.key("message")
-        .object(|w| w.key("text").string(&whole_message(diagnostic)));
+    sarif_text(w, "message", &whole_message(diagnostic));
     if diagnostic.labels.len() > 1 {
-        w.key("relatedLocations").array(|w| {
-            for (id, label) in (1..).zip(&diagnostic.labels[1..]) {
-                location(w, label, Some(id));
-            }
+        let related = (1..).zip(&diagnostic.labels[1..]);
+        w.objects("relatedLocations", related, |w, (id, label)| {
+            w.key("id").number(id);
+            location(w, label);
         });
     }
     w.key("ruleId").string(diagnostic.code.name());
+    let rule = Code::ALL.iter().position(|code| *code == diagnostic.code);
     if let Some(rule) = rule {
         w.key("ruleIndex").number(rule as u32);
     }
 }
 
-/// SARIF 2.1.0, 3.55: the edits of each document together.
+/// Writes a fix by SARIF 2.1.0, 3.55: the edits of each document together.
 fn sarif_fix(w: &mut Writer, fix: &Fix, files: Files<'_>) {
     let of_one_document = |a: &Edit, b: &Edit| a.place.source == b.place.source;
-    w.key("artifactChanges").array(|w| {
-        for edits in fix.edits.chunk_by(of_one_document) {
-            w.object(|w| {
-                w.key("artifactLocation")
-                    .object(|w| w.key("uri").string(&uri(files.path(edits[0].place.source))));
-                w.key("replacements").array(|w| {
-                    for edit in edits {
-                        w.object(|w| {
-                            w.key("deletedRegion").object(|w| region(w, &edit.place));
-                            w.key("insertedContent")
-                                .object(|w| w.key("text").string(&edit.replacement));
-                        });
-                    }
-                });
-            });
-        }
+    let documents = fix.edits.chunk_by(of_one_document);
+    w.objects("artifactChanges", documents, |w, edits| {
+        artifact_location(w, edits[0].place.source, files);
+        w.objects("replacements", edits, |w, edit| {
+            region(w, "deletedRegion", &edit.place);
+            sarif_text(w, "insertedContent", &edit.replacement);
+        });
     });
-    w.key("description")
-        .object(|w| w.key("text").string(&fix.title));
+    sarif_text(w, "description", &fix.title);
 }
 
-fn region(w: &mut Writer, place: &Place) {
+fn artifact_location(w: &mut Writer, source: DocumentKind, files: Files<'_>) {
+    w.key("artifactLocation")
+        .object(|w| w.key("uri").string(&uri(files.path(source))));
+}
+
+fn region(w: &mut Writer, key: &str, place: &Place) {
     let Place { start, end, .. } = place;
-    w.key("byteLength")
-        .number(place.span.end - place.span.start);
-    w.key("byteOffset").number(place.span.start);
-    w.key("endColumn").number(end.column);
-    w.key("endLine").number(end.line);
-    w.key("startColumn").number(start.column);
-    w.key("startLine").number(start.line);
+    w.key(key).object(|w| {
+        w.key("byteLength")
+            .number(place.span.end - place.span.start);
+        w.key("byteOffset").number(place.span.start);
+        w.key("endColumn").number(end.column);
+        w.key("endLine").number(end.line);
+        w.key("startColumn").number(start.column);
+        w.key("startLine").number(start.line);
+    });
 }
 
-/// A path as a relative URI reference: what must not stand in one is percent-encoded.
+/// Returns a path as a relative URI reference, percent-encoded where needed.
 fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let mut uri = String::new();
@@ -329,7 +252,7 @@ fn uri(path: &str) -> String {
     uri
 }
 
-/// One command a diagnostic; see GitHub's «Workflow commands».
+/// Renders one command for each diagnostic; see GitHub's «Workflow commands».
 fn github(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
     let mut out = String::new();
     for diagnostic in diagnostics {

@@ -1,27 +1,24 @@
 //! The list of schemas.
 
+use super::json::ObjectMembers;
 use super::styled::{Style, Styled, StyledSpan};
 use agent_json_schema::LibrarySchema;
 use agent_syntax::json::Writer;
 
-/// The schemas as JSON that ends with a newline.
+/// Returns the schemas as JSON with a final newline.
 pub fn schemas_json(schemas: &[LibrarySchema]) -> String {
     let mut w = Writer::pretty();
     w.object(|w| {
-        w.key("schemas").array(|w| {
-            for schema in schemas {
-                w.object(|w| {
-                    w.key("description").string(&schema.description);
-                    w.key("name").string(schema.name);
-                    w.key("of_mova").bool(schema.of_mova);
-                });
-            }
+        w.objects("schemas", schemas, |w, schema| {
+            w.key("description").string(&schema.description);
+            w.key("name").string(schema.name);
+            w.key("of_mova").bool(schema.of_mova);
         });
     });
     w.finish()
 }
 
-/// The same for people.
+/// Returns the schemas as text.
 pub fn schemas(schemas: &[LibrarySchema]) -> Vec<StyledSpan> {
     let mut out = Styled::default();
     for (heading, of_mova) in [

@@ -1,47 +1,47 @@
-//! Text in parts that a host may colour.
+//! Text in spans that a host may colour.
 
-/// What a part means.
+/// The meaning of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// Nothing in particular.
     Plain,
-    /// What the following is about.
+    /// The subject of the following text.
     Heading,
-    /// A name of a server, a category, a file.
+    /// The name of a server, a category or a file.
     Name,
-    /// A yes.
+    /// Something accepted.
     Accepted,
-    /// A no.
+    /// Something rejected.
     Rejected,
-    /// A widening, or something else to look at.
+    /// More access for the agent, or something else to look at.
     Warning,
     /// The code of a reason.
     Code,
-    /// What can be passed over.
+    /// Secondary text.
     Dim,
 }
 
-/// A piece of text of one meaning.
+/// A span of text with one meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StyledSpan {
-    /// What it means.
+    /// The meaning.
     pub style: Style,
     /// The text; lines are ended by `\n`.
     pub text: String,
 }
 
-/// A text in the making.
+/// A text that is being written.
 #[derive(Debug, Default)]
 pub(super) struct Styled {
-    parts: Vec<StyledSpan>,
+    spans: Vec<StyledSpan>,
 }
 
 impl Styled {
-    /// Add a piece.
+    /// Adds a span.
     pub(super) fn put(&mut self, style: Style, text: impl AsRef<str>) -> &mut Self {
-        match self.parts.last_mut() {
+        match self.spans.last_mut() {
             Some(last) if last.style == style => last.text.push_str(text.as_ref()),
-            _ => self.parts.push(StyledSpan {
+            _ => self.spans.push(StyledSpan {
                 style,
                 text: text.as_ref().to_owned(),
             }),
@@ -49,32 +49,48 @@ impl Styled {
         self
     }
 
-    /// Add plain text.
+    /// Adds plain text.
     pub(super) fn plain(&mut self, text: impl AsRef<str>) -> &mut Self {
         self.put(Style::Plain, text)
     }
 
-    /// Add a name.
+    /// Adds a name.
     pub(super) fn name(&mut self, text: impl AsRef<str>) -> &mut Self {
         self.put(Style::Name, text)
     }
 
-    /// Add what can be passed over.
+    /// Adds secondary text.
     pub(super) fn dim(&mut self, text: impl AsRef<str>) -> &mut Self {
         self.put(Style::Dim, text)
     }
 
-    /// End the line.
+    /// Ends the line.
     pub(super) fn end(&mut self) -> &mut Self {
         self.plain("\n")
     }
 
+    /// Adds the mark of something accepted or rejected.
+    pub(super) fn mark(&mut self, accepted: bool) -> &mut Self {
+        match accepted {
+            true => self.put(Style::Accepted, "✓ "),
+            false => self.put(Style::Rejected, "✗ "),
+        }
+    }
+
+    /// Adds an empty line between two blocks.
+    pub(super) fn gap(&mut self) {
+        if !self.spans.is_empty() {
+            self.end();
+        }
+    }
+
+    /// Returns the spans.
     pub(super) fn finish(self) -> Vec<StyledSpan> {
-        self.parts
+        self.spans
     }
 }
 
-/// `1 server`, `2 servers`.
+/// Returns a number with its noun: `1 server`, `2 servers`.
 pub(super) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")

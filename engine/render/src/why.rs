@@ -1,77 +1,60 @@
-//! The whole story of a server or of a category.
+//! Explanations of everything that a name stands for.
 
+use super::candidate::{render_rejected, write_rejected};
 use super::discover::write_server;
+use super::explanation::{render_explanation, write_explanation};
+use super::json::ObjectMembers;
 use super::report::{File, Files};
-use super::story::{tell_check, tell_reasons, tell_verdict, write_checks};
-use super::styled::{Style, Styled, StyledSpan};
-use super::summary::{nearest, requirement, write_near, write_requirement};
-use super::tools;
-use agent_decide::Resolution;
-use agent_explain::{Story, Subject, lost, story, subject, tool_story};
-use agent_model::{Name, ServerView};
+use super::requirement::{render_requirement, write_requirement};
+use super::styled::{Style, Styled, StyledSpan, count};
+use agent_decide::{Matching, Resolution};
+use agent_explain::{Decision, explain_server, explain_tool, subject};
+use agent_model::{ServerView, ToolView};
 use agent_syntax::json::Writer;
 
-/// How many rejected servers are told of for a category.
+/// Maximum number of rejected candidates for a requirement.
 const REJECTED: usize = 10;
 
-/// The whole story of a server (`id` or `id@version`), of every requirement of a category, or of
-/// both. None if there is neither. A source that `files` doesn't name is named by its usual file
-/// name.
+/// Explains a server (`id` or `id@version`), a tool, and every requirement of a category or a
+/// capability. Returns `None` if nothing has the name. A source that `files` does not name is named
+/// by its usual file name.
 pub fn why(resolution: &Resolution, name: &str, files: &[File]) -> Option<Vec<StyledSpan>> {
     let files = Files(files);
-    let Subject {
-        servers,
-        requirements,
-        tools,
-        capabilities,
-    } = subject(resolution, name)?;
-    let matching = resolution.matching();
+    let subject = subject(resolution, name)?;
     let mut out = Styled::default();
-    let mut first = true;
-    let mut gap = |out: &mut Styled| {
-        if !std::mem::take(&mut first) {
-            out.end();
-        }
-    };
-    for number in requirements {
-        gap(&mut out);
-        tell_requirement(&mut out, resolution, number);
+    for decision in subject.requirements {
+        out.gap();
+        render_decision(&mut out, decision);
     }
-    for number in capabilities {
-        gap(&mut out);
-        tools::requirement(&mut out, matching, number);
-        tools::rejected(&mut out, matching, number, REJECTED);
+    for server in subject.servers {
+        out.gap();
+        render_server(&mut out, resolution, server, files);
     }
-    for server in servers {
-        gap(&mut out);
-        tell_server(&mut out, resolution, server, files);
-        tools::tell_server(&mut out, matching, server, files);
-    }
-    for tool in tools {
-        gap(&mut out);
-        tools::tell_tool(&mut out, matching, tool, files);
+    for tool in subject.tools {
+        out.gap();
+        render_tool(&mut out, resolution.matching(), tool, files);
     }
     Some(out.finish())
 }
 
-fn tell_requirement(out: &mut Styled, resolution: &Resolution, number: usize) {
-    requirement(out, resolution, number);
-    if resolution.selected(number).is_none() {
-        // The nearest ones were told already.
+fn render_decision(out: &mut Styled, decision: Decision<'_>) {
+    render_requirement(out, decision);
+    if decision.selected().is_none() {
+        // The requirement lists the nearest candidates itself.
         return;
     }
-    let rejected = resolution.nearest(number, REJECTED);
+    let rejected = decision.nearest(REJECTED);
     if !rejected.is_empty() {
         out.end()
             .put(Style::Heading, "  rejected, nearest first")
             .end();
     }
     for near in &rejected {
-        nearest(out, near);
+        render_rejected(out, near);
     }
 }
 
-fn tell_server(
+fn render_server(
     out: &mut Styled,
     resolution: &Resolution,
     server: ServerView<'_>,
@@ -83,105 +66,81 @@ fn tell_server(
         .end()
         .plain(format!("  {}", server.endpoint()))
         .end();
-    for number in 0..resolution.manifest().requirements.len() {
-        let story = story(resolution, number, server);
-        let category = &resolution.manifest().requirements[number].category;
-        let place = resolution.manifest().text.place(category.span);
-        tell_verdict(
-            out,
-            &story.verdict,
-            (category.value.as_str(), None),
-            lost,
-            files.at(&place),
-        );
-        for check in &story.checks {
-            tell_check(out, check, files);
+    for number in 0..resolution.outcomes().len() {
+        render_explanation(out, &explain_server(resolution, number, server), files);
+    }
+    let matching = resolution.matching();
+    for number in 0..matching.len() {
+        let pair = matching.requirement(number).capability.pair();
+        let (able, others): (Vec<_>, Vec<_>) = server
+            .tools()
+            .partition(|tool| tool.advertised().any(|block| block.pair() == pair));
+        for tool in able {
+            render_explanation(out, &explain_tool(matching, number, tool), files);
         }
-        if let Some(near) = story.verdict.rejected() {
-            tell_reasons(out, &near.reasons, &near.fixes);
+        if !others.is_empty() {
+            out.end()
+                .plain("  ")
+                .mark(false)
+                .put(Style::Heading, pair)
+                .dim(format!("  {} without it", count(others.len(), "tool")))
+                .end();
         }
     }
 }
 
-/// As [`why`], as JSON that ends with a newline.
+fn render_tool(out: &mut Styled, matching: &Matching, tool: ToolView<'_>, files: Files<'_>) {
+    let server = tool.server();
+    out.put(Style::Heading, tool.name())
+        .plain(format!(" of {} {}", server.id(), server.version()))
+        .dim(format!("  {}", files.at(&tool.place())))
+        .end();
+    if let Some(description) = tool.description() {
+        let first = description.lines().next().unwrap_or_default();
+        out.plain(format!("  {first}")).end();
+    }
+    for number in 0..matching.len() {
+        render_explanation(out, &explain_tool(matching, number, tool), files);
+    }
+}
+
+/// Returns the explanation of [`why`] as JSON with a final newline.
 pub fn why_json(resolution: &Resolution, name: &str) -> Option<String> {
-    let Subject {
-        servers,
-        requirements,
-        tools,
-        capabilities,
-    } = subject(resolution, name)?;
-    let matching = resolution.matching();
+    let subject = subject(resolution, name)?;
+    let (categories, capabilities): (Vec<_>, Vec<_>) = subject
+        .requirements
+        .into_iter()
+        .partition(|decision| matches!(decision, Decision::Category(..)));
     let mut w = Writer::pretty();
     w.object(|w| {
-        w.key("capabilities").array(|w| {
-            for number in capabilities {
-                w.object(|w| {
-                    w.key("answer")
-                        .object(|w| tools::write_requirement(w, matching, number));
-                    w.key("rejected").array(|w| {
-                        for near in matching.nearest(number, REJECTED) {
-                            w.object(|w| tools::write_near(w, &near));
-                        }
-                    });
-                });
-            }
+        w.objects("capabilities", capabilities, write_decision);
+        w.objects("requirements", categories, write_decision);
+        w.objects("servers", subject.servers, |w, server| {
+            w.key("server").object(|w| write_server(w, server));
+            let numbers = 0..resolution.outcomes().len();
+            w.objects("stories", numbers, |w, number| {
+                write_explanation(w, &explain_server(resolution, number, server));
+            });
+            let matching = resolution.matching();
+            let numbers = 0..matching.len();
+            let pairs = numbers.flat_map(|number| server.tools().map(move |tool| (number, tool)));
+            w.objects("tools", pairs, |w, (number, tool)| {
+                write_explanation(w, &explain_tool(matching, number, tool));
+            });
         });
-        w.key("requirements").array(|w| {
-            for number in requirements {
-                w.object(|w| {
-                    w.key("answer")
-                        .object(|w| write_requirement(w, resolution, number));
-                    w.key("rejected").array(|w| {
-                        for near in resolution.nearest(number, REJECTED) {
-                            w.object(|w| write_near(w, &near));
-                        }
-                    });
-                });
-            }
-        });
-        w.key("servers").array(|w| {
-            for server in servers {
-                w.object(|w| {
-                    w.key("server").object(|w| write_server(w, server));
-                    w.key("stories").array(|w| {
-                        for number in 0..resolution.manifest().requirements.len() {
-                            let story = story(resolution, number, server);
-                            w.object(|w| write_story(w, resolution, &story));
-                        }
-                    });
-                    w.key("tools").array(|w| {
-                        for number in 0..matching.len() {
-                            for tool in server.tools() {
-                                let story = tool_story(matching, number, tool);
-                                w.object(|w| tools::write_story(w, matching, &story));
-                            }
-                        }
-                    });
-                });
-            }
-        });
-        w.key("tools").array(|w| {
-            for tool in tools {
-                w.object(|w| tools::write_tool(w, matching, tool));
-            }
+        w.objects("tools", subject.tools, |w, tool| {
+            let matching = resolution.matching();
+            w.key("server").object(|w| write_server(w, tool.server()));
+            w.objects("stories", 0..matching.len(), |w, number| {
+                write_explanation(w, &explain_tool(matching, number, tool));
+            });
+            w.key("tool").string(tool.name());
         });
     });
     Some(w.finish())
 }
 
-fn write_story(w: &mut Writer, resolution: &Resolution, story: &Story<'_>) {
-    let requirement = &resolution.manifest().requirements[story.requirement];
-    w.key("category")
-        .string(requirement.category.value.as_str());
-    w.key("checks").array(|w| write_checks(w, &story.checks));
-    let lost_on = story.verdict.lost_on();
-    w.key("lostOn").optional(lost_on.map(|rule| rule.name()));
-    w.key("rejected");
-    match story.verdict.rejected() {
-        Some(near) => w.object(|w| write_near(w, near)),
-        None => w.null(),
-    }
-    w.key("requirement").number(story.requirement as u32);
-    w.key("verdict").string(story.verdict.name());
+fn write_decision(w: &mut Writer, decision: Decision<'_>) {
+    w.key("answer").object(|w| write_requirement(w, decision));
+    w.objects("rejected", &decision.nearest(REJECTED), write_rejected);
 }

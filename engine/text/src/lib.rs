@@ -29,8 +29,6 @@ pub enum DocumentKind {
     Index,
     /// `agents.lock`.
     Lock,
-    /// A compact explanation.
-    Explanation,
     /// A task.
     Task,
     /// The configuration of tenants.
@@ -74,11 +72,10 @@ pub enum DocumentKind {
 
 impl DocumentKind {
     /// Every kind, in order.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 22] = [
         Self::Manifest,
         Self::Index,
         Self::Lock,
-        Self::Explanation,
         Self::Task,
         Self::Tenant,
         Self::Health,
@@ -106,7 +103,6 @@ impl DocumentKind {
             Self::Manifest => "agents.md",
             Self::Index => "mcp.index.json",
             Self::Lock => "agents.lock",
-            Self::Explanation => "agents.resolution.compact.json",
             Self::Task => "task.yaml",
             Self::Tenant => "tenant.yaml",
             Self::Health => "health.yaml",

@@ -210,7 +210,7 @@ fn the_verdict_of_hello_agent() {
                         server: name("beta-audiences", "1.0.0"),
                         tool: None,
                         lost_on: "signed".to_owned(),
-                        text: "another one is signed".to_owned(),
+                        text: "it is not signed".to_owned(),
                     }),
                 }),
             },
@@ -274,7 +274,7 @@ fn the_verdict_of_an_unsatisfied_requirement() {
                 false
             ),
             (
-                "in the manifest, lower `constraints.data.sensitivity` to `internal` (a widening)",
+                "in the manifest, lower `constraints.data.sensitivity` to `internal` (gives the agent more access)",
                 true
             ),
         ]
@@ -903,7 +903,7 @@ fn the_story_of_an_eligible_server() {
     let story = story(&mut session, 0, name("beta-audiences", "1.0.0"));
     assert_eq!(
         story.verdict,
-        CandidateVerdict::Eligible("another one is signed".to_owned())
+        CandidateVerdict::Eligible("it is not signed".to_owned())
     );
     assert_eq!((story.reasons, story.fixes), (vec![], vec![]));
     assert!(story.checks.iter().all(|check| check.passed));

@@ -338,7 +338,7 @@ fn stubs_of_ids_that_differ_in_replaced_characters_collide() {
     assert_eq!(found, [("a_b_helper".to_owned(), 2)]);
     assert_eq!(
         messages,
-        ["the name `a_b_helper` would be that of the stub of `a.b 1` and of the stub of `a/b 1`"]
+        ["the name `a_b_helper` would belong to the stub of `a.b 1` and to the stub of `a/b 1`"]
     );
     // Only one of them has a stub.
     let one = [("a.b", "1", "x", ON_DEMAND), ("a/b", "1", "y", ESSENTIAL)];
@@ -403,7 +403,7 @@ fn a_stub_and_a_tool_collide() {
         ];
         let (found, messages) = collisions(&lock(&index, &both), &index);
         assert_eq!(found, [("aws_helper".to_owned(), 2)]);
-        assert!(messages[0].contains("the stub of `aws 1` and of a tool"));
+        assert!(messages[0].contains("the stub of `aws 1` and to a tool"));
     }
 }
 
@@ -931,7 +931,7 @@ fn refusals_are_written_with_their_code() {
     );
     assert_eq!(
         json(&EvaluationContext::default(), "ec2_run"),
-        r#"{"code":"EXPANSION_DENIED","denied":[{"id":"aws@2/ec2_run","policyError":null,"policyReason":null,"reason":"essential","text":"is locked as `essential`, so that it is exposed already"}],"policy":null}"#
+        r#"{"code":"EXPANSION_DENIED","denied":[{"id":"aws@2/ec2_run","policyError":null,"policyReason":null,"reason":"essential","text":"is locked as `essential`, so it is exposed already"}],"policy":null}"#
     );
     assert_eq!(
         json(&EvaluationContext::default(), "s3_put"),

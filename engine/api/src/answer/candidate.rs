@@ -6,7 +6,7 @@ use super::requirement::{Asked, best_tool, requirement};
 use agent_answer::{CandidateVerdict, Check, Explanation, ServerName};
 use agent_decide::{Rejection, Resolution};
 use agent_diagnostic::Code;
-use agent_explain::{ToolVerdict, Verdict};
+use agent_explain::{CandidateCheck, Verdict, explain_server, explain_tool};
 use agent_model::{ServerView, ToolView};
 
 /// Explains a server for a requirement, or one of its tools. Without the name of a tool, a capability
@@ -56,7 +56,7 @@ pub fn explanations(resolution: &Resolution, subject: &str) -> Vec<Explanation> 
 
 /// Explains a server for a category requirement.
 fn of_server(resolution: &Resolution, number: usize, server: ServerView<'_>) -> Explanation {
-    let found = agent_explain::story(resolution, number, server);
+    let found = explain_server(resolution, number, server);
     let (verdict, near) = match &found.verdict {
         Verdict::Selected => (CandidateVerdict::Selected, None),
         Verdict::Eligible(lost_on) => {
@@ -65,7 +65,7 @@ fn of_server(resolution: &Resolution, number: usize, server: ServerView<'_>) -> 
         }
         Verdict::Rejected(near) => (CandidateVerdict::Rejected, Some(near)),
     };
-    let check = |check: agent_explain::Check| Check {
+    let check = |check: CandidateCheck| Check {
         offered_at: agent_explain::offered_at(server, check.code),
         ..self::check(check)
     };
@@ -78,7 +78,7 @@ fn of_server(resolution: &Resolution, number: usize, server: ServerView<'_>) -> 
         checks: found.checks.into_iter().map(check).collect(),
         reasons: near.map_or_else(Vec::new, |near| convert::reasons(near.reasons.as_slice())),
         fixes: near.map_or_else(Vec::new, |near| {
-            convert::fixes(resolution, number, near, true)
+            convert::fixes(resolution, number, server, &near.fixes, true)
         }),
         health: None,
     }
@@ -88,26 +88,26 @@ fn of_server(resolution: &Resolution, number: usize, server: ServerView<'_>) -> 
 fn of_tool(resolution: &Resolution, number: usize, tool: ToolView<'_>) -> Explanation {
     let matching = resolution.matching();
     let server = tool.server();
-    let found = agent_explain::tool_story(matching, number, tool);
+    let found = explain_tool(matching, number, tool);
     let (verdict, near) = match &found.verdict {
-        ToolVerdict::Selected => (CandidateVerdict::Selected, None),
-        ToolVerdict::Eligible(lost_on) => {
-            let lost_on = agent_explain::outranked(*lost_on).to_owned();
+        Verdict::Selected => (CandidateVerdict::Selected, None),
+        Verdict::Eligible(lost_on) => {
+            let lost_on = agent_explain::lost(*lost_on).to_owned();
             (CandidateVerdict::Eligible(lost_on), None)
         }
-        ToolVerdict::Rejected(near) => (CandidateVerdict::Rejected, Some(near)),
+        Verdict::Rejected(near) => (CandidateVerdict::Rejected, Some(near)),
     };
     let others = server
         .tools()
         .filter(|other| other.number() != tool.number());
-    let check = |check: agent_explain::Check| {
+    let check = |check: CandidateCheck| {
         let (asked_at, offered_at) = match check.code {
             // A snapshot offers a status. It requires nothing.
-            Code::HealthVeto => (None, check.asked_at),
+            Code::HealthVeto => (None, check.required_at),
             Code::MissingCapability | Code::ConstraintUnmet | Code::ForbiddenAction => {
-                (check.asked_at, Some(tool.place()))
+                (check.required_at, Some(tool.place()))
             }
-            code => (check.asked_at, agent_explain::offered_at(server, code)),
+            code => (check.required_at, agent_explain::offered_at(server, code)),
         };
         Check {
             asked_at,
@@ -123,7 +123,9 @@ fn of_tool(resolution: &Resolution, number: usize, tool: ToolView<'_>) -> Explan
         verdict,
         checks: found.checks.into_iter().map(check).collect(),
         reasons: near.map_or_else(Vec::new, |near| convert::reasons(near.reasons.as_slice())),
-        fixes: near.map_or_else(Vec::new, |near| convert::tool_fixes(matching, near)),
+        fixes: near.map_or_else(Vec::new, |near| {
+            convert::tool_fixes(matching, server, &near.fixes)
+        }),
         health: Some(switch(matching, server)),
     }
 }
@@ -156,14 +158,14 @@ fn without_tools(resolution: &Resolution, number: usize, server: ServerView<'_>)
     }
 }
 
-fn check(check: agent_explain::Check) -> Check {
+fn check(check: CandidateCheck) -> Check {
     Check {
         code: check.code,
         name: agent_explain::check_name(check.code).to_owned(),
         required: check.required,
         offered: check.offered,
         passed: check.passed,
-        asked_at: check.asked_at,
+        asked_at: check.required_at,
         offered_at: None,
     }
 }

@@ -8,6 +8,7 @@ use agent_decide::{
     Change, Counterfactual, Matching, NearMiss as NearServer, NearTool, Rejection, Resolution,
     TieBreak, token_estimate,
 };
+use agent_explain::LostOn;
 use agent_model::{Residency, ServerView, ToolView};
 
 pub(super) fn server_name(server: ServerView<'_>) -> ServerName {
@@ -48,7 +49,7 @@ pub(super) fn eligible_server(selected: ServerView<'_>, other: ServerView<'_>) -
         server: server_name(other),
         tool: None,
         lost_on: lost_on.name().to_owned(),
-        text: agent_explain::lost(lost_on).to_owned(),
+        text: agent_explain::lost(LostOn::Server(lost_on)).to_owned(),
     }
 }
 
@@ -62,7 +63,7 @@ pub(super) fn eligible_tool(
         server: server_name(other.server()),
         tool: Some(other.name().to_owned()),
         lost_on: lost_on.name().to_owned(),
-        text: agent_explain::outranked(lost_on).to_owned(),
+        text: agent_explain::lost(LostOn::Tool(lost_on)).to_owned(),
     }
 }
 
@@ -100,7 +101,7 @@ pub(super) fn near_server(
         server: server_name(near.server),
         tool: None,
         reasons: reasons(near.reasons.as_slice()),
-        fixes: fixes(resolution, requirement, near, edited),
+        fixes: fixes(resolution, requirement, near.server, &near.fixes, edited),
     }
 }
 
@@ -109,7 +110,7 @@ pub(super) fn near_tool(matching: &Matching, near: &NearTool<'_>) -> NearMiss {
         server: server_name(near.tool.server()),
         tool: Some(near.tool.name().to_owned()),
         reasons: reasons(near.reasons.as_slice()),
-        fixes: tool_fixes(matching, near),
+        fixes: tool_fixes(matching, near.tool.server(), &near.fixes),
     }
 }
 
@@ -126,25 +127,30 @@ pub(super) fn reasons(reasons: &[Rejection<'_>]) -> Vec<Reason> {
 pub(super) fn fixes(
     resolution: &Resolution,
     requirement: usize,
-    near: &NearServer<'_>,
+    server: ServerView<'_>,
+    changes: &[Counterfactual<'_>],
     edited: bool,
 ) -> Vec<Fix> {
     let edits = |change: &Counterfactual<'_>| match edited {
-        true => agent_explain::edits(resolution, requirement, near.server, change),
+        true => agent_explain::edits(resolution, requirement, server, change),
         false => None,
     };
     let fix = |change| fix(change, edits(change).unwrap_or_default());
-    near.fixes.iter().map(fix).collect()
+    changes.iter().map(fix).collect()
 }
 
 /// Returns the changes that make a tool eligible. Only one of the server's health has an edit.
-pub(super) fn tool_fixes(matching: &Matching, near: &NearTool<'_>) -> Vec<Fix> {
+pub(super) fn tool_fixes(
+    matching: &Matching,
+    server: ServerView<'_>,
+    changes: &[Counterfactual<'_>],
+) -> Vec<Fix> {
     let edits = |change: &Counterfactual<'_>| match change.changes == [Change::Recover] {
-        true => switch(matching, near.tool.server()).edits,
+        true => switch(matching, server).edits,
         false => Vec::new(),
     };
     let fix = |change| fix(change, edits(change));
-    near.fixes.iter().map(fix).collect()
+    changes.iter().map(fix).collect()
 }
 
 fn fix(change: &Counterfactual<'_>, edits: Vec<agent_answer::Edit>) -> Fix {

@@ -2,9 +2,9 @@
 
 use super::shown;
 use agent_answer::{Fact, StepCheck, StepOutcome};
-use agent_explain::{CheckState, Checked};
+use agent_explain::{CheckRecord, CheckState};
 
-pub(super) fn check(checked: Checked) -> StepCheck {
+pub(super) fn check(checked: CheckRecord) -> StepCheck {
     let facts = checked.facts.into_iter().map(|fact| Fact {
         text: shown(&fact.text),
         place: fact.place,

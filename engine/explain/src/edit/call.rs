@@ -1,12 +1,14 @@
-//! What may be meant by a call that may not be made, as edits of its plan.
+//! Fixes of a denied call, as edits of its plan.
 
-use super::{Edit, Patch, document_patches};
+use super::document;
+use super::patch::Patch;
+use crate::wording::json_string;
 use agent_decide::CallDenial;
 use agent_diagnostic::{Applicability, Change, ChangeKind, Fix};
 use agent_json_schema::{ArgumentProblem, child, token};
-use agent_model::{CallPlan, Planned, PlannedCall};
+use agent_model::{CallPlan, Planned};
+use agent_syntax::Node;
 use agent_syntax::json::{Reader, parse_value};
-use agent_syntax::{Node, write_string};
 use agent_text::{DocumentKind, Span};
 
 /// Returns the fixes of a one-call plan that remove one denial, the likeliest first: names of
@@ -16,13 +18,16 @@ pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<Fix> {
     let Planned::Call(call) = &plan.planned else {
         return Vec::new();
     };
-    let fix = |title: String, applicability, patches: Vec<Patch>| Fix {
-        title,
-        applicability,
-        edits: edits(plan, patches),
+    let fix = |title: String, applicability, patches: Vec<Patch>| {
+        let edits = patches.into_iter().map(|patch| patch.edit(&plan.text));
+        Fix {
+            title,
+            applicability,
+            edits: edits.collect(),
+        }
     };
     let names = |nearest: &[&str], span: Span, what: &str| {
-        // Of several names a person has to choose one.
+        // A person must choose one of several names.
         let applicability = match nearest.len() {
             1 => Applicability::Safe,
             _ => Applicability::Display,
@@ -43,15 +48,22 @@ pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<Fix> {
             span,
             nearest,
         }) => {
-            let args = Arguments::of(plan, call);
-            let meant = nearest.as_deref().filter(|meant| !args.have(meant));
-            let renamed = meant.map(|meant| {
-                let text = format!("call the argument `{meant}`");
-                fix(text, Applicability::Safe, vec![named(*span, meant)])
+            let text = call.args.of(plan.text.as_str());
+            let tree = parse_value(&mut Reader::new(text)).ok();
+            let has = |name: &str| tree.as_ref().is_some_and(|it| child(it, name).is_some());
+            let renamed = nearest.as_deref().filter(|meant| !has(meant)).map(|meant| {
+                let title = format!("call the argument `{meant}`");
+                fix(title, Applicability::Safe, vec![named(*span, meant)])
             });
-            let left_out = args.without(name).map(|patches| {
-                let text = format!("leave out the argument `{name}`");
-                fix(text, Applicability::Unsafe, patches)
+            let removed = tree.as_ref().and_then(|it| without(text, it, name));
+            let left_out = removed.map(|mut patches| {
+                // The spans are those of the arguments alone.
+                for Patch { span, .. } in &mut patches {
+                    span.start += call.args.start;
+                    span.end += call.args.start;
+                }
+                let title = format!("leave out the argument `{name}`");
+                fix(title, Applicability::Unsafe, patches)
             });
             renamed.into_iter().chain(left_out).collect()
         }
@@ -59,60 +71,19 @@ pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<Fix> {
     }
 }
 
-fn edits(plan: &CallPlan, patches: Vec<Patch>) -> Vec<Edit> {
-    let edit = |patch: Patch| Edit {
-        place: plan.text.place(patch.span),
-        replacement: patch.text,
-    };
-    patches.into_iter().map(edit).collect()
-}
-
-/// A name in the place of another one.
+/// Replaces a name.
 fn named(span: Span, name: &str) -> Patch {
-    let mut text = String::new();
-    write_string(name, &mut text);
+    let text = json_string(name);
     Patch { span, text }
 }
 
-/// The arguments of a plan, which was read before.
-struct Arguments<'p> {
-    text: &'p str,
-    at: Span,
-    tree: Option<Node<'p>>,
-}
-
-impl<'p> Arguments<'p> {
-    fn of(plan: &'p CallPlan, call: &PlannedCall) -> Self {
-        let text = call.args.of(plan.text.as_str());
-        Self {
-            text,
-            at: call.args,
-            tree: parse_value(&mut Reader::new(text)).ok(),
-        }
-    }
-
-    fn have(&self, name: &str) -> bool {
-        self.tree
-            .as_ref()
-            .is_some_and(|tree| child(tree, name).is_some())
-    }
-
-    /// What takes out the one of a name. None: there is none.
-    fn without(&self, name: &str) -> Option<Vec<Patch>> {
-        let removed = Change {
-            source: DocumentKind::Call,
-            pointer: format!("/{}", token(name)),
-            kind: ChangeKind::Remove,
-            widens: false,
-        };
-        let patches = document_patches(self.text, self.tree.as_ref()?, &[&removed])?;
-        let moved = patches.into_iter().map(|patch| Patch {
-            span: Span {
-                start: patch.span.start + self.at.start,
-                end: patch.span.end + self.at.start,
-            },
-            ..patch
-        });
-        Some(moved.collect())
-    }
+/// Returns the patches that remove an argument, if there is one of that name.
+fn without(text: &str, arguments: &Node<'_>, name: &str) -> Option<Vec<Patch>> {
+    let removed = Change {
+        source: DocumentKind::Call,
+        pointer: format!("/{}", token(name)),
+        kind: ChangeKind::Remove,
+        widens: false,
+    };
+    document::patches(text, arguments, &[&removed])
 }

@@ -1,4 +1,4 @@
-//! Which bytes to remove so that fields of a mapping are gone.
+//! The bytes to remove from a YAML text so that fields of a mapping are gone.
 
 use agent_syntax::yaml::find_outside_comments;
 use agent_syntax::{Entry, Node, Value};
@@ -7,7 +7,7 @@ use agent_text::Span;
 /// A field by the keys that lead to it.
 type Path<'p> = &'p [&'p str];
 
-/// What becomes of comments on lines of their own within what is removed.
+/// The treatment of comments on lines of their own within removed lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comments {
     /// They stay.
@@ -16,8 +16,8 @@ pub(super) enum Comments {
     Removed,
 }
 
-/// Whether a value is removed when the fields at some paths within it are: it is one of them, or
-/// a mapping of which nothing is left.
+/// Returns whether a value is removed with the fields at some paths within it: it is one of them, or
+/// a mapping that becomes empty.
 pub(super) fn gone(node: &Node<'_>, paths: &[Path<'_>]) -> bool {
     if paths.iter().any(|path| path.is_empty()) {
         return true;
@@ -30,7 +30,7 @@ pub(super) fn gone(node: &Node<'_>, paths: &[Path<'_>]) -> bool {
     }
 }
 
-/// The paths that lead through an entry, from there on.
+/// Returns the rest of the paths that lead through an entry.
 fn within<'p>(entry: &Entry<'_>, paths: &[Path<'p>]) -> Vec<Path<'p>> {
     let firsts = paths.iter().filter_map(|path| path.split_first());
     firsts
@@ -39,7 +39,7 @@ fn within<'p>(entry: &Entry<'_>, paths: &[Path<'p>]) -> Vec<Path<'p>> {
         .collect()
 }
 
-/// Remove from a tree what is gone.
+/// Removes the fields at some paths from a tree.
 pub(super) fn prune(node: &mut Node<'_>, paths: &[Path<'_>]) {
     if let Value::Mapping(entries) = &mut node.value {
         entries.retain(|entry| !gone(&entry.value, &within(entry, paths)));
@@ -52,7 +52,7 @@ pub(super) fn prune(node: &mut Node<'_>, paths: &[Path<'_>]) {
     }
 }
 
-/// Finds the bytes to be removed.
+/// A search for the bytes to remove.
 pub(super) struct Cutter<'t> {
     text: &'t str,
     content: Span,
@@ -60,7 +60,7 @@ pub(super) struct Cutter<'t> {
     spans: Vec<Span>,
 }
 
-/// Where an entry of a mapping stands.
+/// The layout of an entry of a mapping.
 struct Layout {
     gone: bool,
     /// Its key, or the `?` before it.
@@ -72,7 +72,7 @@ struct Layout {
 }
 
 impl<'t> Cutter<'t> {
-    /// Begin with a text whose frontmatter is at `content`.
+    /// Creates a search in a text whose frontmatter is at `content`.
     pub(super) fn new(text: &'t str, content: Span, comments: Comments) -> Self {
         Self {
             text,
@@ -82,7 +82,7 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// The bytes to be removed from a mapping of which something is left: ordered, apart.
+    /// Returns the bytes to remove from a mapping that does not become empty: ordered, apart.
     pub(super) fn cut(mut self, node: &Node<'_>, paths: &[Path<'_>]) -> Vec<Span> {
         self.mapping(node, paths);
         agent_text::sort::sort_by(&mut self.spans, Ord::cmp);
@@ -140,7 +140,7 @@ impl<'t> Cutter<'t> {
         layouts
     }
 
-    /// In block style an entry has its lines for itself.
+    /// Cuts entries in block style, where an entry has its own lines.
     fn block(&mut self, layouts: &[Layout]) {
         let mut rest = layouts;
         while let Some((first, others)) = rest.split_first() {
@@ -151,8 +151,8 @@ impl<'t> Cutter<'t> {
             if is_blank(self.line_before(first.start)) {
                 self.lines(first.start, first.end);
             } else {
-                // The first one stands behind the indicator of what it is in, and the one that is
-                // left takes its place.
+                // The first entry is on the line of the indicator of its parent. The first entry that
+                // is left takes its place.
                 let left = others.iter().position(|layout| !layout.gone);
                 let left = left.unwrap_or(others.len());
                 rest = &others[left..];
@@ -162,7 +162,7 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// In flow style each entry goes with one comma: the one behind it or, if the last entry has
+    /// Cuts entries in flow style, each with one comma: the one behind it or, if the last entry has
     /// none, the one before it.
     fn flow(&mut self, layouts: &[Layout]) {
         let mut pieces: Vec<(usize, usize)> = Vec::new();
@@ -191,13 +191,13 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// Remove entries with their commas, and what was there only to set them apart.
+    /// Removes entries with their commas and the white space that separates them.
     fn piece(&mut self, start: usize, mut end: usize) {
         let piece = &self.text[start..end];
         let behind = self.line_behind(end);
         let lonely = is_blank_or_comment(behind);
         if piece == "," {
-            // What is set apart from it by a comment goes by itself.
+            // A comment separates it from its entry, which is a piece of its own.
         } else if is_blank(self.line_before(start)) && lonely {
             return self.lines(start, end);
         } else {
@@ -216,7 +216,7 @@ impl<'t> Cutter<'t> {
         self.spans.push(Span::new(start, end));
     }
 
-    /// Remove the lines from one offset to another.
+    /// Removes the lines from one offset to another.
     fn lines(&mut self, start: usize, end: usize) {
         let mut start = start - self.line_before(start).len();
         let end = end + self.line_behind(end).len();
@@ -230,7 +230,7 @@ impl<'t> Cutter<'t> {
         while start < end {
             let line = self.line_behind(start);
             let next = start + line.len();
-            // No field that is removed has a line that begins so.
+            // No line of a removed field begins with `#`.
             if !line.trim_start().starts_with('#') {
                 self.spans.push(Span::new(start, next));
             }
@@ -238,13 +238,13 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// The line of an offset, before it.
+    /// Returns the part of the line before an offset.
     fn line_before(&self, at: usize) -> &'t str {
         let before = &self.text[..at];
         &before[before.rfind(BREAK).map_or(0, |at| at + 1)..]
     }
 
-    /// The line of an offset, behind it, with its break.
+    /// Returns the part of the line behind an offset, with its break.
     fn line_behind(&self, at: usize) -> &'t str {
         let behind = &self.text[at..];
         let len = match behind.find(BREAK) {
@@ -256,7 +256,7 @@ impl<'t> Cutter<'t> {
     }
 }
 
-/// What ends a line in YAML, one or both.
+/// The characters that end a line in YAML, alone or together.
 const BREAK: [char; 2] = ['\r', '\n'];
 
 fn is_blank(text: &str) -> bool {

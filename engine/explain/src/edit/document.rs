@@ -1,15 +1,15 @@
-//! Changes of JSON documents as edits of their texts, in the formatting of what stands around
-//! them.
+//! Changes of JSON documents as edits of their texts, formatted as the text around them.
 
-use super::Patch;
+use super::patch::Patch;
+use crate::wording::json_string;
 use agent_diagnostic::{Change, ChangeKind};
 use agent_json_schema::{at_pointer, unescaped};
-use agent_syntax::{Node, Value, write_string};
+use agent_syntax::{Node, Value};
 use agent_text::Span;
 use std::collections::BTreeMap;
 
-/// What makes changes of a document: ordered, apart. What stands within something that is removed
-/// goes with it. None if there is no place for one of them.
+/// Returns the patches that make changes of a document, ordered and apart. A change within a removed
+/// value has no patch of its own. `None` if a change has no place.
 pub(crate) fn patches(text: &str, root: &Node<'_>, changes: &[&Change]) -> Option<Vec<Patch>> {
     let removed = |pointer: &str| {
         changes.iter().any(|change| {
@@ -19,6 +19,7 @@ pub(crate) fn patches(text: &str, root: &Node<'_>, changes: &[&Change]) -> Optio
     };
     let mut patches = Vec::new();
     let mut gone: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut new: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for change in changes.iter().filter(|change| !removed(&change.pointer)) {
         let (parent, token) = change.pointer.rsplit_once('/')?;
         let container = at_pointer(root, parent)?;
@@ -32,13 +33,22 @@ pub(crate) fn patches(text: &str, root: &Node<'_>, changes: &[&Change]) -> Optio
                 let place = place(container, &token)?;
                 gone.entry(parent).or_default().push(place);
             }
-            ChangeKind::Add(value) => patches.push(added(text, container, &token, value)?),
+            ChangeKind::Add(value) => {
+                let item = item(container, &token, value)?;
+                let items = new.entry(parent).or_default();
+                if !items.contains(&item) {
+                    items.push(item);
+                }
+            }
         }
     }
     for (parent, mut places) in gone {
         places.sort_unstable();
         places.dedup();
         cut(at_pointer(root, parent)?, &places, &mut patches);
+    }
+    for (parent, items) in new {
+        patches.push(added(text, at_pointer(root, parent)?, &items)?);
     }
     agent_text::sort::sort_by(&mut patches, |a, b| {
         (a.span, &a.text).cmp(&(b.span, &b.text))
@@ -47,7 +57,7 @@ pub(crate) fn patches(text: &str, root: &Node<'_>, changes: &[&Change]) -> Optio
     Some(patches)
 }
 
-/// Where an item or a member stands among the others.
+/// Returns the position of an item or a member in its container.
 fn place(container: &Node<'_>, token: &str) -> Option<usize> {
     match &container.value {
         Value::Mapping(entries) => entries.iter().position(|entry| entry.key == token),
@@ -56,7 +66,7 @@ fn place(container: &Node<'_>, token: &str) -> Option<usize> {
     }
 }
 
-/// The bytes of every item or member, with its key.
+/// Returns the bytes of every item, or of every member with its key.
 fn spans(container: &Node<'_>) -> Vec<Span> {
     match &container.value {
         Value::Mapping(entries) => entries
@@ -71,7 +81,7 @@ fn spans(container: &Node<'_>) -> Vec<Span> {
     }
 }
 
-/// Removes items or members, each run of them with the commas that set it apart.
+/// Removes items or members, each run of them with the commas that separate it.
 fn cut(container: &Node<'_>, places: &[usize], patches: &mut Vec<Patch>) {
     let spans = spans(container);
     let mut rest = places;
@@ -92,41 +102,52 @@ fn cut(container: &Node<'_>, places: &[usize], patches: &mut Vec<Patch>) {
     }
 }
 
-/// Puts a value behind the last one of a container, set apart as that one is.
-fn added(text: &str, container: &Node<'_>, token: &str, value: &str) -> Option<Patch> {
-    let named = match &container.value {
+/// Returns the text of a new item or member.
+fn item(container: &Node<'_>, token: &str, value: &str) -> Option<String> {
+    match &container.value {
         Value::Mapping(_) if place(container, token).is_none() => {
-            let mut named = String::new();
-            write_string(token, &mut named);
-            format!("{named}: {value}")
+            Some(format!("{}: {value}", json_string(token)))
         }
-        Value::Sequence(_) if token == "-" => value.to_owned(),
-        _ => return None,
+        Value::Sequence(_) if token == "-" => Some(value.to_owned()),
+        _ => None,
+    }
+}
+
+/// Adds items behind the last one of a container, separated as that one is.
+fn added(text: &str, container: &Node<'_>, items: &[String]) -> Option<Patch> {
+    let between = |start: u32, end: u32| Span { start, end }.of(text);
+    let (start, end) = (container.span.start + 1, container.span.end - 1);
+    let (separator, end) = match &spans(container)[..] {
+        [] => {
+            return Some(Patch {
+                span: Span { start, end },
+                text: items.join(", "),
+            });
+        }
+        [only] => {
+            let before = between(start, only.start);
+            let broken = before.contains('\n');
+            let space = if broken { line_break(before) } else { " " };
+            (format!(",{space}"), only.end)
+        }
+        [.., before, last] => {
+            let (before, behind) = between(before.end, last.start).split_once(',')?;
+            let separator = format!("{},{}", line_break(before), line_break(behind));
+            (separator, last.end)
+        }
     };
-    let spans = spans(container);
-    let Some(last) = spans.last() else {
-        let inside = Span {
-            start: container.span.start + 1,
-            end: container.span.end - 1,
-        };
-        return Some(Patch {
-            span: inside,
-            text: named,
-        });
-    };
-    let before = &text[container.span.start as usize + 1..last.start as usize];
-    let blank = before.trim_end_matches([' ', '\t', '\r', '\n']).len();
-    let space = &before[blank..];
-    let space = if spans.len() == 1 && !space.contains('\n') {
-        " "
-    } else {
-        space
-    };
+    let items = items.iter().map(|item| format!("{separator}{item}"));
     Some(Patch {
-        span: Span {
-            start: last.end,
-            end: last.end,
-        },
-        text: format!(",{space}{named}"),
+        span: Span { start: end, end },
+        text: items.collect(),
     })
+}
+
+/// Returns white space without blank lines: the last line break and the indentation behind it.
+fn line_break(space: &str) -> &str {
+    let Some(at) = space.rfind('\n') else {
+        return space;
+    };
+    let start = at - usize::from(space[..at].ends_with('\r'));
+    &space[start..]
 }

@@ -1,11 +1,10 @@
 //! Edits of the frontmatter of a manifest.
 
 use super::cut::{Comments, Cutter, gone, prune};
-use super::{Patch, patched};
-use crate::offer::value_at;
+use super::patch::{Patch, patched};
 use agent_decide::Change;
 use agent_diagnostic::Problems;
-use agent_lower;
+use agent_json_schema::child;
 use agent_model::{Manifest, Sensitivity};
 use agent_syntax::{Entry, Node, Value, frontmatter, yaml};
 use agent_text::{DocumentKind, Span, Text};
@@ -15,8 +14,8 @@ const RESIDENCY: &[&str] = &["constraints", "data", "residency"];
 const SENSITIVITY: &[&str] = &["constraints", "data", "sensitivity"];
 const REQUIRE_SIGNED: &[&str] = &["constraints", "trust", "requireSigned"];
 
-/// What makes these changes, and the manifest after them. No manifest if there are no changes.
-/// None if they can't be made, or if anything else in the frontmatter would be another.
+/// Returns the patches that make these changes, and the changed manifest, if there are changes.
+/// `None` if they can't be made, or if anything else in the frontmatter would change.
 pub(super) fn relax(
     manifest: &Manifest,
     changes: &[Change<'_>],
@@ -43,8 +42,8 @@ pub(super) fn relax(
         Some(level) => Some(lower_level(text.as_str(), &tree, level)?),
         None => None,
     };
-    // The comments within what is removed are kept, if they are comments still: behind a block
-    // scalar they would become a part of it.
+    // Comments within removed lines are kept where they remain comments: behind a block scalar they
+    // would become part of it.
     let candidates = [Comments::Kept, Comments::Removed].map(|comments| {
         let mut patches: Vec<_> = Cutter::new(text.as_str(), content, comments)
             .cut(&tree, &dropped)
@@ -73,7 +72,7 @@ pub(super) fn relax(
     })
 }
 
-/// Where the frontmatter stands, and what is in it.
+/// Returns the place of the frontmatter, and its tree.
 fn parse(text: &Text) -> Option<(Span, Node<'_>)> {
     debug_assert_eq!(text.source(), DocumentKind::Manifest);
     let mut problems = Problems::new(text);
@@ -81,7 +80,12 @@ fn parse(text: &Text) -> Option<(Span, Node<'_>)> {
     Some((content, yaml::parse(content, &mut problems)?))
 }
 
-/// Replace the level, in the quotes that it has.
+/// Returns the value under some keys, each in the mapping under the one before.
+fn value_at<'n, 't>(node: &'n Node<'t>, path: &[&str]) -> Option<&'n Node<'t>> {
+    path.iter().try_fold(node, |node, key| child(node, key))
+}
+
+/// Replaces the level, in the quotes that it has.
 fn lower_level(text: &str, tree: &Node<'_>, level: Sensitivity) -> Option<(Span, String)> {
     let span = value_at(tree, SENSITIVITY)?.span;
     let quote = span.of(text).chars().next();
@@ -103,7 +107,7 @@ fn set_level(tree: &mut Node<'_>, level: Sensitivity) {
     }
 }
 
-/// Whether two trees are the same, wherever their parts stand.
+/// Returns whether two trees are the same, apart from places.
 fn same(a: &Node<'_>, b: &Node<'_>) -> bool {
     let entries = |(a, b): (&Entry<'_>, &Entry<'_>)| a.key == b.key && same(&a.value, &b.value);
     match (&a.value, &b.value) {

@@ -1,7 +1,6 @@
-//! The part of a compact explanation that is about capabilities.
+//! The member `capabilities` of a compact explanation.
 
-use crate::lock::write_capability;
-use crate::resolution::write_reason;
+use crate::json::{ObjectMembers, write_capability, write_reason};
 use agent_decide::{Matching, hash};
 use agent_diagnostic::Code;
 use agent_lower::definition_digest;
@@ -9,11 +8,11 @@ use agent_model::{Index, Rank, ToolNumber, ToolView};
 use agent_syntax::json::Writer;
 use rustc_hash::FxHashMap;
 
-/// The codes of the reasons that are written for each tool they are against, as they follow from
-/// a policy and from the health of servers. All others follow from the rest.
+/// The codes of the reasons that are written for each tool: they follow from a policy and from the
+/// health of servers. All others follow from the other members.
 const DENIALS: [Code; 3] = [Code::PolicyDenied, Code::PolicyError, Code::HealthVeto];
 
-/// The members of `capabilities`. `places` has the place of each server in the columns by rank.
+/// Writes the members of `capabilities`. `places` has the column of each server by rank.
 pub(super) fn write(w: &mut Writer, matching: &Matching, places: &[u32]) {
     let index = matching.index();
     let advertised = AdvertisedLists::of(index);
@@ -39,28 +38,21 @@ pub(super) fn write(w: &mut Writer, matching: &Matching, places: &[u32]) {
             w.json(&priority.to_string());
         }
     });
-    w.key("requirements").array(|w| {
-        for (number, requirement) in matching.requirements().enumerate() {
-            w.object(|w| {
-                w.key("capability")
-                    .object(|w| write_capability(w, &requirement.capability));
-                w.key("denied").array(|w| {
-                    for (tool, denial) in &denials.by_requirement[number] {
-                        w.numbers([*tool, *denial]);
-                    }
-                });
-                w.key("load").string(requirement.load.as_str());
-                w.key("selected");
-                match matching.selected(number) {
-                    None => w.null(),
-                    Some(tool) => w.object(|w| {
-                        w.key("definition").string(&definition_digest(tool));
-                        w.key("hash").string(&hash(tool));
-                        w.key("tool").number(tool.number());
-                    }),
-                }
-            });
-        }
+    let requirements = matching.requirements().enumerate();
+    w.objects("requirements", requirements, |w, (number, requirement)| {
+        w.key("capability")
+            .object(|w| write_capability(w, &requirement.capability));
+        w.key("denied").array(|w| {
+            for (tool, denial) in &denials.by_requirement[number] {
+                w.numbers([*tool, *denial]);
+            }
+        });
+        w.key("load").string(requirement.load.as_str());
+        w.optional_object("selected", matching.selected(number), |w, tool| {
+            w.key("definition").string(&definition_digest(tool));
+            w.key("hash").string(&hash(tool));
+            w.key("tool").number(tool.number());
+        });
     });
     w.key("tags").strings(index.tag_names());
     // The numbers of tools are their places in these columns.
@@ -74,11 +66,11 @@ pub(super) fn write(w: &mut Writer, matching: &Matching, places: &[u32]) {
     });
 }
 
-/// What tools advertise, each different list of blocks once.
+/// The lists of blocks that tools advertise, each different one once.
 struct AdvertisedLists {
-    /// For each list the first tool that has it.
+    /// The first tool with each list.
     first: Vec<ToolNumber>,
-    /// For each tool the number of its list.
+    /// The number of each tool's list.
     numbers: Vec<u32>,
 }
 
@@ -102,11 +94,11 @@ impl AdvertisedLists {
     }
 }
 
-/// What policy and health say against tools that nothing else is against.
+/// The denials by policy and health of tools that pass all other checks.
 struct Denials {
     /// As JSON, each once.
     reasons: Vec<String>,
-    /// For each requirement the tools, in their order, and the number of the reason.
+    /// The tools for each requirement, in order, and the number of the reason.
     by_requirement: Vec<Vec<(ToolNumber, u32)>>,
 }
 
@@ -129,7 +121,7 @@ impl Denials {
                     }
                     for reason in matching.reasons(number, index.tool(*tool)) {
                         let mut w = Writer::dense();
-                        write_reason(&mut w, &reason);
+                        w.object(|w| write_reason(w, &reason));
                         let text = w.finish();
                         let denial = *known.entry(text).or_insert_with_key(|text| {
                             reasons.push(text.trim_end().to_owned());

@@ -3,12 +3,12 @@
 
 use super::corpus::{Case, cases};
 use agent_decide::{RunCheck, StepCheck, authorize_plan};
-use agent_explain::{CheckState, Checked, PlanDocuments, deferred, plan_checks, plan_findings};
+use agent_explain::{CheckRecord, CheckState, PlanDocuments, deferred, plan_checks, plan_findings};
 use std::path::Path;
 
 /// The checks of each step, and the step and the check of each finding.
 type Checks = (
-    Vec<Vec<(StepCheck, Checked)>>,
+    Vec<Vec<(StepCheck, CheckRecord)>>,
     Vec<(Option<usize>, Option<StepCheck>, String)>,
 );
 
@@ -24,7 +24,7 @@ fn checks(case: &Case) -> Checks {
     (checks, told.collect())
 }
 
-fn outcome(step: &[(StepCheck, Checked)], check: StepCheck) -> Option<CheckState> {
+fn outcome(step: &[(StepCheck, CheckRecord)], check: StepCheck) -> Option<CheckState> {
     let found = step.iter().find(|(each, _)| *each == check);
     found.map(|(_, checked)| checked.outcome)
 }
@@ -134,7 +134,7 @@ fn what_had_nothing_to_look_at_was_not_made() {
     for folder in cases("reject") {
         let case = Case::read(&folder);
         let (steps, _) = checks(&case);
-        let unmade = |step: &[(StepCheck, Checked)], check: StepCheck, folder: &Path| {
+        let unmade = |step: &[(StepCheck, CheckRecord)], check: StepCheck, folder: &Path| {
             let found = outcome(step, check);
             let ok = matches!(found, None | Some(CheckState::Skipped | CheckState::Failed));
             assert!(ok, "{}: {check:?} {found:?}", folder.display());

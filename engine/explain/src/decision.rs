@@ -1,0 +1,299 @@
+//! One form of the decision on a requirement, whether its candidates are servers or tools.
+
+use agent_decide::{
+    Counterfactual, Matching, NearMiss, NearTool, PolicyError, Preference, Rejection, Resolution,
+    TieBreak, hash,
+};
+use agent_diagnostic::Code;
+use agent_model::{Constraints, Name, NonEmpty, ServerView, ToolView};
+use agent_text::{Place, Span};
+
+/// A requirement by its number, with the answer that decides on it.
+#[derive(Debug, Clone, Copy)]
+pub enum Decision<'r> {
+    /// A required category. Its candidates are servers.
+    Category(&'r Resolution, usize),
+    /// A required capability. Its candidates are tools.
+    Capability(&'r Matching, usize),
+}
+
+/// A requirement in the words of its author.
+#[derive(Debug, Clone)]
+pub struct Required<'r> {
+    /// The category, or the pair of verb and resource.
+    pub name: String,
+    /// The permissions or constraints.
+    pub details: Vec<&'r str>,
+    /// The place of the category or of the verb.
+    pub place: Place,
+    /// The place of the whole requirement.
+    pub whole: Place,
+}
+
+/// A candidate for a requirement.
+#[derive(Debug, Clone, Copy)]
+pub enum Candidate<'r> {
+    /// A server, for a category.
+    Server(ServerView<'r>),
+    /// A tool, for a capability.
+    Tool(ToolView<'r>),
+}
+
+/// A rejected candidate.
+#[derive(Debug, Clone)]
+pub struct RejectedCandidate<'r> {
+    /// The candidate.
+    pub candidate: Candidate<'r>,
+    /// The checks that it fails.
+    pub reasons: NonEmpty<Rejection<'r>>,
+    /// Verified alternatives, each of which makes it eligible.
+    pub fixes: Vec<Counterfactual<'r>>,
+}
+
+/// The rule by which an eligible candidate lost to the selected one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LostOn {
+    /// A rule about servers.
+    Server(TieBreak),
+    /// A rule about tools.
+    Tool(Preference),
+}
+
+impl<'r> Decision<'r> {
+    /// Returns the decisions on all requirements: categories in file order, then capabilities.
+    pub fn all(resolution: &'r Resolution) -> impl Iterator<Item = Self> {
+        let categories = 0..resolution.outcomes().len();
+        categories
+            .map(|number| Self::Category(resolution, number))
+            .chain(Self::of_capabilities(resolution.matching()))
+    }
+
+    /// Returns the decisions on the required capabilities: of the manifest, then of the task.
+    pub fn of_capabilities(matching: &'r Matching) -> impl Iterator<Item = Self> {
+        (0..matching.len()).map(|number| Self::Capability(matching, number))
+    }
+
+    /// Returns the number of the requirement among those of its kind.
+    pub fn number(self) -> usize {
+        match self {
+            Self::Category(_, number) | Self::Capability(_, number) => number,
+        }
+    }
+
+    /// Returns the word for its candidates.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Category(..) => "server",
+            Self::Capability(..) => "tool",
+        }
+    }
+
+    /// Returns the requirement.
+    pub fn required(self) -> Required<'r> {
+        match self {
+            Self::Category(resolution, number) => {
+                let manifest = resolution.manifest();
+                let requirement = &manifest.requirements[number];
+                let permissions = requirement.permissions.iter();
+                Required {
+                    name: requirement.category.value.as_str().to_owned(),
+                    details: permissions.map(|it| it.value.as_str()).collect(),
+                    place: manifest.text.place(requirement.category.span),
+                    whole: manifest.text.place(requirement.span),
+                }
+            }
+            Self::Capability(matching, number) => {
+                let requirement = matching.requirement(number);
+                let tags = requirement.capability.constraints.iter();
+                Required {
+                    name: requirement.capability.pair(),
+                    details: tags.map(Name::as_str).collect(),
+                    place: matching.place(number, requirement.verb_span),
+                    whole: matching.place(number, requirement.span),
+                }
+            }
+        }
+    }
+
+    /// Returns the place of a span of the manifest, if there is one.
+    pub(super) fn in_manifest(self, span: Span) -> Option<Place> {
+        let manifest = match self {
+            Self::Category(resolution, _) => resolution.manifest(),
+            Self::Capability(matching, _) => matching.manifest()?,
+        };
+        Some(manifest.text.place(span))
+    }
+
+    /// Returns the place of the required constraint that a code is about.
+    pub(super) fn constraint_place(self, code: Code) -> Option<Place> {
+        let constraints: &Constraints = match self {
+            Self::Category(resolution, _) => resolution.constraints(),
+            Self::Capability(matching, _) => matching.constraints(),
+        };
+        let span = match code {
+            Code::ResidencyMismatch => constraints.residency.map(|it| it.span),
+            Code::SensitivityExceeded => constraints.sensitivity.map(|it| it.span),
+            Code::UnsignedNotAllowed => constraints.require_signed.map(|it| it.span),
+            _ => None,
+        };
+        self.in_manifest(span?)
+    }
+
+    /// Returns the selected candidate.
+    pub fn selected(self) -> Option<Candidate<'r>> {
+        match self {
+            Self::Category(resolution, number) => {
+                resolution.selected(number).map(Candidate::Server)
+            }
+            Self::Capability(matching, number) => matching.selected(number).map(Candidate::Tool),
+        }
+    }
+
+    /// Returns the other eligible candidates, in the order of preference.
+    pub fn eligible(self) -> Box<dyn Iterator<Item = Candidate<'r>> + 'r> {
+        match self {
+            Self::Category(resolution, number) => {
+                Box::new(resolution.eligible(number).skip(1).map(Candidate::Server))
+            }
+            Self::Capability(matching, number) => {
+                Box::new(matching.eligible(number).skip(1).map(Candidate::Tool))
+            }
+        }
+    }
+
+    /// Returns the rule by which an eligible candidate lost, unless it is the selected one.
+    pub fn lost_on(self, other: Candidate<'_>) -> Option<LostOn> {
+        match (self, self.selected()?, other) {
+            (_, Candidate::Server(selected), Candidate::Server(other))
+                if selected.rank() != other.rank() =>
+            {
+                Some(LostOn::Server(TieBreak::between(selected, other)))
+            }
+            (Self::Capability(matching, _), Candidate::Tool(selected), Candidate::Tool(other))
+                if selected.number() != other.number() =>
+            {
+                Some(LostOn::Tool(matching.preference(selected, other)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the hash of the selection.
+    pub fn hash(self) -> Option<String> {
+        match self {
+            Self::Category(resolution, number) => resolution.hash(number),
+            Self::Capability(matching, number) => matching.selected(number).map(hash),
+        }
+    }
+
+    /// Returns the rejected candidates that need the fewest changes, nearest first.
+    pub fn nearest(self, limit: usize) -> Vec<RejectedCandidate<'r>> {
+        match self {
+            Self::Category(resolution, number) => {
+                let near = resolution.nearest(number, limit).into_iter();
+                near.map(Into::into).collect()
+            }
+            Self::Capability(matching, number) => {
+                let near = matching.nearest(number, limit).into_iter();
+                near.map(Into::into).collect()
+            }
+        }
+    }
+
+    /// Returns the number of all candidates, and of those that each stage of checks left.
+    pub fn funnel(self) -> (u32, Vec<(&'static str, u32)>) {
+        match self {
+            Self::Category(resolution, number) => {
+                let funnel = resolution.funnel(number);
+                let stages = [
+                    ("category", funnel.category),
+                    ("scopes", funnel.scopes),
+                    ("residency", funnel.residency),
+                    ("sensitivity", funnel.sensitivity),
+                    ("signature", funnel.signature),
+                ];
+                (funnel.all, stages.to_vec())
+            }
+            Self::Capability(matching, number) => {
+                let funnel = matching.funnel(number);
+                let stages = [
+                    ("capability", funnel.capability),
+                    ("constraints", funnel.constraints),
+                    ("residency", funnel.residency),
+                    ("sensitivity", funnel.sensitivity),
+                    ("signature", funnel.signature),
+                    ("action", funnel.action),
+                    ("policy", funnel.policy),
+                    ("health", funnel.health),
+                ];
+                (funnel.tools, stages.to_vec())
+            }
+        }
+    }
+
+    /// Returns the reason why the policy gave no answer, if it was asked and gave none.
+    pub fn policy_error(self) -> Option<&'r PolicyError> {
+        match self {
+            Self::Category(..) => None,
+            Self::Capability(matching, number) => {
+                matching.policy_decision(number)?.answer.as_ref().err()
+            }
+        }
+    }
+}
+
+impl<'r> Candidate<'r> {
+    /// Returns the server, or that of the tool.
+    pub fn server(self) -> ServerView<'r> {
+        match self {
+            Self::Server(server) => server,
+            Self::Tool(tool) => tool.server(),
+        }
+    }
+
+    /// Returns the tool, if the candidate is one.
+    pub fn tool(self) -> Option<ToolView<'r>> {
+        match self {
+            Self::Server(_) => None,
+            Self::Tool(tool) => Some(tool),
+        }
+    }
+
+    /// Returns the place of its entry in the index.
+    pub fn place(self) -> Place {
+        match self {
+            Self::Server(server) => server.place(),
+            Self::Tool(tool) => tool.place(),
+        }
+    }
+}
+
+impl<'r> From<NearMiss<'r>> for RejectedCandidate<'r> {
+    fn from(near: NearMiss<'r>) -> Self {
+        Self {
+            candidate: Candidate::Server(near.server),
+            reasons: near.reasons,
+            fixes: near.fixes,
+        }
+    }
+}
+
+impl<'r> From<NearTool<'r>> for RejectedCandidate<'r> {
+    fn from(near: NearTool<'r>) -> Self {
+        Self {
+            candidate: Candidate::Tool(near.tool),
+            reasons: near.reasons,
+            fixes: near.fixes,
+        }
+    }
+}
+
+impl LostOn {
+    /// Returns the word for it in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Server(rule) => rule.name(),
+            Self::Tool(rule) => rule.name(),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The message about one denial, before its text has a place.
+
+use agent_diagnostic::{Code, Diagnostic, Label};
+use agent_text::{Span, Text};
+
+/// A message about a value of a document.
+pub(super) struct Message {
+    pub(super) code: Code,
+    pub(super) reason: Option<Code>,
+    pub(super) pointer: String,
+    pub(super) span: Span,
+    pub(super) label: &'static str,
+    pub(super) text: String,
+    pub(super) rule: String,
+    pub(super) help: String,
+}
+
+impl Message {
+    /// Creates a message about a whole value, with the usual help of its code.
+    pub(super) fn new(code: Code, span: Span, label: &'static str, text: String) -> Self {
+        Self {
+            code,
+            reason: None,
+            pointer: String::new(),
+            span,
+            label,
+            text,
+            rule: String::new(),
+            help: code.help().to_owned(),
+        }
+    }
+
+    /// Adds the exact reason.
+    pub(super) fn reason(self, reason: Code) -> Self {
+        let reason = Some(reason);
+        Self { reason, ..self }
+    }
+
+    /// Sets the pointer to the value.
+    pub(super) fn at(self, pointer: impl Into<String>) -> Self {
+        let pointer = pointer.into();
+        Self { pointer, ..self }
+    }
+
+    /// Adds the rule that decided.
+    pub(super) fn rule(self, rule: impl Into<String>) -> Self {
+        let rule = rule.into();
+        Self { rule, ..self }
+    }
+
+    /// Replaces the usual help.
+    pub(super) fn help(self, help: impl Into<String>) -> Self {
+        let help = help.into();
+        Self { help, ..self }
+    }
+
+    /// Returns the diagnostic of a step of a plan, or of a plan as a whole.
+    pub(super) fn diagnostic(self, text: &Text, step: Option<usize>) -> Diagnostic {
+        let mut diagnostic = Diagnostic::new(self.code, self.text).help(self.help);
+        diagnostic.labels.push(Label {
+            pointer: Some(self.pointer),
+            ..Label::new(text.place(self.span), self.label)
+        });
+        diagnostic.reason = self.reason;
+        diagnostic.rule = Some(self.rule);
+        diagnostic.step = step;
+        diagnostic
+    }
+}

@@ -1,0 +1,304 @@
+//! Messages about the reasons against a plan, with the places that a report names \[3\].
+
+use super::call::call_denial;
+use super::input::{flow, input, listed};
+use super::message::Message;
+use super::wording::did_you_mean;
+use agent_decide::{
+    Between, CallDenial, InputDenial, PlanDenial, PlanPolicy, PlanReason, ReferenceMismatch,
+    Referred,
+};
+use agent_diagnostic::{Code, Diagnostic, Label};
+use agent_json_schema::ArgumentProblem;
+use agent_model::{Binding, Cap, Driver, Plan, PlanStep};
+use agent_text::{Span, Text};
+
+/// The documents that reasons are about.
+pub(super) struct Reasons<'a> {
+    pub(super) text: &'a Text,
+    pub(super) request: Option<&'a Text>,
+    pub(super) plan: &'a Plan,
+    pub(super) rules: &'a PlanPolicy,
+}
+
+impl Reasons<'_> {
+    /// Returns the diagnostic of a reason.
+    pub(super) fn diagnostic(&self, denial: &PlanDenial<'_>) -> Option<Diagnostic> {
+        let (text, message) = match denial.step {
+            None => self.whole(&denial.reason)?,
+            Some(number) => self.of_step(number, self.plan.steps.get(number)?, &denial.reason)?,
+        };
+        let mut diagnostic = message.diagnostic(text, denial.step);
+        diagnostic.labels.extend(self.in_profile(&denial.reason));
+        Some(diagnostic)
+    }
+
+    /// Returns the place in the profile that a reason conflicts with.
+    fn in_profile(&self, reason: &PlanReason<'_>) -> Option<Label> {
+        let profile = self.rules.profile.value.as_ref()?;
+        let (span, text) = match reason {
+            PlanReason::RuleDenies(rule) => (profile.rules.get(*rule)?.span, "by this rule"),
+            PlanReason::AboveCap { cap, .. } => (profile.cap(*cap)?.span, "the cap"),
+            PlanReason::TooManySteps { .. } => (profile.cap(Cap::Steps)?.span, "the cap"),
+            _ => return None,
+        };
+        Some(Label::new(self.rules.profile.text.place(span), text))
+    }
+
+    /// Returns the message about a plan as a whole, and the text that it has a place in.
+    fn whole(&self, reason: &PlanReason<'_>) -> Option<(&Text, Message)> {
+        match reason {
+            PlanReason::OtherDocument(stated) => {
+                let text = match stated.between {
+                    Between::PlanAndDocument | Between::PlanAndRequest => self.text,
+                    Between::RequestAndDocument => self.request?,
+                };
+                Some((text, other_document(stated)))
+            }
+            PlanReason::TooManySteps { cap } => {
+                let first = usize::try_from(*cap).ok()?;
+                let count = self.plan.steps.len();
+                let span = self.plan.steps.get(first)?.span;
+                let text = format!("the plan has {count} steps, and the profile allows {cap}");
+                let label = "the first step too many";
+                let message = Message::new(Code::MovaLimitExceeded, span, label, text)
+                    .at(format!("/plan/steps/{first}"))
+                    .rule("`caps.max_steps` of the profile")
+                    .help("make a plan of fewer steps");
+                Some((self.text, message))
+            }
+            _ => Some((&self.rules.profile.text, self.of_profile(reason)?)),
+        }
+    }
+
+    fn of_profile(&self, reason: &PlanReason<'_>) -> Option<Message> {
+        let text = self.rules.profile.text.as_str();
+        let profile = self.rules.profile.value.as_ref()?;
+        let id = &profile.id;
+        let denied = |span, label, text| Message::new(Code::MovaPolicyDenied, span, label, text);
+        Some(match reason {
+            PlanReason::Inactive(status) => {
+                let text = format!("the profile `{id}` is `{status}`, and not `active`");
+                denied(profile.status.span, "not in force", text)
+                    .at("/status")
+                    .rule("only a profile whose status is `active` counts")
+                    .help("decide by a profile that is in force")
+            }
+            PlanReason::OtherEnvelopes => {
+                let rule =
+                    "`applies_to.envelope_ids` names `env.mova_agent_plan_v1` if it is present";
+                let text = format!("the profile `{id}` is for other envelopes than plans");
+                denied(profile.envelopes.as_ref()?.span, "not for plans", text)
+                    .at("/applies_to/envelope_ids")
+                    .rule(rule)
+                    .help("decide by a profile that is for plans")
+            }
+            PlanReason::CapMissing(cap) => {
+                let cap = cap.name();
+                let (pointer, span) = match profile.caps_span {
+                    Some(span) => ("/caps", span),
+                    None => ("", Span::new(0, usize::from(!text.is_empty()))),
+                };
+                let text = format!("the profile `{id}` has no cap `{cap}`");
+                denied(span, "a cap is missing", text)
+                    .at(pointer)
+                    .rule("a cap that is missing denies")
+                    .help(format!("add `{cap}` to `caps`"))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Returns the message about a step, and the text that it has a place in.
+    fn of_step(
+        &self,
+        number: usize,
+        step: &PlanStep,
+        reason: &PlanReason<'_>,
+    ) -> Option<(&Text, Message)> {
+        const IN_POOL: &str = "a step names a tool that the tool pool binds";
+        let at = format!("/plan/steps/{number}");
+        let on_tool = |label, text| {
+            Message::new(Code::MovaPolicyDenied, step.tool.span, label, text)
+                .at(format!("{at}/tool_id"))
+        };
+        let (connector, tool) = (&step.connector.value, &step.tool.value);
+        let id = format!("{connector}/{tool}");
+        let message = match reason {
+            PlanReason::NoConnector { nearest } => {
+                let text = format!("the pool has no connector `{connector}`");
+                let span = step.connector.span;
+                Message::new(Code::MovaPolicyDenied, span, "no such connector", text)
+                    .reason(Code::ToolUnknown)
+                    .at(format!("{at}/connector_id"))
+                    .rule(IN_POOL)
+                    .help(did_you_mean(nearest, "name a connector of the pool"))
+            }
+            PlanReason::NoTool { nearest } => {
+                let text =
+                    format!("the pool binds no tool `{tool}` of the connector `{connector}`");
+                on_tool("no such tool", text)
+                    .reason(Code::ToolUnknown)
+                    .rule(IN_POOL)
+                    .help(did_you_mean(nearest, "name a tool of the pool"))
+            }
+            PlanReason::NoRule => {
+                let text = format!("no rule of the profile allows `{id}`");
+                let rule = "a tool is allowed by a rule with the effect `allow` whose selector is it, \
+                            or `*`";
+                on_tool("allowed by no rule", text)
+                    .rule(rule)
+                    .help("use a tool that is allowed, or have it allowed by a rule")
+            }
+            PlanReason::RuleDenies(rule) => {
+                let profile = self.rules.profile.value.as_ref()?;
+                let rule = profile.rules.get(*rule)?;
+                let name = format!("the rule `{}` of the profile", rule.id);
+                on_tool("denied by a rule", format!("`{id}` is denied by {name}"))
+                    .reason(Code::ForbiddenAction)
+                    .rule(format!("{name}, at `/rules/{}`", rule.number))
+                    .help("use another tool: no rule allows what another one denies")
+            }
+            PlanReason::NoIndex => {
+                let text = format!("the server of `{id}` can't be checked without an index");
+                on_tool("the index is missing", text)
+                    .reason(Code::IntegrityChanged)
+                    .rule("the index has the MCP server as it was locked")
+                    .help("give the index that the lock was made from")
+            }
+            PlanReason::Server(denial) => self.server(step, denial)?.at(format!("{at}/tool_id")),
+            PlanReason::SeveralVersions { versions, .. } => {
+                let versions = listed(versions);
+                let text = format!(
+                    "the lock has the server of `{id}` in the versions {versions}, and the binding \
+                     names none"
+                );
+                on_tool("ambiguous version", text)
+                    .reason(Code::ToolNotLocked)
+                    .rule("a binding names a `server_version` unless the lock has only one")
+                    .help("add `server_version` to the binding")
+            }
+            PlanReason::ServerElsewhere { endpoint } => {
+                let allowed = listed(&self.binding(step)?.destinations);
+                let text = format!(
+                    "the server of `{id}` is at `{endpoint}`, and only {allowed} may be reached"
+                );
+                let message = on_tool("not at a destination", text)
+                    .rule("`destinations` of the binding")
+                    .help("use a tool whose server is at a destination of its binding");
+                Message {
+                    code: Code::MovaDestinationDenied,
+                    ..message
+                }
+            }
+            PlanReason::NoSchema { member, name, span } => {
+                let text = format!("neither the pool nor the project has a schema `{name}`");
+                Message::new(Code::MovaValidationFailed, *span, "no such schema", text)
+                    .reason(Code::SchemaInvalid)
+                    .at(format!("{at}/{member}"))
+                    .rule("a schema is named by its `$id`")
+                    .help("name one of `schemas` of the pool, or leave it out")
+            }
+            PlanReason::Input(denial) => {
+                let message = input(denial);
+                match denial {
+                    // A problem of the tool has its place where the tool is named.
+                    InputDenial::Argument(ArgumentProblem::Unusable(_)) => Message {
+                        span: step.tool.span,
+                        ..message.at(format!("{at}/tool_id"))
+                    },
+                    _ => Message {
+                        pointer: format!("{at}/input{}", message.pointer),
+                        ..message
+                    },
+                }
+            }
+            PlanReason::Flow(mismatch) => {
+                let message = flow(mismatch);
+                Message {
+                    pointer: format!("{at}/input_from{}", message.pointer),
+                    ..message
+                }
+            }
+            PlanReason::AboveCap {
+                binding,
+                limit,
+                value,
+                span,
+                cap,
+                most,
+            } => {
+                let text = format!("`{limit}` of `{id}` is {value}, and the profile allows {most}");
+                let message = Message::new(Code::MovaLimitExceeded, *span, "above the cap", text)
+                    .at(format!("/bindings/{binding}/limits/{limit}"))
+                    .rule(format!("`caps.{}` of the profile", cap.name()))
+                    .help(format!("set it to {most} or less"));
+                return Some((&self.rules.pool.text, message));
+            }
+            _ => return None,
+        };
+        Some((self.text, message))
+    }
+
+    fn binding(&self, step: &PlanStep) -> Option<&Binding> {
+        let pool = self.rules.pool.value.as_ref()?;
+        pool.binding(&step.connector.value, &step.tool.value)
+    }
+
+    /// Returns the message about an MCP server, as of a one-call plan.
+    fn server(&self, step: &PlanStep, denial: &CallDenial<'_>) -> Option<Message> {
+        let Driver::McpProxy { server, tool, .. } = &self.binding(step)?.driver else {
+            return None;
+        };
+        let span = step.tool.span;
+        let message = call_denial(denial, (server, span), (tool, span), "input");
+        let reason = message.code;
+        let message = Message {
+            code: Code::MovaPolicyDenied,
+            span,
+            label: "denied by the lock",
+            ..message
+        };
+        let rule = "a tool of an MCP server is as it was locked";
+        Some(message.reason(reason).rule(rule))
+    }
+}
+
+fn other_document(stated: &ReferenceMismatch<'_>) -> Message {
+    let ReferenceMismatch {
+        document,
+        member,
+        span,
+        said,
+        is,
+        between,
+    } = stated;
+    let (what, whose) = match (between, document) {
+        (Between::PlanAndRequest, _) => ("plan", "the request"),
+        (Between::PlanAndDocument, Referred::Profile) => ("plan", "the profile"),
+        (Between::PlanAndDocument, _) => ("plan", "the pool"),
+        (Between::RequestAndDocument, Referred::Profile) => ("request", "the profile"),
+        (Between::RequestAndDocument, _) => ("request", "the pool"),
+    };
+    let is = match is {
+        Some(is) => format!("{whose} has `{is}`"),
+        None => format!("{whose} has none"),
+    };
+    let pointer = match document {
+        Referred::Request => format!("/{what}/request_id"),
+        Referred::ToolPool | Referred::Profile => {
+            format!("/{what}/{}/{member}", document.member())
+        }
+    };
+    Message::new(
+        Code::MovaValidationFailed,
+        *span,
+        "another one",
+        format!("the {what} was made for the `{member}` `{said}`, and {is}"),
+    )
+    .at(pointer)
+    .rule("a plan is decided by the documents that it was made for")
+    .help(format!(
+        "make a new {what}, or give the documents that it was made for"
+    ))
+}
