@@ -1,4 +1,4 @@
-//! Changes of JSON documents, before they are edits of texts.
+//! Proposed changes of JSON documents; a later layer turns them into text edits.
 
 use agent_text::DocumentKind;
 
@@ -7,40 +7,39 @@ use agent_text::DocumentKind;
 pub struct Change {
     /// The document.
     pub source: DocumentKind,
-    /// A JSON pointer into the document as it is. The last token `-` is the place behind the last
-    /// item of a list.
+    /// A JSON pointer into the unchanged document. The last token `-` means the end of a list.
     pub pointer: String,
     /// The kind of change.
     pub kind: ChangeKind,
-    /// Whether the agent may do more afterwards than before.
+    /// Whether the change gives the agent more access.
     pub widens: bool,
 }
 
 /// The kind of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// This JSON is added where nothing is.
+    /// Adds this JSON.
     Add(String),
-    /// The value is removed.
+    /// Removes the value.
     Remove,
-    /// This JSON replaces the value.
+    /// Replaces the value by this JSON.
     Replace(String),
 }
 
-/// Changes to be made together.
+/// Changes to make together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeSet {
-    /// All of them.
+    /// The changes.
     pub changes: Vec<Change>,
 }
 
 impl ChangeSet {
-    /// Returns whether the agent may do more afterwards than before.
+    /// Returns whether the changes give the agent more access.
     pub fn widens(&self) -> bool {
         self.changes.iter().any(|change| change.widens)
     }
 
-    /// Returns whether a value is removed.
+    /// Returns whether a change removes a value.
     pub fn removes(&self) -> bool {
         let mut kinds = self.changes.iter().map(|change| &change.kind);
         kinds.any(|kind| *kind == ChangeKind::Remove)

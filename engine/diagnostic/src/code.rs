@@ -1,4 +1,4 @@
-//! The one catalogue of codes.
+//! The catalogue of codes.
 
 use super::Severity;
 #[cfg(feature = "serde")]
@@ -8,7 +8,7 @@ use tsify::Tsify;
 
 macro_rules! catalogue {
     ($($case:ident $name:literal $severity:ident $title:literal $help:literal)*) => {
-        /// What is wrong, or has changed. Each code has a page in the documentation.
+        /// The kind of a problem or a drift. Each code has a page in the documentation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
         #[cfg_attr(feature = "javascript", derive(Tsify))]
@@ -20,14 +20,14 @@ macro_rules! catalogue {
             /// Every code, ordered by name.
             pub const ALL: &[Self] = &[$(Self::$case,)*];
 
-            /// The stable name.
+            /// Returns the stable name.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$case => $name,)* }
             }
 
-            /// The path of its page in the documentation, without its suffix. Codes in small letters
-            /// have a folder: some have a namesake in capitals, and not every file system can
-            /// tell the two apart.
+            /// Returns the path of its page in the documentation, without its suffix. Codes in small
+            /// letters have a folder: some have a namesake in capitals, and not every file system
+            /// distinguishes the two.
             pub fn page(self) -> String {
                 let name = self.name();
                 if name.starts_with(|c: char| c.is_ascii_lowercase()) {
@@ -37,17 +37,17 @@ macro_rules! catalogue {
                 }
             }
 
-            /// How much a diagnostic of this code weighs.
+            /// Returns the severity of a diagnostic of this code.
             pub fn severity(self) -> Severity {
                 match self { $(Self::$case => Severity::$severity,)* }
             }
 
-            /// What the code means, in a few words.
+            /// Returns the meaning of the code: lower case, without a final stop.
             pub fn title(self) -> &'static str {
                 match self { $(Self::$case => $title,)* }
             }
 
-            /// What usually helps, in one sentence.
+            /// Returns the usual remedy: an imperative sentence.
             pub fn help(self) -> &'static str {
                 match self { $(Self::$case => $help,)* }
             }
@@ -60,245 +60,245 @@ catalogue! {
         "the agent's name or version differs from the lock"
         "Run `agent resolve` to lock the agent under its present name and version."
     ArgumentInvalid "ARGUMENT_INVALID" Error
-        "an argument is not what the input schema says"
-        "Give the value that the rule of the schema asks for."
+        "an argument violates the tool's input schema"
+        "Write a value that the rule of the schema allows."
     ArgumentUnknown "ARGUMENT_UNKNOWN" Error
         "a call has an argument that the tool does not declare"
-        "Remove it, or have the server declare it."
+        "Remove the argument, or declare it in the tool's input schema."
     ConstraintUnmet "CONSTRAINT_UNMET" Error
-        "a tool does not promise what is required of the capability"
+        "a tool does not promise all required constraints"
         "Require fewer constraints, or have the server advertise the missing ones."
     DefinitionChanged "DEFINITION_CHANGED" Error
-        "the definition of a locked tool is not the one that was locked"
-        "Review what changed in the definition, which `--old-index` names, then run `agent resolve`."
+        "the definition of a tool differs from the locked one"
+        "Review the changes that `--old-index` lists, then run `agent resolve`."
     DuplicateKey "DUPLICATE_KEY" Error
-        "a key stands twice in one mapping"
-        "Keep one of the two; which one would count is not for a parser to guess."
+        "a key appears twice in a mapping"
+        "Remove one of the two keys."
     DuplicateServer "DUPLICATE_SERVER" Error
         "two entries of the index have the same id and version"
         "Remove one of the two entries, or give it another version."
     EmptyValue "EMPTY_VALUE" Error
-        "a name or a list is empty that must not be"
-        "Write a value, or remove what needs it."
+        "a name or a list that must have content is empty"
+        "Write a value, or remove the entry that requires it."
     EndpointChanged "ENDPOINT_CHANGED" Error
-        "the locked server is reached at another endpoint"
-        "Make sure that the new endpoint is meant, then run `agent resolve`."
+        "the locked server has another endpoint"
+        "Check the new endpoint, then run `agent resolve`."
     EvidenceTooShort "EVIDENCE_TOO_SHORT" Error
         "the evidence of a claim is too short to prove it"
         "Quote at least 8 characters of a text of the payload, or a whole value."
     ExpansionDenied "EXPANSION_DENIED" Error
         "tools may not be expanded"
-        "Ask for tools that the lock holds as `on_demand` and that the policy allows."
+        "Request tools that the lock lists as `on_demand` and that the policy allows."
     ExplanationTooLarge "EXPLANATION_TOO_LARGE" Error
-        "the full explanation would pass its limit"
-        "Use `agent resolve --explain=compact`, which holds the same in a fraction of the size."
+        "the full explanation would exceed its limit"
+        "Use `agent resolve --explain=compact`; it contains the same in a fraction of the size."
     ForbiddenAction "FORBIDDEN_ACTION" Error
-        "what is asked for is forbidden"
-        "Drop the permission, or the label from `constraints.actions.forbid`."
+        "a permission, a tool or a capability is forbidden"
+        "Remove the permission, or remove the label from `constraints.actions.forbid`."
     ForbidAdded "FORBID_ADDED" Error
-        "a label is forbidden that was not"
-        "Run `agent resolve` to put the new prohibition into the lock."
+        "a label is newly forbidden"
+        "Run `agent resolve` to add the label to the lock."
     ForbidRemoved "FORBID_REMOVED" Error
         "a label is no longer forbidden"
-        "This lets the agent do more than before: review it, then run `agent resolve`."
+        "Review the change, which gives the agent more access, then run `agent resolve`."
     FrontmatterMissing "FRONTMATTER_MISSING" Error
         "the manifest has no frontmatter"
         "Begin the file with a line `---`, the fields, and another line `---`."
     FrontmatterUnclosed "FRONTMATTER_UNCLOSED" Error
-        "the frontmatter has no end"
+        "the frontmatter has no closing line"
         "Add a line `---` after the last field."
     HashChanged "HASH_CHANGED" Error
-        "a hash of the lock does not fit what stands beside it"
-        "The lock was edited by hand or damaged; run `agent resolve` to write it anew."
+        "a hash in the lock does not match its selection"
+        "Run `agent resolve` to replace the lock, which was edited by hand or damaged."
     HealthVeto "HEALTH_VETO" Error
         "a server is not healthy"
         "Wait until the server is healthy, or have another one offer the capability."
     ImportFormat "IMPORT_FORMAT" Error
-        "a document is of none of the forms that can be imported"
-        "Give a `server.json`, a captured `tools/list`, or the configuration of an MCP client."
+        "a document has no importable form"
+        "Import a `server.json`, a captured `tools/list`, or the configuration of an MCP client."
     ImportNoCapability "IMPORT_NO_CAPABILITY" Warning
-        "a tool does not say what it can do"
-        "Give the tool `x-summit-capabilities` in the overlay; without them it can't be matched by capability."
+        "a tool declares no capabilities"
+        "Add `x-summit-capabilities` for the tool to the overlay, so that requirements can match it."
     ImportToolRemoved "IMPORT_TOOL_REMOVED" Warning
-        "a tool of the index is not in the capture"
-        "The capture is the whole list of a server's tools; import a complete one if the tool is still there."
+        "a tool of the index is missing from the capture"
+        "Import a complete capture if the server still has the tool."
     ImportUnused "IMPORT_UNUSED" Warning
         "a part of the overlay has no effect"
         "Correct the name, or remove the part."
     ImportValue "IMPORT_VALUE" Error
-        "a value of an imported document can't be taken as it is"
-        "Give the value in the overlay."
+        "a value of an imported document can't be used unchanged"
+        "Write the value into the overlay."
     InputDenied "INPUT_DENIED" Error
-        "a query is not accepted"
-        "Ask for something else, or in fewer words."
+        "the profile does not accept a query"
+        "Make the query shorter, or ask about something else."
     InputTooLarge "INPUT_TOO_LARGE" Error
         "an input is larger than its limit"
-        "Split the input, or check that it is the file you meant."
+        "Split the input, or check that it is the intended file."
     IntegrityChanged "INTEGRITY_CHANGED" Error
-        "the server's entry in the index is not the one that was locked"
-        "Review what changed in the entry, then run `agent resolve`."
+        "the server's entry in the index differs from the locked one"
+        "Review the changes of the entry, then run `agent resolve`."
     InvalidName "INVALID_NAME" Error
-        "a name holds a character that it must not"
+        "a name contains a forbidden character"
         "Remove the character; it would make hashes or output ambiguous."
     InvalidUtf8 "INVALID_UTF8" Error
         "an input is not UTF-8"
         "Save the file as UTF-8."
     JsonSyntax "JSON_SYNTAX" Error
         "a text is not JSON"
-        "Only strict JSON is read: one value, no comments, no trailing commas."
+        "Write one strict JSON value, without comments and trailing commas."
     LoadChanged "LOAD_CHANGED" Error
-        "a locked tool is shown at another time"
-        "Run `agent resolve` to lock it anew."
+        "the agent sees a locked tool at another time"
+        "Run `agent resolve` to update the lock."
     LockInvalid "LOCK_INVALID" Error
-        "a lock holds what no resolver writes"
-        "Run `agent resolve` to write the lock anew."
+        "a lock contains something that `agent resolve` never writes"
+        "Run `agent resolve` to replace the lock."
     LockMissing "LOCK_MISSING" Error
-        "there is no lock where one is needed"
+        "a required lock does not exist"
         "Run `agent resolve` and commit `agents.lock`."
     LockVersion "LOCK_VERSION" Error
-        "a lock is of a later format"
-        "Use a version of `agent` that knows this format."
+        "a lock has a later format"
+        "Use a version of `agent` that supports this format."
     LoneSurrogate "LONE_SURROGATE" Error
-        "a JSON string holds half of a surrogate pair"
+        "a JSON string contains half of a surrogate pair"
         "Write the character itself, or both halves of its escape."
     LookalikeId "LOOKALIKE_ID" Warning
-        "two ids look alike and are different"
-        "Make sure that the one you mean is the one you name; ids are compared by code point."
+        "two ids look alike but differ"
+        "Check that you name the intended id; ids are compared by code point."
     MissingCapability "MISSING_CAPABILITY" Error
         "a tool does not advertise the required capability"
         "Require a capability that a tool advertises, or have a server advertise it."
     MissingCategory "MISSING_CATEGORY" Error
         "a server does not offer the required category"
-        "Require a category that the server offers, or pick another server."
+        "Require a category that the server offers, or use another server."
     MissingField "MISSING_FIELD" Error
         "a required field is absent"
         "Add the field."
     MissingScope "MISSING_SCOPE" Error
         "a server does not support a required permission"
-        "Ask for fewer permissions, or have the server support the missing ones."
+        "Require fewer permissions, or have the server support the missing ones."
     NestingTooDeep "NESTING_TOO_DEEP" Error
         "an input is nested too deeply"
-        "Flatten it: YAML may be 64 levels deep, JSON 128."
+        "Flatten the input to at most 64 levels of YAML, or 128 of JSON."
     NotReadonly "NOT_READONLY" Error
         "a one-call plan calls a tool that may write"
-        "Call a tool all of whose capabilities are advertised with `readonly`."
+        "Call a tool that advertises `readonly` for all its capabilities."
     NumberOutOfRange "NUMBER_OUT_OF_RANGE" Error
         "a number is too large for its field"
-        "Write a number below 1.8e308, or a whole one of at most 64 bits where one is asked for."
+        "Write a number below 1.8e308; a whole number may have at most 64 bits."
     PlanNotJson "PLAN_NOT_JSON" Error
         "a plan is not one strict JSON value"
         "Have the planner answer with the JSON object alone, without prose around it."
     PlanShape "PLAN_SHAPE" Error
-        "a plan is none of the things that may be planned"
-        "Have the planner answer in one of the two forms."
+        "a plan has an unsupported type"
+        "Have the planner answer with a tool call or a clarification."
     PolicyDeadRule "POLICY_DEAD_RULE" Warning
         "a policy compares with a value that never occurs"
-        "Correct the spelling of the value, or remove the comparison; it never holds, or always."
+        "Correct the spelling of the value, or remove the comparison."
     PolicyDenied "POLICY_DENIED" Error
         "the policy does not allow a tool"
-        "See the reason that the policy gives, and the rule that denies."
+        "Read the reason that the policy returned, and the rule that denies."
     PolicyError "POLICY_ERROR" Error
-        "the policy gave no answer, so that everything is denied"
-        "Correct the policy: `agent policy check` says where it fails."
+        "the policy returned no valid answer, so everything is denied"
+        "Run `agent policy check` to find the failing rule, and correct it."
     PolicyRuleUnused "POLICY_RULE_UNUSED" Note
-        "a rule of the policy did not hold for anything"
-        "Nothing is wrong: another input may need the rule."
+        "a rule of the policy held for nothing"
+        "Check whether another input needs the rule; nothing is wrong."
     PolicySyntax "POLICY_SYNTAX" Error
         "a policy can't be compiled"
         "Correct the Rego at the place shown."
     PolicyTestFailed "POLICY_TEST_FAILED" Error
-        "a test of a policy does not hold"
-        "Correct the policy, or the test if it asks for the wrong thing."
+        "a test of a policy fails"
+        "Correct the policy, or the test if its expectation is wrong."
     RequirementAdded "REQUIREMENT_ADDED" Error
-        "a category or a capability is required that was not locked"
-        "This lets the agent use more than before: review it, then run `agent resolve`."
+        "a category or a capability is newly required"
+        "Review the change, which gives the agent more access, then run `agent resolve`."
     RequirementRemoved "REQUIREMENT_REMOVED" Error
         "a locked category or capability is no longer required"
-        "Run `agent resolve` to drop it from the lock."
+        "Run `agent resolve` to remove it from the lock."
     ResidencyMismatch "RESIDENCY_MISMATCH" Error
         "a server keeps its data elsewhere than required"
-        "Pick a server of the required residency, or have the server offer it."
+        "Use a server with the required residency, or have the server offer it."
     SchemaBudget "SCHEMA_BUDGET" Error
-        "checking against a schema would take too much"
+        "evaluating a schema would exceed its budget"
         "Simplify the schema, above all references that multiply."
     SchemaInvalid "SCHEMA_INVALID" Error
         "a schema can't be used"
-        "Correct the schema where it is shown; it may not refer to another host."
+        "Correct the schema at the place shown; it may not refer to another host."
     ScopeNarrowed "SCOPE_NARROWED" Error
-        "a locked scope is no longer asked for"
-        "Run `agent resolve` to drop it from the lock."
+        "a locked scope is no longer required"
+        "Run `agent resolve` to remove it from the lock."
     ScopeWidened "SCOPE_WIDENED" Error
-        "a scope is asked for that is not locked"
-        "This lets the agent do more than before: review it, then run `agent resolve`."
+        "a required scope is not in the lock"
+        "Review the change, which gives the agent more access, then run `agent resolve`."
     SelectionChanged "SELECTION_CHANGED" Error
-        "another server is selected than the locked one"
+        "the selected server differs from the locked one"
         "Review the new server, then run `agent resolve`."
     SensitivityExceeded "SENSITIVITY_EXCEEDED" Error
         "a server may not hold data as sensitive as required"
-        "Pick a server with a higher `maxSensitivity`."
+        "Use a server with a higher `maxSensitivity`."
     ServerRemoved "SERVER_REMOVED" Error
         "the locked server is no longer in the index"
         "Run `agent resolve` to select another server."
     StubCollision "STUB_COLLISION" Error
         "two exposed tools would have the same name"
-        "Rename a server in the index; the name of a stub is made of the id."
+        "Rename a server in the index; the name of a stub contains the server's id."
     TenantUnknown "TENANT_UNKNOWN" Error
-        "the configuration has no such tenant, or several and none is named"
-        "Name one with `--tenant-id`."
+        "the configuration does not determine the tenant"
+        "Name a tenant of the configuration with `--tenant-id`."
     TokenBudgetExceeded "TOKEN_BUDGET_EXCEEDED" Error
-        "the definitions of the tools would pass the token budget"
-        "Ask for fewer tools, or raise `token_budget` of the tenant."
+        "the definitions of the tools would exceed the token budget"
+        "Request fewer tools, or raise `token_budget` of the tenant."
     ToolChanged "TOOL_CHANGED" Error
-        "another tool is selected than the locked one"
+        "the selected tool differs from the locked one"
         "Review the new tool, then run `agent resolve`."
     ToolNotLocked "TOOL_NOT_LOCKED" Error
-        "a plan calls a tool that the lock does not have"
+        "a plan calls a tool that the lock does not contain"
         "Require its capability or the category of its server, then run `agent resolve`."
     ToolUnknown "TOOL_UNKNOWN" Error
         "a plan calls a tool that no server lists"
-        "Name a tool of the catalogue, spelled as it is there."
+        "Name a tool of the catalogue, with the same spelling."
     Ungrounded "UNGROUNDED" Error
-        "the evidence of a claim is not in the payload"
-        "Quote a text of the payload as it is, character for character, or drop the claim."
+        "the payload does not contain the evidence of a claim"
+        "Quote a text of the payload character for character, or remove the claim."
     UnknownKey "UNKNOWN_KEY" Warning
-        "a key that no field has"
-        "Correct its spelling, or remove it; it has no effect."
+        "no field has this key"
+        "Correct the spelling of the key, or remove it; it has no effect."
     UnknownValue "UNKNOWN_VALUE" Error
-        "a value is none of those that its field allows"
+        "a field does not allow its value"
         "Write one of the allowed values."
     Unsatisfied "UNSATISFIED" Error
         "no server or tool is eligible for a requirement"
-        "See the nearest ones and what each would need: `agent why` and the category or capability."
+        "Run `agent why` with the category or capability to see the nearest ones."
     UnsignedNotAllowed "UNSIGNED_NOT_ALLOWED" Error
-        "a server is not signed where signatures are required"
-        "Pick a signed server, or have its publisher sign it."
+        "a server is not signed although signatures are required"
+        "Use a signed server, or have the publisher sign it."
     VersionChanged "VERSION_CHANGED" Error
         "the locked server is selected in another version"
         "Review the new version, then run `agent resolve`."
     WrongType "WRONG_TYPE" Error
-        "a value is of another type than its field"
-        "Write a value of the type that the field has."
+        "a value has another type than its field"
+        "Write a value of the field's type."
     YamlSyntax "YAML_SYNTAX" Error
         "a text is not YAML"
         "Correct the YAML at the place shown."
     YamlUnsupported "YAML_UNSUPPORTED" Error
-        "a text uses YAML beyond the subset"
-        "Write the value out: no anchors, aliases, tags, merge keys or further documents."
+        "a text uses YAML outside the supported subset"
+        "Write the value out, without anchors, aliases, tags, merge keys or further documents."
     MovaDestinationDenied "destination_denied" Error
-        "a step would connect to where its tool may not"
-        "Name one of the destinations of the tool's binding."
+        "a step would connect to a forbidden destination"
+        "Use one of the destinations of the tool's binding."
     MovaLimitExceeded "limit_exceeded" Error
-        "a plan would use more than it may"
-        "Use less, or have the cap of the profile raised."
+        "a plan would exceed a limit"
+        "Stay below the limit, or have the cap of the profile raised."
     MovaOutputInvalid "output_invalid" Error
-        "an output is not what its schema says"
-        "Nothing may be done with it; see the rule of the schema."
+        "an output violates its schema"
+        "Discard the output, and correct the tool or the schema's rule."
     MovaPolicyDenied "policy_denied" Error
-        "the instruction profile, the tool pool or the lock does not allow it"
-        "Use a tool that is allowed, or have the rule changed."
+        "the instruction profile, the tool pool or the lock does not allow a step"
+        "Use an allowed tool, or have the rule changed."
     MovaValidationFailed "validation_failed" Error
-        "a document of a plan is not what it has to be"
-        "Write what the rule asks for."
+        "a document of a plan is invalid"
+        "Write a value that the rule allows."
 }
 
 #[cfg(test)]

@@ -1,18 +1,18 @@
-//! Problems of the documents of a plan, with the changes that may mend them.
+//! Problems of a plan's documents, with the changes that may fix them.
 
 use super::{Change, Code, Diagnostic, Label, Problems};
 use agent_text::{Likeness, Span, Text};
 use std::collections::BTreeSet;
 
-/// A problem of a plan, on its way to being one that is shown: its fixes are proposals, which are
-/// verified by deciding again.
+/// A problem of a plan before its fixes are verified. The engine verifies a proposal by deciding
+/// about the changed documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The problem.
     pub diagnostic: Diagnostic,
-    /// The number of the denial that it words; none for a document that is wrong by itself.
+    /// The number of the denial that it describes. Absent for an invalid document.
     pub denial: Option<usize>,
-    /// Changes that may mend a document that is wrong by itself, each list a proposal.
+    /// Lists of changes that may fix an invalid document. Each list is one proposal.
     pub proposals: Vec<Vec<Change>>,
 }
 
@@ -23,13 +23,13 @@ pub struct Findings<'t> {
     found: Vec<Finding>,
     /// The pointers of all findings.
     pointers: BTreeSet<String>,
-    /// Whether the last finding was added. Past the limit it was not.
+    /// Whether the last finding was kept. Findings past the limit are not.
     added: bool,
     likeness: Likeness,
 }
 
 impl<'t> Findings<'t> {
-    /// None yet.
+    /// Returns an empty list for a text.
     pub fn new(text: &'t Text) -> Self {
         Self {
             text,
@@ -40,38 +40,37 @@ impl<'t> Findings<'t> {
         }
     }
 
-    /// The text that they are about.
+    /// Returns the text of the findings.
     pub fn text(&self) -> &'t Text {
         self.text
     }
 
-    /// What is spelled nearly alike.
+    /// Returns the search for similar names, with its remaining budget.
     pub fn likeness(&mut self) -> &mut Likeness {
         &mut self.likeness
     }
 
-    /// Whether there is none.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// Whether one of them is about what a pointer leads to.
+    /// Returns whether a finding is about the value at a pointer.
     pub fn is_about(&self, pointer: &str) -> bool {
         self.pointers.contains(pointer)
     }
 
-    /// Whether there are so many that others may have been left out.
+    /// Returns whether the list has reached its limit, so that further findings are dropped.
     pub fn is_full(&self) -> bool {
         self.found.len() >= Problems::LIMIT
     }
 
-    /// Add that a document is not what it has to be, by a rule. Past
-    /// [`Problems::LIMIT`] nothing is added.
+    /// Adds a violation of a rule, up to [`Problems::LIMIT`] of them.
     pub fn add(&mut self, at: (Span, &str), rule: &str, label: &str, message: String, help: &str) {
         self.reasoned(None, at, rule, label, message, help);
     }
 
-    /// The same, with the code that says it more exactly.
+    /// Adds a violation of a rule with a code that is more exact.
     pub fn reasoned(
         &mut self,
         reason: Option<Code>,
@@ -96,14 +95,14 @@ impl<'t> Findings<'t> {
         self.found.push(diagnostic.into());
     }
 
-    /// Propose changes by which the finding that was added last may go away.
+    /// Proposes changes that may fix the last finding.
     pub fn propose(&mut self, changes: Vec<Change>) {
         if let Some(last) = self.last() {
             last.proposals.push(changes);
         }
     }
 
-    /// Point at another place of the same text in the finding that was added last.
+    /// Adds a label at another place of the same text to the last finding.
     pub fn also(&mut self, span: Span, label: &str) {
         let place = self.text.place(span);
         if let Some(last) = self.last() {
@@ -115,7 +114,7 @@ impl<'t> Findings<'t> {
         self.found.last_mut().filter(|_| self.added)
     }
 
-    /// All of them, in the order in which they were found.
+    /// Returns the findings in the order of their addition.
     pub fn finish(self) -> Vec<Finding> {
         self.found
     }
@@ -132,7 +131,7 @@ impl From<Diagnostic> for Finding {
 }
 
 impl Finding {
-    /// Makes a finding about the whole document of the reason why its text can't be read.
+    /// Converts a diagnostic about unreadable text into a finding about its document.
     pub fn unreadable(mut diagnostic: Diagnostic) -> Self {
         diagnostic.reason = Some(diagnostic.code);
         diagnostic.code = Code::MovaValidationFailed;
@@ -148,7 +147,7 @@ mod tests {
     use agent_text::{DocumentKind, Span, Text};
 
     #[test]
-    fn what_is_past_the_limit_is_not_told_of_another_finding() {
+    fn labels_past_the_limit_do_not_go_to_another_finding() {
         let text = Text::new(DocumentKind::Plan, "[]".to_owned());
         let mut findings = Findings::new(&text);
         for _ in 0..Problems::LIMIT + 2 {

@@ -1,4 +1,4 @@
-//! Fixes as data: what a person or a program can do about a problem.
+//! Suggested fixes as data.
 
 use agent_text::Place;
 #[cfg(feature = "serde")]
@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "javascript")]
 use tsify::Tsify;
 
-/// A way to mend a problem.
+/// A suggested fix of a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Fix {
-    /// An instruction that works when it is followed literally. One of several lines is a snippet
-    /// to be pasted.
+    /// An instruction that works when followed literally. If it has several lines, it is a snippet
+    /// to paste.
     pub title: String,
-    /// Who may carry it out.
+    /// Who may apply it.
     pub applicability: Applicability,
-    /// Edits to be made together, ordered by document and place, without overlaps. Empty where
-    /// only a person knows what to write.
+    /// Edits to make together, ordered by document and place, without overlaps. Empty if only a
+    /// person knows what to write.
     pub edits: Vec<Edit>,
 }
 
 impl Fix {
-    /// A fix that a person has to carry out.
+    /// Returns a fix that a person must apply.
     pub fn display(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -32,22 +32,22 @@ impl Fix {
     }
 }
 
-/// Who may carry out a fix.
+/// Who may apply a fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "javascript", derive(Tsify))]
 #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
 pub enum Applicability {
-    /// A program may: the fix keeps what was asked for and gives the agent no more.
+    /// A program may apply it: every requirement stays, and the agent gets no more access.
     Safe,
-    /// A program may if it is told to: the fix gives the agent more, or removes something.
+    /// A program may apply it on request: it gives the agent more access or removes something.
     Unsafe,
-    /// A person has to: there is a choice to make, or a fact to bring about.
+    /// A person must apply it: it needs a choice, or a fact outside the documents.
     Display,
 }
 
 impl Applicability {
-    /// Returns the word for it in JSON.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Safe => "safe",
@@ -57,13 +57,13 @@ impl Applicability {
     }
 }
 
-/// A part of a document, and the text that replaces it.
+/// A replacement of a range of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "javascript", derive(Tsify))]
 pub struct Edit {
-    /// The replaced part. It is empty where text is added.
+    /// The replaced range; empty for an insertion.
     pub place: Place,
-    /// The new text. It is empty where text is removed.
+    /// The new text; empty for a removal.
     pub replacement: String,
 }

@@ -1,4 +1,4 @@
-//! Problems in an input, with their place, their reason and what to do about them.
+//! Problems in an input: their place, their reason and their fixes.
 
 #![forbid(unsafe_code)]
 
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "javascript")]
 use tsify::Tsify;
 
-/// How much a diagnostic weighs. Only errors change an answer.
+/// The severity of a diagnostic. Only errors change a decision or an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "javascript", derive(Tsify))]
@@ -28,14 +28,14 @@ use tsify::Tsify;
 pub enum Severity {
     /// The input is refused.
     Error,
-    /// The input is accepted, but it may not say what its author thinks.
+    /// The input is accepted, but may not mean what its author intends.
     Warning,
-    /// Nothing is wrong; it may be worth knowing.
+    /// Additional information; nothing is wrong.
     Note,
 }
 
 impl Severity {
-    /// The word for it.
+    /// Returns the name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -45,22 +45,22 @@ impl Severity {
     }
 }
 
-/// A place, and a few words about it.
+/// A place with a short text about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct Label {
-    /// The characters that the words are about.
+    /// The characters that the text is about.
     pub place: Place,
-    /// The JSON pointer of the value there, in documents that are JSON. A missing member has the
-    /// pointer of the object that lacks it.
+    /// The JSON pointer of the value there, in JSON documents. A missing member has the pointer of
+    /// the object that lacks it.
     pub pointer: Option<String>,
-    /// A few words, without a final stop.
+    /// A short text without a final stop.
     pub text: String,
 }
 
 impl Label {
-    /// A label without a pointer.
+    /// Returns a label without a pointer.
     pub fn new(place: Place, text: impl Into<String>) -> Self {
         Self {
             place,
@@ -70,33 +70,33 @@ impl Label {
     }
 }
 
-/// One problem: the only form of one, from the layer that finds it to the view that shows it.
+/// One problem. Every layer uses this form, from the parser to the views.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "javascript", derive(Tsify), tsify(missing_as_null))]
 pub struct Diagnostic {
     /// The kind of problem.
     pub code: Code,
-    /// The weight of the problem, which follows from the code.
+    /// The severity of the code.
     pub severity: Severity,
-    /// The exact reason, where `code` is one of the coarse stable codes of \[3\].
+    /// The exact reason, if `code` is one of the coarse stable codes of \[3\].
     pub reason: Option<Code>,
-    /// The rule that decided: of a profile, a keyword of a schema, or a rule of the project.
+    /// The rule that decided: a rule of a profile, a schema keyword, or a rule of the project.
     pub rule: Option<String>,
-    /// The number of the step of a plan that the problem is about, from 0.
+    /// The number of the plan's step with the problem, from 0.
     pub step: Option<usize>,
     /// One sentence that names the offending value, without a final stop.
     pub message: String,
-    /// The first label is the problem's own place, the others are what it conflicts with.
+    /// The place of the problem first, then the places it conflicts with.
     pub labels: Vec<Label>,
     /// Facts that help to understand the problem.
     pub notes: Vec<String>,
-    /// Ways to mend the problem, most useful first.
+    /// The suggested fixes, most useful first.
     pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
-    /// A problem without labels, notes and fixes.
+    /// Returns a problem without labels, notes and fixes.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -118,7 +118,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds an instruction that a person has to carry out.
+    /// Adds an instruction for a person.
     #[must_use]
     pub fn help(mut self, title: impl Into<String>) -> Self {
         self.fixes.push(Fix::display(title));

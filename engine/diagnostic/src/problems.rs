@@ -1,10 +1,10 @@
-//! Where the problems of one input are collected.
+//! A collector for the problems of one input.
 
 use super::{Code, Diagnostic, Fix, Label, Severity};
 use agent_text::sort::sort_by_key;
 use agent_text::{Span, Text};
 
-/// The problems of one text, as many as are worth reading.
+/// The problems of one text, up to [`Problems::LIMIT`].
 #[derive(Debug)]
 pub struct Problems<'t> {
     text: &'t Text,
@@ -13,11 +13,11 @@ pub struct Problems<'t> {
 }
 
 impl<'t> Problems<'t> {
-    /// At most this many diagnostics are kept for one input; nobody reads more, and a hostile
-    /// input must not be answered by gigabytes.
+    /// Maximum number of diagnostics for one input. Nobody reads more, and a hostile input must not
+    /// cause gigabytes of output.
     pub const LIMIT: usize = 1_000;
 
-    /// None yet.
+    /// Returns an empty collector for a text.
     pub fn new(text: &'t Text) -> Self {
         Self {
             text,
@@ -26,18 +26,18 @@ impl<'t> Problems<'t> {
         }
     }
 
-    /// The text that the problems are in.
+    /// Returns the text with the problems.
     pub fn text(&self) -> &'t Text {
         self.text
     }
 
-    /// Whether there is an error among them.
+    /// Returns whether a problem is an error.
     pub fn has_errors(&self) -> bool {
         self.errors
     }
 
-    /// Report a problem at a place. The answer is the diagnostic, for more labels and help; past
-    /// the limit it is none.
+    /// Reports a problem at a place. The returned report accepts further labels and help, and
+    /// ignores them past the limit.
     pub fn report(
         &mut self,
         code: Code,
@@ -55,25 +55,25 @@ impl<'t> Problems<'t> {
         Report(self.found.last_mut().map(|last| (last, self.text)))
     }
 
-    /// Say what to do about every problem of a code that was found so far.
+    /// Adds an instruction to every earlier problem of a code.
     pub fn help(&mut self, code: Code, help: &str) {
         for problem in self.found.iter_mut().filter(|found| found.code == code) {
             problem.fixes.push(Fix::display(help));
         }
     }
 
-    /// All problems, ordered by place.
+    /// Returns all problems, ordered by place.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         sort_by_key(&mut self.found, |problem| problem.place().copied());
         self.found
     }
 }
 
-/// A problem that has just been reported.
+/// A problem that was just reported.
 pub struct Report<'p, 't>(Option<(&'p mut Diagnostic, &'t Text)>);
 
 impl Report<'_, '_> {
-    /// Point at another place of the same text.
+    /// Adds a label at another place of the same text.
     pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
         if let Some((diagnostic, text)) = &mut self.0 {
             diagnostic.labels.push(Label::new(text.place(span), label));
@@ -81,7 +81,7 @@ impl Report<'_, '_> {
         self
     }
 
-    /// Say what to do.
+    /// Adds an instruction.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         if let Some((diagnostic, _)) = &mut self.0 {
             diagnostic.fixes.push(Fix::display(help));
