@@ -1,19 +1,18 @@
-//! Tells the tests for which machine they are built, and whether the reference data is there that is no part of the repository.
+//! Passes the target and the folders of reference data to the tests.
 //!
-//! Data of others (JSONTestSuite; schemas, `server.json` files and captures of MCP) is not copied
-//! into the repository. It is looked for in the folder that `AGENT_REFERENCE` names, else beside
-//! the checkout, in `../shared/reference`. A test that needs it is ignored where it is not, with a
-//! note: it then counts as not run, and not as passed. A folder that `AGENT_REFERENCE` names has to
-//! hold what anybody can get.
+//! The repository contains no third-party data: JSONTestSuite, and the schemas, `server.json` files
+//! and captures of MCP. The data is in the folder that `AGENT_REFERENCE` names, or else beside the
+//! checkout, in `../shared/reference`. A test without its data is ignored with a note: it counts as
+//! not run instead of as passed. A folder that `AGENT_REFERENCE` names must contain the public data.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// What `AGENT_REFERENCE` says on a machine that is known not to have the data.
+/// The value of `AGENT_REFERENCE` on a machine without the data.
 const ABSENT: &str = "absent";
 
-/// The data that tests are told of: the `cfg` that says that it is there, the variable that says
-/// where, its folder, and whether anybody can get it.
+/// The reference data: the `cfg` that is set if it exists, the variable with its path, its folder,
+/// and whether it is public.
 const DATA: [(&str, &str, &str, bool); 6] = [
     (
         "json_schema_test_suite",

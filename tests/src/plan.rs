@@ -46,7 +46,7 @@ impl PlanInputs {
             case.input(name)
                 .or_else(|| fs::read(corpus().join("plan/base").join(name)).ok())
         };
-        // An empty file means that there is none.
+        // An empty file means that the document is absent.
         let there = |name: &str| base(name).filter(|text| !text.is_empty());
         Self {
             plan: case.input("plan.json").expect("a plan"),

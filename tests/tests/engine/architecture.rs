@@ -1,4 +1,4 @@
-//! The invariants of the house that are about what is absent, read off the sources.
+//! The invariants of the architecture about absences, checked in the sources.
 
 use agent_diagnostic::Code;
 use agent_tests::corpus::Failures;

@@ -1,5 +1,4 @@
-//! What is said of one-call plans besides the verdict: which checks were made, and what would take a
-//! reason against a plan away. On the corpus, which has a case for each reason.
+//! The checks and the fixes of one-call plans, on the corpus, which has a case for each reason.
 
 use agent_decide::{CallCheck, CallContext, CallDenial, CallVerdict, authorize_call};
 use agent_explain::{CheckState, apply, call_checks, call_denials, call_fixes};

@@ -145,8 +145,7 @@ struct Count {
     undeclared: usize,
 }
 
-/// Decide every call of every tool, by the schema as it stands and by the draft that holds where
-/// none is named.
+/// Decides every call of every tool, by its unchanged schema and by the default draft.
 fn decide_all(catalogue: &BTreeMap<String, Value>) -> Count {
     let mut count = Count::default();
     for tool in catalogue.values().flat_map(tools) {

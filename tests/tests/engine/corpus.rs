@@ -64,8 +64,7 @@ const INPUTS: [&str; 12] = [
     POLICY,
 ];
 
-/// The codes of which a case here would say less than the tests that have them, and what those
-/// tests name.
+/// The codes that other tests cover better than a case here, with a name in those tests.
 const ELSEWHERE: [(Code, &str, &str); 19] = [
     // An explanation of more than 256 MiB.
     (
@@ -476,7 +475,7 @@ fn matched(case: &Case) -> Answers {
     answers
 }
 
-/// The one input of a case, and what is said about it.
+/// Returns the only input of a case, and the answers about it.
 fn validated(case: &Case) -> (&'static str, Answers) {
     let mut inputs = [
         MANIFEST,

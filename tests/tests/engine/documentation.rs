@@ -11,7 +11,7 @@ use std::fs;
 /// A fenced block: its language and its text.
 type Block = (String, String);
 
-/// Asks for everything that the indexes on the pages of reasons don't offer.
+/// A manifest that requires everything that the indexes on the pages of reasons don't offer.
 const DEMANDING: &str = "\
 ---
 name: hello
@@ -173,7 +173,7 @@ fn files_in_the_reference_are_those_of_the_example() {
     let example = root().join("examples/hello-agent");
     let read = |file: &str| fs::read(example.join(file)).expect("the example");
     let answers = native::resolve(&read("agents.md"), &read("mcp.index.json"));
-    // The page says that it leaves out the second requirement.
+    // The page omits the second requirement, and mentions it.
     let mut shortened = Resolution::read(&answers["agents.resolution.json"]).expect("its type");
     assert_eq!(shortened.requirements.len(), 2);
     shortened.requirements.truncate(1);

@@ -12,8 +12,8 @@ use std::path::Path;
 /// Where the data is.
 const DATA: Option<&str> = option_env!("AGENT_MCP_REFERENCE");
 
-/// What the documents do not hold. The capture of the server for memory stands for one of the
-/// server whose `server.json` is there, so that there is something to be merged.
+/// The values that the documents lack. The capture of the memory server replaces one of the server
+/// whose `server.json` exists, so that a merge has two documents.
 const OVERLAY: &str = "\
 version: v0.1
 defaults:

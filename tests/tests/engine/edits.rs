@@ -194,8 +194,9 @@ struct Texts<'t> {
     index: &'t str,
 }
 
-/// The two texts after the edits of a counterfactual, or what is wrong with them: they must be
-/// ordered and apart, be read without errors, make the server eligible and change nothing else.
+/// Returns the two texts after the edits of a counterfactual, or a violation. The edits must be
+/// ordered and disjoint. Their result must be valid, make the server eligible and change nothing
+/// else.
 fn edited(
     texts: &Texts<'_>,
     resolution: &Resolution,
@@ -244,7 +245,7 @@ fn edited(
         return wrong("other warnings");
     }
 
-    // The manifest asks for the same but for what was relaxed.
+    // The manifest requires the same, except for the relaxed constraints.
     let mut expected = resolution.constraints().clone();
     relax(fix, &mut expected);
     if said(resolution.manifest(), &expected)

@@ -383,7 +383,7 @@ fn stubs_of_two_versions_collide_and_an_expansion_needs_the_version() {
     );
     assert!(exposed(&one, &index).is_ok());
     assert!(ask(&one, &index, &all, "a", &["y"]).is_ok());
-    // What is in the index and not in the lock is none to choose from.
+    // Versions that only the index has do not count.
     assert_eq!(
         denials(ask(&one, &index, &all, "a@3", &["y"])),
         [("a@3/y".to_owned(), DenialReason::NotLocked)]

@@ -8,12 +8,12 @@ use agent_lower::{ITEM_LIMIT, PAYLOAD_LIMIT, SUMMARY_LIMIT, payload, summarised,
 use agent_render::{grounding, grounding_json};
 use agent_text::DocumentKind;
 
-/// What is said of some evidence.
+/// The verdict on some evidence.
 #[derive(Debug, PartialEq, Eq)]
 enum Said {
-    /// Where, from which to which code point, how often.
+    /// The place, the first and the last code point, and the number of occurrences.
     Grounded(String, usize, usize, usize),
-    /// Why not, and what is nearest.
+    /// The reason, and the nearest text.
     Not(String, Option<String>),
 }
 

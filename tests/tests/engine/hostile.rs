@@ -9,8 +9,8 @@ use agent_tests::native;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-/// Far more than any of them takes, also on a slow machine in a debug build: what is meant are
-/// answers that take time out of proportion.
+/// Far more than any answer takes, even on a slow machine in a debug build. Only disproportionate
+/// times exceed it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
@@ -33,7 +33,7 @@ fn hostile_evaluation_contexts_have_the_answer_that_is_expected_of_them() {
     check(|case| matches!(case.kind, Kind::Task | Kind::Tenant | Kind::Health));
 }
 
-/// 10,000 tools in each of a few servers, and as many rejections: told in time.
+/// 10,000 tools in each of a few servers, and as many rejections, are reported in time.
 #[test]
 fn many_tools_are_matched_in_time() {
     let tool = |n: usize| {

@@ -1,8 +1,7 @@
 //! JSONTestSuite through the project's own readers, from bytes on.
 //!
-//! There are two: the one of the index reads tokens, the one of locks builds a tree. Neither
-//! makes sense of these texts; only what it says about them as JSON is looked at, and both have to
-//! say the same. For where the data comes from see `build.rs`.
+//! The reader of the index reads tokens, that of locks builds a tree. These texts are neither, so
+//! only the errors of JSON count, and both readers must agree. `build.rs` finds the data.
 
 use agent_diagnostic::{Code, Diagnostic};
 use agent_lower as lower;

@@ -31,7 +31,7 @@ fn config() -> Config {
     }
 }
 
-/// What is to be known of a world when a property fails for it.
+/// Returns the texts of a world, for the message of a failed property.
 fn texts(world: &World) -> String {
     world.inputs(Style::default()).texts()
 }

@@ -1,7 +1,7 @@
-//! What an agent sees of tools is a result of `tools/list` by the schemas of MCP, and what it is
-//! told of a stub's arguments is a schema.
+//! The tools that an agent sees are a result of `tools/list` by the schemas of MCP, and the
+//! description of a stub's arguments is a schema.
 //!
-//! For where the schemas come from see `build.rs`.
+//! `build.rs` finds the schemas.
 
 use agent_decide::{
     EvaluationContext, Expand, LockState, Matching, NotExposed, expand, exposed, verify,
@@ -149,7 +149,7 @@ fn what_is_exposed_is_a_result_of_tools_list() {
         for tool in list["tools"].as_array().expect("tools") {
             jsonschema::draft202012::meta::validate(&tool["inputSchema"]).expect("a schema");
         }
-        // With a tool less than MCP wants it is none, or the schema says nothing.
+        // The schema must reject a list whose tool lacks a member that MCP requires.
         let mut broken = list.clone();
         broken["tools"][0]
             .as_object_mut()

@@ -1,11 +1,10 @@
-//! Calls of a tool that fit its input schema, and calls that don't, made of nothing but the schema.
+//! Calls of a tool that fit its input schema, and calls that don't, made from the schema alone.
 //!
-//! A schema with a keyword that is not known here is refused: calls that miss what it asks for
-//! would look like calls that cover it.
+//! A schema with an unknown keyword is refused: its calls would not cover the keyword.
 
 use serde_json::{Map, Value, json};
 
-/// What says something to people and decides nothing.
+/// Annotations, which decide nothing.
 const ANNOTATIONS: [&str; 6] = [
     "$schema",
     "default",
@@ -48,13 +47,13 @@ pub(crate) enum Expected {
 /// A call of a tool.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
-    /// What is special about it.
+    /// Its special property.
     pub(crate) what: String,
     pub(crate) arguments: Value,
     pub(crate) expected: Expected,
 }
 
-/// A value that fits a schema, or one that does not, and what is special about it.
+/// A value that fits a schema or violates it, with its special property.
 type Special = (String, Value);
 
 /// The calls of a tool with this input schema.

@@ -1,5 +1,4 @@
-//! The checks of steps: each that was made says what came of it, and none is passed that was not
-//! made.
+//! The checks of steps: each has its outcome, and a skipped check never counts as passed.
 
 use super::corpus::{Case, cases};
 use agent_decide::{RunCheck, StepCheck, authorize_plan};
@@ -188,7 +187,7 @@ fn what_is_compared_stands_where_it_says() {
             let there = place.span.of(text.expect("a text").as_str());
             Some((fact.text.clone(), there.to_owned()))
         };
-        // What is known later stands nowhere.
+        // Values that are known later have no place.
         facts.filter_map(text).collect::<Vec<_>>()
     };
     for (text, there) in facts(StepCheck::Limits) {

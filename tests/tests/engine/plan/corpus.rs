@@ -27,7 +27,7 @@ impl Case {
     pub(crate) fn read(folder: &Path) -> Self {
         let own = |name: &str| fs::read(folder.join(name)).ok();
         let own_or_base = |name: &str| own(name).unwrap_or_else(|| base(name));
-        // An empty file says that there is none.
+        // An empty file means that the document is absent.
         let there = |name: &str| Some(own_or_base(name)).filter(|text| !text.is_empty());
         Self {
             plan: Arc::new(lower::plan(own("plan.json").expect("a plan"))),

@@ -14,7 +14,7 @@ impl Case {
         plan_findings(&self.plan, &self.rules, self.context(), &answer)
     }
 
-    /// Every finding with what was proposed for it, and what was found to do.
+    /// Returns every finding with its proposals and its fix.
     fn fixes(&self) -> Vec<(Vec<Vec<Change>>, Finding, Option<ChangeSet>)> {
         let answer = authorize_plan(&self.plan, &self.rules, self.context());
         let findings = plan_findings(&self.plan, &self.rules, self.context(), &answer);
@@ -95,7 +95,7 @@ fn what_permits_more_is_marked_and_never_first() {
         let case = Case::read(&folder);
         for (proposals, finding, fix) in case.fixes() {
             let Some(fix) = fix else { continue };
-            // By what it changes: a plan asks for less, and never permits anything.
+            // A changed plan requires less, and never permits anything.
             let of_plan = fix.changes.iter().all(|it| it.source == DocumentKind::Plan);
             assert!(!(of_plan && fix.widens()), "{fix:?}");
             widening += usize::from(fix.widens());

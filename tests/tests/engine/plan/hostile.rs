@@ -552,7 +552,7 @@ fn schemas_that_mean_harm_are_asked_for_by_every_step() {
         &allow_all(),
     );
     assert_eq!(found, codes(&[("SCHEMA_INVALID", 1)]));
-    // What is nearly too much is looked at again for each fix of each step.
+    // A schema just below the budget is evaluated again for each fix of each step.
     let list = json!((0..120_000).collect::<Vec<_>>());
     let costly = with(
         with(step(0), "input", list),

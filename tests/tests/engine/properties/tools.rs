@@ -96,7 +96,7 @@ fn matches_as_the_oracle(world: &World, style: Style, policy: Option<Rule>) -> T
     Ok(())
 }
 
-/// What the funnel counts, and what is nearest.
+/// Checks the counts of the funnel and the nearest candidates.
 fn views_count(world: &World, decided: &Decided) -> TestCaseResult {
     let matching = decided.matching();
     let tools = world
@@ -222,7 +222,7 @@ proptest! {
         let asked: Vec<serde_json::Value> = fake.asked().iter()
             .map(|text| serde_json::from_str(text).expect("JSON"))
             .collect();
-        // What is required in the same words is asked once.
+        // Equal requirements are one question.
         let mut expected: Vec<serde_json::Value> = Vec::new();
         for question in oracle::questions(&world) {
             if !expected.contains(&question) {

@@ -1,4 +1,4 @@
-//! The clauses of specification 4, by name, with what was settled about them.
+//! The clauses of specification 4, by name, with their settled interpretations.
 
 use agent_decide::PolicyEngine;
 use agent_tests::difference::difference;
