@@ -70,7 +70,7 @@ catalogue! {
         "Require fewer constraints, or have the server advertise the missing ones."
     DefinitionChanged "DEFINITION_CHANGED" Error
         "the definition of a tool differs from the locked one"
-        "Review the changes that `--old-index` lists, then run `agent resolve`."
+        "Run `agent diff --old-index FILE` to review the changes, then run `agent resolve`."
     DuplicateKey "DUPLICATE_KEY" Error
         "a key appears twice in a mapping"
         "Remove one of the two keys."
