@@ -2,10 +2,12 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::lockfile::{
-    self, Diagnostic, Drift, Guest, GuestLock, IndexBorrow, LockBorrow, Selection, UnreadableLock,
+    self, Code, Diagnostic, Drift, Guest, GuestLock, IndexBorrow, LockBorrow, ResolutionBorrow,
+    Selection, UnreadableLock,
 };
 use crate::convert::all;
 use crate::inputs::Index;
+use crate::resolver::Resolution;
 use agent_api::{self as api, compare, lower, model, render, verify};
 
 /// A lock.
@@ -14,8 +16,8 @@ pub(crate) struct Lock(pub(crate) model::Lock);
 impl Guest for Component {
     type Lock = Lock;
 
-    fn unreadable(text: Vec<u8>) -> UnreadableLock {
-        api::unreadable_lock(text).into()
+    fn unreadable(text: Vec<u8>, problems: Vec<Code>) -> UnreadableLock {
+        api::unreadable_lock(&text, &all(problems)).into()
     }
 
     fn compare(older: Option<LockBorrow<'_>>, newer: LockBorrow<'_>) -> Vec<Drift> {
@@ -28,6 +30,11 @@ impl GuestLock for Lock {
     fn parse(text: Vec<u8>) -> Result<lockfile::Lock, Vec<Diagnostic>> {
         let lock = lower::lock(text).map_err(all)?;
         Ok(lockfile::Lock::new(Self(lock.value)))
+    }
+
+    fn of_resolution(resolution: ResolutionBorrow<'_>) -> Option<lockfile::Lock> {
+        let lock = resolution.get::<Resolution>().0.lock()?;
+        Some(lockfile::Lock::new(Self(lock)))
     }
 
     fn render(&self) -> String {

@@ -5,7 +5,7 @@
 
 use agent_decide::{PlanContext, PlanPolicy, authorize_plan};
 use agent_diagnostic::{ChangeSet, Finding, Problems};
-use agent_explain::{apply, fix_edits, plan_findings, plan_fixes};
+use agent_explain::{PlanDocuments, apply, plan_findings, plan_fixes};
 use agent_json_schema::Library;
 use agent_lower as lower;
 use agent_lower::{Lowered, Validated};
@@ -66,7 +66,7 @@ impl Case {
         assert_eq!(answer.authorized.is_some(), findings.is_empty());
         assert!(answer.authorized.is_none() || answer.denials.is_empty());
         let fixes = if with_fixes {
-            plan_fixes(&self.plan, &self.rules, context, &answer, &findings)
+            plan_fixes(&PlanDocuments::new(&self.plan, &self.rules), context, &answer, &findings)
         } else {
             Vec::new()
         };
@@ -102,13 +102,8 @@ impl Case {
         let all = ChangeSet {
             changes: changes.collect(),
         };
-        let edits = fix_edits(&self.plan.text, &self.rules, &all);
-        let [plan, pool, profile] = [
-            DocumentKind::Plan,
-            DocumentKind::ToolPool,
-            DocumentKind::Profile,
-        ]
-        .map(|it| {
+        let edits = PlanDocuments::new(&self.plan, &self.rules).edits(&all);
+        let [plan, pool, profile] = [DocumentKind::Plan, DocumentKind::ToolPool, DocumentKind::Profile].map(|it| {
             let edits = edits.iter().filter(|edit| edit.place.source == it);
             apply(self.text(it).as_str(), &edits.cloned().collect::<Vec<_>>())
         });

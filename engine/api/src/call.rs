@@ -1,7 +1,6 @@
 //! May the one call of a plan be made, and what did it end with \[1\]?
 
-use crate::decide::{CallContext, CallResult, CallVerdict};
-use agent_decide::{authorize_call, complete_call};
+use agent_decide::{CallContext, CallResult, CallVerdict, authorize_call, complete_call};
 use agent_diagnostic::{Code, Diagnostic};
 use agent_explain::{CheckRecord, call_checks, call_denials, call_problems};
 use agent_lower::{digest, integrity};

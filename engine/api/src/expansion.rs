@@ -1,6 +1,6 @@
 //! Which tools does the agent see, and which does it get when it asks for more \[4, 6\]?
 
-use crate::decide::{EvaluationContext, Expand, Expanded, Exposed, NotExpanded, Services};
+use agent_decide::{EvaluationContext, Expand, Expanded, Exposed, NotExpanded, Services};
 use agent_diagnostic::Diagnostic;
 use agent_model::{Index, Lock};
 

@@ -1,11 +1,13 @@
 //! May a plan of several steps run, and why not \[3\]?
 
-use crate::decide::{AuthorizedPlan, PlanContext, PlanPolicy, QueryDenial, RunDenial, StepCheck};
-use agent_decide::{PlanAnswer as Decision, authorize_plan, decide_query};
+use agent_decide::{
+    AuthorizedPlan, PlanAnswer as Decision, PlanContext, PlanPolicy, QueryDenial, RunDenial,
+    StepCheck, authorize_plan, decide_query,
+};
 use agent_diagnostic::{ChangeSet, Code, Diagnostic, Finding};
 use agent_explain::{
-    CheckRecord, addresses, plan_checks, plan_diagnostics, plan_findings, plan_fixes, query_denial,
-    run_denial,
+    CheckRecord, PlanDocuments, addresses, plan_checks, plan_diagnostics, plan_findings,
+    plan_fixes, query_denial, run_denial,
 };
 use agent_lower::{Validated, digest};
 use agent_model::Plan;
@@ -16,8 +18,7 @@ use std::sync::Arc;
 /// the views need.
 #[derive(Debug)]
 pub struct PlanAnswer<'a> {
-    pub(crate) plan: &'a Validated<Plan>,
-    pub(crate) rules: &'a PlanPolicy,
+    pub(crate) documents: PlanDocuments<'a>,
     context: PlanContext<'a>,
     decision: Decision<'a>,
     findings: Vec<Finding>,
@@ -33,10 +34,10 @@ impl<'a> PlanAnswer<'a> {
     ) -> Self {
         let decision = authorize_plan(plan, rules, context);
         let findings = plan_findings(plan, rules, context, &decision);
-        let fixes = plan_fixes(plan, rules, context, &decision, &findings);
+        let documents = PlanDocuments::new(plan, rules);
+        let fixes = plan_fixes(&documents, context, &decision, &findings);
         Self {
-            plan,
-            rules,
+            documents,
             context,
             decision,
             findings,
@@ -57,12 +58,7 @@ impl<'a> PlanAnswer<'a> {
     /// Returns every problem with its fixes, ordered by document and place. There is none if and only
     /// if the plan may run.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        plan_diagnostics(
-            &self.plan.text,
-            self.rules,
-            self.findings.clone(),
-            &self.fixes,
-        )
+        plan_diagnostics(&self.documents, self.findings.clone(), &self.fixes)
     }
 
     /// Returns the check that each diagnostic fails; none for one that is about no check.
@@ -78,7 +74,7 @@ impl<'a> PlanAnswer<'a> {
 
     /// Returns the checks of each step in words.
     pub fn steps(&self) -> Vec<Vec<(StepCheck, CheckRecord)>> {
-        plan_checks(self.plan, self.rules, &self.decision)
+        plan_checks(&self.documents, &self.decision)
     }
 
     /// Returns `ds.mova_agent_validation_report_v1` as JSON that ends with a newline.
@@ -103,8 +99,8 @@ impl<'a> PlanAnswer<'a> {
 
     fn as_report(&self) -> PlanReport<'_> {
         PlanReport {
-            plan: self.plan,
-            rules: self.rules,
+            plan: self.documents.plan,
+            rules: self.documents.rules,
             context: self.context,
             answer: &self.decision,
             findings: &self.findings,

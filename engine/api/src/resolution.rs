@@ -1,6 +1,6 @@
 //! Which server and which tool does each requirement get \[0, 4\]?
 
-use crate::decide::{EvaluationContext, Matching, Resolution};
+use agent_decide::{EvaluationContext, Matching, Resolution};
 use agent_diagnostic::Diagnostic;
 use agent_lower::contradictions;
 use agent_model::{Index, Manifest};

@@ -5,8 +5,8 @@
 
 use super::call_record::{CallCheck, CallDenial, CallRecord, CallTrace, MayWrite};
 use super::locked_tool::{CallContext, LockedTool, Target};
-use agent_json_schema::{self, Budget};
-use agent_lower::{hint, input_schema, output_schema};
+use agent_json_schema::{self, Budget, JsonText};
+use agent_lower::ToolEntry;
 use agent_model::{CallPlan, Lock, Name, Planned, PlannedCall, ServerView, ToolView};
 
 /// The tag without which a tool may write.
@@ -104,29 +104,31 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
     let mut budget = Budget::new();
     let mut trace = CallTrace::default();
     let found = LockedTool::find(target, context, budget.likeness(), &mut trace);
-    let may_write = may_write(&found.tools, found.listed).map(CallDenial::NotReadonly);
+    let may_write = may_write(&found.tools, found.listed.as_ref()).map(CallDenial::NotReadonly);
     trace.record(CallCheck::ReadOnly, Vec::from_iter(may_write));
     let needs_approval = found.needs_approval();
     trace.record(CallCheck::Unchanged, Vec::from_iter(found.changed));
     let mut problems = Vec::new();
-    if let Some(listed) = found.listed {
-        let arguments = call.args.of(plan.text.as_str());
-        let schema = input_schema(listed);
-        let refused = agent_json_schema::arguments(schema, arguments, call.args, &mut budget);
+    // Invalid JSON is refused with its document.
+    let arguments = JsonText::read(call.args.of(plan.text.as_str()));
+    let listed = found.listed.as_ref();
+    if let Some((listed, arguments)) = listed.zip(arguments.as_ref()) {
+        let (schema, offset) = (listed.input_schema(), call.args.start);
+        let refused = agent_json_schema::arguments(schema, arguments.root(), offset, &mut budget);
         problems.extend(refused.into_iter().map(CallDenial::Arguments));
-        problems.extend(unusable_output(output_schema(listed), &mut budget));
+        problems.extend(unusable_output(listed.output_schema(), &mut budget));
     }
     trace.record(CallCheck::Arguments, problems);
     let server = found.entries.first().zip(found.definition);
     match (server, context.lock) {
-        (Some((server, definition)), Some(lock)) if trace.passed() => {
+        (Some((server, definition)), Some(lock)) if trace.passed() && arguments.is_some() => {
             CallVerdict::Allowed(AuthorizedCall {
                 plan,
                 call,
                 lock,
                 server: *server,
                 definition,
-                output_schema: found.listed.and_then(output_schema),
+                output_schema: listed.and_then(ToolEntry::output_schema),
                 needs_approval,
                 checks: trace.records,
             })
@@ -145,9 +147,11 @@ pub(super) fn unusable_output<'a>(
 }
 
 /// Returns the reason why a tool may write, or `None` if it only reads.
-fn may_write<'a>(tools: &[ToolView<'a>], listed: Option<&str>) -> Option<MayWrite<'a>> {
-    let texts = tools.iter().map(|tool| tool.entry()).chain(listed);
-    if let Some(annotation) = texts.filter_map(writes_by_annotation).next() {
+fn may_write<'a>(tools: &[ToolView<'a>], listed: Option<&ToolEntry<'_>>) -> Option<MayWrite<'a>> {
+    let of_index = tools.iter().map(|tool| ToolEntry::read(tool.entry()));
+    let mut annotations = of_index.filter_map(|tool| writes_by_annotation(&tool));
+    let listed = || listed.and_then(writes_by_annotation);
+    if let Some(annotation) = annotations.next().or_else(listed) {
         return Some(MayWrite::Annotation(annotation));
     }
     tools.iter().find_map(|tool| {
@@ -161,8 +165,8 @@ fn may_write<'a>(tools: &[ToolView<'a>], listed: Option<&str>) -> Option<MayWrit
     })
 }
 
-fn writes_by_annotation(tool: &str) -> Option<&'static str> {
-    match (hint(tool, "readOnlyHint"), hint(tool, "destructiveHint")) {
+fn writes_by_annotation(tool: &ToolEntry<'_>) -> Option<&'static str> {
+    match (tool.hint("readOnlyHint"), tool.hint("destructiveHint")) {
         (Some(false), _) => Some("readOnlyHint"),
         (_, Some(true)) => Some("destructiveHint"),
         _ => None,

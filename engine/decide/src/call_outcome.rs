@@ -3,8 +3,8 @@
 use super::grounding::{Grounding, Verdict, ground};
 use super::plan::{RunDenial, output_denials};
 use agent_diagnostic::Diagnostic;
-use agent_json_schema::Budget;
-use agent_lower::{strict, summarised};
+use agent_json_schema::{Budget, JsonText};
+use agent_lower::summarised;
 use agent_model::{Payload, Summary};
 
 /// The kinds of results of \[1\].
@@ -107,7 +107,7 @@ pub fn complete_call(
 /// Returns the reasons to refuse a result of `tools/call`. It must be strict JSON without `isError`.
 /// Its `structuredContent` must fit the tool's `outputSchema`, if any.
 fn check_payload(output_schema: Option<&str>, payload: &str) -> Vec<RunDenial<'static>> {
-    let Some(text) = strict(payload) else {
+    let Some(text) = JsonText::strict(payload) else {
         return vec![RunDenial::NotJson];
     };
     let root = text.root();

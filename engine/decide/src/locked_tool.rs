@@ -1,7 +1,7 @@
 //! Tools of MCP servers by the lock, for calls and for steps of plans.
 
 use super::call_record::{CallCheck, CallDenial, CallTrace};
-use agent_lower::{definition_of, digest};
+use agent_lower::{ToolEntry, digest};
 use agent_model::{
     Grant, HUMAN_IN_THE_LOOP, Index, Lock, Name, Selection, ServerView, ToolView, ToolsSnapshot,
 };
@@ -35,8 +35,8 @@ pub(super) struct Target<'a> {
 /// A tool by the lock, the index and the catalogue.
 #[derive(Debug)]
 pub(super) struct LockedTool<'a> {
-    /// The definition that the server lists, as JSON.
-    pub(super) listed: Option<&'a str>,
+    /// The entry that the server lists.
+    pub(super) listed: Option<ToolEntry<'a>>,
     /// The digest of that definition.
     pub(super) definition: Option<String>,
     /// The locked entries of the index.
@@ -57,7 +57,7 @@ impl<'a> LockedTool<'a> {
         trace: &mut CallTrace<'a>,
     ) -> Self {
         let (listed, denial) = match listed(target, context, likeness) {
-            Ok(listed) => (Some(listed), None),
+            Ok(listed) => (Some(ToolEntry::read(listed)), None),
             Err(denial) => (None, Some(denial)),
         };
         trace.record(CallCheck::Listed, Vec::from_iter(denial));
@@ -78,7 +78,8 @@ impl<'a> LockedTool<'a> {
         let tools: Vec<_> = tools.filter_map(|it| it.tool(target.tool)).collect();
         let forbidden = context.lock.map(|lock| forbidden(target, lock, &tools));
         trace.record(CallCheck::Permitted, forbidden.unwrap_or_default());
-        let definition = listed.map(|listed| digest(&definition_of(target.tool, listed)));
+        let definition = listed.as_ref();
+        let definition = definition.map(|listed| digest(&listed.definition(target.tool)));
         let changed = definition
             .as_deref()
             .and_then(|present| changed(present, &selections, &tools));

@@ -1,6 +1,7 @@
 //! The checks of the steps of a plan in words \[3\].
 
 use super::checks::{CheckFact, CheckRecord, skipped};
+use super::plan_documents::PlanDocuments;
 use super::run::deferred;
 use super::wording::quoted;
 use agent_decide::{
@@ -9,20 +10,18 @@ use agent_decide::{
 use agent_json_schema::at_pointer;
 use agent_lower::Validated;
 use agent_model::{Binding, Driver, Plan, ServerView};
-use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Node, canonical};
-use agent_text::Place;
+use agent_text::{DocumentKind, Place};
 
 /// Returns the checks of each step in words. A plan that can't be read has no steps.
 pub fn plan_checks(
-    plan: &Validated<Plan>,
-    rules: &PlanPolicy,
+    documents: &PlanDocuments<'_>,
     answer: &PlanAnswer<'_>,
 ) -> Vec<Vec<(StepCheck, CheckRecord)>> {
     let checks = Checks {
-        plan,
-        rules,
-        pool: parse_value(&mut Reader::new(rules.pool.text.as_str())).ok(),
+        plan: documents.plan,
+        rules: documents.rules,
+        pool: documents.root(DocumentKind::ToolPool),
     };
     let steps = answer.steps.iter();
     steps
@@ -37,7 +36,7 @@ struct Checks<'a> {
     plan: &'a Validated<Plan>,
     rules: &'a PlanPolicy,
     /// The pool's tree, if its text can be read.
-    pool: Option<Node<'a>>,
+    pool: Option<&'a Node<'a>>,
 }
 
 impl Checks<'_> {
@@ -94,7 +93,7 @@ impl Checks<'_> {
     }
 
     fn in_pool(&self, pointer: &str) -> Option<Place> {
-        let node = at_pointer(self.pool.as_ref()?, pointer)?;
+        let node = at_pointer(self.pool?, pointer)?;
         Some(self.rules.pool.text.place(node.span))
     }
 

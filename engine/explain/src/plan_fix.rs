@@ -1,52 +1,48 @@
-//! Fixes for the problems of a plan, verified by deciding again.
+//! Fixes of a plan's problems, verified by deciding again.
 //!
-//! Each reason has proposals; those that permit no more than before come first. A fix is a proposal
-//! that removes its own problem and adds no other one: alone, and together with the fixes of the
-//! problems before it. So all fixes together lead to a plan that may run.
+//! Each problem has proposals; those that permit no more than before come first. A proposal becomes a
+//! fix if it removes its problem and causes no other one. That must hold for the proposal alone, and
+//! together with the fixes of earlier problems, so that all fixes together lead to a yes.
 
-use super::edit::{apply, document_patches};
 use super::plan::plan_findings;
+use super::plan_documents::PlanDocuments;
 use super::plan_proposal::plan_proposals;
-use super::plan_steps::step_name;
-use agent_decide::{PlanAnswer, PlanContext, PlanPolicy, authorize_plan};
+use super::plan_tree::step_ids;
+use agent_decide::{PlanAnswer, PlanContext, authorize_plan};
 use agent_diagnostic::{
-    Applicability, Change, ChangeKind, ChangeSet, Code, Diagnostic, Edit, Finding, Fix,
+    Applicability, Change, ChangeKind, ChangeSet, Code, Diagnostic, Finding, Fix,
 };
-use agent_lower::Validated;
-use agent_model::Plan;
-use agent_syntax::json::{Reader, parse_value};
+use agent_text::DocumentKind;
 use agent_text::sort::sort_by;
-use agent_text::{DocumentKind, Text};
 use std::sync::Arc;
 
-/// Maximum number of problems of one plan that fixes are searched for.
+/// Maximum number of problems of one plan to search fixes for.
 const FIX_LIMIT: usize = 64;
 
-/// Maximum number of bytes of documents that are decided again for one plan.
+/// Maximum number of bytes of documents to decide again, for all problems of one plan together.
 const FIX_BYTES: usize = 16 << 20;
 
-/// Maximum number of changes in all fixes of one plan: nobody reads more.
+/// Maximum number of changes in all fixes of one plan together.
 const FIX_CHANGES: usize = 256;
 
-/// Returns the fix of each finding, if one was found. It is a pure function of the documents, and
-/// not of time.
+/// Returns the fix of each finding, or `None` if no proposal is one.
 pub fn plan_fixes(
-    plan: &Arc<Validated<Plan>>,
-    rules: &Arc<PlanPolicy>,
+    documents: &PlanDocuments<'_>,
     context: PlanContext<'_>,
     answer: &PlanAnswer<'_>,
     findings: &[Finding],
 ) -> Vec<Option<ChangeSet>> {
+    let plan = documents.plan;
     let mut search = Search {
-        plan,
-        rules,
+        documents,
+        step_ids: step_ids(plan),
         context,
         // A step of the budget takes about as long as a byte that is read.
         spent: answer.spent.try_into().unwrap_or(usize::MAX),
         left: FIX_BYTES,
     };
-    let before = keys(findings, plan.text.as_str());
-    // A schema that exceeds its budget would do so for every proposal.
+    let before = keys(findings, &search.step_ids);
+    // A plan that exceeds its budget would exceed it with each candidate.
     let costly = findings
         .iter()
         .any(|finding| finding.diagnostic.reason == Some(Code::SchemaBudget));
@@ -56,7 +52,7 @@ pub fn plan_fixes(
     let mut chosen: Vec<Change> = Vec::new();
     let mut now = before.clone();
     let mut fixes: Vec<Option<ChangeSet>> = Vec::new();
-    // Each fix, with the problems that remain after it alone.
+    // The fixes, each with the problems that remain after it alone.
     let mut alone_after: Vec<(ChangeSet, Vec<Key>)> = Vec::new();
     for (number, finding) in findings.iter().enumerate() {
         let key = &before[number];
@@ -65,9 +61,9 @@ pub fn plan_fixes(
             continue;
         }
         let removes = |after: &[Key]| count(after, key) < count(&before, key);
-        // Proposals search the text for the steps that take from a removed one.
+        // The steps that depend on another one are found in the text.
         let proposals = match search.charge(plan.text.as_str().len()) {
-            Some(()) => plan_proposals(plan, rules, answer, finding),
+            Some(()) => plan_proposals(documents, answer, finding),
             None => Vec::new(),
         };
         let fix = proposals.into_iter().find_map(|proposal| {
@@ -96,10 +92,9 @@ pub fn plan_fixes(
     fixes
 }
 
-/// Returns findings with their fixes. A safe fix comes before all other help, an unsafe one last.
+/// Returns the diagnostics of findings. A safe fix comes before all other help, an unsafe one last.
 pub fn plan_diagnostics(
-    plan: &Text,
-    rules: &PlanPolicy,
+    documents: &PlanDocuments<'_>,
     findings: Vec<Finding>,
     fixes: &[Option<ChangeSet>],
 ) -> Vec<Diagnostic> {
@@ -115,7 +110,7 @@ pub fn plan_diagnostics(
                 let fix = Fix {
                     title: format!("{}{more}", fix_words(changes)),
                     applicability: applicability(changes),
-                    edits: fix_edits(plan, rules, changes),
+                    edits: documents.edits(changes),
                 };
                 let first = fix.applicability == Applicability::Safe;
                 let place = if first { 0 } else { diagnostic.fixes.len() };
@@ -127,8 +122,8 @@ pub fn plan_diagnostics(
     fixed.collect()
 }
 
-/// Returns who may carry out a fix. A change of the pool or the profile affects every plan, so a
-/// person must ask for it.
+/// Returns the applicability of a fix. A change of the pool or the profile affects every plan, so a
+/// person must request it.
 fn applicability(changes: &ChangeSet) -> Applicability {
     let of_plan = |change: &Change| change.source == DocumentKind::Plan;
     match changes.changes.iter().all(of_plan) && !changes.removes() && !changes.widens() {
@@ -137,7 +132,7 @@ fn applicability(changes: &ChangeSet) -> Applicability {
     }
 }
 
-/// Returns a fix as an instruction.
+/// Returns the instruction of a fix.
 fn fix_words(fix: &ChangeSet) -> String {
     let changes: Vec<_> = fix.changes.iter().map(in_words).collect();
     changes.join("; ")
@@ -160,38 +155,14 @@ fn in_words(change: &Change) -> String {
     }
 }
 
-/// Returns the edits that carry out a fix, ordered by document and place.
-pub fn fix_edits(plan: &Text, rules: &PlanPolicy, fix: &ChangeSet) -> Vec<Edit> {
-    let texts = [plan, &rules.pool.text, &rules.profile.text];
-    let edits = texts.into_iter().filter_map(|text| {
-        let changes: Vec<_> = of(&fix.changes, text.source());
-        edits(text, &changes)
-    });
-    edits.flatten().collect()
-}
-
-fn of(changes: &[Change], source: DocumentKind) -> Vec<&Change> {
-    let changes = changes.iter();
-    changes.filter(|change| change.source == source).collect()
-}
-
-/// Returns the edits of one document, or `None` if a change has no place.
-fn edits(text: &Text, changes: &[&Change]) -> Option<Vec<Edit>> {
-    if changes.is_empty() {
-        return Some(Vec::new());
-    }
-    let root = parse_value(&mut Reader::new(text.as_str())).ok()?;
-    let patches = document_patches(text.as_str(), &root, changes)?;
-    Some(patches.into_iter().map(|it| it.edit(text)).collect())
-}
-
-struct Search<'s, 'c> {
-    plan: &'s Arc<Validated<Plan>>,
-    rules: &'s Arc<PlanPolicy>,
+struct Search<'s, 'd, 'c> {
+    documents: &'s PlanDocuments<'d>,
+    /// The [`step_ids`] of the plan.
+    step_ids: Vec<Option<String>>,
     context: PlanContext<'c>,
-    /// The cost of a decision beside that of reading the documents.
+    /// The budget that deciding took, besides reading.
     spent: usize,
-    /// The remaining bytes.
+    /// The number of bytes that may still be decided.
     left: usize,
 }
 
@@ -205,14 +176,14 @@ struct Key {
     rule: String,
 }
 
-impl Search<'_, '_> {
-    /// Spends bytes. Returns `None` if there are not as many left.
+impl Search<'_, '_, '_> {
+    /// Spends bytes. Returns `None` if too few are left.
     fn charge(&mut self, bytes: usize) -> Option<()> {
         self.left = self.left.checked_sub(bytes)?;
         Some(())
     }
 
-    /// Returns the problems after changes, or `None` if they can't be made within the limits.
+    /// Returns the problems after changes, or `None` if they have no place or exceed the limits.
     fn after(&mut self, changes: &[Change]) -> Option<Vec<Key>> {
         if changes.len() > FIX_CHANGES {
             return None;
@@ -220,39 +191,31 @@ impl Search<'_, '_> {
         let of_rules =
             |it: &Change| matches!(it.source, DocumentKind::ToolPool | DocumentKind::Profile);
         let rules_changed = changes.iter().any(of_rules);
-        let changed = |text: &Text| {
-            let edits = edits(text, &of(changes, text.source()))?;
-            Some((!edits.is_empty()).then(|| apply(text.as_str(), &edits)))
-        };
-        let rules = self.rules;
-        let texts = [&self.plan.text, &rules.pool.text, &rules.profile.text];
-        let [plan, pool, profile] = texts.map(|text| text.as_str().len());
-        let of_rules = if rules_changed { pool + profile } else { 0 };
-        self.charge(self.spent + plan + of_rules)?;
-        let [plan, pool, profile] = texts.map(changed);
-        let (plan, pool, profile) = (plan?, pool?, profile?);
-        let examined = match plan {
-            Some(text) => Arc::new(agent_lower::plan(text.into_bytes())),
-            None => Arc::clone(self.plan),
-        };
-        let rules = if rules_changed {
-            let bytes = |changed: Option<String>, text: &Text| {
-                let text = changed.unwrap_or_else(|| text.as_str().to_owned());
-                text.into_bytes()
-            };
-            let pool = bytes(pool, &rules.pool.text);
-            Arc::new(rules.with(pool, bytes(profile, &rules.profile.text)))
+        let sizes = self.documents.texts.map(|text| text.as_str().len());
+        let rules_size = if rules_changed {
+            sizes[1] + sizes[2]
         } else {
-            Arc::clone(rules)
+            0
         };
-        let answer = authorize_plan(&examined, &rules, self.context);
-        let findings = plan_findings(&examined, &rules, self.context, &answer);
-        Some(keys(&findings, examined.text.as_str()))
+        self.charge(self.spent + sizes[0] + rules_size)?;
+        // Only a document that changes is read again.
+        let [plan, pool, profile] = self.documents.changed(changes)?;
+        let plan = plan.map(|text| Arc::new(agent_lower::plan(text)));
+        let rules = match rules_changed {
+            true => &Arc::new(self.documents.rules.with(pool, profile)),
+            false => self.documents.rules,
+        };
+        let validated = plan.as_ref().unwrap_or(self.documents.plan);
+        let answer = authorize_plan(validated, rules, self.context);
+        let findings = plan_findings(validated, rules, self.context, &answer);
+        Some(match &plan {
+            Some(plan) => keys(&findings, &step_ids(plan)),
+            None => keys(&findings, &self.step_ids),
+        })
     }
 }
 
-fn keys(findings: &[Finding], plan: &str) -> Vec<Key> {
-    let root = parse_value(&mut Reader::new(plan)).ok();
+fn keys(findings: &[Finding], step_ids: &[Option<String>]) -> Vec<Key> {
     let keys = findings.iter().map(|finding| {
         let diagnostic = &finding.diagnostic;
         let source = diagnostic.place().map(|place| place.source);
@@ -268,11 +231,14 @@ fn keys(findings: &[Finding], plan: &str) -> Vec<Key> {
             }
             None => (diagnostic.step, diagnostic.pointer()),
         };
-        let step = root.as_ref().zip(number);
+        let step = number.map(|number: usize| match step_ids.get(number) {
+            Some(Some(id)) => format!("{id:?}"),
+            _ => number.to_string(),
+        });
         Key {
             code: diagnostic.code.name(),
             reason: diagnostic.reason.map(Code::name),
-            step: step.map_or_else(String::new, |(root, number)| step_name(root, number)),
+            step: step.unwrap_or_default(),
             pointer: rest.to_owned(),
             rule: diagnostic.rule.clone().unwrap_or_default(),
         }
@@ -284,7 +250,7 @@ fn count(keys: &[Key], key: &Key) -> usize {
     keys.iter().filter(|other| *other == key).count()
 }
 
-/// Returns whether all problems are among others.
+/// Returns whether all of some problems are among others.
 fn within(some: &[Key], others: &[Key]) -> bool {
     let mut others = sorted(others).into_iter();
     sorted(some).iter().all(|key| others.any(|it| it == *key))

@@ -1,13 +1,13 @@
 //! Proposals of changes that may remove a reason against a plan.
 
-use super::plan_steps::without_step;
+use super::plan_documents::PlanDocuments;
+use super::plan_tree::without_step;
 use super::wording::json_string;
 use agent_decide::{
     Between, DestinationDenial, InputDenial, PlanAnswer, PlanPolicy, PlanReason, Referred,
 };
 use agent_diagnostic::{Change, ChangeKind, Finding};
 use agent_json_schema::ArgumentProblem;
-use agent_lower::Validated;
 use agent_model::{Binding, Cap, Plan, PlanStep};
 use agent_text::DocumentKind;
 
@@ -17,15 +17,15 @@ type Proposal = Vec<Change>;
 /// Returns the changes that may remove a finding; none is verified. Those that permit no more than
 /// before come first.
 pub fn plan_proposals(
-    plan: &Validated<Plan>,
-    rules: &PlanPolicy,
+    documents: &PlanDocuments<'_>,
     answer: &PlanAnswer<'_>,
     finding: &Finding,
 ) -> Vec<Proposal> {
-    let without = |step| without_step(plan.text.as_str(), step);
+    let rules = documents.rules;
+    let without = |step| without_step(documents.root(DocumentKind::Plan)?, step);
     let mut found = finding.proposals.clone();
     let denial = finding.denial.and_then(|it| answer.denials.get(it));
-    let (Some(denial), Some(plan)) = (denial, &plan.value) else {
+    let (Some(denial), Some(plan)) = (denial, &documents.plan.value) else {
         found.extend(finding.diagnostic.step.and_then(without));
         return found;
     };

@@ -1,12 +1,10 @@
 //! A captured exchange of `initialize` and `tools/list`.
 
-use super::described::{Described, FieldValue, Tool, Tools};
-use super::document::member;
-use super::registry::version_value;
+use super::described::{DescribedServer, FieldValue, Tool, Tools, member};
+use super::registry::version;
 use agent_diagnostic::{Code, Problems};
-use agent_lower::fields::{Object, list, text};
+use agent_lower::fields::{Object, each, list, opening, text};
 use agent_syntax::{Entry, Node, Value};
-use agent_text::Span;
 
 /// The fields of a tool that the index keeps.
 pub(super) const FIELDS: [&str; 4] = ["annotations", "description", "inputSchema", "outputSchema"];
@@ -42,7 +40,10 @@ fn result<'a>(entry: &'a Entry<'a>) -> &'a Node<'a> {
 }
 
 /// Reads the server of a capture. Returns `None` if it has no name.
-pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Option<Described<'a>> {
+pub(super) fn read<'a>(
+    root: &'a Node<'a>,
+    problems: &mut Problems<'_>,
+) -> Option<DescribedServer<'a>> {
     let Value::Mapping(entries) = &root.value else {
         return None;
     };
@@ -75,28 +76,21 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
         names.push((text(&entry.value, path, problems)?, entry.value.span));
     }
     if names.is_empty() {
-        let start = root.span.start as usize;
         problems
             .report(
                 Code::MissingField,
-                Span::new(start, start + 1),
+                opening(root),
                 "`serverInfo.name` is missing here",
                 "the capture does not name its server",
             )
             .help("add the response to `initialize`, or the name of the package:\n\"package\": \"reports\"");
         return None;
     }
-    let version = match package {
+    let version_at = match package {
         Some(_) => member(entries, "version"),
         None => info.and_then(|info| at(&info.value, &["version"])),
     };
-    let version = match version {
-        None => FieldValue::Absent,
-        Some(entry) => match text(&entry.value, "version", problems) {
-            None => FieldValue::Invalid,
-            Some(version) => version_value(version, entry.value.span),
-        },
-    };
+    let version = version(version_at, problems);
     let list_changed = handshake
         .and_then(|node| at(node, &["capabilities", "tools", "listChanged"]))
         .filter(|entry| matches!(entry.value.value, Value::Bool(_)));
@@ -107,7 +101,7 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
             tools,
         })
     });
-    Some(Described {
+    Some(DescribedServer {
         names,
         version,
         endpoint: FieldValue::Absent,
@@ -159,55 +153,50 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName
     }
     let tools = answer.required("tools", "add the list of tools:\n\"tools\": []", problems)?;
     let mut found = ByName::new();
-    for (i, item) in list(&tools.value, "tools/list.tools", problems)?
-        .iter()
-        .enumerate()
-    {
-        let start = item.span.start as usize;
-        let open = Span::new(start, start + 1);
-        let path = format!("tools/list.tools[{i}]");
-        let Some(tool) = Object::of(item, path, open, problems) else {
-            continue;
-        };
-        let Some(entry) = tool.required(
-            "name",
-            "add the name of the tool:\n\"name\": \"search\"",
-            problems,
-        ) else {
-            continue;
-        };
-        let Some(name) = text(&entry.value, &tool.path("name"), problems) else {
-            continue;
-        };
-        if name.is_empty() || name.contains('/') || name.contains(char::is_control) {
-            problems
-                .report(
-                    Code::InvalidName,
-                    entry.value.span,
-                    "not a tool name",
-                    format!("{name:?} can't be the name of a tool in an index"),
-                )
-                .help("use a name that is not empty and contains no `/` and no control character");
-            continue;
-        }
-        let read = Tool {
-            name: entry.value.span,
-            node: item,
-            fields: FIELDS.iter().filter_map(|key| tool.optional(key)).collect(),
-        };
-        if let Some(first) = found.get(name) {
-            problems
-                .report(
-                    Code::ImportValue,
-                    read.name,
-                    "repeated here",
-                    format!("the capture contains two tools `{name}`"),
-                )
-                .also(first.name, "first here")
-                .help("remove or rename one of the two");
-            continue;
-        }
-        found.insert(name, read);
-    }
+    let items = list(&tools.value, "tools/list.tools", problems)?;
+    // An invalid tool has been reported, and does not hide problems of the others.
+    each(
+        items,
+        "tools/list.tools",
+        problems,
+        |item, path, problems| {
+            let tool = Object::of(item, path, opening(item), problems)?;
+            let help = "add the name of the tool:\n\"name\": \"search\"";
+            let entry = tool.required("name", help, problems)?;
+            let name = text(&entry.value, &tool.path("name"), problems)?;
+            if name.is_empty() || name.contains('/') || name.contains(char::is_control) {
+                problems
+                    .report(
+                        Code::InvalidName,
+                        entry.value.span,
+                        "not a tool name",
+                        format!("{name:?} can't be the name of a tool in an index"),
+                    )
+                    .help(
+                        "use a name that is not empty and contains no `/` and no control character",
+                    );
+                return None;
+            }
+            let read = Tool {
+                name: entry.value.span,
+                node: item,
+                fields: FIELDS.iter().filter_map(|key| tool.optional(key)).collect(),
+            };
+            if let Some(first) = found.get(name) {
+                problems
+                    .report(
+                        Code::ImportValue,
+                        read.name,
+                        "repeated here",
+                        format!("the capture contains two tools `{name}`"),
+                    )
+                    .also(first.name, "first here")
+                    .help("remove or rename one of the two");
+                return None;
+            }
+            found.insert(name, read);
+            Some(())
+        },
+    );
     Some(found)
 }

@@ -1,11 +1,11 @@
 //! Mapping of the loader's problems back to the origins of the values.
 
-use super::part::{Mark, Origin};
+use super::output::{Mark, Origin};
 use agent_diagnostic::Diagnostic;
 use agent_text::{Place, Span};
 
 /// Moves the problems of the result to the origins of the faulty values.
-pub(super) fn taken_back(
+pub(super) fn at_origins(
     mut problems: Vec<Diagnostic>,
     index: &str,
     marks: &[Mark],

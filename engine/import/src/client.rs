@@ -2,8 +2,7 @@
 //!
 //! Only URLs are read, because environments, headers and arguments may contain secrets.
 
-use super::described::{Described, FieldValue, Unusable};
-use super::document::member;
+use super::described::{DescribedServer, FieldValue, Unusable};
 use super::endpoint::check_url;
 use agent_diagnostic::Problems;
 use agent_lower::fields::{Object, text};
@@ -14,7 +13,7 @@ use std::borrow::Cow;
 pub(super) fn servers<'a>(
     servers: &'a Entry<'a>,
     problems: &mut Problems<'_>,
-) -> Vec<Described<'a>> {
+) -> Vec<DescribedServer<'a>> {
     let Value::Mapping(entries) = &servers.value.value else {
         return Vec::new();
     };
@@ -28,14 +27,10 @@ fn server<'a>(
     parent: &str,
     entry: &'a Entry<'a>,
     problems: &mut Problems<'_>,
-) -> Option<Described<'a>> {
+) -> Option<DescribedServer<'a>> {
     let path = format!("{parent}.{}", entry.key);
     let server = Object::of(&entry.value, path, entry.key_span, problems)?;
-    let Value::Mapping(entries) = &entry.value.value else {
-        return None;
-    };
-    let command = member(entries, "command");
-    let endpoint = match (server.optional("url"), command) {
+    let endpoint = match (server.optional("url"), server.optional("command")) {
         (None, None) => FieldValue::Absent,
         (None, Some(command)) => FieldValue::Unusable(Unusable {
             span: command.key_span,
@@ -53,18 +48,13 @@ fn server<'a>(
         }),
         (Some(url), None) => match text(&url.value, &server.path("url"), problems) {
             None => FieldValue::Invalid,
-            Some(value) => match check_url(value) {
-                Ok(()) => FieldValue::Value(Cow::Borrowed(value), url.value.span),
-                Err(refusal) => FieldValue::Unusable(Unusable {
-                    span: url.value.span,
-                    label: refusal.label().to_owned(),
-                    message: refusal.message("the URL of the server"),
-                    choices: Vec::new(),
-                }),
-            },
+            Some(value) => {
+                let checked = check_url(value).map(|()| Cow::Borrowed(value));
+                FieldValue::of(checked, "the URL of the server", url.value.span)
+            }
         },
     };
-    Some(Described {
+    Some(DescribedServer {
         names: vec![(&entry.key, entry.key_span)],
         version: FieldValue::Absent,
         endpoint,

@@ -1,5 +1,6 @@
 //! A document's data about a server, independent of its form.
 
+use super::endpoint::Refusal;
 use agent_syntax::{Entry, Node};
 use agent_text::Span;
 use std::borrow::Cow;
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// A server of a document.
 #[derive(Debug)]
-pub(super) struct Described<'a> {
+pub(super) struct DescribedServer<'a> {
     /// The document's names for it, with their places. Never empty; the first is the default id.
     pub(super) names: Vec<(&'a str, Span)>,
     /// Its version.
@@ -18,7 +19,7 @@ pub(super) struct Described<'a> {
     pub(super) tools: Option<Tools<'a>>,
 }
 
-impl<'a> Described<'a> {
+impl<'a> DescribedServer<'a> {
     /// Returns the document's first name for the server, with its place.
     pub(super) fn name(&self) -> (&'a str, Span) {
         self.names.first().copied().unwrap_or_default()
@@ -36,6 +37,21 @@ pub(super) enum FieldValue<'a> {
     Value(Cow<'a, str>, Span),
     /// A value that can't be used. It is a problem only if nothing else sets the field.
     Unusable(Unusable),
+}
+
+impl<'a> FieldValue<'a> {
+    /// Returns a value that was checked. `what` names it in the message of a refusal.
+    pub(super) fn of(value: Result<Cow<'a, str>, Refusal>, what: &str, span: Span) -> Self {
+        match value {
+            Ok(value) => Self::Value(value, span),
+            Err(refusal) => Self::Unusable(Unusable {
+                span,
+                label: refusal.label().to_owned(),
+                message: refusal.message(what),
+                choices: Vec::new(),
+            }),
+        }
+    }
 }
 
 /// A value that can't be used.
@@ -69,4 +85,9 @@ pub(super) struct Tool<'a> {
     pub(super) node: &'a Node<'a>,
     /// The fields that the index keeps.
     pub(super) fields: Vec<&'a Entry<'a>>,
+}
+
+/// Returns the member of a key.
+pub(super) fn member<'a>(entries: &'a [Entry<'a>], key: &str) -> Option<&'a Entry<'a>> {
+    entries.iter().find(|entry| entry.key == key)
 }

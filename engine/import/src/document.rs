@@ -1,6 +1,6 @@
 //! Detection of a document's form.
 
-use super::described::Described;
+use super::described::{DescribedServer, member};
 use super::{capture, client, registry};
 use agent_diagnostic::{Code, Problems};
 use agent_lower::fields::describe;
@@ -53,7 +53,7 @@ impl Form {
 pub(super) fn read<'a>(
     root: &'a Node<'a>,
     problems: &mut Problems<'_>,
-) -> Option<Vec<Described<'a>>> {
+) -> Option<Vec<DescribedServer<'a>>> {
     let start = root.span.start as usize;
     let open = Span::new(start, (start + 1).min(root.span.end as usize));
     let Value::Mapping(entries) = &root.value else {
@@ -105,11 +105,6 @@ pub(super) fn read<'a>(
     }
 }
 
-/// Returns the member of a key.
-pub(super) fn member<'a>(entries: &'a [Entry<'a>], key: &str) -> Option<&'a Entry<'a>> {
-    entries.iter().find(|entry| entry.key == key)
-}
-
 /// Returns the forms that fit a document, each with the member that identifies it.
 fn forms<'a>(entries: &'a [Entry<'a>]) -> Vec<(Form, &'a Entry<'a>)> {
     let find = |key: &str, fits: fn(&Value<'_>) -> bool| {
@@ -127,7 +122,7 @@ fn forms<'a>(entries: &'a [Entry<'a>]) -> Vec<(Form, &'a Entry<'a>)> {
         packages.filter(|_| named)
     });
     let answers = |value: &Value<'_>| match value {
-        // Entries of an index have an id; those of a registry have a server or a name.
+        // EntryMaker of an index have an id; those of a registry have a server or a name.
         Value::Sequence(items) => items.iter().all(|item| match &item.value {
             Value::Mapping(entries) => {
                 member(entries, "id").is_none()

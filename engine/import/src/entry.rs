@@ -1,29 +1,29 @@
 //! The merge of a document, an overlay and the existing index into an entry.
 
 use super::capture::FIELDS;
-use super::described::{Described, FieldValue, Tools, Unusable};
+use super::described::{DescribedServer, FieldValue, Tools, Unusable, member};
 use super::endpoint::{Refusal, has_user_info, is_placeholder};
-use super::existing::Before;
+use super::existing::ExistingEntry;
 use super::field::{Field, Scalars};
-use super::notes::Notes;
+use super::output::{Base, NewObject, NewValue, Origin};
 use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Target, string};
-use super::part::{Base, Object, Origin, Part};
+use super::problems::ImportProblems;
 use agent_diagnostic::Code;
 use agent_model::{Name, ServerId};
 use agent_syntax::{Entry, Value, write_string};
-use agent_text::nearest;
+use agent_text::{DocumentKind, Span, nearest};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// An entry of the new index that the document sets or changes.
-pub(super) struct New<'a> {
+pub(super) struct NewEntry<'a> {
     id: &'a str,
     version: &'a str,
     /// The entry.
-    pub(super) part: Part<'a>,
+    pub(super) value: NewValue<'a>,
 }
 
-impl New<'_> {
+impl NewEntry<'_> {
     /// Returns the sort key of the entry: id and version.
     pub(super) fn name(&self) -> (&str, &str) {
         (self.id, self.version)
@@ -31,7 +31,7 @@ impl New<'_> {
 }
 
 /// The maker of entries.
-pub(super) struct Entries<'s, 'a> {
+pub(super) struct EntryMaker<'s, 'a> {
     settings: &'s Settings<'a>,
     /// Whether the overlay is JSON.
     json: bool,
@@ -39,7 +39,7 @@ pub(super) struct Entries<'s, 'a> {
     overlaid: bool,
 }
 
-impl<'s, 'a> Entries<'s, 'a> {
+impl<'s, 'a> EntryMaker<'s, 'a> {
     pub(super) fn new(settings: &'s Settings<'a>, json: bool, overlaid: bool) -> Self {
         Self {
             settings,
@@ -52,32 +52,32 @@ impl<'s, 'a> Entries<'s, 'a> {
     /// Reports missing values, and puts stand-ins in their places.
     pub(super) fn make(
         &self,
-        server: &'a Described<'a>,
+        server: &'a DescribedServer<'a>,
         target: &'a Target,
-        before: Option<&'a Before<'_>>,
-        notes: &mut Notes<'_>,
-    ) -> New<'a> {
+        before: Option<&'a ExistingEntry<'_>>,
+        problems: &mut ImportProblems<'_>,
+    ) -> NewEntry<'a> {
         let mut entry = match before {
-            Some(before) => Object::of(before.node(), before.base()),
-            None => Object::default(),
+            Some(before) => NewObject::of(before.node(), before.base()),
+            None => NewObject::default(),
         };
         // A problem of the whole entry, such as a duplicate, is reported at the document's name.
         entry.origin = Some(Origin::import(server.name().1));
         for field in Field::ALL {
-            let Some((at, part)) = self.field(field, server, target, &entry, notes) else {
+            let Some((at, value)) = self.field(field, server, target, &entry, problems) else {
                 continue;
             };
             let (parent, key) = field.path();
             match parent {
-                Some(parent) => entry.open(parent).set(key, at, part),
-                None => entry.set(key, at, part),
+                Some(parent) => entry.open(parent).set(key, at, value),
+                None => entry.set(key, at, value),
             }
         }
-        self.tools(server, target, &mut entry, notes);
-        New {
+        self.tools(server, target, &mut entry, problems);
+        NewEntry {
             id: &target.id,
             version: &target.version,
-            part: Part::Object(entry),
+            value: NewValue::Object(entry),
         }
     }
 
@@ -85,22 +85,22 @@ impl<'s, 'a> Entries<'s, 'a> {
     fn field(
         &self,
         field: Field,
-        server: &'a Described<'a>,
+        server: &'a DescribedServer<'a>,
         target: &'a Target,
-        entry: &Object<'a>,
-        notes: &mut Notes<'_>,
-    ) -> Option<(Option<Origin>, Part<'a>)> {
+        entry: &NewObject<'a>,
+        problems: &mut ImportProblems<'_>,
+    ) -> Option<(Option<Origin>, NewValue<'a>)> {
         if let Some(given) = self.settings.given(target, field) {
-            check_given(field, given, notes);
+            check_given(field, given, problems);
             return Some(taken(field, given));
         }
         let stand_in = match field {
-            Field::Id => Part::Text(Cow::Borrowed(&target.id), Origin::import(server.name().1)),
+            Field::Id => NewValue::Text(Cow::Borrowed(&target.id), Origin::import(server.name().1)),
             Field::Version => {
                 let at = Origin::import(server.name().1);
-                Part::Text(Cow::Borrowed(&target.version), at)
+                NewValue::Text(Cow::Borrowed(&target.version), at)
             }
-            _ => Part::StandIn(field.example()),
+            _ => NewValue::StandIn(field.example()),
         };
         if self.settings.is_refused(target, field) {
             return Some((None, stand_in));
@@ -111,9 +111,9 @@ impl<'s, 'a> Entries<'s, 'a> {
                 Ok(()) => return Some((None, stand_in)),
                 Err(_) => {
                     let unusable = bad_id(name.0, name.1);
-                    self.refuse(field, &unusable, server, target, notes);
+                    self.refuse(field, &unusable, server, target, problems);
                     // The stand-in prevents a second report by the loader.
-                    return Some((None, Part::StandIn(field.example())));
+                    return Some((None, NewValue::StandIn(field.example())));
                 }
             },
             Field::Version => &server.version,
@@ -121,8 +121,8 @@ impl<'s, 'a> Entries<'s, 'a> {
             _ => &FieldValue::Absent,
         };
         if let FieldValue::Value(value, span) = document_value {
-            let part = Part::Text(Cow::Borrowed(&**value), Origin::import(*span));
-            return Some((None, part));
+            let value = NewValue::Text(Cow::Borrowed(&**value), Origin::import(*span));
+            return Some((None, value));
         }
         if entry.has(field) {
             return None;
@@ -130,7 +130,7 @@ impl<'s, 'a> Entries<'s, 'a> {
         match (document_value, self.settings.fallback(field)) {
             (FieldValue::Invalid, _) => Some((None, stand_in)),
             (FieldValue::Unusable(unusable), _) => {
-                self.refuse(field, unusable, server, target, notes);
+                self.refuse(field, unusable, server, target, problems);
                 Some((None, stand_in))
             }
             (_, Some(default)) => Some(taken(field, default)),
@@ -138,7 +138,7 @@ impl<'s, 'a> Entries<'s, 'a> {
             _ => {
                 let (key, at) = self.addressed(server, target);
                 let what = field.name();
-                notes
+                problems
                     .report(
                         Code::MissingField,
                         at,
@@ -159,12 +159,12 @@ impl<'s, 'a> Entries<'s, 'a> {
         &self,
         field: Field,
         unusable: &Unusable,
-        server: &Described<'_>,
+        server: &DescribedServer<'_>,
         target: &Target,
-        notes: &mut Notes<'_>,
+        problems: &mut ImportProblems<'_>,
     ) {
         let (key, _) = self.addressed(server, target);
-        let mut report = notes.report(
+        let mut report = problems.report(
             Code::ImportValue,
             Origin::import(unusable.span),
             unusable.label.clone(),
@@ -179,7 +179,7 @@ impl<'s, 'a> Entries<'s, 'a> {
     }
 
     /// Returns the overlay's key for a server, and the place at which missing values are reported.
-    fn addressed<'n>(&self, server: &Described<'n>, target: &Target) -> (&'n str, Origin)
+    fn addressed<'n>(&self, server: &DescribedServer<'n>, target: &Target) -> (&'n str, Origin)
     where
         'a: 'n,
     {
@@ -218,31 +218,31 @@ impl<'s, 'a> Entries<'s, 'a> {
 
     fn tools(
         &self,
-        server: &'a Described<'a>,
+        server: &'a DescribedServer<'a>,
         target: &Target,
-        entry: &mut Object<'a>,
-        notes: &mut Notes<'_>,
+        entry: &mut NewObject<'a>,
+        problems: &mut ImportProblems<'_>,
     ) {
         if let Some(tools) = &server.tools {
-            take_tools(tools, server, entry, notes);
+            take_tools(tools, server, entry, problems);
         }
         let has_tools = entry
             .members
             .get("capabilities")
-            .is_some_and(|(_, part)| part.member("tools").is_some());
+            .is_some_and(|(_, value)| value.has_member("tools"));
         let mut known = if has_tools {
             Some(entry.open("capabilities").open("tools"))
         } else {
             None
         };
         let mut named: BTreeMap<&str, &'a Entry<'a>> = BTreeMap::new();
-        for part in self.settings.parts(target) {
-            if known.is_none() && !part.tools.is_empty() {
-                notes
+        for own in self.settings.of(target) {
+            if known.is_none() && !own.tools.is_empty() {
+                problems
                     .overlay
                     .report(
                         Code::ImportUnused,
-                        part.tools_key,
+                        own.tools_key,
                         "no known tools",
                         format!("no document has listed the tools of the server `{}` yet", target.id),
                     )
@@ -255,14 +255,14 @@ impl<'s, 'a> Entries<'s, 'a> {
                 .map(|name| name.clone().into_owned())
                 .collect();
             let mut suggestions = SUGGESTION_LIMIT;
-            for (name, tool) in &part.tools {
+            for (name, tool) in &own.tools {
                 let Some(tools) = &mut known else { continue };
                 let is_tool = tools
                     .members
                     .get(*name)
-                    .is_some_and(|(_, part)| part.is_mapping());
+                    .is_some_and(|(_, value)| value.is_mapping());
                 if !is_tool {
-                    let report = notes.overlay.report(
+                    let report = problems.overlay.report(
                         Code::ImportUnused,
                         tool.key,
                         "unknown tool",
@@ -281,23 +281,23 @@ impl<'s, 'a> Entries<'s, 'a> {
                 {
                     named.insert(name, capabilities);
                     let at = Some(Origin::overlay(capabilities.key_span));
-                    let part = Part::Tree {
+                    let value = NewValue::Tree {
                         node: &capabilities.value,
-                        base: Base::OVERLAY,
+                        base: Base::whole(DocumentKind::Overlay),
                         scalars: Scalars::Strings,
                     };
-                    tools.open(*name).set(CAPABILITIES, at, part);
+                    tools.open(*name).set(CAPABILITIES, at, value);
                 }
             }
         }
         let Some(tools) = known else { return };
         let (key, at) = self.addressed(server, target);
         for (name, (origin, tool)) in &tools.members {
-            if !tool.is_mapping() || tool.member(CAPABILITIES).is_some() {
+            if !tool.is_mapping() || tool.has_member(CAPABILITIES) {
                 continue;
             }
             let path = ["tools", &**name, CAPABILITIES];
-            notes
+            problems
                 .report(
                     Code::ImportNoCapability,
                     origin.unwrap_or(at),
@@ -316,15 +316,15 @@ const BLOCKS: &str =
 /// Replaces the tools of an entry by those of a capture. Keeps the index's other data about them.
 fn take_tools<'a>(
     captured: &'a Tools<'a>,
-    server: &Described<'_>,
-    entry: &mut Object<'a>,
-    notes: &mut Notes<'_>,
+    server: &DescribedServer<'_>,
+    entry: &mut NewObject<'a>,
+    problems: &mut ImportProblems<'_>,
 ) {
     let capabilities = entry.open("capabilities");
     let before = std::mem::take(capabilities.open("tools"));
-    let mut tools = Object {
+    let mut tools = NewObject {
         origin: before.origin,
-        ..Object::default()
+        ..NewObject::default()
     };
     if let Some(flag) = captured.list_changed {
         tools.set(
@@ -333,14 +333,18 @@ fn take_tools<'a>(
             tree(flag),
         );
     }
-    for (name, (origin, part)) in before.members {
+    for (name, (origin, value)) in before.members {
         if let Some(tool) = captured.tools.get(&*name) {
-            let mut kept = part.into_object();
+            let mut kept = value.into_object();
             kept.members.retain(|key, _| !FIELDS.contains(&&**key));
             kept.origin = Some(Origin::import(tool.node.span));
-            tools.set(name, Some(Origin::import(tool.name)), Part::Object(kept));
-        } else if let Some(origin) = origin.filter(|_| part.is_mapping()) {
-            notes
+            tools.set(
+                name,
+                Some(Origin::import(tool.name)),
+                NewValue::Object(kept),
+            );
+        } else if let Some(origin) = origin.filter(|_| value.is_mapping()) {
+            problems
                 .report(
                     Code::ImportToolRemoved,
                     origin,
@@ -371,26 +375,26 @@ fn take_tools<'a>(
 }
 
 /// Returns an unchanged value of the document.
-fn tree<'a>(entry: &'a Entry<'a>) -> Part<'a> {
-    Part::Tree {
+fn tree<'a>(entry: &'a Entry<'a>) -> NewValue<'a> {
+    NewValue::Tree {
         node: &entry.value,
-        base: Base::IMPORT,
+        base: Base::whole(DocumentKind::Import),
         scalars: Scalars::Strings,
     }
 }
 
 /// Returns a value of the overlay.
-fn taken<'a>(field: Field, given: &'a Entry<'a>) -> (Option<Origin>, Part<'a>) {
-    let part = Part::Tree {
+fn taken<'a>(field: Field, given: &'a Entry<'a>) -> (Option<Origin>, NewValue<'a>) {
+    let value = NewValue::Tree {
         node: &given.value,
-        base: Base::OVERLAY,
+        base: Base::whole(DocumentKind::Overlay),
         scalars: field.scalars(),
     };
-    (Some(Origin::overlay(given.key_span)), part)
+    (Some(Origin::overlay(given.key_span)), value)
 }
 
 /// Reports a value that even the overlay must not contain.
-fn check_given(field: Field, given: &Entry<'_>, notes: &mut Notes<'_>) {
+fn check_given(field: Field, given: &Entry<'_>, problems: &mut ImportProblems<'_>) {
     let Some(text) = string(&given.value) else {
         return;
     };
@@ -402,7 +406,7 @@ fn check_given(field: Field, given: &Entry<'_>, notes: &mut Notes<'_>) {
         _ => return,
     };
     let what = format!("the {} of the overlay", field.path().1);
-    notes
+    problems
         .overlay
         .report(
             Code::ImportValue,
@@ -414,7 +418,7 @@ fn check_given(field: Field, given: &Entry<'_>, notes: &mut Notes<'_>) {
 }
 
 /// Returns the problem of a name that can't be an id.
-fn bad_id(name: &str, span: agent_text::Span) -> Unusable {
+fn bad_id(name: &str, span: Span) -> Unusable {
     let like: String = name
         .chars()
         .filter(|c| !c.is_control() && !ServerId::RULE.reserved.contains(c))
@@ -456,7 +460,7 @@ fn plain(key: &str) -> String {
     }
 }
 
-impl Object<'_> {
+impl NewObject<'_> {
     /// Returns whether an entry has a field.
     fn has(&self, field: Field) -> bool {
         match field.path() {
@@ -464,12 +468,12 @@ impl Object<'_> {
             (Some(parent), key) => self
                 .members
                 .get(parent)
-                .is_some_and(|(_, part)| part.member(key).is_some()),
+                .is_some_and(|(_, value)| value.has_member(key)),
         }
     }
 }
 
-impl<'a> Part<'a> {
+impl<'a> NewValue<'a> {
     /// Returns whether the value is a mapping.
     fn is_mapping(&self) -> bool {
         match self {
@@ -480,23 +484,23 @@ impl<'a> Part<'a> {
     }
 
     /// Returns whether the value has a member.
-    fn member(&self, key: &str) -> Option<()> {
+    fn has_member(&self, key: &str) -> bool {
         match self {
-            Self::Object(object) => object.members.get(key).map(drop),
+            Self::Object(object) => object.members.contains_key(key),
             Self::Tree { node, .. } => match &node.value {
-                Value::Mapping(entries) => entries.iter().find(|entry| entry.key == key).map(drop),
-                _ => None,
+                Value::Mapping(entries) => member(entries, key).is_some(),
+                _ => false,
             },
-            _ => None,
+            _ => false,
         }
     }
 
     /// Converts the value into a mapping; anything else becomes an empty one.
-    fn into_object(self) -> Object<'a> {
+    fn into_object(self) -> NewObject<'a> {
         match self {
             Self::Object(object) => object,
-            Self::Tree { node, base, .. } => Object::of(node, base),
-            _ => Object::default(),
+            Self::Tree { node, base, .. } => NewObject::of(node, base),
+            _ => NewObject::default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The existing index.
 
 use super::field::Scalars;
-use super::part::{Base, Part, Printer};
+use super::output::{Base, NewValue, Printer};
 use agent_diagnostic::Problems;
 use agent_model::{Index, Rank, ServerView};
 use agent_syntax::json::{Kind, Reader, Syntax, parse_value, report};
@@ -9,19 +9,19 @@ use agent_syntax::{Entry, Node};
 use agent_text::DocumentKind;
 
 /// An index, which may be absent.
-pub(super) struct Existing<'i> {
+pub(super) struct ExistingIndex<'i> {
     index: Option<&'i Index>,
     /// The members beside `servers`; `None` if the index is a list.
     beside: Option<Vec<Entry<'i>>>,
 }
 
 /// An existing entry.
-pub(super) struct Before<'i> {
+pub(super) struct ExistingEntry<'i> {
     server: ServerView<'i>,
     node: Node<'i>,
 }
 
-impl<'i> Existing<'i> {
+impl<'i> ExistingIndex<'i> {
     /// Reads the members of an index. Reports a problem and returns `None` if that fails.
     pub(super) fn read(index: Option<&'i Index>, problems: &mut Problems<'_>) -> Option<Self> {
         let beside = match index {
@@ -58,12 +58,12 @@ impl<'i> Existing<'i> {
     }
 
     /// Returns the entry of a server.
-    pub(super) fn find(&self, id: &str, version: &str) -> Option<Before<'i>> {
+    pub(super) fn find(&self, id: &str, version: &str) -> Option<ExistingEntry<'i>> {
         let mut versions = self.index?.versions(id);
         let server = versions.find(|server| server.version() == version)?;
         // The entry was parsed before, so parsing it again succeeds.
         let node = parse_value(&mut Reader::new(server.entry())).ok()?;
-        Some(Before { server, node })
+        Some(ExistingEntry { server, node })
     }
 
     /// Writes an index of the same form around `servers`. A new index is an object.
@@ -94,7 +94,7 @@ impl<'i> Existing<'i> {
     }
 }
 
-impl<'i> Before<'i> {
+impl<'i> ExistingEntry<'i> {
     /// Returns the rank of the server.
     pub(super) fn rank(&self) -> Rank {
         self.server.rank()
@@ -114,10 +114,10 @@ impl<'i> Before<'i> {
     }
 
     /// Returns whether an entry would be written with the same bytes.
-    pub(super) fn prints_as(&self, part: &Part<'_>) -> bool {
+    pub(super) fn prints_as(&self, value: &NewValue<'_>) -> bool {
         let [mut before, mut after] = [Printer::new(), Printer::new()];
         before.tree(&self.node, None, Scalars::Strings);
-        after.part(part);
+        after.new_value(value);
         match (before.finish(), after.finish()) {
             (Some((before, _)), Some((after, _))) => before == after,
             _ => false,

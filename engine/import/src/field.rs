@@ -43,21 +43,28 @@ impl Field {
         Self::RateLimit,
     ];
 
+    /// Returns the mapping of the field, unless that is the entry itself, its key, and an example of
+    /// a value in JSON.
+    fn row(self) -> (Option<&'static str>, &'static str, &'static str) {
+        match self {
+            Self::Id => (None, "id", "\"acme-reports\""),
+            Self::Version => (None, "version", "\"1.0.0\""),
+            Self::Endpoint => (None, "endpoint", "\"https://mcp.example/reports\""),
+            Self::Categories => (None, "categories", "[\"reporting\"]"),
+            Self::Scopes => (None, "scopes", "[\"read:reports\"]"),
+            Self::Class => (None, "class", "\"local\""),
+            Self::Residency => (Some("data"), "residency", "\"any\""),
+            Self::MaxSensitivity => (Some("data"), "maxSensitivity", "\"public\""),
+            Self::Signed => (Some("trust"), "signed", "false"),
+            Self::Publisher => (Some("trust"), "publisher", "\"Acme, Inc.\""),
+            Self::RateLimit => (Some("policy"), "rateLimitPerMin", "600"),
+        }
+    }
+
     /// Returns the mapping of the field, unless that is the entry itself, and its key.
     pub(super) fn path(self) -> (Option<&'static str>, &'static str) {
-        match self {
-            Self::Id => (None, "id"),
-            Self::Version => (None, "version"),
-            Self::Endpoint => (None, "endpoint"),
-            Self::Categories => (None, "categories"),
-            Self::Scopes => (None, "scopes"),
-            Self::Class => (None, "class"),
-            Self::Residency => (Some("data"), "residency"),
-            Self::MaxSensitivity => (Some("data"), "maxSensitivity"),
-            Self::Signed => (Some("trust"), "signed"),
-            Self::Publisher => (Some("trust"), "publisher"),
-            Self::RateLimit => (Some("policy"), "rateLimitPerMin"),
-        }
+        let (parent, key, _) = self.row();
+        (parent, key)
     }
 
     /// Returns the field's name for a message.
@@ -89,18 +96,6 @@ impl Field {
 
     /// Returns an example of a value, in JSON.
     pub(super) fn example(self) -> &'static str {
-        match self {
-            Self::Id => "\"acme-reports\"",
-            Self::Version => "\"1.0.0\"",
-            Self::Endpoint => "\"https://mcp.example/reports\"",
-            Self::Categories => "[\"reporting\"]",
-            Self::Scopes => "[\"read:reports\"]",
-            Self::Class => "\"local\"",
-            Self::Residency => "\"any\"",
-            Self::MaxSensitivity => "\"public\"",
-            Self::Signed => "false",
-            Self::Publisher => "\"Acme, Inc.\"",
-            Self::RateLimit => "600",
-        }
+        self.row().2
     }
 }

@@ -14,7 +14,7 @@
 //! | `field` | the fields of an entry that can be set |
 //! | `overlay` | the overlay |
 //! | `entry` | the merged entry |
-//! | `part` | values with their origins, and the writer |
+//! | `output` | values with their origins, and the writer |
 //! | `check` | mapping of the loader's problems back to the origins |
 //!
 //! Secrets are never copied: environments, headers and arguments are not read, a URL that may
@@ -31,9 +31,9 @@ mod endpoint;
 mod entry;
 mod existing;
 mod field;
-mod notes;
+mod output;
 mod overlay;
-mod part;
+mod problems;
 mod registry;
 
 use agent_diagnostic::{Code, Diagnostic, Severity};
@@ -41,10 +41,10 @@ use agent_lower::{self, Checked, INDEX_LIMIT, Lowered, Notation, decode};
 use agent_model::{Index, ServerView};
 use agent_text::sort::{sort_by, sort_by_key};
 use agent_text::{DocumentKind, Span, Text};
-use entry::{Entries, New};
-use existing::{Before, Existing};
-use notes::Notes;
-use part::Printer;
+use entry::{EntryMaker, NewEntry};
+use existing::{ExistingEntry, ExistingIndex};
+use output::Printer;
+use problems::ImportProblems;
 use std::collections::BTreeSet;
 
 /// Maximum size of an imported document, in bytes.
@@ -91,26 +91,16 @@ pub fn import(
     let mut found = Vec::new();
     let notation = overlay
         .as_ref()
-        .map_or(Notation::default(), |overlay| overlay.notation);
-    let document = keep(
-        decode(DocumentKind::Import, document, DOCUMENT_LIMIT),
-        &mut found,
-    );
-    let overlay = match overlay {
-        Some(overlay) => keep(
-            decode(DocumentKind::Overlay, overlay.bytes, OVERLAY_LIMIT),
-            &mut found,
-        )
-        .map(Some),
-        None => Some(None),
-    };
-    let existing = match existing {
-        // The result is loaded again, and its warnings are reported there.
-        Some(bytes) => keep(agent_lower::index(bytes), &mut found).map(|read| Some(read.value)),
-        None => Some(None),
-    };
+        .map_or_else(Notation::default, |it| it.notation);
+    let document = decode(DocumentKind::Import, document, DOCUMENT_LIMIT);
+    let document = keep(document, &mut found);
+    let overlay = overlay.map(|it| decode(DocumentKind::Overlay, it.bytes, OVERLAY_LIMIT));
+    let overlay = keep(overlay.transpose(), &mut found);
+    let existing = keep(existing.map(agent_lower::index).transpose(), &mut found);
     match (document, overlay, existing) {
         (Some(document), Some(overlay), Some(existing)) if found.is_empty() => {
+            // The result is loaded again, and its warnings are reported there.
+            let existing = existing.map(|read| read.value);
             put(&document, overlay.as_ref(), notation, existing.as_ref())
         }
         _ => Err(in_order(found)),
@@ -134,7 +124,7 @@ enum Slot<'e, 'a> {
     /// An entry that stays unchanged.
     Kept(ServerView<'a>),
     /// An entry that the document sets or changes.
-    New(&'e New<'a>),
+    New(&'e NewEntry<'a>),
 }
 
 impl Slot<'_, '_> {
@@ -155,28 +145,28 @@ fn put(
 ) -> Lowered<Imported> {
     let none = |source| Text::new(source, String::new());
     let (no_overlay, no_index) = (none(DocumentKind::Overlay), none(DocumentKind::Index));
-    let mut notes = Notes::new(
+    let mut problems = ImportProblems::new(
         document,
         overlay.unwrap_or(&no_overlay),
         existing.map_or(&no_index, Index::text),
     );
-    let root = document::parse(&mut notes.import);
-    let overlay_root = overlay.map(|_| notation.parse(&mut notes.overlay));
-    let (Some(root), Some(overlay_root)) = (root, overlay_root.map_or(Some(None), |r| r.map(Some)))
-    else {
-        return Err(notes.finish());
+    let root = document::parse(&mut problems.import);
+    let overlay_root = overlay.map(|_| notation.parse(&mut problems.overlay));
+    let (Some(root), None | Some(Some(_))) = (root, &overlay_root) else {
+        return Err(problems.finish());
     };
+    let overlay_root = overlay_root.flatten();
     let json = overlay.is_some_and(|text| notation.is_json(text.as_str()));
-    let described = document::read(&root, &mut notes.import);
+    let described = document::read(&root, &mut problems.import);
     let overlay = match &overlay_root {
-        Some(root) => overlay::read(root, &mut notes.overlay),
+        Some(root) => overlay::read(root, &mut problems.overlay),
         None => Some(overlay::Settings::default()),
     };
     let (Some(described), Some(overlay)) = (described, overlay) else {
-        return Err(notes.finish());
+        return Err(problems.finish());
     };
-    let Some(existing) = Existing::read(existing, &mut notes.index) else {
-        return Err(notes.finish());
+    let Some(existing) = ExistingIndex::read(existing, &mut problems.index) else {
+        return Err(problems.finish());
     };
     let targets: Vec<_> = described
         .iter()
@@ -187,16 +177,18 @@ fn put(
         .iter()
         .map(|target| existing.find(&target.id, &target.version))
         .collect();
-    let maker = Entries::new(&overlay, json, overlay_root.is_some());
+    let maker = EntryMaker::new(&overlay, json, overlay_root.is_some());
     let entries: Vec<_> = described
         .iter()
         .zip(&targets)
         .zip(&before)
-        .map(|((server, target), before)| maker.make(server, target, before.as_ref(), &mut notes))
+        .map(|((server, target), before)| {
+            maker.make(server, target, before.as_ref(), &mut problems)
+        })
         .collect();
-    overlay.warn_unused(&targets, &described, &existing, &mut notes.overlay);
+    overlay.warn_unused(&targets, &described, &existing, &mut problems.overlay);
 
-    let replaced: BTreeSet<_> = before.iter().flatten().map(Before::rank).collect();
+    let replaced: BTreeSet<_> = before.iter().flatten().map(ExistingEntry::rank).collect();
     let kept = existing
         .servers()
         .filter(|kept| !replaced.contains(&kept.rank()));
@@ -211,12 +203,12 @@ fn put(
         for slot in order {
             match slot {
                 Slot::Kept(server) => printer.kept(server),
-                Slot::New(entry) => printer.part(&entry.part),
+                Slot::New(entry) => printer.new_value(&entry.value),
             }
         }
     });
     let Some((index, marks)) = printer.finish() else {
-        notes
+        problems
             .import
             .report(
                 Code::InputTooLarge,
@@ -227,16 +219,16 @@ fn put(
                 ),
             )
             .help("import the document into another index");
-        return Err(notes.finish());
+        return Err(problems.finish());
     };
-    let place = |origin: part::Origin| notes.place(origin);
     let (loaded, refused) = match agent_lower::index(index.clone().into_bytes()) {
         Ok(Checked { warnings, .. }) => (warnings, false),
         Err(problems) => (problems, true),
     };
-    let loaded = check::taken_back(loaded, &index, &marks, place);
-    let mut found = notes.finish();
-    let failed = refused || found.iter().any(|found| found.severity == Severity::Error);
+    let loaded = check::at_origins(loaded, &index, &marks, |origin| problems.place(origin));
+    let mut found = problems.finish();
+    let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+    let failed = refused || found.iter().any(is_error);
     found.extend(loaded);
     let found = in_order(found);
     if failed {
@@ -248,14 +240,13 @@ fn put(
         changed: Vec::new(),
         unchanged: Vec::new(),
     };
-    let mut named: Vec<_> = entries.iter().collect();
-    sort_by(&mut named, |a, b| a.name().cmp(&b.name()));
-    for entry in named {
+    let mut named: Vec<_> = entries.iter().zip(&before).collect();
+    sort_by(&mut named, |a, b| a.0.name().cmp(&b.0.name()));
+    for (entry, before) in named {
         let (id, version) = entry.name();
-        let before = existing.find(id, version);
         let list = match before {
             None => &mut imported.added,
-            Some(before) if before.prints_as(&entry.part) => &mut imported.unchanged,
+            Some(before) if before.prints_as(&entry.value) => &mut imported.unchanged,
             Some(_) => &mut imported.changed,
         };
         list.push(format!("{id}@{version}"));

@@ -1,10 +1,10 @@
 //! The overlay: manual values that a document lacks.
 
-use super::described::{Described, FieldValue};
-use super::existing::Existing;
+use super::described::{DescribedServer, FieldValue};
+use super::existing::ExistingIndex;
 use super::field::Field;
 use agent_diagnostic::{Code, Problems};
-use agent_lower::fields::{Object, choice};
+use agent_lower::fields::{Object, opening};
 use agent_syntax::{Entry, Node, Value};
 use agent_text::{Span, nearest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,26 +15,26 @@ pub(super) const CAPABILITIES: &str = "x-summit-capabilities";
 /// The contents of an overlay.
 #[derive(Debug, Default)]
 pub(super) struct Settings<'a> {
-    defaults: Given<'a>,
-    servers: Vec<(&'a str, Span, Given<'a>)>,
+    defaults: ServerSettings<'a>,
+    servers: Vec<(&'a str, Span, ServerSettings<'a>)>,
     by_key: BTreeMap<&'a str, usize>,
 }
 
 /// An overlay's values for one server.
 #[derive(Debug, Default)]
-pub(super) struct Given<'a> {
+pub(super) struct ServerSettings<'a> {
     fields: BTreeMap<Field, &'a Entry<'a>>,
     /// The fields of the wrong type, which have been reported.
     refused: BTreeSet<Field>,
     /// The tools by name.
-    pub(super) tools: BTreeMap<&'a str, GivenTool<'a>>,
+    pub(super) tools: BTreeMap<&'a str, ToolSettings<'a>>,
     /// The place of the key `tools`.
     pub(super) tools_key: Span,
 }
 
 /// An overlay's values for a tool.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct GivenTool<'a> {
+pub(super) struct ToolSettings<'a> {
     /// The place of its name.
     pub(super) key: Span,
     /// Its `x-summit-capabilities`.
@@ -58,18 +58,18 @@ pub(super) struct Target {
 
 impl Target {
     /// Returns the overlay's entries for it, the most specific first.
-    fn parts(&self) -> impl Iterator<Item = usize> + '_ {
+    fn matches(&self) -> impl Iterator<Item = usize> + '_ {
         let by = [self.by_version, self.by_id];
         by.into_iter().flatten().chain(self.named.iter().copied())
     }
 
     /// Returns those that can set a field. No entry sets the field by which it was found.
     fn giving(&self, field: Field) -> impl Iterator<Item = usize> + '_ {
-        self.parts().filter(move |part| {
-            let named = self.named.contains(part);
+        self.matches().filter(move |number| {
+            let named = self.named.contains(number);
             match field {
                 Field::Id => named,
-                Field::Version => named || self.by_id == Some(*part),
+                Field::Version => named || self.by_id == Some(*number),
                 _ => true,
             }
         })
@@ -84,7 +84,7 @@ pub(super) fn string<'a>(node: &'a Node<'_>) -> Option<&'a str> {
     }
 }
 
-impl<'a> Given<'a> {
+impl<'a> ServerSettings<'a> {
     fn insert(&mut self, field: Field, entry: &'a Entry<'a>) {
         if entry.value.value == Value::Refused {
             self.refused.insert(field);
@@ -96,7 +96,7 @@ impl<'a> Given<'a> {
 
 impl<'a> Settings<'a> {
     /// Determines the entry of a server, the `number`th of the document.
-    pub(super) fn target(&self, number: usize, server: &Described<'a>) -> Target {
+    pub(super) fn target(&self, number: usize, server: &DescribedServer<'a>) -> Target {
         let mut target = Target {
             id: String::new(),
             version: String::new(),
@@ -106,7 +106,7 @@ impl<'a> Settings<'a> {
         };
         for (name, _) in &server.names {
             match self.by_key.get(name) {
-                Some(part) if !target.named.contains(part) => target.named.push(*part),
+                Some(number) if !target.named.contains(number) => target.named.push(*number),
                 _ => {}
             }
         }
@@ -117,8 +117,8 @@ impl<'a> Settings<'a> {
             None => server.name().0.to_owned(),
         };
         let others = |key: &str| {
-            let part = self.by_key.get(key).copied();
-            part.filter(|part| !target.named.contains(part))
+            let number = self.by_key.get(key).copied();
+            number.filter(|number| !target.named.contains(number))
         };
         let by_id = others(&target.id);
         target.by_id = by_id;
@@ -127,12 +127,12 @@ impl<'a> Settings<'a> {
             (None, FieldValue::Value(version, _)) => version.clone().into_owned(),
             (None, _) => stand_in(),
         };
-        let part = self
+        let number = self
             .by_key
             .get(&*format!("{}@{}", target.id, target.version));
-        target.by_version = part
+        target.by_version = number
             .copied()
-            .filter(|part| !target.parts().any(|other| other == *part));
+            .filter(|number| !target.matches().any(|other| other == *number));
         target
     }
 
@@ -140,13 +140,13 @@ impl<'a> Settings<'a> {
     pub(super) fn given(&self, target: &Target, field: Field) -> Option<&'a Entry<'a>> {
         target
             .giving(field)
-            .find_map(|part| self.servers[part].2.fields.get(&field).copied())
+            .find_map(|number| self.servers[number].2.fields.get(&field).copied())
     }
 
     /// Returns whether the overlay's value of a field has the wrong type.
     pub(super) fn is_refused(&self, target: &Target, field: Field) -> bool {
-        let mut parts = target.giving(field);
-        parts.any(|part| self.servers[part].2.refused.contains(&field))
+        let mut matches = target.giving(field);
+        matches.any(|number| self.servers[number].2.refused.contains(&field))
             || self.defaults.refused.contains(&field)
     }
 
@@ -156,13 +156,16 @@ impl<'a> Settings<'a> {
     }
 
     /// Returns the entries for a server, the most specific first.
-    pub(super) fn parts<'s>(&'s self, target: &'s Target) -> impl Iterator<Item = &'s Given<'a>> {
-        target.parts().map(|part| &self.servers[part].2)
+    pub(super) fn of<'s>(
+        &'s self,
+        target: &'s Target,
+    ) -> impl Iterator<Item = &'s ServerSettings<'a>> {
+        target.matches().map(|number| &self.servers[number].2)
     }
 
     /// Returns the key of the most specific entry for a server, with its place.
     pub(super) fn key(&self, target: &Target) -> Option<(&'a str, Span)> {
-        let (key, span, _) = &self.servers[target.parts().next()?];
+        let (key, span, _) = &self.servers[target.matches().next()?];
         Some((key, *span))
     }
 
@@ -170,11 +173,11 @@ impl<'a> Settings<'a> {
     pub(super) fn warn_unused(
         &self,
         targets: &[Target],
-        described: &[Described<'_>],
-        existing: &Existing<'_>,
+        described: &[DescribedServer<'_>],
+        existing: &ExistingIndex<'_>,
         problems: &mut Problems<'_>,
     ) {
-        let used: BTreeSet<usize> = targets.iter().flat_map(Target::parts).collect();
+        let used: BTreeSet<usize> = targets.iter().flat_map(Target::matches).collect();
         for target in targets {
             self.warn_without_effect(target, problems);
         }
@@ -184,7 +187,7 @@ impl<'a> Settings<'a> {
             known.push(&target.id);
         }
         let mut suggestions = SUGGESTION_LIMIT;
-        for (part, (key, span, given)) in self.servers.iter().enumerate() {
+        for (number, (key, span, given)) in self.servers.iter().enumerate() {
             let id = given
                 .fields
                 .get(&Field::Id)
@@ -194,7 +197,7 @@ impl<'a> Settings<'a> {
                 || key
                     .split_once('@')
                     .is_some_and(|(id, version)| existing.has(id, version));
-            if used.contains(&part) || of_index {
+            if used.contains(&number) || of_index {
                 continue;
             }
             let report = problems.report(
@@ -222,17 +225,17 @@ impl<'a> Settings<'a> {
 
     /// Warns about ids and versions that differ from those by which their entry was found.
     fn warn_without_effect(&self, target: &Target, problems: &mut Problems<'_>) {
-        for (part, fields) in [
+        for (number, fields) in [
             (target.by_id, &[Field::Id][..]),
             (target.by_version, &[Field::Id, Field::Version]),
         ] {
-            let Some(part) = part else { continue };
+            let Some(number) = number else { continue };
             for field in fields {
                 let wanted = match field {
                     Field::Id => &target.id,
                     _ => &target.version,
                 };
-                let given = self.servers[part].2.fields.get(field);
+                let given = self.servers[number].2.fields.get(field);
                 if let Some(entry) = given
                     && string(&entry.value) != Some(wanted)
                 {
@@ -243,7 +246,7 @@ impl<'a> Settings<'a> {
                             "has no effect",
                             format!(
                                 "the overlay's entry for `{}` can't change its own name",
-                                self.servers[part].0
+                                self.servers[number].0
                             ),
                         )
                         .help("set another id or version under the document's name for the server");
@@ -265,29 +268,15 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
     if root.value == Value::Null {
         return Some(settings);
     }
-    let start = root.span.start as usize;
-    let open = Span::new(start, start + 1);
-    let overlay = Object::of(root, "the overlay", open, problems)?.rename("");
+    let overlay = Object::of(root, "the overlay", opening(root), problems)?.rename("");
     overlay.warn_unknown(&["version", "defaults", "servers"], problems);
-    if let Some(entry) = overlay.optional("version") {
-        let known = |version: &str| (version == "v0.1").then_some(());
-        choice(
-            &entry.value,
-            "version",
-            known,
-            ["v0.1"].into_iter(),
-            problems,
-        );
-    }
+    overlay.check_version(problems);
     if let Some(entry) = overlay.optional("defaults") {
         settings.defaults = given(entry, "defaults", false, problems);
     }
-    if let Some(entry) = overlay.optional("servers")
-        && Object::of(&entry.value, "servers", entry.key_span, problems).is_some()
-        && let Value::Mapping(servers) = &entry.value.value
-    {
-        for server in servers {
-            let path = format!("servers.{}", server.key);
+    if let Some(servers) = overlay.object("servers", problems) {
+        for server in servers.entries() {
+            let path = servers.path(&server.key);
             let given = given(server, &path, true, problems);
             settings.by_key.insert(&server.key, settings.servers.len());
             settings.servers.push((&server.key, server.key_span, given));
@@ -301,8 +290,8 @@ fn given<'a>(
     path: &str,
     own: bool,
     problems: &mut Problems<'_>,
-) -> Given<'a> {
-    let mut given = Given::default();
+) -> ServerSettings<'a> {
+    let mut given = ServerSettings::default();
     let fields = || Field::ALL.into_iter().filter(|field| own || !field.own());
     let Some(object) = Object::of(&entry.value, path, entry.key_span, problems) else {
         given.refused.extend(fields());
@@ -344,17 +333,16 @@ fn given<'a>(
         }
     }
     if let Some(entry) = object.optional("tools").filter(|_| own)
-        && object.object("tools", problems).is_some()
-        && let Value::Mapping(tools) = &entry.value.value
+        && let Some(tools) = object.object("tools", problems)
     {
         given.tools_key = entry.key_span;
-        for tool in tools {
-            let path = format!("{path}.tools.{}", tool.key);
+        for tool in tools.entries() {
+            let path = tools.path(&tool.key);
             let Some(object) = Object::of(&tool.value, path, tool.key_span, problems) else {
                 continue;
             };
             object.warn_unknown(&[CAPABILITIES], problems);
-            let tool_given = GivenTool {
+            let tool_given = ToolSettings {
                 key: tool.key_span,
                 capabilities: object.optional(CAPABILITIES),
             };

@@ -1,17 +1,19 @@
 //! `server.json` of an MCP registry, in the schemas 2025-12-11 and 2025-07-09.
 
-use super::described::{Described, FieldValue, Unusable};
-use super::document::member;
+use super::described::{DescribedServer, FieldValue, Unusable, member};
 use super::endpoint::{Package, Refusal, check_url, is_placeholder};
 use agent_diagnostic::Problems;
-use agent_lower::fields::{Object, list, text};
-use agent_syntax::{Node, Value};
+use agent_lower::fields::{Object, each, list, opening, text};
+use agent_syntax::{Entry, Node, Value};
 use agent_text::Span;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Reads the servers of a registry's response.
-pub(super) fn servers<'a>(node: &'a Node<'a>, problems: &mut Problems<'_>) -> Vec<Described<'a>> {
+pub(super) fn servers<'a>(
+    node: &'a Node<'a>,
+    problems: &mut Problems<'_>,
+) -> Vec<DescribedServer<'a>> {
     let Value::Sequence(items) = &node.value else {
         return Vec::new();
     };
@@ -23,44 +25,46 @@ pub(super) fn servers<'a>(node: &'a Node<'a>, problems: &mut Problems<'_>) -> Ve
 }
 
 /// Reads one server. Returns `None` if it has no name.
-pub(super) fn server<'a>(node: &'a Node<'a>, problems: &mut Problems<'_>) -> Option<Described<'a>> {
-    let start = node.span.start as usize;
-    let open = Span::new(start, start + 1);
-    let server = Object::of(node, "the server", open, problems)?.rename("");
-    let name = server.required(
-        "name",
-        "add the name of the server:\n\"name\": \"com.example/reports\"",
-        problems,
-    )?;
-    let name = (text(&name.value, "name", problems)?, name.value.span);
-    let version = match server.optional("version") {
-        None => FieldValue::Absent,
-        Some(entry) => match text(&entry.value, "version", problems) {
-            None => FieldValue::Invalid,
-            Some(version) => version_value(version, entry.value.span),
-        },
-    };
-    let endpoint = endpoint(&server, problems);
-    Some(Described {
+pub(super) fn server<'a>(
+    node: &'a Node<'a>,
+    problems: &mut Problems<'_>,
+) -> Option<DescribedServer<'a>> {
+    let server = Object::of(node, "the server", opening(node), problems)?.rename("");
+    let help = "add the name of the server:\n\"name\": \"com.example/reports\"";
+    let name = server.read("name", help, problems, spanned_text)?;
+    Some(DescribedServer {
         names: vec![name],
-        version,
-        endpoint,
+        version: version(server.optional("version"), problems),
+        endpoint: endpoint(&server, problems),
         tools: None,
     })
 }
 
+/// Takes a node as a string with its place.
+fn spanned_text<'n>(
+    node: &'n Node<'_>,
+    path: &str,
+    problems: &mut Problems<'_>,
+) -> Option<(&'n str, Span)> {
+    Some((text(node, path, problems)?, node.span))
+}
+
 /// Reads a version, which must not be a placeholder.
-pub(super) fn version_value(version: &str, span: Span) -> FieldValue<'_> {
-    if is_placeholder(version) {
-        FieldValue::Unusable(Unusable {
-            span,
-            label: Refusal::Placeholder.label().to_owned(),
-            message: Refusal::Placeholder.message("the version"),
-            choices: Vec::new(),
-        })
-    } else {
-        FieldValue::Value(Cow::Borrowed(version), span)
-    }
+pub(super) fn version<'a>(
+    entry: Option<&'a Entry<'a>>,
+    problems: &mut Problems<'_>,
+) -> FieldValue<'a> {
+    let Some(Entry { value, .. }) = entry else {
+        return FieldValue::Absent;
+    };
+    let Some(version) = text(value, "version", problems) else {
+        return FieldValue::Invalid;
+    };
+    let checked = match is_placeholder(version) {
+        true => Err(Refusal::Placeholder),
+        false => Ok(Cow::Borrowed(version)),
+    };
+    FieldValue::of(checked, "the version", value.span)
 }
 
 /// A possible endpoint of a server.
@@ -84,42 +88,32 @@ fn endpoint<'a>(server: &Object<'a, 'a>, problems: &mut Problems<'_>) -> FieldVa
             refused = true;
             continue;
         };
-        for (i, item) in items.iter().enumerate() {
-            let start = item.span.start as usize;
-            let open = Span::new(start, start + 1);
-            let object = Object::of(item, format!("{key}[{i}]"), open, problems);
-            match object.and_then(|object| read(&object, problems)) {
-                Some(candidate) => candidates.push(candidate),
-                None => refused = true,
-            }
-        }
+        let found = each(items, key, problems, |item, path, problems| {
+            read(&Object::of(item, path, opening(item), problems)?, problems)
+        });
+        refused |= found.is_none();
+        candidates.extend(found.unwrap_or_default());
     }
     if refused {
         return FieldValue::Invalid;
     }
     // Equal candidates, such as one URL for two transports, count once.
     let mut seen = BTreeSet::new();
-    let mut several = candidates;
-    several.retain(|(_, _, value)| match value {
+    candidates.retain(|(_, _, value)| match value {
         Ok(value) => seen.insert(value.clone()),
         Err(_) => true,
     });
-    match several.len() {
+    match candidates.len() {
         0 => FieldValue::Absent,
-        1 => match several.remove(0) {
-            (span, _, Ok(value)) => FieldValue::Value(value, span),
-            (span, what, Err(refusal)) => FieldValue::Unusable(Unusable {
-                span,
-                label: refusal.label().to_owned(),
-                message: refusal.message(what),
-                choices: Vec::new(),
-            }),
-        },
+        1 => {
+            let (span, what, value) = candidates.remove(0);
+            FieldValue::of(value, what, span)
+        }
         number => FieldValue::Unusable(Unusable {
-            span: several[0].0,
+            span: candidates[0].0,
             label: "the first endpoint".to_owned(),
             message: format!("the server has {number} possible endpoints: choose one"),
-            choices: several
+            choices: candidates
                 .into_iter()
                 .filter_map(|(_, _, value)| value.ok())
                 .take(CHOICES)
@@ -133,14 +127,10 @@ fn endpoint<'a>(server: &Object<'a, 'a>, problems: &mut Problems<'_>) -> FieldVa
 const CHOICES: usize = 8;
 
 fn remote<'a>(remote: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Option<Candidate<'a>> {
-    let entry = remote.required(
-        "url",
-        "add the URL of the remote:\n\"url\": \"https://mcp.example/reports\"",
-        problems,
-    )?;
-    let url = text(&entry.value, &remote.path("url"), problems)?;
+    let help = "add the URL of the remote:\n\"url\": \"https://mcp.example/reports\"";
+    let (url, span) = remote.read("url", help, problems, spanned_text)?;
     let checked = check_url(url).map(|()| Cow::Borrowed(url));
-    Some((entry.value.span, "the URL of the remote", checked))
+    Some((span, "the URL of the remote", checked))
 }
 
 /// Reads a package. Its endpoint does not depend on its transport.
@@ -151,11 +141,9 @@ fn package<'a>(package: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Option<
         } else {
             snake
         };
-        match package.optional(key) {
-            None => Some(None),
-            Some(entry) => text(&entry.value, &package.path(key), problems)
-                .map(|text| Some((text, entry.value.span))),
-        }
+        package.read_or(key, None, problems, |node, path, problems| {
+            spanned_text(node, path, problems).map(Some)
+        })
     };
     let registry = field("registryType", "registry_type")?;
     let identifier = field("identifier", "identifier")?;

@@ -1,7 +1,6 @@
 //! The arguments of a call against the input schema of what is called \[1\].
 
-use super::{Budget, OverBudget, Refused, Schema, Violation, with_schema};
-use agent_syntax::json::{Reader, parse_value};
+use super::{Budget, Json, OverBudget, Refused, Schema, Violation, with_schema};
 use agent_syntax::{Entry, Node, Value};
 use agent_text::Span;
 
@@ -47,24 +46,20 @@ pub enum ArgumentProblem {
     },
 }
 
-/// All that is wrong with the arguments, which stand at `at` in the plan, by the schema of their
-/// tool; a tool without one can't be called.
+/// Returns the problems of arguments by the input schema of their tool. Their text begins at `offset`
+/// of the plan. A tool without a schema can't be called.
 ///
 /// The schema is read by draft 2020-12, or by draft-07 where it says so. Arguments are an object,
 /// whether or not it says so. At its top level only declared names may stand, unless the schema has
 /// an `additionalProperties` that allows others.
 pub fn arguments(
     schema: Option<&str>,
-    arguments: &str,
-    at: Span,
+    arguments: Json<'_, '_>,
+    offset: u32,
     budget: &mut Budget,
 ) -> Vec<ArgumentProblem> {
-    // They were read with their document.
-    let Ok(arguments) = parse_value(&mut Reader::new(arguments)) else {
-        return vec![ArgumentProblem::Unusable(unreadable())];
-    };
     let checked = of_tool(schema, budget, |schema, budget| {
-        check(schema, &arguments, at, budget)
+        check(schema, arguments.node(), offset, budget)
     });
     let unusable = |it| vec![ArgumentProblem::Unusable(it)];
     match checked {
@@ -113,7 +108,7 @@ fn unreadable() -> Unusable {
 fn check(
     schema: &Schema<'_>,
     arguments: &Node<'_>,
-    at: Span,
+    offset: u32,
     budget: &mut Budget,
 ) -> Result<Vec<ArgumentProblem>, OverBudget> {
     let violations = schema.check(arguments, budget)?;
@@ -126,7 +121,7 @@ fn check(
     {
         return Ok(vec![ArgumentProblem::Invalid {
             pointer: String::new(),
-            span: moved(arguments.span, at),
+            span: moved(arguments.span, offset),
             message: "must be an object, as all arguments of tools are".to_owned(),
             rule: "/type".to_owned(),
         }]);
@@ -135,7 +130,7 @@ fn check(
         .into_iter()
         .map(|(entry, nearest)| ArgumentProblem::Unknown {
             name: entry.key.clone().into_owned(),
-            span: moved(entry.key_span, at),
+            span: moved(entry.key_span, offset),
             nearest,
         })
         .collect();
@@ -148,7 +143,7 @@ fn check(
         });
         ArgumentProblem::Invalid {
             pointer: violation.instance,
-            span: moved(violation.span, at),
+            span: moved(violation.span, offset),
             message: violation.message + &causes.unwrap_or_default(),
             rule: violation.schema,
         }
@@ -183,9 +178,9 @@ fn unknown<'n, 't>(
 }
 
 /// A place in the arguments as one in the plan.
-fn moved(span: Span, at: Span) -> Span {
+fn moved(span: Span, offset: u32) -> Span {
     Span {
-        start: span.start + at.start,
-        end: span.end + at.start,
+        start: span.start + offset,
+        end: span.end + offset,
     }
 }

@@ -7,7 +7,7 @@ use super::flaw::Refused;
 use super::pointer;
 use super::violation::Violation;
 use super::{Schema, pointer::child};
-use agent_syntax::json::{Reader, parse_value};
+use agent_syntax::json::{Reader, parse_strict, parse_value};
 use agent_syntax::{Node, Value, canonical_node};
 use agent_text::Span;
 
@@ -26,6 +26,11 @@ impl<'t> JsonText<'t> {
         parse_value(&mut Reader::new(text)).ok().map(Self)
     }
 
+    /// Reads a text as strict JSON: exactly one value. Returns `None` if it is not.
+    pub fn strict(text: &'t str) -> Option<Self> {
+        parse_strict(text).map(Self)
+    }
+
     /// The value as a whole.
     pub fn root(&self) -> Json<'_, 't> {
         Json(&self.0)
@@ -33,6 +38,10 @@ impl<'t> JsonText<'t> {
 }
 
 impl<'n, 't> Json<'n, 't> {
+    pub(super) fn node(self) -> &'n Node<'t> {
+        self.0
+    }
+
     /// Where it stands in its text.
     pub fn span(self) -> Span {
         self.0.span

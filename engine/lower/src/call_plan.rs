@@ -2,12 +2,12 @@
 //!
 //! The whole text must be one plan. The engine extracts nothing from prose and repairs nothing.
 
-use super::fields::{Object, name, text};
-use super::{Checked, Lowered, PLAN_LIMIT, decode};
+use super::fields::{Object, name, opening, text};
+use super::read::{Checked, Lowered, PLAN_LIMIT, decode};
 use agent_diagnostic::{Code, Diagnostic, Fix, Problems};
 use agent_model::{CallPlan, Planned, PlannedCall};
 use agent_syntax::{Node, Value, json};
-use agent_text::{DocumentKind, Span};
+use agent_text::DocumentKind;
 
 const SHAPES: &str = "write one of\n\
     {\"type\": \"call_tool\", \"server\": \"…\", \"tool\": \"…\", \"args\": {…}}\n\
@@ -55,19 +55,18 @@ fn of_plan(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Planned> {
-    let start = node.span.start as usize;
     if let Value::Sequence(_) = node.value {
         problems
             .report(
                 Code::PlanShape,
-                Span::new(start, start + 1),
+                opening(node),
                 "a list",
                 "the plan is a list, but must be one object",
             )
             .help("plan one call; send another request for another call");
         return None;
     }
-    let root = Object::of(node, "the plan", Span::new(start, start + 1), problems)?.rename("");
+    let root = Object::of(node, "the plan", opening(node), problems)?.rename("");
     let kind = root.required("type", SHAPES, problems)?;
     match text(&kind.value, "type", problems)? {
         "call_tool" => call(&root, problems),
@@ -86,10 +85,8 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Planned> {
 
 fn call(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
     refuse_unknown(root, &["type", "server", "tool", "args"], problems);
-    let server = root.required("server", "name the server by its id", problems);
-    let server = server.and_then(|entry| name(&entry.value, "server", problems));
-    let tool = root.required("tool", "name the tool", problems);
-    let tool = tool.and_then(|entry| name(&entry.value, "tool", problems));
+    let server = root.read("server", "name the server by its id", problems, name);
+    let tool = root.read("tool", "name the tool", problems, name);
     let args = root.required("args", "add:\n\"args\": {}", problems);
     let args = args.and_then(|entry| {
         Object::of(&entry.value, "args", entry.key_span, problems)?;
@@ -104,8 +101,7 @@ fn call(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
 
 fn answer(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
     refuse_unknown(root, &["type", "answer", "needs_more_info"], problems);
-    let answer = root.required("answer", "ask for the missing information", problems);
-    let answer = answer.and_then(|entry| text(&entry.value, "answer", problems));
+    let answer = root.read("answer", "ask for the missing information", problems, text);
     let needs = root.required(
         "needs_more_info",
         "add:\n\"needs_more_info\": true",

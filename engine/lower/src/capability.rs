@@ -1,13 +1,11 @@
 //! Capability requirements, in manifests and in tasks \[4, 4\].
 
-use super::fields::{Object, choice, list, word};
+use super::fields::{Object, each, empty, keyword, list, name, name_set};
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_model::{
-    Capability, CapabilityRequirement, CapabilityVerb, ForbidLabel, Load, Manifest, Name, Resource,
-    Tag, Task,
+    Capability, CapabilityRequirement, ForbidLabel, Load, Manifest, Name, Tag, Task,
 };
 use agent_syntax::Node;
-use agent_text::sort::sort_by;
 use agent_text::{Span, Spanned};
 
 /// An example of a requirement, for help texts.
@@ -21,22 +19,11 @@ pub(super) fn requirements(
 ) -> Option<Vec<CapabilityRequirement>> {
     let items = list(node, path, problems)?;
     if items.is_empty() {
-        problems
-            .report(
-                Code::EmptyValue,
-                node.span,
-                "empty",
-                format!("`{path}` is an empty list"),
-            )
+        empty(problems, node.span, &format!("`{path}` is an empty list"))
             .help(format!("require at least one capability:\n{EXAMPLE}"));
         return None;
     }
-    let requirements: Vec<_> = items
-        .iter()
-        .enumerate()
-        .filter_map(|(i, item)| requirement(item, &format!("{path}[{i}]"), problems))
-        .collect();
-    (requirements.len() == items.len()).then_some(requirements)
+    each(items, path, problems, requirement)
 }
 
 fn requirement(
@@ -46,37 +33,14 @@ fn requirement(
 ) -> Option<CapabilityRequirement> {
     let object = Object::of(node, path, node.span, problems)?;
     object.warn_unknown(&["verb", "resource", "constraints", "load"], problems);
-    let verb = object
-        .required("verb", "add:\nverb: search", problems)
-        .and_then(|entry| {
-            choice(
-                &entry.value,
-                &object.path("verb"),
-                CapabilityVerb::parse,
-                CapabilityVerb::names(),
-                problems,
-            )
-        });
-    let resource = object
-        .required("resource", "add:\nresource: internet", problems)
-        .and_then(|entry| {
-            let path = object.path("resource");
-            word::<Resource>(&entry.value, &path, Resource::VOCABULARY, problems)
-        });
-    let constraints = match object.optional("constraints") {
-        None => Some(Vec::new()),
-        Some(entry) => tags(&entry.value, &object.path("constraints"), problems),
-    };
+    let verb = object.read("verb", "add:\nverb: search", problems, keyword);
+    let resource = object.read("resource", "add:\nresource: internet", problems, name);
+    let constraints = object.read_or("constraints", Vec::new(), problems, name_set::<Tag>);
     let load = match object.optional("load") {
+        Some(_) => object
+            .read_optional("load", problems, keyword)
+            .map(|load| load.value),
         None => Some(Load::Essential),
-        Some(entry) => choice(
-            &entry.value,
-            &object.path("load"),
-            Load::parse,
-            Load::names(),
-            problems,
-        )
-        .map(|load| load.value),
     };
     let (verb, resource, constraints) = (verb?, resource?, constraints?);
     Some(CapabilityRequirement {
@@ -93,45 +57,27 @@ fn requirement(
     })
 }
 
-/// Reads a list of tags, sorts it and drops duplicates. Returns `None` if any is invalid.
-pub(super) fn tags(
-    node: &Node<'_>,
-    path: &str,
-    problems: &mut Problems<'_>,
-) -> Option<Vec<Spanned<Tag>>> {
-    let items = list(node, path, problems)?;
-    let mut tags: Vec<Spanned<Tag>> = items
-        .iter()
-        .enumerate()
-        .filter_map(|(i, item)| word(item, &format!("{path}[{i}]"), Tag::VOCABULARY, problems))
-        .collect();
-    if tags.len() != items.len() {
-        return None;
-    }
-    sort_by(&mut tags, |a, b| a.value.cmp(&b.value));
-    tags.dedup_by(|later, earlier| later.value == earlier.value);
-    Some(tags)
-}
-
 /// Returns the label that forbids a requirement by its verb or its `verb:resource`, and the place
 /// of the forbidden part.
 pub(super) fn forbidden<'f>(
     requirement: &CapabilityRequirement,
     forbid: &'f [Spanned<ForbidLabel>],
 ) -> Option<(&'f Spanned<ForbidLabel>, Span)> {
-    let find = |name: &str| {
-        forbid
-            .binary_search_by(|label| label.value.as_str().cmp(name))
-            .ok()
-            .map(|found| &forbid[found])
-    };
-    let verb = requirement.capability.verb.as_str();
-    find(verb)
-        .map(|label| (label, requirement.verb_span))
-        .or_else(|| {
-            let label = find(&requirement.capability.pair())?;
-            Some((label, requirement.resource_span))
-        })
+    let (verb, pair) = (
+        requirement.capability.verb.as_str(),
+        requirement.capability.pair(),
+    );
+    let of_verb = label_of(verb, forbid).map(|label| (label, requirement.verb_span));
+    of_verb.or_else(|| Some((label_of(&pair, forbid)?, requirement.resource_span)))
+}
+
+/// Returns the label of a name.
+pub(super) fn label_of<'f>(
+    name: &str,
+    forbid: &'f [Spanned<ForbidLabel>],
+) -> Option<&'f Spanned<ForbidLabel>> {
+    let found = forbid.binary_search_by(|label| label.value.as_str().cmp(name));
+    found.ok().map(|found| &forbid[found])
 }
 
 /// Returns the message about a contradiction.

@@ -1,8 +1,11 @@
 //! The documents of a plan, from untrusted JSON \[3\]. Each is read strictly and checked against its
 //! schema before it is lowered.
 
+use super::fields::placed;
+use super::integrity::digest;
+use super::read::{DOCUMENT_LIMIT, decode};
 use agent_diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings, Problems};
-use agent_json_schema::{Budget, JsonText, Library, Violation};
+use agent_json_schema::{Budget, Library, Violation};
 use agent_syntax::{Node, Value, canonical_node, json};
 use agent_text::{DocumentKind, Span, Spanned, Text};
 use std::collections::BTreeSet;
@@ -35,7 +38,7 @@ pub(super) fn validate<T>(
     (schema, libraries): (&str, &[&Library]),
     lower: impl FnOnce(&Node<'_>, &mut Findings<'_>) -> Option<T>,
 ) -> Validated<T> {
-    let text = match super::decode(source, bytes, limit) {
+    let text = match decode(source, bytes, limit) {
         Ok(text) => text,
         Err(found) => return unreadable(Text::new(source, String::new()), found),
     };
@@ -64,7 +67,7 @@ pub(super) fn validate<T>(
 
 /// Returns every violation of the named schema in a document, ordered by place.
 pub fn conformity(schema: &str, document: Vec<u8>, library: &Library) -> Vec<Finding> {
-    let read = (DocumentKind::Document, document, super::DOCUMENT_LIMIT);
+    let read = (DocumentKind::Document, document, DOCUMENT_LIMIT);
     validate(read, (schema, &[library]), |_, _| Some(())).findings
 }
 
@@ -77,12 +80,12 @@ fn unreadable<T>(text: Text, found: Vec<Diagnostic>) -> Validated<T> {
 }
 
 /// Reports every violation of the named schema in a value at the pointer `at`. The caller reports
-/// the violations that `tell` excludes.
+/// the violations that `is_reported` excludes.
 pub(super) fn conform(
     node: &Node<'_>,
     at: &str,
     (schema, library): (&str, &Library),
-    tell: impl Fn(&Violation) -> bool,
+    is_reported: impl Fn(&Violation) -> bool,
     findings: &mut Findings<'_>,
 ) {
     let mut budget = Budget::new();
@@ -90,10 +93,10 @@ pub(super) fn conform(
         Some(Ok(violations)) => {
             let of_type = violations.iter().filter(|it| it.keyword == "type");
             let of_type: BTreeSet<_> = of_type.map(|it| &*it.instance).collect();
-            for violation in violations.iter().filter(|it| tell(it)) {
+            for violation in violations.iter().filter(|it| is_reported(it)) {
                 // A value of the wrong type violates nearly every other keyword too.
                 if violation.keyword == "type" || !of_type.contains(&*violation.instance) {
-                    violated(violation, at, schema, findings);
+                    report_violation(violation, at, schema, findings);
                 }
             }
         }
@@ -109,11 +112,11 @@ pub(super) fn conform(
     }
 }
 
-fn violated(violation: &Violation, at: &str, schema: &str, findings: &mut Findings<'_>) {
+fn report_violation(violation: &Violation, at: &str, schema: &str, findings: &mut Findings<'_>) {
     // A failed `then` or `else` has causes that say more than the condition itself.
     if matches!(violation.keyword, "then" | "else") && !violation.causes.is_empty() {
         for cause in &violation.causes {
-            violated(cause, at, schema, findings);
+            report_violation(cause, at, schema, findings);
         }
         return;
     }
@@ -161,22 +164,11 @@ pub fn rule(violation: &Violation, schema: &str) -> String {
     format!("{document}#{}", violation.schema)
 }
 
-/// Parses a text as strict JSON: exactly one value. Returns `None` if it is not.
-pub fn strict(text: &str) -> Option<JsonText<'_>> {
-    let whole = Text::new(DocumentKind::Document, text.to_owned());
-    let mut problems = Problems::new(&whole);
-    json::parse(&mut problems)?;
-    if problems.has_errors() {
-        return None;
-    }
-    JsonText::read(text)
-}
-
 /// Returns the digest of a value's RFC 8785 form.
 pub(super) fn digest_of(node: &Node<'_>) -> String {
     let mut canonical = String::new();
     canonical_node(node, &mut canonical);
-    super::digest(&canonical)
+    digest(&canonical)
 }
 
 /// Returns a member of an object whose schema was checked.
@@ -201,10 +193,7 @@ pub(super) fn string<'n>(node: &'n Node<'_>) -> Option<&'n str> {
 /// Returns a string member of an object, with its place.
 pub(super) fn spanned(node: &Node<'_>, name: &str) -> Option<Spanned<String>> {
     let member = member(node, name)?;
-    Some(Spanned {
-        value: string(member)?.to_owned(),
-        span: member.span,
-    })
+    Some(placed(string(member)?.to_owned(), member))
 }
 
 /// Returns the items of a member of an object; empty if it is not a list.
@@ -226,14 +215,11 @@ pub(super) fn whole_number(node: &Node<'_>, name: &str) -> Option<Spanned<u64>> 
         let value = number.parse::<f64>().ok()?;
         (value >= 0.0 && value.fract() == 0.0).then_some(value as u64)
     })?;
-    Some(Spanned {
-        value,
-        span: member.span,
-    })
+    Some(placed(value, member))
 }
 
 /// Reports a repeated value that must be unique.
-pub(super) fn again(
+pub(super) fn report_duplicate(
     (span, pointer): (Span, &str),
     first: Span,
     what: &str,

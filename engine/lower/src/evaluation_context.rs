@@ -2,15 +2,16 @@
 //! Each is YAML or JSON \[4\].
 
 use super::capability::{self, EXAMPLE};
-use super::fields::{Object, choice, integer, list, name, one_of, text, wrong_type};
-use super::{CIRCUMSTANCE_LIMIT, Checked, Lowered, decode};
-use agent_diagnostic::{Code, Problems};
-use agent_model::{
-    ByKey, Context, Health, HealthStatus, Name, ServerId, Task, TaskId, Tenant, TenantId,
+use super::fields::{
+    Object, bad_name, did_you_mean, each, integer, keyword, list, name, one_of, placed, text,
+    wrong_type,
 };
-use agent_syntax::{Entry, Node, Value, json, yaml};
+use super::read::{CONTEXT_LIMIT, Lowered, read};
+use agent_diagnostic::{Code, Problems};
+use agent_model::{ByKey, Context, Health, Name, ServerId, Task, TaskId, Tenant, TenantId};
+use agent_syntax::{Node, Value, json, yaml};
 use agent_text::sort::sort_by;
-use agent_text::{DocumentKind, Span, Text, nearest};
+use agent_text::{DocumentKind, Span, Text};
 
 /// The notation of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,21 +55,25 @@ impl Notation {
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
-    read(DocumentKind::Task, bytes, notation, |root, problems| {
-        let root = whole(root, "the task", problems)?;
+    read_context(DocumentKind::Task, bytes, notation, |root, problems| {
+        let root = root_object(root, "the task", problems)?;
         root.warn_unknown(&["task_id", "required_capabilities"], problems);
-        let id = root
-            .required("task_id", "add:\ntask_id: my-task", problems)
-            .and_then(|entry| name::<TaskId>(&entry.value, "task_id", problems));
+        let id = root.read(
+            "task_id",
+            "add:\ntask_id: my-task",
+            problems,
+            name::<TaskId>,
+        );
         let help = format!(
             "add:\nrequired_capabilities:\n  {}",
             EXAMPLE.replace('\n', "\n  ")
         );
-        let required = root
-            .required("required_capabilities", &help, problems)
-            .and_then(|entry| {
-                capability::requirements(&entry.value, "required_capabilities", problems)
-            });
+        let required = root.read(
+            "required_capabilities",
+            &help,
+            problems,
+            capability::requirements,
+        );
         let (id, required) = (id?.value, required?);
         Some(move |text| Task { text, id, required })
     })
@@ -80,64 +85,54 @@ pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<Tenant> {
-    read(DocumentKind::Tenant, bytes, notation, |root, problems| {
-        let root = whole(root, "the tenant configuration", problems)?;
+    read_context(DocumentKind::Tenant, bytes, notation, |root, problems| {
+        let root = root_object(root, "the tenant configuration", problems)?;
         root.warn_unknown(&["version", "tenants"], problems);
-        if let Some(entry) = root.optional("version") {
-            let known = |version: &str| (version == "v0.1").then_some(());
-            choice(
-                &entry.value,
-                "version",
-                known,
-                ["v0.1"].into_iter(),
-                problems,
-            );
-        }
+        root.check_version(problems);
         let entry = root.required("tenants", "add:\ntenants:\n  - id: acme", problems)?;
         let items = list(&entry.value, "tenants", problems)?;
-        let mut tenants: Vec<NewTenant> = Vec::new();
-        for (i, item) in items.iter().enumerate() {
-            let Some(tenant) = one_tenant(item, &format!("tenants[{i}]"), problems) else {
-                continue;
-            };
-            if let Some(first) = tenants.iter().find(|known| known.id == tenant.id) {
+        let mut tenants: Vec<(Tenant, Span)> = Vec::new();
+        // An invalid tenant has been reported, and does not hide problems of the others.
+        each(items, "tenants", problems, |item, path, problems| {
+            let (tenant, span) = one_tenant(item, path, problems)?;
+            if let Some((_, first)) = tenants.iter().find(|(known, _)| known.id == tenant.id) {
                 problems
                     .report(
                         Code::DuplicateKey,
-                        tenant.id_span,
+                        span,
                         "again here",
                         format!("two tenants have the id `{}`", tenant.id),
                     )
-                    .also(first.id_span, "first here")
+                    .also(*first, "first here")
                     .help("remove or rename one of the two");
             }
-            tenants.push(tenant);
-        }
+            tenants.push((tenant, span));
+            Some(())
+        });
         if problems.has_errors() {
             return None;
         }
         let picked = match id {
-            Some(id) => tenants.iter().position(|tenant| tenant.id.as_str() == id),
+            Some(id) => tenants
+                .iter()
+                .position(|(tenant, _)| tenant.id.as_str() == id),
             None => (tenants.len() == 1).then_some(0),
         };
         let Some(picked) = picked else {
             refuse_choice(&tenants, id, entry.key_span, problems);
             return None;
         };
-        let mut tiers: Vec<_> = tenants.iter().filter_map(|it| it.tier.clone()).collect();
+        let mut tiers: Vec<_> = tenants
+            .iter()
+            .filter_map(|(it, _)| it.tier.clone())
+            .collect();
         sort_by(&mut tiers, Ord::cmp);
         tiers.dedup();
-        let tenant = tenants.swap_remove(picked);
+        let (tenant, _) = tenants.swap_remove(picked);
         Some(move |text| Tenant {
             text,
-            id: tenant.id,
-            tier: tenant.tier,
             tiers,
-            policy: tenant.policy,
-            token_budget: tenant.token_budget,
-            classes: tenant.classes,
-            servers: tenant.servers,
-            json: tenant.json,
+            ..tenant
         })
     })
 }
@@ -147,20 +142,15 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn health(bytes: Vec<u8>, notation: Notation) -> Lowered<Health> {
-    read(DocumentKind::Health, bytes, notation, |root, problems| {
+    read_context(DocumentKind::Health, bytes, notation, |root, problems| {
         let mut servers = Vec::new();
         // An empty snapshot is valid: every server then counts as unhealthy.
         if root.value != Value::Null {
-            for entry in entries(root, "the snapshot", problems)? {
-                known_name::<ServerId>(entry, problems);
-                let status = choice(
-                    &entry.value,
-                    &entry.key,
-                    HealthStatus::parse,
-                    HealthStatus::names(),
-                    problems,
-                );
-                if let Some(status) = status {
+            for entry in Object::of(root, "the snapshot", root.span, problems)?.entries() {
+                if let Err(error) = ServerId::RULE.check(&entry.key) {
+                    bad_name(problems, entry.key_span, ServerId::RULE, &entry.key, error);
+                }
+                if let Some(status) = keyword(&entry.value, &entry.key, problems) {
                     let id = entry.key.clone().into_owned();
                     servers.push((id, (status.value, status.span)));
                 }
@@ -178,34 +168,22 @@ pub fn health(bytes: Vec<u8>, notation: Notation) -> Lowered<Health> {
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn context(bytes: Vec<u8>, notation: Notation) -> Lowered<Context> {
-    read(DocumentKind::Context, bytes, notation, |root, _| {
-        let mut json = String::new();
-        write_json(root, &mut json);
-        Some(move |_| Context { json })
+    read_context(DocumentKind::Context, bytes, notation, |root, _| {
+        let json = json_of(root, &[]);
+        Some(|_| Context { json })
     })
 }
 
 /// Reads a text in its notation. `lower` returns a function that takes the text.
-fn read<T, F: FnOnce(Text) -> T>(
+fn read_context<T, F: FnOnce(Text) -> T>(
     source: DocumentKind,
     bytes: Vec<u8>,
     notation: Notation,
     lower: impl FnOnce(&Node<'_>, &mut Problems<'_>) -> Option<F>,
 ) -> Lowered<T> {
-    let text = decode(source, bytes, CIRCUMSTANCE_LIMIT)?;
-    let mut problems = Problems::new(&text);
-    let finish = notation
-        .parse(&mut problems)
-        .and_then(|root| lower(&root, &mut problems));
-    let errors = problems.has_errors();
-    let found = problems.finish();
-    match finish {
-        Some(finish) if !errors => Ok(Checked {
-            value: finish(text),
-            warnings: found,
-        }),
-        _ => Err(found),
-    }
+    read((source, bytes, CONTEXT_LIMIT), |problems| {
+        lower(&notation.parse(problems)?, problems)
+    })
 }
 
 /// Returns the text without a byte order mark and the `---` line that may begin a YAML document.
@@ -219,7 +197,7 @@ fn yaml_part(text: &str) -> Span {
 }
 
 /// Takes the root of a file as a mapping.
-fn whole<'n, 't>(
+fn root_object<'n, 't>(
     root: &'n Node<'t>,
     what: &str,
     problems: &mut Problems<'_>,
@@ -228,65 +206,24 @@ fn whole<'n, 't>(
     Some(Object::of(root, what, Span::new(start, start), problems)?.rename(""))
 }
 
-/// Returns the entries of a mapping whose keys are names.
-fn entries<'n, 't>(
-    node: &'n Node<'t>,
-    path: &str,
-    problems: &mut Problems<'_>,
-) -> Option<&'n [Entry<'t>]> {
-    match &node.value {
-        Value::Mapping(entries) => Some(entries),
-        Value::Refused => None,
-        other => {
-            let found = super::fields::describe(other);
-            wrong_type(problems, node.span, path, "a mapping", found);
-            None
-        }
-    }
-}
-
-/// Reports a key that violates the rule of its kind of name.
-fn known_name<N: Name>(entry: &Entry<'_>, problems: &mut Problems<'_>) {
-    if let Err(error) = N::RULE.check(&entry.key) {
-        super::fields::bad_name(problems, entry.key_span, N::RULE, &entry.key, error);
-    }
-}
-
-struct NewTenant {
-    id: TenantId,
-    id_span: Span,
-    tier: Option<String>,
-    policy: Option<agent_text::Spanned<String>>,
-    token_budget: Option<u64>,
-    classes: ByKey<i64>,
-    servers: ByKey<i64>,
-    json: String,
-}
-
 /// The fields of a tenant that are always strings.
 const STRINGS: [&str; 3] = ["id", "tier", "policy"];
 
-fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<NewTenant> {
+/// Reads a tenant and the place of its id. The caller sets the text and the tiers.
+fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<(Tenant, Span)> {
     let object = Object::of(node, path, node.span, problems)?;
-    let id = object
-        .required("id", "add:\nid: acme", problems)
-        .and_then(|entry| name::<TenantId>(&entry.value, &object.path("id"), problems));
-    let string = |key: &str, problems: &mut Problems<'_>| {
-        let entry = object.optional(key)?;
-        let value = text(&entry.value, &object.path(key), problems)?.to_owned();
-        Some(agent_text::Spanned {
-            value,
-            span: entry.value.span,
-        })
-    };
-    let tier = string("tier", problems).map(|tier| tier.value);
-    let policy = string("policy", problems);
-    let token_budget = object.optional("token_budget").and_then(|entry| {
-        let path = object.path("token_budget");
-        let budget = integer(&entry.value, &path, problems)?;
+    let id = object.read("id", "add:\nid: acme", problems, name::<TenantId>);
+    let tier = object
+        .read_optional("tier", problems, text)
+        .map(str::to_owned);
+    let policy = object.read_optional("policy", problems, |node, path, problems| {
+        Some(placed(text(node, path, problems)?.to_owned(), node))
+    });
+    let token_budget = object.read_optional("token_budget", problems, |node, path, problems| {
+        let budget = integer(node, path, problems)?;
         if budget.value < 0 {
             let found = budget.value.to_string();
-            wrong_type(problems, budget.span, &path, "at least 0", &found);
+            wrong_type(problems, budget.span, path, "at least 0", &found);
         }
         u64::try_from(budget.value).ok()
     });
@@ -294,12 +231,11 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
     if let Some(priorities) = object.object("priorities", problems) {
         priorities.warn_unknown(&["classes", "servers"], problems);
         for (key, kept) in [("classes", &mut classes), ("servers", &mut servers)] {
-            let Some(entry) = priorities.optional(key) else {
+            let Some(object) = priorities.object(key, problems) else {
                 continue;
             };
-            let path = priorities.path(key);
-            for entry in entries(&entry.value, &path, problems).unwrap_or_default() {
-                let path = format!("{path}.{}", entry.key);
+            for entry in object.entries() {
+                let path = object.path(&entry.key);
                 if let Some(priority) = integer(&entry.value, &path, problems) {
                     kept.push((entry.key.clone().into_owned(), priority.value));
                 }
@@ -307,23 +243,28 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
         }
     }
     let id = id?;
-    let mut json = String::new();
-    write_tenant(node, &mut json);
-    Some(NewTenant {
+    let tenant = Tenant {
+        text: Text::new(DocumentKind::Tenant, String::new()),
         id: id.value,
-        id_span: id.span,
         tier,
+        tiers: Vec::new(),
         policy,
         token_budget,
         classes: ByKey::new(classes),
         servers: ByKey::new(servers),
-        json,
-    })
+        json: json_of(node, &STRINGS),
+    };
+    Some((tenant, id.span))
 }
 
 /// Reports that the configuration does not determine the tenant.
-fn refuse_choice(tenants: &[NewTenant], id: Option<&str>, span: Span, problems: &mut Problems<'_>) {
-    let ids: Vec<_> = tenants.iter().map(|tenant| tenant.id.as_str()).collect();
+fn refuse_choice(
+    tenants: &[(Tenant, Span)],
+    id: Option<&str>,
+    span: Span,
+    problems: &mut Problems<'_>,
+) {
+    let ids: Vec<_> = tenants.iter().map(|(it, _)| it.id.as_str()).collect();
     let message = match (id, &ids[..]) {
         (_, []) => "the configuration lists no tenant".to_owned(),
         (Some(id), _) => format!("the configuration lists no tenant {id:?}"),
@@ -332,67 +273,52 @@ fn refuse_choice(tenants: &[NewTenant], id: Option<&str>, span: Span, problems: 
             ids.len()
         ),
     };
-    let mut report = problems.report(Code::TenantUnknown, span, "the tenants", message);
-    let meant = nearest(id.unwrap_or_default(), ids.iter().copied(), 1);
-    if let Some(meant) = meant.first() {
-        report = report.help(format!("did you mean `{meant}`?"));
-    }
+    let report = problems.report(Code::TenantUnknown, span, "the tenants", message);
+    let report = did_you_mean(report, id.unwrap_or_default(), &ids);
     if !ids.is_empty() {
         let some = &ids[..ids.len().min(10)];
         report.help(format!("select {}", one_of(some)));
     }
 }
 
-/// Writes the entry of a tenant as JSON.
-fn write_tenant(node: &Node<'_>, out: &mut String) {
-    let Value::Mapping(entries) = &node.value else {
-        return write_json(node, out);
-    };
-    write_members(entries, out, |entry, out| match &entry.value.value {
-        Value::Plain(text) if STRINGS.contains(&&*entry.key) => json::write_string(text, out),
-        _ => write_json(&entry.value, out),
-    });
+/// Returns a value as JSON, with keys in file order. A plain YAML scalar is null, a boolean or a
+/// number if it is one in JSON, and otherwise a string. So are the members of the root in `strings`.
+fn json_of(root: &Node<'_>, strings: &[&str]) -> String {
+    let mut out = String::new();
+    write_json(root, strings, &mut out);
+    out
 }
 
-fn write_members(
-    entries: &[Entry<'_>],
-    out: &mut String,
-    mut value: impl FnMut(&Entry<'_>, &mut String),
-) {
-    out.push('{');
-    for (i, entry) in entries.iter().enumerate() {
-        if i > 0 {
-            out.push(',');
-        }
-        json::write_string(&entry.key, out);
-        out.push(':');
-        value(entry, out);
-    }
-    out.push('}');
-}
-
-/// Writes a value as JSON. A plain YAML scalar is written as null, a boolean or a number if it is
-/// one in JSON, and otherwise as a string.
-fn write_json(node: &Node<'_>, out: &mut String) {
+fn write_json(node: &Node<'_>, strings: &[&str], out: &mut String) {
+    let separate = |out: &mut String, i| out.push_str(if i == 0 { "" } else { "," });
     match &node.value {
         Value::Null | Value::Refused => out.push_str("null"),
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         Value::Number(number) => out.push_str(number),
-        Value::String(text) => json::write_string(text, out),
         Value::Plain(text) if is_literal(text) => out.push_str(text),
-        Value::Plain(text) => json::write_string(text, out),
+        Value::String(text) | Value::Plain(text) => json::write_string(text, out),
         Value::Sequence(items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                write_json(item, out);
+                separate(out, i);
+                write_json(item, &[], out);
             }
             out.push(']');
         }
         Value::Mapping(entries) => {
-            write_members(entries, out, |entry, out| write_json(&entry.value, out));
+            out.push('{');
+            for (i, entry) in entries.iter().enumerate() {
+                separate(out, i);
+                json::write_string(&entry.key, out);
+                out.push(':');
+                match &entry.value.value {
+                    Value::Plain(text) if strings.contains(&&*entry.key) => {
+                        json::write_string(text, out);
+                    }
+                    _ => write_json(&entry.value, &[], out),
+                }
+            }
+            out.push('}');
         }
     }
 }

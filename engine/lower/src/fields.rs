@@ -1,8 +1,9 @@
 //! Typed fields of trees, and the diagnostics about them.
 
-use agent_diagnostic::{Code, Problems};
-use agent_model::{Name, NameError, NameRule, Vocabulary};
+use agent_diagnostic::{Code, Problems, Report};
+use agent_model::{Keyword, Name, NameError, NameRule};
 use agent_syntax::{Entry, Node, Value};
+use agent_text::sort::sort_by;
 use agent_text::{Span, Spanned, nearest};
 
 /// Returns the name of a value's type, with its article.
@@ -74,61 +75,55 @@ pub(crate) fn bad_name(
     text: &str,
     error: NameError,
 ) {
+    let noun = rule.noun;
     match error {
         NameError::Empty => {
-            problems
-                .report(
-                    Code::EmptyValue,
-                    span,
-                    "empty",
-                    format!("the {} is empty", rule.noun),
-                )
-                .help("write a name");
+            empty(problems, span, &format!("the {noun} is empty")).help("write a name")
         }
-        NameError::Control(_) | NameError::Reserved(_) | NameError::Unknown => {
+        NameError::Unknown => {
+            let message = format!("unknown {noun} {text:?}");
+            let label = format!("unknown {noun}");
+            let report = problems.report(Code::UnknownValue, span, label, message);
+            did_you_mean(report, text, rule.known).help(format!(
+                "use {}, or a custom {noun} that contains a dash, a dot or a colon, such as `x-{}`",
+                one_of(rule.known),
+                text.replace(|c: char| c.is_control(), "")
+            ))
+        }
+        NameError::Control(_) | NameError::Reserved(_) => {
             let reserved: Vec<_> = rule.reserved.iter().map(|c| format!("`{c}`")).collect();
             let forbidden = match &reserved[..] {
                 [] => String::new(),
                 [only] => format!(" and {only}"),
                 [others @ .., last] => format!(", {} and {last}", others.join(", ")),
             };
-            problems
-                .report(
-                    Code::InvalidName,
-                    span,
-                    error.to_string(),
-                    format!("{text:?} can't be {}: {error}", one(rule.noun)),
-                )
-                .help(format!(
-                    "write {} without control characters{forbidden}",
-                    one(rule.noun)
-                ));
+            let message = format!("{text:?} can't be {}: {error}", one(noun));
+            let report = problems.report(Code::InvalidName, span, error.to_string(), message);
+            let help = format!("write {} without control characters{forbidden}", one(noun));
+            report.help(help)
         }
-    }
+    };
 }
 
-/// Reports a word that is neither known nor a valid custom one.
-pub(crate) fn bad_word(
-    problems: &mut Problems<'_>,
+/// Reports an empty value.
+pub(crate) fn empty<'p, 't>(
+    problems: &'p mut Problems<'t>,
     span: Span,
-    vocabulary: Vocabulary,
+    message: &str,
+) -> Report<'p, 't> {
+    problems.report(Code::EmptyValue, span, "empty", message)
+}
+
+/// Suggests the most similar of the known words, if one is similar.
+pub(crate) fn did_you_mean<'p, 't>(
+    report: Report<'p, 't>,
     text: &str,
-) {
-    let noun = vocabulary.noun;
-    let mut report = problems.report(
-        Code::UnknownValue,
-        span,
-        format!("unknown {noun}"),
-        format!("unknown {noun} {text:?}"),
-    );
-    if let Some(meant) = nearest(text, vocabulary.known.iter().copied(), 1).first() {
-        report = report.help(format!("did you mean `{meant}`?"));
+    known: &[&str],
+) -> Report<'p, 't> {
+    match nearest(text, known.iter().copied(), 1).first() {
+        Some(meant) => report.help(format!("did you mean `{meant}`?")),
+        None => report,
     }
-    report.help(format!(
-        "use {}, or a custom {noun} that contains a dash, a dot or a colon, such as `x-{}`",
-        one_of(vocabulary.known),
-        text.replace(|c: char| c.is_control(), "")
-    ));
 }
 
 /// Reports a value that its field does not allow.
@@ -139,30 +134,28 @@ pub(crate) fn bad_choice(
     text: &str,
     allowed: &[&str],
 ) {
-    let mut report = problems.report(
+    let report = problems.report(
         Code::UnknownValue,
         span,
         "not one of the allowed values",
         format!("{} can't be {text:?}", field(path)),
     );
-    if let Some(meant) = nearest(text, allowed.iter().copied(), 1).first() {
-        report = report.help(format!("did you mean `{meant}`?"));
-    }
-    report.help(format!("use {}", one_of(allowed)));
-}
-
-/// Quotes words in backquotes and joins them.
-pub(crate) fn quoted(words: &[&str], between: &str) -> String {
-    let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
-    words.join(between)
+    did_you_mean(report, text, allowed).help(format!("use {}", one_of(allowed)));
 }
 
 /// Lists the words to choose from.
 pub(crate) fn one_of(words: &[&str]) -> String {
-    match words {
-        [only] => format!("`{only}`"),
-        _ => format!("one of {}", quoted(words, ", ")),
+    let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+    match &quoted[..] {
+        [only] => only.clone(),
+        all => format!("one of {}", all.join(", ")),
     }
+}
+
+/// Returns the first byte of a value: its opening bracket or quote.
+pub fn opening(node: &Node<'_>) -> Span {
+    let start = node.span.start as usize;
+    Span::new(start, start + 1)
 }
 
 /// A mapping with its name and place for messages.
@@ -220,15 +213,55 @@ impl<'n, 't> Object<'n, 't> {
         Self::of(&entry.value, self.path(key), entry.key_span, problems)
     }
 
-    /// Returns a required field that is a mapping.
-    pub fn required_object(
+    /// Returns the fields in file order.
+    pub fn entries(&self) -> &'n [Entry<'t>] {
+        self.entries
+    }
+
+    /// Reads a required field. Reports its absence with `help`.
+    pub fn read<T>(
         &self,
         key: &str,
         help: &str,
         problems: &mut Problems<'_>,
-    ) -> Option<Self> {
-        self.required(key, help, problems)?;
-        self.object(key, problems)
+        read: impl FnOnce(&'n Node<'t>, &str, &mut Problems<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let entry = self.required(key, help, problems)?;
+        read(&entry.value, &self.path(key), problems)
+    }
+
+    /// Reads an optional field, which is `default` if it is absent.
+    pub fn read_or<T>(
+        &self,
+        key: &str,
+        default: T,
+        problems: &mut Problems<'_>,
+        read: impl FnOnce(&'n Node<'t>, &str, &mut Problems<'_>) -> Option<T>,
+    ) -> Option<T> {
+        match self.optional(key) {
+            Some(entry) => read(&entry.value, &self.path(key), problems),
+            None => Some(default),
+        }
+    }
+
+    /// Reads an optional field. Returns `None` if it is absent or invalid.
+    pub fn read_optional<T>(
+        &self,
+        key: &str,
+        problems: &mut Problems<'_>,
+        read: impl FnOnce(&'n Node<'t>, &str, &mut Problems<'_>) -> Option<T>,
+    ) -> Option<T> {
+        read(&self.optional(key)?.value, &self.path(key), problems)
+    }
+
+    /// Checks the optional `version` of a format that has only the version `v0.1`.
+    pub fn check_version(&self, problems: &mut Problems<'_>) {
+        if let Some(entry) = self.optional("version")
+            && let Some(version) = text(&entry.value, "version", problems)
+            && version != "v0.1"
+        {
+            bad_choice(problems, entry.value.span, "version", version, &["v0.1"]);
+        }
     }
 
     /// Returns an optional field.
@@ -273,16 +306,11 @@ impl<'n, 't> Object<'n, 't> {
     /// Warns about unknown fields.
     pub fn warn_unknown(&self, known: &[&str], problems: &mut Problems<'_>) {
         for entry in self.unknown(known) {
-            let mut report = problems.report(
-                Code::UnknownKey,
-                entry.key_span,
-                "has no effect",
-                format!("unknown field `{}`", self.path(&entry.key)),
-            );
-            if let Some(meant) = nearest(&entry.key, known.iter().copied(), 1).first() {
-                report = report.help(format!("did you mean `{meant}`?"));
-            }
-            report.help(format!("use {}, or remove the field", one_of(known)));
+            let message = format!("unknown field `{}`", self.path(&entry.key));
+            let report =
+                problems.report(Code::UnknownKey, entry.key_span, "has no effect", message);
+            did_you_mean(report, &entry.key, known)
+                .help(format!("use {}, or remove the field", one_of(known)));
         }
     }
 }
@@ -299,6 +327,14 @@ pub fn text<'n>(node: &'n Node<'_>, path: &str, problems: &mut Problems<'_>) -> 
     }
 }
 
+/// Returns a value with the place of its node.
+pub(crate) fn placed<T>(value: T, node: &Node<'_>) -> Spanned<T> {
+    Spanned {
+        value,
+        span: node.span,
+    }
+}
+
 /// Takes a node as a name.
 pub fn name<N: Name>(
     node: &Node<'_>,
@@ -307,10 +343,7 @@ pub fn name<N: Name>(
 ) -> Option<Spanned<N>> {
     let text = text(node, path, problems)?;
     match N::new(text) {
-        Ok(value) => Some(Spanned {
-            value,
-            span: node.span,
-        }),
+        Ok(value) => Some(placed(value, node)),
         Err(error) => {
             bad_name(problems, node.span, N::RULE, text, error);
             None
@@ -334,65 +367,54 @@ pub fn list<'n, 't>(
     }
 }
 
+/// Reads each item of a list. Returns `None` if any is invalid.
+pub fn each<'n, 't, T>(
+    items: &'n [Node<'t>],
+    path: &str,
+    problems: &mut Problems<'_>,
+    mut read: impl FnMut(&'n Node<'t>, &str, &mut Problems<'_>) -> Option<T>,
+) -> Option<Vec<T>> {
+    let numbered = items.iter().enumerate();
+    let found: Vec<_> = numbered
+        .filter_map(|(i, item)| read(item, &format!("{path}[{i}]"), problems))
+        .collect();
+    (found.len() == items.len()).then_some(found)
+}
+
 /// Takes a node as a list of names. Returns `None` if any is invalid.
 pub fn names<N: Name>(
     node: &Node<'_>,
     path: &str,
     problems: &mut Problems<'_>,
 ) -> Option<Vec<Spanned<N>>> {
-    let items = list(node, path, problems)?;
-    let names: Vec<_> = items
-        .iter()
-        .enumerate()
-        .filter_map(|(i, item)| name(item, &format!("{path}[{i}]"), problems))
-        .collect();
-    (names.len() == items.len()).then_some(names)
+    each(list(node, path, problems)?, path, problems, name)
 }
 
-/// Takes a node as one of several allowed values.
-pub fn choice<'c, T>(
+/// Takes a node as a set of names: sorted, without duplicates.
+pub(crate) fn name_set<N: Name>(
     node: &Node<'_>,
     path: &str,
-    parse: fn(&str) -> Option<T>,
-    allowed: impl Iterator<Item = &'c str>,
+    problems: &mut Problems<'_>,
+) -> Option<Vec<Spanned<N>>> {
+    let mut names = names::<N>(node, path, problems)?;
+    sort_by(&mut names, |a, b| a.value.cmp(&b.value));
+    names.dedup_by(|later, earlier| later.value == earlier.value);
+    Some(names)
+}
+
+/// Takes a node as one of several keywords.
+pub fn keyword<T: Keyword>(
+    node: &Node<'_>,
+    path: &str,
     problems: &mut Problems<'_>,
 ) -> Option<Spanned<T>> {
     let text = text(node, path, problems)?;
-    let value = parse(text);
+    let value = T::parse(text);
     if value.is_none() {
-        bad_choice(
-            problems,
-            node.span,
-            path,
-            text,
-            &allowed.collect::<Vec<_>>(),
-        );
+        let allowed: Vec<_> = T::names().collect();
+        bad_choice(problems, node.span, path, text, &allowed);
     }
-    value.map(|value| Spanned {
-        value,
-        span: node.span,
-    })
-}
-
-/// Takes a node as a word of a vocabulary.
-pub(crate) fn word<N: Name>(
-    node: &Node<'_>,
-    path: &str,
-    vocabulary: Vocabulary,
-    problems: &mut Problems<'_>,
-) -> Option<Spanned<N>> {
-    let text = text(node, path, problems)?;
-    match N::new(text) {
-        Ok(value) => {
-            return Some(Spanned {
-                value,
-                span: node.span,
-            });
-        }
-        Err(NameError::Unknown) => bad_word(problems, node.span, vocabulary, text),
-        Err(error) => bad_name(problems, node.span, N::RULE, text, error),
-    }
-    None
+    value.map(|value| placed(value, node))
 }
 
 /// Takes a node as a whole number: decimal digits, optionally with a minus sign.
@@ -430,10 +452,7 @@ pub fn integer(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
             )
             .help("write a smaller number");
     }
-    value.map(|value| Spanned {
-        value,
-        span: node.span,
-    })
+    value.map(|value| placed(value, node))
 }
 
 /// Takes a node as a boolean: plain `true` or `false`.
@@ -452,8 +471,5 @@ pub fn boolean(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
             return None;
         }
     };
-    Some(Spanned {
-        value,
-        span: node.span,
-    })
+    Some(placed(value, node))
 }

@@ -3,14 +3,14 @@
 //! The index is read in one pass and without a tree, because reading it dominates the cost of a
 //! resolution. The loader reports a problem at its place and continues behind it.
 
-use super::fields::{bad_choice, bad_name, bad_word, wrong_type};
+use super::fields::{bad_choice, bad_name, empty, wrong_type};
 use super::lookalike::warn_of_lookalikes;
-use super::{Checked, INDEX_LIMIT, Lowered, decode};
+use super::read::{Checked, INDEX_LIMIT, Lowered, decode};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
-    CapabilityVerb, Category, Class, ConstraintKey, Endpoint, Index, IndexBuilder, Name, NameRule,
+    Category, Class, ConstraintKey, Endpoint, Index, IndexBuilder, Keyword, Name, NameRule,
     NewServer, NewTool, Publisher, Residency, ResidencySet, Resource, Scope, Sensitivity, ServerId,
-    ServerVersion, Slice, Tag, ToolName, Vocabulary,
+    ServerVersion, Slice, Tag, ToolName,
 };
 use agent_syntax::json::{Kind, Reader, Syntax, Token, report};
 use agent_text::{DocumentKind, Span};
@@ -191,6 +191,31 @@ impl<'t> Loader<'t, '_> {
         Ok(())
     }
 
+    /// Reads an object as [`Self::object`] does, and reports its absent fields among the first
+    /// `required` ones. Returns its place, or `None` for a value of another kind, which it reports.
+    #[inline]
+    fn record<const N: usize>(
+        &mut self,
+        path: &str,
+        known: &[&str; N],
+        required: usize,
+        field: &mut dyn FnMut(&mut Self, usize) -> Read<()>,
+    ) -> Read<Option<Span>> {
+        if !self.expect(Kind::Object, path, "an object")? {
+            return Ok(None);
+        }
+        let start = self.reader.offset();
+        let mut seen = [None; N];
+        self.object(known, &mut seen, field)?;
+        if seen[..required].iter().any(Option::is_none) {
+            let absent = known[..required].iter().zip(seen);
+            for (field, _) in absent.filter(|(_, seen)| seen.is_none()) {
+                self.missing(path, field, start);
+            }
+        }
+        Ok(Some(Span::new(start, self.reader.offset())))
+    }
+
     /// Reads a list. Calls `item` at each element.
     #[inline]
     fn list(&mut self, mut item: impl FnMut(&mut Self) -> Read<()>) -> Read<()> {
@@ -207,9 +232,6 @@ impl<'t> Loader<'t, '_> {
     }
 
     fn server(&mut self) -> Read<()> {
-        if !self.expect(Kind::Object, "the entry", "an object")? {
-            return Ok(());
-        }
         const FIELDS: [&str; 10] = [
             "id",
             "version",
@@ -222,22 +244,16 @@ impl<'t> Loader<'t, '_> {
             "class",
             "capabilities",
         ];
-        let start = self.reader.offset();
-        let mut seen = [None; FIELDS.len()];
         let (mut id, mut version, mut endpoint, mut class) = (None, None, None, None);
         let mut data = (None, None);
         let mut trust = (None, None);
-        self.object(&FIELDS, &mut seen, &mut |loader, field| {
+        let entry = self.record("the entry", &FIELDS, 7, &mut |loader, field| {
             match field {
                 0 => id = loader.key("id", ServerId::RULE)?,
                 1 => version = loader.key("version", ServerVersion::RULE)?,
                 2 => endpoint = loader.name("endpoint", Endpoint::RULE)?,
-                3 => loader.members("categories", IndexBuilder::category, |loader, token| {
-                    loader.check(token, Category::RULE);
-                })?,
-                4 => loader.members("scopes", IndexBuilder::scope, |loader, token| {
-                    loader.check(token, Scope::RULE);
-                })?,
+                3 => loader.members("categories", IndexBuilder::category, Category::RULE)?,
+                4 => loader.members("scopes", IndexBuilder::scope, Scope::RULE)?,
                 5 => data = loader.data()?,
                 6 => trust = loader.trust()?,
                 7 => loader.policy()?,
@@ -246,8 +262,9 @@ impl<'t> Loader<'t, '_> {
             }
             Ok(())
         })?;
-        let entry = Span::new(start, self.reader.offset());
-        self.require(&FIELDS[..7], &seen, "", start);
+        let Some(entry) = entry else {
+            return Ok(());
+        };
         let server = (|| {
             let (id, id_span) = id?;
             Some(NewServer {
@@ -265,40 +282,37 @@ impl<'t> Loader<'t, '_> {
         Ok(())
     }
 
-    /// Reports the absent fields of the object that starts at `start`.
-    #[inline]
-    fn require(&mut self, fields: &[&str], seen: &[Option<Span>], parent: &str, start: usize) {
-        if seen[..fields.len()].iter().all(Option::is_some) {
-            return;
-        }
-        for (field, _) in fields.iter().zip(seen).filter(|(_, seen)| seen.is_none()) {
-            let example = match *field {
-                "id" => "\"id\": \"acme-reports\"",
-                "version" => "\"version\": \"1.0.0\"",
-                "endpoint" => "\"endpoint\": \"https://mcp.example/reports\"",
-                "categories" => "\"categories\": [\"reporting\"]",
-                "scopes" => "\"scopes\": [\"read:reports\"]",
-                "data" => "\"data\": { \"residency\": \"any\", \"maxSensitivity\": \"public\" }",
-                "trust" => "\"trust\": { \"signed\": false, \"publisher\": \"Acme, Inc.\" }",
-                "residency" => "\"residency\": \"any\"",
-                "maxSensitivity" => "\"maxSensitivity\": \"public\"",
-                "signed" => "\"signed\": false",
-                "verb" => "\"verb\": \"search\"",
-                "resource" => "\"resource\": \"internet\"",
-                _ => "\"publisher\": \"Acme, Inc.\"",
-            };
-            self.problems
-                .report(
-                    Code::MissingField,
-                    Span::new(start, start + 1),
-                    format!("`{parent}{field}` is missing here"),
-                    match *field {
-                        "verb" | "resource" => format!("a capability has no field `{field}`"),
-                        _ => format!("a server has no field `{parent}{field}`"),
-                    },
-                )
-                .help(format!("add:\n{example}"));
-        }
+    /// Reports an absent field of the object that starts at `start`.
+    #[cold]
+    fn missing(&mut self, path: &str, field: &str, start: usize) {
+        let (owner, full) = match path {
+            "the capability" => ("a capability", field.to_owned()),
+            "the entry" => ("a server", field.to_owned()),
+            _ => ("a server", format!("{path}.{field}")),
+        };
+        let example = match field {
+            "id" => "\"id\": \"acme-reports\"",
+            "version" => "\"version\": \"1.0.0\"",
+            "endpoint" => "\"endpoint\": \"https://mcp.example/reports\"",
+            "categories" => "\"categories\": [\"reporting\"]",
+            "scopes" => "\"scopes\": [\"read:reports\"]",
+            "data" => "\"data\": { \"residency\": \"any\", \"maxSensitivity\": \"public\" }",
+            "trust" => "\"trust\": { \"signed\": false, \"publisher\": \"Acme, Inc.\" }",
+            "residency" => "\"residency\": \"any\"",
+            "maxSensitivity" => "\"maxSensitivity\": \"public\"",
+            "signed" => "\"signed\": false",
+            "verb" => "\"verb\": \"search\"",
+            "resource" => "\"resource\": \"internet\"",
+            _ => "\"publisher\": \"Acme, Inc.\"",
+        };
+        self.problems
+            .report(
+                Code::MissingField,
+                Span::new(start, start + 1),
+                format!("`{full}` is missing here"),
+                format!("{owner} has no field `{full}`"),
+            )
+            .help(format!("add:\n{example}"));
     }
 
     fn string(&mut self, path: &str) -> Read<Option<Token<'t>>> {
@@ -337,7 +351,7 @@ impl<'t> Loader<'t, '_> {
         &mut self,
         path: &str,
         add: fn(&mut IndexBuilder, &str) -> bool,
-        check: fn(&mut Self, &Token<'_>),
+        rule: NameRule,
     ) -> Read<()> {
         if !self.expect(Kind::Array, path, "a list of strings")? {
             return Ok(());
@@ -347,7 +361,7 @@ impl<'t> Loader<'t, '_> {
                 && (add(&mut loader.builder, &token.value) || loader.problems.has_errors())
             {
                 // A new name is checked once; in a refused index it is checked at each place.
-                check(loader, &token);
+                loader.check(&token, rule);
             }
             Ok(())
         })
@@ -355,26 +369,14 @@ impl<'t> Loader<'t, '_> {
 
     fn data(&mut self) -> Read<(Option<ResidencySet>, Option<Sensitivity>)> {
         let mut data = (None, None);
-        if !self.expect(Kind::Object, "data", "an object")? {
-            return Ok(data);
-        }
-        const FIELDS: [&str; 2] = ["residency", "maxSensitivity"];
-        let start = self.reader.offset();
-        let mut seen = [None; FIELDS.len()];
-        self.object(&FIELDS, &mut seen, &mut |loader, field| {
+        let fields = ["residency", "maxSensitivity"];
+        self.record("data", &fields, 2, &mut |loader, field| {
             match field {
                 0 => data.0 = loader.residency()?,
-                _ => {
-                    data.1 = loader.choice(
-                        "data.maxSensitivity",
-                        Sensitivity::parse,
-                        Sensitivity::names(),
-                    )?;
-                }
+                _ => data.1 = loader.keyword("data.maxSensitivity")?,
             }
             Ok(())
         })?;
-        self.require(&FIELDS, &seen, "data.", start);
         Ok(data)
     }
 
@@ -383,15 +385,15 @@ impl<'t> Loader<'t, '_> {
         const PATH: &str = "data.residency";
         let start = self.start()?;
         let mut values = Vec::new();
-        let mut empty = true;
+        let mut is_empty = true;
         match self.reader.kind()? {
             Kind::String => {
-                values.extend(self.choice(PATH, Residency::parse, Residency::names())?);
+                values.extend(self.keyword::<Residency>(PATH)?);
                 return Ok(ResidencySet::new(values));
             }
             Kind::Array => self.list(|loader| {
-                empty = false;
-                values.extend(loader.choice(PATH, Residency::parse, Residency::names())?);
+                is_empty = false;
+                values.extend(loader.keyword::<Residency>(PATH)?);
                 Ok(())
             })?,
             _ => {
@@ -400,31 +402,20 @@ impl<'t> Loader<'t, '_> {
             }
         }
         let span = Span::new(start, self.reader.offset());
-        if empty {
-            self.problems
-                .report(
-                    Code::EmptyValue,
-                    span,
-                    "empty",
-                    "`data.residency` is an empty list",
-                )
+        if is_empty {
+            empty(self.problems, span, "`data.residency` is an empty list")
                 .help("list at least one residency; `any` allows every place");
         }
         Ok(ResidencySet::new(values))
     }
 
-    fn choice<'c, T>(
-        &mut self,
-        path: &str,
-        parse: fn(&str) -> Option<T>,
-        allowed: impl Iterator<Item = &'c str>,
-    ) -> Read<Option<T>> {
+    fn keyword<T: Keyword>(&mut self, path: &str) -> Read<Option<T>> {
         let Some(token) = self.string(path)? else {
             return Ok(None);
         };
-        let value = parse(&token.value);
+        let value = T::parse(&token.value);
         if value.is_none() {
-            let allowed: Vec<_> = allowed.collect();
+            let allowed: Vec<_> = T::names().collect();
             bad_choice(self.problems, token.span, path, &token.value, &allowed);
         }
         Ok(value)
@@ -432,13 +423,8 @@ impl<'t> Loader<'t, '_> {
 
     fn trust(&mut self) -> Read<(Option<bool>, Option<Slice>)> {
         let mut trust = (None, None);
-        if !self.expect(Kind::Object, "trust", "an object")? {
-            return Ok(trust);
-        }
-        const FIELDS: [&str; 2] = ["signed", "publisher"];
-        let start = self.reader.offset();
-        let mut seen = [None; FIELDS.len()];
-        self.object(&FIELDS, &mut seen, &mut |loader, field| {
+        let fields = ["signed", "publisher"];
+        self.record("trust", &fields, 2, &mut |loader, field| {
             match field {
                 0 => {
                     if loader.expect(Kind::Bool, "trust.signed", "a boolean")? {
@@ -449,16 +435,13 @@ impl<'t> Loader<'t, '_> {
             }
             Ok(())
         })?;
-        self.require(&FIELDS, &seen, "trust.", start);
         Ok(trust)
     }
 
     /// Reads `capabilities`, which contains MCP's own handshake and the tools.
     fn capabilities(&mut self) -> Read<()> {
-        if !self.expect(Kind::Object, "capabilities", "an object")? {
-            return Ok(());
-        }
-        self.object(&["tools"], &mut [None], &mut |loader, _| loader.tools())
+        let tools = &mut |loader: &mut Self, _| loader.tools();
+        self.record("capabilities", &["tools"], 0, tools).map(drop)
     }
 
     /// Reads a mapping from names to tools.
@@ -476,18 +459,15 @@ impl<'t> Loader<'t, '_> {
             // A flag of MCP's handshake, not a tool.
             if key.value == "listChanged" && kind == Kind::Bool {
                 self.reader.skip()?;
-            } else if self.expect(Kind::Object, "the tool", "an object")? {
-                self.check(&key, ToolName::RULE);
-                let tool = self.tool(&key)?;
-                self.builder.end_tool(Some(tool));
+            } else {
+                self.tool(&key)?;
             }
         }
         self.reader.end_keys(keys);
         Ok(())
     }
 
-    fn tool(&mut self, key: &Token<'_>) -> Read<NewTool> {
-        let name = self.slice(key);
+    fn tool(&mut self, key: &Token<'_>) -> Read<()> {
         const FIELDS: [&str; 5] = [
             "description",
             "inputSchema",
@@ -495,9 +475,8 @@ impl<'t> Loader<'t, '_> {
             "annotations",
             "x-summit-capabilities",
         ];
-        let start = self.reader.offset();
         let mut description = None;
-        self.object(&FIELDS, &mut [None; FIELDS.len()], &mut |loader, field| {
+        let entry = self.record("the tool", &FIELDS, 0, &mut |loader, field| {
             match field {
                 0 => {
                     description = loader
@@ -517,43 +496,38 @@ impl<'t> Loader<'t, '_> {
             }
             Ok(())
         })?;
-        Ok(NewTool {
-            name,
-            description,
-            entry: Span::new(start, self.reader.offset()),
-        })
+        if let Some(entry) = entry {
+            self.check(key, ToolName::RULE);
+            let name = self.slice(key);
+            self.builder.end_tool(Some(NewTool {
+                name,
+                description,
+                entry,
+            }));
+        }
+        Ok(())
     }
 
     /// Reads one element of `x-summit-capabilities`.
     fn block(&mut self) -> Read<()> {
-        const PATH: &str = "the capability";
-        const FIELDS: [&str; 3] = ["verb", "resource", "constraints"];
-        if !self.expect(Kind::Object, PATH, "an object")? {
-            return Ok(());
-        }
-        let start = self.reader.offset();
-        let mut seen = [None; FIELDS.len()];
+        let fields = ["verb", "resource", "constraints"];
         let (mut verb, mut resource) = (None, None);
-        self.object(&FIELDS, &mut seen, &mut |loader, field| {
+        let block = self.record("the capability", &fields, 2, &mut |loader, field| {
             match field {
-                0 => {
-                    verb = loader.choice("verb", CapabilityVerb::parse, CapabilityVerb::names())?;
-                }
+                0 => verb = loader.keyword("verb")?,
                 1 => resource = loader.string("resource")?,
-                _ => {
-                    loader.members("constraints", IndexBuilder::tag, |loader, token| {
-                        loader.check_word(token, Tag::RULE, Tag::VOCABULARY);
-                    })?;
-                }
+                _ => loader.members("constraints", IndexBuilder::tag, Tag::RULE)?,
             }
             Ok(())
         })?;
-        self.require(&FIELDS[..2], &seen, "", start);
+        if block.is_none() {
+            return Ok(());
+        }
         let pair = verb.zip(resource.as_ref().map(|token| &*token.value));
         if (self.builder.end_block(pair) || self.problems.has_errors())
             && let Some(resource) = &resource
         {
-            self.check_word(resource, Resource::RULE, Resource::VOCABULARY);
+            self.check(resource, Resource::RULE);
         }
         Ok(())
     }
@@ -566,27 +540,15 @@ impl<'t> Loader<'t, '_> {
         }
     }
 
-    #[cold]
-    fn check_word(&mut self, token: &Token<'_>, rule: NameRule, vocabulary: Vocabulary) {
-        match rule.check(&token.value) {
-            Err(error) => bad_name(self.problems, token.span, rule, &token.value, error),
-            Ok(()) if !vocabulary.allows(&token.value) => {
-                bad_word(self.problems, token.span, vocabulary, &token.value);
-            }
-            Ok(()) => {}
-        }
-    }
-
     /// Checks `policy`, which influences no decision.
     fn policy(&mut self) -> Read<()> {
-        if !self.expect(Kind::Object, "policy", "an object")? {
-            return Ok(());
-        }
-        self.object(&["rateLimitPerMin"], &mut [None], &mut |loader, _| {
+        let number = &mut |loader: &mut Self, _| {
             if loader.expect(Kind::Number, "policy.rateLimitPerMin", "a number")? {
                 loader.reader.number()?;
             }
             Ok(())
-        })
+        };
+        self.record("policy", &["rateLimitPerMin"], 0, number)
+            .map(drop)
     }
 }

@@ -1,4 +1,4 @@
-//! The digest of a server's whole entry.
+//! Digests of texts in the form of an integrity.
 
 use agent_model::ServerView;
 use agent_syntax::canonical;
@@ -8,13 +8,10 @@ use sha2::{Digest, Sha256};
 /// Returns `sha256-` and the base64 of the SHA-256 of an entry's RFC 8785 form, with unknown keys.
 pub fn integrity(server: ServerView<'_>) -> String {
     // The index was parsed when it was loaded, so each entry is JSON.
-    sha256(&canonical(server.entry()).unwrap_or_default())
+    digest(&canonical(server.entry()).unwrap_or_default())
 }
 
 /// Returns `sha256-` and the base64 of a text's SHA-256.
-pub(super) fn sha256(text: &str) -> String {
-    let mut digest = String::with_capacity(51);
-    digest.push_str("sha256-");
-    BASE64_STANDARD.encode_string(Sha256::digest(text), &mut digest);
-    digest
+pub fn digest(text: &str) -> String {
+    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }

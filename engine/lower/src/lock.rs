@@ -1,12 +1,11 @@
 //! `agents.lock`.
 
-use super::fields::{Object, choice, describe, list, name, names, text, word, wrong_type};
-use super::{Checked, LOCK_LIMIT, Lowered, decode};
-use agent_diagnostic::{Code, Problems};
-use agent_model::{
-    Agent, Capability, CapabilityVerb, ForbidLabel, Grant, Load, Lock, Name, Resource, Scope,
-    Selection,
+use super::fields::{
+    Object, describe, each, keyword, list, name, names, opening, text, wrong_type,
 };
+use super::read::{LOCK_LIMIT, Lowered, read};
+use agent_diagnostic::{Code, Problems};
+use agent_model::{Agent, Capability, ForbidLabel, Grant, Keyword, Lock, Name, Scope, Selection};
 use agent_syntax::{Node, Value, json};
 use agent_text::{DocumentKind, Span, Spanned};
 
@@ -15,62 +14,44 @@ use agent_text::{DocumentKind, Span, Spanned};
 /// # Errors
 /// Every problem of the text, ordered by place. A lock of a later format is not examined further.
 pub fn lock(bytes: Vec<u8>) -> Lowered<Lock> {
-    let text = decode(DocumentKind::Lock, bytes, LOCK_LIMIT)?;
-    let mut problems = Problems::new(&text);
-    let lock = json::parse(&mut problems).and_then(|root| read(&root, &mut problems));
-    let errors = problems.has_errors();
-    let found = problems.finish();
-    match lock {
-        Some(value) if !errors => Ok(Checked {
-            value,
-            warnings: found,
-        }),
-        _ => Err(found),
-    }
+    read((DocumentKind::Lock, bytes, LOCK_LIMIT), |problems| {
+        let root = json::parse(problems)?;
+        let lock = content(&root, problems)?;
+        Some(|_| lock)
+    })
 }
 
-fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
-    let start = node.span.start as usize;
-    let root = Object::of(node, "the lock", Span::new(start, start + 1), problems)?.rename("");
+fn content(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
+    let root = Object::of(node, "the lock", opening(node), problems)?.rename("");
     check_version(&root, problems)?;
-    refuse_unknown(
-        &root,
-        &["agent", "forbid", "lockVersion", "selections"],
-        problems,
-    );
-    let agent = root
-        .required_object("agent", REWRITE, problems)
-        .and_then(|agent| {
-            refuse_unknown(&agent, &["name", "version"], problems);
-            let name = field(&agent, "name", problems);
-            let version = field(&agent, "version", problems);
-            Some(Agent {
-                name: name?,
-                version: version?,
-            })
-        });
+    let known = ["agent", "forbid", "lockVersion", "selections"];
+    refuse_unknown(&root, &known, problems);
+    root.required("agent", REWRITE, problems);
+    let agent = root.object("agent", problems).and_then(|agent| {
+        refuse_unknown(&agent, &["name", "version"], problems);
+        let name = field(&agent, "name", problems);
+        let version = field(&agent, "version", problems);
+        Some(Agent {
+            name: name?,
+            version: version?,
+        })
+    });
     let forbid = sorted_names::<ForbidLabel>(&root, "forbid", problems);
     let selections = root
         .required("selections", REWRITE, problems)
         .and_then(|entry| {
             let items = list(&entry.value, "selections", problems)?;
-            let selections: Vec<_> = items
-                .iter()
-                .enumerate()
-                .filter_map(|(i, item)| {
-                    let read = selection(item, &format!("selections[{i}]"), problems)?;
-                    let forbid = forbid.as_deref().unwrap_or_default();
-                    check_forbidden(&read, forbid, item.span, problems);
-                    Some(read)
-                })
-                .collect();
+            let forbid = forbid.as_deref().unwrap_or_default();
+            let mut selections = Vec::new();
+            each(items, "selections", problems, |item, path, problems| {
+                let read = selection(item, path, problems)?;
+                check_forbidden(&read, forbid, item.span, problems);
+                selections.push(read);
+                Some(())
+            });
             if !selections.is_sorted_by(|a, b| a.order() <= b.order()) {
-                invalid(
-                    problems,
-                    entry.key_span,
-                    "unsorted list",
-                    "the selections are not sorted as a lock requires",
-                );
+                let message = "the selections are not sorted as a lock requires";
+                invalid(problems, entry.key_span, "unsorted list", message);
             }
             Some(selections)
         });
@@ -171,8 +152,8 @@ fn check_forbidden(
 }
 
 fn field<N: Name>(object: &Object<'_, '_>, key: &str, problems: &mut Problems<'_>) -> Option<N> {
-    let entry = object.required(key, REWRITE, problems)?;
-    name(&entry.value, &object.path(key), problems).map(|name: Spanned<N>| name.value)
+    let name = object.read(key, REWRITE, problems, name);
+    name.map(|name: Spanned<N>| name.value)
 }
 
 /// Reads a list of names, which must be sorted and without duplicates.
@@ -181,23 +162,15 @@ fn sorted_names<N: Name>(
     key: &str,
     problems: &mut Problems<'_>,
 ) -> Option<Vec<N>> {
-    let entry = object.required(key, REWRITE, problems)?;
-    let names: Vec<N> = names(&entry.value, &object.path(key), problems)?
-        .into_iter()
-        .map(|name| name.value)
-        .collect();
-    if !names.is_sorted_by(|a, b| a < b) {
-        invalid(
-            problems,
-            entry.value.span,
-            "unsorted or repeated names",
-            &format!(
-                "`{}` is not sorted or contains a name twice",
-                object.path(key)
-            ),
-        );
-    }
-    Some(names)
+    object.read(key, REWRITE, problems, |node, path, problems| {
+        let names = names(node, path, problems)?;
+        let names: Vec<N> = names.into_iter().map(|name| name.value).collect();
+        if !names.is_sorted_by(|a, b| a < b) {
+            let message = format!("`{path}` is not sorted or contains a name twice");
+            invalid(problems, node.span, "unsorted or repeated names", &message);
+        }
+        Some(names)
+    })
 }
 
 /// The fields of every selection.
@@ -207,8 +180,7 @@ const SELECTION: [&str; 6] = ["endpoint", "hash", "id", "integrity", "scopes", "
 const TOOL: [&str; 4] = ["capability", "definition", "load", "tool"];
 
 fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Selection> {
-    let start = node.span.start as usize;
-    let object = Object::of(node, path, Span::new(start, start + 1), problems)?;
+    let object = Object::of(node, path, opening(node), problems)?;
     let of_capability = object.optional("capability").is_some();
     let special = if of_capability {
         &TOOL[..]
@@ -249,42 +221,17 @@ fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option
 fn granted_tool(object: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Grant> {
     let capability = object.object("capability", problems).and_then(|object| {
         refuse_unknown(&object, &["constraints", "resource", "verb"], problems);
-        let verb = one_of(
-            &object,
-            "verb",
-            CapabilityVerb::parse,
-            CapabilityVerb::names(),
-            problems,
-        );
-        let resource = object
-            .required("resource", REWRITE, problems)
-            .and_then(|entry| {
-                let path = object.path("resource");
-                word::<Resource>(&entry.value, &path, Resource::VOCABULARY, problems)
-            });
-        let constraints = object
-            .required("constraints", REWRITE, problems)
-            .and_then(|entry| {
-                let path = object.path("constraints");
-                let tags = super::capability::tags(&entry.value, &path, problems)?;
-                let written = list(&entry.value, &path, problems)?;
-                let in_order = tags.len() == written.len()
-                    && tags.is_sorted_by(|a, b| a.span.start < b.span.start);
-                if !in_order {
-                    let message = format!("`{path}` is not sorted or contains a name twice");
-                    let span = entry.value.span;
-                    invalid(problems, span, "unsorted or repeated names", &message);
-                }
-                Some(tags.into_iter().map(|tag| tag.value).collect())
-            });
+        let verb = one_of(&object, "verb", problems);
+        let resource = field(&object, "resource", problems);
+        let constraints = sorted_names(&object, "constraints", problems);
         Some(Capability {
             verb: verb?,
-            resource: resource?.value,
+            resource: resource?,
             constraints: constraints?,
         })
     });
     let definition = digest(object, "definition", is_integrity, problems);
-    let load = one_of(object, "load", Load::parse, Load::names(), problems);
+    let load = one_of(object, "load", problems);
     let tool = field(object, "tool", problems);
     Some(Grant::Capability {
         capability: capability?,
@@ -294,15 +241,13 @@ fn granted_tool(object: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<
     })
 }
 
-fn one_of<'c, T>(
+fn one_of<T: Keyword>(
     object: &Object<'_, '_>,
     key: &str,
-    parse: fn(&str) -> Option<T>,
-    allowed: impl Iterator<Item = &'c str> + Clone,
     problems: &mut Problems<'_>,
 ) -> Option<T> {
-    let entry = object.required(key, REWRITE, problems)?;
-    choice(&entry.value, &object.path(key), parse, allowed, problems).map(|found| found.value)
+    let found = object.read(key, REWRITE, problems, keyword);
+    found.map(|found| found.value)
 }
 
 fn digest(
@@ -311,18 +256,14 @@ fn digest(
     is_digest: fn(&str) -> bool,
     problems: &mut Problems<'_>,
 ) -> Option<String> {
-    let entry = object.required(key, REWRITE, problems)?;
-    let path = object.path(key);
-    let digest = text(&entry.value, &path, problems)?;
-    if !is_digest(digest) {
-        invalid(
-            problems,
-            entry.value.span,
-            "malformed digest",
-            &format!("{digest:?} in `{path}` is not a digest"),
-        );
-    }
-    Some(digest.to_owned())
+    object.read(key, REWRITE, problems, |node, path, problems| {
+        let digest = text(node, path, problems)?;
+        if !is_digest(digest) {
+            let message = format!("{digest:?} in `{path}` is not a digest");
+            invalid(problems, node.span, "malformed digest", &message);
+        }
+        Some(digest.to_owned())
+    })
 }
 
 fn is_hash(digest: &str) -> bool {

@@ -1,14 +1,13 @@
 //! `agents.md` \[0, 1.1\].
 
-use super::fields::{Object, boolean, choice, list, name, names};
-use super::{Checked, Lowered, MANIFEST_LIMIT, capability, decode};
+use super::capability;
+use super::fields::{Object, boolean, each, empty, keyword, list, name, name_set};
+use super::read::{Lowered, MANIFEST_LIMIT, read};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
-    Agent, CapabilityRequirement, Constraints, ForbidLabel, Manifest, Name, Requirement, Residency,
-    Scope, Sensitivity,
+    Agent, CapabilityRequirement, Constraints, ForbidLabel, Manifest, Name, Requirement,
 };
 use agent_syntax::{Node, Value, frontmatter, yaml};
-use agent_text::sort::sort_by;
 use agent_text::{DocumentKind, Span, Spanned};
 
 /// Reads a manifest. Ignores the body behind the frontmatter.
@@ -16,24 +15,19 @@ use agent_text::{DocumentKind, Span, Spanned};
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn manifest(bytes: Vec<u8>) -> Lowered<Manifest> {
-    let text = decode(DocumentKind::Manifest, bytes, MANIFEST_LIMIT)?;
-    let mut problems = Problems::new(&text);
-    let parts = read(&mut problems);
-    let errors = problems.has_errors();
-    let found = problems.finish();
-    match parts {
-        Some((agent, (requirements, capabilities), constraints)) if !errors => Ok(Checked {
-            value: Manifest {
+    read(
+        (DocumentKind::Manifest, bytes, MANIFEST_LIMIT),
+        |problems| {
+            let (agent, (requirements, capabilities), constraints) = parts(problems)?;
+            Some(move |text| Manifest {
                 text,
                 agent,
                 requirements,
                 capabilities,
                 constraints,
-            },
-            warnings: found,
-        }),
-        _ => Err(found),
-    }
+            })
+        },
+    )
 }
 
 const REQUIRES: &str = "\
@@ -53,7 +47,7 @@ macro_rules! mcp {
 /// The requirements of servers by category, and of tools by capability.
 type Requirements = (Vec<Requirement>, Vec<CapabilityRequirement>);
 
-fn read(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraints)> {
+fn parts(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraints)> {
     let parts = frontmatter(problems)?;
     let root = yaml::parse(parts.content, problems)?;
     let root = match root.value {
@@ -65,13 +59,8 @@ fn read(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraints
         _ => root,
     };
     let root = Object::of(&root, "", parts.opening, problems)?;
-
-    let agent_name = root
-        .required("name", "add:\nname: my-agent", problems)
-        .and_then(|entry| name(&entry.value, "name", problems));
-    let agent_version = root
-        .required("version", "add:\nversion: 1.0.0", problems)
-        .and_then(|entry| name(&entry.value, "version", problems));
+    let agent_name = root.read("name", "add:\nname: my-agent", problems, name);
+    let agent_version = root.read("version", "add:\nversion: 1.0.0", problems, name);
     let requirements = root
         .required("requires", REQUIRES, problems)
         .and_then(|entry| requires(&entry.value, entry.key_span, problems));
@@ -106,57 +95,37 @@ fn read(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraints
 fn requires(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<Requirements> {
     let requires = Object::of(node, "requires", key, problems)?;
     requires.warn_unknown(&["mcp", "capabilities"], problems);
-    let capabilities = requires
-        .optional("capabilities")
-        .map(|entry| capability::requirements(&entry.value, "requires.capabilities", problems));
-    let mcp = if capabilities.is_some() {
-        requires.optional("mcp")
-    } else {
-        requires.required("mcp", concat!("add:\n", mcp!()), problems)
+    let capabilities = requires.read_or(
+        "capabilities",
+        Vec::new(),
+        problems,
+        capability::requirements,
+    );
+    let mcp = match requires.optional("capabilities") {
+        Some(_) => requires.read_or("mcp", Vec::new(), problems, servers),
+        None => requires.read("mcp", concat!("add:\n", mcp!()), problems, servers),
     };
-    let mcp = mcp.map(|entry| servers(&entry.value, problems));
-    if mcp.is_none() && capabilities.is_none() {
-        return None;
-    }
-    Some((
-        mcp.unwrap_or(Some(Vec::new()))?,
-        capabilities.unwrap_or(Some(Vec::new()))?,
-    ))
+    Some((mcp?, capabilities?))
 }
 
-fn servers(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Vec<Requirement>> {
-    let items = list(node, "requires.mcp", problems)?;
+fn servers(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Vec<Requirement>> {
+    let items = list(node, path, problems)?;
     if items.is_empty() {
-        problems
-            .report(
-                Code::EmptyValue,
-                node.span,
-                "empty",
-                "`requires.mcp` is an empty list",
-            )
+        empty(problems, node.span, &format!("`{path}` is an empty list"))
             .help(concat!("require at least one category:\n", mcp!()));
         return None;
     }
-    let requirements: Vec<_> = items
-        .iter()
-        .enumerate()
-        .filter_map(|(i, item)| requirement(item, &format!("requires.mcp[{i}]"), problems))
-        .collect();
-    (requirements.len() == items.len()).then_some(requirements)
+    each(items, path, problems, requirement)
 }
 
 fn requirement(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Requirement> {
     let object = Object::of(node, path, node.span, problems)?;
     object.warn_unknown(&["category", "permissions"], problems);
-    let category = object
-        .required("category", "add:\ncategory: reporting", problems)
-        .and_then(|entry| name(&entry.value, &object.path("category"), problems));
-    let permissions = object
-        .required("permissions", "add:\npermissions: []", problems)
-        .and_then(|entry| names::<Scope>(&entry.value, &object.path("permissions"), problems));
+    let category = object.read("category", "add:\ncategory: reporting", problems, name);
+    let permissions = object.read("permissions", "add:\npermissions: []", problems, name_set);
     Some(Requirement {
         category: category?,
-        permissions: sorted(permissions?),
+        permissions: permissions?,
         span: node.span,
     })
 }
@@ -167,39 +136,17 @@ fn constraints(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Optio
     let mut constraints = Constraints::default();
     if let Some(data) = object.object("data", problems) {
         data.warn_unknown(&["residency", "sensitivity"], problems);
-        constraints.residency = data.optional("residency").and_then(|entry| {
-            let path = data.path("residency");
-            choice(
-                &entry.value,
-                &path,
-                Residency::parse,
-                Residency::names(),
-                problems,
-            )
-        });
-        constraints.sensitivity = data.optional("sensitivity").and_then(|entry| {
-            let path = data.path("sensitivity");
-            choice(
-                &entry.value,
-                &path,
-                Sensitivity::parse,
-                Sensitivity::names(),
-                problems,
-            )
-        });
+        constraints.residency = data.read_optional("residency", problems, keyword);
+        constraints.sensitivity = data.read_optional("sensitivity", problems, keyword);
     }
     if let Some(actions) = object.object("actions", problems) {
         actions.warn_unknown(&["forbid"], problems);
-        if let Some(entry) = actions.optional("forbid") {
-            let labels = names(&entry.value, &actions.path("forbid"), problems);
-            constraints.forbid = sorted(labels.unwrap_or_default());
-        }
+        let labels = actions.read_optional("forbid", problems, name_set);
+        constraints.forbid = labels.unwrap_or_default();
     }
     if let Some(trust) = object.object("trust", problems) {
         trust.warn_unknown(&["requireSigned"], problems);
-        constraints.require_signed = trust
-            .optional("requireSigned")
-            .and_then(|entry| boolean(&entry.value, &trust.path("requireSigned"), problems));
+        constraints.require_signed = trust.read_optional("requireSigned", problems, boolean);
     }
     Some(constraints)
 }
@@ -213,7 +160,7 @@ fn check_contradictions(
     for requirement in requirements {
         for permission in &requirement.permissions {
             let scope = permission.value.as_str();
-            let Ok(found) = forbid.binary_search_by(|label| label.value.as_str().cmp(scope)) else {
+            let Some(label) = capability::label_of(scope, forbid) else {
                 continue;
             };
             problems
@@ -223,15 +170,8 @@ fn check_contradictions(
                     "required here",
                     format!("the permission `{scope}` is both required and forbidden"),
                 )
-                .also(forbid[found].span, "forbidden here")
+                .also(label.span, "forbidden here")
                 .help("remove the permission, or the label from `constraints.actions.forbid`");
         }
     }
-}
-
-/// Sorts names and drops duplicates.
-fn sorted<N: Name>(mut names: Vec<Spanned<N>>) -> Vec<Spanned<N>> {
-    sort_by(&mut names, |a, b| a.value.cmp(&b.value));
-    names.dedup_by(|later, earlier| later.value == earlier.value);
-    names
 }

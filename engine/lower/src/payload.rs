@@ -1,7 +1,6 @@
 //! Payloads: the texts of a tool's result that may serve as evidence.
 
-use super::{Checked, Lowered, PAYLOAD_LIMIT, decode};
-use agent_diagnostic::Problems;
+use super::read::{Lowered, PAYLOAD_LIMIT, read};
 use agent_model::{Payload, PayloadBuilder, Step};
 use agent_syntax::json::{Kind, Reader, Syntax, report};
 use agent_text::{DocumentKind, Span};
@@ -11,28 +10,20 @@ use agent_text::{DocumentKind, Span};
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn payload(bytes: Vec<u8>) -> Lowered<Payload> {
-    let text = decode(DocumentKind::Payload, bytes, PAYLOAD_LIMIT)?;
-    let mut problems = Problems::new(&text);
-    let mut reader = Reader::new(text.as_str());
-    let mut leaves = PayloadBuilder::default();
-    let read = match value(&mut reader, &mut leaves, Step::Root) {
-        Ok(()) => reader.finish(&mut problems),
-        Err(syntax) => {
-            reader.report_flaws(&mut problems);
-            Err(syntax)
+    read((DocumentKind::Payload, bytes, PAYLOAD_LIMIT), |problems| {
+        let mut reader = Reader::new(problems.text().as_str());
+        let mut leaves = PayloadBuilder::default();
+        let read = match value(&mut reader, &mut leaves, Step::Root) {
+            Ok(()) => reader.finish(problems),
+            Err(syntax) => {
+                reader.report_flaws(problems);
+                Err(syntax)
+            }
+        };
+        if let Err(syntax) = read {
+            report(*syntax, problems);
         }
-    };
-    if let Err(syntax) = read {
-        report(*syntax, &mut problems);
-    }
-    let errors = problems.has_errors();
-    let found = problems.finish();
-    if errors {
-        return Err(found);
-    }
-    Ok(Checked {
-        value: leaves.finish(text),
-        warnings: found,
+        Some(|text| leaves.finish(text))
     })
 }
 

@@ -1,7 +1,9 @@
 //! Plans and requests. Steps refer to earlier steps only \[3\].
 
-use super::PLAN_LIMIT;
-use super::document::{Validated, again, digest_of, items, member, spanned, string, validate};
+use super::document::{
+    Validated, digest_of, items, member, report_duplicate, spanned, string, validate,
+};
+use super::read::PLAN_LIMIT;
 use agent_diagnostic::{Change, ChangeKind, Findings};
 use agent_json_schema::Library;
 use agent_model::{DocumentRef, Input, Plan, PlanStep, Request};
@@ -75,7 +77,7 @@ fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
         if let Some(before) = before.and_then(|it| member(&nodes[*it], "step_id")) {
             let at = (id.span, &*format!("/plan/steps/{number}/step_id"));
             let what = format!("the step `{}`", id.value);
-            again(at, before.span, &what, UNIQUE, findings);
+            report_duplicate(at, before.span, &what, UNIQUE, findings);
         }
         steps.push(PlanStep {
             span: node.span,

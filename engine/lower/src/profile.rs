@@ -1,9 +1,9 @@
 //! Instruction profiles, with the caps and the input policy that MOVA does not define \[1, 3\].
 
-use super::PROFILE_LIMIT;
 use super::document::{
     Validated, conform, digest_of, items, member, spanned, string, validate, whole_number,
 };
+use super::read::PROFILE_LIMIT;
 use agent_diagnostic::Findings;
 use agent_json_schema::{Budget, Library, TextPattern};
 use agent_model::{Cap, DenyPattern, Effect, InputPolicy, Profile, Rule, Selector};
@@ -35,8 +35,14 @@ fn read(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
     if let Some(caps) = caps {
         let schema = "ds.mova_agent_run_summary_v1#/$defs/caps";
         // Each missing cap is reported as a denial of its own.
-        let tell = |it: &agent_json_schema::Violation| it.keyword != "required";
-        conform(caps, "/caps", (schema, Library::own()), tell, findings);
+        let is_reported = |it: &agent_json_schema::Violation| it.keyword != "required";
+        conform(
+            caps,
+            "/caps",
+            (schema, Library::own()),
+            is_reported,
+            findings,
+        );
     }
     let envelopes = member(root, "applies_to").and_then(|it| member(it, "envelope_ids"));
     Some(Profile {

@@ -1,11 +1,11 @@
 //! Summaries of a tool's result \[1\].
 
-use super::fields::{Object, describe, list, text, wrong_type};
+use super::fields::{Object, describe, each, empty, list, placed, text, wrong_type};
 use super::payload::payload;
-use super::{Checked, Lowered, SUMMARY_LIMIT, decode};
+use super::read::{Checked, Lowered, SUMMARY_LIMIT, read};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{Claim, NonEmpty, Payload, Summary};
-use agent_syntax::{Entry, Node, Value, json};
+use agent_syntax::{Node, Value, json};
 use agent_text::{DocumentKind, Span, Spanned};
 
 /// Maximum number of items of a summary. Each costs a search of the payload.
@@ -38,18 +38,10 @@ pub fn summarised(summary: Vec<u8>, payload: Vec<u8>) -> Lowered<(Summary, Paylo
 /// # Errors
 /// Every problem of the text, ordered by place.
 pub fn summary(bytes: Vec<u8>) -> Lowered<Summary> {
-    let text = decode(DocumentKind::Summary, bytes, SUMMARY_LIMIT)?;
-    let mut problems = Problems::new(&text);
-    let items = json::parse(&mut problems).and_then(|root| items(&root, &mut problems));
-    let errors = problems.has_errors();
-    let found = problems.finish();
-    match items {
-        Some(items) if !errors => Ok(Checked {
-            value: Summary { text, items },
-            warnings: found,
-        }),
-        _ => Err(found),
-    }
+    read((DocumentKind::Summary, bytes, SUMMARY_LIMIT), |problems| {
+        let items = items(&json::parse(problems)?, problems)?;
+        Some(|text| Summary { text, items })
+    })
 }
 
 fn items(root: &Node<'_>, problems: &mut Problems<'_>) -> Option<NonEmpty<Claim>> {
@@ -75,43 +67,33 @@ fn items(root: &Node<'_>, problems: &mut Problems<'_>) -> Option<NonEmpty<Claim>
         problems,
     )?;
     if nodes.is_empty() {
-        problems
-            .report(
-                Code::EmptyValue,
-                node.span,
-                "empty",
-                "the summary has no items, so nothing proves it",
-            )
-            .help(EXAMPLE);
+        let message = "the summary has no items, so nothing proves it";
+        empty(problems, node.span, message).help(EXAMPLE);
     }
-    if nodes.len() > ITEM_LIMIT {
+    let count = nodes.len();
+    if count > ITEM_LIMIT {
+        let message = format!("the summary has {count} items; the limit is {ITEM_LIMIT}");
+        let span = nodes[ITEM_LIMIT].span;
         problems
-            .report(
-                Code::InputTooLarge,
-                nodes[ITEM_LIMIT].span,
-                "one too many",
-                format!(
-                    "the summary has {} items; the limit is {ITEM_LIMIT}",
-                    nodes.len()
-                ),
-            )
+            .report(Code::InputTooLarge, span, "one too many", message)
             .help("shorten the summary, or split it");
         return None;
     }
-    let items = nodes.iter().enumerate();
-    let items = items.filter_map(|(i, node)| item(node, format!("{path}[{i}]"), problems));
-    NonEmpty::new(items.collect())
+    NonEmpty::new(each(nodes, path, problems, item)?)
 }
 
-fn item(node: &Node<'_>, path: String, problems: &mut Problems<'_>) -> Option<Claim> {
+fn item(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Claim> {
     let start = node.span.start as usize;
     let object = Object::of(node, path, Span::new(start, start), problems)?;
     object.warn_unknown(&["claim", "evidence"], problems);
-    let claim = object.required("claim", "add the claim: \"claim\": \"…\"", problems);
-    let claim = claim.and_then(|entry| words(&object, entry, problems));
+    let help = "add the claim: \"claim\": \"…\"";
+    let claim = object.read("claim", help, problems, |node, path, problems| {
+        words(node, path, "write the claim", problems)
+    });
     let help = "add its proof, quoted from the payload: \"evidence\": \"…\"";
-    let evidence = object.required("evidence", help, problems);
-    let evidence = evidence.and_then(|entry| words(&object, entry, problems));
+    let evidence = object.read("evidence", help, problems, |node, path, problems| {
+        words(node, path, "quote a text of the payload", problems)
+    });
     Some(Claim {
         claim: claim?,
         evidence: evidence?,
@@ -121,29 +103,15 @@ fn item(node: &Node<'_>, path: String, problems: &mut Problems<'_>) -> Option<Cl
 
 /// Reads a string that is not blank.
 fn words(
-    object: &Object<'_, '_>,
-    entry: &Entry<'_>,
+    node: &Node<'_>,
+    path: &str,
+    help: &str,
     problems: &mut Problems<'_>,
 ) -> Option<Spanned<String>> {
-    let path = object.path(&entry.key);
-    let text = text(&entry.value, &path, problems)?;
+    let text = text(node, path, problems)?;
     if text.trim().is_empty() {
-        let help = match &*entry.key {
-            "claim" => "write the claim",
-            _ => "quote a text of the payload",
-        };
-        problems
-            .report(
-                Code::EmptyValue,
-                entry.value.span,
-                "empty",
-                format!("`{path}` is empty"),
-            )
-            .help(help);
+        empty(problems, node.span, &format!("`{path}` is empty")).help(help);
         return None;
     }
-    Some(Spanned {
-        value: text.to_owned(),
-        span: entry.value.span,
-    })
+    Some(placed(text.to_owned(), node))
 }

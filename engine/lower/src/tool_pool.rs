@@ -1,9 +1,9 @@
 //! Tool pools: the bindings of tools, with every schema and pattern compiled \[3\].
 
-use super::POOL_LIMIT;
 use super::document::{
-    Validated, again, digest_of, items, member, spanned, string, validate, whole_number,
+    Validated, digest_of, items, member, report_duplicate, spanned, string, validate, whole_number,
 };
+use super::read::POOL_LIMIT;
 use agent_diagnostic::{Code, Findings};
 use agent_json_schema::{
     Budget, Flaw, FlawKind, Library, NamedText, Refused, SchemaSet, TextPattern, token,
@@ -61,7 +61,7 @@ fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Opti
             let what = format!("the binding of `{}/{}`", name.0, name.1);
             let pointer = format!("{at}/tool_id");
             let rule = "each binding has its own connector and tool";
-            again((tool.span, &pointer), *first, &what, rule, findings);
+            report_duplicate((tool.span, &pointer), *first, &what, rule, findings);
         } else {
             known.insert(name, tool.span);
         }
@@ -107,7 +107,7 @@ fn connectors(root: &Node<'_>, findings: &mut Findings<'_>) -> BTreeMap<String, 
             let pointer = format!("/connectors/{number}/connector_id");
             let what = format!("the connector `{}`", id.value);
             let rule = "each connector of the pool has its own `connector_id`";
-            again((id.span, &pointer), *first, &what, rule, findings);
+            report_duplicate((id.span, &pointer), *first, &what, rule, findings);
         } else {
             known.insert(id.value, id.span);
         }
@@ -207,7 +207,7 @@ fn programs(
         if let Some(first) = known.get(text) {
             let what = format!("the program `{text}`");
             let rule = "each program of a binding has its own path";
-            again((path.span, &pointer), *first, &what, rule, findings);
+            report_duplicate((path.span, &pointer), *first, &what, rule, findings);
         } else {
             known.insert(text, path.span);
         }
@@ -303,7 +303,7 @@ impl Schemas {
                 let what = format!("the schema `{}`", id.value);
                 let rule = "each schema of the pool has its own `$id`";
                 let at = format!("{pointer}/{}", token("$id"));
-                again((id.span, &at), *first, &what, rule, findings);
+                report_duplicate((id.span, &at), *first, &what, rule, findings);
                 continue;
             }
             first_of.insert(id.value.clone(), (pointer.clone(), id.span));
@@ -320,7 +320,7 @@ impl Schemas {
         }
         let mut of_binding = BTreeMap::new();
         for (number, node) in bindings.iter().enumerate() {
-            for (part, inline, by_name) in [
+            for (role, inline, by_name) in [
                 (SchemaRole::Input, "input_schema", "input_schema_ref"),
                 (SchemaRole::Output, "output_schema", "output_schema_ref"),
             ] {
@@ -329,7 +329,7 @@ impl Schemas {
                     continue;
                 };
                 let key = if named.is_some() { by_name } else { inline };
-                of_binding.insert((number, part), roots.len());
+                of_binding.insert((number, role), roots.len());
                 roots.push(Root {
                     pointer: format!("/bindings/{number}/{key}"),
                     node,
@@ -347,7 +347,7 @@ impl Schemas {
             refused = compile(&set, roots.len());
         }
         for (number, refused) in refused {
-            tell(&roots[number], &refused, &first_of, findings);
+            report_refused(&roots[number], &refused, &first_of, findings);
         }
         Self {
             set,
@@ -396,7 +396,8 @@ fn is_unknown(refused: &Refused) -> bool {
     })
 }
 
-fn tell(
+/// Reports a schema that can't be used, at most [`FLAWS`] of its flaws.
+fn report_refused(
     root: &Root<'_, '_>,
     refused: &Refused,
     documents: &BTreeMap<String, (String, Span)>,

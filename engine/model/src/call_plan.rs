@@ -1,6 +1,6 @@
 //! One-call plans, and the tools that servers list \[1\].
 
-use super::{Name, ServerId, ToolName};
+use super::name::{Name, ServerId, ToolName};
 use agent_text::{Span, Spanned, Text};
 
 /// A one-call plan.

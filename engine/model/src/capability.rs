@@ -1,11 +1,11 @@
 //! Capabilities: a verb, a resource and constraints \[4, 2\].
 
-use super::level::levels;
-use super::{Name, NameError, NameRule};
+use super::level::keywords;
+use super::name::{Resource, Tag};
 use agent_text::{Span, Spanned};
 use std::fmt;
 
-levels! {
+keywords! {
     /// The verb of a capability \[4, 2.1\], ordered by name.
     CapabilityVerb {
         /// Run a computation or a script.
@@ -23,7 +23,7 @@ levels! {
     }
 }
 
-levels! {
+keywords! {
     /// The time at which the agent sees the definition of a tool \[4, 6.1\].
     Load {
         /// From the start.
@@ -33,7 +33,7 @@ levels! {
     }
 }
 
-levels! {
+keywords! {
     /// The status of a server in a health snapshot \[4, 7.3\], ordered by name.
     HealthStatus {
         /// It works.
@@ -56,87 +56,8 @@ impl HealthStatus {
     }
 }
 
-/// A vocabulary: known names and custom ones. A custom name contains a dash, a dot or a colon, which
-/// distinguishes it from a misspelt known name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Vocabulary {
-    /// The noun for such a word.
-    pub noun: &'static str,
-    /// The known names, sorted.
-    pub known: &'static [&'static str],
-}
-
-impl Vocabulary {
-    /// The resources of the specification \[4, 2.2\].
-    pub const RESOURCES: Self = Self {
-        noun: "resource",
-        known: &[
-            "aws",
-            "codebase",
-            "fs",
-            "internet",
-            "knowledge_graph",
-            "slack",
-        ],
-    };
-
-    /// The constraints of the specification \[4, 2.3\].
-    pub const CONSTRAINTS: Self = Self {
-        noun: "capability constraint",
-        known: &["human_in_the_loop", "pii_safe", "rate_limited", "readonly"],
-    };
-
-    /// Returns whether a word is known or a valid custom name.
-    pub fn allows(&self, word: &str) -> bool {
-        self.known.contains(&word) || word.contains(['-', '.', ':'])
-    }
-}
-
 /// The constraint of a tool whose calls need the approval of a human \[4, 2.3\].
 pub const HUMAN_IN_THE_LOOP: &str = "human_in_the_loop";
-
-macro_rules! words {
-    ($($(#[$doc:meta])* $name:ident = $vocabulary:expr;)*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(String);
-
-        impl $name {
-            /// The vocabulary of the word.
-            pub const VOCABULARY: Vocabulary = $vocabulary;
-        }
-
-        impl Name for $name {
-            const RULE: NameRule = NameRule { noun: $vocabulary.noun, reserved: &[] };
-
-            fn new(text: impl Into<String>) -> Result<Self, NameError> {
-                let text = text.into();
-                Self::RULE.check(&text)?;
-                if !Self::VOCABULARY.allows(&text) {
-                    return Err(NameError::Unknown);
-                }
-                Ok(Self(text))
-            }
-
-            fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    )*};
-}
-
-words! {
-    /// The resource of a capability \[4, 2.2\].
-    Resource = Vocabulary::RESOURCES;
-    /// A tag that limits a capability \[4, 2.3\].
-    Tag = Vocabulary::CONSTRAINTS;
-}
 
 /// A required or granted capability. The order is that of locks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -186,16 +107,8 @@ pub struct CapabilityRequirement {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_known_or_of_ones_own() {
-        assert!(Resource::new("internet").is_ok());
-        assert!(Resource::new("x-crm").is_ok() && Tag::new("org:audited").is_ok());
-        assert_eq!(Resource::new("intranet"), Err(NameError::Unknown));
-        assert_eq!(Tag::new("internet"), Err(NameError::Unknown));
-        assert_eq!(Tag::new(""), Err(NameError::Empty));
-    }
+    use super::{CapabilityVerb, HealthStatus, Load};
+    use crate::level::Keyword;
 
     #[test]
     fn names_are_in_the_order_of_the_values() {

@@ -1,7 +1,15 @@
-//! Sensitivity and residency of data.
+//! Enumerations with names in files: sensitivity and residency of data, and those of capabilities.
 
 /// An enumeration whose values have names in files.
-macro_rules! levels {
+pub trait Keyword: Sized + 'static {
+    /// Returns the value of a name in files.
+    fn parse(text: &str) -> Option<Self>;
+
+    /// Returns the names of all values in files, in order.
+    fn names() -> impl Iterator<Item = &'static str> + Clone;
+}
+
+macro_rules! keywords {
     ($(#[$doc:meta])* $name:ident { $($(#[$case_doc:meta])* $case:ident $text:literal)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,23 +25,23 @@ macro_rules! levels {
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$case => $text,)* }
             }
+        }
 
-            /// Returns the value of a name in files.
-            pub fn parse(text: &str) -> Option<Self> {
+        impl $crate::level::Keyword for $name {
+            fn parse(text: &str) -> Option<Self> {
                 match text { $($text => Some(Self::$case),)* _ => None }
             }
 
-            /// Returns the names of all values in files, in order.
-            pub fn names() -> impl Iterator<Item = &'static str> + Clone {
+            fn names() -> impl Iterator<Item = &'static str> + Clone {
                 Self::ALL.iter().map(|value| value.as_str())
             }
         }
     };
 }
 
-pub(crate) use levels;
+pub(crate) use keywords;
 
-levels! {
+keywords! {
     /// The sensitivity of data, lowest first \[0, 1.1\].
     Sensitivity {
         /// Anyone may see it.
@@ -51,7 +59,7 @@ levels! {
     }
 }
 
-levels! {
+keywords! {
     /// The region where data is kept \[0, 1.1\], ordered by name.
     Residency {
         /// No restriction.

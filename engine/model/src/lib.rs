@@ -23,18 +23,17 @@ pub use by_key::ByKey;
 pub use call_plan::{CallPlan, ListedServer, ListedTool, Planned, PlannedCall, ToolsSnapshot};
 pub use capability::{
     Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load,
-    Resource, Tag, Vocabulary,
 };
 pub use index::{
     Advertised, ByName, ConstraintKey, Duplicate, Index, IndexBuilder, Members, NewServer, NewTool,
     Rank, ServerView, Slice, ToolNumber, ToolView,
 };
-pub use level::{Residency, ResidencySet, Sensitivity};
+pub use level::{Keyword, Residency, ResidencySet, Sensitivity};
 pub use lock::{Grant, Lock, Selection, selection_hash};
 pub use manifest::{Agent, Constraints, Manifest, Requirement};
 pub use name::{
     AgentName, AgentVersion, Category, Class, Endpoint, ForbidLabel, Name, NameError, NameRule,
-    Publisher, Scope, ServerId, ServerVersion, TaskId, TenantId, ToolName,
+    Publisher, Resource, Scope, ServerId, ServerVersion, Tag, TaskId, TenantId, ToolName,
 };
 pub use non_empty::NonEmpty;
 pub use origin::{Origin, UrlError, is_public};

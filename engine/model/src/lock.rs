@@ -1,9 +1,8 @@
 //! `agents.lock`.
 
-use super::{
-    Agent, Capability, Category, Endpoint, ForbidLabel, Load, Scope, ServerId, ServerVersion,
-    ToolName,
-};
+use super::capability::{Capability, Load};
+use super::manifest::Agent;
+use super::name::{Category, Endpoint, ForbidLabel, Scope, ServerId, ServerVersion, ToolName};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 

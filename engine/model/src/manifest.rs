@@ -1,9 +1,8 @@
 //! `agents.md`.
 
-use super::{
-    AgentName, AgentVersion, CapabilityRequirement, Category, ForbidLabel, Residency, Scope,
-    Sensitivity,
-};
+use super::capability::CapabilityRequirement;
+use super::level::{Residency, Sensitivity};
+use super::name::{AgentName, AgentVersion, Category, ForbidLabel, Scope};
 use agent_text::{Span, Spanned, Text};
 
 /// The identity of an agent.

@@ -2,6 +2,7 @@
 //!
 //! Names are compared by code point and never normalised. No name is empty or contains a control
 //! character. Some must not contain characters that would make the lock's hash formula ambiguous.
+//! Some come from a vocabulary of known and custom words.
 
 use std::fmt;
 
@@ -12,6 +13,9 @@ pub struct NameRule {
     pub noun: &'static str,
     /// The forbidden characters, besides control characters.
     pub reserved: &'static [char],
+    /// The known words, sorted; empty if the name is free. A custom word contains a dash, a dot or a
+    /// colon, which distinguishes it from a misspelt known one.
+    pub known: &'static [&'static str],
 }
 
 /// The reason why a text is not a valid name.
@@ -45,18 +49,22 @@ impl NameRule {
             debug_assert!(c.is_ascii());
             text.bytes().fold(false, |found, b| found | (b == c as u8))
         });
-        if !odd && !reserved {
-            return Ok(());
-        }
-        for c in text.chars() {
-            if c.is_control() {
-                return Err(NameError::Control(c));
+        if odd || reserved {
+            for c in text.chars() {
+                if c.is_control() {
+                    return Err(NameError::Control(c));
+                }
+                if self.reserved.contains(&c) {
+                    return Err(NameError::Reserved(c));
+                }
             }
-            if self.reserved.contains(&c) {
-                return Err(NameError::Reserved(c));
-            }
         }
-        Ok(())
+        let is_free = self.known.is_empty() || text.contains(['-', '.', ':']);
+        if is_free || self.known.contains(&text) {
+            Ok(())
+        } else {
+            Err(NameError::Unknown)
+        }
     }
 }
 
@@ -91,13 +99,20 @@ pub trait Name: Ord + Sized {
 }
 
 macro_rules! names {
-    ($($(#[$doc:meta])* $name:ident = $noun:literal, $reserved:expr;)*) => {$(
+    ($(
+        $(#[$doc:meta])*
+        $name:ident = $noun:literal, $reserved:expr $(, of $($known:literal)+)?;
+    )*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(String);
 
         impl Name for $name {
-            const RULE: NameRule = NameRule { noun: $noun, reserved: $reserved };
+            const RULE: NameRule = NameRule {
+                noun: $noun,
+                reserved: $reserved,
+                known: &[$($($known),+)?],
+            };
 
             fn new(text: impl Into<String>) -> Result<Self, NameError> {
                 let text = text.into();
@@ -145,6 +160,12 @@ names! {
     TaskId = "task id", &[];
     /// `id` of a tenant.
     TenantId = "tenant id", &[];
+    /// The resource of a capability \[4, 2.2\].
+    Resource = "resource", &[],
+        of "aws" "codebase" "fs" "internet" "knowledge_graph" "slack";
+    /// A tag that limits a capability \[4, 2.3\].
+    Tag = "capability constraint", &[],
+        of "human_in_the_loop" "pii_safe" "rate_limited" "readonly";
 }
 
 #[cfg(test)]
@@ -161,5 +182,14 @@ mod tests {
         assert_eq!(ServerId::new("a\u{7f}"), Err(NameError::Control('\u{7f}')));
         assert_eq!(Scope::new("a,b"), Err(NameError::Reserved(',')));
         assert!(ServerVersion::new("1@2,3").is_ok());
+    }
+
+    #[test]
+    fn words_are_known_or_of_ones_own() {
+        assert!(Resource::new("internet").is_ok());
+        assert!(Resource::new("x-crm").is_ok() && Tag::new("org:audited").is_ok());
+        assert_eq!(Resource::new("intranet"), Err(NameError::Unknown));
+        assert_eq!(Tag::new("internet"), Err(NameError::Unknown));
+        assert_eq!(Tag::new(""), Err(NameError::Empty));
     }
 }

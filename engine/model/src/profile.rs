@@ -1,6 +1,6 @@
 //! Instruction profiles: the tools that a plan may use, and its limits \[3\].
 
-use super::Cap;
+use super::tool_pool::Cap;
 use agent_json_schema::TextPattern;
 use agent_text::{Span, Spanned};
 

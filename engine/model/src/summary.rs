@@ -1,6 +1,6 @@
 //! Summaries of a tool's result \[1\].
 
-use super::NonEmpty;
+use super::non_empty::NonEmpty;
 use agent_text::{Span, Spanned, Text};
 
 /// A claim with its evidence.

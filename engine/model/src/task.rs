@@ -1,7 +1,9 @@
 //! The evaluation context of capability requirements: the task, the tenant, health and a policy's
 //! context.
 
-use super::{ByKey, CapabilityRequirement, HealthStatus, TaskId, TenantId};
+use super::by_key::ByKey;
+use super::capability::{CapabilityRequirement, HealthStatus};
+use super::name::{TaskId, TenantId};
 use agent_text::{Span, Spanned, Text};
 
 /// A task and the capabilities it requires \[4, 4\].

@@ -1,6 +1,6 @@
 //! Tool pools: the tools that plans may name, with their bindings \[3\].
 
-use super::Origin;
+use super::origin::Origin;
 use agent_json_schema::{SchemaSet, TextPattern};
 use agent_text::Spanned;
 use core::net::IpAddr;

@@ -2,7 +2,8 @@
 
 use super::unused::Vocabulary;
 use agent_model::{
-    CapabilityVerb, Index, Load, Residency, Resource, Sensitivity, Tag, Tenant, ToolView,
+    CapabilityVerb, Index, Keyword, Load, Name, Residency, Resource, Sensitivity, Tag, Tenant,
+    ToolView,
 };
 use std::collections::BTreeSet;
 
@@ -45,11 +46,11 @@ pub fn vocabulary(index: Option<&Index>, tenant: Option<&Tenant>) -> Vocabulary 
     let resources = index
         .pair_names()
         .filter_map(|pair| pair.split_once(':').map(|(_, resource)| resource));
-    let known_resources = Resource::VOCABULARY.known.iter().copied();
+    let known_resources = Resource::RULE.known.iter().copied();
     let resources: BTreeSet<String> = all(&mut resources.chain(known_resources));
     add("input.requirement.resource", resources.clone());
     add(&tool("capabilities[_].resource"), resources);
-    let known_tags = Tag::VOCABULARY.known.iter().copied();
+    let known_tags = Tag::RULE.known.iter().copied();
     let tags: BTreeSet<String> = all(&mut index.tag_names().chain(known_tags));
     add("input.requirement.constraints[_]", tags.clone());
     add(&tool("capabilities[_].constraints[_]"), tags);

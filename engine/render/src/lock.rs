@@ -6,7 +6,15 @@ use agent_syntax::json::Writer;
 
 /// Returns the text of a lock: JSON with sorted keys, no timestamp and a final newline.
 pub fn lock(lock: &Lock) -> String {
-    let mut w = Writer::pretty();
+    write(Writer::pretty(), lock)
+}
+
+/// Returns the digest of a lock's RFC 8785 form, which is its dense form.
+pub(super) fn lock_digest(lock: &Lock) -> String {
+    agent_lower::digest(write(Writer::dense(), lock).trim_end())
+}
+
+fn write(mut w: Writer, lock: &Lock) -> String {
     w.object(|w| {
         w.key("agent").object(|w| write_agent(w, &lock.agent));
         w.key("forbid")
@@ -15,11 +23,6 @@ pub fn lock(lock: &Lock) -> String {
         w.objects("selections", &lock.selections, write_selection);
     });
     w.finish()
-}
-
-/// Returns the digest of the RFC 8785 form of a lock.
-pub(super) fn lock_digest(it: &Lock) -> String {
-    agent_lower::digest(&agent_syntax::canonical(&lock(it)).unwrap_or_default())
 }
 
 fn write_selection(w: &mut Writer, selection: &Selection) {
@@ -53,4 +56,34 @@ fn write_selection(w: &mut Writer, selection: &Selection) {
         w.key("tool").string(tool.as_str());
     }
     w.key("version").string(selection.version.as_str());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{lock, lock_digest};
+    use agent_lower::digest;
+    use agent_syntax::canonical;
+
+    #[test]
+    fn the_dense_form_is_canonical() {
+        let hash = "0".repeat(64);
+        let integrity = format!("sha256-{}=", "A".repeat(43));
+        let of_category = format!(
+            r#"{{"category": "é\u0022", "endpoint": "https://a.example/", "hash": "{hash}", "id": "a",
+            "integrity": "{integrity}", "scopes": ["read:a", "read:b"], "version": "1"}}"#
+        );
+        let of_capability = format!(
+            r#"{{"capability": {{"constraints": ["readonly"], "resource": "fs", "verb": "read"}},
+            "definition": "{integrity}", "endpoint": "https://b.example/", "hash": "{hash}",
+            "id": "b", "integrity": "{integrity}", "load": "on_demand", "scopes": [],
+            "tool": "read", "version": "2"}}"#
+        );
+        let text = format!(
+            r#"{{"agent": {{"name": "n", "version": "1"}}, "forbid": ["write"], "lockVersion": 1,
+            "selections": [{of_category}, {of_capability}]}}"#
+        );
+        let read = agent_lower::lock(text.into_bytes()).expect("a lock").value;
+        let canonical = canonical(&lock(&read)).expect("JSON");
+        assert_eq!(lock_digest(&read), digest(&canonical));
+    }
 }

@@ -8,10 +8,9 @@
 mod calls;
 
 use agent_decide::{CallContext, CallDenial, CallVerdict, MayWrite, Resolution, authorize_call};
-use agent_json_schema::{ArgumentProblem, Budget, arguments};
+use agent_json_schema::{ArgumentProblem, Budget, JsonText, arguments};
 use agent_lower as lower;
 use agent_model::{Index, Lock};
-use agent_text::Span;
 use calls::{Call, Expected, calls};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -107,12 +106,8 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
 /// Decide a call. The places of problems are places in the arguments.
 fn decide(schema: &Value, call: &Call) {
     let (schema_text, arguments_text) = (schema.to_string(), call.arguments.to_string());
-    let problems = arguments(
-        Some(&schema_text),
-        &arguments_text,
-        Span::default(),
-        &mut Budget::new(),
-    );
+    let read = JsonText::read(&arguments_text).expect("JSON");
+    let problems = arguments(Some(&schema_text), read.root(), 0, &mut Budget::new());
     let about = format!("{}: {schema}\n{arguments_text}\n{problems:#?}", call.what);
     match &call.expected {
         Expected::Fits => assert!(problems.is_empty(), "{about}"),

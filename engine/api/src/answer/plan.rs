@@ -24,7 +24,7 @@ impl PlanAnswer<'_> {
             }
         });
         let problems = problems.collect();
-        let plan = self.plan.value.as_ref();
+        let plan = self.documents.plan.value.as_ref();
         let steps = plan.into_iter().flat_map(|plan| &plan.steps);
         let steps = steps
             .zip(checks)
@@ -61,9 +61,9 @@ impl PlanAnswer<'_> {
 
     /// Returns a step without its checks.
     fn step(&self, step: &PlanStep) -> Step {
-        let text = self.plan.text.as_str();
-        let place = |span| self.plan.text.place(span);
-        let pool = self.rules.pool.value.as_ref();
+        let text = self.documents.plan.text.as_str();
+        let place = |span| self.documents.plan.text.place(span);
+        let pool = self.documents.rules.pool.value.as_ref();
         let binding = pool.and_then(|pool| pool.binding(&step.connector.value, &step.tool.value));
         let (input, input_from) = match &step.input {
             Input::Literal(span) => (Some(shown(span.of(text))), None),
@@ -72,7 +72,7 @@ impl PlanAnswer<'_> {
                 pointer,
                 span,
             } => {
-                let plan = self.plan.value.as_ref();
+                let plan = self.documents.plan.value.as_ref();
                 let from = plan.and_then(|plan| plan.steps.get(*step));
                 let from = InputFrom {
                     step: u32::try_from(*step).ok(),

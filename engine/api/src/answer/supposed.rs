@@ -4,7 +4,7 @@ use super::convert::server_name;
 use super::requirement::{Asked, requirements};
 use agent_answer::{Constraints, ServerName, Supposed, SupposedRequirement};
 use agent_decide::Resolution;
-use agent_model::{Residency, Sensitivity};
+use agent_model::{Keyword as _, Residency, Sensitivity};
 use agent_text::{Span, Spanned};
 
 /// Answers under other constraints. An unknown value counts as absent.

@@ -176,16 +176,17 @@ impl AuthorizedPlan {
         let Some(parts) = self.parts(step) else {
             return vec![RunDenial::NoStep];
         };
-        if let Err(denial) = strict(input) {
-            return vec![denial];
-        }
+        let text = match strict(input) {
+            Ok(text) => text,
+            Err(denial) => return vec![denial],
+        };
         let schemas = parts.schemas(Side::Input);
         let consumer = InputConsumer {
             binding: parts.binding,
             schemas: &schemas,
             tool: Some(parts.tool),
         };
-        let found = denials(input, 0, consumer, &mut Budget::new());
+        let found = denials(text.root(), 0, consumer, &mut Budget::new());
         found.into_iter().map(RunDenial::Input).collect()
     }
 
@@ -251,7 +252,7 @@ impl<'p> Parts<'p> {
 
 /// Reads strict JSON: one value.
 fn strict(text: &str) -> Result<JsonText<'_>, RunDenial<'static>> {
-    agent_lower::strict(text).ok_or(RunDenial::NotJson)
+    JsonText::strict(text).ok_or(RunDenial::NotJson)
 }
 
 fn violations(

@@ -142,8 +142,7 @@ impl<'a> Decision<'a> {
         let Some(part) = read.as_ref().and_then(|read| read.root().at(pointer)) else {
             return Ok(vec![link.no_such_part()]);
         };
-        let part = part.span().of(text);
-        self.budget.read(part)?;
+        self.budget.read(part.span().of(text))?;
         let found = denials(part, 0, link.consumer, &mut self.budget).into_iter();
         // `flow` denies the step of a schema that can't be used.
         let found =

@@ -4,7 +4,7 @@ use super::destination::{DestinationDenial, elsewhere};
 use super::schemas::Applicable;
 use super::server::ToolSchemas;
 use crate::locked_tool::NEAR;
-use agent_json_schema::{self, ArgumentProblem, Budget, Json, JsonText, OverBudget};
+use agent_json_schema::{self, ArgumentProblem, Budget, Json, OverBudget};
 use agent_lower::rule;
 use agent_model::{Binding, Driver, Program};
 use agent_text::Span;
@@ -98,18 +98,13 @@ pub(super) struct InputConsumer<'r, 's> {
     pub(super) tool: Option<&'s ToolSchemas>,
 }
 
-/// Returns the reasons to refuse an input: JSON at an offset of its document.
+/// Returns the reasons to refuse an input, whose text begins at an offset of its document.
 pub(super) fn denials<'r>(
-    input: &str,
+    root: Json<'_, '_>,
     offset: u32,
     consumer: InputConsumer<'r, '_>,
     budget: &mut Budget,
 ) -> Vec<InputDenial<'r>> {
-    // Invalid JSON is refused with its document.
-    let Some(text) = JsonText::read(input) else {
-        return Vec::new();
-    };
-    let root = text.root();
     let mut found = Found {
         offset,
         denials: Vec::new(),
@@ -126,8 +121,7 @@ pub(super) fn denials<'r>(
     found.schemas(root, consumer, budget);
     if let Some(tool) = consumer.tool.filter(|tool| tool.listed) {
         let schema = tool.input.as_deref();
-        let at = found.moved(root.span());
-        let problems = agent_json_schema::arguments(schema, input, at, budget);
+        let problems = agent_json_schema::arguments(schema, root, offset, budget);
         found
             .denials
             .extend(problems.into_iter().map(InputDenial::Argument));

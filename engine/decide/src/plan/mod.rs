@@ -46,7 +46,7 @@ pub use server::ServerUse;
 use crate::call_record::CallDenial;
 use crate::locked_tool::{CallContext, NEAR, Target};
 use agent_diagnostic::Finding;
-use agent_json_schema::Budget;
+use agent_json_schema::{Budget, JsonText};
 use agent_lower::Validated;
 use agent_model::{Binding, Driver, Input, Origin, Plan, PlanStep, ToolPool};
 use decision::Decision;
@@ -248,8 +248,11 @@ impl<'a> Decision<'a> {
         };
         match &step.input {
             Input::Literal(span) => {
-                let input = span.of(self.text);
-                for denial in denials(input, span.start, consumer, &mut self.budget) {
+                // Invalid JSON is refused with its document.
+                let input = JsonText::read(span.of(self.text));
+                let found = input
+                    .map(|input| denials(input.root(), span.start, consumer, &mut self.budget));
+                for denial in found.into_iter().flatten() {
                     self.deny(number, PlanReason::Input(denial));
                 }
             }

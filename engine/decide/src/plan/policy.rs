@@ -25,10 +25,10 @@ const SCHEMAS: [&str; 8] = [
 #[derive(Debug)]
 pub struct PlanPolicy {
     /// The tool pool.
-    pub pool: Validated<ToolPool>,
+    pub pool: Arc<Validated<ToolPool>>,
     /// The instruction profile.
-    pub profile: Validated<Profile>,
-    pub(super) by_tool: RulesByTool,
+    pub profile: Arc<Validated<Profile>>,
+    pub(super) by_tool: Arc<RulesByTool>,
     library: Option<Arc<Library>>,
     digests: OnceLock<Vec<(&'static str, String)>>,
 }
@@ -37,20 +37,29 @@ impl PlanPolicy {
     /// Validates both, with the project's own equivalents of MOVA's core or with another core.
     pub fn new(tool_pool: Vec<u8>, profile: Vec<u8>, library: Option<Arc<Library>>) -> Self {
         let known = library.as_deref().unwrap_or(Library::own());
-        let profile = agent_lower::profile(profile, known);
-        let by_tool = profile.value.as_ref().map(RulesByTool::of);
+        let (profile, by_tool) = read_profile(profile, known);
         Self {
-            pool: agent_lower::tool_pool(tool_pool, known),
+            pool: Arc::new(agent_lower::tool_pool(tool_pool, known)),
             profile,
-            by_tool: by_tool.unwrap_or_default(),
+            by_tool,
             library,
             digests: OnceLock::new(),
         }
     }
 
-    /// Validates other documents with the same core.
-    pub fn with(&self, tool_pool: Vec<u8>, profile: Vec<u8>) -> Self {
-        Self::new(tool_pool, profile, self.library.clone())
+    /// Replaces documents with the same core. A document that stays is shared, so it is read once.
+    pub fn with(&self, tool_pool: Option<Vec<u8>>, profile: Option<Vec<u8>>) -> Self {
+        let known = self.library();
+        let kept = || (Arc::clone(&self.profile), Arc::clone(&self.by_tool));
+        let (profile, by_tool) = profile.map_or_else(kept, |it| read_profile(it, known));
+        let pool = tool_pool.map(|it| Arc::new(agent_lower::tool_pool(it, known)));
+        Self {
+            pool: pool.unwrap_or_else(|| Arc::clone(&self.pool)),
+            profile,
+            by_tool,
+            library: self.library.clone(),
+            digests: OnceLock::new(),
+        }
     }
 
     /// Returns the schemas that decide a plan, without or with a request, and their digests.
@@ -81,6 +90,15 @@ impl PlanPolicy {
     pub(crate) fn library(&self) -> &Library {
         self.library.as_deref().unwrap_or(Library::own())
     }
+}
+
+fn read_profile(
+    profile: Vec<u8>,
+    library: &Library,
+) -> (Arc<Validated<Profile>>, Arc<RulesByTool>) {
+    let profile = agent_lower::profile(profile, library);
+    let by_tool = profile.value.as_ref().map(RulesByTool::of);
+    (Arc::new(profile), Arc::new(by_tool.unwrap_or_default()))
 }
 
 /// The rules of a profile by their tools: a plan of many steps must not search many rules at each.

@@ -4,7 +4,7 @@ use crate::call::unusable_output;
 use crate::call_record::{CallDenial, CallTrace};
 use crate::locked_tool::{CallContext, LockedTool, Target};
 use agent_json_schema::Budget;
-use agent_lower::{input_schema, integrity, output_schema};
+use agent_lower::integrity;
 use std::sync::Arc;
 
 /// The locked tool of an MCP server that a step calls.
@@ -55,11 +55,12 @@ impl<'a> KnownTool<'a> {
         let records = trace.records.into_iter();
         let mut denials: Vec<_> = records.flat_map(|it| it.denials).collect();
         denials.extend(found.changed);
-        let output = found.listed.and_then(output_schema);
+        let listed = found.listed.as_ref();
+        let output = listed.and_then(|it| it.output_schema());
         denials.extend(unusable_output(output, budget));
         let schemas = ToolSchemas {
-            listed: found.listed.is_some(),
-            input: found.listed.and_then(input_schema).map(str::to_owned),
+            listed: listed.is_some(),
+            input: listed.and_then(|it| it.input_schema()).map(str::to_owned),
             output: output.map(str::to_owned),
         };
         let server = found.entries.first().zip(found.definition);

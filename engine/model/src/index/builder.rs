@@ -1,10 +1,11 @@
 //! The builder of an index.
 
-use super::dictionary::Dictionary;
-use super::tool::{Block, ToolRow, Tools};
-use super::{ConstraintKey, Index, Rank, Row, Slice};
-use crate::CapabilityVerb;
-use agent_text::sort::{sort_by, sort_by_number, sort_numbers};
+use super::columns::{Block, Row, Slice, ToolRow, Tools, run};
+use super::constraint_key::ConstraintKey;
+use super::dictionary::{Dictionary, Rank, renumber};
+use super::view::Index;
+use crate::capability::CapabilityVerb;
+use agent_text::sort::{sort_by, sort_by_number};
 use agent_text::{Span, Text};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -286,22 +287,6 @@ impl IndexBuilder {
     }
 }
 
-/// Renumbers, sorts and removes duplicates in place. Returns the number of those left.
-pub(super) fn renumber(numbers: &mut [u32], renumbered: &[u32]) -> u32 {
-    for number in &mut *numbers {
-        *number = renumbered[*number as usize];
-    }
-    sort_numbers(numbers);
-    let mut kept = 0;
-    for i in 0..numbers.len() {
-        if kept == 0 || numbers[kept - 1] != numbers[i] {
-            numbers[kept] = numbers[i];
-            kept += 1;
-        }
-    }
-    kept as u32
-}
-
 /// The names of the servers, in text order.
 #[derive(Clone, Copy)]
 struct Names<'b> {
@@ -419,8 +404,7 @@ impl Index {
             let row = &mut self.rows[*rank as usize];
             let (first, len) = row.tools;
             row.tools.0 = numbered.len() as u32;
-            let own = first as usize..(first + len) as usize;
-            numbered.extend(tools[own].iter().map(|tool| ToolRow {
+            numbered.extend(tools[run(first, len)].iter().map(|tool| ToolRow {
                 server: *rank,
                 ..*tool
             }));

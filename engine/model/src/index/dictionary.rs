@@ -1,7 +1,11 @@
 //! Dictionaries of shared names, with the servers that have each.
 
-use super::Rank;
+use agent_text::sort::sort_numbers;
 use std::sync::OnceLock;
+
+/// The number of a server in the order that breaks ties: signed before unsigned, then by id, then by
+/// version \[0, 2.3\]. The eligible server of the lowest rank is selected.
+pub type Rank = u32;
 
 /// Sorted names, each with its servers.
 #[derive(Debug, Default)]
@@ -104,4 +108,20 @@ impl Dictionary {
             }),
         }
     }
+}
+
+/// Renumbers, sorts and removes duplicates in place. Returns the number of those left.
+pub(super) fn renumber(numbers: &mut [u32], renumbered: &[u32]) -> u32 {
+    for number in &mut *numbers {
+        *number = renumbered[*number as usize];
+    }
+    sort_numbers(numbers);
+    let mut kept = 0;
+    for i in 0..numbers.len() {
+        if kept == 0 || numbers[kept - 1] != numbers[i] {
+            numbers[kept] = numbers[i];
+            kept += 1;
+        }
+    }
+    kept as u32
 }

@@ -13,7 +13,7 @@ pub use super::canonical::write_string;
 pub use problem::{Syntax, report};
 pub use reader::raw_offset;
 pub use reader::{Kind, Reader, Token};
-pub use tree::{parse, value as parse_value};
+pub use tree::{parse, strict as parse_strict, value as parse_value};
 pub use writer::Writer;
 
 /// Maximum depth of nested arrays and objects.

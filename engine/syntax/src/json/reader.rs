@@ -535,6 +535,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Returns whether only white space is left and no problem was collected.
+    pub(super) fn ends_strictly(mut self) -> bool {
+        self.skip_space();
+        self.at == self.text.len() && self.flaws.is_empty()
+    }
+
     /// Reports the problems so far, for a text that could not be read to its end.
     pub fn report_flaws(&mut self, problems: &mut Problems<'_>) {
         for flaw in self.flaws.drain(..) {

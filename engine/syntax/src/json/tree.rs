@@ -29,6 +29,13 @@ pub fn parse<'t>(problems: &mut Problems<'t>) -> Option<Node<'t>> {
     }
 }
 
+/// Parses a text as strict JSON. Returns `None` instead of its problems.
+pub fn strict(text: &str) -> Option<Node<'_>> {
+    let mut reader = Reader::new(text);
+    let root = value(&mut reader).ok()?;
+    reader.ends_strictly().then_some(root)
+}
+
 /// Reads the next value of a reader as a tree. The depth limit bounds the recursion.
 pub fn value<'a>(reader: &mut Reader<'a>) -> Result<Node<'a>, Box<Syntax>> {
     let mut growing = Growing {
@@ -123,4 +130,32 @@ fn may_repeat(entries: &[Entry<'_>]) -> bool {
     let repeated =
         |(at, entry): (usize, &Entry<'_>)| entries[..at].iter().any(|other| other.key == entry.key);
     entries.len() > FEW_KEYS || entries.iter().enumerate().any(repeated)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse, strict};
+    use agent_diagnostic::Problems;
+    use agent_text::{DocumentKind, Text};
+
+    #[test]
+    fn strict_texts_are_those_without_problems() {
+        let texts = [
+            ("{\"a\": [1, null]} ", true),
+            ("\u{feff}1", true),
+            ("1 2", false),
+            ("{\"a\": 1, \"a\": 2}", false),
+            ("\"\\ud800\"", false),
+            ("1e999", false),
+            ("[1,]", false),
+            ("", false),
+        ];
+        for (text, expected) in texts {
+            assert_eq!(strict(text).is_some(), expected, "{text}");
+            let whole = Text::new(DocumentKind::Document, text.to_owned());
+            let mut problems = Problems::new(&whole);
+            parse(&mut problems);
+            assert_eq!(!problems.has_errors(), expected, "{text}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use super::Answer;
 use super::session::{NewLock, Session};
 use crate::args::{Explanation, Resolve};
 use agent_host::atomic_write::StagedFile;
+use agent_host::contract::diagnostic::Diagnostic;
 use agent_host::contract::explanation::Origin;
 use agent_host::contract::inputs::Index;
 use agent_host::contract::lockfile::{Drift, Lock, UnreadableLock};
@@ -136,28 +137,24 @@ impl Before {
                 drifts: compare(Some(lock), new, session)?,
                 lock: Some(lock),
             })),
-            Err(mut problems) => {
-                match call!(session.engine, lockfile.call_unreadable(&existing.text))? {
-                    UnreadableLock::Damaged if !args.locked => {
-                        session.warn(problems)?;
-                        Ok(Some(Self {
-                            state: State::Damaged,
-                            drifts: Vec::new(),
-                            lock: None,
-                        }))
-                    }
-                    kind => {
-                        if kind == UnreadableLock::Foreign {
-                            for problem in &mut problems {
-                                let note = "this file is not a lock, and stays as it is";
-                                problem.notes.push(note.to_owned());
-                            }
+            Err(mut problems) => match unreadable(&existing.text, &problems, session)? {
+                UnreadableLock::Damaged if !args.locked => {
+                    session.warn(problems)?;
+                    Ok(Some(Self {
+                        state: State::Damaged,
+                        drifts: Vec::new(),
+                        lock: None,
+                    }))
+                }
+                kind => {
+                    if kind == UnreadableLock::Foreign {
+                        for problem in &mut problems {
+                            let note = "this file is not a lock, and stays as it is";
+                            problem.notes.push(note.to_owned());
                         }
-                        session.add(problems);
-                        Ok(None)
                     }
                 }
-            }
+            },
         }
     }
 
@@ -191,7 +188,17 @@ fn compare(
     call!(session.engine, lockfile.call_compare(older, newer.lock))
 }
 
-/// Writes all files, or none if one of them can't be written.
+/// Classifies a file that the engine refuses as a lock with these problems.
+fn unreadable(
+    text: &[u8],
+    problems: &[Diagnostic],
+    session: &mut Session,
+) -> Result<UnreadableLock, Failure> {
+    let codes: Vec<_> = problems.iter().map(|problem| problem.code).collect();
+    call!(session.engine, lockfile.call_unreadable(text, &codes))
+}
+
+/// Writes all files, or none if the content of one of them can't be written.
 fn write(args: &Resolve, files: &[NewFile]) -> Result<(), Failure> {
     if args.dry_run {
         return Ok(());

@@ -3,7 +3,7 @@
 
 use super::corpus::{Case, cases};
 use agent_decide::{RunCheck, StepCheck, authorize_plan};
-use agent_explain::{CheckRecord, CheckState, deferred, plan_checks, plan_findings};
+use agent_explain::{CheckRecord, CheckState, PlanDocuments, deferred, plan_checks, plan_findings};
 use std::path::Path;
 
 /// The checks of each step, and the step and the check of each finding.
@@ -15,7 +15,7 @@ type Checks = (
 fn checks(case: &Case) -> Checks {
     let answer = authorize_plan(&case.plan, &case.rules, case.context());
     let findings = plan_findings(&case.plan, &case.rules, case.context(), &answer);
-    let checks = plan_checks(&case.plan, &case.rules, &answer);
+    let checks = plan_checks(&PlanDocuments::new(&case.plan, &case.rules), &answer);
     let told = findings.iter().map(|finding| {
         let diagnostic = &finding.diagnostic;
         let check = answer.failed_check(finding);

@@ -2,7 +2,7 @@
 //! specifications.
 
 use agent_decide::{PlanContext, PlanPolicy, authorize_plan};
-use agent_explain::{plan_findings, plan_fixes};
+use agent_explain::{PlanDocuments, plan_findings, plan_fixes};
 use agent_lower as lower;
 use agent_lower::{Lowered, Validated};
 use agent_model::{Index, Lock, Plan, Request, ToolsSnapshot};
@@ -67,7 +67,12 @@ impl Case {
         let answer = authorize_plan(&self.plan, &self.rules, context);
         let findings = plan_findings(&self.plan, &self.rules, context, &answer);
         let fixes = if with_fixes {
-            plan_fixes(&self.plan, &self.rules, context, &answer, &findings)
+            plan_fixes(
+                &PlanDocuments::new(&self.plan, &self.rules),
+                context,
+                &answer,
+                &findings,
+            )
         } else {
             Vec::new()
         };

@@ -3,7 +3,7 @@
 use super::corpus::{Case, cases};
 use agent_decide::{PlanPolicy, authorize_plan};
 use agent_diagnostic::{Change, ChangeSet, Edit, Finding};
-use agent_explain::{apply, fix_edits, plan_findings, plan_fixes, plan_proposals};
+use agent_explain::{PlanDocuments, apply, plan_findings, plan_fixes, plan_proposals};
 use agent_lower as lower;
 use agent_text::{DocumentKind, Text};
 use std::sync::Arc;
@@ -18,11 +18,12 @@ impl Case {
     fn fixes(&self) -> Vec<(Vec<Vec<Change>>, Finding, Option<ChangeSet>)> {
         let answer = authorize_plan(&self.plan, &self.rules, self.context());
         let findings = plan_findings(&self.plan, &self.rules, self.context(), &answer);
-        let fixes = plan_fixes(&self.plan, &self.rules, self.context(), &answer, &findings);
+        let documents = PlanDocuments::new(&self.plan, &self.rules);
+        let fixes = plan_fixes(&documents, self.context(), &answer, &findings);
         assert_eq!(findings.len(), fixes.len());
         let all = findings.into_iter().zip(fixes);
         all.map(|(finding, fix)| {
-            let proposals = plan_proposals(&self.plan, &self.rules, &answer, &finding);
+            let proposals = plan_proposals(&documents, &answer, &finding);
             (proposals, finding, fix)
         })
         .collect()
@@ -33,7 +34,7 @@ impl Case {
         let all = ChangeSet {
             changes: fixes.iter().flat_map(|fix| fix.changes.clone()).collect(),
         };
-        let edits = fix_edits(&self.plan.text, &self.rules, &all);
+        let edits = PlanDocuments::new(&self.plan, &self.rules).edits(&all);
         let changed = |text: &Text, source: DocumentKind| {
             let edits: Vec<Edit> = edits
                 .iter()

@@ -4,7 +4,7 @@ use super::corpus::{Case, base, sound};
 use agent_decide::{
     AuthorizedPlan, PlanPolicy, PlanReason, QueryDenial, authorize_plan, decide_query,
 };
-use agent_explain::{plan_findings, plan_fixes};
+use agent_explain::{PlanDocuments, plan_findings, plan_fixes};
 use agent_json_schema::{Library, OverBudget};
 use agent_lower as lower;
 use agent_lower::PLAN_LIMIT;
@@ -157,7 +157,12 @@ fn run_case(name: &str, case: Case) -> Codes {
     let told = Instant::now();
     let findings = plan_findings(&case.plan, &case.rules, case.context(), &answer);
     let fixed = Instant::now();
-    let fixes = plan_fixes(&case.plan, &case.rules, case.context(), &answer, &findings);
+    let fixes = plan_fixes(
+        &PlanDocuments::new(&case.plan, &case.rules),
+        case.context(),
+        &answer,
+        &findings,
+    );
     let reported = Instant::now();
     let report = validation_report(&PlanReport {
         plan: &case.plan,
@@ -819,7 +824,12 @@ fn what_takes_long_to_decide_is_not_decided_often() {
     let answer = authorize_plan(&case.plan, &case.rules, case.context());
     assert_eq!(answer.denials.len(), 70);
     let findings = plan_findings(&case.plan, &case.rules, case.context(), &answer);
-    let fixes = plan_fixes(&case.plan, &case.rules, case.context(), &answer, &findings);
+    let fixes = plan_fixes(
+        &PlanDocuments::new(&case.plan, &case.rules),
+        case.context(),
+        &answer,
+        &findings,
+    );
     // Counted, so that it is the same on every machine; by their bytes alone 64 would be found.
     let found = fixes.iter().flatten().count();
     assert!((1..20).contains(&found), "{found}");

@@ -386,16 +386,11 @@ impl Session {
     pub(crate) fn new_lock(&mut self, it: Resolution) -> Result<Option<NewLock>, Failure> {
         let unsatisfied = call!(self.engine, resolver.resolution.call_diagnostics(it))?;
         self.add(unsatisfied);
-        let Some(text) = call!(self.engine, resolver.resolution.call_lock(it))? else {
+        let Some(lock) = call!(self.engine, lockfile.lock.call_of_resolution(it))? else {
             return Ok(None);
         };
-        let parsed = call!(self.engine, lockfile.lock.call_parse(text.as_bytes()))?;
-        match parsed {
-            Ok(lock) => Ok(Some(NewLock { lock, text })),
-            Err(_) => Err(Failure::internal(
-                "the engine refuses a lock that it has written",
-            )),
-        }
+        let text = call!(self.engine, lockfile.lock.call_render(lock))?;
+        Ok(Some(NewLock { lock, text }))
     }
 
     /// Reads an input and validates it with the engine.

@@ -1,11 +1,11 @@
 //! The problems of all inputs of an import.
 
-use super::part::Origin;
+use super::output::Origin;
 use agent_diagnostic::{Code, Diagnostic, Problems, Report};
 use agent_text::{DocumentKind, Place, Text};
 
 /// The problems of each input.
-pub(super) struct Notes<'t> {
+pub(super) struct ImportProblems<'t> {
     /// Problems of the document.
     pub(super) import: Problems<'t>,
     /// Problems of the overlay.
@@ -14,7 +14,7 @@ pub(super) struct Notes<'t> {
     pub(super) index: Problems<'t>,
 }
 
-impl<'t> Notes<'t> {
+impl<'t> ImportProblems<'t> {
     /// Returns an empty collection.
     pub(super) fn new(import: &'t Text, overlay: &'t Text, index: &'t Text) -> Self {
         Self {

@@ -43,17 +43,10 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// The document.
-    pub(super) const IMPORT: Self = Self {
-        source: DocumentKind::Import,
-        offset: 0,
-    };
-
-    /// The overlay.
-    pub(super) const OVERLAY: Self = Self {
-        source: DocumentKind::Overlay,
-        offset: 0,
-    };
+    /// Returns the base of a tree that is a whole input.
+    pub(super) fn whole(source: DocumentKind) -> Self {
+        Self { source, offset: 0 }
+    }
 
     /// Returns the origin of a span.
     pub(super) fn origin(self, span: Span) -> Origin {
@@ -69,7 +62,7 @@ impl Base {
 
 /// A value to write.
 #[derive(Debug)]
-pub(super) enum Part<'a> {
+pub(super) enum NewValue<'a> {
     /// An unchanged value of an input.
     Tree {
         /// The value.
@@ -84,19 +77,19 @@ pub(super) enum Part<'a> {
     /// A stand-in for a missing value, so that the loader does not report it again.
     StandIn(&'static str),
     /// A mapping with members of several origins.
-    Object(Object<'a>),
+    Object(NewObject<'a>),
 }
 
 /// A mapping to write.
 #[derive(Debug, Default)]
-pub(super) struct Object<'a> {
+pub(super) struct NewObject<'a> {
     /// Its origin as a whole.
     pub(super) origin: Option<Origin>,
     /// Its members, with the origins of their keys.
-    pub(super) members: BTreeMap<Cow<'a, str>, (Option<Origin>, Part<'a>)>,
+    pub(super) members: BTreeMap<Cow<'a, str>, (Option<Origin>, NewValue<'a>)>,
 }
 
-impl<'a> Object<'a> {
+impl<'a> NewObject<'a> {
     /// Returns the members of a mapping; any other value becomes an empty one.
     pub(super) fn of(node: &'a Node<'a>, base: Base) -> Self {
         let mut object = Self {
@@ -105,7 +98,7 @@ impl<'a> Object<'a> {
         };
         if let Value::Mapping(entries) = &node.value {
             for entry in entries {
-                let part = Part::Tree {
+                let value = NewValue::Tree {
                     node: &entry.value,
                     base,
                     scalars: Scalars::Strings,
@@ -113,31 +106,36 @@ impl<'a> Object<'a> {
                 let key = Some(base.origin(entry.key_span));
                 object
                     .members
-                    .insert(Cow::Borrowed(&*entry.key), (key, part));
+                    .insert(Cow::Borrowed(&*entry.key), (key, value));
             }
         }
         object
     }
 
     /// Sets a member and the origin of its key.
-    pub(super) fn set(&mut self, key: impl Into<Cow<'a, str>>, at: Option<Origin>, part: Part<'a>) {
-        self.members.insert(key.into(), (at, part));
+    pub(super) fn set(
+        &mut self,
+        key: impl Into<Cow<'a, str>>,
+        at: Option<Origin>,
+        value: NewValue<'a>,
+    ) {
+        self.members.insert(key.into(), (at, value));
     }
 
     /// Returns a member to change: the existing mapping, or an empty one.
-    pub(super) fn open(&mut self, key: impl Into<Cow<'a, str>>) -> &mut Object<'a> {
+    pub(super) fn open(&mut self, key: impl Into<Cow<'a, str>>) -> &mut NewObject<'a> {
         let member = self
             .members
             .entry(key.into())
-            .or_insert_with(|| (None, Part::Object(Object::default())));
-        if let Part::Tree { node, base, .. } = member.1 {
-            member.1 = Part::Object(Object::of(node, base));
+            .or_insert_with(|| (None, NewValue::Object(NewObject::default())));
+        if let NewValue::Tree { node, base, .. } = member.1 {
+            member.1 = NewValue::Object(NewObject::of(node, base));
         }
-        if !matches!(member.1, Part::Object(_)) {
-            member.1 = Part::Object(Object::default());
+        if !matches!(member.1, NewValue::Object(_)) {
+            member.1 = NewValue::Object(NewObject::default());
         }
         match &mut member.1 {
-            Part::Object(object) => object,
+            NewValue::Object(object) => object,
             // The lines above made it a mapping.
             _ => unreachable!("a member that was opened is a mapping"),
         }
@@ -265,26 +263,26 @@ impl Printer {
         });
     }
 
-    pub(super) fn part(&mut self, part: &Part<'_>) {
-        match part {
-            Part::Tree {
+    pub(super) fn new_value(&mut self, value: &NewValue<'_>) {
+        match value {
+            NewValue::Tree {
                 node,
                 base,
                 scalars,
             } => self.tree(node, Some(*base), *scalars),
-            Part::Text(text, origin) => self.from(*origin, |printer| printer.w.string(text)),
-            Part::StandIn(json) => self.w.json(json),
-            Part::Object(object) => match object.origin {
+            NewValue::Text(text, origin) => self.from(*origin, |printer| printer.w.string(text)),
+            NewValue::StandIn(json) => self.w.json(json),
+            NewValue::Object(object) => match object.origin {
                 Some(origin) => self.from(origin, |printer| printer.members(object)),
                 None => self.members(object),
             },
         }
     }
 
-    fn members(&mut self, object: &Object<'_>) {
-        self.object(&object.members, |printer, key, (at, part)| {
+    fn members(&mut self, object: &NewObject<'_>) {
+        self.object(&object.members, |printer, key, (at, value)| {
             printer.key(key, *at);
-            printer.part(part);
+            printer.new_value(value);
         });
     }
 
