@@ -13,15 +13,6 @@ pub(crate) const FILE_NAME: &str = "agent-resolver.wasm";
 /// Maximum size of the component in bytes.
 const LIMIT: usize = 400_000;
 
-/// The WebAssembly features of rustc that `wasm-opt` does not enable by default: a stripped module
-/// does not declare them.
-const FEATURES: [&str; 4] = [
-    "--enable-bulk-memory-opt",
-    "--enable-multivalue",
-    "--enable-nontrapping-float-to-int",
-    "--enable-reference-types",
-];
-
 /// Builds the component and refuses one that is too large.
 pub(crate) fn build(workspace: &Workspace) -> Result<(PathBuf, Component)> {
     let toolchain = setup::ensure(workspace)?;
@@ -47,15 +38,11 @@ fn optimised(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) ->
     let [given, made] =
         ["module", "optimised"].map(|name| target_dir.join(format!("agent-resolver.{name}.wasm")));
     write_if_changed(&given, &module)?;
-    process::run(
-        npm::node(workspace)
-            .arg("node_modules/binaryen/bin/wasm-opt")
-            .args(["-Oz", "--converge"])
-            .args(FEATURES)
-            .args(["--strip-debug", "--strip-producers"])
-            .arg(&given)
-            .arg("-o")
-            .arg(&made),
+    npm::wasm_opt(
+        workspace,
+        &["-Oz", "--converge", "--strip-debug"],
+        &given,
+        &made,
     )?;
     Ok(read(&made)?)
 }

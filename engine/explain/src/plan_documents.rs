@@ -58,11 +58,7 @@ impl<'t> PlanDocuments<'t> {
             return Some(Vec::new());
         }
         let patches = document_patches(text.as_str(), self.root(text.source())?, &changes)?;
-        let edits = patches.into_iter().map(|patch| Edit {
-            place: text.place(patch.span),
-            replacement: patch.text,
-        });
-        Some(edits.collect())
+        Some(patches.into_iter().map(|it| it.edit(text)).collect())
     }
 
     /// Returns the text of each document that changes, or `None` if a change has no place.

@@ -25,6 +25,34 @@ pub(crate) fn node(workspace: &Workspace) -> Command {
     command
 }
 
+/// The WebAssembly features of rustc that `wasm-opt` does not enable by default: a stripped module
+/// does not declare them.
+const FEATURES: [&str; 4] = [
+    "--enable-bulk-memory-opt",
+    "--enable-multivalue",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+];
+
+/// Runs passes of `wasm-opt` over a module.
+pub(crate) fn wasm_opt(
+    workspace: &Workspace,
+    passes: &[&str],
+    module: &Path,
+    out: &Path,
+) -> Result<()> {
+    process::run(
+        node(workspace)
+            .arg("node_modules/binaryen/bin/wasm-opt")
+            .args(passes)
+            .args(FEATURES)
+            .arg("--strip-producers")
+            .arg(module)
+            .arg("-o")
+            .arg(out),
+    )
+}
+
 /// Returns the folder of the playground, which contains `package.json`.
 fn folder(workspace: &Workspace) -> PathBuf {
     workspace.root().join("playground")

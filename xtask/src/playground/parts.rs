@@ -117,6 +117,15 @@ fn within(folder: &str, files: Files) -> Files {
         .collect()
 }
 
+/// The passes of `wasm-opt` that make a module smaller after compression. The others, together with
+/// these, make it larger.
+const SMALLER: [&str; 4] = [
+    "--coalesce-locals",
+    "--reorder-locals",
+    "--remove-unused-brs",
+    "--duplicate-function-elimination",
+];
+
 fn module(workspace: &Workspace, package: &Package, name: &str, features: &str) -> Result<Files> {
     let toolchain = Toolchain::find(workspace)?;
     let target_dir = target_dir(workspace);
@@ -141,6 +150,8 @@ fn module(workspace: &Workspace, package: &Package, name: &str, features: &str) 
         .arg(&out)
         .arg(target_dir.join(TARGET).join(PROFILE).join(package.module));
     process::run(&mut bindgen)?;
+    let module = out.join(format!("{name}_bg.wasm"));
+    npm::wasm_opt(workspace, &SMALLER, &module, &module)?;
     folder::read_all(&out)
 }
 
