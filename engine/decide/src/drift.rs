@@ -121,9 +121,7 @@ pub fn verify(lock: &Lock, index: &Index) -> LockState {
             selection.scopes.iter().map(Scope::as_str),
         );
         drifts.compare_value(Code::HashChanged, grant, &selection.hash, &expected);
-        let server = index
-            .versions(selection.id.as_str())
-            .find(|server| server.version() == selection.version.as_str());
+        let server = index.find(selection.id.as_str(), selection.version.as_str());
         let Some(server) = server else {
             drifts.add(Code::ServerRemoved, grant, Some(&named(selection)), None);
             continue;

@@ -317,9 +317,7 @@ impl<'l> Locked<'l> {
 
     /// Returns the server's entry. It exists if the lock does not differ from the index.
     fn server<'i>(&self, index: &'i Index) -> Option<ServerView<'i>> {
-        index
-            .versions(self.id.as_str())
-            .find(|server| server.version() == self.version.as_str())
+        index.find(self.id.as_str(), self.version.as_str())
     }
 }
 

@@ -162,8 +162,7 @@ fn entries<'a>(
     for selection in selections {
         let (version, integrity) = (selection.version.as_str(), &*selection.integrity);
         let entry = index
-            .versions(selection.id.as_str())
-            .find(|server| server.version() == version)
+            .find(selection.id.as_str(), version)
             .filter(|server| agent_lower::integrity(*server) == integrity);
         match entry {
             Some(entry) if entries.iter().all(|it| it.rank() != entry.rank()) => {

@@ -50,9 +50,7 @@ fn definitions(lock: &Lock, index: &Index) -> BTreeMap<String, String> {
             let Grant::Capability { tool, .. } = &selection.grant else {
                 return None;
             };
-            let server = index
-                .versions(selection.id.as_str())
-                .find(|server| server.version() == selection.version.as_str())?;
+            let server = index.find(selection.id.as_str(), selection.version.as_str())?;
             let text = definition(server.tool(tool.as_str())?);
             Some((digest(&text), text))
         })

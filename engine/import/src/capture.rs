@@ -51,13 +51,10 @@ pub(super) fn read<'a>(
     let messages = match newest(entries) {
         Some((_, messages)) if !plain => messages,
         Some((version, _)) => {
+            let message = "the capture has messages both by protocol version and without one";
+            let label = "by protocol version";
             problems
-                .report(
-                    Code::ImportFormat,
-                    version.key_span,
-                    "by protocol version",
-                    "the capture has messages both by protocol version and without one",
-                )
+                .report(Code::ImportFormat, version.key_span, label, message)
                 .help("remove one of the two");
             return None;
         }
@@ -76,14 +73,13 @@ pub(super) fn read<'a>(
         names.push((text(&entry.value, path, problems)?, entry.value.span));
     }
     if names.is_empty() {
+        let label = "`serverInfo.name` is missing here";
+        let message = "the capture does not name its server";
+        let help = "add the response to `initialize`, or the name of the package:\n\
+                    \"package\": \"reports\"";
         problems
-            .report(
-                Code::MissingField,
-                opening(root),
-                "`serverInfo.name` is missing here",
-                "the capture does not name its server",
-            )
-            .help("add the response to `initialize`, or the name of the package:\n\"package\": \"reports\"");
+            .report(Code::MissingField, opening(root), label, message)
+            .help(help);
         return None;
     }
     let version_at = match package {
@@ -129,26 +125,19 @@ type ByName<'a> = std::collections::BTreeMap<&'a str, Tool<'a>>;
 fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName<'a>> {
     let answer = Object::of(result(entry), "tools/list", entry.key_span, problems)?;
     if let Some(error) = answer.optional("error") {
+        let message = "the server answered `tools/list` with an error";
         problems
-            .report(
-                Code::ImportFormat,
-                error.key_span,
-                "an error",
-                "the server answered `tools/list` with an error",
-            )
+            .report(Code::ImportFormat, error.key_span, "an error", message)
             .help("capture a response that contains tools");
         return None;
     }
     if let Some(cursor) = answer.optional("nextCursor")
         && cursor.value.value != Value::Null
     {
+        let message = "the capture contains only the first page of tools";
+        let label = "more pages exist";
         problems
-            .report(
-                Code::ImportFormat,
-                cursor.key_span,
-                "more pages exist",
-                "the capture contains only the first page of tools",
-            )
+            .report(Code::ImportFormat, cursor.key_span, label, message)
             .help("collect the tools of all pages in one list, and remove the cursor");
     }
     let tools = answer.required("tools", "add the list of tools:\n\"tools\": []", problems)?;
@@ -165,13 +154,10 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName
             let entry = tool.required("name", help, problems)?;
             let name = text(&entry.value, &tool.path("name"), problems)?;
             if name.is_empty() || name.contains('/') || name.contains(char::is_control) {
+                let message = format!("{name:?} can't be the name of a tool in an index");
+                let label = "not a tool name";
                 problems
-                    .report(
-                        Code::InvalidName,
-                        entry.value.span,
-                        "not a tool name",
-                        format!("{name:?} can't be the name of a tool in an index"),
-                    )
+                    .report(Code::InvalidName, entry.value.span, label, message)
                     .help(
                         "use a name that is not empty and contains no `/` and no control character",
                     );
@@ -183,13 +169,9 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName
                 fields: FIELDS.iter().filter_map(|key| tool.optional(key)).collect(),
             };
             if let Some(first) = found.get(name) {
+                let message = format!("the capture contains two tools `{name}`");
                 problems
-                    .report(
-                        Code::ImportValue,
-                        read.name,
-                        "repeated here",
-                        format!("the capture contains two tools `{name}`"),
-                    )
+                    .report(Code::ImportValue, read.name, "repeated here", message)
                     .also(first.name, "first here")
                     .help("remove or rename one of the two");
                 return None;

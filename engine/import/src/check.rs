@@ -9,7 +9,7 @@ pub(super) fn at_origins(
     mut problems: Vec<Diagnostic>,
     index: &str,
     marks: &[Mark],
-    place: impl Fn(Origin) -> Place,
+    mut place: impl FnMut(Origin) -> Place,
 ) -> Vec<Diagnostic> {
     for label in problems.iter_mut().flat_map(|problem| &mut problem.labels) {
         if let Some(origin) = origin(label.place.span, index, marks) {

@@ -57,13 +57,10 @@ pub(super) fn read<'a>(
     let start = root.span.start as usize;
     let open = Span::new(start, (start + 1).min(root.span.end as usize));
     let Value::Mapping(entries) = &root.value else {
+        let message = "the document is not an object";
+        let label = format!("this is {}", describe(&root.value));
         problems
-            .report(
-                Code::ImportFormat,
-                open,
-                format!("this is {}", describe(&root.value)),
-                "the document is not an object",
-            )
+            .report(Code::ImportFormat, open, label, message)
             .help(FORMS);
         return None;
     };
@@ -78,12 +75,8 @@ pub(super) fn read<'a>(
         }),
         [] => {
             let index = member(entries, "servers").is_some();
-            let report = problems.report(
-                Code::ImportFormat,
-                open,
-                "unknown form",
-                "the document has no form that can be imported",
-            );
+            let message = "the document has no form that can be imported";
+            let report = problems.report(Code::ImportFormat, open, "unknown form", message);
             let report = report.help(FORMS);
             if index {
                 report.help("import a document into an index, not the index itself");
@@ -91,13 +84,10 @@ pub(super) fn read<'a>(
             None
         }
         [(one, _), (other, at), ..] => {
+            let message = format!("the document could be {} or {}", one.name(), other.name());
+            let label = format!("a member of {}", other.name());
             problems
-                .report(
-                    Code::ImportFormat,
-                    at.key_span,
-                    format!("a member of {}", other.name()),
-                    format!("the document could be {} or {}", one.name(), other.name()),
-                )
+                .report(Code::ImportFormat, at.key_span, label, message)
                 .also(found[0].1.key_span, format!("a member of {}", one.name()))
                 .help("split the document, and import the two separately");
             None

@@ -171,40 +171,28 @@ impl Package<'_> {
             .version
             .filter(|version| !version.is_empty() && *version != "latest");
         match self.registry {
-            "npm" => {
-                let version = fixed.ok_or(Refusal::NoVersion)?;
-                let name = match self.identifier.split_once('/') {
-                    None => encode(self.identifier, ""),
-                    Some((scope, name)) if scope.starts_with('@') && !name.contains('/') => {
-                        format!("{}/{}", encode(scope, ""), encode(name, ""))
-                    }
-                    Some(_) => return Err(Refusal::Identifier),
-                };
-                Ok(self.based(format!("pkg:npm/{name}@{}", encode(version, ""))))
-            }
-            "pypi" => {
-                let version = fixed.ok_or(Refusal::NoVersion)?;
-                let name = self.identifier.to_ascii_lowercase().replace('_', "-");
-                let name = encode(&name, "");
-                Ok(self.based(format!("pkg:pypi/{name}@{}", encode(version, ""))))
-            }
-            "nuget" => {
-                let version = fixed.ok_or(Refusal::NoVersion)?;
-                let name = encode(self.identifier, "");
-                Ok(self.based(format!("pkg:nuget/{name}@{}", encode(version, ""))))
-            }
-            "oci" => self.image(fixed),
-            "mcpb" => self.bundle(fixed),
-            _ => Err(Refusal::Registry),
+            "npm" | "pypi" | "nuget" => {}
+            "oci" => return self.image(fixed),
+            "mcpb" => return self.bundle(fixed),
+            _ => return Err(Refusal::Registry),
         }
-    }
-
-    /// Adds the registry to a package URL, if the document names one.
-    fn based(self, purl: String) -> String {
-        match self.base_url {
+        let version = encode(fixed.ok_or(Refusal::NoVersion)?, "");
+        let name = match (self.registry, self.identifier.split_once('/')) {
+            ("npm", Some((scope, name))) if scope.starts_with('@') && !name.contains('/') => {
+                format!("{}/{}", encode(scope, ""), encode(name, ""))
+            }
+            ("npm", Some(_)) => return Err(Refusal::Identifier),
+            ("pypi", _) => {
+                let name = self.identifier.to_ascii_lowercase();
+                encode(&name.replace('_', "-"), "")
+            }
+            _ => encode(self.identifier, ""),
+        };
+        let purl = format!("pkg:{}/{name}@{version}", self.registry);
+        Ok(match self.base_url {
             Some(base) => format!("{purl}?repository_url={}", encode(base, "/:")),
             None => purl,
-        }
+        })
     }
 
     /// Returns the package URL of an image: `registry/namespace/name:tag`, or with `@` and a digest.
@@ -362,149 +350,88 @@ mod tests {
         }
     }
 
+    /// Reads a package: registry, identifier, version, base URL and SHA-256, between bars.
+    fn package(text: &str) -> Package<'_> {
+        let mut parts = text
+            .split(" | ")
+            .map(|part| Some(part).filter(|it| *it != "-"));
+        let mut part = || parts.next().flatten();
+        Package {
+            registry: part().unwrap_or_default(),
+            identifier: part().unwrap_or_default(),
+            version: part(),
+            base_url: part(),
+            sha256: part(),
+        }
+    }
+
     #[test]
     fn packages_have_package_urls() {
-        let npm = Package {
-            registry: "npm",
-            identifier: "@playwright/mcp",
-            version: Some("0.0.79"),
-            ..Package::default()
-        };
-        let oci = Package {
-            registry: "oci",
-            identifier: "oci.registry.example:5000/Acme/Reports:1.2.0",
-            ..Package::default()
-        };
-        let mcpb = Package {
-            registry: "mcpb",
-            identifier: "https://archive.example/reports.mcpb",
-            sha256: Some("00ff"),
-            ..Package::default()
-        };
-        for (package, purl) in [
-            (npm, Ok("pkg:npm/%40playwright/mcp@0.0.79")),
+        for (text, purl) in [
             (
-                Package {
-                    base_url: Some("https://npm.registry.example/a b"),
-                    ..npm
-                },
-                Err(Refusal::Identifier),
+                "npm | @playwright/mcp | 0.0.79",
+                "pkg:npm/%40playwright/mcp@0.0.79",
             ),
             (
-                Package {
-                    base_url: Some("https://npm.registry.example"),
-                    ..npm
-                },
-                Ok("pkg:npm/%40playwright/mcp@0.0.79?repository_url=https://npm.registry.example"),
+                "npm | @playwright/mcp | 0.0.79 | https://npm.registry.example",
+                "pkg:npm/%40playwright/mcp@0.0.79?repository_url=https://npm.registry.example",
             ),
             (
-                Package {
-                    base_url: Some("https://npm.registry.example/?token=1"),
-                    ..npm
-                },
-                Err(Refusal::Query),
+                "pypi | MCP_server | 1!2.0+a",
+                "pkg:pypi/mcp-server@1%212.0%2Ba",
             ),
             (
-                Package {
-                    base_url: Some("https://npm.registry.example/ghp_0123456789ab"),
-                    ..npm
-                },
-                Err(Refusal::Credential),
+                "oci | oci.registry.example:5000/Acme/Reports:1.2.0",
+                "pkg:oci/reports?repository_url=oci.registry.example:5000/Acme/Reports&tag=1.2.0",
             ),
             (
-                Package {
-                    version: Some("latest"),
-                    ..npm
-                },
-                Err(Refusal::NoVersion),
+                "oci | acme/reports | v0.1.6 | https://oci.registry.example/",
+                "pkg:oci/reports?repository_url=oci.registry.example/acme/reports&tag=v0.1.6",
             ),
             (
-                Package {
-                    identifier: "a/b",
-                    ..npm
-                },
-                Err(Refusal::Identifier),
+                "oci | oci.registry.example/acme/reports@sha256:00ff",
+                "pkg:oci/reports@sha256%3A00ff?repository_url=oci.registry.example/acme/reports",
             ),
             (
-                Package {
-                    registry: "pypi",
-                    identifier: "MCP_server",
-                    version: Some("1!2.0+a"),
-                    ..Package::default()
-                },
-                Ok("pkg:pypi/mcp-server@1%212.0%2Ba"),
-            ),
-            (
-                oci,
-                Ok(
-                    "pkg:oci/reports?repository_url=oci.registry.example:5000/Acme/Reports&tag=1.2.0",
-                ),
-            ),
-            (
-                Package {
-                    identifier: "acme/reports",
-                    version: Some("v0.1.6"),
-                    base_url: Some("https://oci.registry.example/"),
-                    ..oci
-                },
-                Ok("pkg:oci/reports?repository_url=oci.registry.example/acme/reports&tag=v0.1.6"),
-            ),
-            (
-                Package {
-                    identifier: "oci.registry.example/acme/reports@sha256:00ff",
-                    ..oci
-                },
-                Ok(
-                    "pkg:oci/reports@sha256%3A00ff?repository_url=oci.registry.example/acme/reports",
-                ),
-            ),
-            (
-                Package {
-                    identifier: "acme/reports:${VERSION}",
-                    ..oci
-                },
-                Err(Refusal::Placeholder),
-            ),
-            (
-                Package {
-                    identifier: "acme/reports:latest",
-                    ..oci
-                },
-                Err(Refusal::NoVersion),
-            ),
-            (
-                mcpb,
-                Ok(
-                    "pkg:generic/reports?checksum=sha256:00ff&download_url=https://archive.example/reports.mcpb",
-                ),
-            ),
-            (
-                Package {
-                    sha256: None,
-                    ..mcpb
-                },
-                Err(Refusal::NoVersion),
-            ),
-            (
-                Package {
-                    identifier: "https://a:b@archive.example/reports.mcpb",
-                    ..mcpb
-                },
-                Err(Refusal::UserInfo),
-            ),
-            (
-                Package {
-                    registry: "homebrew",
-                    ..npm
-                },
-                Err(Refusal::Registry),
+                "mcpb | https://archive.example/reports.mcpb | - | - | 00ff",
+                "pkg:generic/reports?checksum=sha256:00ff&download_url=https://archive.example/reports.mcpb",
             ),
         ] {
-            assert_eq!(
-                package.purl().as_deref(),
-                purl.as_ref().map(|p| *p),
-                "{package:?}"
-            );
+            assert_eq!(package(text).purl().as_deref(), Ok(purl), "{text}");
+        }
+    }
+
+    #[test]
+    fn packages_without_an_identity_are_refused() {
+        let npm = "npm | @playwright/mcp | 0.0.79";
+        for (text, refusal) in [
+            (
+                format!("{npm} | https://npm.registry.example/a b"),
+                Refusal::Identifier,
+            ),
+            (
+                format!("{npm} | https://npm.registry.example/?token=1"),
+                Refusal::Query,
+            ),
+            (
+                format!("{npm} | https://npm.registry.example/ghp_0123456789ab"),
+                Refusal::Credential,
+            ),
+            ("npm | @playwright/mcp | latest".into(), Refusal::NoVersion),
+            ("npm | a/b | 0.0.79".into(), Refusal::Identifier),
+            ("oci | acme/reports:${VERSION}".into(), Refusal::Placeholder),
+            ("oci | acme/reports:latest".into(), Refusal::NoVersion),
+            (
+                "mcpb | https://archive.example/reports.mcpb".into(),
+                Refusal::NoVersion,
+            ),
+            (
+                "mcpb | https://a:b@archive.example/reports.mcpb | - | - | 00ff".into(),
+                Refusal::UserInfo,
+            ),
+            (npm.replace("npm |", "homebrew |"), Refusal::Registry),
+        ] {
+            assert_eq!(package(&text).purl(), Err(refusal), "{text}");
         }
     }
 }

@@ -58,7 +58,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         problems: &mut ImportProblems<'_>,
     ) -> NewEntry<'a> {
         let mut entry = match before {
-            Some(before) => NewObject::of(before.node(), before.base()),
+            Some(before) => NewObject::of(&before.node, before.base()),
             None => NewObject::default(),
         };
         // A problem of the whole entry, such as a duplicate, is reported at the document's name.
@@ -138,16 +138,13 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             _ => {
                 let (key, at) = self.addressed(server, target);
                 let what = field.name();
+                let message = format!(
+                    "neither the document nor the overlay sets `{what}` of the server `{}`",
+                    name.0
+                );
+                let label = format!("`{what}` is missing here");
                 problems
-                    .report(
-                        Code::MissingField,
-                        at,
-                        format!("`{what}` is missing here"),
-                        format!(
-                            "neither the document nor the overlay sets `{what}` of the server `{}`",
-                            name.0
-                        ),
-                    )
+                    .report(Code::MissingField, at, label, message)
                     .help(self.snippet(key, &path(field), field.example()));
                 Some((None, stand_in))
             }
@@ -164,12 +161,9 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         problems: &mut ImportProblems<'_>,
     ) {
         let (key, _) = self.addressed(server, target);
-        let mut report = problems.report(
-            Code::ImportValue,
-            Origin::import(unusable.span),
-            unusable.label.clone(),
-            unusable.message.clone(),
-        );
+        let at = Origin::import(unusable.span);
+        let (label, message) = (unusable.label.clone(), unusable.message.clone());
+        let mut report = problems.report(Code::ImportValue, at, label, message);
         for choice in &unusable.choices {
             report = report.help(self.snippet(key, &path(field), &quoted(choice)));
         }
@@ -238,15 +232,14 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         let mut named: BTreeMap<&str, &'a Entry<'a>> = BTreeMap::new();
         for own in self.settings.of(target) {
             if known.is_none() && !own.tools.is_empty() {
+                let at = Origin::overlay(own.tools_key);
+                let id = &target.id;
+                let message = format!("no document has listed the tools of the server `{id}` yet");
+                let help = "import a capture of `tools/list` first: it lists the tools, and the \
+                            overlay adds their capabilities";
                 problems
-                    .overlay
-                    .report(
-                        Code::ImportUnused,
-                        own.tools_key,
-                        "no known tools",
-                        format!("no document has listed the tools of the server `{}` yet", target.id),
-                    )
-                    .help("import a capture of `tools/list` first: it lists the tools, and the overlay adds their capabilities");
+                    .report(Code::ImportUnused, at, "no known tools", message)
+                    .help(help);
                 continue;
             }
             let names = known.iter().flat_map(|tools| tools.members.keys());
@@ -262,12 +255,9 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                     .get(*name)
                     .is_some_and(|(_, value)| value.is_mapping());
                 if !is_tool {
-                    let report = problems.overlay.report(
-                        Code::ImportUnused,
-                        tool.key,
-                        "unknown tool",
-                        format!("the server `{}` has no tool `{name}`", target.id),
-                    );
+                    let message = format!("the server `{}` has no tool `{name}`", target.id);
+                    let at = Origin::overlay(tool.key);
+                    let report = problems.report(Code::ImportUnused, at, "unknown tool", message);
                     let known = names.iter().map(|known| &**known);
                     if suggestions == 0 {
                         continue;
@@ -297,13 +287,11 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                 continue;
             }
             let path = ["tools", &**name, CAPABILITIES];
+            let message = format!("the tool `{name}` declares no capabilities");
+            let label = "can't be matched by capability";
+            let at = origin.unwrap_or(at);
             problems
-                .report(
-                    Code::ImportNoCapability,
-                    origin.unwrap_or(at),
-                    "can't be matched by capability",
-                    format!("the tool `{name}` declares no capabilities"),
-                )
+                .report(Code::ImportNoCapability, at, label, message)
                 .help(self.snippet(key, &path, BLOCKS));
         }
     }
@@ -344,16 +332,13 @@ fn take_tools<'a>(
                 NewValue::Object(kept),
             );
         } else if let Some(origin) = origin.filter(|_| value.is_mapping()) {
+            let message = format!(
+                "the capture does not contain the tool `{name}` of `{}`",
+                server.name().0
+            );
+            let label = "not in the capture";
             problems
-                .report(
-                    Code::ImportToolRemoved,
-                    origin,
-                    "not in the capture",
-                    format!(
-                        "the capture does not contain the tool `{name}` of `{}`",
-                        server.name().0
-                    ),
-                )
+                .report(Code::ImportToolRemoved, origin, label, message)
                 .help("import a complete capture if the server still has the tool");
         }
     }
@@ -406,14 +391,11 @@ fn check_given(field: Field, given: &Entry<'_>, problems: &mut ImportProblems<'_
         _ => return,
     };
     let what = format!("the {} of the overlay", field.path().1);
+    let message = refusal.message(&what);
+    let label = refusal.label();
     problems
         .overlay
-        .report(
-            Code::ImportValue,
-            given.value.span,
-            refusal.label(),
-            refusal.message(&what),
-        )
+        .report(Code::ImportValue, given.value.span, label, message)
         .help("write the value itself, without its secret part");
 }
 

@@ -3,7 +3,7 @@
 use super::field::Scalars;
 use super::output::{Base, NewValue, Printer};
 use agent_diagnostic::Problems;
-use agent_model::{Index, Rank, ServerView};
+use agent_model::{Index, ServerView};
 use agent_syntax::json::{Kind, Reader, SyntaxError, parse_value, report};
 use agent_syntax::{Entry, Node};
 use agent_text::DocumentKind;
@@ -17,8 +17,9 @@ pub(super) struct ExistingIndex<'i> {
 
 /// An existing entry.
 pub(super) struct ExistingEntry<'i> {
-    server: ServerView<'i>,
-    node: Node<'i>,
+    pub(super) server: ServerView<'i>,
+    /// The unchanged entry.
+    pub(super) node: Node<'i>,
 }
 
 impl<'i> ExistingIndex<'i> {
@@ -50,17 +51,13 @@ impl<'i> ExistingIndex<'i> {
 
     /// Returns whether the index contains the server.
     pub(super) fn has(&self, id: &str, version: &str) -> bool {
-        let versions = self.index.map(|index| index.versions(id));
-        versions
-            .into_iter()
-            .flatten()
-            .any(|server| server.version() == version)
+        self.index
+            .is_some_and(|index| index.find(id, version).is_some())
     }
 
     /// Returns the entry of a server.
     pub(super) fn find(&self, id: &str, version: &str) -> Option<ExistingEntry<'i>> {
-        let mut versions = self.index?.versions(id);
-        let server = versions.find(|server| server.version() == version)?;
+        let server = self.index?.find(id, version)?;
         // The entry was parsed before, so parsing it again succeeds.
         let node = parse_value(&mut Reader::new(server.entry())).ok()?;
         Some(ExistingEntry { server, node })
@@ -95,16 +92,6 @@ impl<'i> ExistingIndex<'i> {
 }
 
 impl<'i> ExistingEntry<'i> {
-    /// Returns the rank of the server.
-    pub(super) fn rank(&self) -> Rank {
-        self.server.rank()
-    }
-
-    /// Returns the unchanged entry.
-    pub(super) fn node(&self) -> &Node<'i> {
-        &self.node
-    }
-
     /// Returns the base of the entry's spans.
     pub(super) fn base(&self) -> Base {
         Base {

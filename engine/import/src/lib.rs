@@ -42,7 +42,7 @@ use agent_model::{Index, ServerView};
 use agent_text::sort::{sort_by, sort_by_key};
 use agent_text::{DocumentKind, Span, Text};
 use entry::{EntryMaker, NewEntry};
-use existing::{ExistingEntry, ExistingIndex};
+use existing::ExistingIndex;
 use output::Printer;
 use problems::ImportProblems;
 use std::collections::BTreeSet;
@@ -188,7 +188,7 @@ fn put(
         .collect();
     overlay.warn_unused(&targets, &described, &existing, &mut problems.overlay);
 
-    let replaced: BTreeSet<_> = before.iter().flatten().map(ExistingEntry::rank).collect();
+    let replaced: BTreeSet<_> = before.iter().flatten().map(|it| it.server.rank()).collect();
     let kept = existing
         .servers()
         .filter(|kept| !replaced.contains(&kept.rank()));
@@ -208,16 +208,12 @@ fn put(
         }
     });
     let Some((index, marks)) = printer.finish() else {
+        let message =
+            format!("the index with this document would exceed the limit of {INDEX_LIMIT} bytes");
+        let label = "with this document";
         problems
             .import
-            .report(
-                Code::InputTooLarge,
-                Span::default(),
-                "with this document",
-                format!(
-                    "the index with this document would exceed the limit of {INDEX_LIMIT} bytes"
-                ),
-            )
+            .report(Code::InputTooLarge, Span::default(), label, message)
             .help("import the document into another index");
         return Err(problems.finish());
     };

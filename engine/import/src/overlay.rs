@@ -200,12 +200,8 @@ impl<'a> Settings<'a> {
             if used.contains(&number) || of_index {
                 continue;
             }
-            let report = problems.report(
-                Code::ImportUnused,
-                *span,
-                "unknown server",
-                format!("neither the document nor the index contains a server `{key}`"),
-            );
+            let message = format!("neither the document nor the index contains a server `{key}`");
+            let report = problems.report(Code::ImportUnused, *span, "unknown server", message);
             if suggestions == 0 {
                 continue;
             }
@@ -239,16 +235,13 @@ impl<'a> Settings<'a> {
                 if let Some(entry) = given
                     && string(&entry.value) != Some(wanted)
                 {
+                    let message = format!(
+                        "the overlay's entry for `{}` can't change its own name",
+                        self.servers[number].0
+                    );
+                    let label = "has no effect";
                     problems
-                        .report(
-                            Code::ImportUnused,
-                            entry.value.span,
-                            "has no effect",
-                            format!(
-                                "the overlay's entry for `{}` can't change its own name",
-                                self.servers[number].0
-                            ),
-                        )
+                        .report(Code::ImportUnused, entry.value.span, label, message)
                         .help("set another id or version under the document's name for the server");
                 }
             }

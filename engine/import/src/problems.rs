@@ -45,13 +45,8 @@ impl<'t> ImportProblems<'t> {
     }
 
     /// Returns the place of an origin.
-    pub(super) fn place(&self, origin: Origin) -> Place {
-        let problems = match origin.source {
-            DocumentKind::Overlay => &self.overlay,
-            DocumentKind::Index => &self.index,
-            _ => &self.import,
-        };
-        problems.text().place(origin.span)
+    pub(super) fn place(&mut self, origin: Origin) -> Place {
+        self.of(origin.source).text().place(origin.span)
     }
 
     /// Returns all problems, ordered by place within each text.

@@ -17,114 +17,78 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "javascript")]
 use tsify::Tsify;
 
-/// The kind of an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
-#[cfg_attr(feature = "javascript", derive(Tsify))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
-pub enum DocumentKind {
+macro_rules! document_kinds {
+    ($($(#[$doc:meta])* $kind:ident $usual_name:literal)*) => {
+        /// The kind of an input.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+        #[cfg_attr(feature = "javascript", derive(Tsify))]
+        #[cfg_attr(feature = "serde", serde(rename_all = "camelCase"))]
+        pub enum DocumentKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl DocumentKind {
+            /// Every kind, in order.
+            pub const ALL: [Self; 22] = [$(Self::$kind,)*];
+
+            /// Returns the usual file name of the input.
+            pub fn usual_name(self) -> &'static str {
+                match self { $(Self::$kind => $usual_name,)* }
+            }
+        }
+    };
+}
+
+document_kinds! {
     /// `agents.md`.
-    Manifest,
+    Manifest "agents.md"
     /// `mcp.index.json`.
-    Index,
+    Index "mcp.index.json"
     /// `agents.lock`.
-    Lock,
+    Lock "agents.lock"
     /// A task.
-    Task,
+    Task "task.yaml"
     /// The configuration of tenants.
-    Tenant,
+    Tenant "tenant.yaml"
     /// A health snapshot.
-    Health,
+    Health "health.yaml"
     /// The context of a policy.
-    Context,
+    Context "context.yaml"
     /// A policy.
-    Policy,
+    Policy "policy.rego"
     /// The tests of a policy.
-    PolicyTest,
+    PolicyTest "policy_test.rego"
     /// A document to import into an index. It may contain secrets of others, such as the environment
     /// of a server, so no view shows its text.
-    Import,
+    Import "server.json"
     /// Manual additions to an imported document.
-    Overlay,
+    Overlay "overlay.yaml"
     /// A plan of one call.
-    Call,
+    Call "call.json"
     /// A plan of several steps.
-    Plan,
+    Plan "plan.json"
     /// The servers' present tools.
-    Catalogue,
+    Catalogue "catalogue.json"
     /// A summary of a payload.
-    Summary,
+    Summary "summary.json"
     /// A tool's result.
-    Payload,
+    Payload "payload.json"
     /// The request that a plan answers.
-    Request,
+    Request "request.json"
     /// The tools that plans may name.
-    ToolPool,
+    ToolPool "tool-pool.json"
     /// An instruction profile.
-    Profile,
+    Profile "profile.json"
     /// The input of a step.
-    StepInput,
+    StepInput "input.json"
     /// The output of a step.
-    StepOutput,
+    StepOutput "output.json"
     /// A document to check against a schema.
-    Document,
+    Document "document.json"
 }
 
 impl DocumentKind {
-    /// Every kind, in order.
-    pub const ALL: [Self; 22] = [
-        Self::Manifest,
-        Self::Index,
-        Self::Lock,
-        Self::Task,
-        Self::Tenant,
-        Self::Health,
-        Self::Context,
-        Self::Policy,
-        Self::PolicyTest,
-        Self::Import,
-        Self::Overlay,
-        Self::Call,
-        Self::Plan,
-        Self::Catalogue,
-        Self::Summary,
-        Self::Payload,
-        Self::Request,
-        Self::ToolPool,
-        Self::Profile,
-        Self::StepInput,
-        Self::StepOutput,
-        Self::Document,
-    ];
-
-    /// Returns the usual file name of the input.
-    pub fn usual_name(self) -> &'static str {
-        match self {
-            Self::Manifest => "agents.md",
-            Self::Index => "mcp.index.json",
-            Self::Lock => "agents.lock",
-            Self::Task => "task.yaml",
-            Self::Tenant => "tenant.yaml",
-            Self::Health => "health.yaml",
-            Self::Context => "context.yaml",
-            Self::Policy => "policy.rego",
-            Self::PolicyTest => "policy_test.rego",
-            Self::Import => "server.json",
-            Self::Overlay => "overlay.yaml",
-            Self::Call => "call.json",
-            Self::Plan => "plan.json",
-            Self::Catalogue => "catalogue.json",
-            Self::Summary => "summary.json",
-            Self::Payload => "payload.json",
-            Self::Request => "request.json",
-            Self::ToolPool => "tool-pool.json",
-            Self::Profile => "profile.json",
-            Self::StepInput => "input.json",
-            Self::StepOutput => "output.json",
-            Self::Document => "document.json",
-        }
-    }
-
     /// Returns whether a view may show lines of the text. For a text that may contain secrets, views
     /// show only places, because a faulty line may contain a key or adjoin one.
     pub fn may_be_shown(self) -> bool {

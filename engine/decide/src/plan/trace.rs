@@ -82,10 +82,7 @@ impl<'a> Decision<'a> {
             return Vec::new();
         };
         let server = authorized.server.as_ref();
-        let entry = server.and_then(|server| {
-            let mut versions = self.context.index?.versions(&server.id);
-            versions.find(|it| it.version() == server.version)
-        });
+        let entry = server.and_then(|it| self.context.index?.find(&it.id, &it.version));
         match check {
             StepCheck::Pool => vec![Compared::Binding(binding)],
             StepCheck::Lock => {

@@ -74,6 +74,11 @@ impl Index {
             .take_while(move |server| server.id() == id)
     }
 
+    /// Returns the server with an id and a version.
+    pub fn find(&self, id: &str, version: &str) -> Option<ServerView<'_>> {
+        self.versions(id).find(|server| server.version() == version)
+    }
+
     /// Returns the names of all categories, sorted. A category's number is its position here.
     pub fn category_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.categories.names().iter().map(|name| &**name)
