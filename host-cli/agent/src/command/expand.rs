@@ -21,7 +21,7 @@ pub(super) fn run(args: &Expand, mut session: Session) -> Result<Answer, Failure
     } else {
         let used = match args.used {
             Some(used) => used,
-            None => match session.expose(lock, index)? {
+            None => match call!(session.engine, expansion.call_expose(lock, index))? {
                 Ok(exposed) => exposed.tokens,
                 Err(problems) => return session.refuse_for(problems),
             },

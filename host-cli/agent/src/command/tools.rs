@@ -3,7 +3,7 @@
 use super::Answer;
 use super::session::Session;
 use crate::args::Tools;
-use agent_host::Failure;
+use agent_host::{Failure, call};
 
 pub(super) fn run(args: &Tools, mut session: Session) -> Result<Answer, Failure> {
     let lock = session.lock(&args.lock)?;
@@ -11,7 +11,7 @@ pub(super) fn run(args: &Tools, mut session: Session) -> Result<Answer, Failure>
     let (Some(lock), Some(index)) = (lock, index) else {
         return session.refuse();
     };
-    match session.expose(lock, index)? {
+    match call!(session.engine, expansion.call_expose(lock, index))? {
         Ok(exposed) => {
             session.show(|_| Ok(exposed.text), |_| Ok(exposed.tools_list))?;
             Ok(Answer::Yes)

@@ -6,7 +6,6 @@ use agent_host::contract::capability::{
     EvaluationContext, Health, Matching, Notation, Task, Tenant,
 };
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
-use agent_host::contract::expansion::Exposed;
 use agent_host::contract::explanation::Origin;
 use agent_host::contract::grounding::Grounding;
 use agent_host::contract::importer::{Imported, Overlay};
@@ -218,11 +217,6 @@ impl Session {
             self.engine,
             policy.policy.call_dead_rules(policy, index, tenant)
         )
-    }
-
-    /// Returns the tools that an agent sees.
-    pub(crate) fn expose(&mut self, lock: Lock, index: Index) -> Result<Checked<Exposed>, Failure> {
-        call!(self.engine, expansion.call_expose(lock, index))
     }
 
     /// Reads a policy, and returns its text too.
