@@ -1,9 +1,9 @@
 //! Messages about claims without evidence.
 
-use super::wording::json_string;
 use agent_decide::{Difference, EVIDENCE_MIN, Grounding, Quote, Reason, Verdict};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix};
 use agent_model::Claim;
+use agent_syntax::json_string;
 use agent_text::Place;
 use std::ops::Range;
 

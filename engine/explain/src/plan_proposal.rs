@@ -2,13 +2,13 @@
 
 use super::plan_documents::PlanDocuments;
 use super::plan_tree::without_step;
-use super::wording::json_string;
 use agent_decide::{
     Between, DestinationDenial, InputDenial, PlanAnswer, PlanPolicy, PlanReason, Referred,
 };
 use agent_diagnostic::{Change, ChangeKind, Finding};
 use agent_json_schema::ArgumentProblem;
 use agent_model::{Binding, Cap, Plan, PlanStep};
+use agent_syntax::json_string;
 use agent_text::DocumentKind;
 
 /// Changes to be made together.

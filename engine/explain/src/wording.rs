@@ -6,7 +6,6 @@ use agent_decide::{
 };
 use agent_diagnostic::{Code, Diagnostic};
 use agent_model::Residency;
-use agent_syntax::write_string;
 use agent_text::{DocumentKind, Span, Text};
 use std::fmt::Display;
 
@@ -25,13 +24,6 @@ pub(super) fn did_you_mean(
         names if names.is_empty() => otherwise.to_owned(),
         names => format!("did you mean {names}?"),
     }
-}
-
-/// Returns a text as a JSON string.
-pub(super) fn json_string(text: &str) -> String {
-    let mut out = String::new();
-    write_string(text, &mut out);
-    out
 }
 
 /// Returns a rejection as the predicate of a sentence about the candidate.

@@ -10,7 +10,7 @@ use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Targ
 use super::problems::ImportProblems;
 use agent_diagnostic::Code;
 use agent_model::{Name, ServerId};
-use agent_syntax::{Entry, Value, write_string};
+use agent_syntax::{Entry, Value, json_string};
 use agent_text::{DocumentKind, Span, nearest};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -165,7 +165,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         let (label, message) = (unusable.label.clone(), unusable.message.clone());
         let mut report = problems.report(Code::ImportValue, at, label, message);
         for choice in &unusable.choices {
-            report = report.help(self.snippet(key, &path(field), &quoted(choice)));
+            report = report.help(self.snippet(key, &path(field), &json_string(choice)));
         }
         if unusable.choices.is_empty() {
             report.help(self.snippet(key, &path(field), field.example()));
@@ -188,7 +188,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         let keys = ["servers", key].into_iter().chain(path.iter().copied());
         let mut snippet = "add to the overlay:".to_owned();
         if self.json {
-            let keys: Vec<_> = keys.map(quoted).collect();
+            let keys: Vec<_> = keys.map(json_string).collect();
             snippet.push('\n');
             snippet.push_str(&keys.join(": { "));
             snippet.push_str(": ");
@@ -425,20 +425,13 @@ fn path(field: Field) -> Vec<&'static str> {
     parent.into_iter().chain([key]).collect()
 }
 
-/// Quotes a string for JSON, which is also valid in YAML.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::new();
-    write_string(text, &mut quoted);
-    quoted
-}
-
 /// Writes a key for YAML.
 fn plain(key: &str) -> String {
     let inner = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
     if key.starts_with(|c: char| c.is_ascii_alphanumeric()) && key.chars().all(inner) {
         key.to_owned()
     } else {
-        quoted(key)
+        json_string(key)
     }
 }
 

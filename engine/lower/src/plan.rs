@@ -7,7 +7,7 @@ use super::read::PLAN_LIMIT;
 use agent_diagnostic::{Change, ChangeKind, Findings};
 use agent_json_schema::Library;
 use agent_model::{DocumentRef, Input, Plan, PlanStep, Request};
-use agent_syntax::{Node, write_string};
+use agent_syntax::{Node, json_string};
 use agent_text::{DocumentKind, Spanned};
 use std::collections::BTreeMap;
 
@@ -150,12 +150,10 @@ fn input(
     };
     findings.add(at, EARLIER, label, message, &help);
     for meant in meant {
-        let mut value = String::new();
-        write_string(meant, &mut value);
         findings.propose(vec![Change {
             source: DocumentKind::Plan,
             pointer: pointer.clone(),
-            kind: ChangeKind::Replace(value),
+            kind: ChangeKind::Replace(json_string(meant)),
             widens: false,
         }]);
     }

@@ -10,7 +10,7 @@ use agent_json_schema::{
     token,
 };
 use agent_model::{ArgumentPattern, Binding, Driver, Limits, Origin, Program, ToolPool};
-use agent_syntax::{Node, write_string};
+use agent_syntax::{Node, json_string};
 use agent_text::sort::sort_by;
 use agent_text::{DocumentKind, Span};
 use core::net::IpAddr;
@@ -363,12 +363,7 @@ impl Root<'_, '_> {
     fn text(&self, pool: &str) -> String {
         match &self.reference {
             None => self.node.span.of(pool).to_owned(),
-            Some(reference) => {
-                let mut text = String::from("{\"$ref\":");
-                write_string(reference, &mut text);
-                text.push('}');
-                text
-            }
+            Some(reference) => format!("{{\"$ref\":{}}}", json_string(reference)),
         }
     }
 }

@@ -3,11 +3,13 @@
 //!
 //! Two counts make the budget. Steps are the work of the evaluator: it reads a clock after each,
 //! and the clock here counts its readings. Units are the further cost of a step: the nodes of the
-//! values that are built, compared and passed to built-ins, and the bytes of their strings. `instrument` makes a policy count those.
+//! values that are built, compared and passed to built-ins, and the bytes of their strings.
+//! `instrument` makes a policy count those.
 //!
 //! The evaluator has one clock for all threads, so each thread has its own counts. An evaluation
 //! runs on one thread from start to end, starts from zero, and leaves nothing behind.
 
+use anyhow::{Error, Result};
 use core::time::Duration;
 use regex::Regex;
 use regorus::Value;
@@ -118,46 +120,43 @@ impl Meter {
     }
 
     /// Pays for work. The error is the reason why nothing is left.
-    pub(super) fn pay(&mut self, units: u64) -> Result<(), &'static str> {
+    pub(super) fn pay(&mut self, units: u64) -> Result<()> {
         self.units = self.units.saturating_add(units);
         if self.units > UNIT_LIMIT + self.more {
             return Err(self.end("its values take too much work"));
         }
-        self.spent.map_or(Ok(()), Err)
+        self.spent.map_or(Ok(()), |why| Err(Error::msg(why)))
     }
 
-    fn end(&mut self, why: &'static str) -> &'static str {
-        self.spent.get_or_insert(why)
+    fn end(&mut self, why: &'static str) -> Error {
+        Error::msg(*self.spent.get_or_insert(why))
     }
 
     /// Pays for all of a value.
-    pub(super) fn pay_value(&mut self, value: &Value) -> Result<(), &'static str> {
+    pub(super) fn pay_value(&mut self, value: &Value) -> Result<()> {
         self.walk(value, VALUE_DEPTH_LIMIT)
     }
 
     /// Pays for a member of a set or a key of an object.
-    pub(super) fn pay_key(&mut self, key: &Value) -> Result<(), &'static str> {
+    pub(super) fn pay_key(&mut self, key: &Value) -> Result<()> {
         self.walk_key(key, VALUE_DEPTH_LIMIT)
     }
 
     /// Pays for a value whose members may be `depth` deep. The remaining budget bounds the work.
-    fn walk(&mut self, value: &Value, depth: u32) -> Result<(), &'static str> {
+    fn walk(&mut self, value: &Value, depth: u32) -> Result<()> {
         self.pay(1)?;
         let Some(deeper) = depth.checked_sub(1) else {
             return Err(self.end("its values are nested too deeply"));
         };
         match value {
             Value::String(text) => self.pay(text.len() as u64 / 8),
-            Value::Number(number) => {
-                let large = number.as_u64().is_none()
-                    && number.as_i64().is_none()
-                    && number
-                        .as_big()
-                        .is_some_and(|big| big.bits() > u64::from(NUMBER_BITS_LIMIT));
-                if large {
-                    return Err(self.end("its numbers get too large"));
+            Value::Number(number) if number.as_u64().is_none() && number.as_i64().is_none() => {
+                match number.as_big() {
+                    Some(big) if big.bits() > u64::from(NUMBER_BITS_LIMIT) => {
+                        Err(self.end("its numbers get too large"))
+                    }
+                    _ => Ok(()),
                 }
-                Ok(())
             }
             Value::Array(items) => items.iter().try_for_each(|item| self.walk(item, deeper)),
             Value::Set(items) => items
@@ -171,7 +170,7 @@ impl Meter {
         }
     }
 
-    fn walk_key(&mut self, key: &Value, depth: u32) -> Result<(), &'static str> {
+    fn walk_key(&mut self, key: &Value, depth: u32) -> Result<()> {
         let before = self.units;
         self.walk(key, depth)?;
         if self.units - before > KEY_LIMIT {

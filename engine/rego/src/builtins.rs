@@ -6,10 +6,10 @@
 
 use super::budget::{self, Meter};
 use super::patterns;
-use anyhow::{Error, bail};
+use anyhow::{Result, bail};
 use regorus::{Engine, Value};
 
-type Function = fn(&mut Meter, &[Value]) -> Result<Value, Error>;
+type Function = fn(&mut Meter, &[Value]) -> Result<Value>;
 
 /// The cost of a built-in.
 #[derive(Clone, Copy)]
@@ -144,7 +144,7 @@ pub(super) mod added {
 
 /// Gives an evaluator the built-ins that are written here. It refuses calls with another number of
 /// arguments than the one here, so that a function may index its arguments.
-pub(super) fn install(engine: &mut Engine) -> Result<(), Error> {
+pub(super) fn install(engine: &mut Engine) -> Result<()> {
     let added: [(&str, Function); 5] = [
         (added::PAY, pay),
         (added::KEY, key),
@@ -169,33 +169,29 @@ pub(super) fn install(engine: &mut Engine) -> Result<(), Error> {
     Ok(())
 }
 
-fn refuse(why: &'static str) -> Error {
-    Error::msg(why)
-}
-
-fn pay(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
-    meter.pay_value(&arguments[0]).map_err(refuse)?;
+fn pay(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
+    meter.pay_value(&arguments[0])?;
     Ok(arguments[0].clone())
 }
 
-fn key(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
-    meter.pay_key(&arguments[0]).map_err(refuse)?;
+fn key(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
+    meter.pay_key(&arguments[0])?;
     Ok(arguments[0].clone())
 }
 
-fn look(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+fn look(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
     match &arguments[0] {
         set @ Value::Set(_) => Ok(set.clone()),
         _ => pay(meter, arguments),
     }
 }
 
-fn paid(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+fn paid(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
     pay(meter, arguments)?;
     Ok(Value::from(true))
 }
 
-fn held(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+fn held(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
     meter.held.insert(arguments[0].as_u32()?);
     Ok(Value::from(true))
 }
@@ -206,15 +202,12 @@ fn text<'v>(
     function: &str,
     arguments: &'v [Value],
     at: usize,
-) -> Result<&'v str, Error> {
+) -> Result<&'v str> {
     let Value::String(text) = &arguments[at] else {
-        bail!(
-            "`{function}` takes a string as argument {}, not {}",
-            at + 1,
-            kind(&arguments[at])
-        );
+        let (number, kind) = (at + 1, kind(&arguments[at]));
+        bail!("`{function}` takes a string as argument {number}, not {kind}");
     };
-    meter.pay(1 + text.len() as u64 / 8).map_err(refuse)?;
+    pay_string(meter, text.len())?;
     Ok(text)
 }
 
@@ -225,8 +218,8 @@ fn texts<'v>(
     function: &str,
     value: &'v Value,
     one: bool,
-) -> Result<Vec<&'v str>, Error> {
-    meter.pay_value(value).map_err(refuse)?;
+) -> Result<Vec<&'v str>> {
+    meter.pay_value(value)?;
     let items: Vec<&Value> = match value {
         Value::Array(items) => items.iter().collect(),
         Value::Set(items) => items.iter().collect(),
@@ -235,10 +228,10 @@ fn texts<'v>(
     };
     let texts = items.into_iter().map(|item| match item {
         Value::String(text) => Ok(&**text),
-        other => Err(Error::msg(format!(
-            "`{function}` takes a list of strings, and an item is {}",
-            kind(other)
-        ))),
+        other => {
+            let kind = kind(other);
+            bail!("`{function}` takes a list of strings, and an item is {kind}")
+        }
     });
     texts.collect()
 }
@@ -257,49 +250,38 @@ pub(super) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Returns an empty string for a length that is paid for before it is built.
-fn string_of(meter: &mut Meter, length: usize) -> Result<String, Error> {
-    meter.pay(1 + length as u64 / 8).map_err(refuse)?;
-    Ok(String::with_capacity(length))
+/// Pays for a string before it is built.
+fn pay_string(meter: &mut Meter, length: usize) -> Result<()> {
+    meter.pay(1 + length as u64 / 8)
 }
 
-fn concat(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+fn concat(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
     let between = text(meter, "concat", arguments, 0)?;
     let parts = texts(meter, "concat", &arguments[1], false)?;
     let length: usize = parts.iter().map(|part| part.len()).sum();
     let length = length.saturating_add(between.len().saturating_mul(parts.len()));
-    let mut joined = string_of(meter, length)?;
-    for (at, part) in parts.into_iter().enumerate() {
-        if at > 0 {
-            joined.push_str(between);
-        }
-        joined.push_str(part);
-    }
-    Ok(Value::from(joined))
+    pay_string(meter, length)?;
+    Ok(Value::from(parts.join(between)))
 }
 
-fn replace(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+fn replace(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
     let of = text(meter, "replace", arguments, 0)?;
     let old = text(meter, "replace", arguments, 1)?;
     let new = text(meter, "replace", arguments, 2)?;
     let length = of.matches(old).count().saturating_mul(new.len());
-    string_of(meter, length.saturating_add(of.len()))?;
+    pay_string(meter, length.saturating_add(of.len()))?;
     Ok(Value::from(of.replace(old, new)))
 }
 
-fn split(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+fn split(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
     let of = text(meter, "split", arguments, 0)?;
     let by = text(meter, "split", arguments, 1)?;
     if by.is_empty() {
-        meter.pay(4 * of.len() as u64).map_err(refuse)?;
-        let mut buffer = [0; 4];
-        let parts = of
-            .chars()
-            .map(|c| Value::from(&*c.encode_utf8(&mut buffer)));
-        return Ok(Value::from(parts.collect::<Vec<_>>()));
+        meter.pay(4 * of.len() as u64)?;
+        let parts: Vec<_> = of.chars().map(|c| Value::from(c.to_string())).collect();
+        return Ok(Value::from(parts));
     }
-    let parts = of.matches(by).count() as u64;
-    meter.pay(4 * parts).map_err(refuse)?;
+    meter.pay(4 * of.matches(by).count() as u64)?;
     let parts: Vec<_> = of.split(by).map(Value::from).collect();
     Ok(Value::from(parts))
 }
@@ -308,34 +290,35 @@ fn any_match(
     meter: &mut Meter,
     function: &str,
     arguments: &[Value],
-    matches: fn(&str, &str) -> bool,
-) -> Result<Value, Error> {
+    matches: impl Fn(&str, &str) -> bool,
+) -> Result<Value> {
     let of = texts(meter, function, &arguments[0], true)?;
     let with = texts(meter, function, &arguments[1], true)?;
     let length: usize = with.iter().map(|text| 1 + text.len() / 8).sum();
     let comparisons = (of.len() as u64).saturating_mul(length as u64);
-    meter.pay(comparisons).map_err(refuse)?;
-    let mut of = of.iter();
-    let found = of.any(|of| with.iter().any(|with| matches(of, with)));
-    Ok(Value::from(found))
+    meter.pay(comparisons)?;
+    let mut pairs = of
+        .iter()
+        .flat_map(|of| with.iter().map(move |with| (of, with)));
+    Ok(Value::from(pairs.any(|(of, with)| matches(of, with))))
 }
 
-fn any_prefix_match(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
-    let starts = |of: &str, with: &str| of.starts_with(with);
-    any_match(meter, "strings.any_prefix_match", arguments, starts)
+fn any_prefix_match(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
+    let name = "strings.any_prefix_match";
+    any_match(meter, name, arguments, |of, with| of.starts_with(with))
 }
 
-fn any_suffix_match(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
-    let ends = |of: &str, with: &str| of.ends_with(with);
-    any_match(meter, "strings.any_suffix_match", arguments, ends)
+fn any_suffix_match(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
+    let name = "strings.any_suffix_match";
+    any_match(meter, name, arguments, |of, with| of.ends_with(with))
 }
 
-fn numbers_range(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+fn numbers_range(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
     let (Ok(from), Ok(to)) = (arguments[0].as_i64(), arguments[1].as_i64()) else {
         bail!("`numbers.range` takes two whole numbers");
     };
     let count = from.abs_diff(to).saturating_add(1);
-    meter.pay(count).map_err(refuse)?;
+    meter.pay(count)?;
     let numbers: Vec<Value> = if from <= to {
         (from..=to).map(Value::from).collect()
     } else {
@@ -344,34 +327,36 @@ fn numbers_range(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error>
     Ok(Value::from(numbers))
 }
 
-fn json_unmarshal(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+fn json_unmarshal(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
     let json = text(meter, "json.unmarshal", arguments, 0)?;
     // Each value of a list takes two bytes of text.
-    meter.pay(json.len() as u64 / 2).map_err(refuse)?;
-    let value = Value::from_json_str(json)
-        .map_err(|_| refuse("`json.unmarshal` takes a string of JSON, and this is not JSON"))?;
-    pay(meter, &[value])
+    meter.pay(json.len() as u64 / 2)?;
+    match Value::from_json_str(json) {
+        Ok(value) => pay(meter, &[value]),
+        Err(_) => bail!("`json.unmarshal` takes a string of JSON, and this is not JSON"),
+    }
 }
 
-fn to_number(_: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+fn to_number(_: &mut Meter, arguments: &[Value]) -> Result<Value> {
     match &arguments[0] {
         Value::Null => Ok(Value::from(0_u64)),
         Value::Bool(value) => Ok(Value::from(u64::from(*value))),
         Value::Number(_) => Ok(arguments[0].clone()),
-        Value::String(text) if text.len() <= 64 => Value::from_numeric_string(text).map_err(|_| {
-            refuse("`to_number` takes a string with a number, and this is not a number")
-        }),
+        Value::String(text) if text.len() <= 64 => match Value::from_numeric_string(text) {
+            Ok(number) => Ok(number),
+            Err(_) => bail!("`to_number` takes a string with a number, and this is not a number"),
+        },
         other => bail!("`to_number` can't take {} of this size", kind(other)),
     }
 }
 
-fn regex_match(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+fn regex_match(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
     let pattern = text(meter, "regex.match", arguments, 0)?;
     let of = text(meter, "regex.match", arguments, 1)?;
     patterns::is_match(meter, pattern, of).map(Value::from)
 }
 
-fn regex_is_valid(meter: &mut Meter, arguments: &[Value]) -> Result<Value, Error> {
+fn regex_is_valid(meter: &mut Meter, arguments: &[Value]) -> Result<Value> {
     if !matches!(arguments[0], Value::String(_)) {
         return Ok(Value::from(false));
     }

@@ -1,7 +1,7 @@
 //! Regular expressions within the budget.
 
 use super::budget::Meter;
-use anyhow::{Error, bail};
+use anyhow::{Error, Result, bail};
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -13,7 +13,7 @@ pub const PATTERN_LIMIT: u64 = 50_000;
 const LENGTH_LIMIT: usize = 4_096;
 
 /// Returns whether a text contains a match of a pattern.
-pub(super) fn is_match(meter: &mut Meter, pattern: &str, text: &str) -> Result<bool, Error> {
+pub(super) fn is_match(meter: &mut Meter, pattern: &str, text: &str) -> Result<bool> {
     let (regex, weight) = match meter.patterns.get(pattern) {
         Some(known) => known.clone(),
         None => {
@@ -24,20 +24,20 @@ pub(super) fn is_match(meter: &mut Meter, pattern: &str, text: &str) -> Result<b
     };
     // Each byte may visit each state.
     let work = (text.len() as u64).saturating_mul(weight) / 16;
-    meter.pay(1 + work).map_err(Error::msg)?;
+    meter.pay(1 + work)?;
     Ok(regex.is_match(text))
 }
 
 /// Returns whether a pattern is valid and small enough.
-pub(super) fn is_valid(meter: &mut Meter, pattern: &str) -> Result<bool, Error> {
-    meter.pay(pattern.len() as u64).map_err(Error::msg)?;
+pub(super) fn is_valid(meter: &mut Meter, pattern: &str) -> Result<bool> {
+    meter.pay(pattern.len() as u64)?;
     Ok(weigh(pattern).is_ok())
 }
 
-fn compile(meter: &mut Meter, pattern: &str) -> Result<(Regex, u64), Error> {
+fn compile(meter: &mut Meter, pattern: &str) -> Result<(Regex, u64)> {
     let weight = weigh(pattern)?;
     // Compiling a state takes some 100 ns.
-    meter.pay(100 + weight * 4).map_err(Error::msg)?;
+    meter.pay(100 + weight * 4)?;
     let regex = RegexBuilder::new(pattern)
         .size_limit(usize::MAX)
         .build()
@@ -45,7 +45,7 @@ fn compile(meter: &mut Meter, pattern: &str) -> Result<(Regex, u64), Error> {
     Ok((regex, weight))
 }
 
-fn weigh(pattern: &str) -> Result<u64, Error> {
+fn weigh(pattern: &str) -> Result<u64> {
     if pattern.len() > LENGTH_LIMIT {
         bail!("a pattern has at most {LENGTH_LIMIT} bytes");
     }

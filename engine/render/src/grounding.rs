@@ -5,7 +5,7 @@ use super::styled::{Style, Styled, StyledSpan, count};
 use agent_decide::{Grounding, Quote, Reason, Verdict};
 use agent_explain::{Citation, cite, ungrounded_code, ungrounded_reason};
 use agent_syntax::json::Writer;
-use agent_syntax::write_string;
+use agent_syntax::json_string;
 use std::ops::Range;
 
 /// Maximum number of characters of a text on a line.
@@ -153,9 +153,7 @@ fn render_citation(out: &mut Styled, citation: &Citation<'_>) {
 
 /// Returns the beginning of a text as a JSON string.
 fn quoted(text: &str) -> String {
-    let mut out = String::new();
-    write_string(&line(text), &mut out);
-    out
+    json_string(&line(text))
 }
 
 /// Returns the beginning of a claim on one line.

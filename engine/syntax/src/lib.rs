@@ -12,6 +12,6 @@ pub mod yaml;
 
 pub use canonical::{canonical, canonical_node};
 pub use frontmatter::{Frontmatter, frontmatter};
-pub use json::write_string;
+pub use json::{json_string, write_string};
 pub use node::{Entry, Node, Value};
 pub use number::Number;

@@ -2,13 +2,12 @@
 
 use super::document;
 use super::patch::Patch;
-use crate::wording::json_string;
 use agent_decide::CallDenial;
 use agent_diagnostic::{Applicability, Change, ChangeKind, Fix};
 use agent_json_schema::{ArgumentProblem, child, token};
 use agent_model::{CallPlan, Planned};
-use agent_syntax::Node;
 use agent_syntax::json::{Reader, parse_value};
+use agent_syntax::{Node, json_string};
 use agent_text::{DocumentKind, Span};
 
 /// Returns the fixes of a one-call plan that remove one denial, the likeliest first: names of

@@ -1,10 +1,9 @@
 //! Changes of JSON documents as edits of their texts, formatted as the text around them.
 
 use super::patch::Patch;
-use crate::wording::json_string;
 use agent_diagnostic::{Change, ChangeKind};
 use agent_json_schema::{at_pointer, unescaped};
-use agent_syntax::{Node, Value};
+use agent_syntax::{Node, Value, json_string};
 use agent_text::Span;
 use std::collections::BTreeMap;
 

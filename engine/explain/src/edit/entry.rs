@@ -2,14 +2,13 @@
 
 use super::document;
 use super::patch::{Patch, patched};
-use crate::wording::json_string;
 use agent_decide::Change;
 use agent_diagnostic::{Change as DocumentChange, ChangeKind};
 use agent_json_schema::at_pointer;
 use agent_lower::{INDEX_LIMIT, index};
 use agent_model::{Index, ServerView};
 use agent_syntax::json::{Reader, parse_value};
-use agent_syntax::{Node, Value};
+use agent_syntax::{Node, Value, json_string};
 use agent_text::DocumentKind;
 
 /// Returns the patches of the entry that make these changes, and an index of the changed entry, if

@@ -12,4 +12,4 @@ mod writer;
 pub use problem::{SyntaxError, report};
 pub use reader::{DEPTH_LIMIT, Kind, Reader, Token, raw_offset};
 pub use tree::{parse, strict as parse_strict, value as parse_value};
-pub use writer::{Writer, write_string};
+pub use writer::{Writer, json_string, write_string};

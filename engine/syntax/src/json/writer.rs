@@ -198,6 +198,13 @@ impl Writer {
     }
 }
 
+/// Returns a text as a JSON string.
+pub fn json_string(text: &str) -> String {
+    let mut out = String::new();
+    write_string(text, &mut out);
+    out
+}
+
 /// Writes a JSON string as the canonical form and all files of the project require. It escapes only
 /// quotes, backslashes and control characters below U+0020.
 pub fn write_string(string: &str, out: &mut String) {
