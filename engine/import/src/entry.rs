@@ -94,18 +94,16 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             check_given(field, given, problems);
             return Some(taken(field, given));
         }
+        let name = server.name();
+        let at = Origin::import(name.1);
         let stand_in = match field {
-            Field::Id => NewValue::Text(Cow::Borrowed(&target.id), Origin::import(server.name().1)),
-            Field::Version => {
-                let at = Origin::import(server.name().1);
-                NewValue::Text(Cow::Borrowed(&target.version), at)
-            }
+            Field::Id => NewValue::Text(Cow::Borrowed(&target.id), at),
+            Field::Version => NewValue::Text(Cow::Borrowed(&target.version), at),
             _ => NewValue::StandIn(field.example()),
         };
         if self.settings.is_refused(target, field) {
             return Some((None, stand_in));
         }
-        let name = server.name();
         let document_value = match field {
             Field::Id => match ServerId::RULE.check(name.0) {
                 Ok(()) => return Some((None, stand_in)),
@@ -124,7 +122,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             let value = NewValue::Text(Cow::Borrowed(&**value), Origin::import(*span));
             return Some((None, value));
         }
-        if entry.has(field) {
+        if entry.has(field.path()) {
             return None;
         }
         match (document_value, self.settings.fallback(field)) {
@@ -220,11 +218,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         if let Some(tools) = &server.tools {
             take_tools(tools, server, entry, problems);
         }
-        let has_tools = entry
-            .members
-            .get("capabilities")
-            .is_some_and(|(_, value)| value.has_member("tools"));
-        let mut known = if has_tools {
+        let mut known = if entry.has((Some("capabilities"), "tools")) {
             Some(entry.open("capabilities").open("tools"))
         } else {
             None
@@ -271,11 +265,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                 {
                     named.insert(name, capabilities);
                     let at = Some(Origin::overlay(capabilities.key_span));
-                    let value = NewValue::Tree {
-                        node: &capabilities.value,
-                        base: Base::whole(DocumentKind::Overlay),
-                        scalars: Scalars::Strings,
-                    };
+                    let value = tree(capabilities, DocumentKind::Overlay, Scalars::Strings);
                     tools.open(*name).set(CAPABILITIES, at, value);
                 }
             }
@@ -315,22 +305,17 @@ fn take_tools<'a>(
         ..NewObject::default()
     };
     if let Some(flag) = captured.list_changed {
-        tools.set(
-            "listChanged",
-            Some(Origin::import(flag.key_span)),
-            tree(flag),
-        );
+        let at = Some(Origin::import(flag.key_span));
+        let value = tree(flag, DocumentKind::Import, Scalars::Strings);
+        tools.set("listChanged", at, value);
     }
     for (name, (origin, value)) in before.members {
         if let Some(tool) = captured.tools.get(&*name) {
             let mut kept = value.into_object();
             kept.members.retain(|key, _| !FIELDS.contains(&&**key));
             kept.origin = Some(Origin::import(tool.node.span));
-            tools.set(
-                name,
-                Some(Origin::import(tool.name)),
-                NewValue::Object(kept),
-            );
+            let at = Some(Origin::import(tool.name));
+            tools.set(name, at, NewValue::Object(kept));
         } else if let Some(origin) = origin.filter(|_| value.is_mapping()) {
             let message = format!(
                 "the capture does not contain the tool `{name}` of `{}`",
@@ -346,11 +331,9 @@ fn take_tools<'a>(
         let object = tools.open(*name);
         object.origin = Some(Origin::import(tool.node.span));
         for field in &tool.fields {
-            object.set(
-                &*field.key,
-                Some(Origin::import(field.key_span)),
-                tree(field),
-            );
+            let at = Some(Origin::import(field.key_span));
+            let value = tree(field, DocumentKind::Import, Scalars::Strings);
+            object.set(&*field.key, at, value);
         }
         if let Some(member) = tools.members.get_mut(*name) {
             member.0 = Some(Origin::import(tool.name));
@@ -359,22 +342,18 @@ fn take_tools<'a>(
     *entry.open("capabilities").open("tools") = tools;
 }
 
-/// Returns an unchanged value of the document.
-fn tree<'a>(entry: &'a Entry<'a>) -> NewValue<'a> {
+/// Returns an unchanged value of an input.
+fn tree<'a>(entry: &'a Entry<'a>, source: DocumentKind, scalars: Scalars) -> NewValue<'a> {
     NewValue::Tree {
         node: &entry.value,
-        base: Base::whole(DocumentKind::Import),
-        scalars: Scalars::Strings,
+        base: Base::whole(source),
+        scalars,
     }
 }
 
 /// Returns a value of the overlay.
 fn taken<'a>(field: Field, given: &'a Entry<'a>) -> (Option<Origin>, NewValue<'a>) {
-    let value = NewValue::Tree {
-        node: &given.value,
-        base: Base::whole(DocumentKind::Overlay),
-        scalars: field.scalars(),
-    };
+    let value = tree(given, DocumentKind::Overlay, field.scalars());
     (Some(Origin::overlay(given.key_span)), value)
 }
 
@@ -411,11 +390,10 @@ fn bad_id(name: &str, span: Span) -> Unusable {
         message: "the name of the server can't be its id: it is empty or contains `@`, `|` or a \
                   control character"
             .to_owned(),
-        choices: if like.is_empty() {
-            Vec::new()
-        } else {
-            vec![like]
-        },
+        choices: Some(like)
+            .filter(|like| !like.is_empty())
+            .into_iter()
+            .collect(),
     }
 }
 
@@ -436,15 +414,13 @@ fn plain(key: &str) -> String {
 }
 
 impl NewObject<'_> {
-    /// Returns whether an entry has a field.
-    fn has(&self, field: Field) -> bool {
-        match field.path() {
-            (None, key) => self.members.contains_key(key),
-            (Some(parent), key) => self
-                .members
-                .get(parent)
-                .is_some_and(|(_, value)| value.has_member(key)),
-        }
+    /// Returns whether an entry has a key, or a mapping in it has.
+    fn has(&self, (parent, key): (Option<&str>, &str)) -> bool {
+        let Some(parent) = parent else {
+            return self.members.contains_key(key);
+        };
+        let parent = self.members.get(parent);
+        parent.is_some_and(|(_, value)| value.has_member(key))
     }
 }
 

@@ -63,7 +63,7 @@ pub struct Overlay {
 }
 
 /// An index with an imported document.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
     /// The text of the index: servers sorted by id and version, keys sorted, two spaces of
     /// indentation, ended by a newline.
@@ -223,8 +223,7 @@ fn put(
     };
     let loaded = check::at_origins(loaded, &index, &marks, |origin| problems.place(origin));
     let mut found = problems.finish();
-    let is_error = |found: &Diagnostic| found.severity == Severity::Error;
-    let failed = refused || found.iter().any(is_error);
+    let failed = refused || found.iter().any(|it| it.severity == Severity::Error);
     found.extend(loaded);
     let found = in_order(found);
     if failed {
@@ -232,9 +231,7 @@ fn put(
     }
     let mut imported = Imported {
         index,
-        added: Vec::new(),
-        changed: Vec::new(),
-        unchanged: Vec::new(),
+        ..Imported::default()
     };
     let mut named: Vec<_> = entries.iter().zip(&before).collect();
     sort_by(&mut named, |a, b| a.0.name().cmp(&b.0.name()));

@@ -42,7 +42,7 @@ pub(super) struct ToolSettings<'a> {
 }
 
 /// The index entry that a server of a document becomes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Target {
     /// Its id, or a stand-in.
     pub(super) id: String,
@@ -97,13 +97,7 @@ impl<'a> ServerSettings<'a> {
 impl<'a> Settings<'a> {
     /// Determines the entry of a server, the `number`th of the document.
     pub(super) fn target(&self, number: usize, server: &DescribedServer<'a>) -> Target {
-        let mut target = Target {
-            id: String::new(),
-            version: String::new(),
-            named: Vec::new(),
-            by_id: None,
-            by_version: None,
-        };
+        let mut target = Target::default();
         for (name, _) in &server.names {
             match self.by_key.get(name) {
                 Some(number) if !target.named.contains(number) => target.named.push(*number),
@@ -116,23 +110,16 @@ impl<'a> Settings<'a> {
             Some(entry) => string(&entry.value).map_or_else(stand_in, str::to_owned),
             None => server.name().0.to_owned(),
         };
-        let others = |key: &str| {
-            let number = self.by_key.get(key).copied();
-            number.filter(|number| !target.named.contains(number))
-        };
-        let by_id = others(&target.id);
-        target.by_id = by_id;
+        let by_id = self.by_key.get(&*target.id).copied();
+        target.by_id = by_id.filter(|number| !target.named.contains(number));
         target.version = match (self.given(&target, Field::Version), &server.version) {
             (Some(entry), _) => string(&entry.value).map_or_else(stand_in, str::to_owned),
             (None, FieldValue::Value(version, _)) => version.clone().into_owned(),
             (None, _) => stand_in(),
         };
-        let number = self
-            .by_key
-            .get(&*format!("{}@{}", target.id, target.version));
-        target.by_version = number
-            .copied()
-            .filter(|number| !target.matches().any(|other| other == *number));
+        let name = format!("{}@{}", target.id, target.version);
+        let by_version = self.by_key.get(&*name).copied();
+        target.by_version = by_version.filter(|it| target.matches().all(|other| other != *it));
         target
     }
 

@@ -393,10 +393,8 @@ impl<'t> Parser<'t> {
         // A value may start with a brace as well, such as `{1} == x`.
         let start = (self.at, self.nesting);
         if self.accept("{") {
-            let query = self.nested(|this| this.query("}"));
-            let closed = query.is_ok() && self.accept("}");
-            match query {
-                Ok(query) if closed => {
+            match self.nested(|this| this.query("}")) {
+                Ok(query) if self.accept("}") => {
                     return Ok(Body {
                         value,
                         query: Some(query),
@@ -428,11 +426,8 @@ impl<'t> Parser<'t> {
             }
             statements.push(self.statement()?);
         }
-        let last = statements
-            .last()
-            .map_or(start, |last| last.span.end as usize);
         Ok(Query {
-            span: Span::new(start, last),
+            span: self.span_from(start),
             statements,
         })
     }
@@ -600,24 +595,17 @@ impl<'t> Parser<'t> {
 
     /// Reads items that commas separate, up to a closing bracket.
     fn list(&mut self, end: &str, item: fn(&mut Self) -> Parsed<Expr>) -> Parsed<Vec<Expr>> {
-        self.nested(|this| this.items(Vec::new(), end, item))
-    }
-
-    /// Reads further items up to a closing bracket. The next one is here.
-    fn items(
-        &mut self,
-        mut items: Vec<Expr>,
-        end: &str,
-        item: fn(&mut Self) -> Parsed<Expr>,
-    ) -> Parsed<Vec<Expr>> {
-        while !self.is(end) {
-            items.push(item(self)?);
-            if !self.accept(",") {
-                break;
+        self.nested(|this| {
+            let mut items = Vec::new();
+            while !this.is(end) {
+                items.push(item(this)?);
+                if !this.accept(",") {
+                    break;
+                }
             }
-        }
-        self.expect(end)?;
-        Ok(items)
+            this.expect(end)?;
+            Ok(items)
+        })
     }
 
     fn primary(&mut self) -> Parsed<Expr> {
@@ -689,12 +677,12 @@ impl<'t> Parser<'t> {
 
     /// Reads the members of an array or a set after the first.
     fn members(&mut self, first: Expr, end: &str) -> Parsed<ExprKind> {
-        if !self.accept(",") {
-            self.expect(end)?;
-            return Ok(ExprKind::List(vec![first]));
+        let mut members = vec![first];
+        while self.accept(",") && !self.is(end) {
+            members.push(self.member()?);
         }
-        self.items(vec![first], end, Self::member)
-            .map(ExprKind::List)
+        self.expect(end)?;
+        Ok(ExprKind::List(members))
     }
 
     fn set_or_object(&mut self) -> Parsed<ExprKind> {
