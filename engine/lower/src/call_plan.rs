@@ -56,13 +56,9 @@ fn of_plan(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 
 fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Planned> {
     if let Value::Sequence(_) = node.value {
+        let message = "the plan is a list, but must be one object";
         problems
-            .report(
-                Code::PlanShape,
-                opening(node),
-                "a list",
-                "the plan is a list, but must be one object",
-            )
+            .report(Code::PlanShape, opening(node), "a list", message)
             .help("plan one call; send another request for another call");
         return None;
     }
@@ -108,13 +104,9 @@ fn answer(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned>
         problems,
     )?;
     if needs.value.value != Value::Bool(true) {
+        let message = "a final answer without `\"needs_more_info\": true` is not supported";
         problems
-            .report(
-                Code::PlanShape,
-                needs.value.span,
-                "not `true`",
-                "a final answer without `\"needs_more_info\": true` is not supported",
-            )
+            .report(Code::PlanShape, needs.value.span, "not `true`", message)
             .help("call a tool, or ask for the missing information and write `true`");
         return None;
     }

@@ -96,13 +96,9 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
         each(items, "tenants", problems, |item, path, problems| {
             let (tenant, span) = one_tenant(item, path, problems)?;
             if let Some((_, first)) = tenants.iter().find(|(known, _)| known.id == tenant.id) {
+                let message = format!("two tenants have the id `{}`", tenant.id);
                 problems
-                    .report(
-                        Code::DuplicateKey,
-                        span,
-                        "again here",
-                        format!("two tenants have the id `{}`", tenant.id),
-                    )
+                    .report(Code::DuplicateKey, span, "again here", message)
                     .also(*first, "first here")
                     .help("remove or rename one of the two");
             }

@@ -28,13 +28,9 @@ pub fn wrong_type(
 ) {
     let field = field(path);
     if found == "nothing" {
+        let message = format!("{field} must be {expected}, but has no value");
         problems
-            .report(
-                Code::WrongType,
-                span,
-                "no value",
-                format!("{field} must be {expected}, but has no value"),
-            )
+            .report(Code::WrongType, span, "no value", message)
             .help("write a value, or remove the key");
         return;
     }
@@ -285,13 +281,10 @@ impl<'n, 't> Object<'n, 't> {
 
     /// Reports an absent field.
     pub fn missing(&self, key: &str, help: &str, problems: &mut Problems<'_>) {
+        let message = format!("the required field `{}` is missing", self.path(key));
+        let label = format!("`{key}` is missing here");
         problems
-            .report(
-                Code::MissingField,
-                self.anchor,
-                format!("`{key}` is missing here"),
-                format!("the required field `{}` is missing", self.path(key)),
-            )
+            .report(Code::MissingField, self.anchor, label, message)
             .help(help);
     }
 
@@ -443,13 +436,9 @@ pub fn integer(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
     }
     let value = text.parse().ok();
     if value.is_none() {
+        let message = format!("{} does not fit into 64 bits", field(path));
         problems
-            .report(
-                Code::NumberOutOfRange,
-                node.span,
-                "too large",
-                format!("{} does not fit into 64 bits", field(path)),
-            )
+            .report(Code::NumberOutOfRange, node.span, "too large", message)
             .help("write a smaller number");
     }
     value.map(|value| placed(value, node))

@@ -35,13 +35,9 @@ pub fn index(bytes: Vec<u8>) -> Lowered<Index> {
     reader.finish(read, &mut problems);
     let order = builder.order(&text);
     for pair in order.duplicates() {
+        let message = "two entries have the same id and version";
         problems
-            .report(
-                Code::DuplicateServer,
-                pair.again,
-                "repeated here",
-                "two entries have the same id and version",
-            )
+            .report(Code::DuplicateServer, pair.again, "repeated here", message)
             .also(pair.first, "first here")
             .help("remove one of the two, or change its version");
     }

@@ -80,13 +80,10 @@ fn check_version(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<(
             .parse::<u64>()
             .map_or(true, |v| v > u64::from(known));
     if newer {
+        let message = format!("the lock has the later format {version}");
+        let label = format!("this engine supports format {known}");
         problems
-            .report(
-                Code::LockVersion,
-                entry.value.span,
-                format!("this engine supports format {known}"),
-                format!("the lock has the later format {version}"),
-            )
+            .report(Code::LockVersion, entry.value.span, label, message)
             .help("use a version of `agent` that supports this format; the lock is unchanged");
     } else {
         invalid(
@@ -128,13 +125,9 @@ fn check_forbidden(
         // An unsorted list has been reported already.
         let found = forbid.binary_search_by(|label| label.as_str().cmp(name));
         if found.is_ok() {
+            let message = format!("the lock both grants and forbids the {what} `{name}`");
             problems
-                .report(
-                    Code::ForbiddenAction,
-                    span,
-                    "granted here",
-                    format!("the lock both grants and forbids the {what} `{name}`"),
-                )
+                .report(Code::ForbiddenAction, span, "granted here", message)
                 .help(REWRITE);
         }
     };

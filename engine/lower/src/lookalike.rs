@@ -50,13 +50,9 @@ pub(super) fn warn_of_lookalikes(index: &Index, problems: &mut Problems<'_>) {
         ids.dedup_by_key(|(_, id, _)| *id);
         for pair in ids.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
             let [(_, one, one_span), (_, other, other_span)] = [&pair[0], &pair[1]];
+            let message = format!("the id `{other}` looks like `{one}`");
             problems
-                .report(
-                    Code::LookalikeId,
-                    *other_span,
-                    spelled(other),
-                    format!("the id `{other}` looks like `{one}`"),
-                )
+                .report(Code::LookalikeId, *other_span, spelled(other), message)
                 .also(*one_span, spelled(one))
                 .help("check the spelling of the id that you mean: ids are compared by code point");
         }

@@ -72,13 +72,9 @@ fn parts(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraint
         check_contradictions(&requirements.0, &constraints.forbid, problems);
         for requirement in &requirements.1 {
             if let Some((label, span)) = capability::forbidden(requirement, &constraints.forbid) {
+                let message = capability::contradiction(requirement);
                 problems
-                    .report(
-                        Code::ForbiddenAction,
-                        span,
-                        "required here",
-                        capability::contradiction(requirement),
-                    )
+                    .report(Code::ForbiddenAction, span, "required here", message)
                     .also(label.span, "forbidden here")
                     .help(capability::CONTRADICTION);
             }
@@ -163,13 +159,10 @@ fn check_contradictions(
             let Some(label) = capability::label_of(scope, forbid) else {
                 continue;
             };
+            let message = format!("the permission `{scope}` is both required and forbidden");
+            let at = permission.span;
             problems
-                .report(
-                    Code::ForbiddenAction,
-                    permission.span,
-                    "required here",
-                    format!("the permission `{scope}` is both required and forbidden"),
-                )
+                .report(Code::ForbiddenAction, at, "required here", message)
                 .also(label.span, "forbidden here")
                 .help("remove the permission, or the label from `constraints.actions.forbid`");
         }

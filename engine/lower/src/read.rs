@@ -56,13 +56,10 @@ pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text
     if bytes.len() > limit {
         let text = Text::new(source, String::new());
         let mut problems = Problems::new(&text);
+        let message = format!("the input has {} bytes; the limit is {limit}", bytes.len());
+        let label = format!("{} bytes", bytes.len());
         problems
-            .report(
-                Code::InputTooLarge,
-                Span::default(),
-                format!("{} bytes", bytes.len()),
-                format!("the input has {} bytes; the limit is {limit}", bytes.len()),
-            )
+            .report(Code::InputTooLarge, Span::default(), label, message)
             .help("check that the path names the right file");
         return Err(problems.finish());
     }
@@ -76,13 +73,10 @@ pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text
             // The bytes before the first invalid one are UTF-8.
             let text = Text::new(source, String::from_utf8(bytes).unwrap_or_default());
             let mut problems = Problems::new(&text);
+            let message = format!("byte {at} of the input is not valid UTF-8");
+            let label = format!("byte 0x{byte:02x}");
             problems
-                .report(
-                    Code::InvalidUtf8,
-                    Span::new(at, at),
-                    format!("byte 0x{byte:02x}"),
-                    format!("byte {at} of the input is not valid UTF-8"),
-                )
+                .report(Code::InvalidUtf8, Span::new(at, at), label, message)
                 .help("save the file as UTF-8");
             problems.finish()
         })

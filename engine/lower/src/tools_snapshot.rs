@@ -56,13 +56,9 @@ fn server(entry: &Entry<'_>, problems: &mut Problems<'_>) -> Option<ListedServer
         .windows(2)
         .filter(|pair| pair[0].0.name == pair[1].0.name)
     {
+        let message = format!("two tools have the name `{}`", same[1].0.name);
         problems
-            .report(
-                Code::DuplicateKey,
-                same[1].1,
-                "repeated here",
-                format!("two tools have the name `{}`", same[1].0.name),
-            )
+            .report(Code::DuplicateKey, same[1].1, "repeated here", message)
             .also(same[0].1, "first here")
             .help("list each tool once: agents call it by its name alone");
     }

@@ -120,13 +120,9 @@ fn check_package(policy: &SourceModule, tests: &SourceModule) -> Result<(), Vec<
     let message =
         "tests must be in the package of the policy, or in one whose name ends with `_test`";
     let package = policy.tree.package.join(".");
+    let at = tests.tree.package_span;
     problems
-        .report(
-            Code::PolicySyntax,
-            tests.tree.package_span,
-            "neither of these",
-            message,
-        )
+        .report(Code::PolicySyntax, at, "neither of these", message)
         .help(format!("write `package {package}_test`"));
     Err(problems.finish())
 }
