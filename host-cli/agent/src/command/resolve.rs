@@ -153,6 +153,8 @@ impl Before {
                             problem.notes.push(note.to_owned());
                         }
                     }
+                    session.add(problems);
+                    Ok(None)
                 }
             },
         }
