@@ -2,7 +2,9 @@
 
 use agent_pack::{Component, Workspace, World, pack, write_if_changed};
 use anyhow::Result;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use crate::{no_arguments, resolver, setup, status};
 
@@ -22,10 +24,18 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
 /// Builds and reports the component. Its files stay in cargo's folder, so that the build of the
 /// programs repeats nothing.
 pub(crate) fn build(workspace: &Workspace) -> Result<(PathBuf, Component)> {
-    let toolchain = setup::ensure(workspace)?;
-    status::doing("Building", "the component");
+    let toolchain = setup::toolchain(workspace)?;
     let target_dir = workspace.component_target_dir();
-    let component = pack(workspace, &toolchain, &target_dir, World::Engine)?;
+    // The first build of either leaves a core idle at times: the end of the component's is one unit.
+    let component = thread::scope(|scope| {
+        let compiler = scope.spawn(|| setup::ensure_compiler(workspace));
+        status::doing("Building", "the component");
+        let component = pack(workspace, &toolchain, &target_dir, World::Engine);
+        match compiler.join() {
+            Ok(compiler) => compiler.and(Ok(component?)),
+            Err(panic) => resume_unwind(panic),
+        }
+    })?;
     Ok((write(workspace, FILE_NAME, &component)?, component))
 }
 

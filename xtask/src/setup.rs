@@ -21,10 +21,15 @@ pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
 
 /// Installs the tools of every build and returns the toolchain for wasm.
 pub(crate) fn ensure(workspace: &Workspace) -> Result<Toolchain> {
-    let _lock = lock(workspace)?;
-    let toolchain = toolchain::ensure(workspace)?;
+    let toolchain = toolchain(workspace)?;
     ensure_compiler(workspace)?;
     Ok(toolchain)
+}
+
+/// Installs the toolchain for wasm.
+pub(crate) fn toolchain(workspace: &Workspace) -> Result<Toolchain> {
+    let _lock = lock(workspace)?;
+    toolchain::ensure(workspace)
 }
 
 /// Takes the lock of the set-up: a second set-up waits instead of building in the same folder.
@@ -37,7 +42,9 @@ pub(crate) fn lock(workspace: &Workspace) -> Result<File> {
     Ok(file)
 }
 
-fn ensure_compiler(workspace: &Workspace) -> Result<()> {
+/// Installs the ahead-of-time compiler.
+pub(crate) fn ensure_compiler(workspace: &Workspace) -> Result<()> {
+    let _lock = lock(workspace)?;
     let program = Compiler::program(workspace);
     if Compiler::find(workspace).is_err() {
         status::doing(

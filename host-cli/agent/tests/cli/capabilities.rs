@@ -205,7 +205,7 @@ fn a_policy_that_fails_denies_everything() {
         .agent("match --task task.yaml --policy p.rego")
         .exits(1)
         .answers("POLICY_ERROR")
-        .notes("no set");
+        .notes("is not a set");
     project.write(
         "p.rego",
         "package switchboard\n\nallowed_tools contains x if x := time.now_ns()\n",
