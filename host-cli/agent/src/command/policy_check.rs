@@ -47,7 +47,7 @@ pub(super) fn run(args: &PolicyCheck, mut session: Session) -> Result<Answer, Fa
         }
     };
     session.note(format_args!("checked {}; {of_tests}", args.policy));
-    let errors = session.findings().count(Severity::Error);
+    let errors = session.findings.count(Severity::Error);
     Ok(Answer::yes_if(errors == 0))
 }
 

@@ -15,8 +15,8 @@ pub(super) fn run(args: &Validate, mut session: Session) -> Result<Answer, Failu
         session.index(index)?;
     }
     session.report()?;
-    session.note(conclusion(session.findings()));
-    let errors = session.findings().count(Severity::Error);
+    session.note(conclusion(&session.findings));
+    let errors = session.findings.count(Severity::Error);
     Ok(Answer::yes_if(errors == 0))
 }
 

@@ -13,7 +13,7 @@ pub(super) fn run(args: &Why, mut session: Session) -> Result<Answer, Failure> {
     let Some((it, _)) = resolved else {
         return session.refuse();
     };
-    let files = session.findings().files();
+    let files = session.findings.files();
     session.show(
         |engine| {
             call!(engine, view.call_why(it, subject, &files))?

@@ -6,17 +6,12 @@ use crate::command::Answer;
 use agent_host::contract::diagnostic::{Diagnostic, Severity};
 use agent_host::contract::lockfile::Drift;
 use agent_host::contract::view::{ReportFormat, StyledSpan};
-use agent_host::diagnostics::Findings;
 use agent_host::{Failure, Instance, call, output};
 use std::fmt::Display;
 
 impl Session {
     pub(crate) fn add(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
         self.findings.add(problems);
-    }
-
-    pub(crate) fn findings(&self) -> &Findings {
-        &self.findings
     }
 
     /// Prints a rendered view, then the findings.

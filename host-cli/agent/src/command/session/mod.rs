@@ -18,7 +18,7 @@ pub(super) struct Session {
     pub(super) quiet: bool,
     verbose: bool,
     format: Format,
-    findings: Findings,
+    pub(super) findings: Findings,
     /// Whether the last line on standard output is part of an answer for people.
     is_answered: bool,
     /// The policy and the tenant of the evaluation context, until the policy has been checked.
