@@ -58,7 +58,8 @@ fn snapshot(matching: &Matching, id: &str, status: HealthStatus) -> Option<Edit>
         } else {
             HealthStatus::Healthy
         };
-        line(&mut replacement, server.id(), of_it);
+        replacement += &line(server.id(), of_it);
+        replacement.push('\n');
     }
     let nowhere = Text::new(DocumentKind::Health, String::new()).place(Span::default());
     Some(Edit {
@@ -83,59 +84,34 @@ fn edit(health: &Health, id: &str, status: HealthStatus) -> Option<Edit> {
         });
     }
     let body = text.trim_end();
-    let mut replacement = String::new();
-    let at = if text.starts_with('{') {
-        let before = body.strip_suffix('}')?.trim_end();
-        if !health.servers.is_empty() {
-            replacement.push(',');
-        }
-        replacement += "\n  ";
-        string(&mut replacement, id);
-        replacement += ": \"";
-        replacement += status.as_str();
-        replacement.push('"');
-        if health.servers.is_empty() {
-            replacement.push('\n');
-        }
-        before.len()
+    let (before, replacement) = if text.starts_with('{') {
+        let (separator, end) = match health.servers.is_empty() {
+            true => ("", "\n"),
+            false => (",", ""),
+        };
+        let (name, status) = (quoted(id), status.as_str());
+        let member = format!("{separator}\n  {name}: \"{status}\"{end}");
+        (body.strip_suffix('}')?.trim_end(), member)
     } else {
-        if !body.is_empty() {
-            replacement.push('\n');
-        }
-        line(&mut replacement, id, status);
-        replacement.pop();
-        body.len()
+        let separator = if body.is_empty() { "" } else { "\n" };
+        (body, format!("{separator}{}", line(id, status)))
     };
+    let at = before.len();
     Some(Edit {
         place: health.text.place(Span::new(at, at)),
         replacement,
     })
 }
 
-/// Writes a line of a snapshot in YAML.
-fn line(out: &mut String, id: &str, status: HealthStatus) {
-    let plain = id.starts_with(|c: char| c.is_ascii_alphabetic())
-        && id
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'));
-    if plain {
-        out.push_str(id);
-    } else {
-        string(out, id);
-    }
-    *out += ": ";
-    *out += status.as_str();
-    out.push('\n');
+/// Returns a line of a snapshot in YAML.
+fn line(id: &str, status: HealthStatus) -> String {
+    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    let plain = id.starts_with(|c: char| c.is_ascii_alphabetic()) && id.chars().all(in_name);
+    let name = if plain { id.to_owned() } else { quoted(id) };
+    format!("{name}: {}", status.as_str())
 }
 
-/// Writes a name in double quotes, for YAML and JSON. Names contain no control characters.
-fn string(out: &mut String, name: &str) {
-    out.push('"');
-    for c in name.chars() {
-        if matches!(c, '"' | '\\') {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out.push('"');
+/// Returns a name in double quotes, for YAML and JSON. Names contain no control characters.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
 }
