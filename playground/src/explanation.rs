@@ -4,14 +4,14 @@ use crate::answer::{nothing, table_head};
 use crate::state::{Page, Servers, explain};
 use crate::verdict::server_name;
 use agent_answer::{
-    CandidateVerdict, Check, Code, DocumentKind, Explanation, HealthSwitch, Place, Position,
-    Requirement, ServerName, Span, ToolEntry,
+    Applicability, CandidateVerdict, Check, Code, DocumentKind, Explanation, Fix, HealthSwitch,
+    Place, Position, Requirement, ServerName, Span, ToolEntry,
 };
 use agent_protocol::ExplanationRequest;
 use agent_ui::answer::Sign;
 use agent_ui::dialog::close;
 use agent_ui::page::use_page;
-use agent_ui::problems::{fixes, places, reason};
+use agent_ui::problems::{Apply, places, reasons, suggested_fixes};
 use agent_ui::words::count;
 use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{HtmlElement, KeyboardEvent};
@@ -86,8 +86,6 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
     };
     let tool = explanation.tool.as_ref();
     let place = tool.map_or(server.place, |tool| tool.place);
-    let reasons = explanation.reasons.iter();
-    let reasons = reasons.map(|it| html! { <li>{ reason(it.code, &it.text) }</li> });
     let others = explanation.others.iter().map(|other| {
         let request = ExplanationRequest {
             requirement: explanation.requirement,
@@ -111,7 +109,7 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
                 <span class="quiet">{ "by " }<bdi>{ &server.publisher }</bdi></span>
             </p>
             { for tool.map(description) }
-            { for explanation.health.as_ref().map(|health| switch(page, &server.id, health)) }
+            { for explanation.health.as_ref().map(|health| switch(&server.id, health)) }
             <p class={classes!("answer-line", sign.class)}>
                 { sign.mark() }
                 { for requirement.map(|it| format!("{}: ", it.name())) }
@@ -121,13 +119,8 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
                 { table_head(["Check", "Required", "Offered"]) }
                 <tbody>{ for explanation.checks.iter().map(|check| row(check, &lines)) }</tbody>
             </table>
-            if !explanation.reasons.is_empty() {
-                <ul class="reasons">{ for reasons }</ul>
-            }
-            if !explanation.fixes.is_empty() {
-                <h4>{ "Suggested fixes" }</h4>
-                { fixes(&explanation.fixes, &page.on_apply()) }
-            }
+            { reasons(&explanation.reasons) }
+            { suggested_fixes(&explanation.fixes) }
             if !explanation.others.is_empty() {
                 <h4>{ "Other tools of this server" }</h4>
                 <p class="tools">{ for others }</p>
@@ -182,22 +175,21 @@ fn description(tool: &ToolEntry) -> Html {
 }
 
 /// Shows the health of a server, and a button that switches it.
-fn switch(page: &Page, id: &str, health: &HealthSwitch) -> Html {
+fn switch(id: &str, health: &HealthSwitch) -> Html {
     let status = match &health.status {
         Some(status) => html! { <strong>{ status }</strong> },
         None if health.considered => html! { <strong>{ "not in the snapshot" }</strong> },
         None => html! { <span class="quiet">{ "not considered: there is no snapshot" }</span> },
     };
-    let title = format!("`{id}` is {}", health.to);
-    let edits = health.edits.clone();
+    let fix = Fix {
+        title: format!("`{id}` is {}", health.to),
+        applicability: Applicability::Display,
+        edits: health.edits.clone(),
+    };
     html! {
         <p class="health">
             { "Health: " }{ status }
-            if !health.edits.is_empty() {
-                <button onclick={page.callback(move |page, _| page.apply(&title, &edits))}>
-                    { format!("Suppose {}", health.to) }
-                </button>
-            }
+            <Apply {fix} label={format!("Suppose {}", health.to)} />
         </p>
     }
 }

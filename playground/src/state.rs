@@ -367,6 +367,14 @@ mod tests {
         }
     }
 
+    fn matrix(filter: Filter, offset: u32, limit: u32) -> MatrixRequest {
+        MatrixRequest {
+            filter,
+            offset,
+            limit,
+        }
+    }
+
     fn strict() -> Constraints {
         Constraints {
             require_signed: true,
@@ -374,9 +382,14 @@ mod tests {
         }
     }
 
-    fn request_explanation(state: &mut State) {
-        explain(state, explanation());
-    }
+    const REQUEST_EXPLANATION: Change = |state| explain(state, explanation());
+    const LIST_REJECTED: Change = |state| state.content.wanted.rejected = Some(REJECTED);
+    const LIST_ELIGIBLE: Change = |state| state.content.wanted.eligible = Some(ELIGIBLE);
+    const SUPPOSE_STRICT: Change = |state| state.content.wanted.supposed = Some(strict());
+    const FILTER: Change = |state| state.content.filter_rows(filter());
+    const SCROLL: Change = |state| state.content.show_rows(100, 30);
+    const CLOSE: Change = |state| state.content.close_explanation();
+    const EDIT_INDEX: Change = |state| state.edit(&[DocumentKind::Index]);
 
     fn replace_all(state: &mut State) {
         state.replace(&super::Servers::kinds().collect::<Vec<_>>());
@@ -418,22 +431,13 @@ mod tests {
     fn open(tab: Tab) -> State {
         let mut state = start();
         state.change(|state| state.content.open_tab(tab));
-        let changes: [Change; 3] = [
-            request_explanation,
-            |state| state.content.wanted.rejected = Some(REJECTED),
-            |state| state.content.wanted.eligible = Some(ELIGIBLE),
-        ];
-        after(state, &changes)
+        after(state, &[REQUEST_EXPLANATION, LIST_REJECTED, LIST_ELIGIBLE])
     }
 
     #[test]
     fn an_edit_is_counted_and_requested() {
-        let changes: [Change; 3] = [
-            |state| state.edit(&[DocumentKind::Index]),
-            |state| state.edit(&[DocumentKind::Lock]),
-            |state| state.edit(&[DocumentKind::Index]),
-        ];
-        let state = after(start(), &changes);
+        let edit_lock: Change = |state| state.edit(&[DocumentKind::Lock]);
+        let state = after(start(), &[EDIT_INDEX, edit_lock, EDIT_INDEX]);
         assert_eq!(state.edits[..4], [0, 2, 1, 0]);
         assert_eq!(state.revision, 3);
     }
@@ -444,27 +448,15 @@ mod tests {
             (start(), |state| state.edit(&[DocumentKind::Manifest])),
             (start(), replace_all),
             (start(), |state| name_tenant(state, "acme".into())),
-            (start(), request_explanation),
-            (start(), |state| {
-                state.content.wanted.rejected = Some(REJECTED);
-            }),
-            (start(), |state| {
-                state.content.wanted.eligible = Some(ELIGIBLE);
-            }),
+            (start(), REQUEST_EXPLANATION),
+            (start(), LIST_REJECTED),
+            (start(), LIST_ELIGIBLE),
             (start(), |state| state.content.open_tab(Tab::Matrix)),
             (start(), |state| state.content.open_tab(Tab::Resolution)),
-            (open(Tab::Matrix), |state| {
-                state.content.show_rows(3, LIST_STEP);
-            }),
-            (open(Tab::Matrix), |state| {
-                state.content.filter_rows(filter());
-            }),
-            (open(Tab::WhatIf), |state| {
-                state.content.wanted.supposed = Some(strict());
-            }),
-            (open(Tab::Verdict), |state| {
-                state.content.close_explanation();
-            }),
+            (open(Tab::Matrix), SCROLL),
+            (open(Tab::Matrix), FILTER),
+            (open(Tab::WhatIf), SUPPOSE_STRICT),
+            (open(Tab::Verdict), CLOSE),
         ];
         for (at, (state, change)) in changes.into_iter().enumerate() {
             let before = state.revision;
@@ -492,14 +484,12 @@ mod tests {
             (start(), |state| state.show_input(DocumentKind::Lock)),
             (start(), |state| state.dialog = None),
             (start(), |state| state.notice = Some(Notice::done(""))),
-            (start(), |state| state.content.close_explanation()),
+            (start(), CLOSE),
             (start(), |state| state.content.wanted.rejected = None),
             (start(), |state| state.content.wanted.supposed = None),
             // The view is open already.
-            (open(Tab::Verdict), request_explanation),
-            (open(Tab::Verdict), |state| {
-                state.content.wanted.rejected = Some(REJECTED);
-            }),
+            (open(Tab::Verdict), REQUEST_EXPLANATION),
+            (open(Tab::Verdict), LIST_REJECTED),
             (open(Tab::Matrix), |state| {
                 state.content.open_tab(Tab::Matrix);
             }),
@@ -510,12 +500,8 @@ mod tests {
                 state.content.show_rows(0, LIST_STEP);
             }),
             // No matrix is visible.
-            (open(Tab::Verdict), |state| {
-                state.content.show_rows(3, LIST_STEP);
-            }),
-            (open(Tab::Verdict), |state| {
-                state.content.filter_rows(filter());
-            }),
+            (open(Tab::Verdict), SCROLL),
+            (open(Tab::Verdict), FILTER),
         ];
         for (at, (state, change)) in changes.into_iter().enumerate() {
             let before = state.revision;
@@ -525,14 +511,10 @@ mod tests {
 
     #[test]
     fn each_tab_requests_only_its_own_view() {
-        let matrix = MatrixRequest {
-            filter: Filter::default(),
-            offset: 0,
-            limit: LIST_STEP,
-        };
+        let rows = matrix(Filter::default(), 0, LIST_STEP);
         let tabs = [
             (Tab::Verdict, None, false),
-            (Tab::Matrix, Some(matrix), false),
+            (Tab::Matrix, Some(rows), false),
             (Tab::WhatIf, None, false),
             (Tab::Lock, None, false),
             (Tab::Resolution, None, true),
@@ -547,11 +529,8 @@ mod tests {
                     resolution,
                     ..Request::default()
                 };
-                assert_eq!(
-                    (content.tab, content.wanted),
-                    (tab, wanted),
-                    "from {from:?}"
-                );
+                let opened = (content.tab, content.wanted);
+                assert_eq!(opened, (tab, wanted), "from {from:?}");
             }
         }
     }
@@ -568,28 +547,22 @@ mod tests {
     }
 
     #[test]
-    fn the_matrix_keeps_its_filter_while_it_is_visible_and_starts_anew_with_another_one() {
+    fn another_filter_shows_the_first_rows_of_the_matrix() {
         let mut content = start().content;
         content.open_tab(Tab::Matrix);
         content.filter_rows(filter());
         content.show_rows(100, 30);
         content.open_tab(Tab::Matrix);
-        let request = |filter, offset| MatrixRequest {
-            filter,
-            offset,
-            limit: 30,
-        };
-        assert_eq!(content.wanted.matrix, Some(request(filter(), 100)));
+        assert_eq!(content.wanted.matrix, Some(matrix(filter(), 100, 30)));
         content.filter_rows(Filter::default());
-        assert_eq!(content.wanted.matrix, Some(request(Filter::default(), 0)));
+        let first = matrix(Filter::default(), 0, 30);
+        assert_eq!(content.wanted.matrix, Some(first));
     }
 
     #[test]
     fn other_texts_close_the_views_and_clear_the_history() {
-        let mut state = open(Tab::Matrix);
-        state.change(|state| name_tenant(state, "acme".into()));
-        state.change(|state| state.content.filter_rows(filter()));
-        state.change(|state| state.content.show_rows(100, 30));
+        let name: Change = |state| name_tenant(state, "acme".into());
+        let mut state = after(open(Tab::Matrix), &[name, FILTER, SCROLL]);
         for text in ["one", "two"] {
             answer(&mut state, 0, locked(Some(text)));
             answer(&mut state, 0, resolved(Ok(text)));
@@ -602,13 +575,8 @@ mod tests {
         assert_eq!(&*content.tenant_id, "");
         assert_eq!(content.lock, History::default());
         assert_eq!(content.resolution, History::default());
-        let matrix = MatrixRequest {
-            filter: Filter::default(),
-            offset: 0,
-            limit: 30,
-        };
         let wanted = Request {
-            matrix: Some(matrix),
+            matrix: Some(matrix(Filter::default(), 0, 30)),
             ..Request::default()
         };
         assert_eq!(content.wanted, wanted);
@@ -616,12 +584,7 @@ mod tests {
         assert_eq!(content.tab, Tab::Matrix);
         assert!(content.verdict.is_some());
 
-        let changes: [Change; 3] = [
-            |state| state.content.open_tab(Tab::WhatIf),
-            |state| state.content.wanted.supposed = Some(strict()),
-            replace_all,
-        ];
-        let state = after(start(), &changes);
+        let state = after(open(Tab::WhatIf), &[SUPPOSE_STRICT, replace_all]);
         assert_eq!(state.content.wanted, Request::default());
     }
 
@@ -686,7 +649,7 @@ mod tests {
             }),
             ..verdict(servers.clone())
         };
-        let mut state = after(start(), &[|state| state.edit(&[DocumentKind::Index])]);
+        let mut state = after(start(), &[EDIT_INDEX]);
         answer(&mut state, 1, first);
         assert!(!state.stale());
         assert_eq!(state.milliseconds, 1.5);
@@ -704,8 +667,7 @@ mod tests {
 
     #[test]
     fn an_answer_to_an_earlier_request_leaves_the_page_stale() {
-        let edit: Change = |state| state.edit(&[DocumentKind::Index]);
-        let mut state = after(start(), &[edit, edit]);
+        let mut state = after(start(), &[EDIT_INDEX, EDIT_INDEX]);
         answer(&mut state, 1, Answer::default());
         assert!(state.stale());
         answer(&mut state, 2, Answer::default());
@@ -749,7 +711,7 @@ mod tests {
         let mut state = open(Tab::Verdict);
         answer(&mut state, 0, explained.clone());
         assert_eq!(*state.content.views, explained);
-        state.change(|state| state.content.close_explanation());
+        state.change(CLOSE);
         assert_eq!(state.content.views.explanation, None);
         assert_eq!(state.content.wanted.explanation, None);
         // The other open views stay open.
@@ -809,7 +771,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_comes_too_late_changes_nothing() {
-        let mut state = after(start(), &[|state| state.edit(&[DocumentKind::Manifest])]);
+        let mut state = after(start(), &[EDIT_INDEX]);
         let revision = state.revision;
         state.change(replace_all);
         let replaced = state.clone();

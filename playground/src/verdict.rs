@@ -13,7 +13,7 @@ use agent_ui::answer::{Sign, engine_status, headline};
 use agent_ui::content::Content as _;
 use agent_ui::dialog::close;
 use agent_ui::page::use_page;
-use agent_ui::problems::{Place, Problems, code, fixes, places, prose, reason};
+use agent_ui::problems::{Place, Problems, code, fixes, places, prose, reasons};
 use agent_ui::words::{count, thousands};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -211,13 +211,11 @@ fn policy_decision(decision: &PolicyDecision) -> Html {
 /// Shows the servers or tools that need the fewest changes.
 fn near_misses(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &str) -> Html {
     let items = nearest.iter().map(|near| {
-        let reasons = near.reasons.iter();
-        let reasons = reasons.map(|it| html! { <li>{ reason(it.code, &it.text) }</li> });
         html! {
             <li>
                 <p>{ server(actor, number, &near.server, near.tool.as_deref()) }</p>
-                <ul class="reasons">{ for reasons }</ul>
-                { fixes(&near.fixes, &actor.on_apply()) }
+                { reasons(&near.reasons) }
+                { fixes(&near.fixes) }
             </li>
         }
     });

@@ -21,11 +21,9 @@ pub(crate) fn DecisionView() -> Html {
     let Some(decision) = decision else {
         return status;
     };
-    let of_documents = decision
-        .problems
-        .iter()
-        .filter(|it| it.diagnostic.step.is_none());
-    let of_documents: Vec<_> = of_documents.map(|it| problem(&page, it)).collect();
+    let problems = decision.problems.iter();
+    let of_documents = problems.filter(|it| it.diagnostic.step.is_none());
+    let of_documents: Vec<_> = of_documents.map(problem).collect();
     let diagnostics: Rc<[_]> = decision.diagnostics.clone().into();
     let authorized = decision.authorized.as_ref().map(|it| {
         let summary = html! { <>{ "Authorised plan: " }<code>{ &it.digest }</code></> };

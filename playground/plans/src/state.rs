@@ -220,7 +220,7 @@ fn AnswerPane() -> Html {
                 id="decided"
                 tabindex="0"
                 role="region"
-                aria-label="PlanDecision"
+                aria-label="Decision"
                 aria-busy={stale.to_string()}
             >
                 { match page.content().kind {

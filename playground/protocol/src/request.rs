@@ -33,30 +33,20 @@ impl Texts {
 
     /// Sets the text of a number. A number of another text is ignored.
     pub fn set(&mut self, number: u32, text: String) {
-        const KINDS: [DocumentKind; 8] = [
-            DocumentKind::Manifest,
-            DocumentKind::Index,
-            DocumentKind::Lock,
-            DocumentKind::Task,
-            DocumentKind::Tenant,
-            DocumentKind::Health,
-            DocumentKind::Policy,
-            DocumentKind::Context,
+        let fields = [
+            (DocumentKind::Manifest as u32, &mut self.manifest),
+            (DocumentKind::Index as u32, &mut self.index),
+            (DocumentKind::Lock as u32, &mut self.lock),
+            (DocumentKind::Task as u32, &mut self.task),
+            (DocumentKind::Tenant as u32, &mut self.tenant),
+            (DocumentKind::Health as u32, &mut self.health),
+            (DocumentKind::Policy as u32, &mut self.policy),
+            (DocumentKind::Context as u32, &mut self.context),
+            (Self::TENANT_ID, &mut self.tenant_id),
         ];
-        let kind = KINDS.into_iter().find(|kind| *kind as u32 == number);
-        let place = match kind {
-            Some(DocumentKind::Manifest) => &mut self.manifest,
-            Some(DocumentKind::Index) => &mut self.index,
-            Some(DocumentKind::Lock) => &mut self.lock,
-            Some(DocumentKind::Task) => &mut self.task,
-            Some(DocumentKind::Tenant) => &mut self.tenant,
-            Some(DocumentKind::Health) => &mut self.health,
-            Some(DocumentKind::Policy) => &mut self.policy,
-            Some(DocumentKind::Context) => &mut self.context,
-            None if number == Self::TENANT_ID => &mut self.tenant_id,
-            _ => return,
-        };
-        *place = Some(text);
+        if let Some((_, field)) = fields.into_iter().find(|(each, _)| *each == number) {
+            *field = Some(text);
+        }
     }
 }
 
@@ -141,10 +131,7 @@ mod tests {
             texts.set(source as u32, name.to_owned());
         }
         texts.set(Texts::TENANT_ID, "acme".to_owned());
-        texts.set(
-            DocumentKind::Payload as u32,
-            "of another conversation".to_owned(),
-        );
+        texts.set(DocumentKind::Payload as u32, "of another page".to_owned());
         texts.set(Texts::TENANT_ID + 1, "nothing".to_owned());
         let expected = Texts {
             manifest: text("manifest"),

@@ -40,7 +40,10 @@ pub fn App<C: Content>() -> Html {
     };
     let guide = {
         let actor = actor.clone();
-        use_memo((), |()| Guide(actor.callback(Actor::go_to)))
+        use_memo((), |()| Guide {
+            go_to: actor.callback(Actor::go_to),
+            apply: actor.callback(Actor::apply),
+        })
     };
     let on_change = {
         let actor = actor.clone();

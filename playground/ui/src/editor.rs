@@ -5,7 +5,7 @@
 
 use crate::browser::object;
 use crate::content::Mark;
-use crate::problems::advice;
+use crate::problems::hints;
 use agent_answer::{Diagnostic, DocumentKind, Edit, Place, Position};
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, JsString};
@@ -178,7 +178,7 @@ impl Editors {
 
 /// Returns a problem for the editor.
 fn problem(place: &Place, found: &Diagnostic) -> JsValue {
-    let help = advice(found).map(JsValue::from_str);
+    let help = hints(&found.fixes, &found.notes).map(JsValue::from_str);
     let fields = [
         ("severity", found.severity.name().into()),
         ("code", found.code.name().into()),

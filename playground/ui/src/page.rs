@@ -5,7 +5,7 @@ use crate::content::Content;
 use crate::editor::Editors;
 use crate::notice::Notice;
 use crate::state::{State, Update};
-use agent_answer::{DocumentKind, Edit, Fix, Place};
+use agent_answer::{DocumentKind, Fix, Place};
 use std::ops::Deref;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
@@ -62,22 +62,15 @@ impl<C: Content> Actor<C> {
         self.update(move |state| state.bring_inputs(&shown));
     }
 
-    /// Applies edits, and offers to undo them. `title` says what they do.
-    pub fn apply(&self, title: &str, edits: &[Edit]) {
-        let undo = self.editors.apply(edits);
+    /// Applies the edits of a fix, and offers to undo them.
+    pub(crate) fn apply(&self, fix: Fix) {
+        let undo = self.editors.apply(&fix.edits);
         let edited = undo.clone();
         self.update(move |state| state.bring_inputs(&edited));
         self.notify(Notice {
             undo,
-            ..Notice::done(format!("Applied: {title}"))
+            ..Notice::done(format!("Applied: {}", fix.title))
         });
-    }
-
-    /// Returns a callback that applies a fix.
-    pub fn on_apply(&self) -> Callback<Fix> {
-        self.callback(|actor, fix: Fix| {
-            actor.apply(&fix.title, &fix.edits);
-        })
     }
 
     /// Loads texts into editors, in place of those before.

@@ -70,7 +70,7 @@ fn texts(
     evaluation_context: Option<JsEvaluationContext>,
 ) -> Result<Texts, JsError> {
     let evaluation_context = match evaluation_context {
-        Some(given) => texts::read(&given, &texts::EVALUATION_CONTEXT)?,
+        Some(given) => texts::read(&given, texts::EVALUATION_CONTEXT)?,
         None => Texts::default(),
     };
     Ok(Texts {

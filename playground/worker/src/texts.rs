@@ -20,16 +20,6 @@ pub(crate) const INPUTS: [(&str, u32); 9] = [
     ("manifest", DocumentKind::Manifest as u32),
     ("index", DocumentKind::Index as u32),
     ("lock", DocumentKind::Lock as u32),
-    EVALUATION_CONTEXT[0],
-    EVALUATION_CONTEXT[1],
-    EVALUATION_CONTEXT[2],
-    EVALUATION_CONTEXT[3],
-    EVALUATION_CONTEXT[4],
-    EVALUATION_CONTEXT[5],
-];
-
-/// The texts of the evaluation context.
-pub(crate) const EVALUATION_CONTEXT: [(&str, u32); 6] = [
     ("task", DocumentKind::Task as u32),
     ("tenant", DocumentKind::Tenant as u32),
     ("tenantId", Texts::TENANT_ID),
@@ -37,6 +27,9 @@ pub(crate) const EVALUATION_CONTEXT: [(&str, u32); 6] = [
     ("policy", DocumentKind::Policy as u32),
     ("context", DocumentKind::Context as u32),
 ];
+
+/// The texts of the evaluation context.
+pub(crate) const EVALUATION_CONTEXT: &[(&str, u32)] = INPUTS.split_at(3).1;
 
 /// Reads texts, and refuses unknown names.
 pub(crate) fn read(value: &JsValue, known: &[(&str, u32)]) -> Result<Texts, JsError> {
@@ -120,7 +113,7 @@ mod tests {
             assert_eq!(texts(&value, &INPUTS), Err(expected.to_owned()));
         }
         assert_eq!(
-            texts(&object(&[("lock", "")]), &EVALUATION_CONTEXT),
+            texts(&object(&[("lock", "")]), EVALUATION_CONTEXT),
             Err(
                 "unknown text lock; the texts are task, tenant, tenantId, health, policy, \
                  context"
