@@ -4,11 +4,7 @@
 use crate::plans::Session as Conversation;
 #[cfg(not(feature = "plans"))]
 use crate::session::Session as Conversation;
-#[cfg(not(feature = "plans"))]
-use agent_protocol::Texts;
-#[cfg(feature = "plans")]
-use agent_protocol::plans::Texts;
-use agent_protocol::{from_bytes, to_bytes};
+use agent_protocol::{Texts, from_bytes, to_bytes};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
 /// The session of a worker of the playground. It keeps the inputs from one question to the next.

@@ -30,20 +30,19 @@ fn name(example: &Example) -> &'static str {
 }
 
 fn texts(example: &Example) -> Texts {
-    let mut texts = Texts::default();
-    for kind in DocumentKind::ALL {
-        texts.set(kind as u32, text(example, kind).to_owned());
-    }
-    texts
+    let kinds = DocumentKind::ALL.into_iter();
+    kinds.fold(Texts::default(), |texts, kind| {
+        texts.with(kind, text(example, kind))
+    })
 }
 
 fn resolve(manifest: &str, index: &str, lock: &str) -> Verdict {
-    told(Texts {
-        manifest: Some(manifest.to_owned()),
-        index: Some(index.to_owned()),
-        lock: Some(lock.to_owned()),
-        ..Texts::default()
-    })
+    told(
+        Texts::default()
+            .with(DocumentKind::Manifest, manifest)
+            .with(DocumentKind::Index, index)
+            .with(DocumentKind::Lock, lock),
+    )
 }
 
 fn told(texts: Texts) -> Verdict {
@@ -296,18 +295,16 @@ fn what_they_tell_to_try_helps() {
 #[test]
 fn what_they_tell_to_try_with_the_evaluation_context_helps() {
     let investigator = named("domain-investigator");
-    let mut told_so = texts(investigator);
     let before = text(investigator, DocumentKind::Health);
     let health = before.replace("UNHEALTHY", "HEALTHY");
     assert_ne!(health, before);
-    told_so.health = Some(health);
-    assert_eq!(told(told_so).satisfied, Some(true));
+    let healthy = texts(investigator).with(DocumentKind::Health, health);
+    assert_eq!(told(healthy).satisfied, Some(true));
 
     let finder = named("paper-finder");
-    let mut told_so = texts(finder);
-    told_so.tenant = Some(text(finder, DocumentKind::Tenant).replace("silver", "gold"));
+    let gold = text(finder, DocumentKind::Tenant).replace("silver", "gold");
     assert_eq!(
-        told(told_so).satisfied,
+        told(texts(finder).with(DocumentKind::Tenant, gold)).satisfied,
         Some(Session::about().policies),
         "a module without an evaluator allows nothing"
     );

@@ -5,7 +5,8 @@ use agent_answer::{
     Code, DocumentKind, Edit, Evidence, Fix, Grounding, Piece, PlanDecision, PlanProblem,
     PlanVerdict, Position, StepOutcome,
 };
-use agent_protocol::plans::{Answer, Request, Texts};
+use agent_protocol::Texts;
+use agent_protocol::plans::{Answer, Request};
 use agent_worker::plans::Session;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

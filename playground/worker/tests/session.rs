@@ -27,12 +27,10 @@ const CHECKS: [Code; 5] = [
 ];
 
 fn texts(manifest: &str, index: &str, lock: Option<&str>) -> Texts {
-    Texts {
-        manifest: Some(manifest.to_owned()),
-        index: Some(index.to_owned()),
-        lock: lock.map(str::to_owned),
-        ..Texts::default()
-    }
+    Texts::default()
+        .with(DocumentKind::Manifest, manifest)
+        .with(DocumentKind::Index, index)
+        .with(DocumentKind::Lock, lock.unwrap_or_default())
 }
 
 /// A session that was told the texts, and its verdict.
@@ -400,10 +398,7 @@ fn the_verdict_is_told_again_only_when_a_text_is() {
         assert_eq!(views(&answer), ALL_VIEWS);
     }
     let again = session.answer(
-        Texts {
-            manifest: Some(MANIFEST.to_owned()),
-            ..Texts::default()
-        },
+        Texts::default().with(DocumentKind::Manifest, MANIFEST),
         Request::default(),
     );
     assert_eq!(again.verdict, Some(first));
@@ -426,21 +421,12 @@ fn a_text_that_is_not_told_stays_as_it_was() {
         let answer = session.answer(texts, Request::default());
         answer.verdict.unwrap()
     };
-    let broken = tell(Texts {
-        index: Some("[".to_owned()),
-        ..Texts::default()
-    });
+    let broken = tell(Texts::default().with(DocumentKind::Index, "["));
     assert_eq!((broken.satisfied, broken.servers), (None, None));
     assert_eq!(broken.agent, first.agent);
-    let empty = tell(Texts {
-        index: Some("[]".to_owned()),
-        ..Texts::default()
-    });
+    let empty = tell(Texts::default().with(DocumentKind::Index, "[]"));
     assert_eq!((empty.satisfied, empty.servers), (Some(false), Some(0)));
-    let mended = tell(Texts {
-        index: Some(INDEX.to_owned()),
-        ..Texts::default()
-    });
+    let mended = tell(Texts::default().with(DocumentKind::Index, INDEX));
     assert_eq!(mended, first);
 }
 
@@ -678,10 +664,7 @@ fn the_rows_of_a_matrix_follow_the_texts() {
     let wanted = window(Filter::default(), 0, 1);
     assert_eq!(look(&mut session, wanted.clone()).matrix.unwrap().total, 30);
     let answer = session.answer(
-        Texts {
-            index: Some(many_servers(20)),
-            ..Texts::default()
-        },
+        Texts::default().with(DocumentKind::Index, many_servers(20)),
         wanted,
     );
     assert_eq!(answer.matrix.unwrap().total, 20);
@@ -1177,10 +1160,7 @@ fn a_lock_that_is_taken_away_is_not_spoken_of() {
     let (mut session, first) = told(texts(MANIFEST, INDEX, Some(LOCK)));
     assert!(first.existing.is_some());
     let answer = session.answer(
-        Texts {
-            lock: Some(String::new()),
-            ..Texts::default()
-        },
+        Texts::default().with(DocumentKind::Lock, ""),
         Request::default(),
     );
     assert_eq!(answer.verdict.unwrap().existing, None);
@@ -1326,21 +1306,27 @@ fn of_many_unsatisfied_requirements_the_story_alone_has_the_edits() {
 
 /// An example of the playground, in which one requirement of four has no tool.
 fn investigator() -> Texts {
-    let text = |text: &str| Some(text.to_owned());
-    Texts {
-        manifest: text(include_str!("../../examples/domain-investigator/agents.md")),
-        index: text(include_str!(
-            "../../examples/domain-investigator/mcp.index.json"
-        )),
-        task: text(include_str!("../../examples/domain-investigator/task.yaml")),
-        tenant: text(include_str!(
-            "../../examples/domain-investigator/tenant.yaml"
-        )),
-        health: text(include_str!(
-            "../../examples/domain-investigator/health.yaml"
-        )),
-        ..Texts::default()
-    }
+    Texts::default()
+        .with(
+            DocumentKind::Manifest,
+            include_str!("../../examples/domain-investigator/agents.md"),
+        )
+        .with(
+            DocumentKind::Index,
+            include_str!("../../examples/domain-investigator/mcp.index.json"),
+        )
+        .with(
+            DocumentKind::Task,
+            include_str!("../../examples/domain-investigator/task.yaml"),
+        )
+        .with(
+            DocumentKind::Tenant,
+            include_str!("../../examples/domain-investigator/tenant.yaml"),
+        )
+        .with(
+            DocumentKind::Health,
+            include_str!("../../examples/domain-investigator/health.yaml"),
+        )
 }
 
 fn tool_story(
@@ -1370,12 +1356,12 @@ fn tool_story(
 }
 
 #[test]
-fn requirements_of_capabilities_stand_behind_those_of_categories() {
-    let mut told_so = investigator();
-    let manifest = told_so.manifest.take().unwrap();
+fn requirements_of_capabilities_are_behind_those_of_categories() {
+    let mut texts = investigator();
     let with_category = "requires:\n  mcp:\n    - { category: search, permissions: [] }\n";
-    told_so.manifest = Some(manifest.replace("requires:\n", with_category));
-    let (_, verdict) = told(told_so);
+    let manifest = texts.take(DocumentKind::Manifest as u32).unwrap();
+    let manifest = manifest.replace("requires:\n", with_category);
+    let (_, verdict) = told(texts.with(DocumentKind::Manifest, manifest));
     let names: Vec<_> = verdict.requirements.iter().map(Requirement::name).collect();
     assert_eq!(
         names,
@@ -1501,10 +1487,7 @@ fn health_is_switched_by_an_edit() {
         ("{\n  \"repo-reader\": \"PROBATION\"\n}\n", "UNHEALTHY"),
     ];
     for (before, to) in cases {
-        let (mut session, _) = told(Texts {
-            health: Some(before.to_owned()),
-            ..investigator()
-        });
+        let (mut session, _) = told(investigator().with(DocumentKind::Health, before));
         let story = tool_story(&mut session, 2, "repo-reader", Some("read_file"));
         let switch = story.health.unwrap();
         assert_eq!(switch.to, to, "{before:?}");
@@ -1516,10 +1499,7 @@ fn health_is_switched_by_an_edit() {
             offset(before, edit.place.end),
         );
         let after = format!("{}{}{}", &before[..start], edit.replacement, &before[end..]);
-        let (mut session, verdict) = told(Texts {
-            health: Some(after.clone()),
-            ..investigator()
-        });
+        let (mut session, verdict) = told(investigator().with(DocumentKind::Health, after.clone()));
         let found: Vec<_> = verdict
             .diagnostics
             .iter()
@@ -1539,38 +1519,23 @@ fn health_is_switched_by_an_edit() {
 fn evaluation_contexts_with_errors_decide_nothing() {
     for (text, source) in [
         (
-            Texts {
-                task: Some("task_id: t".to_owned()),
-                ..Texts::default()
-            },
+            Texts::default().with(DocumentKind::Task, "task_id: t"),
             DocumentKind::Task,
         ),
         (
-            Texts {
-                tenant: Some("tenants: []".to_owned()),
-                ..Texts::default()
-            },
+            Texts::default().with(DocumentKind::Tenant, "tenants: []"),
             DocumentKind::Tenant,
         ),
         (
-            Texts {
-                health: Some("a: FINE".to_owned()),
-                ..Texts::default()
-            },
+            Texts::default().with(DocumentKind::Health, "a: FINE"),
             DocumentKind::Health,
         ),
         (
-            Texts {
-                context: Some("[".to_owned()),
-                ..Texts::default()
-            },
+            Texts::default().with(DocumentKind::Context, "["),
             DocumentKind::Context,
         ),
         (
-            Texts {
-                tenant_id: Some("nobody".to_owned()),
-                ..Texts::default()
-            },
+            Texts(vec![(Texts::TENANT_ID, "nobody".to_owned())]),
             DocumentKind::Tenant,
         ),
     ] {
@@ -1588,19 +1553,14 @@ fn evaluation_contexts_with_errors_decide_nothing() {
 
 /// Two tools of one name: the lock is written, and an agent could not be shown both.
 #[test]
-fn names_that_are_not_unique_are_told_beside_the_problems() {
-    let mut told_so = investigator();
-    let renamed = told_so
-        .index
-        .take()
-        .unwrap()
-        .replace("post_message", "list_buckets");
-    told_so.index = Some(renamed);
-    told_so.task = told_so
-        .task
-        .map(|task| task.replace("    load: on_demand\n", ""));
-    told_so.health = None;
-    let (_, verdict) = told(told_so);
+fn ambiguous_names_are_reported_beside_the_problems() {
+    let mut texts = investigator();
+    let mut take = |kind| texts.take(kind as u32).unwrap();
+    let renamed = take(DocumentKind::Index).replace("post_message", "list_buckets");
+    let task = take(DocumentKind::Task).replace("    load: on_demand\n", "");
+    take(DocumentKind::Health);
+    let texts = texts.with(DocumentKind::Index, renamed);
+    let (_, verdict) = told(texts.with(DocumentKind::Task, task));
     assert_eq!((verdict.satisfied, verdict.tokens), (Some(true), None));
     assert_eq!(verdict.diagnostics, []);
     let codes: Vec<_> = verdict

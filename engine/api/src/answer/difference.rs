@@ -14,39 +14,20 @@ pub(super) fn pieces(evidence: &str, payload: &str) -> Vec<Piece> {
     if a.len() > SHOWN || b.len() > SHOWN {
         return Vec::new();
     }
-    let mut pieces = Pieces::default();
-    for (left, right, count) in common(&a, &b) {
-        pieces.differ(&a[pieces.a..left], &b[pieces.b..right]);
-        pieces.agree(&a[left..left + count]);
+    let mut pieces = Vec::new();
+    let mut add = |text: &[char], piece: fn(String) -> Piece| {
+        if !text.is_empty() {
+            pieces.push(piece(text.iter().collect()));
+        }
+    };
+    let (mut i, mut j) = (0, 0);
+    for (left, right, count) in common(&a, &b).into_iter().chain([(a.len(), b.len(), 0)]) {
+        add(&a[i..left], Piece::Evidence);
+        add(&b[j..right], Piece::Payload);
+        add(&a[left..left + count], Piece::Both);
+        (i, j) = (left + count, right + count);
     }
-    pieces.differ(&a[pieces.a..], &b[pieces.b..]);
-    pieces.done
-}
-
-#[derive(Default)]
-struct Pieces {
-    done: Vec<Piece>,
-    /// Number of characters of each text that are done.
-    a: usize,
-    b: usize,
-}
-
-impl Pieces {
-    fn differ(&mut self, a: &[char], b: &[char]) {
-        let of = |text: &[char], piece: fn(String) -> Piece| {
-            (!text.is_empty()).then(|| piece(text.iter().collect()))
-        };
-        self.done.extend(of(a, Piece::Evidence));
-        self.done.extend(of(b, Piece::Payload));
-        self.a += a.len();
-        self.b += b.len();
-    }
-
-    fn agree(&mut self, text: &[char]) {
-        self.done.push(Piece::Both(text.iter().collect()));
-        self.a += text.len();
-        self.b += text.len();
-    }
+    pieces
 }
 
 /// Returns the runs of a longest common subsequence: the start of each in both texts, and its length.
