@@ -1,7 +1,7 @@
 //! The matrix: requirements × servers, or × tools.
 //!
-//! Only the rows in sight are on the page; two spacers stand for the others. The engine returns one
-//! window of rows, so that an index of any size costs the page the same.
+//! Only the rows in sight are on the page, between two spacers. The engine returns one window of rows,
+//! so that an index of any size costs the page the same.
 
 mod filters;
 mod row;
@@ -187,8 +187,8 @@ fn categories(requirements: &[Requirement]) -> u32 {
     requirements.iter().take_while(of_category).count() as u32
 }
 
-/// Stands for rows that are not on the page. A picture, because the page's policy allows no style
-/// attribute for the height.
+/// Shows a spacer in place of rows. It is a picture, because the page's policy allows no style attribute
+/// for the height.
 fn spacer(height: u32) -> Html {
     html! {
         if height > 0 {

@@ -397,7 +397,7 @@ mod tests {
 
     fn answer(state: &mut State, revision: u32, answer: Answer) {
         state.change(|state| {
-            state.hear(WorkerEvent::Answered {
+            state.handle(WorkerEvent::Answered {
                 revision,
                 answer,
                 milliseconds: 1.5,
@@ -470,10 +470,10 @@ mod tests {
     fn no_other_change_raises_the_revision() {
         let changes: [(State, Change); 21] = [
             (start(), |state| {
-                state.hear(WorkerEvent::Ready(About::default()));
+                state.handle(WorkerEvent::Ready(About::default()));
             }),
             (start(), |state| {
-                state.hear(WorkerEvent::Failed(String::new()));
+                state.handle(WorkerEvent::Failed(String::new()));
             }),
             (start(), |state| answer(state, 0, locked(Some("{}")))),
             (start(), |state| answer(state, 0, resolved(Ok("{}")))),
@@ -763,7 +763,7 @@ mod tests {
             (WorkerEvent::Loading("…"), Engine::Loading("…")),
             (WorkerEvent::Ready(about.clone()), Engine::Ready),
         ] {
-            state.hear(event);
+            state.handle(event);
             assert_eq!(state.engine, engine);
         }
         assert_eq!(*state.about, about);

@@ -1,4 +1,4 @@
-//! The verdict: every requirement, with its server or the reasons why there is none.
+//! The verdict: every requirement, with its server or the reasons against the nearest ones.
 
 use crate::explanation::policy_places;
 use crate::funnel::funnel;
@@ -182,7 +182,7 @@ fn obligations(tool: &SelectedTool) -> Html {
         <p class="obligations">
             if tool.obligations.iter().any(|it| it == "approval") {
                 <span class="badge warning" title="human_in_the_loop">
-                    { "every call needs the approval of a human" }
+                    { "every call needs human approval" }
                 </span>{ " " }
             }
             <span class="quiet">{ format!("about {}", count(tool.tokens, "token")) }</span>
@@ -200,12 +200,12 @@ fn policy_decision(decision: &PolicyDecision) -> Html {
             </>
         }
     } else if decision.lines.is_empty() {
-        html! { <span class="quiet">{ "No rule of the policy held." }</span> }
+        html! { <span class="quiet">{ "No rule of the policy applied." }</span> }
     } else {
         let lines = policy_places(&decision.lines);
         html! { <><span class="quiet">{ "Decided by the rules at" }</span>{ places(&lines) }</> }
     };
-    html! { <p class="ruling">{ body }</p> }
+    html! { <p class="policy-decision">{ body }</p> }
 }
 
 /// Shows the servers or tools that need the fewest changes.

@@ -96,7 +96,7 @@ fn choice(
         html! {
             <option selected={word == supposed} value={word.to_owned()}>
                 { word }
-                if word == present { { " (as it is)" } }
+                if word == present { { " (current)" } }
             </option>
         }
     });

@@ -44,7 +44,7 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
                     <h3>{ sign.before(html! { <bdi>{ name }</bdi> }) }</h3>
                     <Place place={step.place} />
                     if step.obligations.iter().any(|it| it == "approval") {
-                        <span class="badge warning">{ "needs the approval of a human" }</span>
+                        <span class="badge warning">{ "needs human approval" }</span>
                     }
                 </div>
                 { for step.title.as_ref().map(|title| html! { <p><bdi>{ title }</bdi></p> }) }

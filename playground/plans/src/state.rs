@@ -244,7 +244,7 @@ mod tests {
 
     fn answer(state: &mut State<Plans>, revision: u32, answer: Answer) {
         state.change(|state| {
-            state.hear(WorkerEvent::Answered {
+            state.handle(WorkerEvent::Answered {
                 revision,
                 answer,
                 milliseconds: 1.5,

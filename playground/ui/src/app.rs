@@ -34,7 +34,7 @@ pub fn App<C: Content>() -> Html {
         actor: actor.clone(),
     };
     let client = {
-        let report = actor.callback(|actor, event| actor.update(|state| state.hear(event)));
+        let report = actor.callback(|actor, event| actor.update(|state| state.handle(event)));
         let editors = Rc::clone(&editors);
         use_memo((), |()| WorkerClient::<C>::start(editors, report))
     };
@@ -63,7 +63,7 @@ pub fn App<C: Content>() -> Html {
         let page = page.clone();
         use_effect_with((), move |()| C::open(&page));
     }
-    // Of one moment: a handle shows the latest state, which may be another one in the effect.
+    // Read together: in the effect, the handle may show a later state.
     let request = (state.revision, state.content.wanted(), state.edits);
     use_effect_with(request, move |(revision, wanted, edits)| {
         // Before the first revision nothing is loaded.

@@ -139,8 +139,8 @@ pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + Partia
         Html::default()
     }
 
-    /// Handles a key of the page's own, pressed without Ctrl or Meta. Returns whether it was one.
-    /// `writing` says that the keyboard is in a field.
+    /// Handles a shortcut of the page, pressed without Ctrl or Meta. Returns whether the key is one.
+    /// `writing`: whether a field has the keyboard.
     fn press(_actor: &Actor<Self>, _event: &KeyboardEvent, _writing: bool) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What lies over the page: dialogs and the notice.
+//! Dialogs and the notice, over the page.
 
 use crate::content::Content;
 use crate::notice::notice;

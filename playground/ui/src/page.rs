@@ -1,4 +1,4 @@
-//! What every component of a page has at hand.
+//! The state of a page and the actions on it, for every component.
 
 use crate::browser;
 use crate::content::Content;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// The means to act. It never changes, so that a component that only acts is not rendered again
+/// The actions on a page. It never changes, so that a component that only acts is not rendered again
 /// with each answer.
 #[derive(Clone, PartialEq)]
 pub struct Actor<C: Content> {
@@ -99,12 +99,12 @@ impl<C: Content> Actor<C> {
     }
 }
 
-/// The state of the page, and the means to act.
+/// The state of the page, and the actions on it.
 #[derive(Clone, PartialEq)]
 pub struct Page<C: Content> {
     /// The state.
     pub state: UseReducerHandle<State<C>>,
-    /// The means to act.
+    /// The actions.
     pub actor: Actor<C>,
 }
 
@@ -129,7 +129,7 @@ impl<C: Content> Deref for Page<C> {
     }
 }
 
-/// Returns the state and the means to act.
+/// Returns the state and the actions.
 #[hook]
 pub fn use_page<C: Content>() -> Page<C> {
     use_context().expect("`App` is around every component")

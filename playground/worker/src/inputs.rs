@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A text that was read.
 pub(crate) struct Read<T> {
-    /// None if the text has errors, or was not given.
+    /// `None` if the text has errors, or was not given.
     pub(crate) value: Option<Arc<T>>,
     pub(crate) problems: Vec<Diagnostic>,
 }
@@ -42,7 +42,7 @@ impl<T> From<Lowered<T>> for Read<T> {
 }
 
 impl<T> Read<T> {
-    /// Reads an optional text: a blank one is none.
+    /// Reads an optional text. A blank one counts as absent.
     pub(crate) fn optional(text: String, read: impl FnOnce(Vec<u8>) -> Lowered<T>) -> Self {
         if text.trim().is_empty() {
             Self::default()

@@ -1,4 +1,4 @@
-//! A conversation with the page of plans.
+//! The session of the page of plans.
 
 use crate::inputs::Read;
 use agent_api::answer::{Diagnostic, DocumentKind, Grounding, PlanDecision};

@@ -1,4 +1,4 @@
-//! A conversation with the page of servers.
+//! The session of the page of servers.
 
 use crate::evaluator;
 use crate::inputs::Inputs;

@@ -1,7 +1,6 @@
-//! Texts, from JavaScript's objects.
+//! Texts from JavaScript objects.
 //!
-//! Read by hand: the code that serde derives for reading, above all the printing of doubles in its
-//! messages, would be a good part of the module.
+//! They are read by hand: the code that serde derives would be a large part of the module.
 
 use agent_api::answer::DocumentKind;
 use agent_protocol::Texts;
@@ -89,7 +88,7 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    fn what_is_wrong_is_said() {
+    fn errors_name_the_wrong_value() {
         for (value, expected) in [
             (JsValue::NULL, "the argument is not an object"),
             (JsValue::from("text"), "the argument is not an object"),

@@ -15,7 +15,7 @@ const CASES: &str = include_str!(env!("AGENT_PARITY_CASES"));
 const MANIFEST: &str = include_str!("../../../examples/hello-agent/agents.md");
 const INDEX: &str = include_str!("../../../examples/hello-agent/mcp.index.json");
 
-/// A value of JavaScript as JSON: what is not plain, a `Map` say, is lost, and then differs.
+/// Converts a JavaScript value to JSON. A value that is not plain, such as a `Map`, is lost and differs.
 fn plain(value: &JsValue) -> Value {
     let text = JSON::stringify(value).expect("a plain value");
     serde_json::from_str(&String::from(text)).expect("JSON")
@@ -35,7 +35,7 @@ fn resolve(manifest: &str, index: &str, lock: Option<&str>) -> Value {
     plain(&answer.unwrap_or_else(|_| panic!("an exception")).into())
 }
 
-/// The words of a diagnostic, without its places: their columns have another unit here.
+/// Returns the words of a diagnostic without its places, whose columns have another unit here.
 fn words(diagnostic: &Value) -> Vec<Value> {
     let fixes = diagnostic["fixes"].as_array().expect("fixes").iter();
     let titles = fixes.flat_map(|fix| [fix["title"].clone(), fix["applicability"].clone()]);
@@ -103,7 +103,7 @@ fn functions_answer_with_plain_objects() {
 }
 
 #[wasm_bindgen_test]
-fn what_is_no_text_is_an_exception_that_says_so() {
+fn values_that_are_no_texts_are_exceptions() {
     let wrong = object(&json!({ "manifest": 7 }));
     let error = JsValue::from(
         api::validate(wrong.unchecked_into())

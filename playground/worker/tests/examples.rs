@@ -1,4 +1,4 @@
-//! The examples of the playground show what its gallery says of them.
+//! The examples of the playground show the codes of the gallery.
 
 use agent_answer::{DocumentKind, Outcome, Requirement, Verdict};
 use agent_protocol::{ListRequest, Request, Texts};
@@ -37,7 +37,7 @@ fn texts(example: &Example) -> Texts {
 }
 
 fn resolve(manifest: &str, index: &str, lock: &str) -> Verdict {
-    told(
+    verdict_of(
         Texts::default()
             .with(DocumentKind::Manifest, manifest)
             .with(DocumentKind::Index, index)
@@ -45,13 +45,13 @@ fn resolve(manifest: &str, index: &str, lock: &str) -> Verdict {
     )
 }
 
-fn told(texts: Texts) -> Verdict {
+fn verdict_of(texts: Texts) -> Verdict {
     let answer = Session::default().answer(texts, Request::default());
-    answer.verdict.expect("texts were told")
+    answer.verdict.expect("a verdict")
 }
 
 fn verdict(example: &Example) -> Verdict {
-    told(texts(example))
+    verdict_of(texts(example))
 }
 
 /// All but the first, which has no problem.
@@ -75,7 +75,7 @@ fn named(name: &str) -> &'static Example {
     found.unwrap_or_else(|| panic!("no example {name}"))
 }
 
-/// What is said of the nearest server of a requirement without one.
+/// Returns the codes of the nearest server of an unsatisfied requirement.
 fn nearest(requirement: &Requirement) -> Vec<&str> {
     match &requirement.outcome {
         Outcome::Unsatisfied { nearest } => {
@@ -86,7 +86,7 @@ fn nearest(requirement: &Requirement) -> Vec<&str> {
     }
 }
 
-/// Every code that can be seen at once, and the rules that broke a tie.
+/// Returns every visible code, and the rules that broke a tie.
 fn shown(verdict: &Verdict) -> BTreeSet<&str> {
     let mut shown: BTreeSet<&str> = verdict.requirements.iter().flat_map(nearest).collect();
     shown.extend(verdict.diagnostics.iter().map(|found| found.code.name()));
@@ -96,7 +96,7 @@ fn shown(verdict: &Verdict) -> BTreeSet<&str> {
     shown
 }
 
-/// The rules on which eligible servers lost, of a requirement with a server.
+/// Returns the rules by which eligible servers lost.
 fn lost_on(example: &Example) -> BTreeSet<String> {
     let mut session = Session::default();
     let request = Request {
@@ -127,7 +127,7 @@ fn each_shows_its_code() {
     }
 }
 
-/// What leads up to a code is seen as well, but nothing that has to do with something else.
+/// The causes of a code are visible too, but no unrelated problem.
 #[test]
 fn none_shows_another_problem() {
     for example in evaluated() {
@@ -174,12 +174,12 @@ fn no_two_have_the_same_name_title_or_code() {
     }
 }
 
-/// A rejection shows in the funnel: its check is the one that holds back the last servers.
+/// The check of a rejection holds back the last servers of the funnel.
 #[test]
 fn the_funnel_of_a_rejection_ends_at_its_check() {
     let checks = Session::about().checks;
-    // Of these there is none: the first two are seen in the funnels of the others, and a label
-    // against a tool and a policy that fails are told as they are.
+    // These have no example: the first two are visible in the funnels of the others, and a label
+    // against a tool and a policy that fails have their own messages.
     let none = [
         "MISSING_CAPABILITY",
         "CONSTRAINT_UNMET",
@@ -241,9 +241,9 @@ fn each_folder_is_in_the_list_and_the_other_way_round() {
     assert_eq!(files, listed);
 }
 
-/// What the texts of the examples tell to try makes the problem go away.
+/// The changes that the texts of the examples suggest remove the problem.
 #[test]
-fn what_they_tell_to_try_helps() {
+fn suggested_changes_help() {
     for (name, changes) in [
         (
             "support-desk",
@@ -291,20 +291,20 @@ fn what_they_tell_to_try_helps() {
     }
 }
 
-/// The same for what is not in the manifest or the index.
+/// The same for changes outside the manifest and the index.
 #[test]
-fn what_they_tell_to_try_with_the_evaluation_context_helps() {
+fn suggested_changes_of_the_evaluation_context_help() {
     let investigator = named("domain-investigator");
     let before = text(investigator, DocumentKind::Health);
     let health = before.replace("UNHEALTHY", "HEALTHY");
     assert_ne!(health, before);
     let healthy = texts(investigator).with(DocumentKind::Health, health);
-    assert_eq!(told(healthy).satisfied, Some(true));
+    assert_eq!(verdict_of(healthy).satisfied, Some(true));
 
     let finder = named("paper-finder");
     let gold = text(finder, DocumentKind::Tenant).replace("silver", "gold");
     assert_eq!(
-        told(texts(finder).with(DocumentKind::Tenant, gold)).satisfied,
+        verdict_of(texts(finder).with(DocumentKind::Tenant, gold)).satisfied,
         Some(Session::about().policies),
         "a module without an evaluator allows nothing"
     );
@@ -320,9 +320,9 @@ fn selected(verdict: &Verdict) -> Vec<String> {
         .collect()
 }
 
-/// Where another server is to be expected after a change, it is another one.
+/// If the example announces another server after a change, it is another one.
 #[test]
-fn what_they_tell_to_try_selects_another_server() {
+fn suggested_changes_select_another_server() {
     let newsletter = named("newsletter");
     assert_eq!(selected(&verdict(newsletter)), ["audience-us@4.0.0"]);
     let corrected = text(newsletter, DocumentKind::Manifest).replace("residancy", "residency");
