@@ -1,11 +1,11 @@
 //! The explanation of one server and one requirement.
 
-use crate::answer::{nothing, table_head};
+use crate::elements::{nothing, server_name, table_head};
+use crate::policy::{is_policy, policy_lines};
 use crate::state::{Page, Servers, explain};
-use crate::verdict::server_name;
 use agent_answer::{
-    Applicability, CandidateVerdict, Check, Code, DocumentKind, Explanation, Fix, HealthSwitch,
-    Place, Position, Requirement, ServerName, Span, ToolEntry,
+    Applicability, CandidateVerdict, Check, Explanation, Fix, HealthSwitch, Place, ServerName,
+    ToolEntry,
 };
 use agent_protocol::ExplanationRequest;
 use agent_ui::answer::Sign;
@@ -127,36 +127,6 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
             }
         </>
     }
-}
-
-fn is_policy(check: &Check) -> bool {
-    matches!(check.code, Code::PolicyDenied | Code::PolicyError)
-}
-
-/// Returns the lines of the policy that took part in the rejection of a tool, if it is rejected.
-pub(crate) fn policy_lines(requirement: &Requirement, explanation: &Explanation) -> Vec<Place> {
-    let mut checks = explanation.checks.iter();
-    let denied = checks.any(|check| is_policy(check) && !check.passed);
-    let Some(decision) = requirement.policy_decision.as_ref().filter(|_| denied) else {
-        return Vec::new();
-    };
-    let mut places = policy_places(&decision.lines);
-    places.extend(decision.error_at);
-    places
-}
-
-/// Returns the places of whole lines of the policy. Adjacent lines are one place.
-pub(crate) fn policy_places(lines: &[u32]) -> Vec<Place> {
-    let runs = lines.chunk_by(|line, next| line + 1 == *next);
-    runs.filter_map(|lines| {
-        Some(Place {
-            source: DocumentKind::Policy,
-            span: Span::default(),
-            start: Position::line_start(*lines.first()?),
-            end: Position::line_start(*lines.last()? + 1),
-        })
-    })
-    .collect()
 }
 
 /// Shows the index entry of a tool.

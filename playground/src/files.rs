@@ -1,6 +1,6 @@
 //! The files that the command line would write, and their differences from others.
 
-use crate::answer::nothing;
+use crate::elements::nothing;
 use crate::state::{Page, Servers};
 use agent_answer::{DocumentKind, Drift, LockVerdict};
 use agent_ui::browser;

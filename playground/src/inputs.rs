@@ -93,6 +93,9 @@ const NAMES: [(&str, DocumentKind, bool); 8] = [
 ];
 const TENANT_ID: &str = "tenant_id";
 
+/// The key under which the browser keeps the texts.
+pub(crate) const KEPT: &str = "agent-playground/texts";
+
 /// All texts by their names, and further fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Texts(pub(crate) Map<String, Value>);

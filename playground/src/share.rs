@@ -2,9 +2,9 @@
 //!
 //! A link ends in `#1.` and the compressed inputs. Browsers send nothing behind `#` to a server.
 
-use crate::inputs::Texts;
+use crate::inputs::{KEPT, Texts};
 use crate::secrets;
-use crate::state::{KEPT, Page, Servers};
+use crate::state::{Page, Servers};
 use agent_ui::answer::ENGINE;
 use agent_ui::browser;
 use agent_ui::content::Documents as _;

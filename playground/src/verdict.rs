@@ -1,7 +1,8 @@
 //! The verdict: every requirement, with its server or the reasons against the nearest ones.
 
-use crate::explanation::policy_places;
+use crate::elements::{server_name, tags};
 use crate::funnel::funnel;
+use crate::policy::policy_places;
 use crate::state::{Actor, LIST_STEP, Servers, explain};
 use crate::tokens::token_bar;
 use agent_answer::{
@@ -142,12 +143,6 @@ fn Card(props: &CardProps) -> Html {
     }
 }
 
-/// Returns what is required besides the name: permissions, or constraints of a capability.
-pub(crate) fn tags(requirement: &Requirement) -> &[String] {
-    let capability = requirement.capability.as_ref();
-    capability.map_or(&requirement.permissions, |it| &it.constraints)
-}
-
 /// Returns the noun for what meets a requirement.
 fn noun(requirement: &Requirement) -> &'static str {
     if requirement.capability.is_some() {
@@ -229,19 +224,7 @@ fn near_misses(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &str) -> 
     }
 }
 
-/// Shows the name of a server, or of one of its tools.
-pub(crate) fn server_name(server: &ServerName, tool: Option<&str>) -> Html {
-    html! {
-        <>
-            <bdi>{ &server.id }</bdi>{ " " }<bdi class="version">{ &server.version }</bdi>
-            if let Some(tool) = tool {
-                <span class="slash">{ " / " }</span><bdi class="tool">{ tool.to_owned() }</bdi>
-            }
-        </>
-    }
-}
-
-/// Shows the same as a button that opens the explanation.
+/// Shows the name of a server or tool as a button that opens the explanation.
 fn server(actor: &Actor, requirement: u32, server: &ServerName, tool: Option<&str>) -> Html {
     let request = ExplanationRequest {
         requirement,

@@ -19,6 +19,14 @@ use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{DragEvent, Element, KeyboardEvent};
 use yew::prelude::*;
 
+/// Renders a page in the element of this id, which `index.html` has for its module.
+pub fn render<C: Content>(id: &str) {
+    let document = web_sys::window().and_then(|window| window.document());
+    if let Some(element) = document.and_then(|document| document.get_element_by_id(id)) {
+        yew::Renderer::<App<C>>::with_root(element).render();
+    }
+}
+
 /// A page.
 #[component]
 pub fn App<C: Content>() -> Html {

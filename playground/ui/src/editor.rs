@@ -4,7 +4,6 @@
 //! and `EditorPane` puts one on the page.
 
 use crate::browser::object;
-use crate::content::Mark;
 use crate::problems::hints;
 use agent_answer::{Diagnostic, DocumentKind, Edit, Place, Position};
 use gloo_timers::callback::Timeout;
@@ -41,6 +40,10 @@ extern "C" {
     #[wasm_bindgen(method)]
     fn destroy(this: &Editor);
 }
+
+/// A place in a document, and the class of its background: `yes`, `near`, `no` or none, and
+/// `chosen` besides.
+pub type Mark = (Place, &'static str);
 
 fn position(position: Position) -> JsValue {
     object(&[

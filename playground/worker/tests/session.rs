@@ -370,7 +370,7 @@ fn the_description_of_the_engine() {
             "pii.high"
         ]
     );
-    let codes: Vec<_> = about.checks.iter().map(|check| check.code.name()).collect();
+    let codes: Vec<_> = about.checks.iter().map(|code| code.name()).collect();
     assert_eq!(codes.len(), MatrixRow::CHECKS);
     // The bits of cells are in this order.
     let all = [
