@@ -145,11 +145,8 @@ fn Card(props: &CardProps) -> Html {
 
 /// Returns the noun for what meets a requirement.
 fn noun(requirement: &Requirement) -> &'static str {
-    if requirement.capability.is_some() {
-        "tool"
-    } else {
-        "server"
-    }
+    let is_tool = requirement.capability.is_some();
+    if is_tool { "tool" } else { "server" }
 }
 
 /// Shows the selected server.
@@ -242,6 +239,11 @@ fn server(actor: &Actor, requirement: u32, server: &ServerName, tool: Option<&st
     }
 }
 
+/// Shows a candidate of a list.
+fn item(actor: &Actor, number: u32, name: &ServerName, tool: Option<&str>, note: Html) -> Html {
+    html! { <li>{ server(actor, number, name, tool) }{ " " }{ note }</li> }
+}
+
 /// Shows a list of candidates. `request` changes the number of candidates to request, and closes
 /// the list without one.
 fn list<T>(
@@ -275,12 +277,8 @@ fn rejected(props: &CardProps) -> Option<Html> {
     let listed = props.lists.as_ref()?.rejected.as_ref();
     let listed = listed.filter(|it| it.requirement == props.number)?;
     let items = listed.items.iter().map(|it| {
-        html! {
-            <li>
-                { server(actor, props.number, &it.server, it.tool.as_deref()) }{ " " }
-                <span class="quiet">{ prose(&it.reason.text) }</span>
-            </li>
-        }
+        let note = html! { <span class="quiet">{ prose(&it.reason.text) }</span> };
+        item(actor, props.number, &it.server, it.tool.as_deref(), note)
     });
     let stage = props.requirement.funnel.get(request.check as usize);
     let heading = html! {
@@ -310,16 +308,13 @@ fn eligible(props: &CardProps) -> Option<Html> {
     let stage = props.requirement.funnel.last();
     let all = stage.map(|stage| stage.left).filter(|left| *left > 1)?;
     let tool = selected.tool.as_ref().map(|it| &*it.name);
-    let (how, order) = if tool.is_some() {
-        (
-            "How they were ranked",
-            "The higher priority first, then the smaller id, version and name",
-        )
-    } else {
-        (
-            "How the tie was broken",
-            "Signed first, then the smaller id, then the smaller version",
-        )
+    let how = match tool {
+        Some(_) => "How they were ranked",
+        None => "How the tie was broken",
+    };
+    let order = match tool {
+        Some(_) => "The higher priority first, then the smaller id, version and name",
+        None => "Signed first, then the smaller id, then the smaller version",
     };
     if props.eligible.is_none() {
         let limit = LIST_STEP;
@@ -335,22 +330,12 @@ fn eligible(props: &CardProps) -> Option<Html> {
     let listed = listed.filter(|it| it.requirement == requirement);
     let items = listed.into_iter().flat_map(|listed| &listed.items);
     let items = items.map(|it| {
-        html! {
-            <li>
-                { server(actor, requirement, &it.server, it.tool.as_deref()) }{ " " }
-                <span class="quiet">{ format!("lost: {}", it.text) }</span>
-            </li>
-        }
+        let note = html! { <span class="quiet">{ format!("lost: {}", it.text) }</span> };
+        item(actor, requirement, &it.server, it.tool.as_deref(), note)
     });
-    let items = html! {
-        <ol>
-            <li>
-                { server(actor, requirement, &selected.server, tool) }{ " " }
-                <span class="yes">{ "selected" }</span>
-            </li>
-            { for items }
-        </ol>
-    };
+    let note = html! { <span class="yes">{ "selected" }</span> };
+    let first = item(actor, requirement, &selected.server, tool, note);
+    let items = html! { <ol>{ first }{ for items }</ol> };
     Some(list(
         actor,
         html! { { order } },

@@ -12,7 +12,7 @@ use agent_ui::words::count;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// Whether a plan may run, and every reason for and against it.
+/// The decision on a plan, with every reason for and against it.
 #[component]
 pub(crate) fn DecisionView() -> Html {
     let page = use_page::<Plans>();

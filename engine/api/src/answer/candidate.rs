@@ -2,14 +2,11 @@
 
 use super::convert;
 use super::health::switch;
-use super::requirement::{best_tool, requirement, requirements};
+use super::requirement::{best_tool, number, requirement, requirements};
 use agent_answer::{CandidateVerdict, Check, Explanation, ServerName};
 use agent_decide::{Rejection, Resolution};
 use agent_diagnostic::Code;
-use agent_explain::{
-    Candidate, CandidateCheck, CandidateExplanation, Decision, Verdict, explain_server,
-    explain_tool,
-};
+use agent_explain::{Candidate, CandidateCheck, Decision, Verdict, explain_server, explain_tool};
 use agent_model::{ServerView, ToolView};
 
 /// Explains a server for a requirement, or one of its tools. Without the name of a tool, a capability
@@ -60,25 +57,14 @@ fn explain(
     decision: Decision<'_>,
     candidate: Candidate<'_>,
 ) -> Explanation {
-    match (decision, candidate) {
-        (Decision::Category(_, number), candidate) => {
-            described(explain_server(resolution, number, candidate.server()), 0)
+    let (server, tool) = (candidate.server(), candidate.tool());
+    let found = match (decision, tool) {
+        (Decision::Category(_, number), _) => explain_server(resolution, number, server),
+        (Decision::Capability(matching, number), Some(tool)) => {
+            explain_tool(matching, number, tool)
         }
-        (Decision::Capability(matching, number), Candidate::Tool(tool)) => described(
-            explain_tool(matching, number, tool),
-            resolution.outcomes().len(),
-        ),
-        (Decision::Capability(..), Candidate::Server(server)) => {
-            without_tools(decision, resolution.outcomes().len(), server)
-        }
-    }
-}
-
-/// Describes an explanation. `before` is the number of requirements of the other kind before those of
-/// this kind.
-fn described(found: CandidateExplanation<'_>, before: usize) -> Explanation {
-    let (decision, server) = (found.decision, found.candidate.server());
-    let tool = found.candidate.tool();
+        (Decision::Capability(..), None) => return without_tools(resolution, decision, server),
+    };
     let others = tool.iter().flat_map(|tool| {
         let others = server.tools().map(|other| (other.number(), other.name()));
         others.filter(|(number, _)| *number != tool.number())
@@ -88,7 +74,7 @@ fn described(found: CandidateExplanation<'_>, before: usize) -> Explanation {
     let fixes = rejected.map(|it| convert::fixes(decision, it, true));
     let checks = found.checks.into_iter();
     Explanation {
-        requirement: (before + decision.number()) as u32,
+        requirement: number(resolution, decision),
         server: convert::server(server),
         tool: tool.map(convert::tool_entry),
         others: others.map(|(_, name)| name.to_owned()).collect(),
@@ -110,7 +96,11 @@ fn described(found: CandidateExplanation<'_>, before: usize) -> Explanation {
 }
 
 /// Explains a server without tools for a capability requirement.
-fn without_tools(decision: Decision<'_>, before: usize, server: ServerView<'_>) -> Explanation {
+fn without_tools(
+    resolution: &Resolution,
+    decision: Decision<'_>,
+    server: ServerView<'_>,
+) -> Explanation {
     let required = decision.required();
     let reason = Rejection::MissingCapability {
         offered: Vec::new(),
@@ -123,7 +113,7 @@ fn without_tools(decision: Decision<'_>, before: usize, server: ServerView<'_>) 
         required_at: Some(required.place),
     };
     Explanation {
-        requirement: (before + decision.number()) as u32,
+        requirement: number(resolution, decision),
         server: convert::server(server),
         tool: None,
         others: Vec::new(),

@@ -11,17 +11,25 @@ pub(super) fn requirement(resolution: &Resolution, number: u32) -> Option<Decisi
     Decision::all(resolution).nth(number as usize)
 }
 
+/// Returns the number of the requirement of a decision.
+pub(super) fn number(resolution: &Resolution, decision: Decision<'_>) -> u32 {
+    let before = match decision {
+        Decision::Category(..) => 0,
+        Decision::Capability(..) => resolution.outcomes().len(),
+    };
+    (before + decision.number()) as u32
+}
+
 /// Returns the decisions on all requirements, or on those of capabilities alone.
 pub(super) fn requirements(
     resolution: &Resolution,
     tools: bool,
 ) -> impl Iterator<Item = Decision<'_>> {
-    let skipped = if tools {
+    Decision::all(resolution).skip(if tools {
         resolution.outcomes().len()
     } else {
         0
-    };
-    Decision::all(resolution).skip(skipped)
+    })
 }
 
 /// Returns the codes of each check of the funnel. Only the policy's check has two.

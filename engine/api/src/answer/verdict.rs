@@ -22,7 +22,7 @@ const NEAREST: usize = 3;
 /// the other edits: a page shows a verdict after each keystroke.
 const EDITED: usize = 8;
 
-/// What can be read of a question's texts.
+/// The readable inputs of a question.
 #[derive(Debug, Default)]
 pub struct Inputs<'a> {
     /// The manifest, if it has no errors.
