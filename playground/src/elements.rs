@@ -33,7 +33,7 @@ pub(crate) fn server_name(server: &ServerName, tool: Option<&str>) -> Html {
     }
 }
 
-/// Returns what is required besides the name: permissions, or constraints of a capability.
+/// Returns the permissions of a requirement, or the constraints of its capability.
 pub(crate) fn tags(requirement: &Requirement) -> &[String] {
     let capability = requirement.capability.as_ref();
     capability.map_or(&requirement.permissions, |it| &it.constraints)

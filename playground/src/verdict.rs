@@ -143,7 +143,7 @@ fn Card(props: &CardProps) -> Html {
     }
 }
 
-/// Returns the noun for what meets a requirement.
+/// Returns the noun for the candidates of a requirement.
 fn noun(requirement: &Requirement) -> &'static str {
     let is_tool = requirement.capability.is_some();
     if is_tool { "tool" } else { "server" }

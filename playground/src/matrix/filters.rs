@@ -17,7 +17,7 @@ const OF_BOTH: [Code; 3] = [
     Code::UnsignedNotAllowed,
 ];
 
-/// Shows the filters of the rows, and their zoom. `noun` is what a row is about.
+/// Shows the filters of the rows, and their zoom. `noun`: `server` or `tool`, for a row.
 pub(super) fn filters(
     page: &Page,
     filter: &Filter,

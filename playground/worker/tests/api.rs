@@ -1,4 +1,4 @@
-//! The module for other programs in a browser, in a worker: it answers as the engine does elsewhere.
+//! The module for JavaScript programs, in a worker of a browser: it answers like the native engine.
 #![cfg(all(target_arch = "wasm32", feature = "api"))]
 
 use agent_worker::api;
@@ -9,7 +9,7 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
-/// What `tests/examples/parity-cases.rs` wrote.
+/// The cases that `tests/examples/parity-cases.rs` wrote.
 const CASES: &str = include_str!(env!("AGENT_PARITY_CASES"));
 
 const MANIFEST: &str = include_str!("../../../examples/hello-agent/agents.md");
@@ -53,7 +53,7 @@ fn corpus_and_generated_worlds_have_the_same_lock_explanation_and_problems() {
         let name = &case["name"];
         let text = |name: &str| case[name].as_str().expect("a text");
         let answer = resolve(text("manifest"), text("index"), None);
-        // Not by `assert_eq`, which would print megabytes.
+        // `assert_eq` would print megabytes.
         assert!(
             answer["resolution"] == case["resolution"],
             "{name}: the explanation"

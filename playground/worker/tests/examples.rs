@@ -16,12 +16,12 @@ mod gallery;
 use example::Example;
 use gallery::EXAMPLES;
 
-/// The text of an example.
+/// Returns a text of an example.
 fn text(example: &Example, kind: DocumentKind) -> &'static str {
     example.text(kind, &[])
 }
 
-/// The name of an example's agent, which is that of its folder.
+/// Returns the name of an example's agent, which is that of its folder.
 fn name(example: &Example) -> &'static str {
     let manifest = text(example, DocumentKind::Manifest);
     let line = manifest.lines().nth(1);
@@ -54,12 +54,12 @@ fn verdict(example: &Example) -> Verdict {
     verdict_of(texts(example))
 }
 
-/// All but the first, which has no problem.
+/// Returns the examples with a problem: all but the first.
 fn problems() -> impl Iterator<Item = &'static Example> {
     EXAMPLES.iter().skip(1)
 }
 
-/// Those that this build of the module can evaluate.
+/// Returns the examples with a problem that this module can evaluate.
 fn evaluated() -> impl Iterator<Item = &'static Example> {
     let policies = Session::about().policies;
     problems().filter(move |it| policies || text(it, DocumentKind::Policy).is_empty())

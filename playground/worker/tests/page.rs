@@ -1,4 +1,4 @@
-//! The page's module in a browser, in a worker as in the playground.
+//! The module of the page of servers, in a worker of a browser.
 #![cfg(all(target_arch = "wasm32", not(feature = "api"), not(feature = "plans")))]
 
 use agent_answer::{
@@ -105,7 +105,7 @@ fn texts_are_set_by_their_numbers() {
     for source in all {
         session.set_text(source as u32, "[".to_owned());
     }
-    // Of no text.
+    // The number of no text.
     session.set_text(u32::MAX, "[".to_owned());
     let verdict = ask(&mut session, &Request::default()).verdict;
     let found = verdict.expect("a verdict").diagnostics;

@@ -1,4 +1,4 @@
-//! Conversations with the engine about plans, as the page has them; and the page's examples.
+//! Sessions of the page of plans, and the page's examples.
 #![cfg(feature = "plans")]
 
 use agent_answer::{
@@ -34,7 +34,7 @@ fn decided(request: Request, inputs: &Inputs) -> Answer {
     Session::default().answer(given(inputs.values().cloned()), request)
 }
 
-/// Texts under their numbers.
+/// Returns texts by their numbers.
 fn given(texts: impl IntoIterator<Item = (DocumentKind, String)>) -> Texts {
     let texts = texts.into_iter();
     Texts(texts.map(|(kind, text)| (kind as u32, text)).collect())
@@ -133,7 +133,7 @@ fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
             answer.problems
         );
         if example.code == "LOCK_MISSING" {
-            // What is locked is decided by nobody here.
+            // A fix never changes the lock.
             assert!(
                 answer
                     .problems
@@ -142,7 +142,7 @@ fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
             );
             continue;
         }
-        // One after the other, as a person presses the buttons.
+        // One fix after the other, as a person applies them.
         let (mut inputs, mut answer) = (inputs, answer);
         for _ in 0..answer.problems.len() {
             let fix = answer
@@ -239,7 +239,7 @@ fn titles_differ_and_files_of_examples_are_used() {
         let titles: Vec<_> = of(request).map(|example| example.title).collect();
         let unique: BTreeSet<_> = titles.iter().collect();
         assert_eq!(titles.len(), unique.len());
-        // The first shows that all is well.
+        // The first example has no problem.
         assert_eq!(of(request).next().expect("an example").code, "");
     }
     let examples = [PLANS, CALLS, GROUNDINGS].into_iter().flatten();
@@ -405,7 +405,7 @@ fn unreadable_documents_are_reported_beside_the_others() {
             .all(|it| it.diagnostic.step.is_none())
     );
 
-    // Of what is no document of a plan nothing is made of the rest.
+    // An error in one of these documents leaves the answer undecided.
     for source in [
         DocumentKind::Lock,
         DocumentKind::Index,
@@ -418,7 +418,7 @@ fn unreadable_documents_are_reported_beside_the_others() {
         assert_eq!(answer.verdict, PlanVerdict::Undecided, "{source:?}");
         assert_eq!(answer.diagnostics[0].labels[0].place.source, source);
     }
-    // A call needs an index, a plan may do without.
+    // A call needs an index. For a plan, it is optional.
     let answer = decision(
         Request::Call,
         &with(first(Request::Call), DocumentKind::Index, ""),

@@ -352,7 +352,7 @@ fn places_are_counted_in_utf_16() {
     assert_eq!(at(manifest, &found.labels[0].place), "permisions");
 }
 
-// ── The conversation ─────────────────────────────────────────────────────────────────────────
+// ── The session ─────────────────────────────────────────────────────────────────────────
 
 #[test]
 fn the_description_of_the_engine() {
@@ -547,7 +547,7 @@ fn failed(n: u32, requirement: usize) -> u16 {
         !n.is_multiple_of(11),
     ]
     .into_iter()
-    // Between scopes and residency are the two that only capabilities have.
+    // The two checks of capabilities alone are between scopes and residency.
     .zip([0, 1, 4, 5, 6])
     .map(|(passed, bit)| u16::from(!passed) << bit)
     .sum()
@@ -599,7 +599,7 @@ fn windows_of_the_matrix() {
         (2_500, 50, 0..0),
         (u32::MAX, u32::MAX, 0..0),
         (0, 0, 0..0),
-        // However many are asked for.
+        // The request does not raise the limit.
         (7, u32::MAX, 7..1_007),
     ] {
         let matrix = look(&mut session, window(Filter::default(), offset, limit)).matrix;
@@ -647,7 +647,7 @@ fn a_filtered_matrix() {
                     })
         };
         let expected: Vec<_> = rows().into_iter().filter(fits).collect();
-        // The second window is answered from the rows that are kept.
+        // The second window uses the kept rows.
         for offset in [0, 40, 0] {
             let answer = look(&mut session, window(filter.clone(), offset, 40));
             let matrix = answer.matrix.unwrap();
@@ -694,7 +694,7 @@ fn rejected_servers_are_the_losses_of_the_funnel() {
             assert_eq!(fallen.total, left - stage.left);
             assert_eq!(fallen.total as usize, expected.len());
             let ids: Vec<_> = fallen.items.iter().map(|one| &one.server.id).collect();
-            // At most so many, however many are asked for.
+            // The request does not raise the limit.
             assert_eq!(ids, expected.iter().take(1_000).collect::<Vec<_>>());
             for one in &fallen.items {
                 assert_eq!(one.reason.code, stage.code);
@@ -784,7 +784,7 @@ fn the_rules_of_a_tie() {
     );
 }
 
-// ── Stories ──────────────────────────────────────────────────────────────────────────────────
+// ── Explanations ──────────────────────────────────────────────────────────────────────────────────
 
 fn explained(session: &mut Session, requirement: u32, server: ServerName) -> Explanation {
     let wanted = Request {
@@ -1132,7 +1132,7 @@ fn drifts_from_an_existing_lock() {
 
 #[test]
 fn a_lock_beside_an_unreadable_input() {
-    // Nothing would be written, and the locked entries are still there.
+    // No lock would be written, and the index still has the locked entries.
     let unsatisfied = MANIFEST.replace("sensitivity: internal", "sensitivity: pii.high");
     let existing = verdict(&unsatisfied, INDEX, Some(LOCK)).existing.unwrap();
     assert_eq!(
@@ -1154,7 +1154,7 @@ fn a_lock_beside_an_unreadable_input() {
 
     let broken = verdict(MANIFEST, INDEX, Some("{}"));
     assert_eq!(broken.existing, None);
-    // What is decided does not depend on a lock.
+    // The decision does not depend on a lock.
     assert_eq!(broken.satisfied, Some(true));
     assert!(!broken.diagnostics.is_empty());
     for found in &broken.diagnostics {
@@ -1463,7 +1463,7 @@ fn the_cell_of_a_server_is_that_of_its_best_tool() {
             assert_eq!(good(*cell), cells.any(good), "{}", row.server.id);
         }
     }
-    // A filter of tools has them by their names, too.
+    // A filter of tools also finds them by their names.
     let named = Filter {
         id: "read_file".to_owned(),
         tools: true,
