@@ -4,10 +4,10 @@ import { LOCK } from "./hello.mjs";
 import { Plans, visitPlans } from "./plans.mjs";
 import { visit } from "./visit.mjs";
 
-/** What only plans need, by the ends of addresses. */
+/** Files that only plans need, by the ends of addresses. */
 const OF_PLANS = /\/(agent-plans[^/]*|plans\.css|engine\/plans\/[^/]+)$/;
 
-/** What only servers need. */
+/** Files that only servers need. */
 const OF_SERVERS = /\/engine\/(worker\.js|agent-engine[^/]*)$/;
 
 /** @param {import("playwright-core").BrowserContext} context @returns {string[]} the addresses that are asked for from now on */
@@ -36,7 +36,7 @@ for (const serviceWorkers of /** @type {const} */ (["block", "allow"])) {
     await plans.says("The call may be made");
     await eventually(() => assert.ok(asked.some((path) => path.endsWith("/engine/plans/agent-engine_bg.wasm"))));
 
-    // What was typed is where it was, and nothing is loaded again.
+    // The typed text is still there, and nothing is loaded again.
     await plans.area("Servers");
     await playground.says("Not every requirement has a server");
     const before = asked.length;
@@ -49,7 +49,7 @@ for (const serviceWorkers of /** @type {const} */ (["block", "allow"])) {
   }, { browser: { serviceWorkers } });
 }
 
-visitPlans("grounding", "who comes for plans loads nothing of servers", async (plans, { page, playground }) => {
+visitPlans("grounding", "a visit to plans loads nothing of servers", async (plans, { page, playground }) => {
   await plans.says("Every claim has its evidence");
   const loaded = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname));
   assert.ok(loaded.some((path) => OF_PLANS.test(path)), loaded.join(" "));
@@ -58,7 +58,7 @@ visitPlans("grounding", "who comes for plans loads nothing of servers", async (p
   await playground.verdict();
 });
 
-visitPlans("call", "areas are pages of the history, and say where one is", async (plans, { page }) => {
+visitPlans("call", "areas are pages of the history, and the visible one is marked", async (plans, { page }) => {
   const current = page.getByRole("navigation", { name: "Areas" }).locator("[aria-current=page]");
   assert.equal(await current.innerText(), "One call");
   await plans.area("Grounding");
@@ -73,7 +73,7 @@ visitPlans("call", "areas are pages of the history, and say where one is", async
   assert.equal(await plans.input("call.json").isVisible(), false);
 });
 
-visit("keys and files go to the area that is seen", async ({ page, playground }) => {
+visit("keys and files go to the visible area", async ({ page, playground }) => {
   const plans = new Plans(page);
   await plans.area("Grounding");
   await plans.says("Every claim has its evidence");
@@ -95,26 +95,26 @@ visit("keys and files go to the area that is seen", async ({ page, playground })
   ];
   await plans.area("One call");
   await plans.root.getByLabel("Files").setInputFiles(files.slice(0, 2));
-  await plans.isTold("Opened summary.json, agents.lock");
+  await plans.noticeIs("Opened summary.json, agents.lock");
   assert.equal(await plans.text("agents.lock"), LOCK);
   assert.equal(await plans.text("summary.json"), "[]");
   assert.equal(await playground.text("agents.lock"), "");
   await plans.root.getByLabel("Files").setInputFiles(files.slice(2));
-  await plans.isTold("Not opened: notes.txt");
-  // One that is not to be seen here.
+  await plans.noticeIs("Not opened: notes.txt");
+  // A document that this area does not show.
   await plans.root.getByLabel("Files").setInputFiles(files.slice(0, 1));
   await plans.says("No decision");
   await plans.claims.first().waitFor({ state: "detached" });
   assert.equal(await plans.input("summary.json").isVisible(), true);
 });
 
-visitPlans("call", "what was typed is there after a reload, until it is reset", async (plans, { page }) => {
+visitPlans("call", "typed texts survive a reload, until a reset", async (plans, { page }) => {
   await plans.type("call.json", "list_audiences", "list_audience");
   await plans.says("The call may not be made");
   await eventually(async () => {
     const kept = await page.evaluate(() => ({ ...localStorage }));
     assert.match(kept["agent-playground/plans/call.json"], /list_audience"/);
-    // What is as it was at first is not kept: a later version may have other examples.
+    // Unchanged first texts are not stored: a later version may have other examples.
     assert.deepEqual(Object.keys(kept).filter((key) => key.startsWith("agent-playground/plans/")), ["agent-playground/plans/call.json"]);
   });
   await page.reload();
@@ -135,7 +135,7 @@ visitPlans("call", "the theme is the same in all areas", async (plans, { page, p
   assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
 });
 
-visit("a module that can't be loaded is told of, and tried again", async ({ page, playground }) => {
+visit("a module that can't be loaded is reported, and tried again", async ({ page, playground }) => {
   await page.route("**/agent-plans_bg.wasm", (route) => route.abort());
   const plans = new Plans(page);
   await plans.area("One call");
@@ -148,7 +148,7 @@ visit("a module that can't be loaded is told of, and tried again", async ({ page
   await plans.says("The call may be made");
 }, { expected: [/ERR_FAILED/] });
 
-visitPlans("call", "an engine of plans that can't be loaded is told of", async (plans, { page }) => {
+visitPlans("call", "an engine of plans that can't be loaded is reported", async (plans, { page }) => {
   await page.route("**/engine/plans/agent-engine_bg.wasm", (route) => route.abort());
   await page.reload();
   await page.getByRole("alert").filter({ hasText: "The engine stopped" }).waitFor();
@@ -163,7 +163,7 @@ visit("after the first look at plans they work without the server", async ({ pag
     const { active } = await navigator.serviceWorker.ready;
     if (active.state !== "activated") await new Promise((resolve) => (active.onstatechange = resolve));
   });
-  // From here on the service worker answers, and keeps what it is asked for.
+  // From here on, the service worker answers, and stores the requested files.
   await page.reload();
   await playground.verdict();
   const plans = new Plans(page);

@@ -1,5 +1,5 @@
-// Visits to the built playground, in a headless Chromium. One fails on whatever the page complains
-// of, and on a request to anybody else than the page's own server.
+// Visits to the built playground, in a headless Chromium. A visit fails on errors and
+// warnings of the page, and on requests to other servers than the page's own.
 
 import assert from "node:assert/strict";
 import { access } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { launch } from "../chromium.mjs";
 import { Playground } from "./playground.mjs";
 import { serve } from "./server.mjs";
 
-/** Service workers are allowed only where they matter: to store the page takes longer than most visits. */
+/** Service workers are allowed only where they matter: storing the page takes longer than most visits. */
 const VISITOR = /** @type {const} */ ({ viewport: { width: 1280, height: 860 }, serviceWorkers: "block" });
 
 const PATIENCE_MS = 15_000;
@@ -17,7 +17,7 @@ const PATIENCE_MS = 15_000;
 /**
  * @typedef {object} Options
  * @property {import("playwright-core").BrowserContextOptions} [browser] how the visitor's is
- * @property {string} [fragment] what stands behind `#` in the address
+ * @property {string} [fragment] the part behind `#` of the address
  * @property {RegExp[]} [expected] complaints that belong to the test
  * @property {boolean} [wait] whether to wait for the first verdict
  *

@@ -19,7 +19,7 @@ visitPlans("call", "the first look shows a call that may be made, and every chec
   await eventually(async () => assert.match((await plans.marked("mcp.index.json")).join("\n"), /^: \{\n/));
   await plans.detail.getByRole("button", { name: "mcp.index.json:13:29" }).click();
   await eventually(async () => assert.equal(await plans.cursor("mcp.index.json"), "13:29"));
-  // Another one in its place, and none.
+  // Another check, and none.
   await plans.check("arguments").click();
   await plans.has(plans.detail.locator("li"), ["The input schema accepts the arguments, and the output schema can be used.", '{ "limit": 2 } call.json:5:11']);
   await plans.check("arguments").click();
@@ -32,7 +32,7 @@ visitPlans("call", "the first look shows a call that may be made, and every chec
   await plans.has(plans.root.locator(".against-list tr"), [/^lock sha256-/, /^entry of the index sha256-/, /^definition of the tool sha256-/]);
 });
 
-visitPlans("call", "a tool that is misspelt is found by one click, which can be taken back", async (plans) => {
+visitPlans("call", "one click corrects a misspelt tool, and can be undone", async (plans) => {
   await plans.example("A tool that is misspelt");
   await plans.says("The call may not be made");
   await plans.has(checks(plans), ["✗catalogue , failed", "✗lock , failed", ...CHECKS.slice(2).map((name) => `–${name} , skipped`)]);
@@ -40,7 +40,7 @@ visitPlans("call", "a tool that is misspelt is found by one click, which can be 
   await plans.root.locator(".cm-lintRange-error", { hasText: "list_audience" }).first().waitFor();
   const before = await plans.text("call.json");
   await plans.detail.locator(".fix", { hasText: "Call the tool list_audiences" }).getByRole("button", { name: "Apply" }).click();
-  await plans.isTold("Applied: call the tool list_audiences");
+  await plans.noticeIs("Applied: call the tool list_audiences");
   await plans.says("The call may be made");
   assert.equal(await plans.text("call.json"), CALL);
   await plans.notice.getByRole("button", { name: "Undo" }).click();
@@ -48,7 +48,7 @@ visitPlans("call", "a tool that is misspelt is found by one click, which can be 
   assert.equal(await plans.text("call.json"), before);
 });
 
-visitPlans("call", "every suggested change takes its problem away", async (plans) => {
+visitPlans("call", "every suggested fix removes its problem", async (plans) => {
   await plans.paste("call.json", CALL.replace('"limit": 2', '"limt": 2, "ofset": 1'));
   await plans.says("The call may not be made");
   const against = plans.detail.locator(".against");
@@ -63,7 +63,7 @@ visitPlans("call", "every suggested change takes its problem away", async (plans
   }
 });
 
-visitPlans("call", "the catalogue of the moment counts, where there is one", async (plans) => {
+visitPlans("call", "a given catalogue decides", async (plans) => {
   await plans.example("A tool that was changed since");
   await plans.says("The call may not be made");
   await plans.has(plans.detail.locator(".against > p"), [/^DEFINITION_CHANGED .* was locked with the definition sha256-/]);
@@ -74,7 +74,7 @@ visitPlans("call", "the catalogue of the moment counts, where there is one", asy
   await plans.has(plans.problems.locator(".problem p"), [/^error JSON_SYNTAX .* catalogue\.json:1:2$/]);
 });
 
-visitPlans("call", "each example shows what it says", async (plans, { page }, t) => {
+visitPlans("call", "each example shows its code", async (plans, { page }, t) => {
   await plans.press("Examples");
   const group = plans.dialog.locator(".gallery").first();
   const examples = await group.locator(".example").evaluateAll((all) => all.map((each) => [each.querySelector("strong").textContent, each.querySelector(".code").textContent]));
@@ -95,7 +95,7 @@ visitPlans("call", "each example shows what it says", async (plans, { page }, t)
   }
 });
 
-visitPlans("call", "a check is told by the keyboard alone", async (plans, { page }) => {
+visitPlans("call", "a check is opened by the keyboard alone", async (plans, { page }) => {
   await plans.example("A tool that writes, and is forbidden");
   await plans.says("The call may not be made");
   await plans.check("labels").focus();

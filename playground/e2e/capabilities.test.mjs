@@ -1,4 +1,4 @@
-// Requirements of capabilities, and what they are decided under.
+// Capability requirements, and their evaluation context.
 
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
@@ -16,7 +16,7 @@ visit("capabilities of manifest and task have cards, with tools, funnels and obl
 
   const notify = playground.card("notify:slack");
   await notify.getByText("team-notes 4.0.0 / post_message").waitFor();
-  await notify.getByText("every call needs the approval of a human").waitFor();
+  await notify.getByText("every call needs human approval").waitFor();
   assert.equal(await playground.card("read:aws").getByText("on demand", { exact: true }).count(), 1);
 
   const search = playground.card("search:internet");
@@ -32,7 +32,7 @@ visit("capabilities of manifest and task have cards, with tools, funnels and obl
   await search.getByText("is on a server that is STARTING").waitFor();
 });
 
-visit("problems stand at their places in the task, the tenants and health", async ({ playground }) => {
+visit("problems have places in the task, the tenants and health", async ({ playground }) => {
   await playground.example(EXAMPLE);
   for (const [name, from, to, code, at] of /** @type {const} */ ([
     ["task.yaml", "verb: search", "verb: serach", "UNKNOWN_VALUE", "task.yaml:3:11"],
@@ -105,7 +105,7 @@ visit("a cell explains the server's best tool, and links to the others", async (
   await playground.explanation.getByText("advertises only write:codebase").waitFor();
 });
 
-visit("the health of a server is switched in its explanation, and taken back", async ({ playground }) => {
+visit("the health of a server is switched in its explanation, and undone", async ({ playground }) => {
   await playground.example(EXAMPLE);
   const before = await playground.text("health.yaml");
   await playground.card("read:codebase").locator(".nearest .server").first().click();
@@ -118,7 +118,7 @@ visit("the health of a server is switched in its explanation, and taken back", a
   assert.equal(await playground.text("health.yaml"), before);
 });
 
-visit("without a snapshot, to suppose that a server is unhealthy writes one", async ({ playground }) => {
+visit("without a snapshot, supposing an unhealthy server writes one", async ({ playground }) => {
   await playground.example(EXAMPLE);
   await playground.paste("health.yaml", "");
   await playground.says("Every requirement has a server or a tool");
@@ -132,7 +132,7 @@ visit("without a snapshot, to suppose that a server is unhealthy writes one", as
   await playground.card("search:internet").getByText("lantern-search 2.0.1 / search_news").waitFor();
 });
 
-visit("the tokens of what is shown stand against the budget", async ({ playground }) => {
+visit("the tokens of selected tools are compared with the budget", async ({ playground }) => {
   await playground.example(EXAMPLE);
   await playground.type("health.yaml", "UNHEALTHY", "HEALTHY");
   await playground.says("Every requirement has a server or a tool");

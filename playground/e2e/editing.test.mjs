@@ -20,7 +20,7 @@ visit("another residency is rejected with the code and the place, and one click 
 
   const before = await bothTexts(playground);
   await card.locator(".fix").first().getByRole("button", { name: "Apply" }).click();
-  await playground.isTold(/^Applied: [^`]*(×|$)/);
+  await playground.noticeIs(/^Applied: [^`]*(×|$)/);
   await playground.says("Every requirement has a server");
   assert.notEqual(await bothTexts(playground), before);
 
@@ -29,7 +29,7 @@ visit("another residency is rejected with the code and the place, and one click 
   assert.equal(await bothTexts(playground), before);
 });
 
-visit("every suggested change makes its requirement pass, and can be taken back", async ({ playground }, t) => {
+visit("every suggested fix makes its requirement pass, and can be undone", async ({ playground }, t) => {
   await playground.type("agents.md", "internal", "pii.high");
   await playground.says("Not every requirement has a server");
   const before = await bothTexts(playground);
@@ -50,7 +50,7 @@ visit("every suggested change makes its requirement pass, and can be taken back"
   }
 });
 
-visit("what is wrong is underlined, listed, and a click goes there", async ({ playground, page }) => {
+visit("problems are underlined and listed, and a click goes there", async ({ playground, page }) => {
   await playground.type("agents.md", "internal", "top-secret");
   await playground.says("No decision");
   const problem = playground.problems.getByRole("listitem").first();

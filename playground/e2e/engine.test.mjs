@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { takeTimes } from "./measure.mjs";
 import { visit } from "./visit.mjs";
 
-visit("an engine that stops is told of, and started again with the next change", async ({ playground, page }) => {
+visit("an engine that stops is reported, and started again with the next change", async ({ playground, page }) => {
   await takeTimes(page);
   await page.reload();
   await playground.verdict();
@@ -30,7 +30,7 @@ visit("an engine that does not answer is stopped after a minute, and started aga
   await playground.says("Not every requirement has a server");
 });
 
-visit("an engine that can't be loaded is told of", async ({ playground, page, context }) => {
+visit("an engine that can't be loaded is reported", async ({ playground, page, context }) => {
   await context.route("**/engine/worker.js", (route) => route.abort());
   await page.reload();
   await page.getByRole("alert").filter({ hasText: "The engine stopped: the engine could not be loaded" }).waitFor();

@@ -1,4 +1,4 @@
-// Waiting for what is to become true, instead of for a time.
+// Waits for a condition instead of a time.
 
 import { setTimeout as sleep } from "node:timers/promises";
 

@@ -17,7 +17,7 @@ visit("every example opens and shows its code", async ({ playground, page }, t) 
     await playground.press("Examples");
     await examples.nth(at).click();
     await playground.dialog.waitFor({ state: "detached" });
-    await playground.isTold("Opened the example");
+    await playground.noticeIs("Opened the example");
     await playground.verdict();
     if (at === 0) {
       await playground.says("Every requirement has a server");

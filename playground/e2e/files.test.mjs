@@ -21,12 +21,12 @@ function drop(page, files) {
   }, files);
 }
 
-visit("files that are dropped go where their names tell, and can be taken back", async ({ playground, page }) => {
+visit("dropped files go to the documents of their names, and can be undone", async ({ playground, page }) => {
   await drop(page, [
     { name: "agents.md", text: OTHER },
     { name: "mcp.index.json", text: '{"servers": []}\r\n' },
   ]);
-  await playground.isTold("Opened agents.md, mcp.index.json");
+  await playground.noticeIs("Opened agents.md, mcp.index.json");
   await playground.says("Not every requirement has a server");
   assert.equal(await playground.text("agents.md"), OTHER);
   assert.equal(await playground.text("mcp.index.json"), '{"servers": []}\n');
@@ -56,6 +56,6 @@ visit("a lock goes into the editor for locks", async ({ playground, page }) => {
 
 visit("a file with another name is refused, and the others are taken", async ({ playground, page }) => {
   await drop(page, [{ name: "holiday.png", text: "x" }, { name: "agents.md", text: OTHER }]);
-  await playground.isTold("Not opened: holiday.png");
+  await playground.noticeIs("Not opened: holiday.png");
   assert.equal(await playground.text("agents.md"), OTHER);
 });

@@ -32,7 +32,7 @@ visit("the footer says which engine decided", async ({ page }, t) => {
   }
 });
 
-visit("all that was typed before the engine was there counts", async ({ playground, page }) => {
+visit("texts typed before the engine is loaded count", async ({ playground, page }) => {
   await playground.input("agents.md").waitFor();
   await playground.type("agents.md", "internal", "confidential");
   await playground.says("Not every requirement has a server");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { visit } from "./visit.mjs";
 
-visit("a stage of the funnel lists those that fell there", async ({ playground }) => {
+visit("a stage of the funnel lists the rejected candidates", async ({ playground }) => {
   const card = playground.card("audiences");
   const scopes = card.getByRole("button", { name: "scopes 2 left −1 held back" });
   await scopes.click();

@@ -27,12 +27,12 @@ visitPlans("grounding", "the same texts are marked again when they are loaded ag
   const expected = ['yes: \\"Returning visitors\\" with 48210 members', "yes: 31977"];
   await marks(plans, expected);
   await plans.press("Reset");
-  await plans.isTold("Reset to the first example");
+  await plans.noticeIs("Reset to the first example");
   await plans.settled();
   await marks(plans, expected);
 });
 
-visitPlans("grounding", "a near miss is shown with what differs, and one click quotes the payload", async (plans) => {
+visitPlans("grounding", "a near miss has its differences, and one click quotes the payload", async (plans) => {
   await plans.example("Quotation marks of another kind");
   await plans.says("Not every claim has its evidence");
   const claim = plans.claims.first();
@@ -53,7 +53,7 @@ visitPlans("grounding", "a near miss is shown with what differs, and one click q
   assert.equal(await plans.text("summary.json"), before);
 });
 
-visitPlans("grounding", "evidence that is put together is led to its parts", async (plans) => {
+visitPlans("grounding", "evidence from two places links to its parts", async (plans) => {
   await plans.example("Put together from two places");
   await plans.has(plans.claims.first().locator("p", { hasText: "UNGROUNDED" }), [
     "UNGROUNDED is put together from /structuredContent/audiences/0/members and /structuredContent/audiences/0/name payload.json:7:35 payload.json:7:50",
@@ -61,7 +61,7 @@ visitPlans("grounding", "evidence that is put together is led to its parts", asy
   assert.ok((await plans.marked("payload.json")).some((mark) => mark.startsWith("no: ")));
 });
 
-visitPlans("grounding", "each example shows what it says, and typing is answered", async (plans, { page }) => {
+visitPlans("grounding", "each example shows its code, and typing is answered", async (plans, { page }) => {
   await plans.press("Examples");
   const group = plans.dialog.locator(".gallery").first();
   const examples = await group.locator(".example").evaluateAll((all) => all.map((each) => [each.querySelector("strong").textContent, each.querySelector(".code").textContent]));

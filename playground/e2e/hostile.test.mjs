@@ -5,7 +5,7 @@ import { holdUps, takeTimes } from "./measure.mjs";
 import { CALL, PAYLOAD, PLAN, PROFILE, visitPlans } from "./plans.mjs";
 import { visit } from "./visit.mjs";
 
-/** Within this everything is answered, and this long the page may be unable to react. */
+/** Maximum time of an answer, and maximum time in which the page does not react. */
 const ANSWER_MS = 20_000;
 const GAP_MS = 3_000;
 
@@ -69,7 +69,7 @@ visit("markup, script addresses and directional characters are shown, and nothin
   const seen = async () => (await page.locator(".answer").innerText()) + (await page.locator(".inputs").innerText());
   await inertEverywhere(playground, seen);
 
-  // The same as names that are accepted, where names may hold it.
+  // The same text as a valid name, in documents whose names may contain it.
   const accepted = INDEX.replaceAll("acme-audiences", "<script>ran=1</script>").replaceAll(
     "https://mcp.acme.example/audiences",
     "javascript:window.ran=1",
@@ -141,7 +141,7 @@ for (const [what, make] of Object.entries(HUGE)) {
 }
 
 /**
- * Opens all there is to open.
+ * Opens everything that can be opened.
  * @param {import("./playground.mjs").Playground} playground
  * @param {() => Promise<string>} seen
  */

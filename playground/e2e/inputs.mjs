@@ -1,4 +1,4 @@
-// The inputs of a part of the page, as a person handles them.
+// The inputs of a page, as a person uses them.
 
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
@@ -52,7 +52,7 @@ export class Inputs {
   /**
    * Types as a person does: selects, and presses keys.
    * @param {InputName} name
-   * @param {string} from the first place where this text stands is selected
+   * @param {string} from the first occurrence of this text is selected
    * @param {string} to what is typed
    */
   async type(name, from, to) {
@@ -89,7 +89,7 @@ export class Inputs {
   }
 
   /** @param {RegExp | string} text of the notice that comes */
-  async isTold(text) {
+  async noticeIs(text) {
     await this.notice.filter({ hasText: text }).waitFor();
   }
 

@@ -1,5 +1,5 @@
-// The package for npm: the examples of its documentation run and print what the page says, and its
-// types are those of its values.
+// The npm package: the examples of its documentation print the documented output, and its types fit
+// its values.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -24,7 +24,7 @@ before(() => {
   for (const name of ["agents.md", "mcp.index.json"]) {
     cpSync(join(root, "examples/hello-agent", name), join(folder, name));
   }
-  // The lock is what `resolve` says, so that the first example finds nothing to say about it.
+  // The lock is the one of `resolve`, so that the first example finds no difference.
   writeFileSync(
     join(folder, "lock.mjs"),
     `import init, { resolve } from "agent-engine";
@@ -45,13 +45,13 @@ function run(name) {
   return execFileSync(process.execPath, [name], { cwd: folder, encoding: "utf8", timeout: 60_000 });
 }
 
-/** The scripts of a page that say what they print: name, script, output. */
+/** The scripts of a page with their documented output: name, script, output. */
 function examples(page) {
   const pattern = /^`([\w-]+\.mjs)`:\n\n```js\n(.*?)^```\n.*?^It prints\n\n```text\n(.*?)^```/gms;
   return [...page.matchAll(pattern)].map(([, name, script, output]) => ({ name, script, output }));
 }
 
-test("the examples of the documentation print what it says", () => {
+test("the examples of the documentation print the documented output", () => {
   const page = readFileSync(join(root, "docs/how-to/javascript.md"), "utf8");
   const found = examples(page);
   assert.equal(found.length, page.match(/^It prints$/gm).length);
@@ -69,7 +69,7 @@ function check(script) {
   execFileSync(tsc, [...flags, "--lib", "es2022,dom,esnext.disposable", file], { cwd: folder, encoding: "utf8" });
 }
 
-test("the types fit, and are not anything", () => {
+test("the types fit and are precise", () => {
   const head = 'import { resolve, validate, why } from "agent-engine";\nconst answer = resolve("", "");\n';
   check(`${head}
     const satisfied: boolean | null = answer.satisfied;

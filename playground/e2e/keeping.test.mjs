@@ -6,7 +6,7 @@ import { visit } from "./visit.mjs";
 /** @param {import("playwright-core").Page} page @returns {Promise<string>} what the browser keeps */
 const kept = (page) => page.evaluate(() => localStorage.getItem("agent-playground/texts") ?? "");
 
-visit("what was typed is there after a reload, until it is reset", async ({ playground, page }) => {
+visit("typed texts survive a reload, until a reset", async ({ playground, page }) => {
   await playground.type("agents.md", "internal", "confidential");
   await playground.paste("agents.lock", LOCK);
   await eventually(async () => {
@@ -29,7 +29,7 @@ visit("what was typed is there after a reload, until it is reset", async ({ play
   assert.equal(await playground.text("agents.md"), MANIFEST);
 }, { browser: { serviceWorkers: "allow" } });
 
-visit("what was kept and can't be read does no harm", async ({ playground, page }) => {
+visit("unreadable stored texts are ignored", async ({ playground, page }) => {
   for (const broken of ["{", "[]", '{"manifest": 1}', ""]) {
     await page.evaluate((text) => localStorage.setItem("agent-playground/texts", text), broken);
     await page.reload();
@@ -38,7 +38,7 @@ visit("what was kept and can't be read does no harm", async ({ playground, page 
   }
 });
 
-visit("a page that may not keep anything works", async ({ playground, page }) => {
+visit("a page without storage works", async ({ playground, page }) => {
   await page.addInitScript(() => {
     Object.defineProperty(window, "localStorage", {
       get() {

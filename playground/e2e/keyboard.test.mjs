@@ -7,7 +7,7 @@ function focused(page) {
   return page.evaluate(() => {
     const element = document.activeElement;
     const editor = element.closest(".cm-editor");
-    // An editor has a frame over what is in it.
+    // An editor draws its frame over its content.
     const frame = editor ? getComputedStyle(editor, "::after") : getComputedStyle(element);
     const { left, top, right, bottom } = element.getBoundingClientRect();
     return {
@@ -32,7 +32,7 @@ async function go(page, key) {
 }
 
 /**
- * Presses Tab until something of this name has the keyboard.
+ * Presses Tab until an element of this name has the keyboard.
  * @param {import("playwright-core").Page} page
  * @param {string | RegExp} name
  */
@@ -83,7 +83,7 @@ visit("a requirement is made to pass without a mouse", async ({ playground, page
   await playground.says("Not every requirement has a server");
 });
 
-visit("the tabs are gone through by arrows, and opened from anywhere by Alt and a number", async ({ playground, page }) => {
+visit("arrows move through the tabs, and Alt with a number opens them from anywhere", async ({ playground, page }) => {
   const selected = playground.tabs.locator("[aria-selected=true]");
   await tabTo(page, "Verdict");
   for (const [key, name] of [
@@ -101,7 +101,7 @@ visit("the tabs are gone through by arrows, and opened from anywhere by Alt and 
   }
 });
 
-visit("the matrix is gone through by arrows; Enter explains, Escape closes that", async ({ playground, page }) => {
+visit("arrows move through the matrix; Enter explains a cell, Escape closes the explanation", async ({ playground, page }) => {
   await playground.open("Matrix");
   await tabTo(page, /^acme-audiences 2.1.0, audiences: selected$/);
   assert.match(await go(page, "ArrowRight"), /^acme-audiences 2.1.0, reporting: /);

@@ -5,8 +5,8 @@ import { measure } from "./speed.mjs";
 import { visit } from "./visit.mjs";
 
 /**
- * Far above the targets (see bench.mjs), so that only a relapse fails: the machine may be slow, and
- * have other things to do.
+ * Far above the targets (see bench.mjs), so that only a regression fails: the machine may be slow or
+ * busy.
  */
 const LIMITS = {
   "agents.md, key to verdict, p50": 200,
@@ -69,7 +69,7 @@ visit("10,000 servers are seen in the matrix, all of them, and filtered", async 
   await eventually(async () => assert.ok((await table.getByRole("row").count()) > 20));
 });
 
-/** In the page: the rows that are in sight, and the name that the first should have. */
+/** Runs in the page: returns the visible rows, and the expected name of the first. */
 function seenRows() {
   const scroller = document.querySelector(".scroller");
   const frame = scroller.getBoundingClientRect();

@@ -12,7 +12,7 @@ for (const [tab, name, text] of [
   visit(`${name} is copied and downloaded as the command line writes it`, async ({ playground, page }) => {
     await playground.open(tab);
     await playground.answer.getByRole("button", { name: "Copy" }).click();
-    await playground.isTold(`Copied ${name}`);
+    await playground.noticeIs(`Copied ${name}`);
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text);
 
     const coming = page.waitForEvent("download");
@@ -23,11 +23,11 @@ for (const [tab, name, text] of [
   }, { browser: CLIPBOARD });
 }
 
-visit("where copying is not allowed, the page says so", async ({ playground, page }) => {
+visit("the page reports that copying is not allowed", async ({ playground, page }) => {
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
   await playground.open("agents.lock");
   await playground.answer.getByRole("button", { name: "Copy" }).click();
-  await playground.isTold("does not allow copying");
+  await playground.noticeIs("does not allow copying");
 });
 
 visit("the lock is compared with a pasted one: drifts by name, more access marked", async ({ playground, page }) => {
@@ -51,8 +51,8 @@ visit("the lock is compared with a pasted one: drifts by name, more access marke
   await playground.answer.locator(".cm-changedLine", { hasText: "write:audiences" }).waitFor();
 
   await playground.paste("agents.lock", LOCK);
-  await drifts.getByText("The pasted lock says the same.").waitFor();
-  await drifts.getByText("The index has everything in the pasted lock, unchanged.").waitFor();
+  await drifts.getByText("The pasted lock is the same.").waitFor();
+  await drifts.getByText("The index still has every entry of the pasted lock.").waitFor();
 
   await playground.paste("agents.lock", "{");
   await drifts.waitFor({ state: "detached" });
@@ -60,7 +60,7 @@ visit("the lock is compared with a pasted one: drifts by name, more access marke
   await playground.has(playground.problems.locator(".problem p"), [/^error JSON_SYNTAX .* agents\.lock:1:2$/]);
 });
 
-visit("the lock is compared with what it was before the last change", async ({ playground }) => {
+visit("the lock is compared with the one before the last change", async ({ playground }) => {
   await playground.open("agents.lock");
   const since = playground.answer.getByRole("button", { name: "Since the last change" });
   assert.ok(await since.isDisabled());

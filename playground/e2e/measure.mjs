@@ -1,4 +1,4 @@
-// Times as a person feels them: from a key to the frame that shows the answer to it.
+// Times from a key to the frame that shows the answer.
 
 /** @import { Page } from "playwright-core" */
 /** @import { InputName, Playground } from "./playground.mjs" */
@@ -11,7 +11,7 @@
  */
 
 /**
- * Has the page take the time; before anything of it is loaded.
+ * Makes the page measure times. Call it before the page is loaded.
  * @param {Page} page
  */
 export async function takeTimes(page) {
@@ -33,7 +33,7 @@ export async function takeTimes(page) {
       for (const { duration } of list.getEntries()) times.longTasks.push(Math.round(duration));
     }).observe({ type: "longtask" });
 
-    // How long nothing else can run.
+    // The time in which nothing else can run.
     let beat = performance.now();
     const channel = new MessageChannel();
     channel.port1.onmessage = () => {
@@ -61,7 +61,7 @@ export async function takeTimes(page) {
         const painted = new MessageChannel();
         painted.port1.onmessage = () => {
           times.strokes.push({ ms: performance.now() - start, frames: frame - first, engine: times.engine });
-          times.told?.();
+          times.answered?.();
         };
         painted.port2.postMessage(0);
       });
@@ -89,7 +89,7 @@ export async function strokes(playground, name, places, rounds) {
         view.dispatch({ selection: { anchor }, scrollIntoView: true });
       }, at);
       for (const key of keys) {
-        const answered = page.evaluate(() => new Promise((resolve) => (window.times.told = () => resolve(undefined))));
+        const answered = page.evaluate(() => new Promise((resolve) => (window.times.answered = () => resolve(undefined))));
         await page.keyboard.press(key);
         await answered;
       }
@@ -106,7 +106,7 @@ export async function strokes(playground, name, places, rounds) {
 export async function holdUps(page, body) {
   await page.evaluate(() => Object.assign(window.times, { longTasks: [], gap: 0 }));
   await body();
-  // Tasks are told a moment after they end.
+  // The browser reports tasks a moment after they end.
   await page.evaluate(() => new Promise((resolve) => requestIdleCallback(() => setTimeout(resolve, 50))));
   return page.evaluate(() => ({ longTasks: window.times.longTasks, gap: window.times.gap }));
 }

@@ -18,7 +18,7 @@ async function fits(page, where) {
       const { left, right, width } = element.getBoundingClientRect();
       return width > 0 && (left < -1 || right > innerWidth + 1) && !scrolls(element);
     });
-    // What scrolls downwards is not to scroll sideways as well; the matrix and the editors may.
+    // Parts that scroll down must not scroll sideways, except the matrix and the editors.
     const wider = [document.documentElement, ...document.querySelectorAll(".panel, .explanation, dialog")]
       .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
       .map(({ className, localName, scrollWidth }) => `${className || localName}: ${scrollWidth}`);
@@ -77,7 +77,7 @@ visit("at 360 × 740 every part is reached, and the page never scrolls sideways"
     await playground.dialog.getByRole("button", { name: "Close", exact: true }).tap();
   }
   await card.getByRole("button", { name: "Apply" }).first().tap();
-  await playground.isTold("Applied");
+  await playground.noticeIs("Applied");
   await fits(page, "a notice");
   await playground.notice.getByRole("button", { name: "Undo" }).tap();
 }, { browser: PHONE });

@@ -30,7 +30,7 @@ visitPlans("plans", "the first look shows two steps that may run, with every che
     "max_output_bytes is 65536, of at most 262144 tool-pool.json:33:84",
     "max_log_bytes is 4096, of at most 16384 tool-pool.json:33:108",
   ]);
-  // The text in which the values stand comes to the front, with the values marked.
+  // The document of the values comes to the front, with the values marked.
   await plans.input("tool-pool.json").waitFor();
   await eventually(async () => assert.deepEqual(await plans.marked("tool-pool.json"), [": 5000", ": 4096", ": 65536", ": 4096"]));
   await plans.check("rules").click();
@@ -41,7 +41,7 @@ visitPlans("plans", "the first look shows two steps that may run, with every che
   await eventually(async () => assert.match(await plans.root.locator(".viewer .cm-content").nth(1).innerText(), /"check": "addresses"/));
 });
 
-visitPlans("plans", "each example shows what it says, and its changes lead to a yes, which can be taken back", async (plans, { page }, t) => {
+visitPlans("plans", "each example shows its code, and its fixes lead to a yes and can be undone", async (plans, { page }, t) => {
   await plans.press("Examples");
   const group = plans.dialog.locator(".gallery").first();
   const examples = await group.locator(".example").evaluateAll((all) => all.map((each) => [each.querySelector("strong").textContent, each.querySelector(".code").textContent]));
@@ -66,7 +66,7 @@ visitPlans("plans", "each example shows what it says, and its changes lead to a 
     let applied = 0;
     for (; applied < 6 && (await plans.root.locator(".apply").count()) > 0; applied++) {
       await plans.root.locator(".apply").first().click();
-      await plans.isTold("Applied");
+      await plans.noticeIs("Applied");
       await plans.settled();
     }
     await plans.says("The plan may run");
@@ -77,7 +77,7 @@ visitPlans("plans", "each example shows what it says, and its changes lead to a 
   }
 });
 
-visitPlans("plans", "what speaks against an example is in sight, and typing leaves everything where it is", async (plans) => {
+visitPlans("plans", "the problems of an example are in sight, and typing does not scroll", async (plans) => {
   await plans.example("Longer than the cap");
   await plans.says("The plan may not run");
   await plans.input("tool-pool.json").waitFor();
@@ -94,7 +94,7 @@ visitPlans("plans", "what speaks against an example is in sight, and typing leav
   assert.equal(await plans.input("profile.json").isVisible(), true);
 });
 
-visitPlans("plans", "a document that can't be read is told of, with what the others say", async (plans) => {
+visitPlans("plans", "an unreadable document is reported beside the problems of the others", async (plans) => {
   await plans.paste("tool-pool.json", POOL.replace("{", ""));
   await plans.says("The plan may not run");
   await plans.has(plans.root.locator(".documents .against > p:first-child"), [/^validation_failed JSON_SYNTAX .* tool-pool\.json:/]);

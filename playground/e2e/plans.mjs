@@ -27,7 +27,7 @@ export class Plans extends Inputs {
     this.claims = this.root.locator(".claim");
   }
 
-  /** Waits for an answer to all that was typed. */
+  /** Waits for the answer to the typed texts. */
   async settled() {
     await this.root.locator("#decided[aria-busy=false]").waitFor({ state: "attached" });
   }
@@ -47,7 +47,7 @@ export class Plans extends Inputs {
   async example(title) {
     await this.press("Examples");
     await this.dialog.locator(".example", { has: this.page.getByText(title, { exact: true }) }).click();
-    await this.isTold("Opened the example");
+    await this.noticeIs("Opened the example");
     await this.settled();
   }
 

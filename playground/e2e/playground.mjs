@@ -12,13 +12,13 @@ export class Playground extends Inputs {
     this.explanation = page.getByRole("complementary", { name: "Explanation" });
   }
 
-  /** Waits for an answer to all that was typed. */
+  /** Waits for the answer to the typed texts. */
   async verdict() {
     await this.headline.waitFor();
     await this.settled();
   }
 
-  /** The same on a tab that may have no headline, or where an input is seen. */
+  /** The same on a tab without a headline, or with an input in front. */
   async settled() {
     await this.page.locator("#answer-panel[aria-busy=false]").waitFor({ state: "attached" });
   }
@@ -38,7 +38,7 @@ export class Playground extends Inputs {
   async example(title) {
     await this.press("Examples");
     await this.dialog.locator(".example", { hasText: title }).click();
-    await this.isTold("Opened the example");
+    await this.noticeIs("Opened the example");
     await this.settled();
   }
 

@@ -32,7 +32,7 @@ visit("the module that evaluates policies is loaded with the first policy, and s
   assert.equal(loaded.length, 3);
 });
 
-visit("until the second module is there, the page says so", async ({ playground, page }) => {
+visit("the page reports that it loads the second module", async ({ playground, page }) => {
   /** @type {() => void} */
   let release = () => {};
   const held = new Promise((resolve) => (release = () => resolve(undefined)));
@@ -49,7 +49,7 @@ visit("until the second module is there, the page says so", async ({ playground,
   assert.equal(await playground.answer.getByText("Loading the policy evaluator").count(), 0);
 });
 
-visit("where the second module can't be loaded, the page says so and lives on without a policy", async ({ playground, page }) => {
+visit("without the second module, the page reports it and ignores policies", async ({ playground, page }) => {
   await page.context().route("**/engine/policy/**", (route) => route.abort());
   await playground.paste("policy.rego", "package switchboard\n");
   await playground.answer.getByRole("alert").getByText("could not be loaded").waitFor();
@@ -87,10 +87,10 @@ visit("a policy that does not compile, or fails, is a problem at its place", asy
   await playground.paste("policy.rego", 'package switchboard\n\nallowed_tools := "all"\n');
   await playground.problems.getByText("POLICY_ERROR").first().waitFor();
   await playground.problems.getByRole("button", { name: /^policy\.rego:/ }).first().waitFor();
-  await playground.card("search:internet").locator(".ruling").getByText("The policy gave no answer").waitFor();
+  await playground.card("search:internet").locator(".policy-decision").getByText("The policy gave no answer").waitFor();
 });
 
-visit("the context is what the policy finds in input.context", async ({ playground }) => {
+visit("the policy reads the context as input.context", async ({ playground }) => {
   await playground.example(EXAMPLE);
   await playground.paste(
     "policy.rego",

@@ -1,11 +1,11 @@
-// A static server as others have it: a folder under a path, the right types, and nothing else.
+// A plain static server: a folder under a path, with the right types.
 
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import path from "node:path";
 
-/** The playground is to work in any folder of a server. */
+/** The playground must work in any folder of a server. */
 const FOLDER = "/some/where/";
 
 const TYPES = {

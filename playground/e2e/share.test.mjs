@@ -10,7 +10,7 @@ const pack = (state) => `1.${deflateRawSync(state).toString("base64url")}`;
 
 const OTHER_VERSION = pack(JSON.stringify({ engine: "0.0.9", manifest: MANIFEST.replace("hello", "older"), index: INDEX }));
 
-visit("a link restores everything for somebody who was never here", async ({ playground, page, another }) => {
+visit("a link restores everything for a new visitor", async ({ playground, page, another }) => {
   const manifest = MANIFEST.replace("# Hello, agent", "# Grüße \u{1f916} `#?&%`").replace("internal", "pii.high");
   await playground.paste("agents.md", manifest);
   await playground.paste("agents.lock", LOCK);
@@ -19,11 +19,11 @@ visit("a link restores everything for somebody who was never here", async ({ pla
   const link = await playground.dialog.getByLabel("Link").inputValue();
   assert.equal(await playground.dialog.getByRole("alert").count(), 0);
   await playground.dialog.getByRole("button", { name: "Copy" }).click();
-  await playground.isTold("Copied the link");
+  await playground.noticeIs("Copied the link");
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), link);
 
   const other = await another({ fragment: link.split("#")[1] });
-  await other.isTold("Opened the link");
+  await other.noticeIs("Opened the link");
   await other.says("Not every requirement has a server");
   assert.equal(await other.text("agents.md"), manifest);
   assert.equal(await other.text("mcp.index.json"), INDEX);
@@ -32,7 +32,7 @@ visit("a link restores everything for somebody who was never here", async ({ pla
   assert.ok(!other.page.url().includes("#"), "the address still has the state of before");
 }, { browser: CLIPBOARD });
 
-visit("a link holds the task, the tenant that is meant, health and the policy as well", async ({ playground, another }) => {
+visit("a link also holds the task, the chosen tenant, health and the policy", async ({ playground, another }) => {
   const texts = /** @type {const} */ ({
     "task.yaml": "task_id: t\nrequired_capabilities:\n  - verb: read\n    resource: fs\n",
     "tenant.yaml": "tenants:\n  - id: one\n  - id: two\n    api_key: not-so-secret\n",
@@ -53,15 +53,15 @@ visit("a link holds the task, the tenant that is meant, health and the policy as
   await playground.has(playground.dialog.getByRole("alert").getByRole("listitem"), [/^tenant\.yaml, line 4: looks like a secret$/]);
   const link = await playground.dialog.getByLabel("Link").inputValue();
   const other = await another({ fragment: link.split("#")[1] });
-  await other.isTold("Opened the link");
+  await other.noticeIs("Opened the link");
   for (const [name, text] of Object.entries(texts)) assert.equal(await other.text(name), text, name);
   await other.show("tenant.yaml");
   assert.equal(await other.page.getByLabel("Tenant", { exact: true }).inputValue(), "two");
   assert.equal(await other.problems.getByText("TENANT_UNKNOWN").count(), 0);
 });
 
-visit("a link of another version says so", async ({ playground }) => {
-  await playground.isTold(/Engine 0\.0\.9 made the link, and this is \d+\.\d+\.\d+: the answer may differ/);
+visit("a link of another version is reported", async ({ playground }) => {
+  await playground.noticeIs(/Engine 0\.0\.9 made the link, and this is \d+\.\d+\.\d+: the answer may differ/);
   assert.match(await playground.text("agents.md"), /^name: older-agent$/m);
 }, { fragment: OTHER_VERSION });
 
@@ -80,21 +80,21 @@ const DAMAGED = {
   "that would fill the memory": pack(Buffer.alloc(100 << 20)),
 };
 
-visit("a damaged or hostile link can't be opened, and the page says so and works", async ({ playground, page, address }) => {
+visit("a damaged or hostile link is refused, and the page works", async ({ playground, page, address }) => {
   for (const [what, fragment] of Object.entries(DAMAGED)) {
     await page.goto("about:blank");
     await page.goto(`${address}#${fragment}`);
-    await playground.isTold(/^The link can't be opened: ./);
+    await playground.noticeIs(/^The link can't be opened: ./);
     assert.doesNotMatch(await playground.notice.innerText(), /JsValue|undefined|\[object/, what);
     await playground.says("Every requirement has a server");
     assert.equal(await playground.text("agents.md"), MANIFEST, what);
   }
-  await playground.isTold("it holds more than 8388608 bytes");
+  await playground.noticeIs("it holds more than 8388608 bytes");
   await playground.type("agents.md", "internal", "confidential");
   await playground.says("Not every requirement has a server");
 });
 
-visit("before something that looks like a secret is shared, the page warns", async ({ playground }) => {
+visit("the page warns before it shares a text that looks like a secret", async ({ playground }) => {
   await playground.paste("mcp.index.json", INDEX.replace("https://beta.example", "https://me:hunter2@beta.example"));
   await playground.paste("agents.md", `${MANIFEST}\nghp_${"a1B2".repeat(9)}\n`);
   await playground.press("Share");
@@ -105,7 +105,7 @@ visit("before something that looks like a secret is shared, the page warns", asy
   assert.ok(await playground.dialog.getByLabel("Link").inputValue());
 });
 
-visit("what is too large for a link is told so", async ({ playground }) => {
+visit("texts that are too large for a link are refused", async ({ playground }) => {
   const noise = Array.from({ length: 40_000 }, (_, at) => ((at * 7919 + 104_729) ** 2 % 1_000_003).toString(36)).join(" ");
   await playground.paste("agents.md", `${MANIFEST}\n${noise}\n`);
   await playground.press("Share");
@@ -117,7 +117,7 @@ visit("everything is copied as Markdown", async ({ playground, page }) => {
   await playground.type("agents.md", "internal", "confidential");
   await playground.says("Not every requirement has a server");
   await playground.press("Copy as Markdown");
-  await playground.isTold("Copied inputs and verdict as Markdown");
+  await playground.noticeIs("Copied inputs and verdict as Markdown");
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   assert.ok(copied.includes(`### \`agents.md\`\n\n\`\`\`yaml\n${MANIFEST.replace("internal", "confidential")}\`\`\`\n`));
   assert.ok(copied.includes(`### \`mcp.index.json\`\n\n\`\`\`json\n${INDEX}\`\`\`\n`));

@@ -5,7 +5,7 @@ import { holdUps, percentile, strokes, takeTimes } from "./measure.mjs";
 
 /** @import { Visit } from "./browser.mjs" */
 
-/** What is demanded, in milliseconds and frames. */
+/** The required figures, in milliseconds and frames. */
 export const TARGETS = {
   "agents.md, key to verdict, p99": 50,
   "agents.md, engine, p99": 5,

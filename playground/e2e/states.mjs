@@ -1,4 +1,4 @@
-// The main states of the page, for what looks at all of them.
+// The main states of the page, for tests of all of them.
 
 import { LOCK } from "./hello.mjs";
 import { Plans } from "./plans.mjs";
@@ -69,7 +69,7 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
   },
   applied: async (playground) => {
     await playground.cards.locator(".apply").first().click();
-    await playground.isTold("Applied");
+    await playground.noticeIs("Applied");
   },
   problem: async (playground) => {
     await playground.notice.getByRole("button", { name: "Close" }).click();
@@ -202,7 +202,7 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
 
 const PHONE = { width: 360, height: 740 };
 
-/** Of what is only of other colours, only the colours are looked at. */
+/** In states that differ in colours alone, only the colours are checked. */
 const COLOURS = ["color-contrast"];
 
 export const LOOKS = [

@@ -1,4 +1,4 @@
-// Each test is a visit of its own.
+// Each test is a separate visit.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,21 +1,20 @@
-// Stands in for the package `style-mod`, through which CodeMirror brings its style rules into the
-// page (build.mjs puts this in its place).
+// Replaces the package `style-mod`, which adds CodeMirror's style rules to the page (see build.mjs).
 //
-// In a document the package writes a <style> element. A policy of `style-src 'self'` blocks that,
-// and a page that is a file cannot have a fresh nonce. In a shadow root it uses constructed style
-// sheets, which come from script alone and are not subject to `style-src`. So it is shown
-// something that looks to it like a shadow root and adopts the sheet into the document.
+// In a document, the package writes a <style> element. A policy of `style-src 'self'` blocks that,
+// and a page that is a file cannot have a fresh nonce. In a shadow root, the package uses constructed
+// style sheets, which come from script alone and are not subject to `style-src`. So this passes it an
+// object that looks like a shadow root and adopts the sheet into the document.
 
 import { StyleModule as Original } from "../node_modules/style-mod/src/style-mod.js";
 
 /** @type {WeakMap<Document | ShadowRoot, object>} */
-const stands = new WeakMap();
+const roots = new WeakMap();
 
 /** @param {Document | ShadowRoot} root */
-function standIn(root) {
-  let stand = stands.get(root);
-  if (!stand) {
-    stand = {
+function rootOf(root) {
+  let adopting = roots.get(root);
+  if (!adopting) {
+    adopting = {
       ownerDocument: root.ownerDocument ?? root,
       get adoptedStyleSheets() {
         return root.adoptedStyleSheets;
@@ -24,9 +23,9 @@ function standIn(root) {
         root.adoptedStyleSheets = sheets;
       },
     };
-    stands.set(root, stand);
+    roots.set(root, adopting);
   }
-  return stand;
+  return adopting;
 }
 
 export class StyleModule extends Original {
@@ -35,7 +34,7 @@ export class StyleModule extends Original {
    * @param {Original | readonly Original[]} modules
    */
   static mount(root, modules) {
-    // @ts-expect-error -- it is no ShadowRoot, but has all that is used of one
-    super.mount(standIn(root), modules);
+    // @ts-expect-error -- it has the used members of a ShadowRoot only
+    super.mount(rootOf(root), modules);
   }
 }

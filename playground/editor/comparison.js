@@ -1,5 +1,5 @@
-// The difference to another text, within the text: what was added is marked where it stands, what
-// was removed is shown above.
+// The differences from another text, within the text: added parts are marked, and removed parts are
+// shown above them.
 
 import { unifiedMergeView } from "@codemirror/merge";
 import { COMPARE_MAX_UNITS, COMPARE_TIMEOUT_MS } from "./limits.js";
@@ -17,7 +17,7 @@ export function comparison(original, length) {
     original,
     mergeControls: false,
     gutter: false,
-    // A removed part is parsed on its own, and its keys would come out as something else.
+    // A removed part is parsed on its own, so that its keys would have other colours.
     syntaxHighlightDeletions: false,
     diffConfig: { scanLimit: 1_000, timeout: COMPARE_TIMEOUT_MS },
   });

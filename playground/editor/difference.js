@@ -1,5 +1,5 @@
-// The one change that makes a text into another. What is the same at both ends stays untouched, and
-// with it selection, folding and scroll position.
+// The one change that turns a text into another. It leaves the common start and end untouched, and
+// with them selection, folding and scroll position.
 
 /**
  * @param {string} before

@@ -1,6 +1,5 @@
 // The text editor of the playground: CodeMirror, behind an interface that a WebAssembly module can
-// call. Whoever includes it needs editor.css for the colours, and no exception in its
-// Content-Security-Policy.
+// call. A page needs editor.css for the colours, and no exception in its Content-Security-Policy.
 
 import { defaultKeymap, history, historyKeymap, isolateHistory, redo, redoDepth, undo, undoDepth } from "@codemirror/commands";
 import { search, searchKeymap } from "@codemirror/search";
@@ -32,7 +31,7 @@ import { theme } from "./theme.js";
 /** @typedef {{ language: LanguageName, label: string, readOnly: boolean, placeholder?: string, wrapped?: boolean }} Options */
 /** @typedef {Place & { insert: string }} Edit */
 
-/** Of a change that is the page's own. */
+/** Marks a change by the page. */
 const silent = /** @type {import("@codemirror/state").AnnotationType<boolean>} */ (Annotation.define());
 
 export class Editor {
@@ -66,8 +65,8 @@ export class Editor {
   }
 
   /**
-   * Puts another text in its place, without marks. It cannot be undone, and `onChange` is not
-   * called. A read-only editor stays scrolled to where it is.
+   * Replaces the text and removes all marks. It cannot be undone, and `onChange` is not called. A
+   * read-only editor keeps its scroll position.
    * @param {string} text
    */
   setText(text) {
@@ -105,8 +104,8 @@ export class Editor {
   }
 
   /**
-   * Scrolls a place to the middle, and selects it if the editor gets the keyboard. Of a place outside
-   * the text, the nearest inside.
+   * Scrolls a place to the middle, and selects it if the editor gets the keyboard. A place outside the
+   * text becomes the nearest one inside.
    * @param {Position} start
    * @param {Position} end
    * @param {boolean} focus whether the editor gets the keyboard
@@ -115,7 +114,7 @@ export class Editor {
     const { from, to } = rangeOf(this.#view.state.doc, { start, end });
     const effects = EditorView.scrollIntoView(from, { y: "center" });
     if (!focus) {
-      // Whoever types stays where they are.
+      // The cursor stays where the user types.
       this.#view.dispatch({ effects });
       return;
     }
@@ -155,7 +154,7 @@ export class Editor {
   }
 
   /**
-   * Shows what is different from `original`, also after the next `setText`, until null is given.
+   * Shows the differences from `original`, also after the next `setText`, until `original` is null.
    * For read-only editors.
    * @param {string | null} original
    * @returns {boolean} whether it is shown; it is not if one of the texts is too large
@@ -171,7 +170,7 @@ export class Editor {
     this.#view.focus();
   }
 
-  /** Takes the editor out of the page. Nothing may be called after it. */
+  /** Removes the editor from the page. It must not be used afterwards. */
   destroy() {
     this.#view.destroy();
   }
@@ -197,15 +196,14 @@ export class Editor {
     return EditorState.create({
       doc,
       extensions: [
-        // Without it, a carriage return alone would become a line end, and the lines would not be
-        // those of the engine.
+        // Otherwise a lone carriage return would end a line here, but not in the engine.
         EditorState.lineSeparator.of("\n"),
         EditorView.clipboardInputFilter.of(withNewlines),
         EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
         readOnly
           ? [
               EditorState.readOnly.of(true),
-              // So that a touch opens no keyboard. The keyboard that is there reads on.
+              // A touch opens no keyboard. Real keyboards still scroll and select.
               EditorView.editable.of(false),
             ]
           : [history(), keymap.of(historyKeymap)],
@@ -218,7 +216,7 @@ export class Editor {
         places,
         problems,
         search({ top: true }),
-        // Tab is not among the keys: it leaves the editor, as everywhere else.
+        // Tab is not bound: it leaves the editor, as everywhere else.
         keymap.of([...problemKeymap, ...searchKeymap, ...defaultKeymap]),
         this.#comparison.of([]),
         theme,

@@ -100,7 +100,7 @@ inPage("the theme switches without script of the editor", {}, async (page) => {
   assert.equal(await background(), "rgb(13, 17, 23)");
 });
 
-inPage("setText is silent and cannot be undone; typing is told", {}, async (page) => {
+inPage("setText is silent and cannot be undone; typing is reported", {}, async (page) => {
   await setText(page, "a\r\nb\rc\n");
   assert.equal(await getText(page), "a\nb\rc\n");
   assert.deepEqual(await page.evaluate(() => [window.changes, window.editor.canUndo()]), [0, false]);
@@ -185,7 +185,7 @@ inPage("applyEdits is one step, and scrolls to the first", {}, async (page) => {
   assert.equal(await page.evaluate(() => window.editor.undo() && window.editor.canUndo()), false);
 });
 
-inPage("problems are underlined, marked, and told by pointer and keyboard", {}, async (page) => {
+inPage("problems are underlined, marked, and shown by pointer and keyboard", {}, async (page) => {
   await setText(page, MANIFEST);
   const far = { line: 1e6, column: 1e6 };
   await page.evaluate((list) => window.editor.setDiagnostics(list), [
@@ -268,7 +268,7 @@ inPage("reveal scrolls, selects with the keyboard, and takes any place", {}, asy
   assert.equal(await page.evaluate(() => getSelection().toString()), "line");
 });
 
-inPage("the difference is told by signs, not by colour alone", { language: "json", readOnly: true, label: "Lock" }, async (page) => {
+inPage("the difference has signs, not colour alone", { language: "json", readOnly: true, label: "Lock" }, async (page) => {
   await setText(page, '{\n  "a": 1,\n  "c": 3\n}\n');
   assert.equal(await page.evaluate(() => window.editor.compare('{\n  "a": 1,\n  "b": 2\n}\n')), true);
   const sign = (selector) => page.evaluate((s) => getComputedStyle(document.querySelector(s), "::before").content, selector);

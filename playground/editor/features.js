@@ -1,4 +1,4 @@
-// What the editor does depends on how large the text is; this keeps the two together.
+// The features of the editor, by the size of the text.
 
 import { Compartment, EditorState } from "@codemirror/state";
 import { EditorView, highlightSpecialChars } from "@codemirror/view";

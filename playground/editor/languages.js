@@ -11,7 +11,7 @@ import { rego } from "./rego.js";
 
 /** @typedef {"agents.md" | "json" | "yaml or json" | "rego"} LanguageName */
 
-/** What is below the frontmatter is for the agent. Headings are enough to find one's way. */
+/** The text below the frontmatter is for the agent. It has colours for headings only. */
 const prose = StreamLanguage.define({
   name: "prose",
   token(stream) {
@@ -23,8 +23,8 @@ const prose = StreamLanguage.define({
 
 /**
  * @param {LanguageName} name
- * @returns {(doc: Text) => Extension} everything that needs a syntax tree, by what the text is; the
- * same for texts of the same kind
+ * @returns {(doc: Text) => Extension} everything that needs a syntax tree, the same for texts of the
+ * same kind
  */
 export function languageSupport(name) {
   const common = [bracketMatching(), indentOnInput()];
@@ -35,7 +35,7 @@ export function languageSupport(name) {
     case "json":
       return always(asJson);
     case "yaml or json": {
-      // As the engine tells them apart.
+      // The engine distinguishes them by the same rule.
       const asYaml = [common, yaml()];
       return (doc) => (/^[[{]/.test(doc.sliceString(0, 1)) ? asJson : asYaml);
     }

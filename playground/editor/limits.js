@@ -1,7 +1,7 @@
-// Above which size the editor does less, so that typing stays fluent. Sizes are of the text, in
-// UTF-16 code units.
+// Sizes above which the editor omits features, so that typing stays fluent. They count UTF-16 code
+// units of the text.
 
-/** Syntax tree and what needs one: colours, folding, brackets, indentation. */
+/** Syntax tree, with colours, folding, brackets and indentation. */
 export const SYNTAX_MAX_UNITS = 8_000_000;
 
 /** The gutter with a mark beside each line that has a problem. */
@@ -13,17 +13,17 @@ export const PROBLEM_GUTTER_MAX_UNITS = 8_000_000;
  */
 export const LINE_MAX_UNITS = 100_000;
 
-/** Problems that are marked; the rest is only in the page's list. */
+/** Number of problems to mark. The page's list has the rest. */
 export const PROBLEMS_MAX_COUNT = 1_000;
 
-/** Places that are highlighted at a time. */
+/** Number of places to highlight. */
 export const PLACES_MAX_COUNT = 1_000;
 
-/** Comparison: of either text. All deleted lines are in the page at once, not only those in view. */
+/** Comparison, for either text. All deleted lines are in the page at once, not only those in view. */
 export const COMPARE_MAX_UNITS = 300_000;
 
 /** Time for finding a small difference; after that, a correct but larger one is shown. */
 export const COMPARE_TIMEOUT_MS = 40;
 
-/** A transaction of more changes than this is not copied into the cached text piece by piece. */
+/** Number of changes of a transaction above which the cached text is dropped. */
 export const CACHE_MAX_CHANGES = 500;

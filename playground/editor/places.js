@@ -1,4 +1,4 @@
-// Places of the text that are marked with a background.
+// Marks places of the text with a background.
 
 import { StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView } from "@codemirror/view";
@@ -10,8 +10,8 @@ import { rangeOf } from "./positions.js";
 /** @import { Place } from "./positions.js" */
 
 /**
- * @typedef {Place & { tone?: string }} MarkedPlace `tone` is what the place stands for, in words that
- * the theme has colours for
+ * @typedef {Place & { tone?: string }} MarkedPlace `tone` is a list of words, for which the theme has
+ * colours
  */
 
 /** @type {import("@codemirror/state").StateEffectType<readonly MarkedPlace[]>} */
@@ -53,7 +53,7 @@ function markOf(doc, place) {
   let { from, to } = rangeOf(doc, place);
   const marked = { class: classOf(place.tone) };
   if (from === to) {
-    // Nothing has no background: mark the character behind it, or before it at the end of a line.
+    // An empty place has no background. Mark the next character, or the last one of the line.
     const line = doc.lineAt(from);
     if (line.length === 0) return Decoration.line(marked).range(line.from);
     if (to < line.to) to++;

@@ -23,7 +23,7 @@ import { rangeOf } from "./positions.js";
  * @typedef {Place & { severity: "error" | "warning" | "note", code: string, message: string, help: string[] }} Problem
  */
 
-/** What the editor calls them. */
+/** The severities by the names of CodeMirror. */
 const SEVERITIES = /** @type {const} */ ({ error: "error", warning: "warning", note: "info" });
 
 /** Problems come from the page, not from a linter of the editor. */
@@ -33,7 +33,7 @@ export const problemGutter = lintGutter();
 
 /** @type {readonly KeyBinding[]} */
 export const problemKeymap = [
-  { key: "F8", run: told(nextDiagnostic), shift: told(previousDiagnostic), preventDefault: true },
+  { key: "F8", run: announced(nextDiagnostic), shift: announced(previousDiagnostic), preventDefault: true },
   { key: "Mod-Shift-m", run: openLintPanel, preventDefault: true },
 ];
 
@@ -81,9 +81,9 @@ function spoken(problem) {
 
 /**
  * @param {Command} move
- * @returns {Command} the same, and says the problem to screen readers, which see no tooltip
+ * @returns {Command} the same; it also announces the problem to screen readers, which see no tooltip
  */
-function told(move) {
+function announced(move) {
   return (view) => {
     if (!move(view)) return false;
     const { from, to } = view.state.selection.main;

@@ -1,4 +1,4 @@
-// The colours of policies: words, strings, numbers and comments are enough to find one's way.
+// The colours of policies: words, strings, numbers and comments.
 
 import { StreamLanguage } from "@codemirror/language";
 

@@ -1,15 +1,14 @@
-// The document as one string, ready for whoever asks after each keystroke.
+// The document as one string, which the page reads after each keystroke.
 //
-// CodeMirror keeps a tree of lines, and joining the 200,000 lines of 5 MB takes long enough to be
-// felt. Cutting the string of before at the places that changed and putting it together again
-// copies memory at most once.
+// CodeMirror keeps a tree of lines, and joining the 200,000 lines of 5 MB takes noticeable time.
+// Patching the previous string at the changed places copies memory at most once.
 
 import { CACHE_MAX_CHANGES } from "./limits.js";
 
 /** @import { ChangeSet, Text } from "@codemirror/state" */
 
 export class TextCache {
-  /** @type {string | null} null if it has to be joined anew */
+  /** @type {string | null} null if it must be joined again */
   #text;
 
   /** @param {string} text with "\n" line ends */
@@ -17,7 +16,7 @@ export class TextCache {
     this.#text = text;
   }
 
-  /** @param {ChangeSet} changes to the text last told */
+  /** @param {ChangeSet} changes of the cached text */
   update(changes) {
     const before = this.#text;
     if (before === null) return;

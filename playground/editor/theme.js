@@ -1,5 +1,5 @@
-// How the editor looks. Every colour is a custom property of the page (editor.css sets them for
-// light and dark), so that another theme needs no script. The fallbacks are those for light.
+// The theme of the editor. Every colour is a custom property of the page (editor.css sets them for
+// light and dark), so that another theme needs no script. The fallbacks are the colours for light.
 
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { EditorView } from "@codemirror/view";
@@ -83,8 +83,8 @@ const frame = EditorView.theme({
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: color.caret, borderLeftWidth: "2px", marginLeft: "-1px" },
   ".cm-selectionBackground": { background: color.selectionBlurred },
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": { background: color.selection },
-  // Only where the keyboard writes: beside it, in every other editor, it says nothing. The colours
-  // of lines are translucent, as the selection is drawn beneath them.
+  // Only in the editor that has the keyboard. The colours of lines are translucent, because the
+  // selection is drawn beneath them.
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "transparent" },
   "&.cm-focused .cm-activeLine": { backgroundColor: color.activeLine },
   "&.cm-focused .cm-activeLineGutter": { backgroundColor: color.activeLine, color: color.text },
@@ -214,7 +214,7 @@ const panels = EditorView.theme({
 });
 
 const comparison = EditorView.theme({
-  // Room for the signs, without which only the colour would tell added from removed.
+  // Room for the signs: colour alone must not distinguish added from removed.
   "&.cm-merge-b .cm-line": { position: "relative", paddingLeft: "1.75rem" },
   ".cm-deletedChunk": { paddingLeft: "0", backgroundColor: color.removedLine },
   ".cm-deletedLine": { position: "relative", padding: "0 0.75rem 0 1.75rem" },
@@ -243,5 +243,5 @@ const syntax = HighlightStyle.define([
   { tag: tags.invalid, color: color.error },
 ]);
 
-// Of rules with the same weight, those of the earlier win.
+// Of rules with the same specificity, those of the earlier one win.
 export const theme = [comparison, panels, problems, found, gutters, frame, syntaxHighlighting(syntax)];

@@ -100,20 +100,3 @@ fn press(page: &Page, event: KeyboardEvent) {
     page.update(move |state| state.content.open_tab(TABS[next].0));
     focus(&format!("tab-{}", TABS[next].1));
 }
-
-/// Shows that a view has nothing to show, and why.
-pub(crate) fn nothing(page: &Page) -> Html {
-    let waiting = page.state.stale();
-    let text = if waiting {
-        "…"
-    } else {
-        "No decision: an input has errors."
-    };
-    html! { <p class="quiet">{ text }</p> }
-}
-
-/// Shows the head of a table.
-pub(crate) fn table_head(names: [&'static str; 3]) -> Html {
-    let names = names.map(|name| html! { <th scope="col">{ name }</th> });
-    html! { <thead><tr>{ for names }</tr></thead> }
-}

@@ -1,17 +1,17 @@
 //! The explanation of one server and one requirement.
 
-use crate::answer::{nothing, table_head};
+use crate::elements::{nothing, server_name, table_head};
+use crate::policy::{is_policy, policy_lines};
 use crate::state::{Page, Servers, explain};
-use crate::verdict::server_name;
 use agent_answer::{
-    CandidateVerdict, Check, Code, DocumentKind, Explanation, HealthSwitch, Place, Position,
-    Requirement, ServerName, Span, ToolEntry,
+    Applicability, CandidateVerdict, Check, Explanation, Fix, HealthSwitch, Place, ServerName,
+    ToolEntry,
 };
 use agent_protocol::ExplanationRequest;
 use agent_ui::answer::Sign;
 use agent_ui::dialog::close;
 use agent_ui::page::use_page;
-use agent_ui::problems::{fixes, places, reason};
+use agent_ui::problems::{Apply, places, reasons, suggested_fixes};
 use agent_ui::words::count;
 use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{HtmlElement, KeyboardEvent};
@@ -86,8 +86,6 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
     };
     let tool = explanation.tool.as_ref();
     let place = tool.map_or(server.place, |tool| tool.place);
-    let reasons = explanation.reasons.iter();
-    let reasons = reasons.map(|it| html! { <li>{ reason(it.code, &it.text) }</li> });
     let others = explanation.others.iter().map(|other| {
         let request = ExplanationRequest {
             requirement: explanation.requirement,
@@ -111,7 +109,7 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
                 <span class="quiet">{ "by " }<bdi>{ &server.publisher }</bdi></span>
             </p>
             { for tool.map(description) }
-            { for explanation.health.as_ref().map(|health| switch(page, &server.id, health)) }
+            { for explanation.health.as_ref().map(|health| switch(&server.id, health)) }
             <p class={classes!("answer-line", sign.class)}>
                 { sign.mark() }
                 { for requirement.map(|it| format!("{}: ", it.name())) }
@@ -121,49 +119,14 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
                 { table_head(["Check", "Required", "Offered"]) }
                 <tbody>{ for explanation.checks.iter().map(|check| row(check, &lines)) }</tbody>
             </table>
-            if !explanation.reasons.is_empty() {
-                <ul class="reasons">{ for reasons }</ul>
-            }
-            if !explanation.fixes.is_empty() {
-                <h4>{ "Suggested fixes" }</h4>
-                { fixes(&explanation.fixes, &page.on_apply()) }
-            }
+            { reasons(&explanation.reasons) }
+            { suggested_fixes(&explanation.fixes) }
             if !explanation.others.is_empty() {
                 <h4>{ "Other tools of this server" }</h4>
                 <p class="tools">{ for others }</p>
             }
         </>
     }
-}
-
-fn is_policy(check: &Check) -> bool {
-    matches!(check.code, Code::PolicyDenied | Code::PolicyError)
-}
-
-/// Returns the lines of the policy that took part in the rejection of a tool, if it is rejected.
-pub(crate) fn policy_lines(requirement: &Requirement, explanation: &Explanation) -> Vec<Place> {
-    let mut checks = explanation.checks.iter();
-    let denied = checks.any(|check| is_policy(check) && !check.passed);
-    let Some(decision) = requirement.policy_decision.as_ref().filter(|_| denied) else {
-        return Vec::new();
-    };
-    let mut places = policy_places(&decision.lines);
-    places.extend(decision.error_at);
-    places
-}
-
-/// Returns the places of whole lines of the policy. Adjacent lines are one place.
-pub(crate) fn policy_places(lines: &[u32]) -> Vec<Place> {
-    let runs = lines.chunk_by(|line, next| line + 1 == *next);
-    runs.filter_map(|lines| {
-        Some(Place {
-            source: DocumentKind::Policy,
-            span: Span::default(),
-            start: Position::line_start(*lines.first()?),
-            end: Position::line_start(*lines.last()? + 1),
-        })
-    })
-    .collect()
 }
 
 /// Shows the index entry of a tool.
@@ -182,22 +145,21 @@ fn description(tool: &ToolEntry) -> Html {
 }
 
 /// Shows the health of a server, and a button that switches it.
-fn switch(page: &Page, id: &str, health: &HealthSwitch) -> Html {
+fn switch(id: &str, health: &HealthSwitch) -> Html {
     let status = match &health.status {
         Some(status) => html! { <strong>{ status }</strong> },
         None if health.considered => html! { <strong>{ "not in the snapshot" }</strong> },
         None => html! { <span class="quiet">{ "not considered: there is no snapshot" }</span> },
     };
-    let title = format!("`{id}` is {}", health.to);
-    let edits = health.edits.clone();
+    let fix = Fix {
+        title: format!("`{id}` is {}", health.to),
+        applicability: Applicability::Display,
+        edits: health.edits.clone(),
+    };
     html! {
         <p class="health">
             { "Health: " }{ status }
-            if !health.edits.is_empty() {
-                <button onclick={page.callback(move |page, _| page.apply(&title, &edits))}>
-                    { format!("Suppose {}", health.to) }
-                </button>
-            }
+            <Apply {fix} label={format!("Suppose {}", health.to)} />
         </p>
     }
 }

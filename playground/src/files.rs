@@ -1,6 +1,6 @@
 //! The files that the command line would write, and their differences from others.
 
-use crate::answer::nothing;
+use crate::elements::nothing;
 use crate::state::{Page, Servers};
 use agent_answer::{DocumentKind, Drift, LockVerdict};
 use agent_ui::browser;
@@ -124,14 +124,14 @@ fn Comparable(props: &ComparableProps) -> Html {
 fn drifts(existing: &LockVerdict) -> Html {
     let changes = existing.changes.as_deref().map(|changes| {
         let heading = "From the pasted lock to this one";
-        list(changes, heading, "The pasted lock says the same.")
+        list(changes, heading, "The pasted lock is the same.")
     });
     let found = existing.verify.as_deref().map(|found| {
         let heading = "The pasted lock against the index";
         list(
             found,
             heading,
-            "The index has everything in the pasted lock, unchanged.",
+            "The index still has every entry of the pasted lock.",
         )
     });
     html! {

@@ -1,4 +1,4 @@
-//! The documents of the page, and the form in which the browser and links keep them.
+//! The documents of the page, and their stored form in browsers and links.
 
 use crate::gallery;
 use crate::state::{Page, Servers, name_tenant};
@@ -79,8 +79,8 @@ impl Documents for Servers {
     }
 }
 
-/// The names of the texts in the form that is kept, and whether an empty text has one, too. Links
-/// that were made live on: every later version must read them.
+/// The names of the texts in stored form, and whether empty texts are stored. Links stay in use: every
+/// later version must read them.
 const NAMES: [(&str, DocumentKind, bool); 8] = [
     ("manifest", DocumentKind::Manifest, true),
     ("index", DocumentKind::Index, true),
@@ -92,6 +92,9 @@ const NAMES: [(&str, DocumentKind, bool); 8] = [
     ("context", DocumentKind::Context, false),
 ];
 const TENANT_ID: &str = "tenant_id";
+
+/// The key under which the browser keeps the texts.
+pub(crate) const KEPT: &str = "agent-playground/texts";
 
 /// All texts by their names, and further fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -116,7 +119,7 @@ impl Texts {
     /// Reads the texts. Unknown fields may be those of a later version.
     ///
     /// # Errors
-    /// What is wrong with the form, for the user.
+    /// The problem of the form, for the user.
     pub(crate) fn read(json: &str) -> Result<Self, String> {
         let fields: Map<_, _> = serde_json::from_str(json).map_err(|error| error.to_string())?;
         let names = NAMES.into_iter().map(|(name, ..)| name);
@@ -164,7 +167,7 @@ mod tests {
     use super::{Area, DocumentKind, Documents as _, NAMES, Servers, Texts};
 
     #[test]
-    fn a_file_belongs_to_the_document_that_its_name_tells() {
+    fn a_file_name_selects_the_document() {
         for (name, kind) in [
             ("agents.md", Some(DocumentKind::Manifest)),
             ("support.markdown", Some(DocumentKind::Manifest)),
@@ -194,7 +197,7 @@ mod tests {
 
     /// Browsers and links keep texts for later versions.
     #[test]
-    fn the_form_that_is_kept() {
+    fn the_stored_form() {
         let text = |kind| match kind {
             DocumentKind::Manifest => "m",
             DocumentKind::Index => "i",

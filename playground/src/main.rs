@@ -4,6 +4,8 @@
 //! The page shows and the engine decides, in a worker that only [`engine`] knows.
 
 mod answer;
+mod content;
+mod elements;
 mod engine;
 mod explanation;
 mod files;
@@ -12,6 +14,7 @@ mod gallery;
 mod inputs;
 mod markdown;
 mod matrix;
+mod policy;
 mod secrets;
 mod share;
 mod state;
@@ -23,5 +26,5 @@ mod what_if;
 use agent_ui::example;
 
 fn main() {
-    agent_ui::areas::render::<state::Servers>("servers");
+    agent_ui::app::render::<state::Servers>("servers");
 }

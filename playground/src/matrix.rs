@@ -1,35 +1,29 @@
 //! The matrix: requirements × servers, or × tools.
 //!
-//! Only the rows in sight are on the page; two spacers stand for the others. The engine returns one
-//! window of rows, so that an index of any size costs the page the same.
+//! Only the rows in sight are on the page, between two spacers. The engine returns one window of rows,
+//! so that an index of any size costs the page the same.
 
 mod filters;
+mod layout;
 mod row;
 
-use crate::answer::nothing;
+use crate::elements::{nothing, tags};
 use crate::state::{Page, Servers, explain};
-use crate::verdict::tags;
-use agent_answer::{MatrixRow, Requirement};
 use agent_protocol::ExplanationRequest;
 use agent_ui::page::use_page;
 use filters::filters;
+use layout::{ROW, categories};
 use row::{Columns, Row, cell_at};
 use std::rc::Rc;
 use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 use yew::prelude::*;
 
-/// The heights of a row in pixels, by zoom. The style sheet has the same.
-const ROW: [u32; 3] = [14, 22, 32];
-
 /// Number of rows on the page above and below those in sight.
 const MARGIN: u32 = 6;
 
 /// Maximum number of requirements with a column.
 const COLUMNS: u32 = 40;
-
-/// The letters of the checks in a cell, in their order.
-const LETTERS: [&str; MatrixRow::CHECKS] = ["C", "S", "A", "L", "R", "D", "U", "F", "P", "E", "H"];
 
 /// The matrix, its filters and its legend.
 #[component]
@@ -103,12 +97,11 @@ pub(crate) fn MatrixView() -> Html {
             <th scope="col" title={tags(requirement).join(", ")}><span>{ requirement.name() }</span></th>
         }
     });
-    let checks = page.state.about.checks.iter();
     let columns = Rc::new(Columns {
         first,
         base,
         names: seen.iter().map(|it| it.name()).collect(),
-        codes: checks.map(|check| check.code).collect(),
+        codes: page.state.about.checks.clone(),
     });
     let rows = (matrix.offset..).zip(&matrix.rows).map(|(at, row)| {
         let tool = row.tool.as_deref().unwrap_or_default();
@@ -181,14 +174,8 @@ pub(crate) fn MatrixView() -> Html {
     }
 }
 
-/// Returns the number of requirements of categories, which come first.
-fn categories(requirements: &[Requirement]) -> u32 {
-    let of_category = |requirement: &&Requirement| requirement.category.is_some();
-    requirements.iter().take_while(of_category).count() as u32
-}
-
-/// Stands for rows that are not on the page. A picture, because the page's policy allows no style
-/// attribute for the height.
+/// Shows a spacer in place of rows. It is a picture, because the page's policy allows no style attribute
+/// for the height.
 fn spacer(height: u32) -> Html {
     html! {
         if height > 0 {

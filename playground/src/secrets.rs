@@ -70,7 +70,7 @@ fn value(line: &str) -> Option<&'static str> {
         .iter()
         .any(|name| key.trim_matches(['"', ' ', '\t', '{']).ends_with(name));
     let value = value.trim_matches(['"', '\'', ',', ' ', '\t', '}']);
-    // A reference to a variable is no secret.
+    // A reference to a variable is not a secret.
     (named && value.len() >= 6 && !value.starts_with('$')).then_some("a secret")
 }
 
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_inputs_usually_hold_is_none() {
+    fn usual_inputs_hold_no_secrets() {
         let hello = include_str!("../../examples/hello-agent/mcp.index.json");
         for text in [
             hello,

@@ -2,9 +2,9 @@
 //!
 //! A link ends in `#1.` and the compressed inputs. Browsers send nothing behind `#` to a server.
 
-use crate::inputs::Texts;
+use crate::inputs::{KEPT, Texts};
 use crate::secrets;
-use crate::state::{KEPT, Page, Servers};
+use crate::state::{Page, Servers};
 use agent_ui::answer::ENGINE;
 use agent_ui::browser;
 use agent_ui::content::Documents as _;
@@ -36,7 +36,7 @@ pub(crate) fn open(page: &Page) {
     spawn_local(async move {
         let json = match fragment.strip_prefix(FORM) {
             Some(packed) => browser::decompress(packed, STATE_LIMIT).await,
-            None => Err("this page does not know its form".to_owned()),
+            None => Err("its format is unknown".to_owned()),
         };
         match json.and_then(|json| read(&json)) {
             Ok(texts) => {
@@ -76,7 +76,7 @@ fn open_kept(page: &Page) {
     }
 }
 
-/// Returns a link to this page that holds the texts, or why there is none.
+/// Returns a link to this page that holds the texts, or the reason why it has none.
 async fn link(mut texts: Texts) -> Result<String, String> {
     texts.0.insert(ENGINE_NAME.to_owned(), ENGINE.into());
     let packed = browser::compress(&texts.to_json()).await?;
@@ -161,7 +161,7 @@ mod tests {
     use super::{ENGINE_NAME, read};
     use agent_answer::DocumentKind;
 
-    /// Links that were made live on: every later version must read them.
+    /// Links stay in use: every later version must read them.
     #[test]
     fn the_form_of_links() {
         let json = r#"{"engine":"0.1.0","manifest":"---\nname: \"𝄞\"\n---\n","index":"[]\u0000</script>","lock":"{}"}"#;
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_state_is_refused() {
+    fn invalid_states_are_refused() {
         for (json, reason) in [
             ("", "EOF"),
             ("null", "invalid type: null"),

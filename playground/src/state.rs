@@ -1,25 +1,12 @@
 //! The state of the page, and its actions.
 
-use crate::answer::{AnswerPane, TABS};
-use crate::explanation::policy_lines;
-use crate::inputs::Texts;
-use crate::share::Share;
-use crate::{markdown, share};
 use agent_answer::{Diagnostic, DocumentKind, Filter, Requirement, Verdict};
 use agent_protocol::{Answer, ExplanationRequest, MatrixRequest, Request};
-use agent_ui::browser::{self, focus, value_of};
-use agent_ui::content::{Content, Mark};
-use agent_ui::state::{Dialog, Pane};
 use std::rc::Rc;
-use web_sys::KeyboardEvent;
-use yew::prelude::*;
 
 pub(crate) type Actor = agent_ui::page::Actor<Servers>;
 pub(crate) type Page = agent_ui::page::Page<Servers>;
 type State = agent_ui::state::State<Servers>;
-
-/// The key under which the browser keeps the texts.
-pub(crate) const KEPT: &str = "agent-playground/texts";
 
 /// Number of entries of a list to request at first, and again each time.
 pub(crate) const LIST_STEP: u32 = 50;
@@ -47,7 +34,7 @@ pub(crate) struct History {
 
 impl History {
     /// Adds a version. While there is none, the next one is still compared with the last.
-    fn add(&mut self, next: Option<&str>) {
+    pub(crate) fn add(&mut self, next: Option<&str>) {
         if next.is_some() && next != self.last.as_deref() {
             self.before = std::mem::replace(&mut self.last, next.map(Rc::from));
         }
@@ -62,7 +49,7 @@ pub(crate) struct Servers {
     pub(crate) tenant_id: Rc<str>,
     /// The last verdict; `None` before the first.
     pub(crate) verdict: Option<Rc<Verdict>>,
-    problems: Rc<[Diagnostic]>,
+    pub(crate) problems: Rc<[Diagnostic]>,
     pub(crate) lock: History,
     pub(crate) resolution: History,
     pub(crate) wanted: Request,
@@ -129,185 +116,6 @@ pub(crate) fn name_tenant(state: &mut State, id: Rc<str>) {
     state.edit(&[DocumentKind::Tenant]);
 }
 
-impl Content for Servers {
-    const KEYS: &'static [(&'static str, &'static str)] = &[
-        (
-            "Alt 1 … Alt 5",
-            "verdict, matrix, what if, lock, explanation",
-        ),
-        ("← → in the tabs", "next tab"),
-        (
-            "← ↑ → ↓ in the matrix",
-            "next cell; Page Up, Page Down, Home, End",
-        ),
-        ("Enter on a cell", "its explanation"),
-        ("Escape", "close the explanation or a dialog"),
-    ];
-
-    fn wanted(&self) -> (Request, Rc<str>) {
-        (self.wanted.clone(), Rc::clone(&self.tenant_id))
-    }
-
-    fn problems(&self) -> Rc<[Diagnostic]> {
-        Rc::clone(&self.problems)
-    }
-
-    fn marks(&self) -> Vec<Mark> {
-        let Some(explanation) = &self.views.explanation else {
-            return Vec::new();
-        };
-        let failed = explanation.checks.iter().filter(|check| !check.passed);
-        let places = failed.flat_map(|it| [it.asked_at, it.offered_at]).flatten();
-        let requirement = self.requirements().get(explanation.requirement as usize);
-        let lines = requirement.map(|requirement| policy_lines(requirement, explanation));
-        let places = places.chain(lines.into_iter().flatten());
-        places.map(|place| (place, "")).collect()
-    }
-
-    fn answered(&mut self, mut answer: Answer) -> bool {
-        let verdict = answer.verdict.take();
-        let decided = verdict.is_some();
-        if let Some(verdict) = verdict {
-            // While an input has errors, the lock before stays.
-            self.lock.add(verdict.lock.as_deref());
-            self.problems = verdict.diagnostics.as_slice().into();
-            self.verdict = Some(Rc::new(verdict));
-        }
-        if let Some(Ok(text)) = &answer.resolution {
-            self.resolution.add(Some(text));
-        }
-        if self.wanted.explanation.is_none() {
-            // The user has closed it since.
-            answer.explanation = None;
-        }
-        self.views = Rc::new(answer);
-        decided
-    }
-
-    fn replaced(&mut self) {
-        self.tenant_id = Rc::default();
-        self.lock = History::default();
-        self.resolution = History::default();
-        self.close_explanation();
-        let matrix = self.wanted.matrix.take();
-        self.wanted = Request {
-            matrix: matrix.map(|matrix| MatrixRequest {
-                filter: Filter::default(),
-                offset: 0,
-                ..matrix
-            }),
-            resolution: self.wanted.resolution,
-            ..Request::default()
-        };
-    }
-
-    fn open(page: &Page) {
-        share::open(page);
-    }
-
-    fn keep(page: &Page) -> bool {
-        browser::store(KEPT, &Texts::of(page).to_json())
-    }
-
-    fn forget() {
-        browser::forget(KEPT);
-    }
-
-    fn answer() -> Html {
-        html! { <AnswerPane /> }
-    }
-
-    fn help() -> Html {
-        html! {
-            <>
-                <p>
-                    { "An agent states its requirements in " }<code>{ "agents.md" }</code>{ "; " }
-                    <code>{ "mcp.index.json" }</code>
-                    { " lists the available servers. While you type, the engine decides which server each \
-                       requirement gets, and explains for every server why or why not." }
-                </p>
-                <p>
-                    { "Click a stage of the funnel to list the servers that it holds back. Click the name \
-                       of a server, or a cell of the matrix, for its explanation: every check, the places of \
-                       both values, and the suggested fixes." }
-                </p>
-                <p>
-                    { "Capabilities are required in " }<code>{ "agents.md" }</code>{ " or in a task; the tools of \
-                       the servers meet them. A tenant prefers some tools, a health snapshot and a policy \
-                       exclude others. The explanation of a tool has a switch for the health of its server." }
-                </p>
-                <p>
-                    { "A shared link holds the inputs in the part behind #, which browsers do not send." }
-                </p>
-            </>
-        }
-    }
-
-    fn toolbar(page: &Page) -> Html {
-        let share = page.on(|state| {
-            let body = html! { <Share /> };
-            state.dialog = Some(Dialog {
-                title: "Share",
-                body,
-            });
-        });
-        let copy = page.callback(|page, _| {
-            page.copy("inputs and verdict as Markdown", markdown::report(page));
-        });
-        html! {
-            <>
-                <button onclick={share}>{ "Share" }</button>
-                <button onclick={copy}>{ "Copy as Markdown" }</button>
-            </>
-        }
-    }
-
-    fn above(page: &Page, kind: DocumentKind) -> Html {
-        let name = page.callback(|page, event: InputEvent| {
-            let id = value_of(&event).into();
-            page.update(|state| name_tenant(state, id));
-        });
-        html! {
-            if kind == DocumentKind::Tenant {
-                <label class="which">
-                    { "Tenant" }
-                    <input
-                        placeholder="the only one"
-                        spellcheck="false"
-                        autocomplete="off"
-                        value={page.content().tenant_id.to_string()}
-                        oninput={name}
-                    />
-                </label>
-            }
-        }
-    }
-
-    fn press(actor: &Actor, event: &KeyboardEvent, writing: bool) -> bool {
-        // Not by the character of the key: with Alt it is another one on some systems.
-        let code = event.code();
-        let digit = code
-            .strip_prefix("Digit")
-            .and_then(|it| it.parse::<usize>().ok());
-        let tab = digit.and_then(|digit| TABS.get(digit.checked_sub(1)?));
-        match (event.alt_key(), tab) {
-            (true, Some((tab, name, _))) => {
-                actor.update(|state| {
-                    state.pane = Pane::Answer;
-                    state.content.open_tab(*tab);
-                });
-                focus(&format!("tab-{name}"));
-                true
-            }
-            (false, _) if event.key() == "Escape" && !writing => {
-                actor.update(|state| state.content.close_explanation());
-                true
-            }
-            _ => false,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{History, LIST_STEP, State, Tab, explain, name_tenant};
@@ -367,6 +175,14 @@ mod tests {
         }
     }
 
+    fn matrix(filter: Filter, offset: u32, limit: u32) -> MatrixRequest {
+        MatrixRequest {
+            filter,
+            offset,
+            limit,
+        }
+    }
+
     fn strict() -> Constraints {
         Constraints {
             require_signed: true,
@@ -374,9 +190,14 @@ mod tests {
         }
     }
 
-    fn request_explanation(state: &mut State) {
-        explain(state, explanation());
-    }
+    const REQUEST_EXPLANATION: Change = |state| explain(state, explanation());
+    const LIST_REJECTED: Change = |state| state.content.wanted.rejected = Some(REJECTED);
+    const LIST_ELIGIBLE: Change = |state| state.content.wanted.eligible = Some(ELIGIBLE);
+    const SUPPOSE_STRICT: Change = |state| state.content.wanted.supposed = Some(strict());
+    const FILTER: Change = |state| state.content.filter_rows(filter());
+    const SCROLL: Change = |state| state.content.show_rows(100, 30);
+    const CLOSE: Change = |state| state.content.close_explanation();
+    const EDIT_INDEX: Change = |state| state.edit(&[DocumentKind::Index]);
 
     fn replace_all(state: &mut State) {
         state.replace(&super::Servers::kinds().collect::<Vec<_>>());
@@ -384,7 +205,7 @@ mod tests {
 
     fn answer(state: &mut State, revision: u32, answer: Answer) {
         state.change(|state| {
-            state.hear(WorkerEvent::Answered {
+            state.handle(WorkerEvent::Answered {
                 revision,
                 answer,
                 milliseconds: 1.5,
@@ -418,22 +239,13 @@ mod tests {
     fn open(tab: Tab) -> State {
         let mut state = start();
         state.change(|state| state.content.open_tab(tab));
-        let changes: [Change; 3] = [
-            request_explanation,
-            |state| state.content.wanted.rejected = Some(REJECTED),
-            |state| state.content.wanted.eligible = Some(ELIGIBLE),
-        ];
-        after(state, &changes)
+        after(state, &[REQUEST_EXPLANATION, LIST_REJECTED, LIST_ELIGIBLE])
     }
 
     #[test]
     fn an_edit_is_counted_and_requested() {
-        let changes: [Change; 3] = [
-            |state| state.edit(&[DocumentKind::Index]),
-            |state| state.edit(&[DocumentKind::Lock]),
-            |state| state.edit(&[DocumentKind::Index]),
-        ];
-        let state = after(start(), &changes);
+        let edit_lock: Change = |state| state.edit(&[DocumentKind::Lock]);
+        let state = after(start(), &[EDIT_INDEX, edit_lock, EDIT_INDEX]);
         assert_eq!(state.edits[..4], [0, 2, 1, 0]);
         assert_eq!(state.revision, 3);
     }
@@ -444,27 +256,15 @@ mod tests {
             (start(), |state| state.edit(&[DocumentKind::Manifest])),
             (start(), replace_all),
             (start(), |state| name_tenant(state, "acme".into())),
-            (start(), request_explanation),
-            (start(), |state| {
-                state.content.wanted.rejected = Some(REJECTED);
-            }),
-            (start(), |state| {
-                state.content.wanted.eligible = Some(ELIGIBLE);
-            }),
+            (start(), REQUEST_EXPLANATION),
+            (start(), LIST_REJECTED),
+            (start(), LIST_ELIGIBLE),
             (start(), |state| state.content.open_tab(Tab::Matrix)),
             (start(), |state| state.content.open_tab(Tab::Resolution)),
-            (open(Tab::Matrix), |state| {
-                state.content.show_rows(3, LIST_STEP);
-            }),
-            (open(Tab::Matrix), |state| {
-                state.content.filter_rows(filter());
-            }),
-            (open(Tab::WhatIf), |state| {
-                state.content.wanted.supposed = Some(strict());
-            }),
-            (open(Tab::Verdict), |state| {
-                state.content.close_explanation();
-            }),
+            (open(Tab::Matrix), SCROLL),
+            (open(Tab::Matrix), FILTER),
+            (open(Tab::WhatIf), SUPPOSE_STRICT),
+            (open(Tab::Verdict), CLOSE),
         ];
         for (at, (state, change)) in changes.into_iter().enumerate() {
             let before = state.revision;
@@ -478,10 +278,10 @@ mod tests {
     fn no_other_change_raises_the_revision() {
         let changes: [(State, Change); 21] = [
             (start(), |state| {
-                state.hear(WorkerEvent::Ready(About::default()));
+                state.handle(WorkerEvent::Ready(About::default()));
             }),
             (start(), |state| {
-                state.hear(WorkerEvent::Failed(String::new()));
+                state.handle(WorkerEvent::Failed(String::new()));
             }),
             (start(), |state| answer(state, 0, locked(Some("{}")))),
             (start(), |state| answer(state, 0, resolved(Ok("{}")))),
@@ -492,14 +292,12 @@ mod tests {
             (start(), |state| state.show_input(DocumentKind::Lock)),
             (start(), |state| state.dialog = None),
             (start(), |state| state.notice = Some(Notice::done(""))),
-            (start(), |state| state.content.close_explanation()),
+            (start(), CLOSE),
             (start(), |state| state.content.wanted.rejected = None),
             (start(), |state| state.content.wanted.supposed = None),
             // The view is open already.
-            (open(Tab::Verdict), request_explanation),
-            (open(Tab::Verdict), |state| {
-                state.content.wanted.rejected = Some(REJECTED);
-            }),
+            (open(Tab::Verdict), REQUEST_EXPLANATION),
+            (open(Tab::Verdict), LIST_REJECTED),
             (open(Tab::Matrix), |state| {
                 state.content.open_tab(Tab::Matrix);
             }),
@@ -510,12 +308,8 @@ mod tests {
                 state.content.show_rows(0, LIST_STEP);
             }),
             // No matrix is visible.
-            (open(Tab::Verdict), |state| {
-                state.content.show_rows(3, LIST_STEP);
-            }),
-            (open(Tab::Verdict), |state| {
-                state.content.filter_rows(filter());
-            }),
+            (open(Tab::Verdict), SCROLL),
+            (open(Tab::Verdict), FILTER),
         ];
         for (at, (state, change)) in changes.into_iter().enumerate() {
             let before = state.revision;
@@ -525,14 +319,10 @@ mod tests {
 
     #[test]
     fn each_tab_requests_only_its_own_view() {
-        let matrix = MatrixRequest {
-            filter: Filter::default(),
-            offset: 0,
-            limit: LIST_STEP,
-        };
+        let rows = matrix(Filter::default(), 0, LIST_STEP);
         let tabs = [
             (Tab::Verdict, None, false),
-            (Tab::Matrix, Some(matrix), false),
+            (Tab::Matrix, Some(rows), false),
             (Tab::WhatIf, None, false),
             (Tab::Lock, None, false),
             (Tab::Resolution, None, true),
@@ -547,11 +337,8 @@ mod tests {
                     resolution,
                     ..Request::default()
                 };
-                assert_eq!(
-                    (content.tab, content.wanted),
-                    (tab, wanted),
-                    "from {from:?}"
-                );
+                let opened = (content.tab, content.wanted);
+                assert_eq!(opened, (tab, wanted), "from {from:?}");
             }
         }
     }
@@ -568,28 +355,22 @@ mod tests {
     }
 
     #[test]
-    fn the_matrix_keeps_its_filter_while_it_is_visible_and_starts_anew_with_another_one() {
+    fn another_filter_shows_the_first_rows_of_the_matrix() {
         let mut content = start().content;
         content.open_tab(Tab::Matrix);
         content.filter_rows(filter());
         content.show_rows(100, 30);
         content.open_tab(Tab::Matrix);
-        let request = |filter, offset| MatrixRequest {
-            filter,
-            offset,
-            limit: 30,
-        };
-        assert_eq!(content.wanted.matrix, Some(request(filter(), 100)));
+        assert_eq!(content.wanted.matrix, Some(matrix(filter(), 100, 30)));
         content.filter_rows(Filter::default());
-        assert_eq!(content.wanted.matrix, Some(request(Filter::default(), 0)));
+        let first = matrix(Filter::default(), 0, 30);
+        assert_eq!(content.wanted.matrix, Some(first));
     }
 
     #[test]
     fn other_texts_close_the_views_and_clear_the_history() {
-        let mut state = open(Tab::Matrix);
-        state.change(|state| name_tenant(state, "acme".into()));
-        state.change(|state| state.content.filter_rows(filter()));
-        state.change(|state| state.content.show_rows(100, 30));
+        let name: Change = |state| name_tenant(state, "acme".into());
+        let mut state = after(open(Tab::Matrix), &[name, FILTER, SCROLL]);
         for text in ["one", "two"] {
             answer(&mut state, 0, locked(Some(text)));
             answer(&mut state, 0, resolved(Ok(text)));
@@ -602,13 +383,8 @@ mod tests {
         assert_eq!(&*content.tenant_id, "");
         assert_eq!(content.lock, History::default());
         assert_eq!(content.resolution, History::default());
-        let matrix = MatrixRequest {
-            filter: Filter::default(),
-            offset: 0,
-            limit: 30,
-        };
         let wanted = Request {
-            matrix: Some(matrix),
+            matrix: Some(matrix(Filter::default(), 0, 30)),
             ..Request::default()
         };
         assert_eq!(content.wanted, wanted);
@@ -616,12 +392,7 @@ mod tests {
         assert_eq!(content.tab, Tab::Matrix);
         assert!(content.verdict.is_some());
 
-        let changes: [Change; 3] = [
-            |state| state.content.open_tab(Tab::WhatIf),
-            |state| state.content.wanted.supposed = Some(strict()),
-            replace_all,
-        ];
-        let state = after(start(), &changes);
+        let state = after(open(Tab::WhatIf), &[SUPPOSE_STRICT, replace_all]);
         assert_eq!(state.content.wanted, Request::default());
     }
 
@@ -686,7 +457,7 @@ mod tests {
             }),
             ..verdict(servers.clone())
         };
-        let mut state = after(start(), &[|state| state.edit(&[DocumentKind::Index])]);
+        let mut state = after(start(), &[EDIT_INDEX]);
         answer(&mut state, 1, first);
         assert!(!state.stale());
         assert_eq!(state.milliseconds, 1.5);
@@ -704,8 +475,7 @@ mod tests {
 
     #[test]
     fn an_answer_to_an_earlier_request_leaves_the_page_stale() {
-        let edit: Change = |state| state.edit(&[DocumentKind::Index]);
-        let mut state = after(start(), &[edit, edit]);
+        let mut state = after(start(), &[EDIT_INDEX, EDIT_INDEX]);
         answer(&mut state, 1, Answer::default());
         assert!(state.stale());
         answer(&mut state, 2, Answer::default());
@@ -749,7 +519,7 @@ mod tests {
         let mut state = open(Tab::Verdict);
         answer(&mut state, 0, explained.clone());
         assert_eq!(*state.content.views, explained);
-        state.change(|state| state.content.close_explanation());
+        state.change(CLOSE);
         assert_eq!(state.content.views.explanation, None);
         assert_eq!(state.content.wanted.explanation, None);
         // The other open views stay open.
@@ -801,7 +571,7 @@ mod tests {
             (WorkerEvent::Loading("…"), Engine::Loading("…")),
             (WorkerEvent::Ready(about.clone()), Engine::Ready),
         ] {
-            state.hear(event);
+            state.handle(event);
             assert_eq!(state.engine, engine);
         }
         assert_eq!(*state.about, about);
@@ -809,7 +579,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_comes_too_late_changes_nothing() {
-        let mut state = after(start(), &[|state| state.edit(&[DocumentKind::Manifest])]);
+        let mut state = after(start(), &[EDIT_INDEX]);
         let revision = state.revision;
         state.change(replace_all);
         let replaced = state.clone();

@@ -43,8 +43,8 @@ pub(crate) fn token_bar(tokens: Tokens) -> Html {
 /// The width of the picture in its own units. It is stretched to the available width.
 const WIDTH: u64 = 10_000;
 
-/// Draws a bar of the budget, or of the use if that is more. The use beyond the budget is behind
-/// the mark.
+/// Draws a bar of the budget, or of the use if that is more. A mark separates the use beyond the
+/// budget.
 fn bar(tools: u32, used: u32, budget: u32) -> Html {
     let all = used.max(budget).max(1);
     let width = |number: u32| u64::from(number) * WIDTH / u64::from(all);

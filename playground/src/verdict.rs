@@ -1,7 +1,8 @@
-//! The verdict: every requirement, with its server or the reasons why there is none.
+//! The verdict: every requirement, with its server or the reasons against the nearest ones.
 
-use crate::explanation::policy_places;
+use crate::elements::{server_name, tags};
 use crate::funnel::funnel;
+use crate::policy::policy_places;
 use crate::state::{Actor, LIST_STEP, Servers, explain};
 use crate::tokens::token_bar;
 use agent_answer::{
@@ -13,7 +14,7 @@ use agent_ui::answer::{Sign, engine_status, headline};
 use agent_ui::content::Content as _;
 use agent_ui::dialog::close;
 use agent_ui::page::use_page;
-use agent_ui::problems::{Place, Problems, code, fixes, places, prose, reason};
+use agent_ui::problems::{Place, Problems, code, fixes, places, prose, reasons};
 use agent_ui::words::{count, thousands};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -142,19 +143,10 @@ fn Card(props: &CardProps) -> Html {
     }
 }
 
-/// Returns what is required besides the name: permissions, or constraints of a capability.
-pub(crate) fn tags(requirement: &Requirement) -> &[String] {
-    let capability = requirement.capability.as_ref();
-    capability.map_or(&requirement.permissions, |it| &it.constraints)
-}
-
-/// Returns the noun for what meets a requirement.
+/// Returns the noun for the candidates of a requirement.
 fn noun(requirement: &Requirement) -> &'static str {
-    if requirement.capability.is_some() {
-        "tool"
-    } else {
-        "server"
-    }
+    let is_tool = requirement.capability.is_some();
+    if is_tool { "tool" } else { "server" }
 }
 
 /// Shows the selected server.
@@ -182,7 +174,7 @@ fn obligations(tool: &SelectedTool) -> Html {
         <p class="obligations">
             if tool.obligations.iter().any(|it| it == "approval") {
                 <span class="badge warning" title="human_in_the_loop">
-                    { "every call needs the approval of a human" }
+                    { "every call needs human approval" }
                 </span>{ " " }
             }
             <span class="quiet">{ format!("about {}", count(tool.tokens, "token")) }</span>
@@ -200,24 +192,22 @@ fn policy_decision(decision: &PolicyDecision) -> Html {
             </>
         }
     } else if decision.lines.is_empty() {
-        html! { <span class="quiet">{ "No rule of the policy held." }</span> }
+        html! { <span class="quiet">{ "No rule of the policy applied." }</span> }
     } else {
         let lines = policy_places(&decision.lines);
         html! { <><span class="quiet">{ "Decided by the rules at" }</span>{ places(&lines) }</> }
     };
-    html! { <p class="ruling">{ body }</p> }
+    html! { <p class="policy-decision">{ body }</p> }
 }
 
 /// Shows the servers or tools that need the fewest changes.
 fn near_misses(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &str) -> Html {
     let items = nearest.iter().map(|near| {
-        let reasons = near.reasons.iter();
-        let reasons = reasons.map(|it| html! { <li>{ reason(it.code, &it.text) }</li> });
         html! {
             <li>
                 <p>{ server(actor, number, &near.server, near.tool.as_deref()) }</p>
-                <ul class="reasons">{ for reasons }</ul>
-                { fixes(&near.fixes, &actor.on_apply()) }
+                { reasons(&near.reasons) }
+                { fixes(&near.fixes) }
             </li>
         }
     });
@@ -231,19 +221,7 @@ fn near_misses(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &str) -> 
     }
 }
 
-/// Shows the name of a server, or of one of its tools.
-pub(crate) fn server_name(server: &ServerName, tool: Option<&str>) -> Html {
-    html! {
-        <>
-            <bdi>{ &server.id }</bdi>{ " " }<bdi class="version">{ &server.version }</bdi>
-            if let Some(tool) = tool {
-                <span class="slash">{ " / " }</span><bdi class="tool">{ tool.to_owned() }</bdi>
-            }
-        </>
-    }
-}
-
-/// Shows the same as a button that opens the explanation.
+/// Shows the name of a server or tool as a button that opens the explanation.
 fn server(actor: &Actor, requirement: u32, server: &ServerName, tool: Option<&str>) -> Html {
     let request = ExplanationRequest {
         requirement,
@@ -259,6 +237,11 @@ fn server(actor: &Actor, requirement: u32, server: &ServerName, tool: Option<&st
             { server_name(server, tool) }
         </button>
     }
+}
+
+/// Shows a candidate of a list.
+fn item(actor: &Actor, number: u32, name: &ServerName, tool: Option<&str>, note: Html) -> Html {
+    html! { <li>{ server(actor, number, name, tool) }{ " " }{ note }</li> }
 }
 
 /// Shows a list of candidates. `request` changes the number of candidates to request, and closes
@@ -294,12 +277,8 @@ fn rejected(props: &CardProps) -> Option<Html> {
     let listed = props.lists.as_ref()?.rejected.as_ref();
     let listed = listed.filter(|it| it.requirement == props.number)?;
     let items = listed.items.iter().map(|it| {
-        html! {
-            <li>
-                { server(actor, props.number, &it.server, it.tool.as_deref()) }{ " " }
-                <span class="quiet">{ prose(&it.reason.text) }</span>
-            </li>
-        }
+        let note = html! { <span class="quiet">{ prose(&it.reason.text) }</span> };
+        item(actor, props.number, &it.server, it.tool.as_deref(), note)
     });
     let stage = props.requirement.funnel.get(request.check as usize);
     let heading = html! {
@@ -329,16 +308,13 @@ fn eligible(props: &CardProps) -> Option<Html> {
     let stage = props.requirement.funnel.last();
     let all = stage.map(|stage| stage.left).filter(|left| *left > 1)?;
     let tool = selected.tool.as_ref().map(|it| &*it.name);
-    let (how, order) = if tool.is_some() {
-        (
-            "How they were ranked",
-            "The higher priority first, then the smaller id, version and name",
-        )
-    } else {
-        (
-            "How the tie was broken",
-            "Signed first, then the smaller id, then the smaller version",
-        )
+    let how = match tool {
+        Some(_) => "How they were ranked",
+        None => "How the tie was broken",
+    };
+    let order = match tool {
+        Some(_) => "The higher priority first, then the smaller id, version and name",
+        None => "Signed first, then the smaller id, then the smaller version",
     };
     if props.eligible.is_none() {
         let limit = LIST_STEP;
@@ -354,22 +330,12 @@ fn eligible(props: &CardProps) -> Option<Html> {
     let listed = listed.filter(|it| it.requirement == requirement);
     let items = listed.into_iter().flat_map(|listed| &listed.items);
     let items = items.map(|it| {
-        html! {
-            <li>
-                { server(actor, requirement, &it.server, it.tool.as_deref()) }{ " " }
-                <span class="quiet">{ format!("lost: {}", it.text) }</span>
-            </li>
-        }
+        let note = html! { <span class="quiet">{ format!("lost: {}", it.text) }</span> };
+        item(actor, requirement, &it.server, it.tool.as_deref(), note)
     });
-    let items = html! {
-        <ol>
-            <li>
-                { server(actor, requirement, &selected.server, tool) }{ " " }
-                <span class="yes">{ "selected" }</span>
-            </li>
-            { for items }
-        </ol>
-    };
+    let note = html! { <span class="yes">{ "selected" }</span> };
+    let first = item(actor, requirement, &selected.server, tool, note);
+    let items = html! { <ol>{ first }{ for items }</ol> };
     Some(list(
         actor,
         html! { { order } },

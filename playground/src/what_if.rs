@@ -1,8 +1,7 @@
 //! The verdicts under other constraints, before the user edits anything.
 
-use crate::answer::{nothing, table_head};
+use crate::elements::{nothing, server_name, table_head};
 use crate::state::Servers;
-use crate::verdict::server_name;
 use agent_answer::{Constraints, ServerName, Supposed, SupposedRequirement};
 use agent_ui::answer::Sign;
 use agent_ui::browser::value_of;
@@ -96,7 +95,7 @@ fn choice(
         html! {
             <option selected={word == supposed} value={word.to_owned()}>
                 { word }
-                if word == present { { " (as it is)" } }
+                if word == present { { " (current)" } }
             </option>
         }
     });

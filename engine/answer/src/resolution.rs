@@ -152,7 +152,7 @@ pub struct Stage {
     derive(Tsify),
     serde(tag = "verdict", rename_all = "camelCase")
 )]
-#[expect(
+#[allow(
     clippy::large_enum_variant,
     reason = "there are few, and most are of the large one"
 )]

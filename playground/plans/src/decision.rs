@@ -12,7 +12,7 @@ use agent_ui::words::count;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// Whether a plan may run, and every reason for and against it.
+/// The decision on a plan, with every reason for and against it.
 #[component]
 pub(crate) fn DecisionView() -> Html {
     let page = use_page::<Plans>();
@@ -21,11 +21,9 @@ pub(crate) fn DecisionView() -> Html {
     let Some(decision) = decision else {
         return status;
     };
-    let of_documents = decision
-        .problems
-        .iter()
-        .filter(|it| it.diagnostic.step.is_none());
-    let of_documents: Vec<_> = of_documents.map(|it| problem(&page, it)).collect();
+    let problems = decision.problems.iter();
+    let of_documents = problems.filter(|it| it.diagnostic.step.is_none());
+    let of_documents: Vec<_> = of_documents.map(problem).collect();
     let diagnostics: Rc<[_]> = decision.diagnostics.clone().into();
     let authorized = decision.authorized.as_ref().map(|it| {
         let summary = html! { <>{ "Authorised plan: " }<code>{ &it.digest }</code></> };

@@ -4,7 +4,7 @@ use crate::marks::of_check;
 use crate::state::{Expanded, Page};
 use agent_answer::{InputFrom, PlanDecision, PlanProblem, Step, StepCheck, StepOutcome};
 use agent_ui::answer::Sign;
-use agent_ui::problems::{Place, code, fixes as suggested, help, labels, places, prose};
+use agent_ui::problems::{Place, code, details, places, prose};
 use yew::prelude::*;
 
 /// Shows all steps, one below the other.
@@ -44,7 +44,7 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
                     <h3>{ sign.before(html! { <bdi>{ name }</bdi> }) }</h3>
                     <Place place={step.place} />
                     if step.obligations.iter().any(|it| it == "approval") {
-                        <span class="badge warning">{ "needs the approval of a human" }</span>
+                        <span class="badge warning">{ "needs human approval" }</span>
                     }
                 </div>
                 { for step.title.as_ref().map(|title| html! { <p><bdi>{ title }</bdi></p> }) }
@@ -67,9 +67,9 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
                 </div>
                 { for expanded.map(|(at, check)| {
                     let problems = problems.iter().filter(|it| it.check == Some(at));
-                    detail(page, (number, at), name, check, problems.copied())
+                    detail((number, at), name, check, problems.copied())
                 }) }
-                { for of_no_check.map(|it| problem(page, it)) }
+                { for of_no_check.map(|it| problem(it)) }
             </div>
         </li>
     }
@@ -131,7 +131,6 @@ fn chip(page: &Page, at: (u32, u32), check: &StepCheck, open: bool) -> Html {
 
 /// Shows the compared values of a check, its problems and their fixes.
 fn detail<'p>(
-    page: &Page,
     at: (u32, u32),
     step: &str,
     check: &StepCheck,
@@ -147,25 +146,18 @@ fn detail<'p>(
             aria-label={format!("{step}: {}", check.name)}
         >
             if !check.facts.is_empty() { <ul class="compared">{ for facts }</ul> }
-            { for problems.map(|it| problem(page, it)) }
+            { for problems.map(problem) }
         </section>
     }
 }
 
 /// Shows a problem with everything that is known of it.
-pub(crate) fn problem(page: &Page, problem: &PlanProblem) -> Html {
+pub(crate) fn problem(problem: &PlanProblem) -> Html {
     let found = &problem.diagnostic;
     let pointer = found
         .labels
         .first()
         .and_then(|label| label.pointer.as_ref());
-    let (fixes, others): (Vec<_>, Vec<_>) = found
-        .fixes
-        .iter()
-        .cloned()
-        .partition(|fix| !fix.edits.is_empty());
-    let hints = others.iter().map(|fix| &*fix.title);
-    let hints = hints.chain(found.notes.iter().map(String::as_str));
     html! {
         <div class="against">
             <p>
@@ -186,12 +178,7 @@ pub(crate) fn problem(page: &Page, problem: &PlanProblem) -> Html {
                     }) }
                 </p>
             }
-            { labels(found.labels.get(1..).unwrap_or_default()) }
-            { help(hints) }
-            if !fixes.is_empty() {
-                <h4>{ "Suggested fixes" }</h4>
-                { suggested(&fixes, &page.on_apply()) }
-            }
+            { details(found) }
         </div>
     }
 }

@@ -84,7 +84,7 @@ fn item(page: &Page, number: u32, claim: &Claim) -> Html {
                         <blockquote class="quote no"><bdi>{ &claim.evidence }</bdi></blockquote>
                         <p>{ reason(*code, text) }{ places(parts) }</p>
                         { help(notes.iter().map(String::as_str)) }
-                        { for near.as_ref().map(|near| near_miss(page, near)) }
+                        { for near.as_ref().map(near_miss) }
                     </>
                 },
             } }
@@ -132,7 +132,7 @@ fn evidence(first: &Quote, times: u32) -> Html {
 }
 
 /// Shows the nearest text, and its differences from the evidence.
-fn near_miss(page: &Page, near: &NearQuote) -> Html {
+fn near_miss(near: &NearQuote) -> Html {
     let fix = Fix {
         title: "quote the payload".to_owned(),
         ..near.fix.clone()
@@ -148,7 +148,7 @@ fn near_miss(page: &Page, near: &NearQuote) -> Html {
                 }
             </blockquote>
             <p class="where">{ quoted(&near.quote) }</p>
-            { fixes(&[fix], &page.on_apply()) }
+            { fixes([&fix]) }
         </>
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! The page shows and the engine decides, in a worker that only [`engine`] knows.
 
+mod content;
 mod decision;
 mod engine;
 mod flow;
@@ -16,5 +17,5 @@ mod state;
 use agent_ui::example;
 
 fn main() {
-    agent_ui::areas::render::<state::Plans>("plans");
+    agent_ui::app::render::<state::Plans>("plans");
 }

@@ -3,7 +3,7 @@
 use crate::state::{Expanded, Plans};
 use agent_answer::{Claim, Diagnostic, Evidence, PlanDecision};
 use agent_protocol::plans::Answer;
-use agent_ui::content::Mark;
+use agent_ui::editor::Mark;
 
 /// Returns everything to underline.
 pub(crate) fn problems(answer: &Answer) -> Vec<Diagnostic> {

@@ -31,21 +31,8 @@ pub struct About {
     pub residencies: Vec<String>,
     /// The values of `data.sensitivity`, least first.
     pub sensitivities: Vec<String>,
-    /// The checks of servers and tools, in order.
-    pub checks: Vec<CheckName>,
+    /// The codes of the checks of servers and tools, in order.
+    pub checks: Vec<Code>,
     /// Whether this module evaluates policies.
     pub policies: bool,
-}
-
-/// A check and its words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckName {
-    /// The code of a failure.
-    pub code: Code,
-    /// The check in a word, such as `scopes`.
-    pub name: String,
-    /// The code in words.
-    pub title: String,
-    /// What usually helps.
-    pub help: String,
 }

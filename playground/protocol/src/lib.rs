@@ -8,9 +8,9 @@ mod answer;
 mod bytes;
 pub mod plans;
 mod request;
+mod texts;
 
-pub use answer::{About, Answer, CheckName};
+pub use answer::{About, Answer};
 pub use bytes::{from_bytes, to_bytes};
-pub use request::{
-    ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request, Texts,
-};
+pub use request::{ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request};
+pub use texts::Texts;

@@ -2,7 +2,7 @@
 //!
 //! They have the names of those about servers: each page has a worker module of its own.
 
-use agent_answer::{DocumentKind, Grounding, PlanDecision};
+use agent_answer::{Grounding, PlanDecision};
 use serde::{Deserialize, Serialize};
 
 /// A kind of question.
@@ -15,22 +15,6 @@ pub enum Request {
     Call,
     /// Does a payload contain the evidence of a summary?
     Grounding,
-}
-
-/// The texts that changed since the last question, by the numbers of their [`DocumentKind`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Texts(pub Vec<(u32, String)>);
-
-impl Texts {
-    /// Adds a text.
-    pub fn set(&mut self, number: u32, text: String) {
-        self.0.push((number, text));
-    }
-
-    /// Returns whether a text of the kind changed.
-    pub fn has(&self, kind: DocumentKind) -> bool {
-        self.0.iter().any(|(number, _)| *number == kind as u32)
-    }
 }
 
 /// An answer, by the kind of the question.

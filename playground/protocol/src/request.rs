@@ -1,64 +1,7 @@
 //! The page's questions.
 
-use agent_answer::{Constraints, DocumentKind, Filter, ServerName};
+use agent_answer::{Constraints, Filter, ServerName};
 use serde::{Deserialize, Serialize};
-
-/// The texts that changed since the last question. They cross beside the bytes of the request, as
-/// JavaScript's strings: a large one is not copied once more.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Texts {
-    /// `agents.md`
-    pub manifest: Option<String>,
-    /// `mcp.index.json`
-    pub index: Option<String>,
-    /// `agents.lock`. A blank text is none, here and below.
-    pub lock: Option<String>,
-    /// A task.
-    pub task: Option<String>,
-    /// The configuration of tenants.
-    pub tenant: Option<String>,
-    /// The id of the tenant; blank for the only one.
-    pub tenant_id: Option<String>,
-    /// A health snapshot.
-    pub health: Option<String>,
-    /// A policy.
-    pub policy: Option<String>,
-    /// The context of the policy.
-    pub context: Option<String>,
-}
-
-impl Texts {
-    /// The number of `tenant_id`. The others have the numbers of their [`DocumentKind`].
-    pub const TENANT_ID: u32 = DocumentKind::ALL.len() as u32;
-
-    /// Sets the text of a number. A number of another text is ignored.
-    pub fn set(&mut self, number: u32, text: String) {
-        const KINDS: [DocumentKind; 8] = [
-            DocumentKind::Manifest,
-            DocumentKind::Index,
-            DocumentKind::Lock,
-            DocumentKind::Task,
-            DocumentKind::Tenant,
-            DocumentKind::Health,
-            DocumentKind::Policy,
-            DocumentKind::Context,
-        ];
-        let kind = KINDS.into_iter().find(|kind| *kind as u32 == number);
-        let place = match kind {
-            Some(DocumentKind::Manifest) => &mut self.manifest,
-            Some(DocumentKind::Index) => &mut self.index,
-            Some(DocumentKind::Lock) => &mut self.lock,
-            Some(DocumentKind::Task) => &mut self.task,
-            Some(DocumentKind::Tenant) => &mut self.tenant,
-            Some(DocumentKind::Health) => &mut self.health,
-            Some(DocumentKind::Policy) => &mut self.policy,
-            Some(DocumentKind::Context) => &mut self.context,
-            None if number == Self::TENANT_ID => &mut self.tenant_id,
-            _ => return,
-        };
-        *place = Some(text);
-    }
-}
 
 /// The open views of the page. The answer has a member of the same name for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,46 +60,4 @@ pub struct ListRequest {
     pub requirement: u32,
     /// Maximum number of items.
     pub limit: u32,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Texts;
-    use agent_answer::DocumentKind;
-
-    #[test]
-    fn texts_are_put_in_by_their_numbers() {
-        let text = |text: &str| Some(text.to_owned());
-        let mut texts = Texts::default();
-        for (source, name) in [
-            (DocumentKind::Manifest, "manifest"),
-            (DocumentKind::Index, "index"),
-            (DocumentKind::Lock, "lock"),
-            (DocumentKind::Task, "task"),
-            (DocumentKind::Tenant, "tenant"),
-            (DocumentKind::Health, "health"),
-            (DocumentKind::Policy, "policy"),
-            (DocumentKind::Context, "context"),
-        ] {
-            texts.set(source as u32, name.to_owned());
-        }
-        texts.set(Texts::TENANT_ID, "acme".to_owned());
-        texts.set(
-            DocumentKind::Payload as u32,
-            "of another conversation".to_owned(),
-        );
-        texts.set(Texts::TENANT_ID + 1, "nothing".to_owned());
-        let expected = Texts {
-            manifest: text("manifest"),
-            index: text("index"),
-            lock: text("lock"),
-            task: text("task"),
-            tenant: text("tenant"),
-            tenant_id: text("acme"),
-            health: text("health"),
-            policy: text("policy"),
-            context: text("context"),
-        };
-        assert_eq!(texts, expected);
-    }
 }

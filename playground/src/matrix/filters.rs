@@ -1,6 +1,6 @@
 //! The filters of the matrix, which are its legend at the same time.
 
-use super::{LETTERS, ROW, categories};
+use super::layout::{LETTERS, ROW, categories};
 use crate::state::Page;
 use agent_answer::{Code, Filter, MatrixRow};
 use agent_ui::browser::value_of;
@@ -17,7 +17,7 @@ const OF_BOTH: [Code; 3] = [
     Code::UnsignedNotAllowed,
 ];
 
-/// Shows the filters of the rows, and their zoom. `noun` is what a row is about.
+/// Shows the filters of the rows, and their zoom. `noun`: `server` or `tool`, for a row.
 pub(super) fn filters(
     page: &Page,
     filter: &Filter,
@@ -52,10 +52,10 @@ pub(super) fn filters(
         }
     };
     let checks = (0..).zip(LETTERS).zip(&page.state.about.checks);
-    let checks = checks.filter(|(_, check)| applies(&check.code));
-    let checks = checks.map(|((number, letter), check)| {
+    let checks = checks.filter(|(_, code)| applies(code));
+    let checks = checks.map(|((number, letter), code)| {
         let class = format!("check-{number}");
-        chip(1 << number, letter, check.code.name(), class)
+        chip(1 << number, letter, code.name(), class)
     });
     let options = (0_u32..).zip(requirements).skip(base as usize);
     let options = options.map(|(number, requirement)| {

@@ -3,8 +3,8 @@
 //! A row is rendered again only when it changes, and a cell has no listener of its own: scrolling
 //! through 10,000 servers creates and removes thousands of cells.
 
-use super::LETTERS;
-use crate::verdict::server_name;
+use super::layout::LETTERS;
+use crate::elements::server_name;
 use agent_answer::{Code, MatrixRow};
 use std::rc::Rc;
 use wasm_bindgen::prelude::JsCast as _;

@@ -1,4 +1,4 @@
-//! What all answers begin and end with.
+//! The headline and the footer of all answers.
 
 use crate::state::Engine;
 use yew::prelude::*;
@@ -94,7 +94,7 @@ pub fn headline(sign: Sign, facts: &[String]) -> Html {
     }
 }
 
-/// Shows the foot of a page: what decided, and how long it took.
+/// Shows the footer of a page: the version of the engine, and its time for the last decision.
 pub(crate) fn footer(milliseconds: f64) -> Html {
     let tenths = (milliseconds * 10.0 + 0.5) as u32;
     html! {

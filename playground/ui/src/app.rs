@@ -19,6 +19,14 @@ use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{DragEvent, Element, KeyboardEvent};
 use yew::prelude::*;
 
+/// Renders a page in the element of this id, which `index.html` has for its module.
+pub fn render<C: Content>(id: &str) {
+    let document = web_sys::window().and_then(|window| window.document());
+    if let Some(element) = document.and_then(|document| document.get_element_by_id(id)) {
+        yew::Renderer::<App<C>>::with_root(element).render();
+    }
+}
+
 /// A page.
 #[component]
 pub fn App<C: Content>() -> Html {
@@ -34,13 +42,16 @@ pub fn App<C: Content>() -> Html {
         actor: actor.clone(),
     };
     let client = {
-        let report = actor.callback(|actor, event| actor.update(|state| state.hear(event)));
+        let report = actor.callback(|actor, event| actor.update(|state| state.handle(event)));
         let editors = Rc::clone(&editors);
         use_memo((), |()| WorkerClient::<C>::start(editors, report))
     };
     let guide = {
         let actor = actor.clone();
-        use_memo((), |()| Guide(actor.callback(Actor::go_to)))
+        use_memo((), |()| Guide {
+            go_to: actor.callback(Actor::go_to),
+            apply: actor.callback(Actor::apply),
+        })
     };
     let on_change = {
         let actor = actor.clone();
@@ -60,7 +71,7 @@ pub fn App<C: Content>() -> Html {
         let page = page.clone();
         use_effect_with((), move |()| C::open(&page));
     }
-    // Of one moment: a handle shows the latest state, which may be another one in the effect.
+    // Read together: in the effect, the handle may show a later state.
     let request = (state.revision, state.content.wanted(), state.edits);
     use_effect_with(request, move |(revision, wanted, edits)| {
         // Before the first revision nothing is loaded.

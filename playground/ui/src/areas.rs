@@ -3,9 +3,7 @@
 //! The address names the visible area behind `#`. The first area has nothing there, and links that
 //! hold inputs open it. `static/boot.js` loads the module of an area when it is first visible.
 
-use crate::app::App;
 use crate::browser::{self, use_window_event};
-use crate::content::Content;
 use yew::prelude::*;
 
 /// An area.
@@ -48,14 +46,6 @@ impl Area {
         {
             browser::set_hash(hash);
         }
-    }
-}
-
-/// Renders a page in the element of this id, which `index.html` has for its module.
-pub fn render<C: Content>(id: &str) {
-    let document = web_sys::window().and_then(|window| window.document());
-    if let Some(element) = document.and_then(|document| document.get_element_by_id(id)) {
-        yew::Renderer::<App<C>>::with_root(element).render();
     }
 }
 

@@ -1,10 +1,11 @@
 //! The content that distinguishes one page from another.
 
 use crate::areas::Area;
+use crate::editor::Mark;
 use crate::example::{Example, Texts};
 use crate::page::{Actor, Page};
 use crate::worker::WorkerProtocol;
-use agent_answer::{Diagnostic, DocumentKind, Place};
+use agent_answer::{Diagnostic, DocumentKind};
 use std::fmt::Debug;
 use std::rc::Rc;
 use web_sys::KeyboardEvent;
@@ -39,10 +40,6 @@ pub type Layout = (Area, &'static [DocumentKind]);
 
 /// An area, the heading of its examples, and the examples from simple to advanced.
 pub type Gallery = (Area, &'static str, &'static [Example]);
-
-/// A place in a document, and the class of its background: `yes`, `near`, `no` or none, and
-/// `chosen` besides.
-pub type Mark = (Place, &'static str);
 
 /// The documents of a page.
 pub trait Documents: Sized + 'static {
@@ -139,8 +136,8 @@ pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + Partia
         Html::default()
     }
 
-    /// Handles a key of the page's own, pressed without Ctrl or Meta. Returns whether it was one.
-    /// `writing` says that the keyboard is in a field.
+    /// Handles a shortcut of the page, pressed without Ctrl or Meta. Returns whether the key is one.
+    /// `writing`: whether a field has the keyboard.
     fn press(_actor: &Actor<Self>, _event: &KeyboardEvent, _writing: bool) -> bool {
         false
     }

@@ -1,8 +1,8 @@
-//! What lies over the page: dialogs and the notice.
+//! Dialogs and the notice, over the page.
 
 use crate::content::Content;
-use crate::notice::notice;
 use crate::page::Page;
+use crate::problems::prose;
 use crate::state::Dialog;
 use web_sys::HtmlDialogElement;
 use yew::prelude::*;
@@ -14,6 +14,29 @@ pub(crate) fn dialogs<C: Content>(page: &Page<C>) -> Html {
         html! { <Modal key={title} {title} {on_close}>{ body }</Modal> }
     });
     html! { <>{ dialog }{ notice(page) }</> }
+}
+
+/// Shows the notice of a page.
+fn notice<C: Content>(page: &Page<C>) -> Html {
+    let notice = page.state.notice.as_ref().map(|notice| {
+        let kinds = notice.undo.clone();
+        let undo = page.callback(move |page, _| {
+            for kind in &kinds {
+                page.editors.undo(*kind);
+            }
+            page.update(|state| state.notice = None);
+        });
+        html! {
+            <p class={classes!("notice", notice.alarming.then_some("alarming"))}>
+                <span>{ prose(&notice.text) }</span>
+                if !notice.undo.is_empty() {
+                    <button onclick={undo}>{ "Undo" }</button>
+                }
+                { close("Close", page.on(|state| state.notice = None)) }
+            </p>
+        }
+    });
+    html! { <div class="notices" role="status" aria-live="polite">{ notice }</div> }
 }
 
 #[derive(Properties, PartialEq)]

@@ -4,8 +4,7 @@
 //! and `EditorPane` puts one on the page.
 
 use crate::browser::object;
-use crate::content::Mark;
-use crate::problems::advice;
+use crate::problems::hints;
 use agent_answer::{Diagnostic, DocumentKind, Edit, Place, Position};
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, JsString};
@@ -41,6 +40,10 @@ extern "C" {
     #[wasm_bindgen(method)]
     fn destroy(this: &Editor);
 }
+
+/// A place in a document, and the class of its background: `yes`, `near`, `no` or none, and
+/// `chosen` besides.
+pub type Mark = (Place, &'static str);
 
 fn position(position: Position) -> JsValue {
     object(&[
@@ -178,7 +181,7 @@ impl Editors {
 
 /// Returns a problem for the editor.
 fn problem(place: &Place, found: &Diagnostic) -> JsValue {
-    let help = advice(found).map(JsValue::from_str);
+    let help = hints(&found.fixes, &found.notes).map(JsValue::from_str);
     let fields = [
         ("severity", found.severity.name().into()),
         ("code", found.code.name().into()),

@@ -9,7 +9,7 @@ pub type Texts = &'static [(DocumentKind, &'static str)];
 /// An example.
 #[derive(Debug)]
 pub struct Example {
-    /// What it demonstrates, in a few words.
+    /// The title: what it demonstrates.
     pub title: &'static str,
     /// The code that it leads to, or the rule that breaks a tie. Empty if there is no problem.
     pub code: &'static str,

@@ -11,7 +11,7 @@ use yew::prelude::*;
 /// Maximum size of a file, in bytes.
 const FILE_LIMIT: u32 = 64 << 20;
 
-/// Reads files into the editors of the documents that their names tell.
+/// Reads files into editors. Their names select the documents.
 pub(crate) fn open_files<C: Content>(page: &Page<C>, files: FileList) {
     let page = page.clone();
     spawn_local(async move {

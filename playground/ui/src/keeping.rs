@@ -14,8 +14,8 @@ const LIMIT: u32 = 1 << 20;
 /// Time without an edit after which the page stores the texts, in milliseconds.
 const DELAY: u32 = 700;
 
-/// Stores the texts when the user pauses. If the browser can't store them, this removes what it had
-/// stored before, which is older than what the user sees, and says so once.
+/// Stores the texts when the user pauses. If the browser can't store them, this removes the older
+/// stored texts, and shows a notice once.
 #[hook]
 pub(crate) fn use_keeping<C: Content>(page: &Page<C>) {
     let lost = use_mut_ref(|| false);

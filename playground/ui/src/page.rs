@@ -1,17 +1,17 @@
-//! What every component of a page has at hand.
+//! The state of a page and the actions on it, for every component.
 
 use crate::browser;
 use crate::content::Content;
 use crate::editor::Editors;
 use crate::notice::Notice;
 use crate::state::{State, Update};
-use agent_answer::{DocumentKind, Edit, Fix, Place};
+use agent_answer::{DocumentKind, Fix, Place};
 use std::ops::Deref;
 use std::rc::Rc;
 use wasm_bindgen_futures::spawn_local;
 use yew::prelude::*;
 
-/// The means to act. It never changes, so that a component that only acts is not rendered again
+/// The actions on a page. It never changes, so that a component that only acts is not rendered again
 /// with each answer.
 #[derive(Clone, PartialEq)]
 pub struct Actor<C: Content> {
@@ -62,22 +62,15 @@ impl<C: Content> Actor<C> {
         self.update(move |state| state.bring_inputs(&shown));
     }
 
-    /// Applies edits, and offers to undo them. `title` says what they do.
-    pub fn apply(&self, title: &str, edits: &[Edit]) {
-        let undo = self.editors.apply(edits);
+    /// Applies the edits of a fix, and offers to undo them.
+    pub(crate) fn apply(&self, fix: Fix) {
+        let undo = self.editors.apply(&fix.edits);
         let edited = undo.clone();
         self.update(move |state| state.bring_inputs(&edited));
         self.notify(Notice {
             undo,
-            ..Notice::done(format!("Applied: {title}"))
+            ..Notice::done(format!("Applied: {}", fix.title))
         });
-    }
-
-    /// Returns a callback that applies a fix.
-    pub fn on_apply(&self) -> Callback<Fix> {
-        self.callback(|actor, fix: Fix| {
-            actor.apply(&fix.title, &fix.edits);
-        })
     }
 
     /// Loads texts into editors, in place of those before.
@@ -106,12 +99,12 @@ impl<C: Content> Actor<C> {
     }
 }
 
-/// The state of the page, and the means to act.
+/// The state of the page, and the actions on it.
 #[derive(Clone, PartialEq)]
 pub struct Page<C: Content> {
     /// The state.
     pub state: UseReducerHandle<State<C>>,
-    /// The means to act.
+    /// The actions.
     pub actor: Actor<C>,
 }
 
@@ -136,7 +129,7 @@ impl<C: Content> Deref for Page<C> {
     }
 }
 
-/// Returns the state and the means to act.
+/// Returns the state and the actions.
 #[hook]
 pub fn use_page<C: Content>() -> Page<C> {
     use_context().expect("`App` is around every component")

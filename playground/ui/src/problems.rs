@@ -1,7 +1,7 @@
 //! Problems of documents, places and fixes.
 
 use crate::words::{capitalised, count};
-use agent_answer::{Applicability, Code, Diagnostic, Fix, Label};
+use agent_answer::{Applicability, Code, Diagnostic, Fix, Label, Reason};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -11,9 +11,19 @@ const SHOWN: usize = 50;
 /// The folder of the pages that explain the codes.
 const PAGES: &str = "https://github.com/agent-engine/agent/blob/main/docs/reference/codes";
 
-/// The callback that shows a place in its editor, for every component inside a page.
+/// The actions on documents, for every component inside a page.
 #[derive(Clone, PartialEq)]
-pub struct Guide(pub(crate) Callback<agent_answer::Place>);
+pub struct Guide {
+    /// Shows a place in its editor.
+    pub(crate) go_to: Callback<agent_answer::Place>,
+    /// Applies the edits of a fix.
+    pub(crate) apply: Callback<Fix>,
+}
+
+#[hook]
+fn use_guide() -> Guide {
+    use_context().expect("`App` is around every component")
+}
 
 /// Shows a code, with a link to its page.
 pub fn code(code: Code) -> Html {
@@ -46,6 +56,14 @@ pub fn reason(name: Code, text: &str) -> Html {
     html! { <>{ code(name) }{ " " }{ prose(text) }</> }
 }
 
+/// Shows the reasons of a rejection, if there are any.
+pub fn reasons(reasons: &[Reason]) -> Html {
+    let items = reasons
+        .iter()
+        .map(|it| html! { <li>{ reason(it.code, &it.text) }</li> });
+    html! { if !reasons.is_empty() { <ul class="reasons">{ for items }</ul> } }
+}
+
 /// The properties of a [`Place`].
 #[derive(Properties, PartialEq)]
 pub struct PlaceProps {
@@ -62,7 +80,7 @@ pub struct PlaceProps {
 /// A button that shows a place in its editor.
 #[component]
 pub fn Place(props: &PlaceProps) -> Html {
-    let Guide(go_to) = use_context().expect("`App` is around every component");
+    let Guide { go_to, .. } = use_guide();
     let place = props.place;
     let figures = || {
         let (name, start) = (place.source.usual_name(), place.start);
@@ -136,24 +154,35 @@ fn problem(found: &Diagnostic) -> Html {
                 <strong>{ severity }</strong>{ " " }{ code(found.code) }{ " " }
                 { message }{ " " }{ place }
             </p>
-            { labels(found.labels.get(1..).unwrap_or_default()) }
-            { help(advice(found)) }
+            { details(found) }
         </li>
     }
 }
 
-/// Shows what a problem is in conflict with.
-pub fn labels(labels: &[Label]) -> Html {
-    let items = labels.iter().map(|label| {
+/// Shows a problem's other places, its instructions and notes, and the fixes that have edits.
+pub fn details(found: &Diagnostic) -> Html {
+    let labels = found.labels.get(1..).unwrap_or_default();
+    let also = labels.iter().map(|label| {
         html! { <li><Place place={label.place} />{ " " }{ &label.text }</li> }
     });
-    html! { if !labels.is_empty() { <ul class="also">{ for items }</ul> } }
+    let (suggested, others): (Vec<&Fix>, Vec<_>) =
+        found.fixes.iter().partition(|fix| !fix.edits.is_empty());
+    html! {
+        <>
+            if !labels.is_empty() { <ul class="also">{ for also }</ul> }
+            { help(hints(others, &found.notes)) }
+            { suggested_fixes(suggested) }
+        </>
+    }
 }
 
-/// Returns the titles of a problem's fixes, followed by its notes.
-pub(crate) fn advice(found: &Diagnostic) -> impl Iterator<Item = &str> {
-    let titles = found.fixes.iter().map(|fix| &*fix.title);
-    titles.chain(found.notes.iter().map(String::as_str))
+/// Returns the titles of fixes, followed by notes.
+pub(crate) fn hints<'h>(
+    fixes: impl IntoIterator<Item = &'h Fix>,
+    notes: &'h [String],
+) -> impl Iterator<Item = &'h str> {
+    let titles = fixes.into_iter().map(|fix| &*fix.title);
+    titles.chain(notes.iter().map(String::as_str))
 }
 
 /// Shows hints. Lines after the first of a hint are an excerpt.
@@ -166,18 +195,48 @@ pub fn help<'h>(help: impl IntoIterator<Item = &'h str>) -> Html {
     html! { if let Some(first) = first { <ul class="help">{ first }{ for items }</ul> } }
 }
 
-/// Shows suggested fixes, each with a button that applies it if it has edits.
-pub fn fixes(fixes: &[Fix], on_apply: &Callback<Fix>) -> Html {
-    let items = fixes.iter().map(|fix| {
-        let applied = fix.clone();
+/// The properties of [`Apply`].
+#[derive(Properties, PartialEq)]
+pub struct ApplyProps {
+    /// The fix.
+    pub fix: Fix,
+    /// The text of the button.
+    #[prop_or("Apply".into())]
+    pub label: AttrValue,
+}
+
+/// A button that applies the edits of a fix, if it has any.
+#[component]
+pub fn Apply(props: &ApplyProps) -> Html {
+    let Guide { apply, .. } = use_guide();
+    let fix = props.fix.clone();
+    html! {
+        if !props.fix.edits.is_empty() {
+            <button class="apply" onclick={apply.reform(move |_| fix.clone())}>
+                { &props.label }
+            </button>
+        }
+    }
+}
+
+/// Shows fixes below a heading, if there are any.
+pub fn suggested_fixes<'f>(suggested: impl IntoIterator<Item = &'f Fix>) -> Html {
+    let mut suggested = suggested.into_iter().peekable();
+    html! {
+        if suggested.peek().is_some() {
+            <h4>{ "Suggested fixes" }</h4>
+            { fixes(suggested) }
+        }
+    }
+}
+
+/// Shows fixes, each with a button that applies it if it has edits.
+pub fn fixes<'f>(fixes: impl IntoIterator<Item = &'f Fix>) -> Html {
+    let items = fixes.into_iter().map(|fix| {
         html! {
             <li class={classes!("fix", (fix.applicability == Applicability::Unsafe).then_some("widening"))}>
                 <span>{ prose(&capitalised(&fix.title)) }</span>
-                if !fix.edits.is_empty() {
-                    <button class="apply" onclick={on_apply.reform(move |_| applied.clone())}>
-                        { "Apply" }
-                    </button>
-                }
+                <Apply fix={fix.clone()} />
             </li>
         }
     });

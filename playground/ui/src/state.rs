@@ -51,7 +51,7 @@ pub struct State<C: Content> {
     pub revision: u32,
     /// The revision of the last answer.
     answered: u32,
-    /// The first revision in which the latest replacement of texts is.
+    /// The first revision after the latest replacement of texts.
     replaced: u32,
     /// The same of the last answer. An editor forgets its marks when its text is replaced.
     pub(crate) marked: u32,
@@ -145,15 +145,15 @@ impl<C: Content> State<C> {
         self.content.replaced();
     }
 
-    /// Takes what became known of the worker.
-    pub fn hear(&mut self, event: WorkerEvent<C>) {
+    /// Handles an event of the worker.
+    pub fn handle(&mut self, event: WorkerEvent<C>) {
         match event {
             WorkerEvent::Loading(message) => self.engine = Engine::Loading(message),
             WorkerEvent::Ready(about) => {
                 self.engine = Engine::Ready;
                 self.about = Rc::new(about);
             }
-            // An answer about texts that are gone; a request about the others is under way.
+            // The answer is about replaced texts. A request about the present ones is under way.
             WorkerEvent::Answered { revision, .. } if revision < self.replaced => {}
             WorkerEvent::Answered {
                 revision,

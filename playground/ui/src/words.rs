@@ -1,12 +1,12 @@
-//! Numbers and sentences as they are shown.
+//! Numbers and sentences on pages.
 
-/// `1 server`, `2 servers`.
+/// Returns a number with its noun, such as `1 server` or `2 servers`.
 pub fn count(number: u32, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(number))
 }
 
-/// `10,000`
+/// Returns a number with separators, such as `10,000`.
 pub fn thousands(number: u32) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -19,7 +19,7 @@ pub fn thousands(number: u32) -> String {
     grouped
 }
 
-/// A phrase as the beginning of a sentence.
+/// Returns a phrase with a capital.
 pub fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| {

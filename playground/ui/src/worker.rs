@@ -50,7 +50,7 @@ pub trait WorkerProtocol: 'static {
     fn add_texts(_kind: DocumentKind, _wanted: &Self::Wanted, _texts: &Array) {}
 }
 
-/// What becomes known of a worker.
+/// An event of a worker.
 #[derive(Debug)]
 pub enum WorkerEvent<P: WorkerProtocol> {
     /// A worker is being loaded. The text is for the user.
@@ -72,7 +72,7 @@ pub enum WorkerEvent<P: WorkerProtocol> {
 
 #[wasm_bindgen]
 extern "C" {
-    /// What a worker posts: its description, an answer with its time, or a failure.
+    /// A message of a worker: its description, an answer with its time, or a failure.
     type Message;
     #[wasm_bindgen(method, getter)]
     fn about(this: &Message) -> Option<Vec<u8>>;
@@ -137,7 +137,7 @@ impl Drop for RunningWorker {
 }
 
 impl<P: WorkerProtocol> WorkerClient<P> {
-    /// Starts a worker, and reports what becomes of it.
+    /// Starts a worker. `report` receives its events.
     pub fn start(editors: Rc<Editors>, report: Callback<WorkerEvent<P>>) -> Rc<Self> {
         let client = Rc::new(Self {
             editors,
@@ -160,7 +160,7 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         let worker = match Worker::new_with_options(script, &options) {
             Ok(worker) => worker,
             Err(error) => {
-                let reason = format!("the browser starts no worker: {error:?}");
+                let reason = format!("the browser can't start a worker: {error:?}");
                 return self.report.emit(WorkerEvent::Failed(reason));
             }
         };
@@ -233,7 +233,7 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         let mut reason = "the engine took too long and was stopped".to_owned();
         if let Err(error) = worker.post_message(&message) {
             delay = 0;
-            reason = format!("the inputs can't be handed to the engine: {error:?}");
+            reason = format!("the browser can't send the inputs to the engine: {error:?}");
         }
         *pending = Some(revision);
         let client = Rc::clone(self);

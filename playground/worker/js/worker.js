@@ -8,7 +8,7 @@ self.onmessage = ({ data: { request, texts } }) => {
   const started = performance.now();
   try {
     // Only those that were changed are there.
-    texts.forEach((text, number) => session.tell(number, text));
+    texts.forEach((text, number) => session.setText(number, text));
     const answer = session.answer(request);
     const milliseconds = performance.now() - started;
     self.postMessage({ answer, milliseconds }, [answer.buffer]);

@@ -5,7 +5,7 @@
 
 use crate::inputs::Inputs;
 use crate::texts;
-use agent_api::answer::{self, Verdict};
+use agent_api::answer::{self, DocumentKind, Verdict};
 use agent_api::render;
 use agent_protocol::Texts;
 use serde::Serialize;
@@ -69,16 +69,14 @@ fn texts(
     lock: Option<String>,
     evaluation_context: Option<JsEvaluationContext>,
 ) -> Result<Texts, JsError> {
-    let evaluation_context = match evaluation_context {
-        Some(given) => texts::read(&given, &texts::EVALUATION_CONTEXT)?,
+    let context = match evaluation_context {
+        Some(given) => texts::read(&given, texts::EVALUATION_CONTEXT)?,
         None => Texts::default(),
     };
-    Ok(Texts {
-        manifest: Some(manifest),
-        index: Some(index),
-        lock,
-        ..evaluation_context
-    })
+    Ok(context
+        .with(DocumentKind::Manifest, manifest)
+        .with(DocumentKind::Index, index)
+        .with(DocumentKind::Lock, lock.unwrap_or_default()))
 }
 
 /// Resolves a manifest against an index. An existing `agents.lock` is compared; capability requirements

@@ -1,4 +1,4 @@
-//! What evaluates policies, where this module has it.
+//! The policy evaluator, or a stub in modules without it.
 
 #[cfg(not(feature = "policy"))]
 pub(crate) use absent::{Policy, read, remarks};
@@ -16,16 +16,16 @@ mod present {
     use agent_api::diagnostic::Diagnostic;
     use agent_api::policy::{Policy, dead_rules, unused_rules, vocabulary};
 
-    /// What a policy says in vain.
+    /// Returns warnings about rules without effect.
     pub(crate) fn remarks(policy: &Policy, resolution: &Resolution) -> Vec<Diagnostic> {
         let matching = resolution.matching();
-        // Without the tenant: a policy is for others, too, and of other tiers.
+        // Without the tenant, because a policy also serves tenants of other tiers.
         let known = vocabulary(Some(resolution.index()), None);
         let policy_decisions: Vec<_> = (0..matching.len())
             .filter_map(|number| matching.policy_decision(number))
             .collect();
         let mut remarks = dead_rules(policy, &known);
-        // What nobody asked has held for nothing either.
+        // In a policy that was not asked, every rule would count as unused.
         if !policy_decisions.is_empty() {
             remarks.extend(unused_rules(policy, policy_decisions));
         }
@@ -41,7 +41,7 @@ mod absent {
     use agent_api::diagnostic::Diagnostic;
     use agent_api::lower::{Checked, Lowered};
 
-    /// A policy that nobody here can read. It allows nothing.
+    /// The stub of a policy. It allows nothing.
     #[derive(Debug)]
     pub(crate) struct Policy;
 
@@ -50,7 +50,7 @@ mod absent {
             PolicyDecision {
                 answer: Err(PolicyError {
                     kind: PolicyErrorKind::Runtime,
-                    detail: "this module has no evaluator of policies".to_owned(),
+                    detail: "this module has no policy evaluator".to_owned(),
                     place: None,
                 }),
                 lines: Vec::new(),
@@ -60,7 +60,7 @@ mod absent {
 
     #[expect(
         clippy::unnecessary_wraps,
-        reason = "the evaluator refuses what is no policy"
+        reason = "the evaluator refuses invalid policies"
     )]
     pub(crate) fn read(_: Vec<u8>) -> Lowered<Policy> {
         Ok(Checked {

@@ -1,7 +1,7 @@
 //! The inputs, each read when it changes.
 
 use crate::evaluator::{self, Policy};
-use agent_api::answer::{self, Verdict};
+use agent_api::answer::{self, DocumentKind, Verdict};
 use agent_api::decide::{EvaluationContext, PolicyEngine, Resolution};
 use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::{self, Lowered, Notation};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A text that was read.
 pub(crate) struct Read<T> {
-    /// None if the text has errors, or was not given.
+    /// `None` if the text has errors, or was not given.
     pub(crate) value: Option<Arc<T>>,
     pub(crate) problems: Vec<Diagnostic>,
 }
@@ -42,7 +42,7 @@ impl<T> From<Lowered<T>> for Read<T> {
 }
 
 impl<T> Read<T> {
-    /// Reads an optional text: a blank one is none.
+    /// Reads an optional text. A blank one counts as absent.
     pub(crate) fn optional(text: String, read: impl FnOnce(Vec<u8>) -> Lowered<T>) -> Self {
         if text.trim().is_empty() {
             Self::default()
@@ -77,48 +77,40 @@ pub struct Inputs {
 
 impl Inputs {
     /// Reads those texts that are given; the others stay as they were.
-    pub(crate) fn read(&mut self, texts: Texts) {
-        let Texts {
-            manifest,
-            index,
-            lock,
-            task,
-            tenant,
-            tenant_id,
-            health,
-            policy,
-            context,
-        } = texts;
-        if let Some(text) = manifest {
+    pub(crate) fn read(&mut self, mut texts: Texts) {
+        let tenant_id = texts.take(Texts::TENANT_ID);
+        let mut given = |kind| texts.take(kind as u32);
+        if let Some(text) = given(DocumentKind::Manifest) {
             self.manifest = lower::manifest(text.into_bytes()).into();
         }
-        if let Some(text) = index {
-            // The index of before makes room: two large ones may be too many.
+        if let Some(text) = given(DocumentKind::Index) {
+            // The previous index makes room: memory might not hold two large ones.
             self.index = Read::default();
             self.index = lower::index(text.into_bytes()).into();
         }
-        if let Some(text) = lock {
+        if let Some(text) = given(DocumentKind::Lock) {
             self.lock = Read::optional(text, lower::lock);
         }
         let by_content = Notation::ByContent;
-        if let Some(text) = task {
+        if let Some(text) = given(DocumentKind::Task) {
             self.task = Read::optional(text, |bytes| lower::task(bytes, by_content));
         }
-        if tenant.is_some() || tenant_id.is_some() {
-            self.tenants = tenant.unwrap_or_else(|| std::mem::take(&mut self.tenants));
+        let tenants = given(DocumentKind::Tenant);
+        if tenants.is_some() || tenant_id.is_some() {
+            self.tenants = tenants.unwrap_or_else(|| std::mem::take(&mut self.tenants));
             self.tenant_id = tenant_id.unwrap_or_else(|| std::mem::take(&mut self.tenant_id));
             let id = Some(self.tenant_id.trim()).filter(|id| !id.is_empty());
             self.tenant = Read::optional(self.tenants.clone(), |bytes| {
                 lower::tenant(bytes, by_content, id)
             });
         }
-        if let Some(text) = health {
+        if let Some(text) = given(DocumentKind::Health) {
             self.health = Read::optional(text, |bytes| lower::health(bytes, by_content));
         }
-        if let Some(text) = policy {
+        if let Some(text) = given(DocumentKind::Policy) {
             self.policy = Read::optional(text, evaluator::read);
         }
-        if let Some(text) = context {
+        if let Some(text) = given(DocumentKind::Context) {
             self.context = Read::optional(text, |bytes| lower::context(bytes, by_content));
         }
         self.contradictions = match (&self.manifest.value, &self.task.value) {

@@ -1,14 +1,10 @@
-//! What the module exports for a page of the playground.
+//! The exports of the module for a page of the playground.
 
 #[cfg(feature = "plans")]
 use crate::plans::Session as Conversation;
 #[cfg(not(feature = "plans"))]
 use crate::session::Session as Conversation;
-#[cfg(not(feature = "plans"))]
-use agent_protocol::Texts;
-#[cfg(feature = "plans")]
-use agent_protocol::plans::Texts;
-use agent_protocol::{from_bytes, to_bytes};
+use agent_protocol::{Texts, from_bytes, to_bytes};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
 /// The session of a worker of the playground. It keeps the inputs from one question to the next.
@@ -33,18 +29,19 @@ impl Session {
         to_bytes(&Conversation::about())
     }
 
-    /// Takes a changed text, by its number, for the next question.
-    pub fn tell(&mut self, number: u32, text: String) {
+    /// Sets a changed text, by its number, for the next question.
+    #[wasm_bindgen(js_name = setText)]
+    pub fn set_text(&mut self, number: u32, text: String) {
         self.texts.set(number, text);
     }
 
     /// Answers a question of the page of the same version.
     ///
     /// # Errors
-    /// When it is a question of another version.
+    /// If it is a question of another version.
     pub fn answer(&mut self, request: &[u8]) -> Result<Vec<u8>, JsError> {
         let request = from_bytes(request)
-            .ok_or_else(|| JsError::new("the request is one of another version"))?;
+            .ok_or_else(|| JsError::new("the page has another version than the engine"))?;
         let texts = std::mem::take(&mut self.texts);
         Ok(to_bytes(&self.conversation.answer(texts, request)))
     }

@@ -1,4 +1,4 @@
-//! A conversation with the page of plans.
+//! The session of the page of plans.
 
 use crate::inputs::Read;
 use agent_api::answer::{Diagnostic, DocumentKind, Grounding, PlanDecision};
@@ -6,7 +6,8 @@ use agent_api::decide::{CallContext, PlanContext, PlanPolicy};
 use agent_api::lower::{self, Validated};
 use agent_api::model::{self, CallPlan, Index, Lock, Payload, Plan, Summary, ToolsSnapshot};
 use agent_api::{CallAnswer, GroundingAnswer, PlanAnswer};
-use agent_protocol::plans::{About, Answer, Request, Texts};
+use agent_protocol::Texts;
+use agent_protocol::plans::{About, Answer, Request};
 use std::sync::Arc;
 
 /// Keeps the inputs from one question to the next.

@@ -1,12 +1,12 @@
-//! A conversation with the page of servers.
+//! The session of the page of servers.
 
 use crate::evaluator;
 use crate::inputs::Inputs;
 use agent_api::answer::{self, Rows};
 use agent_api::decide::{Failures, Resolution};
 use agent_api::model::{Residency, Sensitivity};
-use agent_api::{explain, render};
-use agent_protocol::{About, Answer, CheckName, Request, Texts};
+use agent_api::render;
+use agent_protocol::{About, Answer, Request, Texts};
 
 /// Maximum number of entries of an explanation: some 30 MB of text.
 const RESOLUTION_LIMIT: usize = 200_000;
@@ -34,15 +34,7 @@ impl Session {
                 .iter()
                 .map(|level| level.as_str().to_owned())
                 .collect(),
-            checks: Failures::CHECKS
-                .iter()
-                .map(|code| CheckName {
-                    code: *code,
-                    name: explain::check_name(*code).to_owned(),
-                    title: code.title().to_owned(),
-                    help: code.help().to_owned(),
-                })
-                .collect(),
+            checks: Failures::CHECKS.to_vec(),
             policies: evaluator::PRESENT,
         }
     }

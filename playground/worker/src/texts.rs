@@ -1,7 +1,6 @@
-//! Texts, from JavaScript's objects.
+//! Texts from JavaScript objects.
 //!
-//! Read by hand: the code that serde derives for reading, above all the printing of doubles in its
-//! messages, would be a good part of the module.
+//! They are read by hand: the code that serde derives would be a large part of the module.
 
 use agent_api::answer::DocumentKind;
 use agent_protocol::Texts;
@@ -20,16 +19,6 @@ pub(crate) const INPUTS: [(&str, u32); 9] = [
     ("manifest", DocumentKind::Manifest as u32),
     ("index", DocumentKind::Index as u32),
     ("lock", DocumentKind::Lock as u32),
-    EVALUATION_CONTEXT[0],
-    EVALUATION_CONTEXT[1],
-    EVALUATION_CONTEXT[2],
-    EVALUATION_CONTEXT[3],
-    EVALUATION_CONTEXT[4],
-    EVALUATION_CONTEXT[5],
-];
-
-/// The texts of the evaluation context.
-pub(crate) const EVALUATION_CONTEXT: [(&str, u32); 6] = [
     ("task", DocumentKind::Task as u32),
     ("tenant", DocumentKind::Tenant as u32),
     ("tenantId", Texts::TENANT_ID),
@@ -37,6 +26,9 @@ pub(crate) const EVALUATION_CONTEXT: [(&str, u32); 6] = [
     ("policy", DocumentKind::Policy as u32),
     ("context", DocumentKind::Context as u32),
 ];
+
+/// The texts of the evaluation context.
+pub(crate) const EVALUATION_CONTEXT: &[(&str, u32)] = INPUTS.split_at(3).1;
 
 /// Reads texts, and refuses unknown names.
 pub(crate) fn read(value: &JsValue, known: &[(&str, u32)]) -> Result<Texts, JsError> {
@@ -87,26 +79,16 @@ mod tests {
 
     #[wasm_bindgen_test]
     fn each_text_is_read_by_its_name() {
-        let text = |name: &str| Some(format!("{name}: 𝄞"));
+        let text = |name: &str| format!("{name}: 𝄞");
         let given = INPUTS.map(|(name, _)| (name, text(name)));
-        let read = Texts {
-            manifest: text("manifest"),
-            index: text("index"),
-            lock: text("lock"),
-            task: text("task"),
-            tenant: text("tenant"),
-            tenant_id: text("tenantId"),
-            health: text("health"),
-            policy: text("policy"),
-            context: text("context"),
-        };
-        assert_eq!(texts(&object(&given), &INPUTS), Ok(read));
+        let read = INPUTS.map(|(name, number)| (number, text(name)));
+        assert_eq!(texts(&object(&given), &INPUTS), Ok(Texts(read.into())));
         let none = object(&[("manifest", None::<&str>)]);
         assert_eq!(texts(&none, &INPUTS), Ok(Texts::default()));
     }
 
     #[wasm_bindgen_test]
-    fn what_is_wrong_is_said() {
+    fn errors_name_the_wrong_value() {
         for (value, expected) in [
             (JsValue::NULL, "the argument is not an object"),
             (JsValue::from("text"), "the argument is not an object"),
@@ -120,7 +102,7 @@ mod tests {
             assert_eq!(texts(&value, &INPUTS), Err(expected.to_owned()));
         }
         assert_eq!(
-            texts(&object(&[("lock", "")]), &EVALUATION_CONTEXT),
+            texts(&object(&[("lock", "")]), EVALUATION_CONTEXT),
             Err(
                 "unknown text lock; the texts are task, tenant, tenantId, health, policy, \
                  context"

@@ -1,4 +1,4 @@
-//! The module for other programs in a browser, in a worker: it answers as the engine does elsewhere.
+//! The module for JavaScript programs, in a worker of a browser: it answers like the native engine.
 #![cfg(all(target_arch = "wasm32", feature = "api"))]
 
 use agent_worker::api;
@@ -9,13 +9,13 @@ use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
 wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
-/// What `tests/examples/parity-cases.rs` wrote.
+/// The cases that `tests/examples/parity-cases.rs` wrote.
 const CASES: &str = include_str!(env!("AGENT_PARITY_CASES"));
 
 const MANIFEST: &str = include_str!("../../../examples/hello-agent/agents.md");
 const INDEX: &str = include_str!("../../../examples/hello-agent/mcp.index.json");
 
-/// A value of JavaScript as JSON: what is not plain, a `Map` say, is lost, and then differs.
+/// Converts a JavaScript value to JSON. A value that is not plain, such as a `Map`, is lost and differs.
 fn plain(value: &JsValue) -> Value {
     let text = JSON::stringify(value).expect("a plain value");
     serde_json::from_str(&String::from(text)).expect("JSON")
@@ -35,7 +35,7 @@ fn resolve(manifest: &str, index: &str, lock: Option<&str>) -> Value {
     plain(&answer.unwrap_or_else(|_| panic!("an exception")).into())
 }
 
-/// The words of a diagnostic, without its places: their columns have another unit here.
+/// Returns the words of a diagnostic without its places, whose columns have another unit here.
 fn words(diagnostic: &Value) -> Vec<Value> {
     let fixes = diagnostic["fixes"].as_array().expect("fixes").iter();
     let titles = fixes.flat_map(|fix| [fix["title"].clone(), fix["applicability"].clone()]);
@@ -53,7 +53,7 @@ fn corpus_and_generated_worlds_have_the_same_lock_explanation_and_problems() {
         let name = &case["name"];
         let text = |name: &str| case[name].as_str().expect("a text");
         let answer = resolve(text("manifest"), text("index"), None);
-        // Not by `assert_eq`, which would print megabytes.
+        // `assert_eq` would print megabytes.
         assert!(
             answer["resolution"] == case["resolution"],
             "{name}: the explanation"
@@ -103,7 +103,7 @@ fn functions_answer_with_plain_objects() {
 }
 
 #[wasm_bindgen_test]
-fn what_is_no_text_is_an_exception_that_says_so() {
+fn values_that_are_no_texts_are_exceptions() {
     let wrong = object(&json!({ "manifest": 7 }));
     let error = JsValue::from(
         api::validate(wrong.unchecked_into())

@@ -1,4 +1,4 @@
-//! The examples of the playground show what its gallery says of them.
+//! The examples of the playground show the codes of the gallery.
 
 use agent_answer::{DocumentKind, Outcome, Requirement, Verdict};
 use agent_protocol::{ListRequest, Request, Texts};
@@ -16,12 +16,12 @@ mod gallery;
 use example::Example;
 use gallery::EXAMPLES;
 
-/// The text of an example.
+/// Returns a text of an example.
 fn text(example: &Example, kind: DocumentKind) -> &'static str {
     example.text(kind, &[])
 }
 
-/// The name of an example's agent, which is that of its folder.
+/// Returns the name of an example's agent, which is that of its folder.
 fn name(example: &Example) -> &'static str {
     let manifest = text(example, DocumentKind::Manifest);
     let line = manifest.lines().nth(1);
@@ -30,37 +30,36 @@ fn name(example: &Example) -> &'static str {
 }
 
 fn texts(example: &Example) -> Texts {
-    let mut texts = Texts::default();
-    for kind in DocumentKind::ALL {
-        texts.set(kind as u32, text(example, kind).to_owned());
-    }
-    texts
-}
-
-fn resolve(manifest: &str, index: &str, lock: &str) -> Verdict {
-    told(Texts {
-        manifest: Some(manifest.to_owned()),
-        index: Some(index.to_owned()),
-        lock: Some(lock.to_owned()),
-        ..Texts::default()
+    let kinds = DocumentKind::ALL.into_iter();
+    kinds.fold(Texts::default(), |texts, kind| {
+        texts.with(kind, text(example, kind))
     })
 }
 
-fn told(texts: Texts) -> Verdict {
+fn resolve(manifest: &str, index: &str, lock: &str) -> Verdict {
+    verdict_of(
+        Texts::default()
+            .with(DocumentKind::Manifest, manifest)
+            .with(DocumentKind::Index, index)
+            .with(DocumentKind::Lock, lock),
+    )
+}
+
+fn verdict_of(texts: Texts) -> Verdict {
     let answer = Session::default().answer(texts, Request::default());
-    answer.verdict.expect("texts were told")
+    answer.verdict.expect("a verdict")
 }
 
 fn verdict(example: &Example) -> Verdict {
-    told(texts(example))
+    verdict_of(texts(example))
 }
 
-/// All but the first, which has no problem.
+/// Returns the examples with a problem: all but the first.
 fn problems() -> impl Iterator<Item = &'static Example> {
     EXAMPLES.iter().skip(1)
 }
 
-/// Those that this build of the module can evaluate.
+/// Returns the examples with a problem that this module can evaluate.
 fn evaluated() -> impl Iterator<Item = &'static Example> {
     let policies = Session::about().policies;
     problems().filter(move |it| policies || text(it, DocumentKind::Policy).is_empty())
@@ -76,7 +75,7 @@ fn named(name: &str) -> &'static Example {
     found.unwrap_or_else(|| panic!("no example {name}"))
 }
 
-/// What is said of the nearest server of a requirement without one.
+/// Returns the codes of the nearest server of an unsatisfied requirement.
 fn nearest(requirement: &Requirement) -> Vec<&str> {
     match &requirement.outcome {
         Outcome::Unsatisfied { nearest } => {
@@ -87,7 +86,7 @@ fn nearest(requirement: &Requirement) -> Vec<&str> {
     }
 }
 
-/// Every code that can be seen at once, and the rules that broke a tie.
+/// Returns every visible code, and the rules that broke a tie.
 fn shown(verdict: &Verdict) -> BTreeSet<&str> {
     let mut shown: BTreeSet<&str> = verdict.requirements.iter().flat_map(nearest).collect();
     shown.extend(verdict.diagnostics.iter().map(|found| found.code.name()));
@@ -97,7 +96,7 @@ fn shown(verdict: &Verdict) -> BTreeSet<&str> {
     shown
 }
 
-/// The rules on which eligible servers lost, of a requirement with a server.
+/// Returns the rules by which eligible servers lost.
 fn lost_on(example: &Example) -> BTreeSet<String> {
     let mut session = Session::default();
     let request = Request {
@@ -128,7 +127,7 @@ fn each_shows_its_code() {
     }
 }
 
-/// What leads up to a code is seen as well, but nothing that has to do with something else.
+/// The causes of a code are visible too, but no unrelated problem.
 #[test]
 fn none_shows_another_problem() {
     for example in evaluated() {
@@ -175,26 +174,23 @@ fn no_two_have_the_same_name_title_or_code() {
     }
 }
 
-/// A rejection shows in the funnel: its check is the one that holds back the last servers.
+/// The check of a rejection holds back the last servers of the funnel.
 #[test]
 fn the_funnel_of_a_rejection_ends_at_its_check() {
     let checks = Session::about().checks;
-    // Of these there is none: the first two are seen in the funnels of the others, and a label
-    // against a tool and a policy that fails are told as they are.
+    // These have no example: the first two are visible in the funnels of the others, and a label
+    // against a tool and a policy that fails have their own messages.
     let none = [
         "MISSING_CAPABILITY",
         "CONSTRAINT_UNMET",
         "FORBIDDEN_ACTION",
         "POLICY_ERROR",
     ];
-    for check in checks
-        .iter()
-        .filter(|check| !none.contains(&check.code.name()))
-    {
+    for code in checks.iter().filter(|code| !none.contains(&code.name())) {
         let example = EXAMPLES
             .iter()
-            .find(|example| example.code == check.code.name())
-            .unwrap_or_else(|| panic!("no example of {}", check.code.name()));
+            .find(|example| example.code == code.name())
+            .unwrap_or_else(|| panic!("no example of {}", code.name()));
         if !evaluated().any(|evaluated| name(evaluated) == name(example)) {
             continue;
         }
@@ -204,13 +200,8 @@ fn the_funnel_of_a_rejection_ends_at_its_check() {
         let requirement = verdict.requirements.iter().find(without).unwrap();
         assert!((3..=9).contains(&requirement.all), "{}", example.title);
         let end = requirement.funnel.iter().find(|stage| stage.left == 0);
-        assert_eq!(end.map(|stage| stage.code.name()), Some(check.code.name()));
-        assert_eq!(
-            nearest(requirement),
-            [check.code.name()],
-            "{}",
-            example.title
-        );
+        assert_eq!(end.map(|stage| stage.code.name()), Some(code.name()));
+        assert_eq!(nearest(requirement), [code.name()], "{}", example.title);
     }
 }
 
@@ -242,9 +233,9 @@ fn each_folder_is_in_the_list_and_the_other_way_round() {
     assert_eq!(files, listed);
 }
 
-/// What the texts of the examples tell to try makes the problem go away.
+/// The changes that the texts of the examples suggest remove the problem.
 #[test]
-fn what_they_tell_to_try_helps() {
+fn suggested_changes_help() {
     for (name, changes) in [
         (
             "support-desk",
@@ -292,22 +283,20 @@ fn what_they_tell_to_try_helps() {
     }
 }
 
-/// The same for what is not in the manifest or the index.
+/// The same for changes outside the manifest and the index.
 #[test]
-fn what_they_tell_to_try_with_the_evaluation_context_helps() {
+fn suggested_changes_of_the_evaluation_context_help() {
     let investigator = named("domain-investigator");
-    let mut told_so = texts(investigator);
     let before = text(investigator, DocumentKind::Health);
     let health = before.replace("UNHEALTHY", "HEALTHY");
     assert_ne!(health, before);
-    told_so.health = Some(health);
-    assert_eq!(told(told_so).satisfied, Some(true));
+    let healthy = texts(investigator).with(DocumentKind::Health, health);
+    assert_eq!(verdict_of(healthy).satisfied, Some(true));
 
     let finder = named("paper-finder");
-    let mut told_so = texts(finder);
-    told_so.tenant = Some(text(finder, DocumentKind::Tenant).replace("silver", "gold"));
+    let gold = text(finder, DocumentKind::Tenant).replace("silver", "gold");
     assert_eq!(
-        told(told_so).satisfied,
+        verdict_of(texts(finder).with(DocumentKind::Tenant, gold)).satisfied,
         Some(Session::about().policies),
         "a module without an evaluator allows nothing"
     );
@@ -323,9 +312,9 @@ fn selected(verdict: &Verdict) -> Vec<String> {
         .collect()
 }
 
-/// Where another server is to be expected after a change, it is another one.
+/// If the example announces another server after a change, it is another one.
 #[test]
-fn what_they_tell_to_try_selects_another_server() {
+fn suggested_changes_select_another_server() {
     let newsletter = named("newsletter");
     assert_eq!(selected(&verdict(newsletter)), ["audience-us@4.0.0"]);
     let corrected = text(newsletter, DocumentKind::Manifest).replace("residancy", "residency");

@@ -1,4 +1,4 @@
-//! The page's module in a browser, in a worker as in the playground.
+//! The module of the page of servers, in a worker of a browser.
 #![cfg(all(target_arch = "wasm32", not(feature = "api"), not(feature = "plans")))]
 
 use agent_answer::{
@@ -25,8 +25,8 @@ fn ask(session: &mut Session, request: &Request) -> Answer {
 #[wasm_bindgen_test]
 fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() {
     let mut session = Session::new();
-    session.tell(DocumentKind::Manifest as u32, MANIFEST.to_owned());
-    session.tell(DocumentKind::Index as u32, INDEX.to_owned());
+    session.set_text(DocumentKind::Manifest as u32, MANIFEST.to_owned());
+    session.set_text(DocumentKind::Index as u32, INDEX.to_owned());
     let first = ask(
         &mut session,
         &Request {
@@ -91,7 +91,7 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
 }
 
 #[wasm_bindgen_test]
-fn texts_are_told_by_their_numbers() {
+fn texts_are_set_by_their_numbers() {
     let mut session = Session::new();
     let all = [
         DocumentKind::Manifest,
@@ -103,10 +103,10 @@ fn texts_are_told_by_their_numbers() {
         DocumentKind::Context,
     ];
     for source in all {
-        session.tell(source as u32, "[".to_owned());
+        session.set_text(source as u32, "[".to_owned());
     }
-    // Of no text.
-    session.tell(u32::MAX, "[".to_owned());
+    // The number of no text.
+    session.set_text(u32::MAX, "[".to_owned());
     let verdict = ask(&mut session, &Request::default()).verdict;
     let found = verdict.expect("a verdict").diagnostics;
     let sources: Vec<_> = found
@@ -117,7 +117,7 @@ fn texts_are_told_by_their_numbers() {
 }
 
 #[wasm_bindgen_test]
-fn what_it_says_of_itself_is_bytes_and_nonsense_is_an_exception() {
+fn descriptions_are_bytes_and_invalid_requests_are_exceptions() {
     let about: About = from_bytes(&Session::about()).expect("what is known");
     assert_eq!(about.version, env!("CARGO_PKG_VERSION"));
     let mut session = Session::new();

@@ -1,11 +1,12 @@
-//! Conversations with the engine about plans, as the page has them; and the page's examples.
+//! Sessions of the page of plans, and the page's examples.
 #![cfg(feature = "plans")]
 
 use agent_answer::{
     Code, DocumentKind, Edit, Evidence, Fix, Grounding, Piece, PlanDecision, PlanProblem,
     PlanVerdict, Position, StepOutcome,
 };
-use agent_protocol::plans::{Answer, Request, Texts};
+use agent_protocol::Texts;
+use agent_protocol::plans::{Answer, Request};
 use agent_worker::plans::Session;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +21,7 @@ mod gallery;
 use example::Example;
 use gallery::{BASIS, CALLS, GROUNDINGS, PLANS};
 
-/// Texts by their inputs.
+/// Texts by their documents.
 type Inputs = BTreeMap<usize, (DocumentKind, String)>;
 
 fn inputs(text: impl Fn(DocumentKind) -> &'static str) -> Inputs {
@@ -29,18 +30,18 @@ fn inputs(text: impl Fn(DocumentKind) -> &'static str) -> Inputs {
         .collect()
 }
 
-fn decided(matter: Request, inputs: &Inputs) -> Answer {
-    Session::default().answer(given(inputs.values().cloned()), matter)
+fn decided(request: Request, inputs: &Inputs) -> Answer {
+    Session::default().answer(given(inputs.values().cloned()), request)
 }
 
-/// Texts under their numbers.
+/// Returns texts by their numbers.
 fn given(texts: impl IntoIterator<Item = (DocumentKind, String)>) -> Texts {
     let texts = texts.into_iter();
     Texts(texts.map(|(kind, text)| (kind as u32, text)).collect())
 }
 
-fn decision(matter: Request, inputs: &Inputs) -> PlanDecision {
-    match decided(matter, inputs) {
+fn decision(request: Request, inputs: &Inputs) -> PlanDecision {
+    match decided(request, inputs) {
         Answer::Plan(decision) | Answer::Call(decision) => decision,
         Answer::Grounding(_) => panic!("a decision was asked for"),
     }
@@ -53,8 +54,8 @@ fn grounding(inputs: &Inputs) -> Grounding {
     }
 }
 
-fn of(matter: Request) -> impl Iterator<Item = &'static Example> {
-    let examples = match matter {
+fn of(request: Request) -> impl Iterator<Item = &'static Example> {
+    let examples = match request {
         Request::Plan => PLANS,
         Request::Call => CALLS,
         Request::Grounding => GROUNDINGS,
@@ -62,13 +63,13 @@ fn of(matter: Request) -> impl Iterator<Item = &'static Example> {
     examples.iter()
 }
 
-/// The fixes of a problem that a person can apply.
+/// Returns the fixes of a problem that have edits.
 fn edited_fixes(problem: &PlanProblem) -> impl Iterator<Item = &Fix> {
     let fixes = problem.diagnostic.fixes.iter();
     fixes.filter(|fix| !fix.edits.is_empty())
 }
 
-/// The offset of a point in a text.
+/// Returns the offset of a point in a text.
 fn offset(text: &str, point: Position) -> usize {
     let mut lines = text.split_inclusive('\n');
     let before: usize = lines
@@ -87,7 +88,7 @@ fn offset(text: &str, point: Position) -> usize {
     before + line.len()
 }
 
-/// The inputs after edits, made as an editor makes them.
+/// Applies edits as an editor does.
 fn after(inputs: &Inputs, edits: &[Edit]) -> Inputs {
     let mut inputs = inputs.clone();
     let mut edits: Vec<_> = edits.iter().collect();
@@ -106,21 +107,21 @@ fn after(inputs: &Inputs, edits: &[Edit]) -> Inputs {
 fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
     for example in of(Request::Plan) {
         let inputs = inputs(|source| example.text(source, BASIS));
-        let told = decision(Request::Plan, &inputs);
-        assert_eq!(told.diagnostics, [], "{}", example.title);
+        let answer = decision(Request::Plan, &inputs);
+        assert_eq!(answer.diagnostics, [], "{}", example.title);
         if example.code.is_empty() {
             assert_eq!(
-                told.verdict,
+                answer.verdict,
                 PlanVerdict::Allowed,
                 "{}: {:?}",
                 example.title,
-                told.problems
+                answer.problems
             );
-            assert!(told.authorized.is_some() && told.problems.is_empty());
+            assert!(answer.authorized.is_some() && answer.problems.is_empty());
             continue;
         }
-        assert_eq!(told.verdict, PlanVerdict::Denied, "{}", example.title);
-        let mut codes = told
+        assert_eq!(answer.verdict, PlanVerdict::Denied, "{}", example.title);
+        let mut codes = answer
             .problems
             .iter()
             .flat_map(|it| [Some(it.diagnostic.code), it.diagnostic.reason])
@@ -129,31 +130,37 @@ fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
             codes.any(|code| code.name() == example.code),
             "{}: {:?}",
             example.title,
-            told.problems
+            answer.problems
         );
         if example.code == "LOCK_MISSING" {
-            // What is locked is decided by nobody here.
+            // A fix never changes the lock.
             assert!(
-                told.problems
+                answer
+                    .problems
                     .iter()
                     .all(|problem| edited_fixes(problem).next().is_none())
             );
             continue;
         }
-        // One after the other, as a person presses the buttons.
-        let (mut inputs, mut told) = (inputs, told);
-        for _ in 0..told.problems.len() {
-            let fix = told.problems.iter().flat_map(edited_fixes).next().cloned();
+        // One fix after the other, as a person applies them.
+        let (mut inputs, mut answer) = (inputs, answer);
+        for _ in 0..answer.problems.len() {
+            let fix = answer
+                .problems
+                .iter()
+                .flat_map(edited_fixes)
+                .next()
+                .cloned();
             let Some(fix) = fix else { break };
             inputs = after(&inputs, &fix.edits);
-            told = decision(Request::Plan, &inputs);
+            answer = decision(Request::Plan, &inputs);
         }
         assert_eq!(
-            told.verdict,
+            answer.verdict,
             PlanVerdict::Allowed,
             "{}: {:?}",
             example.title,
-            told.problems
+            answer.problems
         );
     }
 }
@@ -161,14 +168,14 @@ fn each_example_of_a_plan_shows_its_code_and_its_fixes_lead_to_a_yes() {
 #[test]
 fn each_example_of_a_call_shows_its_code() {
     for example in of(Request::Call) {
-        let told = decision(Request::Call, &inputs(|source| example.text(source, BASIS)));
-        let problems = told.problems.iter().map(|it| it.diagnostic.code);
-        let diagnostics = told.diagnostics.iter().map(|it| it.code);
+        let answer = decision(Request::Call, &inputs(|source| example.text(source, BASIS)));
+        let problems = answer.problems.iter().map(|it| it.diagnostic.code);
+        let diagnostics = answer.diagnostics.iter().map(|it| it.code);
         let codes: Vec<_> = problems.chain(diagnostics).collect();
         if example.code.is_empty() {
             assert!(
                 matches!(
-                    told.verdict,
+                    answer.verdict,
                     PlanVerdict::Allowed | PlanVerdict::NeedsMoreInfo(_)
                 ),
                 "{}",
@@ -182,7 +189,7 @@ fn each_example_of_a_call_shows_its_code() {
                 example.title
             );
             assert!(matches!(
-                told.verdict,
+                answer.verdict,
                 PlanVerdict::Denied | PlanVerdict::Undecided
             ));
         }
@@ -190,14 +197,14 @@ fn each_example_of_a_call_shows_its_code() {
 }
 
 #[test]
-fn each_example_of_a_grounding_shows_its_code_and_what_is_nearest_is_evidence() {
+fn each_example_of_a_grounding_shows_its_code_and_the_nearest_text_is_evidence() {
     for example in of(Request::Grounding) {
         let inputs = inputs(|source| example.text(source, BASIS));
-        let told = grounding(&inputs);
+        let answer = grounding(&inputs);
         let mut codes = Vec::new();
         let mut edits = Vec::new();
         let mut without = 0;
-        for claim in &told.claims {
+        for claim in &answer.claims {
             if let Evidence::Missed { code, near, .. } = &claim.verdict {
                 codes.push(*code);
                 without += usize::from(near.is_none());
@@ -205,7 +212,7 @@ fn each_example_of_a_grounding_shows_its_code_and_what_is_nearest_is_evidence() 
             }
         }
         assert_eq!(
-            told.grounded,
+            answer.grounded,
             Some(example.code.is_empty()),
             "{}",
             example.title
@@ -227,13 +234,13 @@ fn each_example_of_a_grounding_shows_its_code_and_what_is_nearest_is_evidence() 
 }
 
 #[test]
-fn titles_are_told_apart_and_files_of_examples_are_used() {
-    for matter in [Request::Plan, Request::Call, Request::Grounding] {
-        let titles: Vec<_> = of(matter).map(|example| example.title).collect();
+fn titles_differ_and_files_of_examples_are_used() {
+    for request in [Request::Plan, Request::Call, Request::Grounding] {
+        let titles: Vec<_> = of(request).map(|example| example.title).collect();
         let unique: BTreeSet<_> = titles.iter().collect();
         assert_eq!(titles.len(), unique.len());
-        // The first shows that all is well.
-        assert_eq!(of(matter).next().expect("an example").code, "");
+        // The first example has no problem.
+        assert_eq!(of(request).next().expect("an example").code, "");
     }
     let examples = [PLANS, CALLS, GROUNDINGS].into_iter().flatten();
     let texts = examples.flat_map(|example| example.texts).chain(BASIS);
@@ -267,8 +274,8 @@ fn the_lock_of_the_examples_is_what_is_resolved() {
     assert_eq!(*lock, expected);
 }
 
-fn first(matter: Request) -> Inputs {
-    let example = of(matter).next().expect("an example");
+fn first(request: Request) -> Inputs {
+    let example = of(request).next().expect("an example");
     inputs(|source| example.text(source, BASIS))
 }
 
@@ -279,9 +286,9 @@ fn with(mut inputs: Inputs, source: DocumentKind, text: &str) -> Inputs {
 
 #[test]
 fn the_first_look_at_plans_shows_every_check_of_both_steps() {
-    let told = decision(Request::Plan, &first(Request::Plan));
-    assert_eq!(told.plan.as_deref(), Some("largest-audiences"));
-    let checks: Vec<Vec<_>> = told
+    let answer = decision(Request::Plan, &first(Request::Plan));
+    assert_eq!(answer.plan.as_deref(), Some("largest-audiences"));
+    let checks: Vec<Vec<_>> = answer
         .steps
         .iter()
         .map(|step| {
@@ -314,8 +321,8 @@ fn the_first_look_at_plans_shows_every_check_of_both_steps() {
             ("output", Deferred)
         ]
     );
-    let [list, keep] = &told.steps[..] else {
-        panic!("{:?}", told.steps);
+    let [list, keep] = &answer.steps[..] else {
+        panic!("{:?}", answer.steps);
     };
     assert_eq!(list.title.as_deref(), Some("List the largest audiences"));
     assert_eq!(list.driver.as_deref(), Some("mcp_proxy"));
@@ -325,16 +332,16 @@ fn the_first_look_at_plans_shows_every_check_of_both_steps() {
         (from.step, &*from.id, &*from.pointer),
         (Some(0), "list", "/audiences")
     );
-    let report = told.report.expect("a report");
+    let report = answer.report.expect("a report");
     assert!(report.contains("\"verdict\": \"allow\""), "{report}");
-    let authorized = told.authorized.expect("a plan");
+    let authorized = answer.authorized.expect("a plan");
     assert!(
         authorized.json.starts_with("{\"against\":{"),
         "{}",
         authorized.json
     );
     assert!(authorized.digest.starts_with("sha256-"));
-    let documents: BTreeSet<_> = told.against.iter().map(|it| &*it.document).collect();
+    let documents: BTreeSet<_> = answer.against.iter().map(|it| &*it.document).collect();
     for document in [
         "tool_pool",
         "instruction_profile",
@@ -352,11 +359,11 @@ fn a_problem_is_of_a_step_and_of_a_check_of_it() {
     let example = of(Request::Plan)
         .find(|it| it.code == "limit_exceeded")
         .expect("an example");
-    let told = decision(Request::Plan, &inputs(|source| example.text(source, BASIS)));
-    let [problem] = &told.problems[..] else {
-        panic!("{:?}", told.problems);
+    let answer = decision(Request::Plan, &inputs(|source| example.text(source, BASIS)));
+    let [problem] = &answer.problems[..] else {
+        panic!("{:?}", answer.problems);
     };
-    let step = &told.steps[problem.diagnostic.step.expect("a step")];
+    let step = &answer.steps[problem.diagnostic.step.expect("a step")];
     let check = &step.checks[problem.check.expect("a check") as usize];
     assert_eq!(
         (&*check.name, check.outcome),
@@ -370,50 +377,55 @@ fn a_problem_is_of_a_step_and_of_a_check_of_it() {
 }
 
 #[test]
-fn documents_that_can_t_be_read_are_told_with_what_the_others_say() {
+fn unreadable_documents_are_reported_beside_the_others() {
     let broken = with(first(Request::Plan), DocumentKind::Profile, "{");
-    let told = decision(Request::Plan, &broken);
-    assert_eq!(told.verdict, PlanVerdict::Denied);
-    assert_eq!(told.problems[0].diagnostic.reason, Some(Code::JsonSyntax));
+    let answer = decision(Request::Plan, &broken);
+    assert_eq!(answer.verdict, PlanVerdict::Denied);
+    assert_eq!(answer.problems[0].diagnostic.reason, Some(Code::JsonSyntax));
     assert_eq!(
-        told.problems[0].diagnostic.labels[0].place.source,
+        answer.problems[0].diagnostic.labels[0].place.source,
         DocumentKind::Profile
     );
-    let rules = told.steps[0]
+    let rules = answer.steps[0]
         .checks
         .iter()
         .find(|check| check.name == "rules");
     assert_eq!(rules.expect("the check").outcome, StepOutcome::Skipped);
 
     let broken = with(first(Request::Plan), DocumentKind::Plan, "[]");
-    let told = decision(Request::Plan, &broken);
+    let answer = decision(Request::Plan, &broken);
     assert_eq!(
-        (told.verdict, told.steps.len(), told.plan),
+        (answer.verdict, answer.steps.len(), answer.plan),
         (PlanVerdict::Denied, 0, None)
     );
-    assert!(told.problems.iter().all(|it| it.diagnostic.step.is_none()));
+    assert!(
+        answer
+            .problems
+            .iter()
+            .all(|it| it.diagnostic.step.is_none())
+    );
 
-    // Of what is no document of a plan nothing is made of the rest.
+    // An error in one of these documents leaves the answer undecided.
     for source in [
         DocumentKind::Lock,
         DocumentKind::Index,
         DocumentKind::Catalogue,
     ] {
-        let told = decision(Request::Plan, &with(first(Request::Plan), source, "{"));
-        assert_eq!(told.verdict, PlanVerdict::Undecided, "{source:?}");
-        assert_eq!(told.diagnostics[0].labels[0].place.source, source);
-        let told = decision(Request::Call, &with(first(Request::Call), source, "{"));
-        assert_eq!(told.verdict, PlanVerdict::Undecided, "{source:?}");
-        assert_eq!(told.diagnostics[0].labels[0].place.source, source);
+        let answer = decision(Request::Plan, &with(first(Request::Plan), source, "{"));
+        assert_eq!(answer.verdict, PlanVerdict::Undecided, "{source:?}");
+        assert_eq!(answer.diagnostics[0].labels[0].place.source, source);
+        let answer = decision(Request::Call, &with(first(Request::Call), source, "{"));
+        assert_eq!(answer.verdict, PlanVerdict::Undecided, "{source:?}");
+        assert_eq!(answer.diagnostics[0].labels[0].place.source, source);
     }
-    // A call needs an index, a plan may do without.
-    let told = decision(
+    // A call needs an index. For a plan, it is optional.
+    let answer = decision(
         Request::Call,
         &with(first(Request::Call), DocumentKind::Index, ""),
     );
-    assert_eq!(told.verdict, PlanVerdict::Undecided);
+    assert_eq!(answer.verdict, PlanVerdict::Undecided);
     assert_eq!(
-        told.diagnostics[0].labels[0].place.source,
+        answer.diagnostics[0].labels[0].place.source,
         DocumentKind::Index
     );
     let http = of(Request::Plan).nth(1).expect("an example");
@@ -429,17 +441,17 @@ fn documents_that_can_t_be_read_are_told_with_what_the_others_say() {
 
 #[test]
 fn places_of_a_call_are_in_its_own_text() {
-    let told = decision(
+    let answer = decision(
         Request::Call,
         &with(first(Request::Call), DocumentKind::Call, "{"),
     );
     assert_eq!(
-        told.diagnostics[0].labels[0].place.source,
+        answer.diagnostics[0].labels[0].place.source,
         DocumentKind::Call
     );
-    let told = decision(Request::Call, &first(Request::Call));
-    assert_eq!(told.steps[0].place.source, DocumentKind::Call);
-    let arguments = told.steps[0].checks.last().expect("checks");
+    let answer = decision(Request::Call, &first(Request::Call));
+    assert_eq!(answer.steps[0].place.source, DocumentKind::Call);
+    let arguments = answer.steps[0].checks.last().expect("checks");
     let places: Vec<_> = arguments
         .facts
         .iter()
@@ -447,26 +459,29 @@ fn places_of_a_call_are_in_its_own_text() {
         .collect();
     assert_eq!(places[0].source, DocumentKind::Call);
     let example = of(Request::Call).nth(1).expect("an example");
-    let told = decision(Request::Call, &inputs(|source| example.text(source, BASIS)));
+    let answer = decision(Request::Call, &inputs(|source| example.text(source, BASIS)));
     assert_eq!(
-        told.problems[0].diagnostic.labels[0].place.source,
+        answer.problems[0].diagnostic.labels[0].place.source,
         DocumentKind::Call
     );
-    let edits = &edited_fixes(&told.problems[0]).next().expect("a fix").edits;
+    let edits = &edited_fixes(&answer.problems[0])
+        .next()
+        .expect("a fix")
+        .edits;
     assert_eq!(edits[0].place.source, DocumentKind::Call);
 }
 
 #[test]
-fn what_differs_is_told_piece_by_piece() {
+fn differences_are_listed_piece_by_piece() {
     let example = of(Request::Grounding).find(|it| it.title == "A number with marks");
-    let told = grounding(&inputs(|source| {
+    let answer = grounding(&inputs(|source| {
         example.expect("an example").text(source, BASIS)
     }));
     let Evidence::Missed {
         near: Some(near), ..
-    } = &told.claims[1].verdict
+    } = &answer.claims[1].verdict
     else {
-        panic!("{:?}", told.claims);
+        panic!("{:?}", answer.claims);
     };
     let expected = [
         Piece::Both("31".to_owned()),
@@ -477,10 +492,10 @@ fn what_differs_is_told_piece_by_piece() {
 }
 
 #[test]
-fn a_text_is_read_when_it_changes_and_kept_for_every_matter() {
+fn a_text_is_read_when_it_changes_and_kept_for_every_question() {
     let mut session = Session::default();
     let mut ask =
-        |texts: Vec<(DocumentKind, String)>, matter| match session.answer(given(texts), matter) {
+        |texts: Vec<(DocumentKind, String)>, request| match session.answer(given(texts), request) {
             Answer::Plan(decision) | Answer::Call(decision) => decision.verdict,
             Answer::Grounding(grounding) => match grounding.grounded {
                 Some(true) => PlanVerdict::Allowed,
@@ -530,22 +545,22 @@ fn long_texts_are_shown_by_their_beginning() {
         "\"limit\": 2",
         &format!("\"limit\": 2, \"note\": \"{long}\""),
     );
-    let told = decision(
+    let answer = decision(
         Request::Call,
         &with(first(Request::Call), DocumentKind::Call, &plan),
     );
-    let shown = told.steps[0].input.as_ref().expect("an input");
+    let shown = answer.steps[0].input.as_ref().expect("an input");
     assert!(
         shown.ends_with('…') && shown.chars().count() < 500,
         "{}",
         shown.len()
     );
     let summary = format!("[{{\"claim\": \"{long}\", \"evidence\": \"{long}\"}}]");
-    let told = grounding(&with(
+    let answer = grounding(&with(
         first(Request::Grounding),
         DocumentKind::Summary,
         &summary,
     ));
-    let claim = &told.claims[0];
+    let claim = &answer.claims[0];
     assert!(claim.claim.chars().count() < 500 && claim.evidence.chars().count() < 500);
 }

@@ -1,4 +1,4 @@
-//! Conversations with the engine, as the page has them.
+//! Sessions of the page of servers.
 
 use agent_answer::{
     Agent, Applicability, CandidateVerdict, Code, Constraints, DocumentKind, Drift, Edit, Eligible,
@@ -27,27 +27,25 @@ const CHECKS: [Code; 5] = [
 ];
 
 fn texts(manifest: &str, index: &str, lock: Option<&str>) -> Texts {
-    Texts {
-        manifest: Some(manifest.to_owned()),
-        index: Some(index.to_owned()),
-        lock: lock.map(str::to_owned),
-        ..Texts::default()
-    }
+    Texts::default()
+        .with(DocumentKind::Manifest, manifest)
+        .with(DocumentKind::Index, index)
+        .with(DocumentKind::Lock, lock.unwrap_or_default())
 }
 
-/// A session that was told the texts, and its verdict.
-fn told(texts: Texts) -> (Session, Verdict) {
+/// Starts a session with texts, and returns its verdict.
+fn opened(texts: Texts) -> (Session, Verdict) {
     let mut session = Session::default();
     let answer = session.answer(texts, Request::default());
-    let verdict = answer.verdict.expect("texts were told");
+    let verdict = answer.verdict.expect("a verdict");
     (session, verdict)
 }
 
 fn verdict(manifest: &str, index: &str, lock: Option<&str>) -> Verdict {
-    told(texts(manifest, index, lock)).1
+    opened(texts(manifest, index, lock)).1
 }
 
-/// The answer to a question without texts.
+/// Returns the answer to a question without texts.
 fn look(session: &mut Session, wanted: Request) -> Answer {
     session.answer(Texts::default(), wanted)
 }
@@ -59,7 +57,7 @@ fn name(id: &str, version: &str) -> ServerName {
     }
 }
 
-/// The place between two points of the example's manifest, which is ASCII.
+/// Returns the place between two points of the example's manifest, which is ASCII.
 fn place(start: (u32, u32), end: (u32, u32)) -> Place {
     let position = |(line, column)| Position {
         line,
@@ -75,12 +73,12 @@ fn place(start: (u32, u32), end: (u32, u32)) -> Place {
     }
 }
 
-/// Whether a fix gives the agent more access.
+/// Returns whether a fix gives the agent more access.
 fn widens(fix: &Fix) -> bool {
     fix.applicability == Applicability::Unsafe
 }
 
-/// The byte at which a point stands, as an editor finds it.
+/// Returns the byte at a point, as an editor finds it.
 fn offset(text: &str, point: Position) -> usize {
     let line_start: usize = text
         .split_inclusive('\n')
@@ -132,11 +130,11 @@ fn all_views() -> Request {
     }
 }
 
-/// The names of the views that an answer has.
+/// Returns the names of the views of an answer.
 fn views(answer: &Answer) -> Vec<&'static str> {
     [
         ("matrix", answer.matrix.is_some()),
-        ("story", answer.explanation.is_some()),
+        ("explanation", answer.explanation.is_some()),
         ("fallen", answer.rejected.is_some()),
         ("eligible", answer.eligible.is_some()),
         ("supposed", answer.supposed.is_some()),
@@ -149,7 +147,7 @@ fn views(answer: &Answer) -> Vec<&'static str> {
 
 const ALL_VIEWS: [&str; 6] = [
     "matrix",
-    "story",
+    "explanation",
     "fallen",
     "eligible",
     "supposed",
@@ -238,7 +236,7 @@ fn the_verdict_of_hello_agent() {
         existing: None,
     };
     assert_eq!(verdict(MANIFEST, INDEX, None), expected);
-    // A blank lock is none.
+    // A blank lock counts as absent.
     assert_eq!(verdict(MANIFEST, INDEX, Some(" \r\n")), expected);
 }
 
@@ -294,7 +292,7 @@ fn the_verdict_of_an_unsatisfied_requirement() {
 }
 
 #[test]
-fn problems_of_all_inputs_are_told_and_nothing_is_decided() {
+fn problems_of_all_inputs_are_reported_and_nothing_is_decided() {
     let mut session = Session::default();
     let answer = session.answer(texts("# no frontmatter", "{", Some("[]")), all_views());
     assert_eq!(views(&answer), [""; 0]);
@@ -322,7 +320,7 @@ fn problems_of_all_inputs_are_told_and_nothing_is_decided() {
 }
 
 #[test]
-fn a_readable_input_is_told_of_beside_one_that_is_not() {
+fn a_readable_input_is_described_beside_an_unreadable_one() {
     let with_index = verdict("", INDEX, None);
     assert_eq!((with_index.agent, with_index.servers), (None, Some(4)));
     let with_manifest = verdict(MANIFEST, "", None);
@@ -354,10 +352,10 @@ fn places_are_counted_in_utf_16() {
     assert_eq!(at(manifest, &found.labels[0].place), "permisions");
 }
 
-// ── The conversation ─────────────────────────────────────────────────────────────────────────
+// ── The session ─────────────────────────────────────────────────────────────────────────
 
 #[test]
-fn what_is_known_beforehand() {
+fn the_description_of_the_engine() {
     let about = Session::about();
     assert_eq!(about.version, env!("CARGO_PKG_VERSION"));
     assert_eq!(about.residencies, ["any", "eu-only", "us-only"]);
@@ -372,7 +370,7 @@ fn what_is_known_beforehand() {
             "pii.high"
         ]
     );
-    let codes: Vec<_> = about.checks.iter().map(|check| check.code.name()).collect();
+    let codes: Vec<_> = about.checks.iter().map(|code| code.name()).collect();
     assert_eq!(codes.len(), MatrixRow::CHECKS);
     // The bits of cells are in this order.
     let all = [
@@ -392,24 +390,21 @@ fn what_is_known_beforehand() {
 }
 
 #[test]
-fn the_verdict_is_told_again_only_when_a_text_is() {
-    let (mut session, first) = told(texts(MANIFEST, INDEX, None));
+fn the_verdict_is_repeated_only_for_new_texts() {
+    let (mut session, first) = opened(texts(MANIFEST, INDEX, None));
     for _ in 0..3 {
         let answer = session.answer(Texts::default(), all_views());
         assert_eq!(answer.verdict, None);
         assert_eq!(views(&answer), ALL_VIEWS);
     }
     let again = session.answer(
-        Texts {
-            manifest: Some(MANIFEST.to_owned()),
-            ..Texts::default()
-        },
+        Texts::default().with(DocumentKind::Manifest, MANIFEST),
         Request::default(),
     );
     assert_eq!(again.verdict, Some(first));
 }
 
-/// The first question may have no texts: the page is to be told something.
+/// The first question may have no texts. It still needs an answer.
 #[test]
 fn without_any_text_there_is_an_empty_verdict_once() {
     let mut session = Session::default();
@@ -420,34 +415,25 @@ fn without_any_text_there_is_an_empty_verdict_once() {
 }
 
 #[test]
-fn a_text_that_is_not_told_stays_as_it_was() {
-    let (mut session, first) = told(texts(MANIFEST, INDEX, None));
+fn a_text_that_is_not_sent_stays_as_it_was() {
+    let (mut session, first) = opened(texts(MANIFEST, INDEX, None));
     let mut tell = |texts| {
         let answer = session.answer(texts, Request::default());
         answer.verdict.unwrap()
     };
-    let broken = tell(Texts {
-        index: Some("[".to_owned()),
-        ..Texts::default()
-    });
+    let broken = tell(Texts::default().with(DocumentKind::Index, "["));
     assert_eq!((broken.satisfied, broken.servers), (None, None));
     assert_eq!(broken.agent, first.agent);
-    let empty = tell(Texts {
-        index: Some("[]".to_owned()),
-        ..Texts::default()
-    });
+    let empty = tell(Texts::default().with(DocumentKind::Index, "[]"));
     assert_eq!((empty.satisfied, empty.servers), (Some(false), Some(0)));
-    let mended = tell(Texts {
-        index: Some(INDEX.to_owned()),
-        ..Texts::default()
-    });
+    let mended = tell(Texts::default().with(DocumentKind::Index, INDEX));
     assert_eq!(mended, first);
 }
 
-/// Questions may be older than the texts: a page asks for what it shows.
+/// Questions may be older than the texts: a page requests its open views.
 #[test]
-fn what_is_not_there_is_answered_with_nothing() {
-    let (mut session, _) = told(texts(MANIFEST, INDEX, None));
+fn requests_for_absent_items_have_no_answer() {
+    let (mut session, _) = opened(texts(MANIFEST, INDEX, None));
     for requirement in [2, u32::MAX] {
         let answer = look(
             &mut session,
@@ -499,9 +485,9 @@ fn what_is_not_there_is_answered_with_nothing() {
         );
         assert_eq!(answer.explanation, None);
     }
-    let (mut session, _) = told(texts(MANIFEST, "[]", None));
+    let (mut session, _) = opened(texts(MANIFEST, "[]", None));
     let answer = look(&mut session, all_views());
-    // Nobody is eligible, nobody fell, and there is nobody to tell of.
+    // Without servers, every list is empty.
     assert_eq!(
         views(&answer),
         ["matrix", "fallen", "supposed", "resolution"]
@@ -520,7 +506,7 @@ const MANY_MANIFEST: &str = "---\nname: many\nversion: 1\nrequires:\n  mcp:\n   
     data: { residency: us-only, sensitivity: confidential }\n  \
     trust: { requireSigned: true }\n---\n";
 
-/// An index in which all combinations occur, in an order that is not that of the names.
+/// Returns an index with all combinations of failures, in another order than that of the names.
 fn many_servers(number: u32) -> String {
     let mut index = String::from("[");
     for at in 0..number {
@@ -541,7 +527,7 @@ fn many_servers(number: u32) -> String {
     index + "]"
 }
 
-/// The checks that a server of [`many_servers`] fails, thought out anew.
+/// Computes the checks that a server of [`many_servers`] fails, without the engine.
 fn failed(n: u32, requirement: usize) -> u16 {
     let category = match requirement {
         0 => n % 3 != 1,
@@ -561,13 +547,13 @@ fn failed(n: u32, requirement: usize) -> u16 {
         !n.is_multiple_of(11),
     ]
     .into_iter()
-    // Between scopes and residency are the two that only capabilities have.
+    // The two checks of capabilities alone are between scopes and residency.
     .zip([0, 1, 4, 5, 6])
     .map(|(passed, bit)| u16::from(!passed) << bit)
     .sum()
 }
 
-/// The matrix of [`many_servers`].
+/// Returns the matrix of [`many_servers`].
 fn rows() -> Vec<MatrixRow> {
     let selected: Vec<_> = (0..3)
         .map(|requirement| (0..MANY).find(|n| failed(*n, requirement) == 0))
@@ -603,7 +589,7 @@ fn window(filter: Filter, offset: u32, limit: u32) -> Request {
 
 #[test]
 fn windows_of_the_matrix() {
-    let (mut session, verdict) = told(texts(MANY_MANIFEST, &many_servers(MANY), None));
+    let (mut session, verdict) = opened(texts(MANY_MANIFEST, &many_servers(MANY), None));
     assert_eq!(verdict.servers, Some(MANY));
     let all = rows();
     for (offset, limit, expected) in [
@@ -613,7 +599,7 @@ fn windows_of_the_matrix() {
         (2_500, 50, 0..0),
         (u32::MAX, u32::MAX, 0..0),
         (0, 0, 0..0),
-        // However many are asked for.
+        // The request does not raise the limit.
         (7, u32::MAX, 7..1_007),
     ] {
         let matrix = look(&mut session, window(Filter::default(), offset, limit)).matrix;
@@ -625,7 +611,7 @@ fn windows_of_the_matrix() {
 
 #[test]
 fn a_filtered_matrix() {
-    let (mut session, _) = told(texts(MANY_MANIFEST, &many_servers(MANY), None));
+    let (mut session, _) = opened(texts(MANY_MANIFEST, &many_servers(MANY), None));
     let filter = |id: &str, bits, requirement| Filter {
         id: id.to_owned(),
         tools: false,
@@ -661,7 +647,7 @@ fn a_filtered_matrix() {
                     })
         };
         let expected: Vec<_> = rows().into_iter().filter(fits).collect();
-        // The second window is answered from the rows that are kept.
+        // The second window uses the kept rows.
         for offset in [0, 40, 0] {
             let answer = look(&mut session, window(filter.clone(), offset, 40));
             let matrix = answer.matrix.unwrap();
@@ -674,22 +660,19 @@ fn a_filtered_matrix() {
 
 #[test]
 fn the_rows_of_a_matrix_follow_the_texts() {
-    let (mut session, _) = told(texts(MANY_MANIFEST, &many_servers(30), None));
+    let (mut session, _) = opened(texts(MANY_MANIFEST, &many_servers(30), None));
     let wanted = window(Filter::default(), 0, 1);
     assert_eq!(look(&mut session, wanted.clone()).matrix.unwrap().total, 30);
     let answer = session.answer(
-        Texts {
-            index: Some(many_servers(20)),
-            ..Texts::default()
-        },
+        Texts::default().with(DocumentKind::Index, many_servers(20)),
         wanted,
     );
     assert_eq!(answer.matrix.unwrap().total, 20);
 }
 
 #[test]
-fn those_that_fell_are_the_losses_of_the_funnel() {
-    let (mut session, verdict) = told(texts(MANY_MANIFEST, &many_servers(MANY), None));
+fn rejected_servers_are_the_losses_of_the_funnel() {
+    let (mut session, verdict) = opened(texts(MANY_MANIFEST, &many_servers(MANY), None));
     for (number, requirement) in verdict.requirements.iter().enumerate() {
         let mut left = requirement.all;
         for (check, stage) in requirement.funnel.iter().enumerate() {
@@ -711,7 +694,7 @@ fn those_that_fell_are_the_losses_of_the_funnel() {
             assert_eq!(fallen.total, left - stage.left);
             assert_eq!(fallen.total as usize, expected.len());
             let ids: Vec<_> = fallen.items.iter().map(|one| &one.server.id).collect();
-            // At most so many, however many are asked for.
+            // The request does not raise the limit.
             assert_eq!(ids, expected.iter().take(1_000).collect::<Vec<_>>());
             for one in &fallen.items {
                 assert_eq!(one.reason.code, stage.code);
@@ -729,7 +712,7 @@ fn those_that_fell_are_the_losses_of_the_funnel() {
 
 #[test]
 fn the_eligible_ones_in_order() {
-    let (mut session, verdict) = told(texts(MANY_MANIFEST, &many_servers(MANY), None));
+    let (mut session, verdict) = opened(texts(MANY_MANIFEST, &many_servers(MANY), None));
     let mut list = |requirement, limit| {
         let wanted = Request {
             eligible: Some(ListRequest { requirement, limit }),
@@ -771,7 +754,7 @@ fn the_rules_of_a_tie() {
         {"id":"s00000"#,
     );
     let manifest = MANY_MANIFEST.replace("requireSigned: true", "requireSigned: false");
-    let (mut session, verdict) = told(texts(&manifest, &index, None));
+    let (mut session, verdict) = opened(texts(&manifest, &index, None));
     assert_eq!(verdict.diagnostics.len(), 2, "{:#?}", verdict.diagnostics);
     let wanted = Request {
         eligible: Some(ListRequest {
@@ -801,9 +784,9 @@ fn the_rules_of_a_tie() {
     );
 }
 
-// ── Stories ──────────────────────────────────────────────────────────────────────────────────
+// ── Explanations ──────────────────────────────────────────────────────────────────────────────────
 
-fn story(session: &mut Session, requirement: u32, server: ServerName) -> Explanation {
+fn explained(session: &mut Session, requirement: u32, server: ServerName) -> Explanation {
     let wanted = Request {
         explanation: Some(ExplanationRequest {
             requirement,
@@ -818,18 +801,18 @@ fn story(session: &mut Session, requirement: u32, server: ServerName) -> Explana
 }
 
 #[test]
-fn the_story_of_a_selected_server() {
-    let (mut session, _) = told(texts(MANIFEST, INDEX, None));
-    let story = story(&mut session, 0, name("acme-audiences", "2.1.0"));
-    assert_eq!(story.requirement, 0);
-    assert_eq!(story.verdict, CandidateVerdict::Selected);
-    assert_eq!((story.reasons, story.fixes), (vec![], vec![]));
+fn the_explanation_of_a_selected_server() {
+    let (mut session, _) = opened(texts(MANIFEST, INDEX, None));
+    let explanation = explained(&mut session, 0, name("acme-audiences", "2.1.0"));
+    assert_eq!(explanation.requirement, 0);
+    assert_eq!(explanation.verdict, CandidateVerdict::Selected);
+    assert_eq!((explanation.reasons, explanation.fixes), (vec![], vec![]));
     assert_eq!(
-        story.server.scopes.join(" "),
+        explanation.server.scopes.join(" "),
         "delete:audiences read:audiences write:audiences"
     );
-    assert_eq!(story.server.publisher, "Acme, Inc.");
-    let entry = at(INDEX, &story.server.place);
+    assert_eq!(explanation.server.publisher, "Acme, Inc.");
+    let entry = at(INDEX, &explanation.server.place);
     assert!(
         entry.starts_with("{\n      \"id\": \"acme-audiences\""),
         "{entry}"
@@ -839,7 +822,7 @@ fn the_story_of_a_selected_server() {
         "{entry}"
     );
 
-    let checks: Vec<_> = story
+    let checks: Vec<_> = explanation
         .checks
         .iter()
         .map(|check| {
@@ -886,8 +869,8 @@ fn the_story_of_a_selected_server() {
             ("UNSIGNED_NOT_ALLOWED", None, "signed", None, Some("true")),
         ]
     );
-    assert!(story.checks.iter().all(|check| check.passed));
-    for check in &story.checks {
+    assert!(explanation.checks.iter().all(|check| check.passed));
+    for check in &explanation.checks {
         let sources = (
             check.asked_at.map(|place| place.source),
             check.offered_at.map(|place| place.source),
@@ -898,23 +881,23 @@ fn the_story_of_a_selected_server() {
 }
 
 #[test]
-fn the_story_of_an_eligible_server() {
-    let (mut session, _) = told(texts(MANIFEST, INDEX, None));
-    let story = story(&mut session, 0, name("beta-audiences", "1.0.0"));
+fn the_explanation_of_an_eligible_server() {
+    let (mut session, _) = opened(texts(MANIFEST, INDEX, None));
+    let explanation = explained(&mut session, 0, name("beta-audiences", "1.0.0"));
     assert_eq!(
-        story.verdict,
+        explanation.verdict,
         CandidateVerdict::Eligible("it is not signed".to_owned())
     );
-    assert_eq!((story.reasons, story.fixes), (vec![], vec![]));
-    assert!(story.checks.iter().all(|check| check.passed));
+    assert_eq!((explanation.reasons, explanation.fixes), (vec![], vec![]));
+    assert!(explanation.checks.iter().all(|check| check.passed));
 }
 
 #[test]
-fn the_story_of_a_rejected_server() {
-    let (mut session, _) = told(texts(MANIFEST, INDEX, None));
-    let story = story(&mut session, 0, name("gamma", "1.0.0"));
-    assert_eq!(story.verdict, CandidateVerdict::Rejected);
-    let failed: Vec<_> = story
+fn the_explanation_of_a_rejected_server() {
+    let (mut session, _) = opened(texts(MANIFEST, INDEX, None));
+    let explanation = explained(&mut session, 0, name("gamma", "1.0.0"));
+    assert_eq!(explanation.verdict, CandidateVerdict::Rejected);
+    let failed: Vec<_> = explanation
         .checks
         .iter()
         .filter(|check| !check.passed)
@@ -928,14 +911,21 @@ fn the_story_of_a_rejected_server() {
             "SENSITIVITY_EXCEEDED"
         ]
     );
-    let reasons: Vec<_> = story
+    let reasons: Vec<_> = explanation
         .reasons
         .iter()
         .map(|reason| reason.code.name())
         .collect();
     assert_eq!(reasons, failed);
-    assert_eq!(story.reasons[0].text, "does not support `write:audiences`");
-    let fixes: Vec<_> = story.fixes.iter().map(|fix| fix.title.as_str()).collect();
+    assert_eq!(
+        explanation.reasons[0].text,
+        "does not support `write:audiences`"
+    );
+    let fixes: Vec<_> = explanation
+        .fixes
+        .iter()
+        .map(|fix| fix.title.as_str())
+        .collect();
     assert_eq!(
         fixes,
         [
@@ -966,14 +956,14 @@ fn with_constraints(constraints: &Constraints) -> String {
 }
 
 #[test]
-fn supposed_constraints_are_as_a_manifest_that_says_so() {
+fn supposed_constraints_equal_those_of_a_manifest() {
     let index = many_servers(300);
     let about = Session::about();
     let words = |words: &[String]| {
         let words = words.iter().cloned().map(Some);
         [None].into_iter().chain(words).collect::<Vec<_>>()
     };
-    let (mut session, now) = told(texts(MANY_MANIFEST, &index, None));
+    let (mut session, now) = opened(texts(MANY_MANIFEST, &index, None));
     let selected = |verdict: &Verdict| -> Vec<_> {
         let requirements = verdict.requirements.iter();
         requirements
@@ -1026,8 +1016,8 @@ fn supposed_constraints_are_as_a_manifest_that_says_so() {
 }
 
 #[test]
-fn a_word_that_no_file_may_hold_counts_as_absent() {
-    let (mut session, _) = told(texts(MANY_MANIFEST, &many_servers(300), None));
+fn an_unknown_word_counts_as_absent() {
+    let (mut session, _) = opened(texts(MANY_MANIFEST, &many_servers(300), None));
     let mut supposed = |word: Option<&str>| {
         let wanted = Request {
             supposed: Some(Constraints {
@@ -1067,7 +1057,7 @@ fn the_explanation_is_what_the_engine_writes() {
             lower::index(index.as_bytes().to_vec()).unwrap(),
         );
         let resolution = Resolution::new(Arc::new(lowered.0.value), Arc::new(lowered.1.value));
-        let (mut session, verdict) = told(texts(manifest, index, None));
+        let (mut session, verdict) = opened(texts(manifest, index, None));
         assert_eq!(
             explanation(&mut session).unwrap(),
             render::resolution(&resolution).unwrap()
@@ -1075,7 +1065,7 @@ fn the_explanation_is_what_the_engine_writes() {
         let lock = resolution.lock().as_ref().map(render::lock);
         assert_eq!(verdict.lock, lock);
     }
-    let (mut hello, _) = told(texts(MANIFEST, INDEX, None));
+    let (mut hello, _) = opened(texts(MANIFEST, INDEX, None));
     assert_eq!(
         explanation(&mut hello).unwrap(),
         include_str!("../../../tests/corpus/views/hello-agent/agents.resolution.json")
@@ -1088,9 +1078,9 @@ fn a_very_large_explanation_is_not_written() {
         let requirements = "{ category: c, permissions: [] }, ".repeat(requirements);
         format!("---\nname: n\nversion: 1\nrequires: {{ mcp: [{requirements}] }}\n---\n")
     };
-    let (mut session, _) = told(texts(&manifest(200), &many_servers(1_000), None));
+    let (mut session, _) = opened(texts(&manifest(200), &many_servers(1_000), None));
     assert!(explanation(&mut session).is_ok());
-    let (mut session, _) = told(texts(&manifest(200), &many_servers(1_001), None));
+    let (mut session, _) = opened(texts(&manifest(200), &many_servers(1_001), None));
     assert_eq!(
         explanation(&mut session).unwrap_err(),
         "the explanation has 200200 entries, and at most 200000 are written here: use `agent resolve`"
@@ -1141,8 +1131,8 @@ fn drifts_from_an_existing_lock() {
 }
 
 #[test]
-fn what_can_be_said_of_a_lock_when_an_input_can_not_be_read() {
-    // Nothing would be written, and the locked entries are still there.
+fn a_lock_beside_an_unreadable_input() {
+    // No lock would be written, and the index still has the locked entries.
     let unsatisfied = MANIFEST.replace("sensitivity: internal", "sensitivity: pii.high");
     let existing = verdict(&unsatisfied, INDEX, Some(LOCK)).existing.unwrap();
     assert_eq!(
@@ -1164,7 +1154,7 @@ fn what_can_be_said_of_a_lock_when_an_input_can_not_be_read() {
 
     let broken = verdict(MANIFEST, INDEX, Some("{}"));
     assert_eq!(broken.existing, None);
-    // What is decided does not depend on a lock.
+    // The decision does not depend on a lock.
     assert_eq!(broken.satisfied, Some(true));
     assert!(!broken.diagnostics.is_empty());
     for found in &broken.diagnostics {
@@ -1173,22 +1163,19 @@ fn what_can_be_said_of_a_lock_when_an_input_can_not_be_read() {
 }
 
 #[test]
-fn a_lock_that_is_taken_away_is_not_spoken_of() {
-    let (mut session, first) = told(texts(MANIFEST, INDEX, Some(LOCK)));
+fn a_removed_lock_is_not_compared() {
+    let (mut session, first) = opened(texts(MANIFEST, INDEX, Some(LOCK)));
     assert!(first.existing.is_some());
     let answer = session.answer(
-        Texts {
-            lock: Some(String::new()),
-            ..Texts::default()
-        },
+        Texts::default().with(DocumentKind::Lock, ""),
         Request::default(),
     );
     assert_eq!(answer.verdict.unwrap().existing, None);
 }
 
-// ── Suggested changes ────────────────────────────────────────────────────────────────────────
+// ── Suggested fixes ────────────────────────────────────────────────────────────────────────
 
-/// A text after the edits of it, as an editor carries them out: all at once, by line and column.
+/// Applies edits to a text as an editor does: all at once, by line and column.
 fn edited(text: &str, source: DocumentKind, edits: &[Edit]) -> String {
     let mut out = String::new();
     let mut done = 0;
@@ -1202,16 +1189,15 @@ fn edited(text: &str, source: DocumentKind, edits: &[Edit]) -> String {
     out + &text[done..]
 }
 
-/// Carries out every suggestion for every server and requirement, and asks again. How many there
-/// were.
+/// Applies every fix for every server and requirement, and decides again. Returns the number of fixes.
 fn try_all_fixes(manifest: &str, index: &str) -> usize {
-    let (mut session, before) = told(texts(manifest, index, None));
+    let (mut session, before) = opened(texts(manifest, index, None));
     assert!(before.satisfied.is_some(), "{:#?}", before.diagnostics);
     let rows = look(&mut session, window(Filter::default(), 0, u32::MAX));
     let mut tried = 0;
     for row in rows.matrix.unwrap().rows {
         for (number, bits) in (0..).zip(&row.cells) {
-            let told_story = story(&mut session, number, row.server.clone());
+            let told_story = explained(&mut session, number, row.server.clone());
             let rejected = bits & MatrixRow::FAILED != 0;
             assert_eq!(told_story.verdict == CandidateVerdict::Rejected, rejected);
             assert_eq!(told_story.fixes.is_empty(), !rejected);
@@ -1230,7 +1216,7 @@ fn try_all_fixes(manifest: &str, index: &str) -> usize {
                     &edited(index, DocumentKind::Index, &fix.edits),
                     None,
                 );
-                let (mut then, after) = told(texts.clone());
+                let (mut then, after) = opened(texts.clone());
                 let context = format!("{} for {:?}\n{texts:#?}", fix.title, row.server);
                 assert_eq!(after.servers, before.servers, "{context}");
                 assert_eq!(
@@ -1245,7 +1231,7 @@ fn try_all_fixes(manifest: &str, index: &str) -> usize {
                     "{context}\n{:#?}",
                     after.diagnostics
                 );
-                let after = story(&mut then, number, row.server.clone());
+                let after = explained(&mut then, number, row.server.clone());
                 assert_ne!(after.verdict, CandidateVerdict::Rejected, "{context}");
                 tried += 1;
             }
@@ -1255,7 +1241,7 @@ fn try_all_fixes(manifest: &str, index: &str) -> usize {
 }
 
 #[test]
-fn suggested_changes_of_hello_agent_do_what_they_say() {
+fn fixes_of_hello_agent_have_their_effect() {
     assert!(try_all_fixes(MANIFEST, INDEX) >= 5);
     for (was, is) in [
         ("sensitivity: internal", "sensitivity: pii.high"),
@@ -1273,7 +1259,7 @@ fn suggested_changes_of_hello_agent_do_what_they_say() {
 }
 
 #[test]
-fn suggested_changes_fit_texts_with_other_line_ends_and_a_byte_order_mark() {
+fn fixes_fit_texts_with_other_line_ends_and_a_byte_order_mark() {
     let windows = |text: &str| format!("\u{feff}{}", text.replace('\n', "\r\n"));
     let manifest = MANIFEST.replace("us-only", "eu-only");
     assert_eq!(
@@ -1283,7 +1269,7 @@ fn suggested_changes_fit_texts_with_other_line_ends_and_a_byte_order_mark() {
 }
 
 #[test]
-fn suggested_changes_fit_texts_on_one_line_with_all_kinds_of_characters() {
+fn fixes_fit_texts_on_one_line_with_all_kinds_of_characters() {
     let index = INDEX
         .replace('\n', " ")
         .replace("\"Gamma GmbH\"", "\"𝄞 Größe 中文 \\uD834\\uDD1E\"")
@@ -1296,18 +1282,18 @@ fn suggested_changes_fit_texts_on_one_line_with_all_kinds_of_characters() {
 }
 
 #[test]
-fn suggested_changes_fit_every_combination_of_failures() {
+fn fixes_fit_every_combination_of_failures() {
     assert!(try_all_fixes(MANY_MANIFEST, &many_servers(231)) > 500);
 }
 
-/// The edits take longer than all else, and a verdict must not.
+/// Edits take longer than all else, and a verdict must be fast.
 #[test]
-fn of_many_unsatisfied_requirements_the_story_alone_has_the_edits() {
+fn with_many_unsatisfied_requirements_only_the_explanation_has_edits() {
     let requirements: String = (0..20)
         .map(|n| format!("    - category: reporting\n      permissions: [nothing:{n}]\n"))
         .collect();
     let manifest = format!("---\nname: a\nversion: 1\nrequires:\n  mcp:\n{requirements}---\n");
-    let (mut session, verdict) = told(texts(&manifest, INDEX, None));
+    let (mut session, verdict) = opened(texts(&manifest, INDEX, None));
     let edited: Vec<_> = verdict
         .requirements
         .iter()
@@ -1318,32 +1304,38 @@ fn of_many_unsatisfied_requirements_the_story_alone_has_the_edits() {
         .collect();
     let eight_of_twenty: Vec<_> = (0..20).map(|number| number < 8).collect();
     assert_eq!(edited, eight_of_twenty);
-    let story = story(&mut session, 19, name("chart-reports", "3.4.1"));
-    assert!(!story.fixes[0].edits.is_empty());
+    let explanation = explained(&mut session, 19, name("chart-reports", "3.4.1"));
+    assert!(!explanation.fixes[0].edits.is_empty());
 }
 
 // ── Capabilities ─────────────────────────────────────────────────────────────────────────────
 
 /// An example of the playground, in which one requirement of four has no tool.
 fn investigator() -> Texts {
-    let text = |text: &str| Some(text.to_owned());
-    Texts {
-        manifest: text(include_str!("../../examples/domain-investigator/agents.md")),
-        index: text(include_str!(
-            "../../examples/domain-investigator/mcp.index.json"
-        )),
-        task: text(include_str!("../../examples/domain-investigator/task.yaml")),
-        tenant: text(include_str!(
-            "../../examples/domain-investigator/tenant.yaml"
-        )),
-        health: text(include_str!(
-            "../../examples/domain-investigator/health.yaml"
-        )),
-        ..Texts::default()
-    }
+    Texts::default()
+        .with(
+            DocumentKind::Manifest,
+            include_str!("../../examples/domain-investigator/agents.md"),
+        )
+        .with(
+            DocumentKind::Index,
+            include_str!("../../examples/domain-investigator/mcp.index.json"),
+        )
+        .with(
+            DocumentKind::Task,
+            include_str!("../../examples/domain-investigator/task.yaml"),
+        )
+        .with(
+            DocumentKind::Tenant,
+            include_str!("../../examples/domain-investigator/tenant.yaml"),
+        )
+        .with(
+            DocumentKind::Health,
+            include_str!("../../examples/domain-investigator/health.yaml"),
+        )
 }
 
-fn tool_story(
+fn explained_tool(
     session: &mut Session,
     requirement: u32,
     id: &str,
@@ -1370,12 +1362,12 @@ fn tool_story(
 }
 
 #[test]
-fn requirements_of_capabilities_stand_behind_those_of_categories() {
-    let mut told_so = investigator();
-    let manifest = told_so.manifest.take().unwrap();
+fn requirements_of_capabilities_are_behind_those_of_categories() {
+    let mut texts = investigator();
     let with_category = "requires:\n  mcp:\n    - { category: search, permissions: [] }\n";
-    told_so.manifest = Some(manifest.replace("requires:\n", with_category));
-    let (_, verdict) = told(told_so);
+    let manifest = texts.take(DocumentKind::Manifest as u32).unwrap();
+    let manifest = manifest.replace("requires:\n", with_category);
+    let (_, verdict) = opened(texts.with(DocumentKind::Manifest, manifest));
     let names: Vec<_> = verdict.requirements.iter().map(Requirement::name).collect();
     assert_eq!(
         names,
@@ -1406,7 +1398,7 @@ fn requirements_of_capabilities_stand_behind_those_of_categories() {
 
 #[test]
 fn every_stage_of_a_capability_lists_those_that_it_holds_back() {
-    let (mut session, verdict) = told(investigator());
+    let (mut session, verdict) = opened(investigator());
     for (number, requirement) in verdict.requirements.iter().enumerate() {
         assert_eq!(requirement.funnel.len(), 8);
         let mut left = requirement.all;
@@ -1432,7 +1424,7 @@ fn every_stage_of_a_capability_lists_those_that_it_holds_back() {
 
 #[test]
 fn the_cell_of_a_server_is_that_of_its_best_tool() {
-    let (mut session, verdict) = told(investigator());
+    let (mut session, verdict) = opened(investigator());
     let all = |tools| {
         let filter = Filter {
             tools,
@@ -1452,7 +1444,7 @@ fn the_cell_of_a_server_is_that_of_its_best_tool() {
                 .iter()
                 .filter(of_server)
                 .map(|tool| tool.cells[number]);
-            let story = look(
+            let explanation = look(
                 &mut session,
                 Request {
                     explanation: Some(ExplanationRequest {
@@ -1463,7 +1455,7 @@ fn the_cell_of_a_server_is_that_of_its_best_tool() {
                     ..Request::default()
                 },
             );
-            let told_of = story.explanation.unwrap().tool.unwrap().name;
+            let told_of = explanation.explanation.unwrap().tool.unwrap().name;
             let best = tools.rows.iter().filter(of_server);
             let mut best = best.filter(|tool| tool.tool.as_ref() == Some(&told_of));
             assert_eq!(best.next().map(|tool| tool.cells[number]), Some(*cell));
@@ -1471,7 +1463,7 @@ fn the_cell_of_a_server_is_that_of_its_best_tool() {
             assert_eq!(good(*cell), cells.any(good), "{}", row.server.id);
         }
     }
-    // A filter of tools has them by their names, too.
+    // A filter of tools also finds them by their names.
     let named = Filter {
         id: "read_file".to_owned(),
         tools: true,
@@ -1487,7 +1479,7 @@ fn the_cell_of_a_server_is_that_of_its_best_tool() {
     assert_eq!(verdict.tools, Some(9));
 }
 
-/// Every form that a snapshot may have: what the switch writes is read, and says it.
+/// The switch edits every form of a snapshot.
 #[test]
 fn health_is_switched_by_an_edit() {
     let cases = [
@@ -1501,12 +1493,9 @@ fn health_is_switched_by_an_edit() {
         ("{\n  \"repo-reader\": \"PROBATION\"\n}\n", "UNHEALTHY"),
     ];
     for (before, to) in cases {
-        let (mut session, _) = told(Texts {
-            health: Some(before.to_owned()),
-            ..investigator()
-        });
-        let story = tool_story(&mut session, 2, "repo-reader", Some("read_file"));
-        let switch = story.health.unwrap();
+        let (mut session, _) = opened(investigator().with(DocumentKind::Health, before));
+        let explanation = explained_tool(&mut session, 2, "repo-reader", Some("read_file"));
+        let switch = explanation.health.unwrap();
         assert_eq!(switch.to, to, "{before:?}");
         let [edit] = switch.edits.as_slice() else {
             panic!("{before:?}: {switch:?}");
@@ -1516,19 +1505,17 @@ fn health_is_switched_by_an_edit() {
             offset(before, edit.place.end),
         );
         let after = format!("{}{}{}", &before[..start], edit.replacement, &before[end..]);
-        let (mut session, verdict) = told(Texts {
-            health: Some(after.clone()),
-            ..investigator()
-        });
+        let (mut session, verdict) =
+            opened(investigator().with(DocumentKind::Health, after.clone()));
         let found: Vec<_> = verdict
             .diagnostics
             .iter()
             .filter(|it| it.code.name() != "UNSATISFIED")
             .collect();
         assert!(found.is_empty(), "{before:?} {after:?}: {found:?}");
-        let story = tool_story(&mut session, 2, "repo-reader", Some("read_file"));
+        let explanation = explained_tool(&mut session, 2, "repo-reader", Some("read_file"));
         assert_eq!(
-            story.health.unwrap().status.as_deref(),
+            explanation.health.unwrap().status.as_deref(),
             Some(to),
             "{after:?}"
         );
@@ -1539,42 +1526,27 @@ fn health_is_switched_by_an_edit() {
 fn evaluation_contexts_with_errors_decide_nothing() {
     for (text, source) in [
         (
-            Texts {
-                task: Some("task_id: t".to_owned()),
-                ..Texts::default()
-            },
+            Texts::default().with(DocumentKind::Task, "task_id: t"),
             DocumentKind::Task,
         ),
         (
-            Texts {
-                tenant: Some("tenants: []".to_owned()),
-                ..Texts::default()
-            },
+            Texts::default().with(DocumentKind::Tenant, "tenants: []"),
             DocumentKind::Tenant,
         ),
         (
-            Texts {
-                health: Some("a: FINE".to_owned()),
-                ..Texts::default()
-            },
+            Texts::default().with(DocumentKind::Health, "a: FINE"),
             DocumentKind::Health,
         ),
         (
-            Texts {
-                context: Some("[".to_owned()),
-                ..Texts::default()
-            },
+            Texts::default().with(DocumentKind::Context, "["),
             DocumentKind::Context,
         ),
         (
-            Texts {
-                tenant_id: Some("nobody".to_owned()),
-                ..Texts::default()
-            },
+            Texts(vec![(Texts::TENANT_ID, "nobody".to_owned())]),
             DocumentKind::Tenant,
         ),
     ] {
-        let (mut session, _) = told(investigator());
+        let (mut session, _) = opened(investigator());
         let answer = session.answer(text, Request::default());
         let verdict = answer.verdict.unwrap();
         assert_eq!(
@@ -1586,21 +1558,16 @@ fn evaluation_contexts_with_errors_decide_nothing() {
     }
 }
 
-/// Two tools of one name: the lock is written, and an agent could not be shown both.
+/// Two tools of one name have a lock, but an agent can't get both.
 #[test]
-fn names_that_are_not_unique_are_told_beside_the_problems() {
-    let mut told_so = investigator();
-    let renamed = told_so
-        .index
-        .take()
-        .unwrap()
-        .replace("post_message", "list_buckets");
-    told_so.index = Some(renamed);
-    told_so.task = told_so
-        .task
-        .map(|task| task.replace("    load: on_demand\n", ""));
-    told_so.health = None;
-    let (_, verdict) = told(told_so);
+fn ambiguous_names_are_reported_beside_the_problems() {
+    let mut texts = investigator();
+    let mut take = |kind| texts.take(kind as u32).unwrap();
+    let renamed = take(DocumentKind::Index).replace("post_message", "list_buckets");
+    let task = take(DocumentKind::Task).replace("    load: on_demand\n", "");
+    take(DocumentKind::Health);
+    let texts = texts.with(DocumentKind::Index, renamed);
+    let (_, verdict) = opened(texts.with(DocumentKind::Task, task));
     assert_eq!((verdict.satisfied, verdict.tokens), (Some(true), None));
     assert_eq!(verdict.diagnostics, []);
     let codes: Vec<_> = verdict

@@ -2,11 +2,11 @@
 
 use super::convert;
 use super::health::switch;
-use super::requirement::{Asked, best_tool, requirement};
+use super::requirement::{best_tool, number, requirement, requirements};
 use agent_answer::{CandidateVerdict, Check, Explanation, ServerName};
 use agent_decide::{Rejection, Resolution};
 use agent_diagnostic::Code;
-use agent_explain::{CandidateCheck, Verdict, explain_server, explain_tool};
+use agent_explain::{Candidate, CandidateCheck, Decision, Verdict, explain_server, explain_tool};
 use agent_model::{ServerView, ToolView};
 
 /// Explains a server for a requirement, or one of its tools. Without the name of a tool, a capability
@@ -18,21 +18,18 @@ pub fn explanation(
     server: &ServerName,
     tool: Option<&str>,
 ) -> Option<Explanation> {
-    let asked = requirement(resolution, number)?;
+    let decision = requirement(resolution, number)?;
     let mut versions = resolution.index().versions(&server.id);
     let server = versions.find(|it| it.version() == server.version)?;
-    let number = match asked {
-        Asked::Category(number) => return Some(of_server(resolution, number, server)),
-        Asked::Capability(number) => number,
+    let candidate = match (decision, tool) {
+        (Decision::Category(..), _) => Candidate::Server(server),
+        (Decision::Capability(..), Some(name)) => Candidate::Tool(server.tool(name)?),
+        (Decision::Capability(matching, number), None) => {
+            let tool = best_tool(matching, number, server);
+            tool.map_or(Candidate::Server(server), Candidate::Tool)
+        }
     };
-    let tool = match tool {
-        Some(name) => Some(server.tool(name)?),
-        None => best_tool(resolution.matching(), number, server),
-    };
-    Some(match tool {
-        Some(tool) => of_tool(resolution, number, tool),
-        None => without_tools(resolution, number, server),
-    })
+    Some(explain(resolution, decision, candidate))
 }
 
 /// Explains a server (`id` or `id@version`) for each category requirement and its tools for each
@@ -42,130 +39,108 @@ pub fn explanations(resolution: &Resolution, subject: &str) -> Vec<Explanation> 
     let Some(subject) = agent_explain::subject(resolution, subject) else {
         return Vec::new();
     };
-    let of_servers = subject.servers.iter().flat_map(|server| {
-        let requirements = 0..resolution.outcomes().len();
-        requirements.map(|number| of_server(resolution, number, *server))
+    let servers = subject.servers.into_iter();
+    let tools = servers.clone().flat_map(ServerView::tools);
+    let tools = tools.chain(subject.tools).map(Candidate::Tool);
+    let candidates = servers.map(Candidate::Server).chain(tools);
+    let explained = candidates.flat_map(|candidate| {
+        let is_tool = candidate.tool().is_some();
+        let decisions = requirements(resolution, is_tool)
+            .filter(move |it| matches!(it, Decision::Capability(..)) == is_tool);
+        decisions.map(move |decision| explain(resolution, decision, candidate))
     });
-    let tools = subject.servers.iter().flat_map(|server| server.tools());
-    let of_tools = tools.chain(subject.tools.iter().copied()).flat_map(|tool| {
-        let requirements = 0..resolution.matching().len();
-        requirements.map(move |number| of_tool(resolution, number, tool))
-    });
-    of_servers.chain(of_tools).collect()
+    explained.collect()
 }
 
-/// Explains a server for a category requirement.
-fn of_server(resolution: &Resolution, number: usize, server: ServerView<'_>) -> Explanation {
-    let found = explain_server(resolution, number, server);
-    let (verdict, near) = match &found.verdict {
-        Verdict::Selected => (CandidateVerdict::Selected, None),
-        Verdict::Eligible(lost_on) => {
-            let lost_on = agent_explain::lost(*lost_on).to_owned();
-            (CandidateVerdict::Eligible(lost_on), None)
+fn explain(
+    resolution: &Resolution,
+    decision: Decision<'_>,
+    candidate: Candidate<'_>,
+) -> Explanation {
+    let (server, tool) = (candidate.server(), candidate.tool());
+    let found = match (decision, tool) {
+        (Decision::Category(_, number), _) => explain_server(resolution, number, server),
+        (Decision::Capability(matching, number), Some(tool)) => {
+            explain_tool(matching, number, tool)
         }
-        Verdict::Rejected(near) => (CandidateVerdict::Rejected, Some(near)),
+        (Decision::Capability(..), None) => return without_tools(resolution, decision, server),
     };
-    let check = |check: CandidateCheck| Check {
-        offered_at: agent_explain::offered_at(server, check.code),
-        ..self::check(check)
-    };
+    let others = tool.iter().flat_map(|tool| {
+        let others = server.tools().map(|other| (other.number(), other.name()));
+        others.filter(|(number, _)| *number != tool.number())
+    });
+    let rejected = found.verdict.rejected();
+    let reasons = rejected.map(|it| convert::reasons(it.reasons.as_slice()));
+    let fixes = rejected.map(|it| convert::fixes(decision, it, true));
+    let checks = found.checks.into_iter();
     Explanation {
-        requirement: number as u32,
+        requirement: number(resolution, decision),
         server: convert::server(server),
-        tool: None,
-        others: Vec::new(),
-        verdict,
-        checks: found.checks.into_iter().map(check).collect(),
-        reasons: near.map_or_else(Vec::new, |near| convert::reasons(near.reasons.as_slice())),
-        fixes: near.map_or_else(Vec::new, |near| {
-            convert::fixes(resolution, number, server, &near.fixes, true)
-        }),
-        health: None,
-    }
-}
-
-/// Explains a tool for a capability requirement.
-fn of_tool(resolution: &Resolution, number: usize, tool: ToolView<'_>) -> Explanation {
-    let matching = resolution.matching();
-    let server = tool.server();
-    let found = explain_tool(matching, number, tool);
-    let (verdict, near) = match &found.verdict {
-        Verdict::Selected => (CandidateVerdict::Selected, None),
-        Verdict::Eligible(lost_on) => {
-            let lost_on = agent_explain::lost(*lost_on).to_owned();
-            (CandidateVerdict::Eligible(lost_on), None)
-        }
-        Verdict::Rejected(near) => (CandidateVerdict::Rejected, Some(near)),
-    };
-    let others = server
-        .tools()
-        .filter(|other| other.number() != tool.number());
-    let check = |check: CandidateCheck| {
-        let (asked_at, offered_at) = match check.code {
-            // A snapshot offers a status. It requires nothing.
-            Code::HealthVeto => (None, check.required_at),
-            Code::MissingCapability | Code::ConstraintUnmet | Code::ForbiddenAction => {
-                (check.required_at, Some(tool.place()))
+        tool: tool.map(convert::tool_entry),
+        others: others.map(|(_, name)| name.to_owned()).collect(),
+        verdict: match found.verdict {
+            Verdict::Selected => CandidateVerdict::Selected,
+            Verdict::Eligible(rule) => {
+                CandidateVerdict::Eligible(agent_explain::lost(rule).to_owned())
             }
-            code => (check.required_at, agent_explain::offered_at(server, code)),
-        };
-        Check {
-            asked_at,
-            offered_at,
-            ..self::check(check)
-        }
-    };
-    Explanation {
-        requirement: (resolution.outcomes().len() + number) as u32,
-        server: convert::server(server),
-        tool: Some(convert::tool_entry(tool)),
-        others: others.map(|other| other.name().to_owned()).collect(),
-        verdict,
-        checks: found.checks.into_iter().map(check).collect(),
-        reasons: near.map_or_else(Vec::new, |near| convert::reasons(near.reasons.as_slice())),
-        fixes: near.map_or_else(Vec::new, |near| {
-            convert::tool_fixes(matching, server, &near.fixes)
-        }),
-        health: Some(switch(matching, server)),
+            Verdict::Rejected(_) => CandidateVerdict::Rejected,
+        },
+        checks: checks.map(|it| check(it, server, tool)).collect(),
+        reasons: reasons.unwrap_or_default(),
+        fixes: fixes.unwrap_or_default(),
+        health: match decision {
+            Decision::Category(..) => None,
+            Decision::Capability(matching, _) => Some(switch(matching, server)),
+        },
     }
 }
 
 /// Explains a server without tools for a capability requirement.
-fn without_tools(resolution: &Resolution, number: usize, server: ServerView<'_>) -> Explanation {
-    let matching = resolution.matching();
-    let requirement = matching.requirement(number);
+fn without_tools(
+    resolution: &Resolution,
+    decision: Decision<'_>,
+    server: ServerView<'_>,
+) -> Explanation {
+    let required = decision.required();
     let reason = Rejection::MissingCapability {
         offered: Vec::new(),
     };
+    let failed = CandidateCheck {
+        code: reason.code(),
+        required: Some(required.name),
+        offered: String::new(),
+        passed: false,
+        required_at: Some(required.place),
+    };
     Explanation {
-        requirement: (resolution.outcomes().len() + number) as u32,
+        requirement: number(resolution, decision),
         server: convert::server(server),
         tool: None,
         others: Vec::new(),
         verdict: CandidateVerdict::Rejected,
-        checks: vec![Check {
-            code: reason.code(),
-            name: agent_explain::check_name(reason.code()).to_owned(),
-            required: Some(requirement.capability.pair()),
-            offered: String::new(),
-            passed: false,
-            asked_at: Some(matching.place(number, requirement.verb_span)),
-            offered_at: None,
-        }],
+        checks: vec![check(failed, server, None)],
         reasons: convert::reasons(&[reason]),
         fixes: Vec::new(),
         health: None,
     }
 }
 
-fn check(check: CandidateCheck) -> Check {
+fn check(check: CandidateCheck, server: ServerView<'_>, tool: Option<ToolView<'_>>) -> Check {
+    let (asked_at, offered_at) = match check.code {
+        // A snapshot offers a status. It requires nothing.
+        Code::HealthVeto => (None, check.required_at),
+        Code::MissingCapability | Code::ConstraintUnmet | Code::ForbiddenAction => {
+            (check.required_at, tool.map(ToolView::place))
+        }
+        code => (check.required_at, agent_explain::offered_at(server, code)),
+    };
     Check {
         code: check.code,
         name: agent_explain::check_name(check.code).to_owned(),
         required: check.required,
         offered: check.offered,
         passed: check.passed,
-        asked_at: check.required_at,
-        offered_at: None,
+        asked_at,
+        offered_at,
     }
 }

@@ -4,11 +4,8 @@ use super::health::switch;
 use agent_answer::{
     Applicability, Constraints, Eligible, Fix, NearMiss, Reason, Server, ServerName, ToolEntry,
 };
-use agent_decide::{
-    Change, Counterfactual, Matching, NearMiss as NearServer, NearTool, Rejection, Resolution,
-    TieBreak, token_estimate,
-};
-use agent_explain::LostOn;
+use agent_decide::{Change, Counterfactual, Rejection, token_estimate};
+use agent_explain::{Candidate, Decision, RejectedCandidate};
 use agent_model::{Residency, ServerView, ToolView};
 
 pub(super) fn server_name(server: ServerView<'_>) -> ServerName {
@@ -43,31 +40,22 @@ pub(super) fn constraints(constraints: &agent_model::Constraints) -> Constraints
     }
 }
 
-pub(super) fn eligible_server(selected: ServerView<'_>, other: ServerView<'_>) -> Eligible {
-    let lost_on = TieBreak::between(selected, other);
-    Eligible {
-        server: server_name(other),
-        tool: None,
-        lost_on: lost_on.name().to_owned(),
-        text: agent_explain::lost(LostOn::Server(lost_on)).to_owned(),
-    }
-}
-
-pub(super) fn eligible_tool(
-    matching: &Matching,
-    selected: ToolView<'_>,
-    other: ToolView<'_>,
-) -> Eligible {
-    let lost_on = matching.preference(selected, other);
-    Eligible {
+/// Returns an eligible candidate, unless it is the selected one.
+pub(super) fn eligible(decision: Decision<'_>, other: Candidate<'_>) -> Option<Eligible> {
+    let lost_on = decision.lost_on(other)?;
+    Some(Eligible {
         server: server_name(other.server()),
-        tool: Some(other.name().to_owned()),
+        tool: tool_name(other),
         lost_on: lost_on.name().to_owned(),
-        text: agent_explain::lost(LostOn::Tool(lost_on)).to_owned(),
-    }
+        text: agent_explain::lost(lost_on).to_owned(),
+    })
 }
 
-/// What the definition of a tool costs, by the estimate.
+pub(super) fn tool_name(candidate: Candidate<'_>) -> Option<String> {
+    candidate.tool().map(|tool| tool.name().to_owned())
+}
+
+/// Estimates the tokens of a tool's definition.
 pub(super) fn tokens(tool: ToolView<'_>) -> u32 {
     u32::try_from(token_estimate(&agent_lower::definition(tool))).unwrap_or(u32::MAX)
 }
@@ -91,26 +79,16 @@ pub(super) fn tool_entry(tool: ToolView<'_>) -> ToolEntry {
     }
 }
 
-pub(super) fn near_server(
-    resolution: &Resolution,
-    requirement: usize,
-    near: &NearServer<'_>,
+pub(super) fn near_miss(
+    decision: Decision<'_>,
+    near: &RejectedCandidate<'_>,
     edited: bool,
 ) -> NearMiss {
     NearMiss {
-        server: server_name(near.server),
-        tool: None,
+        server: server_name(near.candidate.server()),
+        tool: tool_name(near.candidate),
         reasons: reasons(near.reasons.as_slice()),
-        fixes: fixes(resolution, requirement, near.server, &near.fixes, edited),
-    }
-}
-
-pub(super) fn near_tool(matching: &Matching, near: &NearTool<'_>) -> NearMiss {
-    NearMiss {
-        server: server_name(near.tool.server()),
-        tool: Some(near.tool.name().to_owned()),
-        reasons: reasons(near.reasons.as_slice()),
-        fixes: tool_fixes(matching, near.tool.server(), &near.fixes),
+        fixes: fixes(decision, near, edited),
     }
 }
 
@@ -122,44 +100,30 @@ pub(super) fn reasons(reasons: &[Rejection<'_>]) -> Vec<Reason> {
     reasons.iter().map(reason).collect()
 }
 
-/// Returns the changes that make a server eligible. `edited` adds their edits, whose verification takes
-/// longer than all else.
+/// Returns the changes that make a candidate eligible. `edited` adds the edits of manifest and index,
+/// whose verification takes longer than all else. For a tool, only a change of health has edits.
 pub(super) fn fixes(
-    resolution: &Resolution,
-    requirement: usize,
-    server: ServerView<'_>,
-    changes: &[Counterfactual<'_>],
+    decision: Decision<'_>,
+    near: &RejectedCandidate<'_>,
     edited: bool,
 ) -> Vec<Fix> {
-    let edits = |change: &Counterfactual<'_>| match edited {
-        true => agent_explain::edits(resolution, requirement, server, change),
-        false => None,
+    let server = near.candidate.server();
+    let edits = |change: &Counterfactual<'_>| match decision {
+        Decision::Category(resolution, number) if edited => {
+            agent_explain::edits(resolution, number, server, change).unwrap_or_default()
+        }
+        Decision::Capability(matching, _) if change.changes == [Change::Recover] => {
+            switch(matching, server).edits
+        }
+        _ => Vec::new(),
     };
-    let fix = |change| fix(change, edits(change).unwrap_or_default());
-    changes.iter().map(fix).collect()
-}
-
-/// Returns the changes that make a tool eligible. Only one of the server's health has an edit.
-pub(super) fn tool_fixes(
-    matching: &Matching,
-    server: ServerView<'_>,
-    changes: &[Counterfactual<'_>],
-) -> Vec<Fix> {
-    let edits = |change: &Counterfactual<'_>| match change.changes == [Change::Recover] {
-        true => switch(matching, server).edits,
-        false => Vec::new(),
-    };
-    let fix = |change| fix(change, edits(change));
-    changes.iter().map(fix).collect()
-}
-
-fn fix(change: &Counterfactual<'_>, edits: Vec<agent_answer::Edit>) -> Fix {
-    Fix {
+    let fix = |change: &Counterfactual<'_>| Fix {
         title: agent_explain::fix(change),
         applicability: match change.widening {
             true => Applicability::Unsafe,
             false => Applicability::Display,
         },
-        edits,
-    }
+        edits: edits(change),
+    };
+    near.fixes.iter().map(fix).collect()
 }

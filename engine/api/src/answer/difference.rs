@@ -3,56 +3,36 @@
 use super::SHOWN;
 use agent_answer::Piece;
 
-/// Characters that two texts have in common are shown as common where at least so many stand
-/// together: between others, fewer are more confusing than telling.
+/// Minimum length of a common run between two differences. Shorter runs would only confuse.
 const TOGETHER: usize = 3;
 
-/// Two texts piece by piece, in an order in which each can be read. Empty where one of them is too
-/// long to be shown.
+/// Returns two texts piece by piece, in an order in which each can be read. Empty if one of them is
+/// longer than [`SHOWN`].
 pub(super) fn pieces(evidence: &str, payload: &str) -> Vec<Piece> {
     let a: Vec<char> = evidence.chars().take(SHOWN + 1).collect();
     let b: Vec<char> = payload.chars().take(SHOWN + 1).collect();
     if a.len() > SHOWN || b.len() > SHOWN {
         return Vec::new();
     }
-    let mut pieces = Pieces::default();
-    for (left, right, count) in common(&a, &b) {
-        pieces.differ(&a[pieces.a..left], &b[pieces.b..right]);
-        pieces.agree(&a[left..left + count]);
+    let mut pieces = Vec::new();
+    let mut add = |text: &[char], piece: fn(String) -> Piece| {
+        if !text.is_empty() {
+            pieces.push(piece(text.iter().collect()));
+        }
+    };
+    let (mut i, mut j) = (0, 0);
+    for (left, right, count) in common(&a, &b).into_iter().chain([(a.len(), b.len(), 0)]) {
+        add(&a[i..left], Piece::Evidence);
+        add(&b[j..right], Piece::Payload);
+        add(&a[left..left + count], Piece::Both);
+        (i, j) = (left + count, right + count);
     }
-    pieces.differ(&a[pieces.a..], &b[pieces.b..]);
-    pieces.done
+    pieces
 }
 
-#[derive(Default)]
-struct Pieces {
-    done: Vec<Piece>,
-    /// How much of each text is done.
-    a: usize,
-    b: usize,
-}
-
-impl Pieces {
-    fn differ(&mut self, a: &[char], b: &[char]) {
-        let of = |text: &[char], piece: fn(String) -> Piece| {
-            (!text.is_empty()).then(|| piece(text.iter().collect()))
-        };
-        self.done.extend(of(a, Piece::Evidence));
-        self.done.extend(of(b, Piece::Payload));
-        self.a += a.len();
-        self.b += b.len();
-    }
-
-    fn agree(&mut self, text: &[char]) {
-        self.done.push(Piece::Both(text.iter().collect()));
-        self.a += text.len();
-        self.b += text.len();
-    }
-}
-
-/// The runs of a longest common subsequence: where each starts in both, and how long it is.
+/// Returns the runs of a longest common subsequence: the start of each in both texts, and its length.
 fn common(a: &[char], b: &[char]) -> Vec<(usize, usize, usize)> {
-    // How many characters the rests have in common, for each pair of rests.
+    // The length of the common subsequence of each pair of rests.
     let width = b.len() + 1;
     let mut rest = vec![0_u16; (a.len() + 1) * width];
     for i in (0..a.len()).rev() {
@@ -92,7 +72,7 @@ fn common(a: &[char], b: &[char]) -> Vec<(usize, usize, usize)> {
 mod tests {
     use super::{Piece, SHOWN, pieces};
 
-    /// With `[-…-]` for what only the evidence has, and `{+…+}` for what only the payload has.
+    /// Writes pieces of the evidence as `[-…-]`, and those of the payload as `{+…+}`.
     fn shown(evidence: &str, payload: &str) -> String {
         let pieces = pieces(evidence, payload);
         let (mut left, mut right, mut shown) = (String::new(), String::new(), String::new());
@@ -113,13 +93,12 @@ mod tests {
                 }
             }
         }
-        // Each can be read.
         assert_eq!((&*left, &*right), (evidence, payload));
         shown
     }
 
     #[test]
-    fn what_differs_stands_between_what_both_have() {
+    fn differences_are_between_common_pieces() {
         for (evidence, payload, expected) in [
             ("31,977 members", "31977 members", "31[-,-]977 members"),
             ("the delivery", "The delivery", "[-t-]{+T+}he delivery"),
@@ -135,12 +114,12 @@ mod tests {
     }
 
     #[test]
-    fn single_letters_in_common_are_not_common() {
+    fn single_common_letters_are_no_common_piece() {
         assert_eq!(shown("x cat y", "z dog w"), "[-x cat y-]{+z dog w+}");
     }
 
     #[test]
-    fn what_is_too_long_to_be_shown_is_not_compared() {
+    fn long_texts_are_not_compared() {
         let long = "x".repeat(SHOWN);
         assert_eq!(pieces(&long, &long), [Piece::Both(long.clone())]);
         assert_eq!(pieces(&(long.clone() + "x"), &long), []);

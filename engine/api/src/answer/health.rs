@@ -5,7 +5,7 @@ use agent_decide::Matching;
 use agent_diagnostic::Edit;
 use agent_lower::Notation;
 use agent_model::{Health, HealthStatus, ServerView};
-use agent_text::{DocumentKind, Span, Text};
+use agent_text::{DocumentKind, Place, Span, Text};
 
 /// Returns the health of a server, and the edit of the snapshot that switches it.
 pub(super) fn switch(matching: &Matching, server: ServerView<'_>) -> HealthSwitch {
@@ -19,9 +19,13 @@ pub(super) fn switch(matching: &Matching, server: ServerView<'_>) -> HealthSwitc
         HealthStatus::Healthy
     };
     let edit = match health {
-        None => snapshot(matching, server.id(), to),
+        None => {
+            let nowhere = Text::new(DocumentKind::Health, String::new()).place(Span::default());
+            Some((nowhere, snapshot(matching, server.id(), to)))
+        }
         Some(health) => edit(health, server.id(), to),
     };
+    let edit = edit.map(|(place, replacement)| Edit { place, replacement });
     let before = health.map_or("", |health| health.text.as_str());
     let edits = edit.filter(|edit| {
         let after = agent_explain::apply(before, std::slice::from_ref(edit));
@@ -43,99 +47,55 @@ fn has_status(text: &str, id: &str, status: HealthStatus) -> bool {
 
 /// Returns a first snapshot, in which every other server with tools is healthy. A server that it did not
 /// list would be unhealthy.
-fn snapshot(matching: &Matching, id: &str, status: HealthStatus) -> Option<Edit> {
+fn snapshot(matching: &Matching, id: &str, status: HealthStatus) -> String {
     let index = matching.index();
-    let mut replacement = String::new();
-    let mut last = None;
-    for rank in index.by_name() {
-        let server = index.server(*rank);
-        let known = last.replace(server.id()) == Some(server.id());
-        if known || server.tools().len() == 0 {
-            continue;
-        }
-        let of_it = if server.id() == id {
-            status
-        } else {
-            HealthStatus::Healthy
-        };
-        line(&mut replacement, server.id(), of_it);
-    }
-    let nowhere = Text::new(DocumentKind::Health, String::new()).place(Span::default());
-    Some(Edit {
-        place: nowhere,
-        replacement,
-    })
+    let servers = index.by_name().iter().map(|rank| index.server(*rank));
+    let with_tools = servers.filter(|server| server.tools().len() > 0);
+    let mut ids: Vec<_> = with_tools.map(ServerView::id).collect();
+    ids.dedup();
+    let lines = ids.into_iter().map(|each| match each == id {
+        true => line(each, status) + "\n",
+        false => line(each, HealthStatus::Healthy) + "\n",
+    });
+    lines.collect()
 }
 
-/// Returns the edit of a snapshot that sets a status.
-fn edit(health: &Health, id: &str, status: HealthStatus) -> Option<Edit> {
+/// Returns the place in a snapshot and the text that sets a status there.
+fn edit(health: &Health, id: &str, status: HealthStatus) -> Option<(Place, String)> {
     let text = health.text.as_str();
     if let Some((_, span)) = health.servers.get(id) {
-        let word = span.of(text);
-        let quote = word
-            .chars()
-            .next()
-            .filter(|first| matches!(first, '"' | '\''));
+        let quote = span.of(text).chars().next();
+        let quote = quote.filter(|first| matches!(first, '"' | '\''));
         let quote = quote.map(String::from).unwrap_or_default();
-        return Some(Edit {
-            place: health.text.place(*span),
-            replacement: format!("{quote}{}{quote}", status.as_str()),
-        });
+        let replacement = format!("{quote}{}{quote}", status.as_str());
+        return Some((health.text.place(*span), replacement));
     }
     let body = text.trim_end();
-    let mut replacement = String::new();
-    let at = if text.starts_with('{') {
-        let before = body.strip_suffix('}')?.trim_end();
-        if !health.servers.is_empty() {
-            replacement.push(',');
-        }
-        replacement += "\n  ";
-        string(&mut replacement, id);
-        replacement += ": \"";
-        replacement += status.as_str();
-        replacement.push('"');
-        if health.servers.is_empty() {
-            replacement.push('\n');
-        }
-        before.len()
+    let (before, replacement) = if text.starts_with('{') {
+        let (separator, end) = match health.servers.is_empty() {
+            true => ("", "\n"),
+            false => (",", ""),
+        };
+        let (name, status) = (quoted(id), status.as_str());
+        let member = format!("{separator}\n  {name}: \"{status}\"{end}");
+        (body.strip_suffix('}')?.trim_end(), member)
     } else {
-        if !body.is_empty() {
-            replacement.push('\n');
-        }
-        line(&mut replacement, id, status);
-        replacement.pop();
-        body.len()
+        let separator = if body.is_empty() { "" } else { "\n" };
+        (body, format!("{separator}{}", line(id, status)))
     };
-    Some(Edit {
-        place: health.text.place(Span::new(at, at)),
-        replacement,
-    })
+    let end = Span::new(before.len(), before.len());
+    Some((health.text.place(end), replacement))
 }
 
-/// Writes a line of a snapshot in YAML.
-fn line(out: &mut String, id: &str, status: HealthStatus) {
-    let plain = id.starts_with(|c: char| c.is_ascii_alphabetic())
-        && id
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'));
-    if plain {
-        out.push_str(id);
-    } else {
-        string(out, id);
-    }
-    *out += ": ";
-    *out += status.as_str();
-    out.push('\n');
+/// Returns a line of a snapshot in YAML.
+fn line(id: &str, status: HealthStatus) -> String {
+    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    let plain = id.starts_with(|c: char| c.is_ascii_alphabetic()) && id.chars().all(in_name);
+    let name = if plain { id.to_owned() } else { quoted(id) };
+    format!("{name}: {}", status.as_str())
 }
 
-/// Writes a name in double quotes, for YAML and JSON. Names contain no control characters.
-fn string(out: &mut String, name: &str) {
-    out.push('"');
-    for c in name.chars() {
-        if matches!(c, '"' | '\\') {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out.push('"');
+/// Returns a name in double quotes, for YAML and JSON. Names contain no control characters.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
 }

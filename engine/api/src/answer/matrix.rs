@@ -1,11 +1,12 @@
 //! Requirements × servers.
 
 use super::LIMIT;
-use super::convert::server_name;
-use super::requirement::{Asked, best_tool, requirement, requirements};
+use super::convert::{server_name, tool_name};
+use super::requirement::{best_tool, requirement, requirements};
 use agent_answer::{Filter, Matrix, MatrixRow};
 use agent_decide::{Failures, Resolution};
 use agent_diagnostic::Code;
+use agent_explain::{Candidate, Decision};
 use agent_model::{ServerView, ToolView};
 
 /// The rows that match a filter: ranks of servers, or numbers of tools. A caller keeps them for as long
@@ -14,37 +15,6 @@ use agent_model::{ServerView, ToolView};
 pub struct Rows {
     filter: Filter,
     numbers: Vec<u32>,
-}
-
-/// The subject of a row.
-#[derive(Clone, Copy)]
-enum RowOf<'i> {
-    Server(ServerView<'i>),
-    Tool(ToolView<'i>),
-}
-
-impl<'i> RowOf<'i> {
-    fn new(resolution: &'i Resolution, tools: bool, number: u32) -> Self {
-        if tools {
-            Self::Tool(resolution.index().tool(number))
-        } else {
-            Self::Server(resolution.index().server(number))
-        }
-    }
-
-    fn server(self) -> ServerView<'i> {
-        match self {
-            Self::Server(server) => server,
-            Self::Tool(tool) => tool.server(),
-        }
-    }
-
-    fn tool(self) -> Option<&'i str> {
-        match self {
-            Self::Server(_) => None,
-            Self::Tool(tool) => Some(tool.name()),
-        }
-    }
 }
 
 /// Returns a window of the matrix, of at most [`LIMIT`] rows.
@@ -56,11 +26,14 @@ pub fn matrix(
     kept: &mut Option<Rows>,
 ) -> Matrix {
     let tools = filter.tools;
-    let row = |number| RowOf::new(resolution, tools, number);
+    let index = resolution.index();
+    let row = |number| match tools {
+        true => Candidate::Tool(index.tool(number)),
+        false => Candidate::Server(index.server(number)),
+    };
     let rows = match kept.take() {
         Some(rows) if rows.filter == filter => rows,
         _ => {
-            let index = resolution.index();
             let fits = |number: &u32| fits(resolution, &filter, row(*number));
             let numbers = if tools {
                 (0..index.tool_count() as u32).filter(fits).collect()
@@ -82,9 +55,9 @@ pub fn matrix(
                 let row = row(*number);
                 MatrixRow {
                     server: server_name(row.server()),
-                    tool: row.tool().map(str::to_owned),
+                    tool: tool_name(row),
                     cells: requirements(resolution, tools)
-                        .map(|asked| cell(resolution, asked, row))
+                        .map(|decision| cell(decision, row))
                         .collect(),
                 }
             })
@@ -94,30 +67,23 @@ pub fn matrix(
     window
 }
 
-fn cell(resolution: &Resolution, asked: Asked, row: RowOf<'_>) -> u16 {
-    let (failures, selected) = match (asked, row) {
-        (Asked::Category(number), row) => {
-            let server = row.server();
-            let selected = resolution.selected(number);
-            (
-                resolution.failures(number, server),
-                selected.is_some_and(|selected| selected.rank() == server.rank()),
-            )
-        }
-        (Asked::Capability(number), RowOf::Tool(tool)) => {
-            let matching = resolution.matching();
-            let selected = matching.selected(number);
+fn cell(decision: Decision<'_>, candidate: Candidate<'_>) -> u16 {
+    let server = candidate.server();
+    let (failures, selected) = match decision {
+        Decision::Category(resolution, number) => (
+            resolution.failures(number, server),
+            resolution.selected(number).map(ServerView::rank) == Some(server.rank()),
+        ),
+        Decision::Capability(matching, number) => {
+            let tool = candidate.tool();
+            let Some(tool) = tool.or_else(|| best_tool(matching, number, server)) else {
+                // A server without tools has no capability.
+                return Failures::from_iter([Code::MissingCapability]).bits();
+            };
             (
                 matching.failures(number, tool),
-                selected.is_some_and(|selected| selected.number() == tool.number()),
+                matching.selected(number).map(ToolView::number) == Some(tool.number()),
             )
-        }
-        (Asked::Capability(number), RowOf::Server(server)) => {
-            return match best_tool(resolution.matching(), number, server) {
-                Some(tool) => cell(resolution, asked, RowOf::Tool(tool)),
-                // A server without tools has no capability.
-                None => Failures::from_iter([Code::MissingCapability]).bits(),
-            };
         }
     };
     failures.bits() | if selected { MatrixRow::SELECTED } else { 0 }
@@ -133,16 +99,18 @@ fn contains(name: &str, part: &str) -> bool {
             .any(|window| window == part.as_bytes())
 }
 
-fn fits(resolution: &Resolution, filter: &Filter, row: RowOf<'_>) -> bool {
+fn fits(resolution: &Resolution, filter: &Filter, row: Candidate<'_>) -> bool {
     let named = contains(row.server().id(), &filter.id)
-        || row.tool().is_some_and(|tool| contains(tool, &filter.id));
+        || row
+            .tool()
+            .is_some_and(|tool| contains(tool.name(), &filter.id));
     if !named {
         return false;
     }
     if filter.bits == 0 {
         return true;
     }
-    let fits = |asked| match cell(resolution, asked, row) {
+    let fits = |decision| match cell(decision, row) {
         0 => filter.bits & MatrixRow::ELIGIBLE != 0,
         bits => filter.bits & bits != 0,
     };

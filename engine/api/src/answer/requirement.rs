@@ -1,34 +1,56 @@
-//! Requirements by their numbers.
+//! Requirements by their numbers, and their candidates.
 
 use agent_decide::{Failures, Matching, Resolution};
+use agent_diagnostic::Code;
+use agent_explain::Decision;
 use agent_model::{ServerView, ToolView};
 use std::cmp::Reverse;
 
-/// A requirement, by its kind. Numbers of an answer count those of categories first.
-#[derive(Clone, Copy)]
-pub(super) enum Asked {
-    Category(usize),
-    Capability(usize),
+/// Returns the decision on a requirement. The numbers of categories are first.
+pub(super) fn requirement(resolution: &Resolution, number: u32) -> Option<Decision<'_>> {
+    Decision::all(resolution).nth(number as usize)
 }
 
-pub(super) fn requirement(resolution: &Resolution, number: u32) -> Option<Asked> {
-    let number = number as usize;
-    let categories = resolution.outcomes().len();
-    match number.checked_sub(categories) {
-        None => Some(Asked::Category(number)),
-        Some(number) => (number < resolution.matching().len()).then_some(Asked::Capability(number)),
-    }
-}
-
-/// Returns all requirements, or those of capabilities alone.
-pub(super) fn requirements(resolution: &Resolution, tools: bool) -> impl Iterator<Item = Asked> {
-    let categories = if tools {
-        0
-    } else {
-        resolution.outcomes().len()
+/// Returns the number of the requirement of a decision.
+pub(super) fn number(resolution: &Resolution, decision: Decision<'_>) -> u32 {
+    let before = match decision {
+        Decision::Category(..) => 0,
+        Decision::Capability(..) => resolution.outcomes().len(),
     };
-    let capabilities = (0..resolution.matching().len()).map(Asked::Capability);
-    (0..categories).map(Asked::Category).chain(capabilities)
+    (before + decision.number()) as u32
+}
+
+/// Returns the decisions on all requirements, or on those of capabilities alone.
+pub(super) fn requirements(
+    resolution: &Resolution,
+    tools: bool,
+) -> impl Iterator<Item = Decision<'_>> {
+    Decision::all(resolution).skip(if tools {
+        resolution.outcomes().len()
+    } else {
+        0
+    })
+}
+
+/// Returns the codes of each check of the funnel. Only the policy's check has two.
+pub(super) fn checks(decision: Decision<'_>) -> impl Iterator<Item = &'static [Code]> {
+    const OF_CATEGORY: [&[Code]; 2] = [&[Code::MissingCategory], &[Code::MissingScope]];
+    const OF_CAPABILITY: [&[Code]; 2] = [&[Code::MissingCapability], &[Code::ConstraintUnmet]];
+    const OF_BOTH: [&[Code]; 3] = [
+        &[Code::ResidencyMismatch],
+        &[Code::SensitivityExceeded],
+        &[Code::UnsignedNotAllowed],
+    ];
+    const LAST: [&[Code]; 3] = [
+        &[Code::ForbiddenAction],
+        &[Code::PolicyDenied, Code::PolicyError],
+        &[Code::HealthVeto],
+    ];
+    let (first, last) = match decision {
+        Decision::Category(..) => (OF_CATEGORY, &[][..]),
+        Decision::Capability(..) => (OF_CAPABILITY, &LAST[..]),
+    };
+    first.into_iter().chain(OF_BOTH).chain(last.iter().copied())
 }
 
 /// Returns the best tool of a server: the selected one, an eligible one, the one that fails the latest

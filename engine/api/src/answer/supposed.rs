@@ -1,9 +1,9 @@
 //! Answers under other constraints.
 
-use super::convert::server_name;
-use super::requirement::{Asked, requirements};
+use super::convert::{server_name, tool_name};
 use agent_answer::{Constraints, ServerName, Supposed, SupposedRequirement};
 use agent_decide::Resolution;
+use agent_explain::Decision;
 use agent_model::{Keyword as _, Residency, Sensitivity};
 use agent_text::{Span, Spanned};
 
@@ -23,22 +23,12 @@ pub fn supposed(resolution: &Resolution, asked: &Constraints) -> Supposed {
             .and_then(Sensitivity::parse)
             .map(unwritten),
     });
-    let requirement = |asked| {
-        let (now, now_tool, now_eligible) = winner(resolution, asked);
-        let (then, then_tool, then_eligible) = winner(&supposed, asked);
-        let (name, tools) = match asked {
-            Asked::Category(number) => {
-                let category = &resolution.manifest().requirements[number].category;
-                (category.value.to_string(), false)
-            }
-            Asked::Capability(number) => {
-                let requirement = resolution.matching().requirement(number);
-                (requirement.capability.pair(), true)
-            }
-        };
+    let requirement = |(before, after): (Decision<'_>, Decision<'_>)| {
+        let (now, now_tool, now_eligible) = winner(before);
+        let (then, then_tool, then_eligible) = winner(after);
         SupposedRequirement {
-            name,
-            tools,
+            name: before.required().name,
+            tools: matches!(before, Decision::Capability(..)),
             now,
             now_tool,
             now_eligible,
@@ -47,8 +37,9 @@ pub fn supposed(resolution: &Resolution, asked: &Constraints) -> Supposed {
             then_eligible,
         }
     };
+    let decisions = Decision::all(resolution).zip(Decision::all(&supposed));
     Supposed {
-        requirements: requirements(resolution, false).map(requirement).collect(),
+        requirements: decisions.map(requirement).collect(),
     }
 }
 
@@ -61,21 +52,9 @@ fn unwritten<T>(value: T) -> Spanned<T> {
 }
 
 /// Returns the selected server, the selected tool, and the number of eligible candidates.
-fn winner(resolution: &Resolution, asked: Asked) -> (Option<ServerName>, Option<String>, u32) {
-    match asked {
-        Asked::Category(number) => (
-            resolution.selected(number).map(server_name),
-            None,
-            resolution.funnel(number).signature,
-        ),
-        Asked::Capability(number) => {
-            let matching = resolution.matching();
-            let tool = matching.selected(number);
-            (
-                tool.map(|tool| server_name(tool.server())),
-                tool.map(|tool| tool.name().to_owned()),
-                matching.eligible(number).count() as u32,
-            )
-        }
-    }
+fn winner(decision: Decision<'_>) -> (Option<ServerName>, Option<String>, u32) {
+    let selected = decision.selected();
+    let eligible = usize::from(selected.is_some()) + decision.eligible().count();
+    let server = selected.map(|it| server_name(it.server()));
+    (server, selected.and_then(tool_name), eligible as u32)
 }

@@ -1,17 +1,18 @@
 //! The answer to a manifest and an index.
 
 use super::convert;
+use super::requirement::checks;
+use super::step::obligations;
 use super::tokens::tokens;
 use crate::{compare, verify};
 use agent_answer::{
     Agent, Capability, Drift, LockVerdict, Outcome, PolicyDecision, Requirement, Selected,
     SelectedTool, Stage, Verdict,
 };
-use agent_decide::{
-    self as decide, CapabilityFunnel, LockState, Matching, PolicyError, Resolution,
-};
+use agent_decide::{self as decide, LockState, Matching, PolicyError, Resolution};
 use agent_diagnostic::{Code, Diagnostic};
-use agent_model::{Index, Lock, Manifest, Name as _};
+use agent_explain::{Candidate, Decision};
+use agent_model::{Index, Lock, Manifest};
 use agent_text::{DocumentKind, Span, Text};
 
 /// Number of near misses of a requirement without a server or tool.
@@ -21,7 +22,7 @@ const NEAREST: usize = 3;
 /// the other edits: a page shows a verdict after each keystroke.
 const EDITED: usize = 8;
 
-/// What can be read of a question's texts.
+/// The readable inputs of a question.
 #[derive(Debug, Default)]
 pub struct Inputs<'a> {
     /// The manifest, if it has no errors.
@@ -46,8 +47,11 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
     if let Some(resolution) = resolution {
         diagnostics.append(&mut agent_explain::unsatisfied(resolution));
         policy_errors(resolution.matching(), &mut diagnostics);
-        of_categories(resolution, &mut requirements);
-        of_capabilities(resolution.matching(), &mut requirements);
+        let mut unsatisfied = 0;
+        for decision in Decision::all(resolution) {
+            unsatisfied += usize::from(decision.selected().is_none());
+            requirements.push(requirement(decision, unsatisfied <= EDITED));
+        }
     }
     let lock = resolution.and_then(Resolution::lock);
     let tokens = resolution
@@ -83,87 +87,49 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
     }
 }
 
-fn of_categories(resolution: &Resolution, requirements: &mut Vec<Requirement>) {
-    let manifest = resolution.manifest();
-    let mut unsatisfied = 0;
-    for (number, requirement) in manifest.requirements.iter().enumerate() {
-        let funnel = resolution.funnel(number);
-        unsatisfied += usize::from(funnel.signature == 0);
-        requirements.push(Requirement {
-            category: Some(requirement.category.value.to_string()),
-            capability: None,
-            permissions: requirement
-                .permissions
-                .iter()
-                .map(|permission| permission.value.to_string())
-                .collect(),
-            place: manifest.text.place(requirement.span),
-            all: funnel.all,
-            funnel: stages(&[
-                (Code::MissingCategory, funnel.category),
-                (Code::MissingScope, funnel.scopes),
-                (Code::ResidencyMismatch, funnel.residency),
-                (Code::SensitivityExceeded, funnel.sensitivity),
-                (Code::UnsignedNotAllowed, funnel.signature),
-            ]),
-            policy_decision: None,
-            outcome: outcome(resolution, number, unsatisfied <= EDITED),
-        });
-    }
-}
-
-fn of_capabilities(matching: &Matching, requirements: &mut Vec<Requirement>) {
-    for (number, requirement) in matching.requirements().enumerate() {
-        let funnel = matching.funnel(number);
-        let policy_decision = matching.policy_decision(number);
-        let failed = policy_decision.is_some_and(|policy_decision| policy_decision.answer.is_err());
-        let capability = &requirement.capability;
-        let tags = capability.constraints.iter();
-        requirements.push(Requirement {
-            category: None,
-            capability: Some(Capability {
-                verb: capability.verb.as_str().to_owned(),
-                resource: capability.resource.to_string(),
-                constraints: tags.map(|tag| tag.as_str().to_owned()).collect(),
+fn requirement(decision: Decision<'_>, edited: bool) -> Requirement {
+    let required = decision.required();
+    let details = required.details.into_iter().map(str::to_owned).collect();
+    let (category, permissions, capability, policy_decision) = match decision {
+        Decision::Category(..) => (Some(required.name), details, None, None),
+        Decision::Capability(matching, number) => {
+            let requirement = matching.requirement(number);
+            let capability = Capability {
+                verb: requirement.capability.verb.as_str().to_owned(),
+                resource: requirement.capability.resource.to_string(),
+                constraints: details,
                 load: requirement.load.as_str().to_owned(),
-            }),
-            permissions: Vec::new(),
-            place: matching.place(number, requirement.span),
-            all: funnel.tools,
-            funnel: stages(&capability_stages(&funnel, failed)),
-            policy_decision: policy_decision.map(self::policy_decision),
-            outcome: capability_outcome(matching, number),
-        });
-    }
-}
-
-/// Returns how many tools each check leaves. The policy's check has the code of its failure.
-fn capability_stages(funnel: &CapabilityFunnel, failed: bool) -> [(Code, u32); 8] {
-    let policy = if failed {
-        Code::PolicyError
-    } else {
-        Code::PolicyDenied
+            };
+            let policy_decision = matching.policy_decision(number);
+            let policy_decision = policy_decision.map(self::policy_decision);
+            (None, Vec::new(), Some(capability), policy_decision)
+        }
     };
-    [
-        (Code::MissingCapability, funnel.capability),
-        (Code::ConstraintUnmet, funnel.constraints),
-        (Code::ResidencyMismatch, funnel.residency),
-        (Code::SensitivityExceeded, funnel.sensitivity),
-        (Code::UnsignedNotAllowed, funnel.signature),
-        (Code::ForbiddenAction, funnel.action),
-        (policy, funnel.policy),
-        (Code::HealthVeto, funnel.health),
-    ]
+    let (all, left) = decision.funnel();
+    let failed = decision.policy_error().is_some();
+    let stages = checks(decision).zip(left).filter_map(|(codes, (_, left))| {
+        // The policy's check has the code of its failure.
+        let code = *if failed { codes.last() } else { codes.first() }?;
+        let name = agent_explain::check_name(code).to_owned();
+        Some(Stage { code, name, left })
+    });
+    Requirement {
+        category,
+        capability,
+        permissions,
+        place: required.whole,
+        all,
+        funnel: stages.collect(),
+        policy_decision,
+        outcome: outcome(decision, edited),
+    }
 }
 
 /// Adds an error for each place where a policy fails.
 fn policy_errors(matching: &Matching, found: &mut Vec<Diagnostic>) {
     let start = Text::new(DocumentKind::Policy, String::new()).place(Span::default());
-    for number in 0..matching.len() {
-        let error = matching
-            .policy_decision(number)
-            .and_then(|it| it.answer.as_ref().err());
-        let Some(error) = error else { continue };
+    let decisions = Decision::of_capabilities(matching);
+    for error in decisions.filter_map(Decision::policy_error) {
         let message = format!("the policy gave no answer: {}", failure(error));
         let diagnostic = Diagnostic::new(Code::PolicyError, message)
             .label(error.place.unwrap_or(start), "")
@@ -192,67 +158,32 @@ fn policy_decision(decision: &decide::PolicyDecision) -> PolicyDecision {
     }
 }
 
-fn stages(left: &[(Code, u32)]) -> Vec<Stage> {
-    left.iter()
-        .map(|&(code, left)| Stage {
-            code,
-            name: agent_explain::check_name(code).to_owned(),
-            left,
-        })
-        .collect()
-}
-
-fn outcome(resolution: &Resolution, number: usize, edited: bool) -> Outcome {
-    let selected = resolution.selected(number).zip(resolution.hash(number));
-    match selected {
-        Some((server, hash)) => Outcome::Selected(Selected {
-            server: convert::server_name(server),
-            tool: None,
-            endpoint: server.endpoint().to_owned(),
-            hash,
-            over: resolution
-                .eligible(number)
-                .nth(1)
-                .map(|other| convert::eligible_server(server, other)),
-        }),
-        None => Outcome::Unsatisfied {
-            nearest: resolution
-                .nearest(number, NEAREST)
-                .iter()
-                .map(|near| convert::near_server(resolution, number, near, edited))
-                .collect(),
-        },
-    }
-}
-
-fn capability_outcome(matching: &Matching, number: usize) -> Outcome {
-    let Some(tool) = matching.selected(number) else {
-        let nearest = matching.nearest(number, NEAREST);
+fn outcome(decision: Decision<'_>, edited: bool) -> Outcome {
+    let Some((selected, hash)) = decision.selected().zip(decision.hash()) else {
+        let nearest = decision.nearest(NEAREST).into_iter();
         return Outcome::Unsatisfied {
             nearest: nearest
-                .iter()
-                .map(|near| convert::near_tool(matching, near))
+                .map(|near| convert::near_miss(decision, &near, edited))
                 .collect(),
         };
     };
-    let approval = matching.needs_approval(number, tool);
     Outcome::Selected(Selected {
-        server: convert::server_name(tool.server()),
-        tool: Some(SelectedTool {
-            name: tool.name().to_owned(),
-            definition: agent_lower::definition_digest(tool),
-            obligations: approval
-                .then(|| "approval".to_owned())
-                .into_iter()
-                .collect(),
-            tokens: convert::tokens(tool),
-        }),
-        endpoint: tool.server().endpoint().to_owned(),
-        hash: decide::hash(tool),
-        over: matching
-            .eligible(number)
-            .nth(1)
-            .map(|other| convert::eligible_tool(matching, tool, other)),
+        server: convert::server_name(selected.server()),
+        tool: match (decision, selected) {
+            (Decision::Capability(matching, number), Candidate::Tool(tool)) => Some(SelectedTool {
+                name: tool.name().to_owned(),
+                definition: agent_lower::definition_digest(tool),
+                obligations: obligations(matching.needs_approval(number, tool)),
+                tokens: convert::tokens(tool),
+            }),
+            _ => None,
+        },
+        endpoint: selected.server().endpoint().to_owned(),
+        hash,
+        over: decision
+            .eligible()
+            .next()
+            .and_then(|other| convert::eligible(decision, other)),
     })
 }
 

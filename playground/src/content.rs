@@ -1,0 +1,196 @@
+//! The content of the page: its answers, texts and keys.
+
+use crate::answer::{AnswerPane, TABS};
+use crate::inputs::{KEPT, Texts};
+use crate::policy::policy_lines;
+use crate::share::Share;
+use crate::state::{Actor, History, Page, Servers, name_tenant};
+use crate::{markdown, share};
+use agent_answer::{Diagnostic, DocumentKind, Filter};
+use agent_protocol::{Answer, MatrixRequest, Request};
+use agent_ui::browser::{self, focus, value_of};
+use agent_ui::content::Content;
+use agent_ui::editor::Mark;
+use agent_ui::state::{Dialog, Pane};
+use std::rc::Rc;
+use web_sys::KeyboardEvent;
+use yew::prelude::*;
+
+impl Content for Servers {
+    const KEYS: &'static [(&'static str, &'static str)] = &[
+        (
+            "Alt 1 … Alt 5",
+            "verdict, matrix, what if, lock, explanation",
+        ),
+        ("← → in the tabs", "next tab"),
+        (
+            "← ↑ → ↓ in the matrix",
+            "next cell; Page Up, Page Down, Home, End",
+        ),
+        ("Enter on a cell", "its explanation"),
+        ("Escape", "close the explanation or a dialog"),
+    ];
+
+    fn wanted(&self) -> (Request, Rc<str>) {
+        (self.wanted.clone(), Rc::clone(&self.tenant_id))
+    }
+
+    fn problems(&self) -> Rc<[Diagnostic]> {
+        Rc::clone(&self.problems)
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        let Some(explanation) = &self.views.explanation else {
+            return Vec::new();
+        };
+        let failed = explanation.checks.iter().filter(|check| !check.passed);
+        let places = failed.flat_map(|it| [it.asked_at, it.offered_at]).flatten();
+        let requirement = self.requirements().get(explanation.requirement as usize);
+        let lines = requirement.map(|requirement| policy_lines(requirement, explanation));
+        let places = places.chain(lines.into_iter().flatten());
+        places.map(|place| (place, "")).collect()
+    }
+
+    fn answered(&mut self, mut answer: Answer) -> bool {
+        let verdict = answer.verdict.take();
+        let decided = verdict.is_some();
+        if let Some(verdict) = verdict {
+            // While an input has errors, the lock before stays.
+            self.lock.add(verdict.lock.as_deref());
+            self.problems = verdict.diagnostics.as_slice().into();
+            self.verdict = Some(Rc::new(verdict));
+        }
+        if let Some(Ok(text)) = &answer.resolution {
+            self.resolution.add(Some(text));
+        }
+        if self.wanted.explanation.is_none() {
+            // The user has closed it since.
+            answer.explanation = None;
+        }
+        self.views = Rc::new(answer);
+        decided
+    }
+
+    fn replaced(&mut self) {
+        self.tenant_id = Rc::default();
+        self.lock = History::default();
+        self.resolution = History::default();
+        self.close_explanation();
+        let matrix = self.wanted.matrix.take();
+        self.wanted = Request {
+            matrix: matrix.map(|matrix| MatrixRequest {
+                filter: Filter::default(),
+                offset: 0,
+                ..matrix
+            }),
+            resolution: self.wanted.resolution,
+            ..Request::default()
+        };
+    }
+
+    fn open(page: &Page) {
+        share::open(page);
+    }
+
+    fn keep(page: &Page) -> bool {
+        browser::store(KEPT, &Texts::of(page).to_json())
+    }
+
+    fn forget() {
+        browser::forget(KEPT);
+    }
+
+    fn answer() -> Html {
+        html! { <AnswerPane /> }
+    }
+
+    fn help() -> Html {
+        html! {
+            <>
+                <p>
+                    { "An agent states its requirements in " }<code>{ "agents.md" }</code>{ "; " }
+                    <code>{ "mcp.index.json" }</code>
+                    { " lists the available servers. While you type, the engine decides which server each \
+                       requirement gets, and explains for every server why or why not." }
+                </p>
+                <p>
+                    { "Click a stage of the funnel to list the servers that it holds back. Click the name \
+                       of a server, or a cell of the matrix, for its explanation: every check, the places of \
+                       both values, and the suggested fixes." }
+                </p>
+                <p>
+                    { "Capabilities are required in " }<code>{ "agents.md" }</code>{ " or in a task; the tools of \
+                       the servers meet them. A tenant prefers some tools, a health snapshot and a policy \
+                       exclude others. The explanation of a tool has a switch for the health of its server." }
+                </p>
+                <p>
+                    { "A shared link holds the inputs in the part behind #, which browsers do not send." }
+                </p>
+            </>
+        }
+    }
+
+    fn toolbar(page: &Page) -> Html {
+        let share = page.on(|state| {
+            let body = html! { <Share /> };
+            state.dialog = Some(Dialog {
+                title: "Share",
+                body,
+            });
+        });
+        let copy = page.callback(|page, _| {
+            page.copy("inputs and verdict as Markdown", markdown::report(page));
+        });
+        html! {
+            <>
+                <button onclick={share}>{ "Share" }</button>
+                <button onclick={copy}>{ "Copy as Markdown" }</button>
+            </>
+        }
+    }
+
+    fn above(page: &Page, kind: DocumentKind) -> Html {
+        let name = page.callback(|page, event: InputEvent| {
+            let id = value_of(&event).into();
+            page.update(|state| name_tenant(state, id));
+        });
+        html! {
+            if kind == DocumentKind::Tenant {
+                <label class="which">
+                    { "Tenant" }
+                    <input
+                        placeholder="the only one"
+                        spellcheck="false"
+                        autocomplete="off"
+                        value={page.content().tenant_id.to_string()}
+                        oninput={name}
+                    />
+                </label>
+            }
+        }
+    }
+
+    fn press(actor: &Actor, event: &KeyboardEvent, writing: bool) -> bool {
+        // Not by the character of the key: with Alt it is another one on some systems.
+        let code = event.code();
+        let digit = code
+            .strip_prefix("Digit")
+            .and_then(|it| it.parse::<usize>().ok());
+        let tab = digit.and_then(|digit| TABS.get(digit.checked_sub(1)?));
+        match (event.alt_key(), tab) {
+            (true, Some((tab, name, _))) => {
+                actor.update(|state| {
+                    state.pane = Pane::Answer;
+                    state.content.open_tab(*tab);
+                });
+                focus(&format!("tab-{name}"));
+                true
+            }
+            (false, _) if event.key() == "Escape" && !writing => {
+                actor.update(|state| state.content.close_explanation());
+                true
+            }
+            _ => false,
+        }
+    }
+}
