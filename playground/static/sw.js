@@ -16,7 +16,7 @@ const FILES = [];
 const CACHES = `agent-playground ${self.registration.scope} `;
 const CACHE = CACHES + VERSION;
 
-/** How the paths of files begin that are stored when they are asked for. */
+/** Prefixes of the paths of files that are stored on request. */
 const LATER = ["agent-plans", "engine/plans/", "engine/policy/", "plans.css"];
 
 /** Asks a worker that waits to take over. It answers with its cache. */
