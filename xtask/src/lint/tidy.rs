@@ -36,11 +36,10 @@ const UNFINISHED: [&str; 2] = [concat!("todo", "!("), concat!("unimplemented", "
 /// Phrases that prose avoids, because they hide the subject of a sentence. A plainer one exists for
 /// each, such as "is not a URL", "appears twice" or "use one of". `_` replaces each space, so that
 /// this file does not fail its own check.
-const OBSCURE: [&str; 53] = [
+const OBSCURE: [&str; 52] = [
     "a_change_that_would_do",
     "allowed_are",
     "and_is_none",
-    "anew",
     "are_looked_for",
     "are_told",
     "becomes_of_it",
@@ -345,7 +344,7 @@ mod tests {
 
     #[test]
     fn obscure_phrases_are_found_across_lines() {
-        let phrase = "two tools are told_apart".replace('_', " ");
+        let phrase = "two_tools_are_told_apart".replace('_', " ");
         let problem = "line 1 says \"told_apart\": name the subject".replace('_', " ");
         assert_eq!(found("a.md", &format!("{phrase}.\n")), [problem.as_str()]);
         let comment = format!(
