@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn obscure_phrases_are_found_across_lines() {
-        let phrase = "two_tools_are_told_apart".replace('_', " ");
+        let phrase = "two_tools_were_told_apart".replace('_', " ");
         let problem = "line 1 says \"told_apart\": name the subject".replace('_', " ");
         assert_eq!(found("a.md", &format!("{phrase}.\n")), [problem.as_str()]);
         let comment = format!(
