@@ -35,10 +35,16 @@ fn resolve(manifest: &str, index: &str, lock: Option<&str>) -> Value {
     plain(&answer.unwrap_or_else(|_| panic!("an exception")).into())
 }
 
-/// Returns the words of a diagnostic without its places, whose columns have another unit here.
+/// Returns the words of a diagnostic without its places, whose columns have another unit here. A
+/// report has the titles of fixes as `help`.
 fn words(diagnostic: &Value) -> Vec<Value> {
-    let fixes = diagnostic["fixes"].as_array().expect("fixes").iter();
-    let titles = fixes.flat_map(|fix| [fix["title"].clone(), fix["applicability"].clone()]);
+    let titles = match &diagnostic["help"] {
+        Value::Array(titles) => titles.clone(),
+        _ => {
+            let fixes = diagnostic["fixes"].as_array().expect("fixes").iter();
+            fixes.map(|fix| fix["title"].clone()).collect()
+        }
+    };
     let fields = ["code", "severity", "message", "notes"];
     let fields = fields.map(|field| diagnostic[field].clone());
     fields.into_iter().chain(titles).collect()

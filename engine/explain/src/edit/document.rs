@@ -42,7 +42,7 @@ pub(crate) fn patches(text: &str, root: &Node<'_>, changes: &[&Change]) -> Optio
         }
     }
     for (parent, mut places) in gone {
-        places.sort_unstable();
+        agent_text::sort::sort_by_key(&mut places, |it| *it);
         places.dedup();
         cut(at_pointer(root, parent)?, &places, &mut patches);
     }
@@ -113,7 +113,7 @@ fn item(container: &Node<'_>, token: &str, value: &str) -> Option<String> {
 }
 
 /// Adds items behind the last one of a container, separated as that one is.
-fn added(text: &str, container: &Node<'_>, items: &[String]) -> Option<Patch> {
+pub(super) fn added(text: &str, container: &Node<'_>, items: &[String]) -> Option<Patch> {
     let between = |start: u32, end: u32| Span { start, end }.of(text);
     let (start, end) = (container.span.start + 1, container.span.end - 1);
     let (separator, end) = match &spans(container)[..] {

@@ -1,15 +1,14 @@
 //! Edits of the entry of a server in the index.
 
-use super::document;
+use super::document::added;
 use super::patch::{Patch, patched};
 use agent_decide::Change;
-use agent_diagnostic::{Change as DocumentChange, ChangeKind};
-use agent_json_schema::at_pointer;
+use agent_json_schema::child;
 use agent_lower::{INDEX_LIMIT, index};
 use agent_model::{Index, ServerView};
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Node, Value, json_string};
-use agent_text::DocumentKind;
+use agent_text::sort::sort_by_key;
 
 /// Returns the patches of the entry that make these changes, and an index of the changed entry, if
 /// there are changes. `None` if they can't be made.
@@ -26,9 +25,7 @@ pub(super) fn extend(
     }
     let entry = server.entry();
     let tree = parse_value(&mut Reader::new(entry)).ok()?;
-    let changes = document_changes(entry, &tree, changes)?;
-    let changes: Vec<_> = changes.iter().collect();
-    let patches = document::patches(entry, &tree, &changes)?;
+    let patches = patches(entry, &tree, changes)?;
     let changed = patched(entry, &patches);
     let others = index_len - entry.len();
     if others + changed.len() > INDEX_LIMIT {
@@ -38,48 +35,47 @@ pub(super) fn extend(
     (index.len() == 1).then_some((patches, Some(index)))
 }
 
-fn document_changes(
-    entry: &str,
-    tree: &Node<'_>,
-    changes: &[Change<'_>],
-) -> Option<Vec<DocumentChange>> {
-    const RESIDENCY: &str = "/data/residency";
-    let change = |pointer: &str, kind| DocumentChange {
-        source: DocumentKind::Index,
-        pointer: pointer.to_owned(),
-        kind,
-        widens: false,
+fn patches(entry: &str, tree: &Node<'_>, changes: &[Change<'_>]) -> Option<Vec<Patch>> {
+    let data = child(tree, "data")?;
+    let mut lists = [
+        (child(tree, "categories")?, Vec::new()),
+        (child(tree, "scopes")?, Vec::new()),
+        (child(data, "residency")?, Vec::new()),
+    ];
+    let replaced = |value: &Node<'_>, text: String| Patch {
+        span: value.span,
+        text,
     };
-    let add =
-        |list: &str, name: &str| change(&format!("{list}/-"), ChangeKind::Add(json_string(name)));
-    // One residency may be a string; several are a list.
-    let residency = at_pointer(tree, RESIDENCY)?;
-    let mut residencies = match residency.value {
-        Value::String(_) => vec![residency.span.of(entry).to_owned()],
-        _ => Vec::new(),
-    };
-    let single = !residencies.is_empty();
-    let mut found = Vec::new();
-    for one in changes {
-        found.push(match *one {
-            Change::AddCategory(category) => add("/categories", category),
-            Change::AddScope(scope) => add("/scopes", scope),
-            Change::AddResidency(residency) if single => {
-                residencies.push(json_string(residency.as_str()));
+    let mut patches = Vec::new();
+    for change in changes {
+        let (list, name) = match *change {
+            Change::AddCategory(category) => (0, category),
+            Change::AddScope(scope) => (1, scope),
+            Change::AddResidency(residency) => (2, residency.as_str()),
+            Change::RaiseSensitivity(level) => {
+                let level = json_string(level.as_str());
+                patches.push(replaced(child(data, "maxSensitivity")?, level));
                 continue;
             }
-            Change::AddResidency(residency) => add(RESIDENCY, residency.as_str()),
-            Change::RaiseSensitivity(level) => change(
-                "/data/maxSensitivity",
-                ChangeKind::Replace(json_string(level.as_str())),
-            ),
-            Change::Sign => change("/trust/signed", ChangeKind::Replace("true".to_owned())),
+            Change::Sign => {
+                let signed = child(child(tree, "trust")?, "signed")?;
+                patches.push(replaced(signed, "true".to_owned()));
+                continue;
+            }
             _ => return None,
+        };
+        lists[list].1.push(json_string(name));
+    }
+    for (list, names) in lists.iter().filter(|(_, names)| !names.is_empty()) {
+        patches.push(match list.value {
+            // One residency may be a string; several are a list.
+            Value::String(_) => {
+                let names = names.join(", ");
+                replaced(list, format!("[{}, {names}]", list.span.of(entry)))
+            }
+            _ => added(entry, list, names)?,
         });
     }
-    if residencies.len() > 1 {
-        let list = format!("[{}]", residencies.join(", "));
-        found.push(change(RESIDENCY, ChangeKind::Replace(list)));
-    }
-    Some(found)
+    sort_by_key(&mut patches, |patch| patch.span);
+    Some(patches)
 }
