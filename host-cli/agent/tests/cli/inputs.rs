@@ -132,3 +132,16 @@ fn a_name_need_not_be_unicode() {
         .exits(1)
         .notes("--> \u{fffd}.md:1:1");
 }
+
+#[test]
+fn an_input_may_start_within_a_character() {
+    let project = Project::new();
+    for bytes in [b"\x80".as_slice(), b"\xbf---\n", &[0x80; 40_000]] {
+        fs::write(project.path("agents.md"), bytes).unwrap();
+        project
+            .agent("validate")
+            .exits(1)
+            .notes("error[INVALID_UTF8]")
+            .notes("--> agents.md:1:1");
+    }
+}

@@ -117,7 +117,8 @@ impl Window {
             .rposition(|&byte| byte == b'\n')
         {
             Some(line_feed) => earliest + line_feed + 1,
-            None => next_boundary(input, earliest),
+            // An input that is no UTF-8 may have no boundary before the place.
+            None => next_boundary(input, earliest).min(place.range.start),
         };
         let end = end_of_line(input, place.range.end);
         Self {
@@ -165,7 +166,9 @@ fn end_of_line(input: &[u8], from: usize) -> usize {
 /// Returns the first byte from `at` on that is not in the middle of a character.
 fn next_boundary(input: &[u8], at: usize) -> usize {
     let is_continuation = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
-    at + input[at..].iter().take_while(is_continuation).count()
+    // A character has at most three such bytes.
+    let rest = input[at..].iter().take(3);
+    at + rest.take_while(is_continuation).count()
 }
 
 /// Returns the bytes as text that is safe for a terminal, with LF for CRLF, and the offset in that
