@@ -45,12 +45,16 @@ impl Refusal {
     }
 }
 
-/// Returns whether a text contains a placeholder: `${VERSION}`, `{host}`, `<token>`, `$NAME`.
+/// Returns whether a text contains a placeholder: `${VERSION}`, `{host}`, `<token>`, `$NAME`. The bound
+/// `mcp<2` is none.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let filled = |rest: &str| {
         rest.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '(' | '{'))
     };
-    text.contains(['{', '}', '<', '>']) || text.split('$').skip(1).any(filled)
+    let angled = |rest: &str| filled(rest) && rest.contains('>');
+    text.contains(['{', '}'])
+        || text.split('<').skip(1).any(angled)
+        || text.split('$').skip(1).any(filled)
 }
 
 /// The prefixes of credentials of well-known services.

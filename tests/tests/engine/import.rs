@@ -341,6 +341,17 @@ fn placeholders_are_no_values() {
     );
     let imported = run(&document, overlay, None).value;
     assert_eq!(imported.added, ["com.acme/reports@1.2.0"]);
+    let overlay = about(
+        "com.acme/reports",
+        "version: 2025.4.25 (with mcp<2, httpx>1)\nendpoint: stdio:reports",
+    );
+    let imported = run(&document, overlay, None).value;
+    assert_eq!(
+        imported.added,
+        ["com.acme/reports@2025.4.25 (with mcp<2, httpx>1)"]
+    );
+    let overlay = about("com.acme/reports", "version: <the version>");
+    refuse(&document, overlay, None);
     let overlay =
         "servers: {com.acme/reports: {version: \"{v}\", endpoint: \"https://a@b.example\"}}";
     let problems = refuse(&document, yaml(overlay), Some(INDEX));
