@@ -108,7 +108,7 @@ pub fn complete_call(
 /// Its `structuredContent` must fit the tool's `outputSchema`, if any.
 fn check_payload(output_schema: Option<&str>, payload: &str) -> Vec<RunDenial<'static>> {
     let Some(text) = JsonText::strict(payload) else {
-        return vec![RunDenial::NotJson];
+        return vec![RunDenial::OutputNotJson];
     };
     let root = text.root();
     if root.member("isError").is_some_and(|it| it.is_true()) {

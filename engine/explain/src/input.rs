@@ -46,7 +46,7 @@ pub(super) fn input(denial: &InputDenial<'_>) -> Message {
         InputDenial::TooLarge { bytes, most, span } => {
             let text = format!("the input has {bytes} bytes, and its tool accepts {most}");
             Message::new(Code::MovaLimitExceeded, *span, "too large", text)
-                .rule("`limits.max_input_bytes` of the binding, in bytes of the RFC 8785 form")
+                .rule("`limits.max_input_bytes` of the binding, in bytes as written")
                 .help("shorten the input")
         }
         InputDenial::Invalid {

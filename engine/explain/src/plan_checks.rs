@@ -10,7 +10,7 @@ use agent_decide::{
 use agent_json_schema::at_pointer;
 use agent_lower::Validated;
 use agent_model::{Binding, Driver, Plan, ServerView};
-use agent_syntax::{Node, canonical};
+use agent_syntax::Node;
 use agent_text::{DocumentKind, Place};
 
 /// Returns the checks of each step in words. A plan that can't be read has no steps.
@@ -85,8 +85,10 @@ impl Checks<'_> {
                 CheckFact::new(text, self.rules.pool.text.place(value.span))
             }
             Compared::InputSize { span, most } => {
-                let text = canonical(span.of(self.plan.text.as_str())).unwrap_or_default();
-                let text = format!("the input has {} bytes, of at most {most}", text.len());
+                let text = format!(
+                    "the input has {} bytes, of at most {most}",
+                    span.end - span.start
+                );
                 CheckFact::new(text, self.plan.text.place(*span))
             }
         }]

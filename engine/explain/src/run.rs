@@ -21,7 +21,8 @@ pub fn run_denial(denial: &RunDenial<'_>) -> (Code, String) {
     use Code::{MovaDestinationDenied, MovaLimitExceeded, MovaOutputInvalid, MovaValidationFailed};
     let (code, message) = match denial {
         RunDenial::NoStep => (MovaValidationFailed, "the plan has no such step"),
-        RunDenial::NotJson => (MovaValidationFailed, "it is not strict JSON"),
+        RunDenial::InputNotJson => (MovaValidationFailed, "the input is not strict JSON"),
+        RunDenial::OutputNotJson => (MovaOutputInvalid, "the output is not strict JSON"),
         RunDenial::NoStructuredContent => (
             MovaOutputInvalid,
             "the tool has an output schema, and returned no `structuredContent`",

@@ -60,8 +60,10 @@ pub enum RunDenial<'a> {
         /// The earlier step.
         step: &'a str,
     },
-    /// The value is not strict JSON.
-    NotJson,
+    /// The input is not strict JSON.
+    InputNotJson,
+    /// The output is not strict JSON.
+    OutputNotJson,
     /// The output of the earlier step has no such part.
     NoSuchPart {
         /// The earlier step.
@@ -75,7 +77,7 @@ pub enum RunDenial<'a> {
     Destination(DestinationDenial),
     /// The output is above its limit.
     OutputTooLarge {
-        /// The bytes of its RFC 8785 form.
+        /// Its bytes, as received.
         bytes: u64,
         /// The limit.
         most: u64,
@@ -160,7 +162,7 @@ impl AuthorizedPlan {
                 let name = &*plan.steps[*step].id.value;
                 let output = outputs.iter().find(|(number, _)| number == step);
                 let (_, output) = output.ok_or(RunDenial::NoOutput { step: name })?;
-                let text = strict(output)?;
+                let text = JsonText::strict(output).ok_or(RunDenial::OutputNotJson)?;
                 let part = text.root().at(&pointer.value);
                 let part = part.ok_or(RunDenial::NoSuchPart {
                     step: name,
@@ -176,9 +178,8 @@ impl AuthorizedPlan {
         let Some(parts) = self.parts(step) else {
             return vec![RunDenial::NoStep];
         };
-        let text = match strict(input) {
-            Ok(text) => text,
-            Err(denial) => return vec![denial],
+        let Some(text) = JsonText::strict(input) else {
+            return vec![RunDenial::InputNotJson];
         };
         let schemas = parts.schemas(Side::Input);
         let consumer = InputConsumer {
@@ -196,16 +197,14 @@ impl AuthorizedPlan {
         let Some(parts) = self.parts(step) else {
             return vec![RunDenial::NoStep];
         };
-        let text = match strict(output) {
-            Ok(text) => text,
-            Err(denial) => return vec![denial],
+        let Some(text) = JsonText::strict(output) else {
+            return vec![RunDenial::OutputNotJson];
         };
         let root = text.root();
         let mut found = Vec::new();
-        let canonical = root.canonical();
         let most = parts.binding.limits.max_output_bytes.value;
-        if canonical.len() as u64 > most {
-            let bytes = canonical.len() as u64;
+        let bytes = output.len() as u64;
+        if bytes > most {
             found.push(RunDenial::OutputTooLarge { bytes, most });
         }
         let mut budget = Budget::new();
@@ -248,11 +247,6 @@ impl<'p> Parts<'p> {
     fn schemas(&self, side: Side) -> Applicable<'p> {
         Applicable::of(self.rules, self.pool, self.step, self.binding, side)
     }
-}
-
-/// Reads strict JSON: one value.
-fn strict(text: &str) -> Result<JsonText<'_>, RunDenial<'static>> {
-    JsonText::strict(text).ok_or(RunDenial::NotJson)
 }
 
 fn violations(

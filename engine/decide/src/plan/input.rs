@@ -14,7 +14,7 @@ use agent_text::Span;
 pub enum InputDenial<'a> {
     /// The input is above the binding's limit.
     TooLarge {
-        /// The bytes of its RFC 8785 form.
+        /// Its bytes, as written.
         bytes: u64,
         /// The limit.
         most: u64,
@@ -109,11 +109,11 @@ pub(super) fn denials<'r>(
         offset,
         denials: Vec::new(),
     };
-    let canonical = root.canonical();
     let most = consumer.binding.limits.max_input_bytes.value;
-    if canonical.len() as u64 > most {
+    let bytes = u64::from(root.span().end - root.span().start);
+    if bytes > most {
         found.denials.push(InputDenial::TooLarge {
-            bytes: canonical.len() as u64,
+            bytes,
             most,
             span: found.moved(root.span()),
         });

@@ -100,7 +100,7 @@ pub enum Compared<'a> {
     InputSize {
         /// The place of the input in the plan.
         span: Span,
-        /// The limit, in bytes of the RFC 8785 form.
+        /// The limit, in bytes as written.
         most: u64,
     },
 }

@@ -39,7 +39,7 @@ fn inputs_are_taken_from_what_earlier_steps_gave() {
     );
     assert_eq!(
         plan.resolve_input(1, &[(0, "{} {}")]),
-        Err(RunDenial::NotJson)
+        Err(RunDenial::OutputNotJson)
     );
     assert!(matches!(
         plan.resolve_input(1, &[(0, "{}")]),
@@ -78,11 +78,17 @@ fn inputs_are_checked_when_they_are_there() {
         r#"{{"method": "GET", "url": "https://reports.example/{}"}}"#,
         "a".repeat(1024)
     );
-    assert_eq!(
-        codes(&plan.check_input(last, &long)),
-        [Code::MovaLimitExceeded]
-    );
-    assert_eq!(plan.check_input(last, "{\"a\": 1,}"), [RunDenial::NotJson]);
+    // White space counts: the limit is one of bytes handed over.
+    let spaced = good.replacen(' ', &" ".repeat(1024), 1);
+    for long in [long, spaced] {
+        assert_eq!(
+            codes(&plan.check_input(last, &long)),
+            [Code::MovaLimitExceeded]
+        );
+    }
+    let denials = plan.check_input(last, "{\"a\": 1,}");
+    assert_eq!(denials, [RunDenial::InputNotJson]);
+    assert_eq!(codes(&denials), [Code::MovaValidationFailed]);
 }
 
 #[test]
@@ -100,14 +106,20 @@ fn outputs_are_checked_by_every_schema() {
         let found = codes(&plan.check_output(0, wrong));
         assert_eq!(found, [Code::MovaOutputInvalid], "{wrong}");
     }
+    let denials = plan.check_output(0, "no answer");
+    assert_eq!(denials, [RunDenial::OutputNotJson]);
+    assert_eq!(codes(&denials), [Code::MovaOutputInvalid]);
     let long = format!(
         r#"{{"status": 200, "body": {{"visits": 1, "a": "{}"}}}}"#,
         "a".repeat(1024)
     );
-    assert_eq!(
-        codes(&plan.check_output(0, &long)),
-        [Code::MovaLimitExceeded]
-    );
+    let spaced = r#"{"status": 200, "body": {"visits": 1}}"#.to_owned() + &" ".repeat(1024);
+    for long in [long, spaced] {
+        assert_eq!(
+            codes(&plan.check_output(0, &long)),
+            [Code::MovaLimitExceeded]
+        );
+    }
     // By the output schema of the tool itself: the lock has it by the digest of its definition.
     let plan = authorized("an-mcp-tool-that-is-locked");
     let found = codes(&plan.check_output(0, "[]"));
