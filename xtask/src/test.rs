@@ -18,7 +18,7 @@ pub(crate) type Part = (&'static str, fn(&Workspace) -> Result<()>);
 
 /// The parts of every run. A failed part does not stop the others, because a long run should report
 /// everything.
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 7] = [
     ("unit, integration and documentation tests", |workspace| {
         run_tests(workspace, &[], &[])
     }),
@@ -27,7 +27,6 @@ const PARTS: [Part; 8] = [
         let plans = ["--package", "agent-worker", "--features", PLANS];
         run(workspace, &plans, &[], &[])
     }),
-    ("each package compiles alone", alone::check),
     (
         "the resolver alone is small and answers the same",
         resolver::check,
@@ -42,10 +41,13 @@ const PARTS: [Part; 8] = [
 ];
 
 /// The parts that run only if a word names them. The book has their last results.
-const ON_REQUEST: [Part; 1] = [(
-    "the component is the same when built elsewhere",
-    elsewhere::check,
-)];
+const ON_REQUEST: [Part; 2] = [
+    ("each package compiles alone", alone::check),
+    (
+        "the component is the same when built elsewhere",
+        elsewhere::check,
+    ),
+];
 
 pub(crate) fn command(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
     let parts = selected(arguments)?;
