@@ -269,7 +269,7 @@ impl Calls {
                 self.pattern(key);
             }
             // A comparison with a literal costs no more than the literal.
-            ExprKind::Binary(left, Op::Equal | Op::Order, right)
+            ExprKind::Binary(left, Op::Equal | Op::Unequal | Op::Order, right)
                 if !left.is_literal() && !right.is_literal() =>
             {
                 self.paid(added::PAY, left);

@@ -87,7 +87,8 @@ const KEYWORDS: [&str; 15] = [
 /// Returns a binary operator, and how strongly it binds.
 fn operator(sign: &str) -> Option<(u32, Op)> {
     Some(match sign {
-        "==" | "!=" => (0, Op::Equal),
+        "==" => (0, Op::Equal),
+        "!=" => (0, Op::Unequal),
         "<" | "<=" | ">" | ">=" => (0, Op::Order),
         "|" => (1, Op::Costly),
         "&" => (2, Op::Costly),

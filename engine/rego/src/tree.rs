@@ -46,8 +46,10 @@ pub(crate) enum ExprKind {
 /// The operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
-    /// `==`, `!=`.
+    /// `==`.
     Equal,
+    /// `!=`.
+    Unequal,
     /// `<`, `<=`, `>`, `>=`.
     Order,
     /// `*`, and `-`, `|` and `&`, which take sets: the operators whose cost depends on the values.

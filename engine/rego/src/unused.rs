@@ -29,7 +29,7 @@ pub fn dead_rules(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
     let paths = Paths::new(tree);
     for rule in &tree.rules {
         let names = paths.names(rule);
-        let mut pairs = Vec::new();
+        let mut comparisons = Vec::new();
         for statement in rule.statements() {
             if let StatementKind::Unify {
                 declares: false,
@@ -38,49 +38,71 @@ pub fn dead_rules(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
                 ..
             } = &statement.kind
             {
-                pairs.extend([(left, false, right), (right, false, left)]);
+                comparisons.extend(both_ways(left, right, false));
             }
         }
-        rule.visit(&mut |expr| compared(expr, &mut pairs));
-        for pair in pairs {
-            report(&paths, &names, known, pair, &mut problems);
+        rule.visit(&mut |expr| compared(expr, &mut comparisons));
+        for comparison in comparisons {
+            report(&paths, &names, known, comparison, &mut problems);
         }
     }
     problems.finish()
 }
 
-/// An expression, whether its members are compared, and the expression that it is compared with.
-type Pair<'e> = (&'e Expr, bool, &'e Expr);
+/// An expression and what it is compared with.
+struct Comparison<'e> {
+    of: &'e Expr,
+    /// Whether its members are compared.
+    members: bool,
+    with: &'e Expr,
+    /// Whether the comparison is `!=`.
+    unequal: bool,
+}
 
-fn compared<'e>(expr: &'e Expr, pairs: &mut Vec<Pair<'e>>) {
+fn compared<'e>(expr: &'e Expr, comparisons: &mut Vec<Comparison<'e>>) {
     match &expr.kind {
-        ExprKind::Binary(left, Op::Equal, right) => {
-            pairs.extend([(&**left, false, &**right), (right, false, left)]);
+        ExprKind::Binary(left, op @ (Op::Equal | Op::Unequal), right) => {
+            comparisons.extend(both_ways(left, right, matches!(op, Op::Unequal)));
         }
         ExprKind::In(None, value, of) => {
-            pairs.push((of, true, value));
+            let comparison = |of, members, with| Comparison {
+                of,
+                members,
+                with,
+                unequal: false,
+            };
+            comparisons.push(comparison(of, true, value));
             if let ExprKind::List(items) = &of.kind {
-                pairs.extend(items.iter().map(|item| (&**value, false, item)));
+                comparisons.extend(items.iter().map(|item| comparison(value, false, item)));
             }
         }
         _ => {}
     }
 }
 
+fn both_ways<'e>(left: &'e Expr, right: &'e Expr, unequal: bool) -> [Comparison<'e>; 2] {
+    [(left, right), (right, left)].map(|(of, with)| Comparison {
+        of,
+        members: false,
+        with,
+        unequal,
+    })
+}
+
 fn report(
     paths: &Paths<'_>,
     names: &Names<'_>,
     known: &Vocabulary,
-    (of, members, text): Pair<'_>,
+    comparison: Comparison<'_>,
     problems: &mut Problems<'_>,
 ) {
-    let ExprKind::Text(value) = &text.kind else {
+    let ExprKind::Text(value) = &comparison.with.kind else {
         return;
     };
-    let Some(mut path) = paths.resolve(of, names) else {
+    let Some(mut path) = paths.resolve(comparison.of, names) else {
         return;
     };
-    if members {
+    if comparison.members {
         path.push_str("[_]");
     }
     let Some(occurring) = known.get(&path).filter(|known| !known.is_empty()) else {
@@ -89,9 +111,14 @@ fn report(
     if occurring.contains(value) {
         return;
     }
-    let message = format!("`{path}` is never {value:?}");
-    let mut report = problems.report(Code::PolicyDeadRule, text.span, "never occurs", message);
     let near = nearest(value, occurring.iter().map(|text| &**text), 1);
+    // A guard such as `input.user_tier != "gold"` holds, unless the value is misspelt.
+    if comparison.unequal && near.is_empty() {
+        return;
+    }
+    let message = format!("`{path}` is never {value:?}");
+    let span = comparison.with.span;
+    let mut report = problems.report(Code::PolicyDeadRule, span, "never occurs", message);
     if let Some(meant) = near.first() {
         report = report.help(format!("did you mean {meant:?}?"));
     }

@@ -293,6 +293,8 @@ fn comparisons_with_what_never_occurs_are_found_through_names() {
         "a if input.user_tier == \"gold\"",
         "a if input.user_tier == input.x",
         "a if input.other == \"golt\"",
+        // It holds for every value that occurs.
+        "a if input.user_tier != \"platinum\"",
         "a if { some t in input.candidate_tools; t.class == \"golt\" }",
         "a if { some t in input.candidate_tools; t.name == \"acne\" }",
         "a if { some t in input.others; t.publisher == \"acne\" }",
