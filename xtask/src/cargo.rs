@@ -59,6 +59,14 @@ pub(crate) fn build_program(
         .with_context(|| format!("cargo built no program `{name}`"))
 }
 
+/// Builds an example as the tests do, and returns its path. With other packages selected, cargo would
+/// compile the engine again, with other features of what it depends on.
+pub(crate) fn build_example(workspace: &Workspace, name: &str) -> Result<PathBuf> {
+    let mut arguments = all_but_playground();
+    arguments.extend(["--exclude", GUEST, "--example", name]);
+    build_program(workspace, name, &arguments)
+}
+
 fn executable(messages: &str, name: &str) -> Option<PathBuf> {
     messages
         .lines()

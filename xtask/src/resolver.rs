@@ -3,6 +3,7 @@
 use agent_pack::{Component, Toolchain, Workspace, World, read, write_if_changed};
 use anyhow::{Result, ensure};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::browser::npm;
 use crate::{cargo, component, process, setup, status};
@@ -50,7 +51,6 @@ fn optimised(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) ->
 /// Checks that the component answers like the engine.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let (path, _) = build(workspace)?;
-    let mut cargo = cargo::cargo(workspace);
-    cargo.args(["run", "--quiet", "--package", "agent-parity"]);
-    process::run(cargo.args(["--example", "resolver-alone", "--"]).arg(path))
+    let program = cargo::build_example(workspace, "resolver-alone")?;
+    process::run(Command::new(program).current_dir(workspace.root()).arg(path))
 }

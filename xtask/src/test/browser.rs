@@ -17,7 +17,7 @@ const PACKAGE: &str = "agent-worker";
 
 /// The program that writes the engine's answers on this machine, and the variable that names them
 /// to the tests in the browser at compile time.
-const CASES: [&str; 4] = ["--package", "agent-tests", "--example", "parity-cases"];
+const CASES: &str = "parity-cases";
 const CASES_VARIABLE: &str = "AGENT_PARITY_CASES";
 
 /// The time limit of one test file, in seconds.
@@ -57,9 +57,8 @@ pub(super) fn module(workspace: &Workspace) -> Result<()> {
     write_if_changed(&settings, text.as_bytes())?;
 
     let cases = target_dir.join("parity-cases.json");
-    let mut write_cases = cargo::cargo(workspace);
-    write_cases.arg("run").args(CASES).arg("--").arg(&cases);
-    process::run(&mut write_cases)?;
+    let mut write_cases = Command::new(cargo::build_example(workspace, CASES)?);
+    process::run(write_cases.current_dir(workspace.root()).arg(&cases))?;
 
     for features in ["", playground::PLANS, playground::API] {
         let mut cargo = toolchain.cargo();
