@@ -52,5 +52,9 @@ fn optimised(workspace: &Workspace, toolchain: &Toolchain, target_dir: &Path) ->
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let (path, _) = build(workspace)?;
     let program = cargo::build_example(workspace, "resolver-alone")?;
-    process::run(Command::new(program).current_dir(workspace.root()).arg(path))
+    process::run(
+        Command::new(program)
+            .current_dir(workspace.root())
+            .arg(path),
+    )
 }
