@@ -265,6 +265,6 @@ fn a_request_ends_in_one_of_five_ways() {
     }
     assert_eq!(
         complete(None, "{} and more", None),
-        (CallResult::Error, Some(Code::MovaValidationFailed))
+        (CallResult::Error, Some(Code::MovaOutputInvalid))
     );
 }
