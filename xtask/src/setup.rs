@@ -1,6 +1,6 @@
 //! `cargo xtask setup`: installs the tools that cargo does not provide.
 //!
-//! Every build needs two tools below `.tools/`: the toolchain for wasm ([`toolchain`]) and the
+//! Every build needs two tools below `.tools/`: the toolchain for wasm ([`mod@toolchain`]) and the
 //! ahead-of-time compiler. The playground needs more ([`browser`]). A tool that is up to date stays
 //! as it is.
 

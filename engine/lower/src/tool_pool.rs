@@ -392,7 +392,7 @@ fn is_unknown(refused: &Refused) -> bool {
     })
 }
 
-/// Reports a schema that can't be used, at most [`FLAWS`] of its flaws.
+/// Reports a schema that can't be used, at most [`SCHEMA_ERRORS`] of its errors.
 fn report_refused(
     root: &Root<'_, '_>,
     refused: &Refused,

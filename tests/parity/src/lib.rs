@@ -460,6 +460,7 @@ impl Instance {
         }
     }
 
+    /// Compares two locks. Without an older one, everything is new.
     pub fn drift(&mut self, older: Option<&[u8]>, newer: &[u8]) -> Answers {
         let older = older.map(|older| self.lock(older).expect("the lock is valid"));
         let newer = self.lock(newer).expect("the lock is valid");
