@@ -395,9 +395,11 @@ fn how_a_plan_is_spelled_decides_nothing_but_the_size_of_inputs() {
             let problems = it.problems.iter().cloned();
             let (sizes, mut rest): (Vec<_>, Vec<_>) = problems.partition(is_size);
             rest.sort_unstable();
-            (rest, sizes.len())
+            (rest, BTreeSet::from_iter(sizes))
         });
         assert_eq!(others, usual, "{text}");
+        // Escapes and white space only lengthen an input.
+        assert!(sizes.is_superset(&usual_sizes), "{text}");
         if sizes == usual_sizes {
             assert_eq!(other.waiting, outcome.waiting, "{text}");
             assert_eq!(other.authorized, outcome.authorized, "{text}");
