@@ -58,7 +58,7 @@ same! {
     problems::Code = diagnostic::Code {
         InputTooLarge InvalidUtf8 JsonSyntax LoneSurrogate NumberOutOfRange YamlSyntax
         YamlUnsupported DuplicateKey NestingTooDeep FrontmatterMissing FrontmatterUnclosed
-        MissingField WrongType UnknownValue UnknownKey EmptyValue InvalidName ForbiddenAction
+        MissingField WrongType UnknownValue UnknownKey MisspeltKey EmptyValue InvalidName ForbiddenAction
         DuplicateServer LookalikeId LockVersion LockMissing LockInvalid
         Unsatisfied MissingCategory MissingScope ResidencyMismatch SensitivityExceeded
         UnsignedNotAllowed ExplanationTooLarge AgentChanged RequirementAdded RequirementRemoved
@@ -69,7 +69,7 @@ same! {
         PolicyDeadRule PolicyRuleUnused PolicyTestFailed ImportFormat ImportValue
         ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort Ungrounded PlanNotJson
         PlanShape ToolUnknown ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget
-        SchemaInvalid InputDenied MovaDestinationDenied MovaLimitExceeded MovaOutputInvalid
+        SchemaInvalid InputDenied NumberNotExact OutputInvalid MovaDestinationDenied MovaLimitExceeded MovaOutputInvalid
         MovaPolicyDenied MovaValidationFailed
     }
     problems::Severity = diagnostic::Severity { Error Warning Note }

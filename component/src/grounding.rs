@@ -49,6 +49,7 @@ fn why(grounding: &decide::Grounding<'_>, reason: &decide::Reason) -> Reason {
         decide::Reason::TooShort { code_points } => Reason::TooShort(*code_points as u32),
         decide::Reason::PartOfValue => Reason::PartOfValue,
         decide::Reason::Name(place) => Reason::Name((*place).into()),
+        decide::Reason::NoText(place) => Reason::NoText((*place).into()),
         decide::Reason::AcrossLeaves([left, right]) => {
             Reason::AcrossLeaves((quote(grounding, left), quote(grounding, right)))
         }

@@ -104,7 +104,8 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
     let mut budget = Budget::new();
     let mut trace = CallTrace::default();
     let found = LockedTool::find(target, context, budget.likeness(), &mut trace);
-    let may_write = may_write(&found.tools, found.listed.as_ref()).map(CallDenial::NotReadonly);
+    let may_write = may_write(&advertising(target, context, &found), &found);
+    let may_write = may_write.map(CallDenial::NotReadonly);
     trace.record(CallCheck::ReadOnly, Vec::from_iter(may_write));
     let needs_approval = found.needs_approval();
     trace.record(CallCheck::Unchanged, Vec::from_iter(found.changed));
@@ -146,13 +147,31 @@ pub(super) fn unusable_output<'a>(
     problems.into_iter().flatten().map(CallDenial::Output)
 }
 
+/// Returns the tool in the entries whose capabilities count: the locked ones, or those of the index if
+/// there is none, so that one answer reports everything.
+fn advertising<'a>(
+    target: Target<'a>,
+    context: CallContext<'a>,
+    found: &LockedTool<'a>,
+) -> Vec<ToolView<'a>> {
+    if !found.entries.is_empty() {
+        return found.tools.clone();
+    }
+    let entries = context.index.versions(target.server);
+    entries.filter_map(|it| it.tool(target.tool)).collect()
+}
+
 /// Returns the reason why a tool may write, or `None` if it only reads.
-fn may_write<'a>(tools: &[ToolView<'a>], listed: Option<&ToolEntry<'_>>) -> Option<MayWrite<'a>> {
+fn may_write<'a>(tools: &[ToolView<'a>], found: &LockedTool<'a>) -> Option<MayWrite<'a>> {
     let of_index = tools.iter().map(|tool| ToolEntry::read(tool.entry()));
     let mut annotations = of_index.filter_map(|tool| writes_by_annotation(&tool));
-    let listed = || listed.and_then(writes_by_annotation);
+    let listed = || found.listed.as_ref().and_then(writes_by_annotation);
     if let Some(annotation) = annotations.next().or_else(listed) {
         return Some(MayWrite::Annotation(annotation));
+    }
+    // A tool that only the server lists advertises nothing that was locked.
+    if tools.is_empty() && found.listed.is_some() && !found.entries.is_empty() {
+        return Some(MayWrite::NothingAdvertised);
     }
     tools.iter().find_map(|tool| {
         let mut blocks = tool.advertised().peekable();

@@ -4,8 +4,7 @@ use super::grounding::{Grounding, Verdict, ground};
 use super::plan::{RunDenial, output_denials};
 use agent_diagnostic::Diagnostic;
 use agent_json_schema::{Budget, JsonText};
-use agent_lower::summarised;
-use agent_model::{Payload, Summary};
+use agent_model::{EnvelopeFault, Payload, Summary};
 
 /// The kinds of results of \[1\].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,13 +21,26 @@ pub enum CallResult {
     Error,
 }
 
+/// A reason to refuse the payload of a call.
+#[derive(Debug)]
+pub enum PayloadDenial {
+    /// It can't be read as strict JSON.
+    Unreadable(Diagnostic),
+    /// It is no `CallToolResult`.
+    NoResult(EnvelopeFault),
+    /// The tool reports an error.
+    ToolFailed,
+    /// The tool has an output schema, and returned no `structuredContent`.
+    NoStructuredContent,
+    /// Its `structuredContent` violates the output schema.
+    Output(RunDenial<'static>),
+}
+
 /// The outcome of a completed call.
 #[derive(Debug)]
 pub enum CallOutcome {
-    /// The payload is not UTF-8.
-    NotUtf8,
     /// The payload is refused.
-    Refused(Vec<RunDenial<'static>>),
+    Refused(Vec<PayloadDenial>),
     /// The payload is accepted, and there is no summary.
     Returned,
     /// The payload is accepted, and the summary can't be read.
@@ -48,7 +60,7 @@ impl CallOutcome {
     /// Returns the result that the request ends with.
     pub fn result(&self) -> CallResult {
         match self {
-            Self::NotUtf8 | Self::Refused(_) => CallResult::Error,
+            Self::Refused(_) => CallResult::Error,
             Self::Returned | Self::Unreadable(_) => CallResult::ToolResult,
             Self::Summarised { .. } if self.grounding().is_some_and(|it| it.grounded()) => {
                 CallResult::ToolResultWithSummary
@@ -80,20 +92,24 @@ pub fn complete_call(
     payload: Vec<u8>,
     summary: Option<Vec<u8>>,
 ) -> CallOutcome {
-    let Ok(text) = str::from_utf8(&payload) else {
-        return CallOutcome::NotUtf8;
+    let payload = match agent_lower::payload(payload) {
+        Ok(read) => read.value,
+        Err(found) => {
+            let denials = found.into_iter().map(PayloadDenial::Unreadable);
+            return CallOutcome::Refused(denials.collect());
+        }
     };
-    let denials = check_payload(output_schema, text);
+    let denials = check_payload(output_schema, &payload);
     if !denials.is_empty() {
         return CallOutcome::Refused(denials);
     }
     let Some(summary) = summary else {
         return CallOutcome::Returned;
     };
-    match summarised(summary, payload) {
+    match agent_lower::summary(summary) {
         Err(found) => CallOutcome::Unreadable(found),
         Ok(read) => {
-            let (summary, payload) = read.value;
+            let summary = read.value;
             let verdicts = ground(&summary, &payload).verdicts;
             CallOutcome::Summarised {
                 summary,
@@ -104,21 +120,24 @@ pub fn complete_call(
     }
 }
 
-/// Returns the reasons to refuse a result of `tools/call`. It must be strict JSON without `isError`.
-/// Its `structuredContent` must fit the tool's `outputSchema`, if any.
-fn check_payload(output_schema: Option<&str>, payload: &str) -> Vec<RunDenial<'static>> {
-    let Some(text) = JsonText::strict(payload) else {
-        return vec![RunDenial::OutputNotJson];
-    };
-    let root = text.root();
-    if root.member("isError").is_some_and(|it| it.is_true()) {
-        return vec![RunDenial::ToolFailed];
+/// Returns the reasons to refuse a payload. It must be a `CallToolResult` without `isError`, and its
+/// `structuredContent` must fit the tool's `outputSchema`, if any.
+fn check_payload(output_schema: Option<&str>, payload: &Payload) -> Vec<PayloadDenial> {
+    let envelope = payload.envelope();
+    if !envelope.faults.is_empty() {
+        let faults = envelope.faults.iter().cloned();
+        return faults.map(PayloadDenial::NoResult).collect();
+    }
+    if envelope.is_error {
+        return vec![PayloadDenial::ToolFailed];
     }
     let Some(schema) = output_schema else {
         return Vec::new();
     };
-    match root.member("structuredContent") {
-        Some(content) => output_denials(schema, content, &mut Budget::new()),
-        None => vec![RunDenial::NoStructuredContent],
-    }
+    let content = envelope.structured_content.map(|it| payload.source(it));
+    let Some(content) = content.and_then(JsonText::read) else {
+        return vec![PayloadDenial::NoStructuredContent];
+    };
+    let denials = output_denials(schema, content.root(), &mut Budget::new());
+    denials.into_iter().map(PayloadDenial::Output).collect()
 }

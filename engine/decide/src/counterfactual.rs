@@ -148,7 +148,7 @@ pub(super) fn apply(change: Change<'_>, constraints: &mut Constraints, key: &mut
     match change {
         Change::AddResidency(added) => {
             let residencies = ResidencySet::new(residency.iter().chain([added]));
-            *key = ConstraintKey::new(residencies.unwrap_or(residency), level, signed);
+            *key = ConstraintKey::new(residencies, level, signed);
         }
         Change::RaiseSensitivity(level) => *key = ConstraintKey::new(residency, level, signed),
         Change::Sign => *key = ConstraintKey::new(residency, level, true),

@@ -11,13 +11,13 @@ use super::drift::{Drift, verify};
 use super::matching::EvaluationContext;
 use super::policy_decision::{PolicyDecision, PolicyErrorKind};
 use super::rejection::Rejection;
-use agent_lower::{Candidate, definition, stub_definition, stub_name};
+use agent_lower::{Candidate, PolicyPhase, PolicyQuestion, definition, stub_definition, stub_name};
 use agent_model::{
-    Grant, Index, Load, Lock, Name, NonEmpty, ServerId, ServerVersion, ServerView, ToolName,
-    ToolView,
+    Capability, Grant, Index, Load, Lock, Name, NonEmpty, ServerId, ServerVersion, ServerView,
+    ToolName, ToolView,
 };
 use agent_text::sort::sort_by;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Estimates the tokens of a definition: a quarter of the UTF-8 bytes of its RFC 8785 form, rounded
@@ -417,7 +417,7 @@ pub fn services<'i>(
 /// all that it requests, or none.
 ///
 /// The checks, in this order: the lock has every tool as `on_demand` of the server; the lock does not
-/// differ from the index; the policy allows every tool, in one decision without a requirement; and
+/// differ from the index; the policy allows every tool, for each requirement that it was locked for; and
 /// `used + needed` is within the budget. A given budget replaces the tenant's; without either the
 /// request is refused. Health counts when tools are selected and called, not here.
 ///
@@ -454,21 +454,8 @@ pub fn expand<'i>(
         .and_then(|locked| locked.server(index))
         .ok_or_else(|| denied_as_a_whole(&named, DenialReason::NotLocked))?;
     let tools: Vec<_> = names.iter().filter_map(|name| server.tool(name)).collect();
-    let candidates: Vec<_> = tools.iter().map(|tool| Candidate::of(*tool)).collect();
-    let decision = evaluation_context.policy_decision(None, &candidates);
-    let denials = candidates.iter().filter_map(|candidate| {
-        let reason = match Rejection::by_policy(decision.as_deref(), || candidate.id())? {
-            Rejection::PolicyError { reason: kind } => DenialReason::PolicyError { kind },
-            Rejection::PolicyDenied { reason } => DenialReason::Policy {
-                reason: reason.map(str::to_owned),
-            },
-            // A policy has no other reason.
-            _ => DenialReason::Policy { reason: None },
-        };
-        let id = candidate.id();
-        Some(Denial { id, reason })
-    });
-    refuse(denials.collect(), decision.clone())?;
+    let (denials, decision) = denied_by_policy(lock, server, &tools, evaluation_context);
+    refuse(denials, decision)?;
     let tools: Vec<_> = tools.into_iter().map(Definition::of).collect();
     let needed = tools.iter().map(|definition| definition.tokens).sum();
     let used = request.used;
@@ -489,6 +476,72 @@ pub fn expand<'i>(
             budget,
         }),
     }
+}
+
+/// The policy's denials of tools to expand, ordered by name, with the first decision that denies.
+///
+/// The policy is asked once for each requirement that some of the tools were locked for, and about
+/// these. All its answers must allow.
+fn denied_by_policy(
+    lock: &Lock,
+    server: ServerView<'_>,
+    tools: &[ToolView<'_>],
+    evaluation_context: &EvaluationContext,
+) -> (Vec<Denial>, Option<Arc<PolicyDecision>>) {
+    let locked = lock.selections.iter().filter(|selection| {
+        let (id, version) = (selection.id.as_str(), selection.version.as_str());
+        (id, version) == (server.id(), server.version())
+    });
+    let mut requirements: Vec<(&Capability, Load, Vec<Candidate<'_>>)> = Vec::new();
+    for selection in locked {
+        let Grant::Capability {
+            capability,
+            load,
+            tool,
+            ..
+        } = &selection.grant
+        else {
+            continue;
+        };
+        let Some(tool) = tools.iter().find(|it| it.name() == tool.as_str()) else {
+            continue;
+        };
+        let candidate = Candidate::of(*tool);
+        let mut known = requirements.iter_mut();
+        match known.find(|known| (known.0, known.1) == (capability, *load)) {
+            // Selections are ordered by capability, then by tool.
+            Some((_, _, candidates)) => candidates.push(candidate),
+            None => requirements.push((capability, *load, vec![candidate])),
+        }
+    }
+    let mut denials: BTreeMap<String, DenialReason> = BTreeMap::new();
+    let mut denying = None;
+    for (capability, load, candidates) in requirements {
+        let question = PolicyQuestion {
+            phase: PolicyPhase::Expand,
+            capability,
+            load,
+        };
+        let decision = evaluation_context.policy_decision(question, &candidates);
+        for candidate in &candidates {
+            let id = candidate.id();
+            let Some(rejection) = Rejection::by_policy(decision.as_deref(), || id.clone()) else {
+                continue;
+            };
+            denying = denying.or_else(|| decision.clone());
+            denials.entry(id).or_insert(match rejection {
+                Rejection::PolicyError { reason: kind } => DenialReason::PolicyError { kind },
+                Rejection::PolicyDenied { reason } => DenialReason::Policy {
+                    reason: reason.map(str::to_owned),
+                },
+                // A policy has no other reason.
+                _ => DenialReason::Policy { reason: None },
+            });
+        }
+    }
+    let denials = denials.into_iter();
+    let denials = denials.map(|(id, reason)| Denial { id, reason });
+    (denials.collect(), denying)
 }
 
 /// Fails if there is a denial.

@@ -24,7 +24,7 @@ mod trace;
 
 pub use assess::{Assessment, Offer, assess, constraint_failures};
 pub use call::{AuthorizedCall, CallVerdict, authorize_call};
-pub use call_outcome::{CallOutcome, CallResult, complete_call};
+pub use call_outcome::{CallOutcome, CallResult, PayloadDenial, complete_call};
 pub use call_record::{CallCheck, CallDenial, CallRecord, MayWrite};
 pub use checks::{Check, Comparison};
 pub use counterfactual::{Change, Counterfactual};
@@ -35,7 +35,7 @@ pub use expansion::{
 };
 pub use failures::Failures;
 pub use grounding::{
-    Difference, EVIDENCE_MIN, Grounding, PIECE, Quote, Reason, Verdict, WORK, ground,
+    Difference, EVIDENCE_MIN, Grounding, PIECE, Quote, Reason, Verdict, WHOLE_MIN, WORK, ground,
 };
 pub use locked_tool::CallContext;
 pub use matching::{CapabilityFunnel, EvaluationContext, Matching, NearTool, Preference, hash};

@@ -176,15 +176,24 @@ catalogue! {
     MissingScope "MISSING_SCOPE" Error
         "a server does not support a required permission"
         "Require fewer permissions, or have the server support the missing ones."
+    MisspeltKey "MISSPELT_KEY" Error
+        "a key is spelled almost like a field"
+        "Write the key as the field is spelled, or give it another name."
     NestingTooDeep "NESTING_TOO_DEEP" Error
         "an input is nested too deeply"
         "Flatten the input to at most 64 levels of YAML, or 128 of JSON."
     NotReadonly "NOT_READONLY" Error
         "a one-call plan calls a tool that may write"
         "Call a tool that advertises `readonly` for all its capabilities."
+    NumberNotExact "NUMBER_NOT_EXACT" Error
+        "a number of a plan would change in a digest"
+        "Write the number as a string, or with at most 15 digits."
     NumberOutOfRange "NUMBER_OUT_OF_RANGE" Error
         "a number is too large for its field"
         "Write a number below 1.8e308; a whole number may have at most 64 bits."
+    OutputInvalid "OUTPUT_INVALID" Error
+        "the payload of a call is no usable result of its tool"
+        "Correct the tool: it must return a `CallToolResult` that fits its output schema."
     PlanNotJson "PLAN_NOT_JSON" Error
         "a plan is not one strict JSON value"
         "Have the planner answer with the JSON object alone, without prose around it."

@@ -1,6 +1,6 @@
 //! A collector for the problems of one input.
 
-use super::{Code, Diagnostic, Fix, Label, Severity};
+use super::{Applicability, Code, Diagnostic, Edit, Fix, Label, Severity};
 use agent_text::sort::sort_by_key;
 use agent_text::{Span, Text};
 
@@ -34,6 +34,12 @@ impl<'t> Problems<'t> {
     /// Returns whether a problem is an error.
     pub fn has_errors(&self) -> bool {
         self.errors
+    }
+
+    /// Returns whether a problem of a code was reported at a place.
+    pub fn has(&self, code: Code, span: Span) -> bool {
+        let mut found = self.found.iter();
+        found.any(|it| it.code == code && it.place().is_some_and(|place| place.span == span))
     }
 
     /// Reports a problem at a place. The returned report accepts further labels and help, and
@@ -77,6 +83,19 @@ impl Report<'_, '_> {
     pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
         if let Some((diagnostic, text)) = &mut self.0 {
             diagnostic.labels.push(Label::new(text.place(span), label));
+        }
+        self
+    }
+
+    /// Adds the fix that writes another text in place of a span.
+    pub fn replace(mut self, title: String, span: Span, replacement: String) -> Self {
+        if let Some((diagnostic, text)) = &mut self.0 {
+            let place = text.place(span);
+            diagnostic.fixes.push(Fix {
+                title,
+                applicability: Applicability::Safe,
+                edits: vec![Edit { place, replacement }],
+            });
         }
         self
     }

@@ -1,5 +1,6 @@
 //! Messages about a call that is denied.
 
+use super::call_checks::rule;
 use super::edit::call_fixes;
 use super::input::{argument, unusable, unusable_code};
 use super::message::Message;
@@ -17,12 +18,22 @@ pub fn call_denials(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Diagnosti
     };
     let server = (call.server.value.as_str(), call.server.span);
     let tool = (call.tool.value.as_str(), call.tool.span);
-    let denials = verdict.denials().map(|denial| {
-        let message = call_denial(denial, server, tool, "args");
-        let place = plan.text.place(message.span);
-        let diagnostic = Diagnostic::new(message.code, message.text).label(place, message.label);
+    let records = verdict.checks().iter();
+    let denials = records.flat_map(|it| it.denials.iter().map(|denial| (it.check, denial)));
+    let denials = denials.map(|(check, denial)| {
+        let mut message = call_denial(denial, server, tool, "args");
+        message.pointer = match denial {
+            CallDenial::UnknownServer { .. } | CallDenial::EntryChanged { .. } => "/server".into(),
+            CallDenial::Arguments(ArgumentProblem::Unusable(_)) => "/tool".into(),
+            CallDenial::Arguments(_) => format!("/args{}", message.pointer),
+            _ => "/tool".into(),
+        };
+        if message.rule.is_empty() {
+            message.rule = rule(check).to_owned();
+        }
+        let diagnostic = message.diagnostic(&plan.text, None);
         match call_fixes(plan, denial) {
-            fixes if fixes.is_empty() => diagnostic.help(message.help),
+            fixes if fixes.is_empty() => diagnostic,
             fixes => Diagnostic {
                 fixes,
                 ..diagnostic

@@ -1,6 +1,7 @@
 //! The checks of a planned call in words.
 
 use super::checks::{CheckFact, CheckRecord, skipped};
+use super::input::INPUT_SCHEMA;
 use super::wording::quoted;
 use agent_decide::{AuthorizedCall, CallCheck, CallVerdict, CheckOutcome};
 use agent_lower::integrity;
@@ -14,6 +15,18 @@ fn name(check: CallCheck) -> &'static str {
         CallCheck::ReadOnly => "read-only",
         CallCheck::Unchanged => "definition",
         CallCheck::Arguments => "arguments",
+    }
+}
+
+/// Returns the rule that a failed check broke.
+pub(super) fn rule(check: CallCheck) -> &'static str {
+    match check {
+        CallCheck::Listed => "the catalogue lists the tool under this name",
+        CallCheck::Locked => "the lock has the tool, and the index its locked entry",
+        CallCheck::Permitted => "no label of the lock forbids the tool",
+        CallCheck::ReadOnly => "a one-call plan only reads",
+        CallCheck::Unchanged => "the definition of the tool is the locked one",
+        CallCheck::Arguments => INPUT_SCHEMA,
     }
 }
 

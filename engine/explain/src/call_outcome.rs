@@ -2,7 +2,7 @@
 
 use super::grounding::ungrounded;
 use super::run::run_denial;
-use agent_decide::CallOutcome;
+use agent_decide::{CallOutcome, PayloadDenial};
 use agent_diagnostic::{Code, Diagnostic};
 
 /// Returns the reasons why a call ended with an error or its summary was rejected: codes and
@@ -13,13 +13,30 @@ pub fn call_problems(outcome: &CallOutcome) -> Vec<(Code, String)> {
         found.map(|it| (it.code, it.message.clone())).collect()
     };
     match outcome {
-        CallOutcome::NotUtf8 => vec![(Code::InvalidUtf8, "the payload is not UTF-8".to_owned())],
-        CallOutcome::Refused(denials) => denials.iter().map(run_denial).collect(),
+        CallOutcome::Refused(denials) => {
+            let denials = denials.iter().map(payload_denial);
+            denials.map(|it| (Code::OutputInvalid, it)).collect()
+        }
         CallOutcome::Returned => Vec::new(),
         CallOutcome::Unreadable(found) => messages(found),
         CallOutcome::Summarised { .. } => {
             let grounding = outcome.grounding();
             messages(&grounding.iter().flat_map(ungrounded).collect::<Vec<_>>())
         }
+    }
+}
+
+fn payload_denial(denial: &PayloadDenial) -> String {
+    match denial {
+        PayloadDenial::Unreadable(found) => format!("the payload: {}", found.message),
+        PayloadDenial::NoResult(fault) => {
+            let (pointer, message) = (&fault.pointer, &fault.message);
+            format!("the payload is no `CallToolResult`: `payload{pointer}` {message}")
+        }
+        PayloadDenial::ToolFailed => "the tool reports an error (`isError`)".to_owned(),
+        PayloadDenial::NoStructuredContent => {
+            "the tool has an output schema, and returned no `structuredContent`".to_owned()
+        }
+        PayloadDenial::Output(denial) => run_denial(denial).1,
     }
 }

@@ -1,6 +1,6 @@
 //! Messages about claims without evidence.
 
-use agent_decide::{Difference, EVIDENCE_MIN, Grounding, Quote, Reason, Verdict};
+use agent_decide::{Difference, EVIDENCE_MIN, Grounding, Quote, Reason, Verdict, WHOLE_MIN};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix};
 use agent_model::Claim;
 use agent_syntax::json_string;
@@ -61,15 +61,18 @@ pub fn ungrounded_code(reason: &Reason) -> Code {
 /// Returns a reason as the predicate of a sentence about the evidence.
 pub fn ungrounded_reason(grounding: &Grounding<'_>, reason: &Reason) -> String {
     match reason {
-        Reason::TooShort { code_points } => format!(
-            "has {code_points} character{}, and is not a whole value: a part of a text needs \
-             {EVIDENCE_MIN}",
-            if *code_points == 1 { "" } else { "s" }
-        ),
-        Reason::PartOfValue => {
-            "is part of a number or a boolean, which must be quoted whole".to_owned()
+        Reason::TooShort { code_points: 1 } => {
+            format!("has 1 character: a whole text needs {WHOLE_MIN}, a part of one {EVIDENCE_MIN}")
         }
+        Reason::TooShort { code_points } => format!(
+            "has {code_points} characters, and is not a whole value: a part of a text needs \
+             {EVIDENCE_MIN}"
+        ),
+        Reason::PartOfValue => "is part of a number, which must be quoted whole".to_owned(),
         Reason::Name(_) => "is the name of a member, and only values are evidence".to_owned(),
+        Reason::NoText(_) => {
+            "is no text of the result: its types, names and flags are no evidence".to_owned()
+        }
         Reason::AcrossLeaves(parts) => {
             let [left, right] = parts.each_ref().map(|part| {
                 let pointer = grounding.payload.leaf(part.leaf).pointer();
@@ -132,6 +135,7 @@ fn failure(
     let mut diagnostic = Diagnostic::new(code, message).label(at, label);
     diagnostic = match (reason, nearest) {
         (Reason::Name(name), _) => diagnostic.label(*name, "a name"),
+        (Reason::NoText(value), _) => diagnostic.label(*value, "not a text of the result"),
         (Reason::AcrossLeaves([left, right]), _) => diagnostic
             .label(place(left), "one half")
             .label(place(right), "the other half"),

@@ -63,17 +63,10 @@ pub(super) fn input(denial: &InputDenial<'_>) -> Message {
         }
         InputDenial::Argument(problem) => {
             let message = argument(problem, "the tool", "input");
-            let rule = match problem {
-                ArgumentProblem::Unusable(_) => INPUT_SCHEMA.to_owned(),
-                ArgumentProblem::Unknown { .. } => {
-                    format!("only what {INPUT_SCHEMA} declares is an argument")
-                }
-                ArgumentProblem::Invalid { rule, .. } => format!("{INPUT_SCHEMA}#{rule}"),
-            };
             Message {
                 code: Code::MovaValidationFailed,
                 reason: Some(message.code),
-                ..message.rule(rule)
+                ..message
             }
         }
         InputDenial::OverBudget { over, span } => {
@@ -153,7 +146,8 @@ fn exact(reason: Code, span: Span, label: &'static str, text: String) -> Message
 
 const REJECTED: &str = "rejected by the schema";
 
-const INPUT_SCHEMA: &str = "`inputSchema` of the tool";
+/// The name of the input schema in rules.
+pub(super) const INPUT_SCHEMA: &str = "`inputSchema` of the tool";
 
 /// Returns the message about the arguments of a tool. The code is the exact one; the pointer is
 /// relative to the arguments.
@@ -162,7 +156,7 @@ pub(super) fn argument(problem: &ArgumentProblem, tool: &str, arguments: &str) -
         ArgumentProblem::Unusable(why) => {
             let text = format!("the input schema of {tool} {}", unusable(why));
             let label = "its input schema can't be used";
-            Message::new(unusable_code(why), Span::default(), label, text)
+            Message::new(unusable_code(why), Span::default(), label, text).rule(INPUT_SCHEMA)
         }
         ArgumentProblem::Unknown {
             name,
@@ -172,6 +166,7 @@ pub(super) fn argument(problem: &ArgumentProblem, tool: &str, arguments: &str) -
             let text = format!("{tool} takes no argument `{name}`");
             Message::new(Code::ArgumentUnknown, *span, "no such argument", text)
                 .at(format!("/{}", token(name)))
+                .rule(format!("only what {INPUT_SCHEMA} declares is an argument"))
                 .help(did_you_mean(nearest, Code::ArgumentUnknown.help()))
         }
         ArgumentProblem::Invalid {
@@ -183,6 +178,7 @@ pub(super) fn argument(problem: &ArgumentProblem, tool: &str, arguments: &str) -
             let text = format!("`{arguments}{pointer}` {message}");
             Message::new(Code::ArgumentInvalid, *span, REJECTED, text)
                 .at(pointer)
+                .rule(format!("{INPUT_SCHEMA}#{rule}"))
                 .help(format!("satisfy `{rule}` of the input schema"))
         }
     }

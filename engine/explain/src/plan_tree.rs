@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 /// Returns the `step_id` of each step of a plan.
 pub(super) fn step_ids(plan: &Validated<Plan>) -> Vec<Option<String>> {
     if let Some(plan) = &plan.value {
-        let ids = plan.steps.iter().map(|step| Some(step.id.value.clone()));
-        return ids.collect();
+        let ids = plan.steps.iter().map(|step| &step.id.value);
+        return ids.map(|id| (!id.is_empty()).then(|| id.clone())).collect();
     }
     let root = parse_value(&mut Reader::new(plan.text.as_str())).ok();
     let nodes = root.iter().flat_map(steps);

@@ -23,11 +23,6 @@ pub fn run_denial(denial: &RunDenial<'_>) -> (Code, String) {
         RunDenial::NoStep => (MovaValidationFailed, "the plan has no such step"),
         RunDenial::InputNotJson => (MovaValidationFailed, "the input is not strict JSON"),
         RunDenial::OutputNotJson => (MovaOutputInvalid, "the output is not strict JSON"),
-        RunDenial::NoStructuredContent => (
-            MovaOutputInvalid,
-            "the tool has an output schema, and returned no `structuredContent`",
-        ),
-        RunDenial::ToolFailed => (MovaOutputInvalid, "the tool reports an error (`isError`)"),
         RunDenial::NoOutput { step } => {
             let message = format!("the step `{step}` has no output yet");
             return (MovaValidationFailed, message);

@@ -38,6 +38,9 @@ pub fn reason(reason: &Rejection<'_>) -> String {
         Rejection::MissingScope { missing } => {
             format!("does not support {}", quoted(missing.iter().copied()))
         }
+        Rejection::ResidencyMismatch { offered, .. } if offered.iter().next().is_none() => {
+            "promises no residency".to_owned()
+        }
         Rejection::ResidencyMismatch { required, offered } => format!(
             "keeps data in {}, and `{}` is required",
             quoted(offered.iter().map(Residency::as_str)),

@@ -249,7 +249,7 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
         return Some(settings);
     }
     let overlay = Object::of(root, "the overlay", opening(root), problems)?.rename("");
-    overlay.warn_unknown(&["version", "defaults", "servers"], problems);
+    overlay.check_fields(&["version", "defaults", "servers"], problems);
     overlay.check_version(problems);
     if let Some(entry) = overlay.optional("defaults") {
         settings.defaults = given(entry, "defaults", false, problems);
@@ -287,7 +287,7 @@ fn given<'a>(
     if own {
         known.push("tools");
     }
-    object.warn_unknown(&known, problems);
+    object.check_fields(&known, problems);
     for field in fields() {
         if let (None, key) = field.path()
             && let Some(entry) = object.optional(key)
@@ -305,7 +305,7 @@ fn given<'a>(
             continue;
         };
         let keys: Vec<_> = children.clone().map(|field| field.path().1).collect();
-        inner.warn_unknown(&keys, problems);
+        inner.check_fields(&keys, problems);
         for field in children {
             if let Some(entry) = inner.optional(field.path().1) {
                 given.insert(field, entry);
@@ -321,7 +321,7 @@ fn given<'a>(
             let Some(object) = Object::of(&tool.value, path, tool.key_span, problems) else {
                 continue;
             };
-            object.warn_unknown(&[CAPABILITIES], problems);
+            object.check_fields(&[CAPABILITIES], problems);
             let tool_given = ToolSettings {
                 key: tool.key_span,
                 capabilities: object.optional(CAPABILITIES),

@@ -8,6 +8,11 @@ use std::cmp::Ordering;
 /// of a division by it must fit in 128 bits.
 pub(super) const DIVISOR_DIGITS: usize = 37;
 
+/// Returns whether two numbers of valid JSON have the same decimal value.
+pub fn same_number(a: &str, b: &str) -> bool {
+    Decimal::new(a).compare(&Decimal::new(b)).is_eq()
+}
+
 /// A decimal number: the digits of a text, and the position of its point.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decimal<'a> {

@@ -2,7 +2,8 @@
 //!
 //! The whole text must be one plan. The engine extracts nothing from prose and repairs nothing.
 
-use super::fields::{Object, name, opening, text};
+use super::exact::{inexact, inexact_numbers};
+use super::fields::{Object, name, opening, text, words};
 use super::read::{Checked, Lowered, PLAN_LIMIT, decode};
 use agent_diagnostic::{Code, Diagnostic, Fix, Problems};
 use agent_model::{CallPlan, Planned, PlannedCall};
@@ -13,11 +14,14 @@ const SHAPES: &str = "write one of\n\
     {\"type\": \"call_tool\", \"server\": \"…\", \"tool\": \"…\", \"args\": {…}}\n\
     {\"type\": \"final_answer\", \"answer\": \"…\", \"needs_more_info\": true}";
 
+/// The help for a clarification without a question.
+const QUESTION: &str = "ask for the missing information";
+
 /// Reads a one-call plan.
 ///
 /// # Errors
 /// Every problem of the text, ordered by place: [`Code::PlanNotJson`] if it is not strict JSON,
-/// [`Code::PlanShape`] if it is not a plan, [`Code::InputTooLarge`].
+/// [`Code::PlanShape`] if it is not a plan, [`Code::NumberNotExact`], [`Code::InputTooLarge`].
 pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
     let text = decode(DocumentKind::Call, bytes, PLAN_LIMIT).map_err(of_plan)?;
     let mut problems = Problems::new(&text);
@@ -41,7 +45,7 @@ pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
 fn of_plan(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for problem in &mut found {
         problem.code = match problem.code {
-            Code::InputTooLarge => Code::InputTooLarge,
+            Code::InputTooLarge | Code::NumberNotExact => problem.code,
             Code::InvalidUtf8
             | Code::JsonSyntax
             | Code::LoneSurrogate
@@ -86,6 +90,13 @@ fn call(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
     let args = root.required("args", "add:\n\"args\": {}", problems);
     let args = args.and_then(|entry| {
         Object::of(&entry.value, "args", entry.key_span, problems)?;
+        let text = problems.text().as_str();
+        inexact_numbers(&entry.value, &mut String::new(), &mut |_, span, written| {
+            let message = inexact(span.of(text), written);
+            let code = Code::NumberNotExact;
+            let problem = problems.report(code, span, "not exact", message);
+            problem.help(code.help());
+        });
         Some(entry.value.span)
     });
     Some(Planned::Call(PlannedCall {
@@ -97,7 +108,9 @@ fn call(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
 
 fn answer(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
     refuse_unknown(root, &["type", "answer", "needs_more_info"], problems);
-    let answer = root.read("answer", "ask for the missing information", problems, text);
+    let answer = root.read("answer", QUESTION, problems, |node, path, problems| {
+        words(node, path, QUESTION, problems)
+    });
     let needs = root.required(
         "needs_more_info",
         "add:\n\"needs_more_info\": true",
@@ -111,7 +124,7 @@ fn answer(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned>
         return None;
     }
     Some(Planned::NeedsMoreInfo {
-        answer: answer?.to_owned(),
+        answer: answer?.value,
     })
 }
 

@@ -32,7 +32,7 @@ fn requirement(
     problems: &mut Problems<'_>,
 ) -> Option<CapabilityRequirement> {
     let object = Object::of(node, path, node.span, problems)?;
-    object.warn_unknown(&["verb", "resource", "constraints", "load"], problems);
+    object.check_fields(&["verb", "resource", "constraints", "load"], problems);
     let verb = object.read("verb", "add:\nverb: search", problems, keyword);
     let resource = object.read("resource", "add:\nresource: internet", problems, name);
     let constraints = object.read_or("constraints", Vec::new(), problems, name_set::<Tag>);

@@ -57,7 +57,7 @@ impl Notation {
 pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
     read_context(DocumentKind::Task, bytes, notation, |root, problems| {
         let root = root_object(root, "the task", problems)?;
-        root.warn_unknown(&["task_id", "required_capabilities"], problems);
+        root.check_fields(&["task_id", "required_capabilities"], problems);
         let id = root.read(
             "task_id",
             "add:\ntask_id: my-task",
@@ -87,7 +87,7 @@ pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
 pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<Tenant> {
     read_context(DocumentKind::Tenant, bytes, notation, |root, problems| {
         let root = root_object(root, "the tenant configuration", problems)?;
-        root.warn_unknown(&["version", "tenants"], problems);
+        root.check_fields(&["version", "tenants"], problems);
         root.check_version(problems);
         let entry = root.required("tenants", "add:\ntenants:\n  - id: acme", problems)?;
         let items = list(&entry.value, "tenants", problems)?;
@@ -208,6 +208,9 @@ const STRINGS: [&str; 3] = ["id", "tier", "policy"];
 /// Reads a tenant and the place of its id. The caller sets the text and the tiers.
 fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<(Tenant, Span)> {
     let object = Object::of(node, path, node.span, problems)?;
+    // Further fields are data for the policy.
+    let known = ["id", "tier", "policy", "token_budget", "priorities"];
+    object.check_spelling(&known, problems);
     let id = object.read("id", "add:\nid: acme", problems, name::<TenantId>);
     let tier = object
         .read_optional("tier", problems, text)
@@ -225,7 +228,7 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
     });
     let (mut classes, mut servers) = (Vec::new(), Vec::new());
     if let Some(priorities) = object.object("priorities", problems) {
-        priorities.warn_unknown(&["classes", "servers"], problems);
+        priorities.check_fields(&["classes", "servers"], problems);
         for (key, kept) in [("classes", &mut classes), ("servers", &mut servers)] {
             let Some(object) = priorities.object(key, problems) else {
                 continue;

@@ -2,9 +2,9 @@
 
 use agent_diagnostic::{Code, Problems, Report};
 use agent_model::{Keyword, Name, NameError, NameRule};
-use agent_syntax::{Entry, Node, Value};
+use agent_syntax::{Entry, Node, Value, json_string};
 use agent_text::sort::sort_by;
-use agent_text::{Span, Spanned, nearest};
+use agent_text::{Span, Spanned, misspelt, nearest};
 
 /// Returns the name of a value's type, with its article.
 pub fn describe(value: &Value<'_>) -> &'static str {
@@ -279,8 +279,15 @@ impl<'n, 't> Object<'n, 't> {
         entry
     }
 
-    /// Reports an absent field.
+    /// Reports an absent field, unless it is there and misspelt.
     pub fn missing(&self, key: &str, help: &str, problems: &mut Problems<'_>) {
+        let is_misspelt = |entry: &Entry<'_>| {
+            let is_reported = problems.has(Code::MisspeltKey, entry.key_span);
+            is_reported && misspelt(&entry.key, &[key]).is_some()
+        };
+        if self.entries.iter().any(is_misspelt) {
+            return;
+        }
         let message = format!("the required field `{}` is missing", self.path(key));
         let label = format!("`{key}` is missing here");
         problems
@@ -296,14 +303,61 @@ impl<'n, 't> Object<'n, 't> {
             .filter(move |entry| !known.contains(&&*entry.key))
     }
 
+    /// Refuses fields that are spelled almost like a known one, which would be lost in silence.
+    /// Returns the other unknown ones.
+    fn refuse_misspelt(&self, known: &[&str], problems: &mut Problems<'_>) -> Vec<&'n Entry<'t>> {
+        let absent = known.iter().copied();
+        let absent: Vec<&str> = absent.filter(|key| self.optional(key).is_none()).collect();
+        let unknown = self.unknown(known);
+        let others = unknown.filter(|entry| match misspelt(&entry.key, &absent) {
+            Some(meant) => {
+                self.report_misspelt(entry, meant, problems);
+                false
+            }
+            None => true,
+        });
+        others.collect()
+    }
+
+    /// Checks the fields: a misspelt one is refused, and an unknown one has no effect.
+    pub fn check_fields(&self, known: &[&str], problems: &mut Problems<'_>) {
+        for entry in self.refuse_misspelt(known, problems) {
+            self.warn_of(entry, known, problems);
+        }
+    }
+
+    /// Refuses misspelt fields. Others are of other programs.
+    pub fn check_spelling(&self, known: &[&str], problems: &mut Problems<'_>) {
+        self.refuse_misspelt(known, problems);
+    }
+
+    fn report_misspelt(&self, entry: &Entry<'_>, meant: &str, problems: &mut Problems<'_>) {
+        let message = format!(
+            "unknown field `{}`, almost `{meant}`",
+            self.path(&entry.key)
+        );
+        let source = entry.key_span.of(problems.text().as_str());
+        let replacement = match source.starts_with('"') {
+            true => json_string(meant),
+            false => meant.to_owned(),
+        };
+        let label = format!("did you mean `{meant}`?");
+        problems
+            .report(Code::MisspeltKey, entry.key_span, label.clone(), message)
+            .replace(label, entry.key_span, replacement);
+    }
+
+    fn warn_of(&self, entry: &Entry<'_>, known: &[&str], problems: &mut Problems<'_>) {
+        let message = format!("unknown field `{}`", self.path(&entry.key));
+        let report = problems.report(Code::UnknownKey, entry.key_span, "has no effect", message);
+        did_you_mean(report, &entry.key, known)
+            .help(format!("use {}, or remove the field", one_of(known)));
+    }
+
     /// Warns about unknown fields.
     pub fn warn_unknown(&self, known: &[&str], problems: &mut Problems<'_>) {
         for entry in self.unknown(known) {
-            let message = format!("unknown field `{}`", self.path(&entry.key));
-            let report =
-                problems.report(Code::UnknownKey, entry.key_span, "has no effect", message);
-            did_you_mean(report, &entry.key, known)
-                .help(format!("use {}, or remove the field", one_of(known)));
+            self.warn_of(entry, known, problems);
         }
     }
 }
@@ -461,4 +515,19 @@ pub fn boolean(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
         }
     };
     Some(placed(value, node))
+}
+
+/// Reads a string that is not blank.
+pub(super) fn words(
+    node: &Node<'_>,
+    path: &str,
+    help: &str,
+    problems: &mut Problems<'_>,
+) -> Option<Spanned<String>> {
+    let text = text(node, path, problems)?;
+    if text.trim().is_empty() {
+        empty(problems, node.span, &format!("`{path}` is empty")).help(help);
+        return None;
+    }
+    Some(placed(text.to_owned(), node))
 }

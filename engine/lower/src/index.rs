@@ -3,7 +3,7 @@
 //! The index is read in one pass and without a tree, because reading it dominates the cost of a
 //! resolution. The loader reports a problem at its place and continues behind it.
 
-use super::fields::{bad_choice, bad_name, empty, wrong_type};
+use super::fields::{bad_choice, bad_name, wrong_type};
 use super::lookalike::warn_of_lookalikes;
 use super::read::{Checked, INDEX_LIMIT, Lowered, decode};
 use agent_diagnostic::{Code, Problems};
@@ -365,19 +365,13 @@ impl<'t> Loader<'t, '_> {
         Ok(data)
     }
 
-    /// Reads one residency, or a non-empty list of them.
+    /// Reads one residency, or a list of them; an empty one promises nothing.
     fn residency(&mut self) -> Read<Option<ResidencySet>> {
         const PATH: &str = "data.residency";
-        let start = self.start()?;
         let mut values = Vec::new();
-        let mut is_empty = true;
         match self.reader.kind()? {
-            Kind::String => {
-                values.extend(self.keyword::<Residency>(PATH)?);
-                return Ok(ResidencySet::new(values));
-            }
+            Kind::String => values.extend(self.keyword::<Residency>(PATH)?),
             Kind::Array => self.list(|loader| {
-                is_empty = false;
                 values.extend(loader.keyword::<Residency>(PATH)?);
                 Ok(())
             })?,
@@ -386,12 +380,7 @@ impl<'t> Loader<'t, '_> {
                 return Ok(None);
             }
         }
-        let span = Span::new(start, self.reader.offset());
-        if is_empty {
-            empty(self.problems, span, "`data.residency` is an empty list")
-                .help("list at least one residency; `any` allows every place");
-        }
-        Ok(ResidencySet::new(values))
+        Ok(Some(ResidencySet::new(values)))
     }
 
     fn keyword<T: Keyword>(&mut self, path: &str) -> Read<Option<T>> {

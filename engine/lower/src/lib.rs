@@ -6,6 +6,7 @@ mod call_plan;
 mod capability;
 mod document;
 mod evaluation_context;
+mod exact;
 pub mod fields;
 mod index;
 mod integrity;
@@ -34,7 +35,7 @@ pub use lookalike::Prototypes;
 pub use manifest::manifest;
 pub use payload::payload;
 pub use plan::{plan, request};
-pub use policy_input::{Candidate, candidates, input, tool_id};
+pub use policy_input::{Candidate, PolicyPhase, PolicyQuestion, candidates, input, tool_id};
 pub use profile::profile;
 pub use read::{
     CONTEXT_LIMIT, Checked, DOCUMENT_LIMIT, INDEX_LIMIT, LOCK_LIMIT, Lowered, MANIFEST_LIMIT,

@@ -59,6 +59,7 @@ fn parts(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraint
         _ => root,
     };
     let root = Object::of(&root, "", parts.opening, problems)?;
+    root.check_spelling(&["name", "version", "requires", "constraints"], problems);
     let agent_name = root.read("name", "add:\nname: my-agent", problems, name);
     let agent_version = root.read("version", "add:\nversion: 1.0.0", problems, name);
     let requirements = root
@@ -90,7 +91,7 @@ fn parts(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraint
 /// Reads `requires.mcp` and `requires.capabilities`, at least one of which is required.
 fn requires(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<Requirements> {
     let requires = Object::of(node, "requires", key, problems)?;
-    requires.warn_unknown(&["mcp", "capabilities"], problems);
+    requires.check_fields(&["mcp", "capabilities"], problems);
     let capabilities = requires.read_or(
         "capabilities",
         Vec::new(),
@@ -116,7 +117,7 @@ fn servers(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<V
 
 fn requirement(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Requirement> {
     let object = Object::of(node, path, node.span, problems)?;
-    object.warn_unknown(&["category", "permissions"], problems);
+    object.check_fields(&["category", "permissions"], problems);
     let category = object.read("category", "add:\ncategory: reporting", problems, name);
     let permissions = object.read("permissions", "add:\npermissions: []", problems, name_set);
     Some(Requirement {
@@ -128,20 +129,20 @@ fn requirement(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
 
 fn constraints(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<Constraints> {
     let object = Object::of(node, "constraints", key, problems)?;
-    object.warn_unknown(&["data", "actions", "trust"], problems);
+    object.check_fields(&["data", "actions", "trust"], problems);
     let mut constraints = Constraints::default();
     if let Some(data) = object.object("data", problems) {
-        data.warn_unknown(&["residency", "sensitivity"], problems);
+        data.check_fields(&["residency", "sensitivity"], problems);
         constraints.residency = data.read_optional("residency", problems, keyword);
         constraints.sensitivity = data.read_optional("sensitivity", problems, keyword);
     }
     if let Some(actions) = object.object("actions", problems) {
-        actions.warn_unknown(&["forbid"], problems);
+        actions.check_fields(&["forbid"], problems);
         let labels = actions.read_optional("forbid", problems, name_set);
         constraints.forbid = labels.unwrap_or_default();
     }
     if let Some(trust) = object.object("trust", problems) {
-        trust.warn_unknown(&["requireSigned"], problems);
+        trust.check_fields(&["requireSigned"], problems);
         constraints.require_signed = trust.read_optional("requireSigned", problems, boolean);
     }
     Some(constraints)

@@ -3,8 +3,9 @@
 use super::document::{
     Validated, digest_of, items, member, report_duplicate, spanned, string, validate,
 };
+use super::exact::{inexact, inexact_numbers};
 use super::read::PLAN_LIMIT;
-use agent_diagnostic::{Change, ChangeKind, Findings};
+use agent_diagnostic::{Change, ChangeKind, Code, Findings};
 use agent_json_schema::Library;
 use agent_model::{DocumentRef, Input, Plan, PlanStep, Request};
 use agent_syntax::{Node, json_string};
@@ -14,8 +15,8 @@ use std::collections::BTreeMap;
 /// The rule against repeated step names.
 const UNIQUE: &str = "each step of the plan has its own `step_id`";
 
-/// The names in a step.
-const NAMES: [&str; 3] = ["connector_id", "step_id", "tool_id"];
+/// The rule about numbers.
+const EXACT: &str = "RFC 8785, which digests cover, keeps the value of each number";
 
 /// The rule against loops.
 const EARLIER: &str = "`input_from` names an earlier step";
@@ -49,33 +50,39 @@ pub fn request(bytes: Vec<u8>) -> Validated<Request> {
     )
 }
 
-/// Reads as much of a plan as possible, because planners make several mistakes at once.
-///
-/// Returns `None` if a required name is missing, and also if there are too many findings to know
-/// that none is.
+/// Reads as much of a plan as possible, because planners make several mistakes at once. There are too
+/// many findings to say more if their list is full.
 fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
-    let plan = member(root, "plan")?;
+    let text = findings.text().as_str();
+    inexact_numbers(root, &mut String::new(), &mut |pointer, span, written| {
+        let (reason, message) = (Code::NumberNotExact, inexact(span.of(text), written));
+        let at = (span, pointer);
+        findings.reasoned(Some(reason), at, EXACT, "not exact", message, reason.help());
+    });
+    let plan = member(root, "plan").filter(|_| !findings.is_full())?;
     let nodes = items(plan, "steps");
-    let steps = (0..nodes.len()).map(|number| format!("/plan/steps/{number}"));
-    let names = steps.flat_map(|at| NAMES.map(|name| format!("{at}/{name}")));
-    let ids = ["/plan/plan_id", "/plan/request_id"].map(str::to_owned);
-    let mut all = ids.into_iter().chain(names);
-    if findings.is_full() || !findings.is_empty() && all.any(|it| findings.is_about(&it)) {
-        return None;
-    }
     let mut first = BTreeMap::new();
     for (number, node) in nodes.iter().enumerate() {
-        first
-            .entry(string(member(node, "step_id")?)?)
-            .or_insert(number);
+        if let Some(name) = member(node, "step_id").and_then(string) {
+            first.entry(name).or_insert(number);
+        }
     }
     let mut steps = Vec::new();
     for (number, node) in nodes.iter().enumerate() {
-        let id = spanned(node, "step_id")?;
-        let input = input(node, number, &first, findings)?;
+        let at = format!("/plan/steps/{number}");
+        let [connector, tool, id] = ["connector_id", "tool_id", "step_id"].map(|name| {
+            let is_reported = findings.is_about(&format!("{at}/{name}"));
+            let refused = || Spanned {
+                value: String::new(),
+                span: node.span,
+            };
+            let name = spanned(node, name).filter(|_| !is_reported);
+            name.unwrap_or_else(refused)
+        });
+        let input = input(node, number, &first, findings);
         let before = first.get(&*id.value).filter(|it| **it < number);
         if let Some(before) = before.and_then(|it| member(&nodes[*it], "step_id")) {
-            let at = (id.span, &*format!("/plan/steps/{number}/step_id"));
+            let at = (id.span, &*format!("{at}/step_id"));
             let what = format!("the step `{}`", id.value);
             report_duplicate(at, before.span, &what, UNIQUE, findings);
         }
@@ -83,18 +90,23 @@ fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
             span: node.span,
             title: member(node, "title").and_then(string).map(str::to_owned),
             id,
-            connector: spanned(node, "connector_id")?,
-            tool: spanned(node, "tool_id")?,
-            input,
+            is_refused: connector.value.is_empty() || tool.value.is_empty(),
+            connector,
+            tool,
+            input: input.unwrap_or(Input::Refused),
             input_schema: spanned(node, "input_schema_ref"),
             output_schema: spanned(node, "output_schema_ref"),
         });
     }
+    let sound = |name: &str| {
+        let is_reported = findings.is_about(&format!("/plan/{name}"));
+        spanned(plan, name).filter(|_| !is_reported)
+    };
     Some(Plan {
-        id: spanned(plan, "plan_id")?,
-        request: spanned(plan, "request_id")?,
-        pool: pool_ref(plan)?,
-        profile: profile_ref(plan)?,
+        id: sound("plan_id"),
+        request: sound("request_id"),
+        pool: pool_ref(plan),
+        profile: profile_ref(plan),
         steps,
     })
 }
@@ -115,7 +127,9 @@ fn input(
     if findings.is_about(&pointer) || findings.is_about(&part) {
         return Some(Input::Refused);
     }
-    let name = spanned(from, "step")?;
+    let Some(name) = spanned(from, "step") else {
+        return Some(Input::Refused);
+    };
     let place = first.get(&*name.value);
     if let Some(step) = place.filter(|it| **it < number) {
         return Some(Input::From {

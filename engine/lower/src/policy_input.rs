@@ -1,8 +1,7 @@
 //! The input of a policy \[4\].
 
 use agent_model::{
-    Advertised, CapabilityRequirement, ConstraintKey, Context, Name, Residency, Task, Tenant,
-    ToolView,
+    Advertised, Capability, ConstraintKey, Context, Load, Name, Residency, Task, Tenant, ToolView,
 };
 use agent_syntax::json::Writer;
 
@@ -86,9 +85,42 @@ fn write_candidate(w: &mut Writer, candidate: &Candidate<'_>) {
     w.key("version").string(server.version());
 }
 
+/// The occasion on which a policy is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PolicyPhase {
+    /// Requirements are matched with tools.
+    Resolve,
+    /// An agent requests definitions.
+    Expand,
+}
+
+impl PolicyPhase {
+    /// Every phase.
+    pub const ALL: [Self; 2] = [Self::Resolve, Self::Expand];
+
+    /// Returns the name in the input.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Resolve => "resolve",
+            Self::Expand => "expand",
+        }
+    }
+}
+
+/// The requirement that a policy is asked about, with the occasion.
+#[derive(Debug, Clone, Copy)]
+pub struct PolicyQuestion<'q> {
+    /// The occasion.
+    pub phase: PolicyPhase,
+    /// The required capability; of a locked tool, the one that it was locked for.
+    pub capability: &'q Capability,
+    /// The time at which its definition is shown.
+    pub load: Load,
+}
+
 /// Returns the input of a policy as JSON. `candidates` is the result of [`candidates`].
 pub fn input(
-    requirement: Option<&CapabilityRequirement>,
+    question: PolicyQuestion<'_>,
     task: Option<&Task>,
     tenant: Option<&Tenant>,
     context: Option<&Context>,
@@ -96,21 +128,20 @@ pub fn input(
 ) -> String {
     let mut w = Writer::dense();
     w.object(|w| {
+        // Only a call has arguments.
+        w.key("arguments").null();
         w.key("candidate_tools").json(candidates.trim_end());
         w.key("context")
             .json(context.map_or("null", |context| &context.json));
-        w.key("requirement");
-        match requirement {
-            None => w.null(),
-            Some(requirement) => w.object(|w| {
-                let capability = &requirement.capability;
-                w.key("constraints")
-                    .strings(capability.constraints.iter().map(Name::as_str));
-                w.key("load").string(requirement.load.as_str());
-                w.key("resource").string(capability.resource.as_str());
-                w.key("verb").string(capability.verb.as_str());
-            }),
-        }
+        w.key("phase").string(question.phase.as_str());
+        w.key("requirement").object(|w| {
+            let capability = question.capability;
+            w.key("constraints")
+                .strings(capability.constraints.iter().map(Name::as_str));
+            w.key("load").string(question.load.as_str());
+            w.key("resource").string(capability.resource.as_str());
+            w.key("verb").string(capability.verb.as_str());
+        });
         w.key("task");
         match task {
             None => w.null(),

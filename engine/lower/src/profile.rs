@@ -4,11 +4,11 @@ use super::document::{
     Validated, conform, digest_of, items, member, spanned, string, validate, whole_number,
 };
 use super::read::PROFILE_LIMIT;
-use agent_diagnostic::Findings;
-use agent_json_schema::{Budget, Library, TextPattern};
+use agent_diagnostic::{Code, Findings};
+use agent_json_schema::{Budget, Library, TextPattern, token};
 use agent_model::{Cap, DenyPattern, Effect, InputPolicy, Profile, Rule, Selector};
 use agent_syntax::{Node, Value};
-use agent_text::{DocumentKind, Spanned};
+use agent_text::{DocumentKind, Spanned, misspelt};
 
 /// The rule about `input_policy`.
 const INPUT_POLICY: &str = "`input_policy` is {\"max_bytes\": …, \"deny_patterns\": […]}, its patterns without \
@@ -16,6 +16,19 @@ const INPUT_POLICY: &str = "`input_policy` is {\"max_bytes\": …, \"deny_patter
 
 /// The rule about the selectors of tools.
 const SELECTOR: &str = "a rule about tools has the `selector` `connector_id/tool_id` or `*`";
+
+/// The members that are known.
+const MEMBERS: [&str; 9] = [
+    "applies_to",
+    "caps",
+    "input_policy",
+    "label",
+    "profile_id",
+    "profile_version",
+    "rules",
+    "security_model_version",
+    "status",
+];
 
 /// Reads an instruction profile. Checks it against MOVA's schema in a library and against the
 /// project's equivalent, which determines its meaning.
@@ -31,6 +44,7 @@ fn read(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
     if !findings.is_empty() {
         return None;
     }
+    refuse_misspelt(root, findings);
     let caps = member(root, "caps");
     if let Some(caps) = caps {
         let schema = "ds.mova_agent_run_summary_v1#/$defs/caps";
@@ -72,6 +86,29 @@ fn read(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
             .collect(),
         input_policy: member(root, "input_policy").and_then(|it| input_policy(it, findings)),
     })
+}
+
+/// Reports members that are spelled almost like one that restricts plans.
+fn refuse_misspelt(root: &Node<'_>, findings: &mut Findings<'_>) {
+    let Value::Mapping(entries) = &root.value else {
+        return;
+    };
+    let absent = MEMBERS.into_iter();
+    let absent: Vec<_> = absent.filter(|it| member(root, it).is_none()).collect();
+    for entry in entries.iter().filter(|it| !MEMBERS.contains(&&*it.key)) {
+        let Some(meant) = misspelt(&entry.key, &absent) else {
+            continue;
+        };
+        let pointer = format!("/{}", token(&entry.key));
+        findings.reasoned(
+            Some(Code::MisspeltKey),
+            (entry.key_span, &pointer),
+            "a profile has these members, and others of its author",
+            "misspelt",
+            format!("unknown member `{}`, almost `{meant}`", entry.key),
+            &format!("did you mean `{meant}`?"),
+        );
+    }
 }
 
 fn strings(list: &Node<'_>) -> Vec<String> {

@@ -1,12 +1,12 @@
 //! Summaries of a tool's result \[1\].
 
-use super::fields::{Object, describe, each, empty, list, placed, text, wrong_type};
+use super::fields::{Object, describe, each, empty, list, words, wrong_type};
 use super::payload::payload;
 use super::read::{Checked, Lowered, SUMMARY_LIMIT, read};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{Claim, NonEmpty, Payload, Summary};
 use agent_syntax::{Node, Value, json};
-use agent_text::{DocumentKind, Span, Spanned};
+use agent_text::{DocumentKind, Span};
 
 /// Maximum number of items of a summary. Each costs a search of the payload.
 pub const ITEM_LIMIT: usize = 256;
@@ -99,19 +99,4 @@ fn item(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Clai
         evidence: evidence?,
         span: node.span,
     })
-}
-
-/// Reads a string that is not blank.
-fn words(
-    node: &Node<'_>,
-    path: &str,
-    help: &str,
-    problems: &mut Problems<'_>,
-) -> Option<Spanned<String>> {
-    let text = text(node, path, problems)?;
-    if text.trim().is_empty() {
-        empty(problems, node.span, &format!("`{path}` is empty")).help(help);
-        return None;
-    }
-    Some(placed(text.to_owned(), node))
 }

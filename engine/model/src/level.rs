@@ -76,12 +76,10 @@ keywords! {
 pub struct ResidencySet(u8);
 
 impl ResidencySet {
-    /// Collects residencies. Returns `None` if there are none.
-    pub fn new(values: impl IntoIterator<Item = Residency>) -> Option<Self> {
-        let bits = values
-            .into_iter()
-            .fold(0, |bits, value| bits | 1 << value as u8);
-        (bits != 0).then_some(Self(bits))
+    /// Collects residencies. The empty set promises nothing.
+    pub fn new(values: impl IntoIterator<Item = Residency>) -> Self {
+        let values = values.into_iter();
+        Self(values.fold(0, |bits, value| bits | 1 << value as u8))
     }
 
     /// Returns the residencies in order, without duplicates.

@@ -37,7 +37,9 @@ pub use name::{
 };
 pub use non_empty::NonEmpty;
 pub use origin::{Origin, UrlError, is_public};
-pub use payload::{LeafNumber, LeafView, Payload, PayloadBuilder, Step};
+pub use payload::{
+    Envelope, EnvelopeFault, LeafKind, LeafNumber, LeafView, Payload, PayloadBuilder, Step,
+};
 pub use plan::{DocumentRef, Input, Plan, PlanStep, Request};
 pub use profile::{DenyPattern, Effect, InputPolicy, Profile, Rule, Selector};
 pub use summary::{Claim, Summary};

@@ -4,6 +4,7 @@
 //! character. Some must not contain characters that would make the lock's hash formula ambiguous.
 //! Some come from a vocabulary of known and custom words.
 
+use agent_text::misspelt;
 use std::fmt;
 
 /// The rule for a kind of name.
@@ -14,7 +15,7 @@ pub struct NameRule {
     /// The forbidden characters, besides control characters.
     pub reserved: &'static [char],
     /// The known words, sorted; empty if the name is free. A custom word contains a dash, a dot or a
-    /// colon, which distinguishes it from a misspelt known one.
+    /// colon, and is not near a known one.
     pub known: &'static [&'static str],
 }
 
@@ -59,12 +60,16 @@ impl NameRule {
                 }
             }
         }
-        let is_free = self.known.is_empty() || text.contains(['-', '.', ':']);
-        if is_free || self.known.contains(&text) {
+        if self.known.is_empty() || self.known.contains(&text) || self.is_custom(text) {
             Ok(())
         } else {
             Err(NameError::Unknown)
         }
+    }
+
+    /// Returns whether a word is none of the known ones, and far enough from them.
+    fn is_custom(&self, text: &str) -> bool {
+        text.contains(['-', '.', ':']) && misspelt(text, self.known).is_none()
     }
 }
 
@@ -191,5 +196,8 @@ mod tests {
         assert_eq!(Resource::new("intranet"), Err(NameError::Unknown));
         assert_eq!(Tag::new("internet"), Err(NameError::Unknown));
         assert_eq!(Tag::new(""), Err(NameError::Empty));
+        for near in ["human-in-the-loop", "read-only", "rate.limited", "pii-save"] {
+            assert_eq!(Tag::new(near), Err(NameError::Unknown), "{near}");
+        }
     }
 }

@@ -4,12 +4,38 @@ use agent_syntax::json::raw_offset;
 use agent_text::{Place, Span, Text};
 use std::ops::Range;
 
-/// The leaves of a payload, in document order: its strings, numbers and booleans. Names of members
-/// and `null` are not leaves.
+/// A payload: its leaves, which are the values that may serve as evidence, in document order, and its
+/// envelope as a result of `tools/call`.
 #[derive(Debug, Clone)]
 pub struct Payload {
     text: Text,
     parts: PayloadBuilder,
+    envelope: Envelope,
+}
+
+/// The envelope of a payload: what makes it a `CallToolResult` of MCP.
+#[derive(Debug, Clone, Default)]
+pub struct Envelope {
+    /// The reasons why the payload is no `CallToolResult`, at most [`Envelope::FAULTS`].
+    pub faults: Vec<EnvelopeFault>,
+    /// Whether the tool reports an error.
+    pub is_error: bool,
+    /// The bytes of its `structuredContent`, if any.
+    pub structured_content: Option<Span>,
+}
+
+/// A reason why a payload is no `CallToolResult`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvelopeFault {
+    /// The JSON pointer (RFC 6901) to the faulty value.
+    pub pointer: String,
+    /// The fault, as the predicate of a sentence about that value.
+    pub message: String,
+}
+
+impl Envelope {
+    /// Maximum number of reported faults.
+    pub const FAULTS: usize = 16;
 }
 
 /// The builder of a payload, which takes leaves in document order. A payload may contain millions of
@@ -19,6 +45,8 @@ pub struct PayloadBuilder {
     /// The texts of all leaves, concatenated.
     texts: String,
     leaves: Vec<Leaf>,
+    /// The values that are no evidence. [`PayloadBuilder::finish`] moves them here.
+    others: Vec<Leaf>,
     /// The arrays and objects, the outer before the inner.
     around: Vec<Step>,
     /// The names of all members, concatenated.
@@ -35,6 +63,7 @@ struct Leaf {
     text: Range<u32>,
     span: Span,
     is_string: bool,
+    is_evidence: bool,
     step: Step,
 }
 
@@ -42,6 +71,15 @@ struct Leaf {
 struct Member {
     name: Range<u32>,
     span: Span,
+}
+
+/// The kind of a leaf.
+#[derive(Debug, Clone, Copy)]
+pub struct LeafKind {
+    /// Whether it is a string.
+    pub is_string: bool,
+    /// Whether it is evidence in a `CallToolResult`.
+    pub is_evidence: bool,
 }
 
 /// The step to a value from its enclosing array or object, which is given by its number.
@@ -93,6 +131,23 @@ impl Payload {
         Some(self.text.place(members.iter().find(known)?.span))
     }
 
+    /// Returns the place of the first value with a text that is no evidence: of a type, a name or a
+    /// flag of the envelope, or of a boolean.
+    pub fn place_of_other(&self, text: &str) -> Option<Place> {
+        let equal = |other: &&Leaf| slice(&self.parts.texts, &other.text) == text;
+        Some(self.text.place(self.parts.others.iter().find(equal)?.span))
+    }
+
+    /// Returns its envelope.
+    pub fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    /// Returns the source text of a part of it.
+    pub fn source(&self, span: Span) -> &str {
+        span.of(self.text.as_str())
+    }
+
     /// Returns the number of leaves.
     pub fn count(&self) -> usize {
         self.parts.leaves.len()
@@ -118,13 +173,13 @@ impl<'p> LeafView<'p> {
         self.number
     }
 
-    /// Returns a string without its quotes and escapes, or a number or a boolean as written.
+    /// Returns a string without its quotes and escapes, or a number as written.
     pub fn text(self) -> &'p str {
         slice(&self.payload.parts.texts, &self.leaf().text)
     }
 
-    /// Returns whether it is a string, a part of which can be evidence. A number or a boolean counts
-    /// only as a whole.
+    /// Returns whether it is a string, a part of which can be evidence. A number counts only as a
+    /// whole.
     pub fn is_string(self) -> bool {
         self.leaf().is_string
     }
@@ -191,20 +246,43 @@ impl PayloadBuilder {
         Step::Member { of, name }
     }
 
-    /// Takes a leaf at a step.
-    pub fn leaf(&mut self, step: Step, text: &str, span: Span, is_string: bool) {
+    /// Takes a string, a number or a boolean at a step. Returns its number among all of them.
+    pub fn leaf(&mut self, step: Step, text: &str, span: Span, kind: LeafKind) -> usize {
         let start = self.texts.len() as u32;
         self.texts.push_str(text);
         self.leaves.push(Leaf {
             text: start..self.texts.len() as u32,
             span,
-            is_string,
+            is_string: kind.is_string,
+            is_evidence: kind.is_evidence,
             step,
         });
+        self.leaves.len() - 1
     }
 
-    /// Returns the payload of a text.
-    pub fn finish(self, text: Text) -> Payload {
-        Payload { text, parts: self }
+    /// Returns the text of a leaf.
+    pub fn text(&self, leaf: usize) -> &str {
+        slice(&self.texts, &self.leaves[leaf].text)
+    }
+
+    /// Makes a leaf evidence.
+    pub fn admit(&mut self, leaf: usize) {
+        self.leaves[leaf].is_evidence = true;
+    }
+
+    /// Returns the payload of a text. All strings of a payload that is no `CallToolResult` are
+    /// evidence.
+    pub fn finish(mut self, text: Text, envelope: Envelope) -> Payload {
+        let is_result = envelope.faults.is_empty();
+        let is_evidence = |leaf: &Leaf| match is_result {
+            true => leaf.is_evidence,
+            false => leaf.is_string,
+        };
+        (self.leaves, self.others) = self.leaves.into_iter().partition(is_evidence);
+        Payload {
+            text,
+            parts: self,
+            envelope,
+        }
     }
 }

@@ -16,15 +16,15 @@ pub struct DocumentRef {
 /// `env.mova_agent_plan_v1`: consecutive steps, without loops, conditions and expressions.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// `plan_id`
-    pub id: Spanned<String>,
-    /// `request_id`
-    pub request: Spanned<String>,
-    /// `tool_pool_ref`
-    pub pool: DocumentRef,
-    /// `instruction_profile_ref`
-    pub profile: DocumentRef,
-    /// At least one.
+    /// `plan_id`; `None` if a finding reports it.
+    pub id: Option<Spanned<String>>,
+    /// `request_id`; `None` if a finding reports it.
+    pub request: Option<Spanned<String>>,
+    /// `tool_pool_ref`; `None` if a finding reports it.
+    pub pool: Option<DocumentRef>,
+    /// `instruction_profile_ref`; `None` if a finding reports it.
+    pub profile: Option<DocumentRef>,
+    /// The steps; a plan without any has a finding.
     pub steps: Vec<PlanStep>,
 }
 
@@ -35,12 +35,14 @@ pub struct PlanStep {
     pub span: Span,
     /// `title`, for people: it decides nothing.
     pub title: Option<String>,
-    /// `step_id`, unique in the plan.
+    /// `step_id`, unique in the plan; empty if a finding reports it.
     pub id: Spanned<String>,
-    /// `connector_id`
+    /// `connector_id`; empty if a finding reports it.
     pub connector: Spanned<String>,
-    /// `tool_id`
+    /// `tool_id`; empty if a finding reports it.
     pub tool: Spanned<String>,
+    /// Whether a finding reports the connector or the tool. No binding is sought then.
+    pub is_refused: bool,
     /// The input of the tool.
     pub input: Input,
     /// `input_schema_ref`

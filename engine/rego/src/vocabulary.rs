@@ -1,6 +1,7 @@
 //! The strings that may occur in the input of a policy \[4\].
 
 use super::unused::Vocabulary;
+use agent_lower::PolicyPhase;
 use agent_model::{
     CapabilityVerb, Index, Keyword, Load, Name, Residency, Resource, Sensitivity, Tag, Tenant,
     ToolView,
@@ -19,6 +20,9 @@ pub fn vocabulary(index: Option<&Index>, tenant: Option<&Tenant>) -> Vocabulary 
     let all = |words: &mut dyn Iterator<Item = &str>| words.map(str::to_owned).collect();
     let tool = |member: &str| format!("input.candidate_tools[_].{member}");
     let verbs: BTreeSet<String> = all(&mut CapabilityVerb::names());
+    // A policy may ask about calls too, which a gateway makes.
+    let phases = PolicyPhase::ALL.map(PolicyPhase::as_str);
+    add("input.phase", all(&mut phases.into_iter().chain(["call"])));
     add("input.requirement.verb", verbs.clone());
     add("input.requirement.load", all(&mut Load::names()));
     add(&tool("capabilities[_].verb"), verbs);

@@ -71,7 +71,7 @@ fn write_reason(w: &mut Writer, grounding: &Grounding<'_>, reason: &Reason) {
         .strings(differences.iter().map(|one| one.name()));
     w.key("kind").string(reason.name());
     let member = match reason {
-        Reason::Name(place) => Some(place),
+        Reason::Name(place) | Reason::NoText(place) => Some(place),
         _ => None,
     };
     w.optional_object("member", member, write_place);

@@ -3,7 +3,10 @@
 use super::json::{ObjectMembers, source_name};
 use super::lock::lock_digest;
 use super::styled::{Style, Styled, StyledSpan, count};
-use agent_decide::{AuthorizedPlan, PlanAnswer, PlanContext, PlanPolicy, RunCheck};
+use agent_decide::{
+    AuthorizedPlan, CheckOutcome, PlanAnswer, PlanContext, PlanPolicy, RunCheck, StepCheck,
+    StepRecord,
+};
 use agent_diagnostic::{Change, ChangeKind, ChangeSet, Finding};
 use agent_lower::{Validated, digest};
 use agent_model::{Input, Lock, Plan};
@@ -34,7 +37,8 @@ pub struct PlanReport<'a> {
 impl PlanReport<'_> {
     fn step_id(&self, number: usize) -> Option<&str> {
         let plan = self.plan.value.as_ref()?;
-        Some(&plan.steps.get(number)?.id.value)
+        let id = &*plan.steps.get(number)?.id.value;
+        (!id.is_empty()).then_some(id)
     }
 
     /// Returns the documents that were read: kind, name and digest.
@@ -119,16 +123,17 @@ pub fn validation_report(report: &PlanReport<'_>) -> String {
             w.key("step_id")
                 .string(report.step_id(*step).unwrap_or_default());
         });
-        if let Some(plan) = &report.plan.value {
-            w.key("plan_id").string(&plan.id.value);
+        let plan = report.plan.value.as_ref();
+        if let Some(id) = plan.and_then(|plan| plan.id.as_ref()) {
+            w.key("plan_id").string(&id.value);
         }
         let problems = report.findings.iter().enumerate();
         w.objects("problems", problems, |w, (number, finding)| {
             let fix = report.fixes.get(number).and_then(Option::as_ref);
             write_problem(w, report, finding, fix);
         });
-        if let Some(plan) = &report.plan.value {
-            w.key("request_id").string(&plan.request.value);
+        if let Some(id) = plan.and_then(|plan| plan.request.as_ref()) {
+            w.key("request_id").string(&id.value);
         }
         w.key("schema_id")
             .string("ds.mova_agent_validation_report_v1");
@@ -254,7 +259,8 @@ fn write_against(w: &mut Writer, authorized: &AuthorizedPlan) {
 /// Returns the answer as text, with each step.
 pub fn plan_answer(report: &PlanReport<'_>) -> Vec<StyledSpan> {
     let mut out = Styled::default();
-    let name = report.plan.value.as_ref().map(|plan| &*plan.id.value);
+    let plan = report.plan.value.as_ref();
+    let name = plan.and_then(|plan| Some(&*plan.id.as_ref()?.value));
     let authorized = report.answer.authorized.as_ref();
     let heading = match authorized {
         Some(_) => "may run",
@@ -281,14 +287,21 @@ fn render_steps(out: &mut Styled, report: &PlanReport<'_>) {
         return;
     };
     for (number, step) in plan.steps.iter().enumerate() {
-        let findings = report.findings.iter();
-        let against = findings
-            .filter(|it| it.diagnostic.step == Some(number))
-            .count();
-        out.plain("  ")
-            .mark(against == 0)
-            .name(&step.id.value)
-            .plain(format!("  {}/{}", step.connector.value, step.tool.value));
+        let of_step = |it: &Finding| it.diagnostic.step == Some(number);
+        let reported = report.findings.iter().any(of_step);
+        let records = report.answer.steps.get(number);
+        out.plain("  ");
+        match outcome(records.map_or(&[], Vec::as_slice)) {
+            CheckOutcome::Skipped(_) if !reported => out.put(Style::Dim, "? "),
+            outcome => out.mark(!reported && outcome != CheckOutcome::Failed),
+        };
+        match &*step.id.value {
+            "" => out.plain(format!("step {}", number + 1)),
+            id => out.name(id),
+        };
+        if !step.is_refused {
+            out.plain(format!("  {}/{}", step.connector.value, step.tool.value));
+        }
         if let Input::From { step, pointer, .. } = &step.input {
             let from = plan.steps.get(*step).map_or("", |step| &step.id.value);
             out.dim(format!("  takes `{}` of `{from}`", pointer.value));
@@ -299,9 +312,18 @@ fn render_steps(out: &mut Styled, report: &PlanReport<'_>) {
         out.end();
         let deferred = report.answer.deferred_of(number).into_iter();
         let deferred: Vec<_> = deferred.map(RunCheck::name).collect();
-        if against == 0 && !deferred.is_empty() {
+        if !reported && !deferred.is_empty() {
             out.dim(format!("      once it runs: {}", deferred.join(", ")))
                 .end();
         }
     }
+}
+
+/// Returns the outcome of a step: that of a failed check, or of one that was skipped.
+fn outcome(records: &[StepRecord<'_>]) -> CheckOutcome<StepCheck> {
+    let outcomes = || records.iter().map(|it| it.outcome);
+    outcomes()
+        .find(|it| *it == CheckOutcome::Failed)
+        .or_else(|| outcomes().find(|it| matches!(it, CheckOutcome::Skipped(_))))
+        .unwrap_or(CheckOutcome::Passed)
 }

@@ -11,6 +11,42 @@ pub fn nearest<'c>(
     Likeness { left: u64::MAX }.nearest(word, candidates, limit)
 }
 
+/// Returns the known key that a key was meant to be, the nearest of several: one with the same letters
+/// apart from case, `-`, `_` and blanks, another number of the same noun, or a few edits apart.
+pub fn misspelt<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
+    if key.starts_with("x-") || key.len() > WORD_LIMIT {
+        return None;
+    }
+    let near = known.iter().filter_map(|known| {
+        let edits = strsim::osa_distance(key, known);
+        let tolerated = match known.chars().count() {
+            0..4 => 0,
+            4..8 => 1,
+            _ => 2,
+        };
+        let is_near = edits <= tolerated || letters(key) == letters(known) || is_plural(key, known);
+        is_near.then_some((edits, *known))
+    });
+    near.min().map(|(_, known)| known)
+}
+
+fn letters(key: &str) -> String {
+    let kept = key
+        .chars()
+        .filter(|c| !matches!(c, '-' | '_') && !c.is_whitespace());
+    kept.flat_map(char::to_lowercase).collect()
+}
+
+/// Returns whether one word is the other with a final `s`, or with `ies` in place of `y`.
+fn is_plural(a: &str, b: &str) -> bool {
+    let plural = |one: &str, many: &str| {
+        let stem = one.strip_suffix('y');
+        many.strip_suffix('s') == Some(one)
+            || stem.is_some_and(|stem| many.strip_suffix("ies") == Some(stem))
+    };
+    plural(a, b) || plural(b, a)
+}
+
 /// Budget for comparing spellings in one text or one decision, in pairs of bytes. One pair takes
 /// some 4 ns natively.
 pub const LIKENESS_LIMIT: u64 = 4_000_000;
@@ -93,7 +129,29 @@ const WORD_LIMIT: usize = 256;
 
 #[cfg(test)]
 mod tests {
-    use super::{CANDIDATE_COST, Likeness, nearest};
+    use super::{CANDIDATE_COST, Likeness, misspelt, nearest};
+
+    #[test]
+    fn keys_are_misspelt_by_few_edits() {
+        let known = ["mcp", "tier", "policy", "priorities", "require_signed"];
+        for (key, meant) in [
+            ("MCP", "mcp"),
+            ("m-cp", "mcp"),
+            ("mcps", "mcp"),
+            ("teir", "tier"),
+            ("polcy", "policy"),
+            ("policies", "policy"),
+            ("priority", "priorities"),
+            ("proirites", "priorities"),
+            ("requireSigned", "require_signed"),
+            ("Require Signed", "require_signed"),
+        ] {
+            assert_eq!(misspelt(key, &known), Some(meant), "{key}");
+        }
+        for key in ["mp", "ter1", "pollcey", "prioritas1", "x-tier", "model", ""] {
+            assert_eq!(misspelt(key, &known), None, "{key}");
+        }
+    }
 
     #[test]
     fn slips_are_found_and_other_words_are_not() {

@@ -54,6 +54,10 @@ fn reason(reason: &Reason) -> Value {
             told["member"] = place(at);
             "name"
         }
+        Reason::NoText(at) => {
+            told["member"] = place(at);
+            "no-text"
+        }
         Reason::AcrossLeaves((left, right)) => {
             told["parts"] = json!([quote(left), quote(right)]);
             "across-leaves"

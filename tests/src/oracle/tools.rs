@@ -128,8 +128,10 @@ fn question(world: &World, asked: &CapabilityRequirement, candidates: &[Candidat
     });
     let tenant = world.tenants.first();
     json!({
+        "arguments": null,
         "candidate_tools": candidates.collect::<Vec<_>>(),
         "context": world.context.as_ref().map(Tree::value),
+        "phase": "resolve",
         "requirement": {
             "constraints": sorted(asked.constraints.as_deref().unwrap_or_default()),
             "load": asked.load.unwrap_or("essential"),

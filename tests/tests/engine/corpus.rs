@@ -65,7 +65,7 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 19] = [
+const ELSEWHERE: [(Code, &str, &str); 20] = [
     // An explanation of more than 256 MiB.
     (
         Code::ExplanationTooLarge,
@@ -76,6 +76,11 @@ const ELSEWHERE: [(Code, &str, &str); 19] = [
         Code::InputDenied,
         "tests/tests/engine/plan/run.rs",
         "a_query_is_decided_by_the_profile",
+    ),
+    (
+        Code::OutputInvalid,
+        "tests/tests/engine/plan/run.rs",
+        "OutputInvalid",
     ),
     (
         Code::MovaOutputInvalid,

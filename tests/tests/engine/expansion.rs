@@ -580,7 +580,7 @@ fn an_expansion_of_no_tool_is_denied() {
 }
 
 #[test]
-fn the_policy_is_asked_once_about_all_tools_without_a_requirement() {
+fn the_policy_is_asked_about_the_requirement_that_tools_were_locked_for() {
     let index = world();
     let (fake, mut evaluation_context) = policy(Ok(allowing(&["aws@2/s3_list", "aws@2/s3_put"])));
     let task =
@@ -605,7 +605,9 @@ fn the_policy_is_asked_once_about_all_tools_without_a_requirement() {
         panic!("{asked:?}");
     };
     for part in [
-        r#""requirement":null"#,
+        r#""arguments":null"#,
+        r#""phase":"expand""#,
+        r#""requirement":{"constraints":[],"load":"on_demand","resource":"internet","verb":"search"}"#,
         r#""task":{"id":"t"}"#,
         r#""user_tier":"gold""#,
         r#""context":{"hour":3}"#,
@@ -616,6 +618,82 @@ fn the_policy_is_asked_once_about_all_tools_without_a_requirement() {
     assert_eq!(ids.len(), 2, "{input}");
     let (list, put) = (input.find("aws@2/s3_list"), input.find("aws@2/s3_put"));
     assert!(list < put, "{input}");
+}
+
+/// A world in which `s3_put` writes to AWS, and its lock.
+fn writing_world() -> (Index, Lock) {
+    const READS: &str = r#""search","resource":"internet"}]}"#;
+    const WRITES: &str = r#""write","resource":"aws"}]}"#;
+    let server = server("aws", "2", &[("s3_list", ""), ("s3_put", "")]);
+    let put = server.find("\"s3_put\"").expect("a tool");
+    let writing = server[put..].replacen(READS, WRITES, 1);
+    let index = index(&[server[..put].to_owned() + &writing]);
+    let tools = [
+        ("aws", "2", "s3_list", ON_DEMAND),
+        ("aws", "2", "s3_put", ON_DEMAND),
+    ];
+    let mut lock = lock(&index, &tools);
+    for selection in &mut lock.selections {
+        if let Grant::Capability {
+            capability, tool, ..
+        } = &mut selection.grant
+            && tool.as_str() == "s3_put"
+        {
+            capability.verb = CapabilityVerb::Write;
+            capability.resource = Resource::new("aws").expect("a resource");
+        }
+    }
+    lock.selections.sort_by(|a, b| a.order().cmp(&b.order()));
+    (index, lock)
+}
+
+#[test]
+fn the_policy_is_asked_once_for_each_requirement() {
+    let (index, lock) = writing_world();
+    let (fake, evaluation_context) = policy(Ok(allowing(&["aws@2/s3_list", "aws@2/s3_put"])));
+    let names = ["s3_put", "s3_list"];
+    ask(&lock, &index, &evaluation_context, "aws", &names).expect("expanded");
+    let asked = fake.asked.lock().expect("a list");
+    let told: Vec<_> = asked
+        .iter()
+        .map(|input| {
+            let input: serde_json::Value = serde_json::from_str(input).expect("JSON");
+            let tools = input["candidate_tools"].as_array().expect("a list").clone();
+            let ids: Vec<_> = tools.iter().map(|it| it["id"].to_string()).collect();
+            (input["requirement"]["verb"].to_string(), ids.join(" "))
+        })
+        .collect();
+    let expected = [
+        ("\"search\"", "\"aws@2/s3_list\""),
+        ("\"write\"", "\"aws@2/s3_put\""),
+    ];
+    assert_eq!(told, expected.map(|(verb, ids)| (verb.into(), ids.into())));
+}
+
+#[test]
+fn the_shipped_policy_expands_nothing_that_writes_in_business_hours() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/policies/business-hours.rego"
+    );
+    let text = std::fs::read(path).expect("a policy");
+    let (index, lock) = writing_world();
+    let at = |hour: u32| EvaluationContext {
+        policy: Some(Arc::new(
+            agent_rego::read(text.clone()).expect("a policy").value,
+        )),
+        context: Some(Arc::new(Context {
+            json: format!(r#"{{"hour":{hour},"weekday":"tuesday"}}"#),
+        })),
+        ..EvaluationContext::default()
+    };
+    let frozen = DenialReason::Policy {
+        reason: Some("nothing changes on aws from Monday to Friday, 9 to 17".to_owned()),
+    };
+    let refused = ask(&lock, &index, &at(14), "aws", &["s3_put", "s3_list"]);
+    assert_eq!(denials(refused), [("aws@2/s3_put".to_owned(), frozen)]);
+    assert!(ask(&lock, &index, &at(14), "aws", &["s3_list"]).is_ok());
+    assert!(ask(&lock, &index, &at(18), "aws", &["s3_put"]).is_ok());
 }
 
 #[test]

@@ -113,29 +113,97 @@ fn a_part_of_a_text_is_evidence_from_eight_code_points_on() {
 
 #[test]
 fn a_whole_leaf_is_evidence_however_short() {
-    let payload = r#"{"a": "EUR", "b": [42, 1.50, -0, 1E3], "c": true, "d": null}"#;
-    assert_eq!(said("EUR", payload), at("/a", 0, 3, 1));
-    assert_eq!(said("42", payload), at("/b/0", 0, 2, 1));
-    assert_eq!(said("1.50", payload), at("/b/1", 0, 4, 1));
-    assert_eq!(said("1E3", payload), at("/b/3", 0, 3, 1));
-    assert_eq!(said("true", payload), at("/c", 0, 4, 1));
+    let payload = &structured(r#"{"a": "EUR", "b": [42, 1.50, -0, 1E3, 7], "c": true, "d": null}"#);
+    let part = "/structuredContent";
+    assert_eq!(said("EUR", payload), at(&format!("{part}/a"), 0, 3, 1));
+    assert_eq!(said("42", payload), at(&format!("{part}/b/0"), 0, 2, 1));
+    assert_eq!(said("1.50", payload), at(&format!("{part}/b/1"), 0, 4, 1));
+    assert_eq!(said("1E3", payload), at(&format!("{part}/b/3"), 0, 3, 1));
+    assert_eq!(said("7", payload), at(&format!("{part}/b/4"), 0, 1, 1));
     // By the source text, and not by the value.
     assert_eq!(said("1.5", payload), not("too short: 3", "1.50"));
-    assert_eq!(said("TRUE", payload), not("too short: 4", "true"));
-    // `null` says nothing.
+    // Booleans and `null` say nothing.
+    assert_eq!(said("true", payload), not("no-text", ""));
     assert_eq!(said("null", payload), not("too short: 4", ""));
     assert_eq!(said("EU", payload), not("too short: 2", "EUR"));
+    // A text of one character could be anything.
+    assert_eq!(said("x", r#"["x"]"#), not("too short: 1", ""));
+    assert_eq!(said("xy", r#"["xy"]"#), at("/0", 0, 2, 1));
+}
+
+/// A result of `tools/call` without texts, with some structured content.
+fn structured(content: &str) -> String {
+    format!(r#"{{"content": [], "structuredContent": {content}}}"#)
+}
+
+#[test]
+fn the_envelope_of_a_result_is_no_evidence() {
+    let payload = r#"{
+        "content": [
+            {"type": "text", "text": "It rains in Bern.", "annotations": {"audience": ["user"]}},
+            {"text": "It is Monday.", "type": "text"},
+            {"type": "resource_link", "uri": "https://bern.example/rain", "name": "rain report"},
+            {"type": "resource", "resource": {"uri": "file:///notes.txt", "text": "Bring a coat."}}
+        ],
+        "isError": false,
+        "_meta": {"note": "Nothing happened at all."},
+        "structuredContent": {"place": "Bern", "text": 12, "wet": true}
+    }"#;
+    assert_eq!(
+        said("It rains in", payload),
+        at("/content/0/text", 0, 11, 1)
+    );
+    assert_eq!(
+        said("It is Monday.", payload),
+        at("/content/1/text", 0, 13, 1)
+    );
+    assert_eq!(
+        said("Bring a coat.", payload),
+        at("/content/3/resource/text", 0, 13, 1)
+    );
+    assert_eq!(
+        said("Bern", payload),
+        at("/structuredContent/place", 0, 4, 1)
+    );
+    assert_eq!(said("12", payload), at("/structuredContent/text", 0, 2, 1));
+    for flag in [
+        "text",
+        "resource_link",
+        "user",
+        "false",
+        "true",
+        "rain report",
+        "file:///notes.txt",
+        "https://bern.example/rain",
+        "Nothing happened at all.",
+    ] {
+        let Said::Not(reason, _) = said(flag, payload) else {
+            panic!("{flag} is evidence");
+        };
+        assert_eq!(reason, "no-text", "{flag}");
+    }
+    // What is no result has all its strings, and nothing else.
+    let payload = r#"{"content": [{"type": "text"}], "isError": false, "total": 42}"#;
+    assert_eq!(said("text", payload), at("/content/0/type", 0, 4, 1));
+    assert_eq!(said("42", payload), not("no-text", ""));
 }
 
 #[test]
 fn numbers_count_only_whole() {
-    let payload = r#"[1234567890, "1234567890 pieces"]"#;
-    assert_eq!(said("1234567890", payload), at("/0", 0, 10, 2));
+    let payload = &structured(r#"[1234567890, "1234567890 pieces"]"#);
+    let part = "/structuredContent";
     assert_eq!(
-        said("123456789", "[1234567890]"),
+        said("1234567890", payload),
+        at(&format!("{part}/0"), 0, 10, 2)
+    );
+    assert_eq!(
+        said("123456789", &structured("[1234567890]")),
         not("part-of-value", "1234567890")
     );
-    assert_eq!(said("123456789", payload), at("/1", 0, 9, 1));
+    assert_eq!(
+        said("123456789", payload),
+        at(&format!("{part}/1"), 0, 9, 1)
+    );
 }
 
 #[test]
@@ -215,11 +283,13 @@ fn what_differs_only_to_machines_is_named() {
 
 #[test]
 fn a_misquote_is_led_to_what_is_nearest() {
-    let payload = r#"{"rows": [
+    let payload = &structured(
+        r#"{"rows": [
         "The delivery was late by three days because of the storm.",
         "The delivery was early by two days because of nothing.",
         "Nothing else happened."
-    ], "number": 1234567}"#;
+    ], "number": 1234567}"#,
+    );
     assert_eq!(
         said("delivery was late by four days", payload),
         not("absent", "delivery was late by three days")
@@ -243,7 +313,7 @@ fn evidence_from_two_leaves_is_none() {
     let payload = r#"{"content": [
         {"type": "text", "text": "The delivery was late"},
         {"type": "text", "text": "by three days."}
-    ], "total": 42}"#;
+    ], "structuredContent": {"total": 42}}"#;
     assert_eq!(
         said("delivery was late by three days", payload),
         not("across-leaves", "delivery was late")

@@ -64,7 +64,7 @@ fn quote(grounding: &decide::Grounding<'_>, quote: &decide::Quote) -> Quote {
 
 fn parts(grounding: &decide::Grounding<'_>, reason: &Reason) -> Vec<Place> {
     match reason {
-        Reason::Name(place) => vec![*place],
+        Reason::Name(place) | Reason::NoText(place) => vec![*place],
         Reason::AcrossLeaves(parts) => {
             let parts = parts.iter().map(|part| cite(grounding, part).place);
             parts.collect()

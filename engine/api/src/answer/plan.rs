@@ -40,7 +40,7 @@ impl PlanAnswer<'_> {
                 Some(_) => PlanVerdict::Allowed,
                 None => PlanVerdict::Denied,
             },
-            plan: plan.map(|plan| plan.id.value.clone()),
+            plan: plan.and_then(|plan| Some(plan.id.as_ref()?.value.clone())),
             diagnostics: Vec::new(),
             problems,
             steps: steps.collect(),
@@ -85,7 +85,7 @@ impl PlanAnswer<'_> {
             Input::Refused => (None, None),
         };
         Step {
-            id: Some(step.id.value.clone()),
+            id: (!step.id.value.is_empty()).then(|| step.id.value.clone()),
             title: step.title.as_deref().map(shown),
             connector: step.connector.value.clone(),
             tool: step.tool.value.clone(),

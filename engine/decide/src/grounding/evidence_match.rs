@@ -1,6 +1,6 @@
 //! Verbatim matches of evidence.
 
-use super::quote::{EVIDENCE_MIN, Quote};
+use super::quote::{EVIDENCE_MIN, Quote, is_whole_text};
 use agent_model::{Claim, LeafView, Payload};
 use agent_text::sort::sort_by_key;
 
@@ -9,7 +9,7 @@ pub(super) struct EvidenceMatch<'e> {
     pub(super) evidence: &'e str,
     /// Its number of code points, without white space at its ends.
     pub(super) code_points: usize,
-    /// The first match: a whole leaf or a part of a text.
+    /// The first match: a whole leaf, or a part of a text that is long enough.
     pub(super) first: Option<Quote>,
     /// The number of matches.
     pub(super) count: usize,
@@ -60,7 +60,7 @@ impl EvidenceMatch<'_> {
                 self.first.get_or_insert_with(|| quote(at));
                 self.count += 1;
             }
-        } else if text == evidence {
+        } else if text == evidence && (!leaf.is_string() || is_whole_text(evidence)) {
             self.first.get_or_insert_with(|| quote(0));
             self.count += 1;
         } else if self.partial.is_none() {

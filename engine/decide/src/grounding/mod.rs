@@ -17,7 +17,7 @@ use search::Search;
 
 pub use nearest::PIECE;
 pub use normalize::Difference;
-pub use quote::{EVIDENCE_MIN, Quote};
+pub use quote::{EVIDENCE_MIN, Quote, WHOLE_MIN};
 pub use search::WORK;
 
 /// The answer to a summary.
@@ -54,15 +54,19 @@ pub enum Verdict {
 /// A reason to refuse evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// The evidence is not a whole leaf, and has fewer code points than [`EVIDENCE_MIN`].
+    /// The evidence is a part of a text with fewer code points than [`EVIDENCE_MIN`], or a whole text
+    /// with fewer than [`WHOLE_MIN`].
     TooShort {
         /// Its number of code points, without white space at its ends.
         code_points: usize,
     },
-    /// The evidence is a part of a number or of a boolean.
+    /// The evidence is a part of a number.
     PartOfValue,
     /// The evidence is the name of the member at this place.
     Name(Place),
+    /// The evidence is the value at this place, which is no text of the result: a type, a name or a
+    /// flag of its envelope, or a boolean.
+    NoText(Place),
     /// The evidence joins the end of one leaf with the beginning of another.
     AcrossLeaves([Quote; 2]),
     /// The payload contains the evidence with these differences, of which there is at least one.
@@ -78,6 +82,7 @@ impl Reason {
             Self::TooShort { .. } => "too-short",
             Self::PartOfValue => "part-of-value",
             Self::Name(_) => "name",
+            Self::NoText(_) => "no-text",
             Self::AcrossLeaves(_) => "across-leaves",
             Self::Altered(_) => "altered",
             Self::Absent => "absent",
@@ -151,12 +156,14 @@ fn verdict(search: &mut Search<'_>, found: EvidenceMatch<'_>) -> Verdict {
         };
     }
     let near = search.nearest(evidence);
+    let no_text = search.payload.place_of_other(evidence).map(Reason::NoText);
     let of_name = || search.payload.place_of_name(evidence).map(Reason::Name);
     let altered = || {
         let differences = near.as_ref()?.differences.clone();
         (!differences.is_empty()).then_some(Reason::Altered(differences))
     };
-    let reason = too_short
+    let reason = no_text
+        .or(too_short)
         .or_else(of_name)
         .or_else(altered)
         .unwrap_or(Reason::Absent);

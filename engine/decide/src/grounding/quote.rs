@@ -7,6 +7,9 @@ use std::ops::Range;
 /// ends.
 pub const EVIDENCE_MIN: usize = 8;
 
+/// Minimum number of code points of evidence that is a whole text.
+pub const WHOLE_MIN: usize = 2;
+
 /// Maximum number of characters of a word; a longer run of letters is cut.
 const WORD: usize = 24;
 
@@ -35,7 +38,9 @@ pub(super) fn sufficient(
         (true, false) => grown(text, part),
         (false, _) => 0..text.len(),
     };
-    (part.len() <= QUOTE).then(|| Quote {
+    // A text that is too short even as a whole is no evidence.
+    let suffices = !leaf.is_string() || is_long(&text[part.clone()]) || is_whole_text(text);
+    (suffices && part.len() <= QUOTE).then(|| Quote {
         leaf: leaf.number(),
         part,
     })
@@ -75,6 +80,11 @@ fn grown(text: &str, mut part: Range<usize>) -> Range<usize> {
         part = snapped(text, part);
     }
     part
+}
+
+/// Returns whether a whole text is evidence.
+pub(super) fn is_whole_text(text: &str) -> bool {
+    text.chars().nth(WHOLE_MIN - 1).is_some()
 }
 
 fn is_long(text: &str) -> bool {

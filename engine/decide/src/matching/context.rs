@@ -1,7 +1,7 @@
 //! The inputs that capabilities are decided under, besides manifest and index.
 
 use crate::policy_decision::{PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
-use agent_lower::{Candidate, candidates, input};
+use agent_lower::{Candidate, PolicyPhase, PolicyQuestion, candidates, input};
 use agent_model::{CapabilityRequirement, Context, Health, Task, Tenant};
 use std::sync::Arc;
 
@@ -31,11 +31,10 @@ impl EvaluationContext {
         Some(&policy.value)
     }
 
-    /// Evaluates the policy, if any, for tools ordered by server, version and tool. Without a
-    /// requirement they are tools to expand.
+    /// Evaluates the policy, if any, for tools ordered by server, version and tool.
     pub(crate) fn policy_decision(
         &self,
-        requirement: Option<&CapabilityRequirement>,
+        question: PolicyQuestion<'_>,
         tools: &[Candidate<'_>],
     ) -> Option<Arc<PolicyDecision>> {
         let Some(policy) = &self.policy else {
@@ -51,12 +50,21 @@ impl EvaluationContext {
             }));
         };
         let input = input(
-            requirement,
+            question,
             self.task.as_deref(),
             self.tenant.as_deref(),
             self.context.as_deref(),
             &candidates(tools),
         );
         Some(Arc::new(policy.ask(&input)))
+    }
+}
+
+/// Returns the question about a requirement that is resolved.
+pub(super) fn question(requirement: &CapabilityRequirement) -> PolicyQuestion<'_> {
+    PolicyQuestion {
+        phase: PolicyPhase::Resolve,
+        capability: &requirement.capability,
+        load: requirement.load,
     }
 }

@@ -6,7 +6,7 @@
 //! for the tools that a view shows.
 
 use super::capability::capability_failure;
-use super::context::EvaluationContext;
+use super::context::{EvaluationContext, question};
 use crate::assess::constraint_failures;
 use crate::constraint_failures::ConstraintFailures;
 use crate::failures::Failures;
@@ -171,7 +171,7 @@ impl Matching {
             let candidates: Vec<_> = tools.clone().map(Candidate::of).collect();
             found.policy_decision = self
                 .evaluation_context
-                .policy_decision(Some(requirement), &candidates);
+                .policy_decision(question(requirement), &candidates);
         }
         let eligible = tools
             .filter(|tool| found.denial(*tool).is_none() && self.veto(tool.server()).is_none());

@@ -1,6 +1,7 @@
 //! The nearest rejected tools, and the changes that make them eligible.
 
 use super::capability::missing;
+use super::context::question;
 use super::decision::{Matching, fixed_reasons};
 use crate::counterfactual::{Change, Counterfactual, apply, insert, smallest, suggestions};
 use crate::rejection::Rejection;
@@ -132,10 +133,8 @@ impl Matching {
         } else {
             tools.insert(before, supposed.candidate.clone());
         }
-        let requirement = Some(&supposed.requirement);
-        let decision = self
-            .evaluation_context()
-            .policy_decision(requirement, &tools);
+        let question = question(&supposed.requirement);
+        let decision = self.evaluation_context().policy_decision(question, &tools);
         Rejection::by_policy(decision.as_deref(), || supposed.candidate.id()).is_none()
     }
 }

@@ -91,10 +91,6 @@ pub enum RunDenial<'a> {
         /// The rule: the name of the schema and a pointer.
         rule: String,
     },
-    /// The tool reports that it failed.
-    ToolFailed,
-    /// The tool has an output schema, and returned no `structuredContent`.
-    NoStructuredContent,
     /// The check exceeds the budget.
     OverBudget(OverBudget),
 }

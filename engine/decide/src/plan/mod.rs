@@ -103,7 +103,8 @@ impl PlanAnswer<'_> {
     pub fn failed_check(&self, finding: &Finding) -> Option<StepCheck> {
         match finding.denial {
             Some(number) => self.denials.get(number)?.reason.check(),
-            None => input_of(finding).map(|_| StepCheck::Input),
+            None if input_of(finding).is_some() => Some(StepCheck::Input),
+            None => is_of_target(finding).then_some(StepCheck::Pool),
         }
     }
 }
@@ -113,6 +114,23 @@ fn input_of(finding: &Finding) -> Option<usize> {
     let rest = finding.diagnostic.pointer().strip_prefix("/plan/steps/")?;
     let (number, member) = rest.split_once('/')?;
     member.starts_with("input").then(|| number.parse().ok())?
+}
+
+/// Returns whether a finding of the plan's text is about the name of a step's tool.
+fn is_of_target(finding: &Finding) -> bool {
+    let pointer = finding.diagnostic.pointer();
+    let member = pointer.rsplit('/').next();
+    let is_name = matches!(member, Some("connector_id" | "tool_id"));
+    is_name && pointer.starts_with("/plan/steps/")
+}
+
+/// Returns whether a finding of the pool is about a binding, its schemas aside.
+fn is_faulty(binding: &Binding, of_pool: &[Finding]) -> bool {
+    let at = format!("/bindings/{}/", binding.number);
+    of_pool.iter().any(|finding| {
+        let member = finding.diagnostic.pointer().strip_prefix(&*at);
+        member.is_some_and(|it| !it.starts_with("input_schema") && !it.starts_with("output_schema"))
+    })
 }
 
 /// Decides on a plan.
@@ -184,11 +202,20 @@ impl<'a> Decision<'a> {
         if self.refused_inputs.contains(&number) {
             self.outcomes.failed.push(StepCheck::Input);
         }
-        if rules.profile.value.is_some() {
-            self.allowed(number, step);
+        if self.is_past_cap(number) {
+            self.outcomes.failed.push(StepCheck::Limits);
         }
-        let pool = rules.pool.value.as_ref();
+        // A finding of the plan reports a name that is missing or malformed.
+        if step.is_refused {
+            self.outcomes.failed.push(StepCheck::Pool);
+        }
+        let pool = rules.pool.value.as_ref().filter(|_| !step.is_refused);
         let binding = pool.and_then(|pool| self.binding(number, step, pool));
+        if rules.profile.value.is_some() && !step.is_refused {
+            // No rule allows a tool that does not exist: that would be told twice.
+            let is_unknown = pool.is_some() && binding.is_none();
+            self.allowed(number, step, is_unknown);
+        }
         let authorized = match pool.zip(binding) {
             Some((pool, binding)) => self.bound(plan, number, pool, binding),
             None => AuthorizedStep::default(),
@@ -233,12 +260,23 @@ impl<'a> Decision<'a> {
         binding: &'a Binding,
     ) -> AuthorizedStep {
         let (rules, step) = (self.rules, &plan.steps[number]);
+        if is_faulty(binding, &rules.pool.findings) {
+            self.outcomes.failed.push(StepCheck::Pool);
+        }
         if let Some(profile) = &rules.profile.value {
             self.limits(number, binding, profile);
         }
         let (server, tool) = self.server(number, binding);
         let [schemas, of_output] = [Side::Input, Side::Output]
             .map(|side| Applicable::of(rules, pool, step, binding, side));
+        for (check, side) in [
+            (StepCheck::Input, &schemas),
+            (StepCheck::Output, &of_output),
+        ] {
+            if !rules.pool.findings.is_empty() && side.is_unusable() {
+                self.outcomes.failed.push(check);
+            }
+        }
         self.missing_schema(number, "input_schema_ref", &schemas);
         self.missing_schema(number, "output_schema_ref", &of_output);
         let consumer = InputConsumer {

@@ -33,15 +33,23 @@ impl<'a> Decision<'a> {
         }
     }
 
-    /// Checks that a rule allows the tool of a step, and that none denies it.
-    pub(super) fn allowed(&mut self, number: usize, step: &'a PlanStep) {
+    /// Returns whether a step is one of those that the cap on their number excludes.
+    pub(super) fn is_past_cap(&self, number: usize) -> bool {
+        let profile = self.rules.profile.value.as_ref();
+        let cap = profile.and_then(|profile| profile.cap(Cap::Steps));
+        cap.is_some_and(|cap| number as u64 >= cap.value)
+    }
+
+    /// Checks that a rule allows the tool of a step, unless the pool does not know it, and that none
+    /// denies it.
+    pub(super) fn allowed(&mut self, number: usize, step: &'a PlanStep, is_unknown: bool) {
         let (connector, tool) = (&*step.connector.value, &*step.tool.value);
         let rules = &self.rules.by_tool;
         let most = Problems::LIMIT - self.denials.len();
         for place in rules.denying.first(connector, tool, most) {
             self.deny(number, PlanReason::RuleDenies(place));
         }
-        if rules.allowing.first(connector, tool, 1).is_empty() {
+        if !is_unknown && rules.allowing.first(connector, tool, 1).is_empty() {
             self.deny(number, PlanReason::NoRule);
         }
     }

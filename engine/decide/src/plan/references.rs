@@ -8,18 +8,25 @@ use agent_text::Spanned;
 impl<'a> Decision<'a> {
     /// Checks the references of the plan and of its request.
     pub(super) fn references(&mut self, plan: &'a Plan) {
-        self.documents(&plan.pool, &plan.profile, Between::PlanAndDocument);
+        let (pool, profile) = (plan.pool.as_ref(), plan.profile.as_ref());
+        self.documents(pool, profile, Between::PlanAndDocument);
         let Some(request) = self.context.request.and_then(|it| it.value.as_ref()) else {
             return;
         };
-        self.documents(&request.pool, &request.profile, Between::RequestAndDocument);
+        let theirs = (Some(&request.pool), Some(&request.profile));
+        self.documents(theirs.0, theirs.1, Between::RequestAndDocument);
         let between = Between::PlanAndRequest;
         let document = (Referred::Request, "request_id");
-        self.member(document, &plan.request, Some(&request.id.value), between);
+        if let Some(id) = &plan.request {
+            self.member(document, id, Some(&request.id.value), between);
+        }
         for (document, ours, theirs) in [
-            (Referred::ToolPool, &plan.pool, &request.pool),
-            (Referred::Profile, &plan.profile, &request.profile),
+            (Referred::ToolPool, pool, &request.pool),
+            (Referred::Profile, profile, &request.profile),
         ] {
+            let Some(ours) = ours else {
+                continue;
+            };
             // A member that only the plan has is checked against the document itself.
             let theirs_or_ours =
                 |theirs: &'a Option<Spanned<String>>, ours: &'a Option<Spanned<String>>| {
@@ -35,13 +42,18 @@ impl<'a> Decision<'a> {
     }
 
     /// Checks the references to the pool and to the profile.
-    fn documents(&mut self, pool: &'a DocumentRef, profile: &'a DocumentRef, between: Between) {
+    fn documents(
+        &mut self,
+        pool: Option<&'a DocumentRef>,
+        profile: Option<&'a DocumentRef>,
+        between: Between,
+    ) {
         let rules = self.rules;
-        if let Some(is) = &rules.pool.value {
+        if let Some((pool, is)) = pool.zip(rules.pool.value.as_ref()) {
             let is = [Some(&*is.id), Some(&*is.version), Some(&*is.digest)];
             self.reference(Referred::ToolPool, pool, is, between);
         }
-        if let Some(is) = &rules.profile.value {
+        if let Some((profile, is)) = profile.zip(rules.profile.value.as_ref()) {
             let is = [Some(&*is.id), is.version.as_deref(), Some(&*is.digest)];
             self.reference(Referred::Profile, profile, is, between);
         }

@@ -93,4 +93,9 @@ impl<'r> Applicable<'r> {
         }
         Self { known, missing }
     }
+
+    /// Returns whether one of them can't be used.
+    pub(super) fn is_unusable(&self) -> bool {
+        self.known.iter().any(|it| it.with(|_| ()).is_none())
+    }
 }

@@ -31,7 +31,7 @@ impl<'a> Decision<'a> {
                 StepCheck::Destination => deferred.contains(&RunCheck::Destination),
                 _ => !deferred.is_empty(),
             };
-            let outcome = match self.skipped(check, binding) {
+            let outcome = match self.skipped(check, step, binding) {
                 _ if self.outcomes.failed.contains(&check) => CheckOutcome::Failed,
                 Some(cause) => CheckOutcome::Skipped(cause),
                 None if waits => CheckOutcome::Deferred,
@@ -47,15 +47,22 @@ impl<'a> Decision<'a> {
         checks.map(record).collect()
     }
 
-    fn skipped(&self, check: StepCheck, binding: Option<&Binding>) -> Option<SkipCause<StepCheck>> {
+    fn skipped(
+        &self,
+        check: StepCheck,
+        step: &PlanStep,
+        binding: Option<&Binding>,
+    ) -> Option<SkipCause<StepCheck>> {
         let unreadable = |is_read: bool, kind| (!is_read).then_some(SkipCause::Unreadable(kind));
         let no_pool = unreadable(self.rules.pool.value.is_some(), DocumentKind::ToolPool);
         let no_profile = unreadable(self.rules.profile.value.is_some(), DocumentKind::Profile);
         let after = |check, failed: bool| failed.then_some(SkipCause::Failed(check));
         let unbound = no_pool.or(after(StepCheck::Pool, binding.is_none()));
+        let has_pool = self.rules.pool.value.is_some();
+        let is_unknown = step.is_refused || has_pool && binding.is_none();
         match check {
             StepCheck::Pool => no_pool,
-            StepCheck::Rules => no_profile,
+            StepCheck::Rules => no_profile.or(after(StepCheck::Pool, is_unknown)),
             StepCheck::Limits => no_profile.or(unbound),
             StepCheck::Destination => {
                 let of_server = binding.is_some_and(is_server);

@@ -252,6 +252,7 @@ fn a_request_ends_in_one_of_five_ways() {
         complete(Some(schema), good, Some(claimed)),
         (CallResult::ToolResult, Some(Code::Ungrounded))
     );
+    let refused = (CallResult::Error, Some(Code::OutputInvalid));
     for payload in [
         r#"{"content": [], "isError": true, "structuredContent": {"n": 7}}"#,
         r#"{"content": [], "structuredContent": {"n": "7"}}"#,
@@ -259,12 +260,49 @@ fn a_request_ends_in_one_of_five_ways() {
     ] {
         assert_eq!(
             complete(Some(schema), payload, Some(proved)),
-            (CallResult::Error, Some(Code::MovaOutputInvalid)),
+            refused,
             "{payload}"
         );
     }
-    assert_eq!(
-        complete(None, "{} and more", None),
-        (CallResult::Error, Some(Code::MovaOutputInvalid))
-    );
+    let result = |block: &str| format!(r#"{{"content": [{block}]}}"#);
+    for block in [
+        r#"{"type": "text", "text": ""}"#,
+        r#"{"type": "image", "data": "AA==", "mimeType": "image/png"}"#,
+        r#"{"type": "audio", "data": "AA==", "mimeType": "audio/wav"}"#,
+        r#"{"type": "resource_link", "uri": "file:///a", "name": "a"}"#,
+        r#"{"resource": {"uri": "file:///a", "text": "x"}, "type": "resource"}"#,
+        r#"{"type": "resource", "resource": {"uri": "file:///a", "blob": "AA=="}}"#,
+    ] {
+        assert_eq!(
+            complete(None, &result(block), None),
+            (CallResult::ToolResult, None),
+            "{block}"
+        );
+    }
+    for block in [
+        "1",
+        "{}",
+        r#"{"type": 1, "text": ""}"#,
+        r#"{"type": "text", "text": 1}"#,
+        r#"{"type": "text"}"#,
+        r#"{"type": "Text", "text": ""}"#,
+        r#"{"type": "image", "data": "AA=="}"#,
+        r#"{"type": "resource_link", "uri": "file:///a"}"#,
+        r#"{"type": "resource"}"#,
+        r#"{"type": "resource", "resource": {"text": "x"}}"#,
+        r#"{"type": "resource", "resource": {"uri": "file:///a"}}"#,
+    ] {
+        assert_eq!(complete(None, &result(block), None), refused, "{block}");
+    }
+    for payload in [
+        "{} and more",
+        "3",
+        "[]",
+        "{}",
+        r#"{"content": "x"}"#,
+        r#"{"content": [], "isError": "no"}"#,
+        "{\"content\": []",
+    ] {
+        assert_eq!(complete(None, payload, None), refused, "{payload}");
+    }
 }

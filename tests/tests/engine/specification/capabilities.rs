@@ -307,8 +307,10 @@ fn clause_5_steps_are_taken_in_their_order() {
     assert_eq!(
         members,
         [
+            "arguments",
             "candidate_tools",
             "context",
+            "phase",
             "requirement",
             "task",
             "tenant_policy",
@@ -316,6 +318,7 @@ fn clause_5_steps_are_taken_in_their_order() {
         ]
     );
     assert_eq!(asked["user_tier"], "gold");
+    assert_eq!(asked["phase"], "resolve");
     let codes: Vec<_> = found
         .rejected
         .iter()
