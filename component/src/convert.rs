@@ -58,7 +58,7 @@ same! {
     problems::Code = diagnostic::Code {
         InputTooLarge InvalidUtf8 JsonSyntax LoneSurrogate NumberOutOfRange YamlSyntax
         YamlUnsupported DuplicateKey NestingTooDeep FrontmatterMissing FrontmatterUnclosed
-        MissingField WrongType UnknownValue UnknownKey MisspeltKey EmptyValue InvalidName ForbiddenAction
+        MissingField WrongType UnknownValue UnknownKey MisspeltKey EmptyValue InvalidName InvalidEndpoint ForbiddenAction
         DuplicateServer LookalikeId LockVersion LockMissing LockInvalid
         Unsatisfied MissingCategory MissingScope ResidencyMismatch SensitivityExceeded
         UnsignedNotAllowed ExplanationTooLarge AgentChanged RequirementAdded RequirementRemoved

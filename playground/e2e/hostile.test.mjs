@@ -21,7 +21,7 @@ const MARKUP = [
 const server = (/** @type {string} */ text, /** @type {number} */ number) => ({
   id: `${text}${number}`,
   version: `1.${number}.0`,
-  endpoint: "javascript:window.ran='endpoint'",
+  endpoint: "https://x.example/javascript:window.ran='endpoint'",
   categories: ["audiences", text],
   scopes: ["read:audiences", "write:audiences", text],
   data: { residency: "any", maxSensitivity: "pii.high" },
@@ -72,7 +72,7 @@ visit("markup, script addresses and directional characters are shown, and nothin
   // The same text as a valid name, in documents whose names may contain it.
   const accepted = INDEX.replaceAll("acme-audiences", "<script>ran=1</script>").replaceAll(
     "https://mcp.acme.example/audiences",
-    "javascript:window.ran=1",
+    "https://x.example/javascript:window.ran=1",
   );
   await playground.paste("mcp.index.json", accepted);
   await playground.paste("agents.md", MANIFEST.replace("hello-agent", "'<img src=x onerror=ran=1>'"));

@@ -35,7 +35,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
     example!("deploy-bot", "Only signed servers", "UNSIGNED_NOT_ALLOWED"),
     example!("meeting-notes", "A tie: signed ones first", "signed"),
     example!("translator", "A tie: 10.0.0 comes before 9.4.0", "version"),
-    example!("newsletter", "A misspelt constraint has no effect", "UNKNOWN_KEY"),
+    example!("newsletter", "A misspelt constraint is refused", "MISSPELT_KEY"),
     example!("expense-report", "Fields that are absent", "MISSING_FIELD"),
     example!("shop-assistant", "YAML with an open list", "YAML_SYNTAX"),
     example!("weather-brief", "JSON with a comma too many", "JSON_SYNTAX"),

@@ -602,7 +602,7 @@ fn residency(_: &mut Generator) -> Schema {
 
 fn residencies(generator: &mut Generator) -> Schema {
     json_schema!({
-        "type": "array", "items": residency(generator), "minItems": 1, "uniqueItems": true,
+        "type": "array", "items": residency(generator), "uniqueItems": true,
     })
 }
 

@@ -443,7 +443,7 @@ fn server() -> impl Strategy<Value = Server> {
     let scopes = prop_oneof![1 => names(&SCOPES, 0..=6), 2 => names(&SCOPES, 4..=6)];
     let residencies = prop_oneof![
         3 => subsequence(&RESIDENCIES[1..], 1),
-        1 => subsequence(&RESIDENCIES[..], 1..=3),
+        1 => subsequence(&RESIDENCIES[..], 0..=3),
     ];
     (
         (
@@ -451,7 +451,7 @@ fn server() -> impl Strategy<Value = Server> {
                 &[
                     "https://mcp.example/a",
                     "http://[::1]:8080/ä?x=1#y",
-                    "stdio:a b",
+                    "pkg:generic/a@1",
                 ][..],
             ),
             names(&CATEGORIES, 0..=4),

@@ -137,6 +137,9 @@ catalogue! {
     IntegrityChanged "INTEGRITY_CHANGED" Error
         "the server's entry in the index differs from the locked one"
         "Review the changes of the entry, then run `agent resolve`."
+    InvalidEndpoint "INVALID_ENDPOINT" Error
+        "an endpoint is no URL that can be connected to or started"
+        "Write an `http` or `https` URL without user info, or a package URL."
     InvalidName "INVALID_NAME" Error
         "a name contains a forbidden character"
         "Remove the character; it would make hashes or output ambiguous."

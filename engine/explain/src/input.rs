@@ -5,6 +5,7 @@ use super::wording::{did_you_mean, quoted};
 use agent_decide::{DestinationDenial, FlowMismatch, InputDenial};
 use agent_diagnostic::Code;
 use agent_json_schema::{ArgumentProblem, Unusable, token};
+use agent_model::without_user_info;
 use agent_text::Span;
 use std::fmt::Display;
 
@@ -86,7 +87,8 @@ pub(super) fn input(denial: &InputDenial<'_>) -> Message {
                 .help("use a method of the binding")
         }
         InputDenial::Destination { url, denial, span } => {
-            let text = format!("the URL {url:?} {}", destination(denial));
+            let (url, why) = (without_user_info(url), destination(denial));
+            let text = format!("the URL {url:?} {why}");
             let message = denied(span, "may not be reached", text);
             Message {
                 code: Code::MovaDestinationDenied,

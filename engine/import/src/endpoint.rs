@@ -1,5 +1,7 @@
 //! Endpoints: a URL without secrets, or the URL of a package.
 
+use agent_model::user_info;
+
 /// The reason why a text can't be used as a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
@@ -92,16 +94,7 @@ pub(super) fn has_credential(text: &str) -> bool {
 
 /// Returns whether a URL contains user info.
 pub(super) fn has_user_info(url: &str) -> bool {
-    let Some((scheme, rest)) = url.split_once(':') else {
-        return false;
-    };
-    // Browsers accept any number of slashes in either direction.
-    let behind = rest.trim_start_matches(['/', '\\', '\t', '\n', '\r']);
-    let authority = behind.split(['/', '\\', '?', '#']).next().unwrap_or(behind);
-    // A package URL has its version after an `@`, and other names may begin with one.
-    let user = authority.find('@');
-    !scheme.eq_ignore_ascii_case("pkg")
-        && user.is_some_and(|at| at > 0 || behind.len() < rest.len())
+    user_info(url).is_some()
 }
 
 /// Checks a URL of a document.

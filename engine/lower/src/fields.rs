@@ -1,7 +1,7 @@
 //! Typed fields of trees, and the diagnostics about them.
 
 use agent_diagnostic::{Code, Problems, Report};
-use agent_model::{Keyword, Name, NameError, NameRule};
+use agent_model::{Endpoint, EndpointError, Keyword, Name, NameError, NameRule};
 use agent_syntax::{Entry, Node, Value, json_string};
 use agent_text::sort::sort_by;
 use agent_text::{Span, Spanned, misspelt, nearest};
@@ -74,7 +74,11 @@ pub(crate) fn bad_name(
     let noun = rule.noun;
     match error {
         NameError::Empty => {
-            empty(problems, span, &format!("the {noun} is empty")).help("write a name")
+            let help = match rule == Endpoint::RULE {
+                true => "write a URL such as `https://mcp.example/reports`",
+                false => "write a name",
+            };
+            empty(problems, span, &format!("the {noun} is empty")).help(help)
         }
         NameError::Unknown => {
             let message = format!("unknown {noun} {text:?}");
@@ -99,6 +103,14 @@ pub(crate) fn bad_name(
             report.help(help)
         }
     };
+}
+
+/// Reports a text that is not an endpoint, without repeating it.
+pub(crate) fn bad_endpoint(problems: &mut Problems<'_>, span: Span, error: EndpointError) {
+    let message = format!("the endpoint can't be used: {error}");
+    let code = Code::InvalidEndpoint;
+    let report = problems.report(code, span, "not an endpoint", message);
+    report.help("write a URL such as `https://mcp.example/reports`, or `pkg:generic/NAME@VERSION`");
 }
 
 /// Reports an empty value.

@@ -3,14 +3,14 @@
 //! The index is read in one pass and without a tree, because reading it dominates the cost of a
 //! resolution. The loader reports a problem at its place and continues behind it.
 
-use super::fields::{bad_choice, bad_name, wrong_type};
+use super::fields::{bad_choice, bad_endpoint, bad_name, wrong_type};
 use super::lookalike::warn_of_lookalikes;
 use super::read::{Checked, INDEX_LIMIT, Lowered, decode};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
-    Category, Class, ConstraintKey, Endpoint, Index, IndexBuilder, Keyword, Name, NameRule,
-    NewServer, NewTool, Publisher, Residency, ResidencySet, Resource, Scope, Sensitivity, ServerId,
-    ServerVersion, Slice, Tag, ToolName,
+    Category, Class, ConstraintKey, Endpoint, EndpointError, Index, IndexBuilder, Keyword, Name,
+    NameRule, NewServer, NewTool, Publisher, Residency, ResidencySet, Resource, Scope, Sensitivity,
+    ServerId, ServerVersion, Slice, Tag, ToolName, check_endpoint,
 };
 use agent_syntax::json::{Kind, Reader, SyntaxError, Token};
 use agent_text::{DocumentKind, Span};
@@ -236,7 +236,7 @@ impl<'t> Loader<'t, '_> {
             match field {
                 0 => id = loader.key("id", ServerId::RULE)?,
                 1 => version = loader.key("version", ServerVersion::RULE)?,
-                2 => endpoint = loader.name("endpoint", Endpoint::RULE)?,
+                2 => endpoint = loader.endpoint()?,
                 3 => loader.members("categories", IndexBuilder::category, Category::RULE)?,
                 4 => loader.members("scopes", IndexBuilder::scope, Scope::RULE)?,
                 5 => data = loader.data()?,
@@ -312,6 +312,22 @@ impl<'t> Loader<'t, '_> {
             return Ok(None);
         };
         self.check(&token, rule);
+        Ok(Some(self.slice(&token)))
+    }
+
+    fn endpoint(&mut self) -> Read<Option<Slice>> {
+        let Some(token) = self.string("endpoint")? else {
+            return Ok(None);
+        };
+        let (rule, text) = (Endpoint::RULE, &*token.value);
+        match (check_endpoint(text), rule.check(text)) {
+            // The message about a name would repeat the secret.
+            (Err(error @ EndpointError::UserInfo), _) | (Err(error), Ok(())) => {
+                bad_endpoint(self.problems, token.span, error);
+            }
+            (_, Err(error)) => bad_name(self.problems, token.span, rule, text, error),
+            (Ok(()), Ok(())) => {}
+        }
         Ok(Some(self.slice(&token)))
     }
 

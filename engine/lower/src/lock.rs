@@ -5,7 +5,10 @@ use super::fields::{
 };
 use super::read::{LOCK_LIMIT, Lowered, read};
 use agent_diagnostic::{Code, Problems};
-use agent_model::{Agent, Capability, ForbidLabel, Grant, Keyword, Lock, Name, Scope, Selection};
+use agent_model::{
+    Agent, Capability, Endpoint, ForbidLabel, Grant, Keyword, Lock, Name, Scope, Selection,
+    check_endpoint,
+};
 use agent_syntax::{Node, Value, json};
 use agent_text::{DocumentKind, Span, Spanned};
 
@@ -186,7 +189,7 @@ fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option
     } else {
         field(&object, "category", problems).map(Grant::Category)
     };
-    let endpoint = field(&object, "endpoint", problems);
+    let endpoint = object.read("endpoint", REWRITE, problems, endpoint);
     let hash = digest(&object, "hash", is_hash, problems);
     let id = field(&object, "id", problems);
     let integrity = digest(&object, "integrity", is_integrity, problems);
@@ -208,6 +211,17 @@ fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option
         hash: hash?,
         integrity: integrity?,
     })
+}
+
+/// Reads an endpoint. Messages do not repeat its user info, which is a secret.
+fn endpoint(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Endpoint> {
+    let text = text(node, path, problems)?;
+    if let Err(error) = check_endpoint(text) {
+        let message = format!("`{path}` is not an endpoint: {error}");
+        invalid(problems, node.span, "not an endpoint", &message);
+        return None;
+    }
+    name(node, path, problems).map(|it| it.value)
 }
 
 /// Reads the capability and the tool of a selection.

@@ -9,7 +9,9 @@ use agent_json_schema::{
     Budget, Library, NamedText, Refused, SchemaError, SchemaErrorKind, SchemaSet, TextPattern,
     token,
 };
-use agent_model::{ArgumentPattern, Binding, Driver, Limits, Origin, Program, ToolPool};
+use agent_model::{
+    ArgumentPattern, Binding, Driver, Limits, Origin, Program, ToolPool, without_user_info,
+};
 use agent_syntax::{Node, json_string};
 use agent_text::sort::sort_by;
 use agent_text::{DocumentKind, Span};
@@ -135,7 +137,10 @@ fn destinations(node: &Node<'_>, at: &str, findings: &mut Findings<'_>) -> Vec<O
                 (item.span, &format!("{at}/destinations/{number}")),
                 "a destination is a URL of `http` or `https` with a host, and at most a port",
                 "invalid destination",
-                format!("{text:?} is not a destination: {error}"),
+                format!(
+                    "{:?} is not a destination: {error}",
+                    without_user_info(text)
+                ),
                 "write a scheme, a host and, if it is not the default, a port, such as \
                  `https://api.example.com:8443`",
             ),

@@ -5,6 +5,7 @@
 mod by_key;
 mod call_plan;
 mod capability;
+mod endpoint;
 mod index;
 mod level;
 mod lock;
@@ -24,6 +25,7 @@ pub use call_plan::{CallPlan, ListedServer, ListedTool, Planned, PlannedCall, To
 pub use capability::{
     Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load,
 };
+pub use endpoint::{EndpointError, check_endpoint, user_info, without_user_info};
 pub use index::{
     Advertised, ByName, ConstraintKey, Duplicate, Index, IndexBuilder, Members, NewServer, NewTool,
     Rank, ServerView, Slice, ToolNumber, ToolView,

@@ -150,8 +150,10 @@ struct Failures<'r> {
     constraints: &'r Constraints,
     /// The first is empty: nothing fails.
     lists: Vec<Vec<Rejection<'r>>>,
-    /// The numbers of the lists. The publisher counts only where a list names it.
-    numbers: FxHashMap<(ConstraintKey, &'r str), u32>,
+    /// The numbers of the lists that name no publisher, by the key.
+    by_key: [Option<u32>; ConstraintKey::COUNT],
+    /// The numbers of those that do.
+    by_publisher: FxHashMap<(ConstraintKey, &'r str), u32>,
 }
 
 impl<'r> Failures<'r> {
@@ -159,35 +161,47 @@ impl<'r> Failures<'r> {
         let mut failures = Self {
             constraints: resolution.constraints(),
             lists: vec![Vec::new()],
-            numbers: FxHashMap::default(),
+            by_key: [None; ConstraintKey::COUNT],
+            by_publisher: FxHashMap::default(),
         };
         for server in resolution.index().servers() {
-            let key = failures.key(server);
-            if failures.numbers.contains_key(&key) {
-                continue;
+            if failures.known(server).is_none() {
+                failures.add(server);
             }
-            let list: Vec<_> = constraint_failures(failures.constraints, key.0, key.1).collect();
-            let number = match list.is_empty() {
-                true => 0,
-                false => failures.lists.len() as u32,
-            };
-            if number > 0 {
-                failures.lists.push(list);
-            }
-            failures.numbers.insert(key, number);
         }
         failures
     }
 
-    fn key<'s>(&self, server: ServerView<'s>) -> (ConstraintKey, &'s str) {
+    fn add(&mut self, server: ServerView<'r>) {
+        let (key, publisher) = (server.constraint_key(), server.publisher());
+        let list: Vec<_> = constraint_failures(self.constraints, key, publisher).collect();
+        let number = match list.is_empty() {
+            true => 0,
+            false => self.lists.len() as u32,
+        };
+        if number > 0 {
+            self.lists.push(list);
+        }
+        if self.names_publisher(key) {
+            self.by_publisher.insert((key, publisher), number);
+        } else {
+            self.by_key[key.number()] = Some(number);
+        }
+    }
+
+    fn names_publisher(&self, key: ConstraintKey) -> bool {
+        self.constraints.require_signed() && !key.signed()
+    }
+
+    fn known(&self, server: ServerView<'_>) -> Option<u32> {
         let key = server.constraint_key();
-        match self.constraints.require_signed() && !key.signed() {
-            true => (key, server.publisher()),
-            false => (key, ""),
+        match self.names_publisher(key) {
+            true => self.by_publisher.get(&(key, server.publisher())).copied(),
+            false => self.by_key[key.number()],
         }
     }
 
     fn number(&self, server: ServerView<'_>) -> u32 {
-        self.numbers.get(&self.key(server)).copied().unwrap_or(0)
+        self.known(server).unwrap_or(0)
     }
 }

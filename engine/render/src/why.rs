@@ -15,8 +15,8 @@ use agent_syntax::json::Writer;
 /// Maximum number of rejected candidates for a requirement.
 const REJECTED: usize = 10;
 
-/// Explains a server (`id` or `id@version`), a tool, and every requirement of a category or a
-/// capability. Returns `None` if nothing has the name. A source that `files` does not name is named
+/// Explains a server (`id` or `id@version`), a tool, every requirement of a category or a capability,
+/// and what offers one that is not required. Returns `None` if nothing has the name. A source that `files` does not name is named
 /// by its usual file name.
 pub fn why(resolution: &Resolution, name: &str, files: &[File]) -> Option<Vec<StyledSpan>> {
     let files = Files(files);
@@ -33,6 +33,10 @@ pub fn why(resolution: &Resolution, name: &str, files: &[File]) -> Option<Vec<St
     for tool in subject.tools {
         out.gap();
         render_tool(&mut out, resolution.matching(), tool, files);
+    }
+    if subject.more > 0 {
+        out.gap();
+        out.dim(format!("and {} more", subject.more)).end();
     }
     Some(out.finish())
 }
@@ -78,14 +82,19 @@ fn render_server(
         for tool in able {
             render_explanation(out, &explain_tool(matching, number, tool), files);
         }
-        if !others.is_empty() {
-            out.end()
-                .plain("  ")
-                .mark(false)
-                .put(Style::Heading, pair)
-                .dim(format!("  {} without it", count(others.len(), "tool")))
-                .end();
+        if others.is_empty() && server.tools().next().is_some() {
+            continue;
         }
+        let without = match others.len() {
+            0 => "  the server lists no tools".to_owned(),
+            number => format!("  {} without it", count(number, "tool")),
+        };
+        out.end()
+            .plain("  ")
+            .mark(false)
+            .put(Style::Heading, pair)
+            .dim(without)
+            .end();
     }
 }
 
@@ -114,6 +123,7 @@ pub fn why_json(resolution: &Resolution, name: &str) -> Option<String> {
     let mut w = Writer::pretty();
     w.object(|w| {
         w.objects("capabilities", capabilities, write_decision);
+        w.key("more").number(subject.more as u32);
         w.objects("requirements", categories, write_decision);
         w.objects("servers", subject.servers, |w, server| {
             w.key("server").object(|w| write_server(w, server));

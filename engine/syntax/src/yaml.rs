@@ -10,6 +10,7 @@ use agent_text::{DocumentKind, Span};
 use rustc_hash::FxHashMap;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Maximum depth of nested mappings and sequences.
 pub const DEPTH_LIMIT: usize = 64;
@@ -65,6 +66,13 @@ pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> 
                     builder.too_deep(span, "nested too deeply here");
                     return None;
                 }
+                let is_about_space = ["tab", "whitespace"].map(|it| error.info().contains(it));
+                if is_about_space.contains(&true)
+                    && let Some(tabs) = tabs_before(text, at - within.start as usize)
+                {
+                    builder.refuse_tabs(what, text, tabs);
+                    return None;
+                }
                 let message = format!("{what} is not YAML");
                 builder
                     .problems
@@ -81,6 +89,22 @@ pub fn parse<'t>(within: Span, problems: &mut Problems<'t>) -> Option<Node<'t>> 
             end: within.start,
         },
     }))
+}
+
+/// Returns the tabs among the white space before a place, or at it.
+fn tabs_before(text: &str, at: usize) -> Option<Range<usize>> {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let bytes = text.as_bytes();
+    let after = bytes[at..].iter().take_while(|byte| is_blank(byte)).count();
+    let before = bytes[..at].iter().rev();
+    let start = at - before.take_while(|byte| is_blank(byte)).count();
+    let first = bytes[start..at + after]
+        .iter()
+        .position(|byte| *byte == b'\t')?;
+    let last = bytes[start..at + after]
+        .iter()
+        .rposition(|byte| *byte == b'\t')?;
+    Some(start + first..start + last + 1)
 }
 
 /// An open mapping or sequence.
@@ -110,6 +134,22 @@ struct Builder<'t, 'p> {
 }
 
 impl<'t> Builder<'t, '_> {
+    /// Reports tabs that the parser refuses.
+    fn refuse_tabs(&mut self, what: &str, text: &str, tabs: Range<usize>) {
+        let line = text[..tabs.start].rsplit('\n').next().unwrap_or_default();
+        let is_indentation = line.bytes().all(|byte| byte == b' ');
+        let (place, spaces) = match is_indentation {
+            true => ("its indentation", "  ".repeat(tabs.len())),
+            false => ("the place of a space", " ".to_owned()),
+        };
+        let start = self.within.start as usize;
+        let span = Span::new(start + tabs.start, start + tabs.end);
+        let message = format!("{what} has a tab in {place}");
+        self.problems
+            .report(Code::YamlSyntax, span, "a tab", message)
+            .replace("write spaces".to_owned(), span, spaces);
+    }
+
     /// Handles the next event. Returns `None` if the rest can't be used.
     fn event(&mut self, event: Event<'t>, span: Span) -> Option<()> {
         match event {

@@ -31,10 +31,9 @@ pub fn misspelt<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
 }
 
 fn letters(key: &str) -> String {
-    let kept = key
-        .chars()
-        .filter(|c| !matches!(c, '-' | '_') && !c.is_whitespace());
-    kept.flat_map(char::to_lowercase).collect()
+    // Known keys are ASCII.
+    let kept = key.chars().filter(|c| !matches!(c, '-' | '_' | ' ' | '\t'));
+    kept.map(|c| c.to_ascii_lowercase()).collect()
 }
 
 /// Returns whether one word is the other with a final `s`, or with `ies` in place of `y`.

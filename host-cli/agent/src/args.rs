@@ -562,8 +562,8 @@ pub(crate) struct SchemaCheck {
 /// reasons, and the smallest change that would make it eligible.
 #[derive(Args, Debug)]
 pub(crate) struct Why {
-    /// A server, as ID or ID@VERSION; a tool, as a server followed by /TOOL; a category; or a
-    /// capability, as VERB:RESOURCE
+    /// A server, as ID or ID@VERSION; a tool, by its name or as a server followed by /TOOL; a
+    /// category; or a capability, as VERB:RESOURCE
     #[arg(value_name = "SUBJECT")]
     pub(crate) subject: String,
 

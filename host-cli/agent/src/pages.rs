@@ -46,6 +46,7 @@ const PAGES: &[(&str, &str)] = pages!["":
     "INPUT_DENIED",
     "INPUT_TOO_LARGE",
     "INTEGRITY_CHANGED",
+    "INVALID_ENDPOINT",
     "INVALID_NAME",
     "INVALID_UTF8",
     "JSON_SYNTAX",

@@ -747,10 +747,10 @@ fn the_eligible_ones_in_order() {
 fn the_rules_of_a_tie() {
     let index = many_servers(1).replace(
         "s00000",
-        r#"x","version":"2","endpoint":"e","categories":["a"],"scopes":["x"],"data":{"residency":"any","maxSensitivity":"pii.high"},"trust":{"signed":true,"publisher":"P"}},
-        {"id":"x","version":"10","endpoint":"e","categories":["a"],"scopes":["x"],"data":{"residency":"any","maxSensitivity":"pii.high"},"trust":{"signed":true,"publisher":"P"}},
-        {"id":"y","version":"0","endpoint":"e","categories":["a"],"scopes":["x"],"data":{"residency":"any","maxSensitivity":"pii.high"},"trust":{"signed":true,"publisher":"P"}},
-        {"id":"a","version":"0","endpoint":"e","categories":["a"],"scopes":["x"],"data":{"residency":"any","maxSensitivity":"pii.high"},"trust":{"signed":false,"publisher":"P"}},
+        r#"x","version":"2","endpoint":"pkg:generic/e","categories":["a"],"scopes":["x"],"data":{"residency":"any","maxSensitivity":"pii.high"},"trust":{"signed":true,"publisher":"P"}},
+        {"id":"x","version":"10","endpoint":"pkg:generic/e","categories":["a"],"scopes":["x"],"data":{"residency":"any","maxSensitivity":"pii.high"},"trust":{"signed":true,"publisher":"P"}},
+        {"id":"y","version":"0","endpoint":"pkg:generic/e","categories":["a"],"scopes":["x"],"data":{"residency":"any","maxSensitivity":"pii.high"},"trust":{"signed":true,"publisher":"P"}},
+        {"id":"a","version":"0","endpoint":"pkg:generic/e","categories":["a"],"scopes":["x"],"data":{"residency":"any","maxSensitivity":"pii.high"},"trust":{"signed":false,"publisher":"P"}},
         {"id":"s00000"#,
     );
     let manifest = MANY_MANIFEST.replace("requireSigned: true", "requireSigned: false");

@@ -68,7 +68,7 @@ fn index(dice: &mut Dice) -> String {
                 ));
             }
             servers.push(format!(
-                r#"{{"id": "{id}", "version": "{version}", "endpoint": "e", "class": "{}",
+                r#"{{"id": "{id}", "version": "{version}", "endpoint": "pkg:generic/e", "class": "{}",
                     "categories": {}, "scopes": {},
                     "data": {{"residency": "{}", "maxSensitivity": "{}"}},
                     "trust": {{"publisher": "{}", "signed": {}}},

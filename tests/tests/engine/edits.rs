@@ -708,7 +708,7 @@ fn extends_entry(member: &str, before: &str, after: &str) {
     let entry = |value: &str| {
         let get = |name, usual| if name == member { value } else { usual };
         format!(
-            "{{\"id\": \"s\", \"version\": \"1\", \"endpoint\": \"e\", \"categories\": {}, \
+            "{{\"id\": \"s\", \"version\": \"1\", \"endpoint\": \"pkg:generic/e\", \"categories\": {}, \
              \"sc\\u006fpes\": {}, \"data\": {{\"residency\": {}, \"maxSensitivity\":{}}}, \
              \"x\": {{\"scopes\": [ ]}}, \"trust\": {{\"signed\": {}, \"publisher\": \"p\"}}}}",
             get("categories", "[\"c\\\"\\\\\"]"),
@@ -718,7 +718,7 @@ fn extends_entry(member: &str, before: &str, after: &str) {
             get("signed", "true"),
         )
     };
-    let other = r#"{"id":"ä","version":"1","endpoint":"e","categories":[],"scopes":[],"data":{"residency":["us-only"],"maxSensitivity":"public"},"trust":{"signed":false,"publisher":"p"}}"#;
+    let other = r#"{"id":"ä","version":"1","endpoint":"pkg:generic/e","categories":[],"scopes":[],"data":{"residency":["us-only"],"maxSensitivity":"public"},"trust":{"signed":false,"publisher":"p"}}"#;
     for (start, end) in [
         ("[", "]"),
         ("\u{feff}[\r\n\t", "\r\n]\r\n"),
@@ -798,8 +798,8 @@ fn single_values_are_replaced() {
 #[test]
 fn all_changes_of_an_entry_are_made_together() {
     extends(
-        r#"[{"trust":{"publisher":"p","signed":false},"data":{"maxSensitivity":"public","residency":"eu-only"},"scopes":[],"categories":[],"endpoint":"e","version":"1","id":"s"}]"#,
-        r#"[{"trust":{"publisher":"p","signed":true},"data":{"maxSensitivity":"confidential","residency":["eu-only", "us-only"]},"scopes":["r", "w ä"],"categories":["c\"\\"],"endpoint":"e","version":"1","id":"s"}]"#,
+        r#"[{"trust":{"publisher":"p","signed":false},"data":{"maxSensitivity":"public","residency":"eu-only"},"scopes":[],"categories":[],"endpoint":"pkg:generic/e","version":"1","id":"s"}]"#,
+        r#"[{"trust":{"publisher":"p","signed":true},"data":{"maxSensitivity":"confidential","residency":["eu-only", "us-only"]},"scopes":["r", "w ä"],"categories":["c\"\\"],"endpoint":"pkg:generic/e","version":"1","id":"s"}]"#,
     );
 }
 

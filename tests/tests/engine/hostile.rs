@@ -165,7 +165,7 @@ fn large_lock(categories: usize, times: usize, hash: &str) -> Vec<u8> {
     let selections = (0..categories).flat_map(|category| {
         (0..times).map(move |time| {
             format!(
-                "{{\"category\":\"c{category:05}\",\"endpoint\":\"e\",\"hash\":\"{}\",\"id\":\"i{time:05}\",\
+                "{{\"category\":\"c{category:05}\",\"endpoint\":\"pkg:generic/e\",\"hash\":\"{}\",\"id\":\"i{time:05}\",\
                  \"integrity\":\"sha256-{}=\",\"scopes\":[],\"version\":\"1\"}}",
                 hash.repeat(64),
                 "A".repeat(43)

@@ -138,7 +138,7 @@ fn imported_again_it_is_unchanged_and_keeps_the_form() {
     assert_eq!(again.value.index, INDEX);
     assert_eq!(again.value.unchanged, ["com.acme/reports@1.2.0"]);
 
-    let list = "[\n  {\"id\": \"b\", \"version\": \"1\", \"endpoint\": \"e\", \"categories\": [],
+    let list = "[\n  {\"id\": \"b\", \"version\": \"1\", \"endpoint\": \"pkg:generic/e\", \"categories\": [],
         \"scopes\": [], \"x\": [1.50, 1e2, {\"z\": {}, \"a\": \"\\u00e9\"}],
         \"data\": {\"residency\": [\"any\"], \"maxSensitivity\": \"public\"},
         \"trust\": {\"signed\": true, \"publisher\": \"B\"}}]";
@@ -220,7 +220,7 @@ fn fields_that_are_given_win_and_others_stay() {
         .replace("\"signed\": false", "\"since\": 2.50, \"signed\": true")
         .replace(
             "\"endpoint\": \"pkg:npm/%40acme/reports@1.2.0\"",
-            "\"endpoint\": \"old\", \"note\": null",
+            "\"endpoint\": \"pkg:generic/old\", \"note\": null",
         );
     let overlay = yaml(
         "servers: {com.acme/reports: {class: local, policy: {rateLimitPerMin: 60}, data: {residency: [eu-only]}}}",
@@ -337,13 +337,13 @@ fn placeholders_are_no_values() {
     );
     let overlay = about(
         "com.acme/reports",
-        "version: 1.2.0\nendpoint: stdio:reports",
+        "version: 1.2.0\nendpoint: pkg:generic/reports@1",
     );
     let imported = run(&document, overlay, None).value;
     assert_eq!(imported.added, ["com.acme/reports@1.2.0"]);
     let overlay = about(
         "com.acme/reports",
-        "version: 2025.4.25 (with mcp<2, httpx>1)\nendpoint: stdio:reports",
+        "version: 2025.4.25 (with mcp<2, httpx>1)\nendpoint: pkg:generic/reports@1",
     );
     let imported = run(&document, overlay, None).value;
     assert_eq!(
@@ -452,7 +452,7 @@ fn the_configuration_of_a_client_gives_urls_and_no_secrets() {
         assert_eq!(problems[0].code, Code::ImportValue);
         assert!(!DocumentKind::Import.may_be_shown());
         let given = yaml(format!(
-            "servers:\n  reports:\n    version: 1\n    endpoint: https://mcp.acme.example/\n{REST}  local:\n    version: 1\n    endpoint: e\n{REST}"
+            "servers:\n  reports:\n    version: 1\n    endpoint: https://mcp.acme.example/\n{REST}  local:\n    version: 1\n    endpoint: pkg:generic/e\n{REST}"
         ));
         let index = run(document, given, None).value.index;
         assert!(!index.contains("hunter2"), "{index}");
@@ -588,7 +588,7 @@ fn messages_may_stand_in_their_envelopes() {
       "initialize": { "jsonrpc": "2.0", "id": 1, "result": { "serverInfo": { "name": "r", "version": "2" } } },
       "tools/list": { "jsonrpc": "2.0", "id": 2, "result": { "tools": [{ "name": "t", "inputSchema": {} }] } }
     }"#;
-    let imported = run(plain, about("r", "endpoint: e"), None);
+    let imported = run(plain, about("r", "endpoint: pkg:generic/e"), None);
     assert_eq!(imported.value.added, ["r@2"]);
     assert_eq!(imported.warnings.len(), 1);
     let warning = &imported.warnings[0];
@@ -607,7 +607,7 @@ fn messages_may_stand_in_their_envelopes() {
         ),
     ] {
         let document = plain.replacen(from, to, 1);
-        let problems = refuse(&document, about("r", "endpoint: e"), None);
+        let problems = refuse(&document, about("r", "endpoint: pkg:generic/e"), None);
         assert!(
             problems.iter().any(|p| p.code == Code::ImportFormat),
             "{problems:#?}"
@@ -942,7 +942,7 @@ fn an_overlay_is_json_by_its_name_or_its_beginning() {
 #[test]
 fn damaged_inputs_are_answered_without_a_panic_and_what_is_accepted_is_an_index() {
     let overlay = format!(
-        "servers:\n  reports:\n    version: 1\n{REST}  local:\n    version: 1.0.0\n    endpoint: e\n{REST}  com.acme/reports:\n{REST}    tools: {{ search: {{ x-summit-capabilities: [] }} }}\n"
+        "servers:\n  reports:\n    version: 1\n{REST}  local:\n    version: 1.0.0\n    endpoint: pkg:generic/e\n{REST}  com.acme/reports:\n{REST}    tools: {{ search: {{ x-summit-capabilities: [] }} }}\n"
     );
     let mut accepted = 0;
     for document in [SERVER_JSON, OLDER, CLIENT, CAPTURE] {
@@ -983,7 +983,7 @@ fn hostile_inputs_end() {
             "{{\"package\": \"r\", \"version\": \"1\", \"tools/list\": {{\"tools\": [{{\"name\": \"t\", \"inputSchema\": {{\"x\": {schema}}}}}]}}}}"
         )
     };
-    let overlay = || about("r", "endpoint: e");
+    let overlay = || about("r", "endpoint: pkg:generic/e");
     run(&deep(110), overlay(), None);
     for (levels, code) in [(123, Code::NestingTooDeep), (200, Code::NestingTooDeep)] {
         let problems = refuse(&deep(levels), overlay(), None);
@@ -1012,7 +1012,7 @@ fn hostile_inputs_end() {
         .map(|n| format!("      tool-{n}: {{}}\n"))
         .collect();
     let others = yaml(format!(
-        "servers:\n  r:\n    endpoint: e\n{REST}    tools:\n{others}"
+        "servers:\n  r:\n    endpoint: pkg:generic/e\n{REST}    tools:\n{others}"
     ));
     assert_eq!(run(&tools, others, None).warnings.len(), 2_000);
     // Indented, few bytes are many.

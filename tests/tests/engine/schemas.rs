@@ -85,7 +85,7 @@ fn lock() -> Value {
         "lockVersion": 1,
         "selections": [{
             "category": "c",
-            "endpoint": "e",
+            "endpoint": "pkg:generic/e",
             "hash": "0".repeat(64),
             "id": "i",
             "integrity": format!("sha256-{}=", "A".repeat(43)),
@@ -94,7 +94,7 @@ fn lock() -> Value {
         }, {
             "capability": { "constraints": ["readonly"], "resource": "x-r", "verb": "read" },
             "definition": format!("sha256-{}=", "A".repeat(43)),
-            "endpoint": "e",
+            "endpoint": "pkg:generic/e",
             "hash": "0".repeat(64),
             "id": "i",
             "integrity": format!("sha256-{}=", "A".repeat(43)),

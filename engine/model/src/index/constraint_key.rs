@@ -20,8 +20,7 @@ impl ConstraintKey {
     pub fn from_number(number: usize) -> Option<Self> {
         let constraint_key = Self(u8::try_from(number).ok().filter(|n| *n < 128)?);
         let level = constraint_key.0 >> 3 & 7;
-        (constraint_key.0 & 7 != 0 && (level as usize) < Sensitivity::ALL.len())
-            .then_some(constraint_key)
+        ((level as usize) < Sensitivity::ALL.len()).then_some(constraint_key)
     }
 
     /// Returns the number of the value, below [`ConstraintKey::COUNT`].

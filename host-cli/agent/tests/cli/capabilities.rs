@@ -396,3 +396,32 @@ fn missing_fields_are_reported_and_nothing_is_written() {
         .notes("IMPORT_FORMAT");
     project.agent("index import nothing.json").exits(2);
 }
+
+#[test]
+fn why_takes_tools_by_name_and_what_no_requirement_names() {
+    let project = project();
+    // A tool needs no server in front of it.
+    project
+        .agent("why find")
+        .exits(0)
+        .answers("find of local 1.0.0");
+    // It is advertised, and nothing requires it.
+    project
+        .agent("why read:internet")
+        .exits(0)
+        .answers("read_page of brave 1.0.0");
+    project
+        .agent("why read:intranet")
+        .exits(2)
+        .notes("did you mean `read:internet`?");
+    // A server without tools has none for a required capability.
+    project.write("mcp.index.json", INDEX.replace(TOOL, ""));
+    project
+        .agent("why local --task task.yaml")
+        .exits(0)
+        .answers("search:internet  the server lists no tools");
+}
+
+/// The tool of the server `local`.
+const TOOL: &str =
+    r#""find": { "x-summit-capabilities": [{ "verb": "search", "resource": "internet" }] }"#;

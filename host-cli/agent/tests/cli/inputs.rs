@@ -65,6 +65,27 @@ fn validate_reports_the_problems_of_both_files() {
 }
 
 #[test]
+fn user_info_of_an_endpoint_is_shown_nowhere() {
+    let project = Project::new();
+    let secret = INDEX.replacen("https://", "https://ada:hunter2@", 1);
+    // All is on the one line that is shown.
+    project.write("mcp.index.json", secret.replace('\n', " "));
+    for format in ["text", "json", "sarif", "github"] {
+        let run = project
+            .agent(&format!("resolve --format {format}"))
+            .exits(1);
+        let all = run.stdout.clone() + &run.stderr;
+        assert!(all.contains("INVALID_ENDPOINT"), "{run:#?}");
+        assert!(!all.contains("hunter2"), "{run:#?}");
+    }
+    project
+        .agent("resolve")
+        .exits(1)
+        .notes("https://***********@");
+    assert!(!project.path("agents.lock").exists());
+}
+
+#[test]
 fn either_file_can_come_from_standard_input() {
     let project = Project::new();
     project.agent_reading("resolve -", MANIFEST).exits(0);

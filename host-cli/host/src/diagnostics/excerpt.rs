@@ -5,6 +5,7 @@
 
 use crate::contract::diagnostic::{Label, Span};
 use crate::output::visible_char;
+use std::borrow::Cow;
 use std::iter::repeat_n;
 use std::ops::Range;
 
@@ -135,7 +136,8 @@ impl Window {
 
     fn excerpt(self, input: &[u8]) -> Excerpt {
         let starts_within_line = self.bytes.start > 0 && input[self.bytes.start - 1] != b'\n';
-        let (text, offsets) = shown(&input[self.bytes.clone()]);
+        let bytes = without_user_info(&input[self.bytes.clone()]);
+        let (text, offsets) = shown(&bytes);
         let offset = |byte: usize| offsets[byte - self.bytes.start];
         let marks = self
             .places
@@ -169,6 +171,27 @@ fn next_boundary(input: &[u8], at: usize) -> usize {
     // A character has at most three such bytes.
     let rest = input[at..].iter().take(3);
     at + rest.take_while(is_continuation).count()
+}
+
+/// Returns the bytes with a `*` for each byte of the user info of a URL, which is a secret.
+fn without_user_info(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
+    let ends = |byte: &u8| is_slash(byte) || matches!(byte, b'?' | b'#' | b'"' | b'\'' | b'\n');
+    let mut hidden = Cow::Borrowed(bytes);
+    for (colon, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b':') {
+        let rest = &bytes[colon + 1..];
+        let slashes = rest.iter().take_while(|byte| is_slash(byte)).count();
+        if slashes == 0 {
+            continue;
+        }
+        let start = colon + 1 + slashes;
+        let length = bytes[start..].iter().position(ends);
+        let end = length.map_or(bytes.len(), |length| start + length);
+        if let Some(at) = bytes[start..end].iter().rposition(|byte| *byte == b'@') {
+            hidden.to_mut()[start..start + at].fill(b'*');
+        }
+    }
+    hidden
 }
 
 /// Returns the bytes as text that is safe for a terminal, with LF for CRLF, and the offset in that
