@@ -36,7 +36,7 @@ visitPlans("call", "one click corrects a misspelt tool, and can be undone", asyn
   await plans.example("A tool that is misspelt");
   await plans.says("The call may not be made");
   await plans.has(checks(plans), ["✗catalogue , failed", "✗lock , failed", ...CHECKS.slice(2).map((name) => `–${name} , skipped`)]);
-  await plans.has(plans.detail.locator(".against > p"), ["TOOL_UNKNOWN the server acme-audiences has no tool list_audience call.json:4:11"]);
+  await plans.has(plans.detail.locator(".against > p"), ["TOOL_UNKNOWN the server acme-audiences has no tool list_audience call.json:4:11", "at /tool by the catalogue lists the tool under this name"]);
   await plans.root.locator(".cm-lintRange-error", { hasText: "list_audience" }).first().waitFor();
   const before = await plans.text("call.json");
   await plans.detail.locator(".fix", { hasText: "Call the tool list_audiences" }).getByRole("button", { name: "Apply" }).click();
@@ -66,7 +66,7 @@ visitPlans("call", "every suggested fix removes its problem", async (plans) => {
 visitPlans("call", "a given catalogue decides", async (plans) => {
   await plans.example("A tool that was changed since");
   await plans.says("The call may not be made");
-  await plans.has(plans.detail.locator(".against > p"), [/^DEFINITION_CHANGED .* was locked with the definition sha256-/]);
+  await plans.has(plans.detail.locator(".against > p"), [/^DEFINITION_CHANGED .* was locked with the definition sha256-/, /^at \/tool by /]);
   await plans.paste("catalogue.json", "");
   await plans.says("The call may be made");
   await plans.paste("catalogue.json", "{");
@@ -100,7 +100,7 @@ visitPlans("call", "a check is opened by the keyboard alone", async (plans, { pa
   await plans.says("The call may not be made");
   await plans.check("labels").focus();
   await page.keyboard.press("Enter");
-  await plans.has(plans.detail.locator(".against > p"), [/^FORBIDDEN_ACTION/]);
+  await plans.has(plans.detail.locator(".against > p"), [/^FORBIDDEN_ACTION/, /^at \/tool by /]);
   assert.equal(await plans.check("labels").getAttribute("aria-expanded"), "true");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");

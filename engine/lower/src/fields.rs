@@ -355,8 +355,8 @@ impl<'n, 't> Object<'n, 't> {
         };
         let label = format!("did you mean `{meant}`?");
         problems
-            .report(Code::MisspeltKey, entry.key_span, label.clone(), message)
-            .replace(label, entry.key_span, replacement);
+            .report(Code::MisspeltKey, entry.key_span, label, message)
+            .replace(format!("write `{meant}`"), entry.key_span, replacement);
     }
 
     fn warn_of(&self, entry: &Entry<'_>, known: &[&str], problems: &mut Problems<'_>) {
