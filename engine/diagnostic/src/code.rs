@@ -138,7 +138,7 @@ catalogue! {
         "the server's entry in the index differs from the locked one"
         "Review the changes of the entry, then run `agent resolve`."
     InvalidEndpoint "INVALID_ENDPOINT" Error
-        "an endpoint is no URL that can be connected to or started"
+        "an endpoint is neither a usable URL nor a package URL"
         "Write an `http` or `https` URL without user info, or a package URL."
     InvalidName "INVALID_NAME" Error
         "a name contains a forbidden character"
@@ -195,7 +195,7 @@ catalogue! {
         "a number is too large for its field"
         "Write a number below 1.8e308; a whole number may have at most 64 bits."
     OutputInvalid "OUTPUT_INVALID" Error
-        "the payload of a call is no usable result of its tool"
+        "the payload of a call is not a usable result of its tool"
         "Correct the tool: it must return a `CallToolResult` that fits its output schema."
     PlanNotJson "PLAN_NOT_JSON" Error
         "a plan is not one strict JSON value"

@@ -31,7 +31,7 @@ fn payload_denial(denial: &PayloadDenial) -> String {
         PayloadDenial::Unreadable(found) => format!("the payload: {}", found.message),
         PayloadDenial::NoResult(fault) => {
             let (pointer, message) = (&fault.pointer, &fault.message);
-            format!("the payload is no `CallToolResult`: `payload{pointer}` {message}")
+            format!("the payload is not a `CallToolResult`: `payload{pointer}` {message}")
         }
         PayloadDenial::ToolFailed => "the tool reports an error (`isError`)".to_owned(),
         PayloadDenial::NoStructuredContent => {

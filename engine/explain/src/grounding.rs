@@ -71,7 +71,7 @@ pub fn ungrounded_reason(grounding: &Grounding<'_>, reason: &Reason) -> String {
         Reason::PartOfValue => "is part of a number, which must be quoted whole".to_owned(),
         Reason::Name(_) => "is the name of a member, and only values are evidence".to_owned(),
         Reason::NoText(_) => {
-            "is no text of the result: its types, names and flags are no evidence".to_owned()
+            "is not a text of the result: its types, names and flags are no evidence".to_owned()
         }
         Reason::AcrossLeaves(parts) => {
             let [left, right] = parts.each_ref().map(|part| {

@@ -79,7 +79,7 @@ impl PayloadReader<'_> {
 
     fn root(&mut self) -> Read<()> {
         if self.reader.kind()? != Kind::Object {
-            self.fault(String::new(), "is no object");
+            self.fault(String::new(), "is not an object");
             return self.value(Step::Root);
         }
         let mut has_content = false;
@@ -100,7 +100,7 @@ impl PayloadReader<'_> {
 
     fn content(&mut self, step: Step) -> Read<()> {
         if self.reader.kind()? != Kind::Array {
-            self.fault("/content".to_owned(), "is no list of content blocks");
+            self.fault("/content".to_owned(), "is not a list of content blocks");
             return self.value(step);
         }
         self.array(step, |payload, number, step| payload.block(number, step))
@@ -109,7 +109,7 @@ impl PayloadReader<'_> {
     fn block(&mut self, number: u32, step: Step) -> Read<()> {
         let pointer = format!("/content/{number}");
         if self.reader.kind()? != Kind::Object {
-            self.fault(pointer, "is no object");
+            self.fault(pointer, "is not an object");
             return self.value(step);
         }
         let block = self.strings(step)?;
@@ -184,7 +184,7 @@ impl PayloadReader<'_> {
 
     fn is_error(&mut self, step: Step) -> Read<()> {
         if self.reader.kind()? != Kind::Bool {
-            self.fault("/isError".to_owned(), "is no boolean");
+            self.fault("/isError".to_owned(), "is not a boolean");
             return self.value(step);
         }
         self.envelope.is_error = self.boolean(step)?;

@@ -61,7 +61,7 @@ pub fn check_endpoint(text: &str) -> Result<(), EndpointError> {
     {
         return Err(EndpointError::Scheme);
     }
-    // User info is told first: a reader must know that a secret stands there.
+    // User info is reported first: the endpoint contains a secret.
     if user_info(text).is_some() {
         return Err(EndpointError::UserInfo);
     }

@@ -64,7 +64,7 @@ pub enum Reason {
     PartOfValue,
     /// The evidence is the name of the member at this place.
     Name(Place),
-    /// The evidence is the value at this place, which is no text of the result: a type, a name or a
+    /// The evidence is the value at this place, which is not a text of the result: a type, a name or a
     /// flag of its envelope, or a boolean.
     NoText(Place),
     /// The evidence joins the end of one leaf with the beginning of another.

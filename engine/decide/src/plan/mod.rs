@@ -212,7 +212,7 @@ impl<'a> Decision<'a> {
         let pool = rules.pool.value.as_ref().filter(|_| !step.is_refused);
         let binding = pool.and_then(|pool| self.binding(number, step, pool));
         if rules.profile.value.is_some() && !step.is_refused {
-            // No rule allows a tool that does not exist: that would be told twice.
+            // No rule allows a tool that does not exist: that would be reported twice.
             let is_unknown = pool.is_some() && binding.is_none();
             self.allowed(number, step, is_unknown);
         }
