@@ -4,7 +4,7 @@ use crate::Component;
 use crate::bindings::exports::agent::engine::capability::{
     self, Diagnostic, Guest, GuestEvaluationContext, GuestHealth, GuestMatching, GuestTask,
     GuestTenant, HealthBorrow, IndexBorrow, ManifestBorrow, Notation, Requirement,
-    ResolutionBorrow, TaskBorrow, TenantBorrow, ToolOutcome,
+    ResolutionBorrow, SelectedTool, TaskBorrow, TenantBorrow, ToolOutcome,
 };
 use crate::convert::{all, strings};
 use crate::inputs::{Document, Index, Manifest};
@@ -104,6 +104,20 @@ impl GuestEvaluationContext for EvaluationContext {
     }
 }
 
+impl Matching {
+    fn selected(&self, requirement: usize) -> Vec<SelectedTool> {
+        let selections = self.0.selections(requirement).unwrap_or_default();
+        let tools = self.0.selected_tools(requirement).into_iter();
+        let selected = selections.iter().zip(tools);
+        selected
+            .map(|(selection, tool)| SelectedTool {
+                selection: selection.into(),
+                needs_approval: self.0.needs_approval(requirement, tool),
+            })
+            .collect()
+    }
+}
+
 impl GuestMatching for Matching {
     fn decide(
         manifest: Option<ManifestBorrow<'_>>,
@@ -144,11 +158,7 @@ impl GuestMatching for Matching {
                     load: requirement.load.into(),
                     place: self.0.place(number, requirement.span).into(),
                 },
-                selected: self.0.selection(number).as_ref().map(Into::into),
-                needs_approval: self
-                    .0
-                    .selected(number)
-                    .is_some_and(|tool| self.0.needs_approval(number, tool)),
+                selected: self.selected(number),
             })
             .collect()
     }

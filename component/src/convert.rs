@@ -66,7 +66,7 @@ same! {
         IntegrityChanged HashChanged ServerRemoved ForbidAdded ForbidRemoved MissingCapability
         ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
         TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged LoadChanged PolicySyntax
-        PolicyDeadRule PolicyRuleUnused PolicyTestFailed ImportFormat ImportValue
+        PolicyDeadRule PolicyRuleUnused PolicyTestFailed PolicyChanged PolicyMissing ImportFormat ImportValue
         ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort Ungrounded PlanNotJson
         PlanShape ToolUnknown ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget
         SchemaInvalid InputDenied NumberNotExact OutputInvalid MovaDestinationDenied MovaLimitExceeded MovaOutputInvalid
@@ -176,7 +176,10 @@ impl From<&model::Selection> for resolver::Selection {
 impl From<&model::Grant> for resolver::Grant {
     fn from(grant: &model::Grant) -> Self {
         match grant {
-            model::Grant::Category(category) => Self::Category(category.to_string()),
+            model::Grant::Category { category, load } => Self::Category(resolver::ServerGrant {
+                category: category.to_string(),
+                load: (*load).into(),
+            }),
             model::Grant::Capability {
                 capability,
                 definition,

@@ -8,7 +8,7 @@ use crate::bindings::exports::agent::engine::lockfile::{
 use crate::convert::all;
 use crate::inputs::Index;
 use crate::resolver::Resolution;
-use agent_api::{self as api, compare, lower, model, render, verify};
+use agent_api::{self as api, compare, lower, model, render, verify_under};
 
 /// A lock.
 pub(crate) struct Lock(pub(crate) model::Lock);
@@ -45,7 +45,8 @@ impl GuestLock for Lock {
         all(&self.0.selections)
     }
 
-    fn verify(&self, index: IndexBorrow<'_>) -> Vec<Drift> {
-        all(verify(&self.0, &index.get::<Index>().value).drifts())
+    fn verify(&self, index: IndexBorrow<'_>, policy: Option<String>) -> Vec<Drift> {
+        let index = &index.get::<Index>().value;
+        all(verify_under(&self.0, index, policy.as_deref()).drifts())
     }
 }

@@ -3,10 +3,11 @@
 use crate::Component;
 use crate::bindings::exports::agent::engine::plan::{
     self, AuthorizedStep, CallAnswer, CallOutcome, CallPlanBorrow, CallVerdict, CoreBorrow,
-    Diagnostic, Guest, GuestAuthorizedCall, GuestAuthorizedPlan, GuestCallPlan, GuestPlanPolicy,
-    GuestToolsSnapshot, IndexBorrow, Limits, LockBorrow, PlanAnswer, PlanPolicyBorrow, PlanVerdict,
-    Problem, ServerUse, StepOutput, ToolsSnapshotBorrow,
+    Diagnostic, EvaluationContextBorrow, Guest, GuestAuthorizedCall, GuestAuthorizedPlan,
+    GuestCallPlan, GuestPlanPolicy, GuestToolsSnapshot, IndexBorrow, Limits, LockBorrow,
+    PlanAnswer, PlanPolicyBorrow, PlanVerdict, Problem, ServerUse, StepOutput, ToolsSnapshotBorrow,
 };
+use crate::capability::EvaluationContext;
 use crate::convert::all;
 use crate::inputs::Index;
 use crate::lockfile::Lock;
@@ -52,12 +53,16 @@ impl Guest for Component {
         index: IndexBorrow<'_>,
         lock: Option<LockBorrow<'_>>,
         catalogue: Option<ToolsSnapshotBorrow<'_>>,
+        evaluation_context: Option<EvaluationContextBorrow<'_>>,
     ) -> CallAnswer {
         let plan = &plan.get::<CallPlan>().0;
         let context = CallContext {
             index: &index.get::<Index>().value,
             lock: lock.as_ref().map(|lock| &lock.get::<Lock>().0),
             catalogue: catalogue.as_ref().map(|it| &it.get::<ToolsSnapshot>().0),
+            evaluation_context: evaluation_context
+                .as_ref()
+                .map(|it| &it.get::<EvaluationContext>().0),
         };
         let answer = api::CallAnswer::new(plan, context);
         CallAnswer {
@@ -84,6 +89,7 @@ impl Guest for Component {
         index: Option<IndexBorrow<'_>>,
         lock: Option<LockBorrow<'_>>,
         catalogue: Option<ToolsSnapshotBorrow<'_>>,
+        evaluation_context: Option<EvaluationContextBorrow<'_>>,
     ) -> PlanAnswer {
         let plan = Arc::new(lower::plan(plan));
         let rules = &rules.get::<PlanPolicy>().0;
@@ -93,6 +99,9 @@ impl Guest for Component {
             index: index.as_ref().map(|it| &*it.get::<Index>().value),
             lock: lock.as_ref().map(|it| &it.get::<Lock>().0),
             catalogue: catalogue.as_ref().map(|it| &it.get::<ToolsSnapshot>().0),
+            evaluation_context: evaluation_context
+                .as_ref()
+                .map(|it| &it.get::<EvaluationContext>().0),
         };
         let answer = api::PlanAnswer::new(&plan, rules, context);
         let (report, text, found) = (answer.report(), answer.text(), answer.diagnostics());

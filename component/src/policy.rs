@@ -39,6 +39,10 @@ impl GuestPolicy for Policy {
         Ok(policy::Policy::new(Self(Arc::new(policy.value))))
     }
 
+    fn digest(&self) -> String {
+        decide::PolicyEngine::digest(&*self.0)
+    }
+
     fn govern(
         &self,
         evaluation_context: EvaluationContextBorrow<'_>,

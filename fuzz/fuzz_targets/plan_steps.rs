@@ -56,6 +56,7 @@ impl Case {
 
     fn decide(&self, with_fixes: bool) -> Outcome {
         let context = PlanContext {
+            evaluation_context: None,
             request: self.request.as_ref(),
             index: Some(&SERVERS.0),
             lock: Some(&SERVERS.1),

@@ -6,7 +6,7 @@
 use crate::files::{
     Agent, Answer, Capability, Constraints, Eligible, EligibleTool, File as _, Load, LostOn,
     Preference, Reason, Rejected, RejectedTool, Requirement, Resolution, Selected, SelectedTool,
-    ToolRequirement,
+    SelectedTools, ToolRequirement,
 };
 use serde::Deserialize;
 
@@ -33,6 +33,7 @@ columns! {
     }
     Required {
         category: String,
+        load: Option<Load>,
         permissions: Vec<String>,
         selected: Option<SelectedServer>,
     }
@@ -61,7 +62,8 @@ columns! {
         capability: Capability,
         denied: Vec<(usize, usize)>,
         load: Load,
-        selected: Option<SelectedNumber>,
+        selected: SelectedNumbers,
+        tools: Option<String>,
     }
     SelectedNumber {
         definition: String,
@@ -73,6 +75,13 @@ columns! {
         name: Vec<String>,
         server: Vec<usize>,
     }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SelectedNumbers {
+    All(Vec<SelectedNumber>),
+    One(Option<SelectedNumber>),
 }
 
 /// Returns the text of the full form.
@@ -139,6 +148,7 @@ impl Compact {
         Requirement {
             category: required.category.clone(),
             eligible,
+            load: required.load,
             permissions: required.permissions.clone(),
             rejected,
             selected: selected.map(|SelectedServer { hash, server }| {
@@ -173,7 +183,10 @@ impl Compact {
 impl Capabilities {
     fn requirement(&self, required: &RequiredCapability, compact: &Compact) -> ToolRequirement {
         let (tools, servers) = (&self.tools, &compact.servers);
-        let selected = required.selected.as_ref();
+        let selected = match &required.selected {
+            SelectedNumbers::All(tools) => &tools[..],
+            SelectedNumbers::One(tool) => tool.as_slice(),
+        };
         let (mut eligible, mut rejected) = (Vec::new(), Vec::new());
         let mut reject = |server: usize, tool, reasons| {
             rejected.push(RejectedTool {
@@ -197,11 +210,14 @@ impl Capabilities {
                     reject(server, Some(tools.name[tool].clone()), reasons);
                     continue;
                 }
-                let selected = selected.expect("an eligible tool, so one is selected").tool;
-                if tool != selected {
+                // They are of one server, so the first by name is the first in rank.
+                let best = selected
+                    .first()
+                    .expect("an eligible tool, so one is selected");
+                if selected.iter().all(|it| it.tool != tool) {
                     eligible.push(EligibleTool {
                         id: servers.id[server].clone(),
-                        lost_on: self.lost_on(selected, tool, servers),
+                        lost_on: self.lost_on(best.tool, tool, servers),
                         tool: tools.name[tool].clone(),
                         version: servers.version[server].clone(),
                     });
@@ -213,17 +229,24 @@ impl Capabilities {
             eligible,
             load: required.load,
             rejected,
-            selected: selected.map(|it| {
-                let reasons = self.reasons(required, it.tool, compact);
-                assert!(reasons.is_empty(), "not eligible: {reasons:?}");
-                SelectedTool {
-                    definition: it.definition.clone(),
-                    hash: it.hash.clone(),
-                    id: servers.id[tools.server[it.tool]].clone(),
-                    tool: tools.name[it.tool].clone(),
-                    version: servers.version[tools.server[it.tool]].clone(),
+            selected: {
+                let mut selected = selected.iter().map(|it| {
+                    let reasons = self.reasons(required, it.tool, compact);
+                    assert!(reasons.is_empty(), "not eligible: {reasons:?}");
+                    SelectedTool {
+                        definition: it.definition.clone(),
+                        hash: it.hash.clone(),
+                        id: servers.id[tools.server[it.tool]].clone(),
+                        tool: tools.name[it.tool].clone(),
+                        version: servers.version[tools.server[it.tool]].clone(),
+                    }
+                });
+                match &required.selected {
+                    SelectedNumbers::All(_) => SelectedTools::All(selected.collect()),
+                    SelectedNumbers::One(_) => SelectedTools::One(selected.next()),
                 }
-            }),
+            },
+            tools: required.tools.clone(),
         }
     }
 

@@ -8,6 +8,7 @@
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, json_schema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// A file with a schema.
@@ -77,8 +78,13 @@ file_types! {
         /// The version of the format.
         #[schemars(range(min = 1, max = 1))]
         pub lock_version: u32,
+        /// The digest of the policy that decided on capabilities, if one was given: `sha256-` and the
+        /// base64 of the SHA-256 of its bytes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "String", regex(pattern = "^sha256-[A-Za-z0-9+/]{43}=$"))]
+        pub policy: Option<String>,
         /// One for each requirement: those for a category sorted by category, then scopes, then
-        /// id; then those for a capability, sorted by verb, resource, constraints, id,
+        /// id, version, load; then those for a capability, sorted by verb, resource, constraints, id,
         /// version, tool, load.
         pub selections: Vec<Locked>,
     }
@@ -157,6 +163,10 @@ file_types! {
         /// entry in the index.
         #[schemars(regex(pattern = "^sha256-[A-Za-z0-9+/]{43}=$"))]
         pub integrity: String,
+        /// `on_demand` if the agent sees the definitions of its tools on request; otherwise absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(schema_with = "on_demand")]
+        pub load: Option<Load>,
         /// The required permissions: sorted, without duplicates.
         #[schemars(schema_with = "names")]
         pub scopes: Vec<String>,
@@ -226,9 +236,12 @@ file_types! {
         pub load: Load,
         /// The rejected tools, sorted by id, version, tool, and every server without tools.
         pub rejected: Vec<RejectedTool>,
-        /// `null` if no tool is eligible.
-        #[serde(deserialize_with = "nullable")]
-        pub selected: Option<SelectedTool>,
+        /// `null` if no tool is eligible; with `tools` a list, ordered by tool.
+        pub selected: SelectedTools,
+        /// `all` if every eligible tool of a server is selected; otherwise absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(schema_with = "all_tools")]
+        pub tools: Option<String>,
     }
 
     /// An eligible tool that lost to the selected one.
@@ -303,6 +316,10 @@ file_types! {
         pub category: String,
         /// The other eligible servers, sorted by id, then version.
         pub eligible: Vec<Eligible>,
+        /// `on_demand` if the agent sees the definitions of its tools on request; otherwise absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(schema_with = "on_demand")]
+        pub load: Option<Load>,
         /// The required permissions: sorted, without duplicates.
         #[schemars(schema_with = "names")]
         pub permissions: Vec<String>,
@@ -372,6 +389,33 @@ pub enum Load {
     Essential,
     /// On request.
     OnDemand,
+}
+
+/// What was selected for a capability.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SelectedTools {
+    /// Every eligible tool of a server, for `tools: all`.
+    All(Vec<SelectedTool>),
+    /// One tool, if one is eligible.
+    One(Option<SelectedTool>),
+}
+
+impl SelectedTools {
+    /// Returns the first of the selected tools.
+    #[must_use]
+    pub fn first(&self) -> Option<&SelectedTool> {
+        self.all().first()
+    }
+
+    /// Returns the selected tools.
+    #[must_use]
+    pub fn all(&self) -> &[SelectedTool] {
+        match self {
+            Self::All(tools) => tools,
+            Self::One(tool) => tool.as_slice(),
+        }
+    }
 }
 
 /// A selection: a server for a category, or a tool for a capability.
@@ -546,7 +590,19 @@ fn require_all(schema: &mut Schema) {
     let keys = schema
         .get("properties")
         .and_then(|properties| properties.as_object());
-    if let Some(keys) = keys.map(|properties| properties.keys().cloned().collect::<Vec<_>>()) {
+    // These are written only where they are not the default.
+    let optional = |key: &str, property: &Value| {
+        key == "policy"
+            || key == "tools" && property.get("const").is_some()
+            || key == "load" && property.get("const").is_some()
+    };
+    let keys = keys.map(|properties| {
+        let required = properties
+            .iter()
+            .filter(|(key, property)| !optional(key, property));
+        required.map(|(key, _)| key.clone()).collect::<Vec<_>>()
+    });
+    if let Some(keys) = keys {
         schema.insert("required".to_owned(), keys.into());
     }
 }
@@ -580,6 +636,14 @@ fn name_or_null(_: &mut Generator) -> Schema {
 
 fn text_or_null(_: &mut Generator) -> Schema {
     json_schema!({ "type": ["string", "null"] })
+}
+
+fn on_demand(_: &mut Generator) -> Schema {
+    json_schema!({ "const": "on_demand" })
+}
+
+fn all_tools(_: &mut Generator) -> Schema {
+    json_schema!({ "const": "all" })
 }
 
 fn verb(_: &mut Generator) -> Schema {

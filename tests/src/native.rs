@@ -242,6 +242,7 @@ pub fn called(plan: &[u8], index: &[u8], lock: Option<&[u8]>, catalogue: Option<
         catalogue: catalogue
             .as_ref()
             .and_then(|it| Some(&it.as_ref().ok()?.value)),
+        evaluation_context: None,
     };
     let answer = CallAnswer::new(&plan, context);
     let mut answers = reports(&answer.diagnostics());
@@ -275,6 +276,7 @@ pub fn planned(inputs: &PlanInputs) -> Answers {
         index: index.as_ref(),
         lock: lock.as_ref(),
         catalogue: catalogue.as_ref(),
+        evaluation_context: None,
     };
     let answer = PlanAnswer::new(&plan, &rules, context);
     let found = answer.diagnostics();

@@ -7,10 +7,10 @@ mod tools;
 pub use tools::{matched, questions, ranked, tool_reasons};
 
 use crate::files::{
-    Answer, Constraints, Eligible, Lock, Locked, LostOn, Reason, Rejected, Requirement, Resolution,
-    Selected, Selection,
+    Answer, Constraints, Eligible, Load, Lock, Locked, LostOn, Reason, Rejected, Requirement,
+    Resolution, Selected, Selection,
 };
-use crate::policy::Rule;
+use crate::policy::{DIGEST, Rule};
 use crate::world::{self, SENSITIVITIES, Server, World};
 use std::collections::BTreeSet;
 
@@ -64,6 +64,11 @@ fn select<'w>(world: &'w World, requirement: &world::Requirement) -> Option<&'w 
     eligible.min_by_key(|server| (!server.signed, &server.id, &server.version))
 }
 
+/// `load`, which is written only if it is not the default.
+fn on_demand(requirement: &world::Requirement) -> Option<Load> {
+    (requirement.load == Some("on_demand")).then_some(Load::OnDemand)
+}
+
 /// Like [`hash`], for a capability.
 fn hash_without_scopes(server: &Server) -> String {
     let (id, version, endpoint) = (&server.id, &server.version, &server.endpoint);
@@ -87,19 +92,26 @@ pub fn lock(world: &World, policy: Option<Rule>) -> Option<Lock> {
             hash: hash(server, requirement),
             id: server.id.clone(),
             integrity: integrity(&server.entry()),
+            load: on_demand(requirement),
             scopes: sorted(&requirement.permissions),
             version: server.version.clone(),
         })
     };
     let selections = world.requirements.iter().map(selection);
     let mut selections: Vec<_> = selections.collect::<Option<_>>()?;
-    selections.sort_by_key(|one| (one.category.clone(), one.scopes.clone(), one.id.clone()));
+    selections.sort_by_key(|one| {
+        let server = (one.id.clone(), one.version.clone());
+        (one.category.clone(), one.scopes.clone(), server, one.load)
+    });
     let selections = selections.into_iter().map(Locked::Category);
     let tools = tools::selections(world, policy)?.into_iter();
     Some(Lock {
         agent: world.agent.clone(),
         forbid: sorted(&world.constraints.forbid),
         lock_version: 1,
+        policy: policy
+            .filter(|_| world.all_capabilities().next().is_some())
+            .map(|_| DIGEST.to_owned()),
         selections: selections.chain(tools.map(Locked::Capability)).collect(),
     })
 }
@@ -164,6 +176,7 @@ fn requirement(world: &World, requirement: &world::Requirement) -> Requirement {
     Requirement {
         category: requirement.category.clone(),
         eligible,
+        load: on_demand(requirement),
         permissions: sorted(&requirement.permissions),
         rejected,
         selected: selected.map(|server| Selected {

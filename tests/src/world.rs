@@ -47,6 +47,8 @@ pub struct Requirement {
     pub category: String,
     /// `permissions`, in any order, duplicates allowed.
     pub permissions: Vec<String>,
+    /// `load`; may be left out.
+    pub load: Option<&'static str>,
 }
 
 /// `constraints`
@@ -202,10 +204,12 @@ impl World {
             Tree::texts(names)
         };
         let requirements = self.requirements.iter().map(|requirement| {
-            Tree::map([
+            let mut members = vec![
                 ("category", Tree::text(&requirement.category)),
                 ("permissions", names(&requirement.permissions)),
-            ])
+            ];
+            members.extend(requirement.load.map(|load| ("load", Tree::text(load))));
+            Tree::map(members)
         });
         let requirements = Tree::List(requirements.collect());
         let mut requires = Vec::new();
@@ -304,13 +308,13 @@ impl Server {
 
 /// Generates small worlds whose manifest does not contradict itself.
 pub fn worlds() -> impl Strategy<Value = World> {
-    let requirement =
-        (name(&CATEGORIES), names(&SCOPES, 0..=3)).prop_map(|(category, permissions)| {
-            Requirement {
-                category,
-                permissions,
-            }
-        });
+    let requirement = (name(&CATEGORIES), names(&SCOPES, 0..=3), tools::load()).prop_map(
+        |(category, permissions, load)| Requirement {
+            category,
+            permissions,
+            load,
+        },
+    );
     (
         select(&["hello-agent", "größe 1", "\"agent\""][..]),
         select(&["1.0.0", "1.0", "no", "2026-01-01"][..]),

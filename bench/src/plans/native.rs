@@ -48,6 +48,7 @@ pub(crate) fn decide(folder: &Path, passes: [usize; 2]) -> Result<(), Box<dyn Er
     let resolution = Resolution::new(Arc::new(manifest), Arc::clone(&index));
     let lock = resolution.lock().ok_or("a server for each requirement")?;
     let context = PlanContext {
+        evaluation_context: None,
         request: None,
         index: Some(&index),
         lock: Some(&lock),

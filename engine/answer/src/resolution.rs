@@ -194,6 +194,8 @@ pub struct SelectedTool {
     pub obligations: Vec<String>,
     /// Estimated tokens of the definition.
     pub tokens: u32,
+    /// The other tools of its server that are selected with it, ordered by name.
+    pub also: Vec<String>,
 }
 
 /// The comparison with an existing lock.

@@ -33,8 +33,8 @@ impl<'a> CallAnswer<'a> {
 
     /// Returns the number of the check that each diagnostic fails.
     pub fn failed_checks(&self) -> Vec<usize> {
-        let checks = self.verdict.checks().iter();
-        let failed = checks.flat_map(|it| it.denials.iter().map(|_| it.check as usize));
+        let checks = self.verdict.checks().iter().enumerate();
+        let failed = checks.flat_map(|(number, it)| it.denials.iter().map(move |_| number));
         failed.collect()
     }
 

@@ -27,7 +27,7 @@ mod lock;
 pub mod plan;
 mod resolution;
 
-pub use agent_decide::{compare, verify};
+pub use agent_decide::{compare, verify, verify_under};
 pub use agent_import::import;
 pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};

@@ -108,6 +108,7 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
     let may_write = may_write.map(CallDenial::NotReadonly);
     trace.record(CallCheck::ReadOnly, Vec::from_iter(may_write));
     let needs_approval = found.needs_approval();
+    let policy = found.policy.clone();
     trace.record(CallCheck::Unchanged, Vec::from_iter(found.changed));
     let mut problems = Vec::new();
     // Invalid JSON is refused with its document.
@@ -120,6 +121,11 @@ pub fn authorize_call<'a>(plan: &'a CallPlan, context: CallContext<'a>) -> CallV
         problems.extend(unusable_output(listed.output_schema(), &mut budget));
     }
     trace.record(CallCheck::Arguments, problems);
+    if let Some(policy) = policy {
+        let asked = arguments.is_some() && !found.entries.is_empty();
+        let asked = asked.then(|| policy.denials(call.args.of(plan.text.as_str())));
+        trace.record(CallCheck::Policy, asked.unwrap_or_default());
+    }
     let server = found.entries.first().zip(found.definition);
     match (server, context.lock) {
         (Some((server, definition)), Some(lock)) if trace.passed() && arguments.is_some() => {

@@ -1,5 +1,6 @@
 //! The record of the decision on a call: every check in order, with its outcome and its denials.
 
+use crate::locked_policy::{LockedDenial, PolicyMismatch};
 use crate::trace::{CheckOutcome, SkipCause};
 use agent_json_schema::{ArgumentProblem, Unusable};
 
@@ -45,6 +46,12 @@ pub enum CallDenial<'a> {
     Arguments(ArgumentProblem),
     /// The output schema can't be used, so it accepts no output.
     Output(Unusable),
+    /// The given policy is not the one that the lock was made under.
+    OtherPolicy(PolicyMismatch),
+    /// The policy denies the call.
+    Policy(LockedDenial),
+    /// No locked entry has the tool, so the policy can't be asked about it.
+    PolicyNotAsked,
 }
 
 /// The reason why a tool counts as one that writes.
@@ -73,24 +80,27 @@ pub enum CallCheck {
     Unchanged,
     /// The input schema accepts the arguments.
     Arguments,
+    /// The policy allows the call. Without a policy there is no such check.
+    Policy,
 }
 
 impl CallCheck {
     /// Every check.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Listed,
         Self::Locked,
         Self::Permitted,
         Self::ReadOnly,
         Self::Unchanged,
         Self::Arguments,
+        Self::Policy,
     ];
 
     /// Returns the checks whose failure leaves this one without input.
     fn needs(self) -> &'static [Self] {
         match self {
             Self::Listed | Self::Locked => &[],
-            Self::Permitted | Self::ReadOnly => &[Self::Locked],
+            Self::Permitted | Self::ReadOnly | Self::Policy => &[Self::Locked],
             Self::Unchanged => &[Self::Listed, Self::Locked],
             Self::Arguments => &[Self::Listed],
         }

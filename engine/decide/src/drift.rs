@@ -84,6 +84,10 @@ pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
         let (before, after) = (name(older), name(newer));
         drifts.add(Code::AgentChanged, None, Some(&before), Some(&after));
     }
+    if older.policy != newer.policy {
+        let (before, after) = (older.policy.as_deref(), newer.policy.as_deref());
+        drifts.add(Code::PolicyChanged, None, before, after);
+    }
     for label in removed(&older.forbid, &newer.forbid) {
         drifts.add(Code::ForbidRemoved, None, Some(label.as_str()), None);
     }
@@ -94,7 +98,7 @@ pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
     for (side, lock) in [older, newer].into_iter().enumerate() {
         for selection in &lock.selections {
             let required = match &selection.grant {
-                Grant::Category(category) => (None, Some(category)),
+                Grant::Category { category, .. } => (None, Some(category)),
                 Grant::Capability { capability, .. } => (Some(capability), None),
             };
             granted.push((required, side, selection));
@@ -111,7 +115,15 @@ pub fn compare(older: Option<&Lock>, newer: &Lock) -> LockState {
 /// Compares a lock with the entries of an index: the index must contain every selection, with the
 /// locked hash and integrity, and it must offer what the selection grants.
 pub fn verify(lock: &Lock, index: &Index) -> LockState {
+    verify_under(lock, index, None)
+}
+
+/// Compares a lock with the entries of an index, and with the digest of a policy if one is given.
+pub fn verify_under(lock: &Lock, index: &Index, policy: Option<&str>) -> LockState {
     let mut drifts = Drifts::default();
+    if policy.is_some() && policy != lock.policy.as_deref() && lock.has_capabilities() {
+        drifts.add(Code::PolicyChanged, None, lock.policy.as_deref(), policy);
+    }
     for selection in &lock.selections {
         let grant = Some(&selection.grant);
         let expected = selection_hash(
@@ -130,7 +142,9 @@ pub fn verify(lock: &Lock, index: &Index) -> LockState {
         drifts.compare_value(Code::EndpointChanged, grant, endpoint, server.endpoint());
         // An edited lock may be consistent and grant what the server never offered.
         match &selection.grant {
-            Grant::Category(locked) => {
+            Grant::Category {
+                category: locked, ..
+            } => {
                 let offered: Vec<_> = server.categories().collect();
                 if !offered.contains(&locked.as_str()) {
                     drifts.add_missing(Code::MissingCategory, grant, locked.as_str(), &offered);
@@ -168,25 +182,32 @@ fn named(selection: &Selection) -> String {
 }
 
 fn described(selection: &Selection) -> String {
-    if let Grant::Capability { tool, load, .. } = &selection.grant {
-        return format!("{} {tool} ({})", named(selection), load.as_str());
-    }
+    let load = match &selection.grant {
+        Grant::Capability { tool, load, .. } => {
+            return format!("{} {tool} ({})", named(selection), load.as_str());
+        }
+        Grant::Category { load, .. } => load,
+    };
     let scopes: Vec<_> = selection.scopes.iter().map(Scope::as_str).collect();
-    format!("{} ({})", named(selection), scopes.join(", "))
+    let load = match load {
+        Load::Essential => "",
+        Load::OnDemand => ", on_demand",
+    };
+    format!("{} ({}){load}", named(selection), scopes.join(", "))
 }
 
 /// The properties by which two selections are matched: scopes, server, tool.
 type Same<'l> = (
     Option<&'l [Scope]>,
     Option<&'l ServerId>,
-    Option<(&'l ToolName, Load)>,
+    Option<(Option<&'l ToolName>, Load)>,
 );
 
-/// Returns the tool of a selection and its `load`, if it grants a capability.
-fn tool(selection: &Selection) -> Option<(&ToolName, Load)> {
+/// Returns the tool of a selection, if it grants a capability, and its `load`.
+fn tool(selection: &Selection) -> (Option<&ToolName>, Load) {
     match &selection.grant {
-        Grant::Category(_) => None,
-        Grant::Capability { tool, load, .. } => Some((tool, *load)),
+        Grant::Category { load, .. } => (None, *load),
+        Grant::Capability { tool, load, .. } => (Some(tool), *load),
     }
 }
 
@@ -239,7 +260,7 @@ impl Drifts {
     ) {
         let (category, capability) = match grant {
             None => (None, None),
-            Some(Grant::Category(category)) => (Some(category.to_string()), None),
+            Some(Grant::Category { category, .. }) => (Some(category.to_string()), None),
             Some(Grant::Capability { capability, .. }) => (None, Some(capability.to_string())),
         };
         self.0.push(Drift {
@@ -297,7 +318,7 @@ impl Drifts {
     /// server, then the same scopes, then the same server, then in order.
     fn compare_grant<'l>(&mut self, mut older: Vec<&'l Selection>, mut newer: Vec<&'l Selection>) {
         let keys: [fn(&Selection) -> Same<'_>; 5] = [
-            |one| (Some(&one.scopes), Some(&one.id), tool(one)),
+            |one| (Some(&one.scopes), Some(&one.id), Some(tool(one))),
             |one| (Some(&one.scopes), Some(&one.id), None),
             |one| (Some(&one.scopes), None, None),
             |one| (None, Some(&one.id), None),
@@ -339,15 +360,11 @@ impl Drifts {
         if let (
             Grant::Capability {
                 definition: a_definition,
-                load: a_load,
                 tool: a_tool,
                 ..
             },
             Grant::Capability {
-                definition,
-                load,
-                tool,
-                ..
+                definition, tool, ..
             },
         ) = (&a.grant, &b.grant)
         {
@@ -355,8 +372,9 @@ impl Drifts {
             if a_tool == tool {
                 compare(Code::DefinitionChanged, a_definition, definition);
             }
-            compare(Code::LoadChanged, a_load.as_str(), load.as_str());
         }
+        let (a_load, load) = (tool(a).1, tool(b).1);
+        compare(Code::LoadChanged, a_load.as_str(), load.as_str());
         compare(Code::VersionChanged, a.version.as_str(), b.version.as_str());
         let (before, after) = (a.endpoint.as_str(), b.endpoint.as_str());
         compare(Code::EndpointChanged, before, after);

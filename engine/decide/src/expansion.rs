@@ -1,22 +1,23 @@
 //! The tools that an agent sees, and those that it may expand \[4, 6\].
 //!
-//! Only selections for capabilities are exposed. A selection for a category grants a server as a
-//! whole, whose tools the index need not list. A tool that is selected both as `essential` and as
+//! A selection for a category exposes every tool of its server that no label forbids. A selection for
+//! a capability decides the `load` of its tool. A tool that is selected both as `essential` and as
 //! `on_demand` is `essential`.
 //!
 //! A lock that differs from the index exposes nothing, so no agent sees another definition than the
 //! locked one.
 
 use super::drift::{Drift, verify};
+use super::locked_policy::{LockedQuestions, PolicyMismatch};
+use super::locked_tool::forbidding;
 use super::matching::EvaluationContext;
 use super::policy_decision::{PolicyDecision, PolicyErrorKind};
 use super::rejection::Rejection;
-use agent_lower::{Candidate, PolicyPhase, PolicyQuestion, definition, stub_definition, stub_name};
+use agent_lower::{PolicyPhase, definition, stub_definition, stub_name};
 use agent_model::{
-    Capability, Grant, Index, Load, Lock, Name, NonEmpty, ServerId, ServerVersion, ServerView,
-    ToolName, ToolView,
+    ForbidLabel, Grant, Index, Load, Lock, Name, NonEmpty, Selection, ServerView, ToolView,
 };
-use agent_text::sort::sort_by;
+use agent_text::sort::{sort_by, sort_by_key};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -167,7 +168,7 @@ pub struct Services<'i> {
 /// A reason to deny the expansion of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DenialReason {
-    /// The lock has no such tool of the server for any capability.
+    /// The lock has no such tool of the server.
     NotLocked,
     /// The tool is locked as `essential`, so it is exposed already.
     Essential,
@@ -226,6 +227,8 @@ pub enum NotExpanded {
     },
     /// The lock differs from the index.
     Drifted(NonEmpty<Drift>),
+    /// `POLICY_MISSING` or `POLICY_CHANGED`
+    OtherPolicy(PolicyMismatch),
     /// `TOKEN_BUDGET_EXCEEDED`
     OverBudget {
         /// The [`token_estimate`] of the requested tools.
@@ -237,58 +240,74 @@ pub enum NotExpanded {
     },
 }
 
-/// The tools of one server that a lock has for capabilities, each with its `load`.
-struct Locked<'l> {
-    id: &'l ServerId,
-    version: &'l ServerVersion,
+/// The tools of one server that a lock has, each with its `load`.
+struct Locked<'i> {
+    server: ServerView<'i>,
     /// Ordered by name.
-    tools: Vec<(&'l ToolName, Load)>,
+    tools: Vec<(ToolView<'i>, Load)>,
 }
 
-impl<'l> Locked<'l> {
-    /// Returns the tools of all servers, ordered by id and version.
-    fn all(lock: &'l Lock) -> Vec<Self> {
-        let mut tools: Vec<_> = lock
-            .selections
-            .iter()
-            .filter_map(|selection| match &selection.grant {
-                Grant::Capability { load, tool, .. } => {
-                    Some(((&selection.id, &selection.version), (tool, *load)))
-                }
-                Grant::Category(_) => None,
-            })
-            .collect();
-        // `essential` comes before `on_demand` for the same tool.
-        sort_by(&mut tools, Ord::cmp);
-        tools.dedup_by_key(|(server, (tool, _))| (*server, *tool));
-        tools
-            .chunk_by(|a, b| a.0 == b.0)
-            .map(|own| Self {
-                id: own[0].0.0,
-                version: own[0].0.1,
-                tools: own.iter().map(|(_, tool)| *tool).collect(),
+impl<'i> Locked<'i> {
+    /// Returns the tools of all servers, ordered by id and version. A server that the index lacks has
+    /// none.
+    fn all(lock: &Lock, index: &'i Index) -> Vec<Self> {
+        let mut selections: Vec<_> = lock.selections.iter().collect();
+        sort_by_key(&mut selections, |it| (&it.id, &it.version));
+        selections
+            .chunk_by(|a, b| (&a.id, &a.version) == (&b.id, &b.version))
+            .filter_map(|own| {
+                let (id, version) = (own[0].id.as_str(), own[0].version.as_str());
+                Some(Self::of(index.find(id, version)?, own, &lock.forbid))
             })
             .collect()
     }
 
+    /// Returns the locked tools of a server by its selections. A capability decides the `load` of its
+    /// tool; a category that of every other tool that is not forbidden. Of several the tool is
+    /// `essential` if one is.
+    fn of(server: ServerView<'i>, own: &[&Selection], forbid: &[ForbidLabel]) -> Self {
+        let mut of_category: Option<Load> = None;
+        let mut of_capability: BTreeMap<&str, Load> = BTreeMap::new();
+        for selection in own {
+            match &selection.grant {
+                Grant::Category { load, .. } => {
+                    of_category = Some(of_category.map_or(*load, |known| known.min(*load)));
+                }
+                Grant::Capability { load, tool, .. } => {
+                    let known = of_capability.entry(tool.as_str()).or_insert(*load);
+                    *known = (*known).min(*load);
+                }
+            }
+        }
+        let tools = server.tools().filter_map(|tool| {
+            let permitted = || forbidding(forbid, tool.name(), &[tool]).is_empty();
+            let load = of_capability.get(tool.name()).copied();
+            let load = load.or_else(|| of_category.filter(|_| permitted()));
+            Some((tool, load?))
+        });
+        let mut tools: Vec<_> = tools.collect();
+        sort_by(&mut tools, |a, b| a.0.name().cmp(b.0.name()));
+        Self { server, tools }
+    }
+
     /// Finds a server by id or by `id@version`. Of several versions it is the only one that has tools
     /// on demand.
-    fn find(lock: &'l Lock, server: &str) -> Result<Self, DenialReason> {
+    fn find(lock: &Lock, index: &'i Index, server: &str) -> Result<Self, DenialReason> {
         // An id contains no `@`, so the first one ends it.
         let (id, version) = match server.split_once('@') {
             Some((id, version)) => (id, Some(version)),
             None => (server, None),
         };
-        let mut found = Self::all(lock);
+        let mut found = Self::all(lock, index);
         found.retain(|locked| {
-            let right = version.is_none_or(|version| locked.version.as_str() == version);
-            locked.id.as_str() == id && right
+            let right = version.is_none_or(|version| locked.server.version() == version);
+            locked.server.id() == id && right
         });
         if found.iter().any(Self::has_on_demand) {
             found.retain(Self::has_on_demand);
         }
         if found.len() > 1 {
-            let versions = found.iter().map(|locked| locked.version.to_string());
+            let versions = found.iter().map(|it| it.server.version().to_owned());
             return Err(DenialReason::Ambiguous {
                 versions: versions.collect(),
             });
@@ -300,10 +319,18 @@ impl<'l> Locked<'l> {
         self.tools.iter().any(|(_, load)| *load == Load::OnDemand)
     }
 
+    /// Returns the tools that are loaded on demand.
+    fn on_demand(&self) -> impl Iterator<Item = ToolView<'i>> {
+        let tools = self.tools.iter();
+        tools
+            .filter(|(_, load)| *load == Load::OnDemand)
+            .map(|(tool, _)| *tool)
+    }
+
     /// Returns the reason to deny the expansion of a tool, if any.
     fn denial(&self, tool: &str) -> Option<DenialReason> {
         let mut tools = self.tools.iter();
-        match tools.find(|(name, _)| name.as_str() == tool) {
+        match tools.find(|(it, _)| it.name() == tool) {
             None => Some(DenialReason::NotLocked),
             Some((_, Load::Essential)) => Some(DenialReason::Essential),
             Some((_, Load::OnDemand)) => None,
@@ -312,12 +339,7 @@ impl<'l> Locked<'l> {
 
     /// `id@version`
     fn name(&self) -> String {
-        format!("{}@{}", self.id, self.version)
-    }
-
-    /// Returns the server's entry. It exists if the lock does not differ from the index.
-    fn server<'i>(&self, index: &'i Index) -> Option<ServerView<'i>> {
-        index.find(self.id.as_str(), self.version.as_str())
+        format!("{}@{}", self.server.id(), self.server.version())
     }
 }
 
@@ -334,22 +356,14 @@ pub fn exposed<'i>(lock: &Lock, index: &'i Index) -> Result<Exposed<'i>, NotExpo
     state.fresh().map_err(NotExposed::Drifted)?;
     // The holders of each name, and the entry exposed under it.
     let mut named: Vec<(String, Holder<'i>, Option<Entry<'i>>)> = Vec::new();
-    for locked in Locked::all(lock) {
-        let Some(server) = locked.server(index) else {
-            continue;
-        };
-        let mut on_demand = Vec::new();
-        for (name, load) in &locked.tools {
-            let Some(tool) = server.tool(name.as_str()) else {
-                continue;
-            };
+    for locked in Locked::all(lock, index) {
+        let server = locked.server;
+        for (tool, load) in &locked.tools {
             let is_essential = *load == Load::Essential;
-            if !is_essential {
-                on_demand.push(tool);
-            }
-            let entry = is_essential.then(|| Entry::new(server, tool.name(), definition(tool)));
-            named.push((name.to_string(), Holder::Tool(tool, *load), entry));
+            let entry = is_essential.then(|| Entry::new(server, tool.name(), definition(*tool)));
+            named.push((tool.name().to_owned(), Holder::Tool(*tool, *load), entry));
         }
+        let on_demand: Vec<_> = locked.on_demand().collect();
         if !on_demand.is_empty() {
             let name = stub_name(server.id());
             let stub = Entry {
@@ -390,35 +404,26 @@ pub fn services<'i>(
     index: &'i Index,
     server: &str,
 ) -> Result<Services<'i>, NotExpanded> {
-    let locked = Locked::find(lock, server).map_err(|reason| denied_as_a_whole(server, reason))?;
+    let state = verify(lock, index);
+    state.fresh().map_err(NotExpanded::Drifted)?;
+    let locked = Locked::find(lock, index, server);
+    let locked = locked.map_err(|reason| denied_as_a_whole(server, reason))?;
     if !locked.has_on_demand() {
         let reason = DenialReason::Essential;
         return Err(denied_as_a_whole(&locked.name(), reason));
     }
-    let state = verify(lock, index);
-    state.fresh().map_err(NotExpanded::Drifted)?;
-    let Some(view) = locked.server(index) else {
-        return Err(denied_as_a_whole(server, DenialReason::NotLocked));
-    };
-    let on_demand = locked
-        .tools
-        .iter()
-        .filter(|(_, load)| *load == Load::OnDemand);
     Ok(Services {
-        server: view,
-        tools: on_demand
-            .filter_map(|(name, _)| view.tool(name.as_str()))
-            .map(Definition::of)
-            .collect(),
+        server: locked.server,
+        tools: locked.on_demand().map(Definition::of).collect(),
     })
 }
 
 /// Decides whether an agent receives the definitions of tools that are loaded on demand \[4, 6.2\]:
 /// all that it requests, or none.
 ///
-/// The checks, in this order: the lock has every tool as `on_demand` of the server; the lock does not
-/// differ from the index; the policy allows every tool, for each requirement that it was locked for; and
-/// `used + needed` is within the budget. A given budget replaces the tenant's; without either the
+/// The checks, in this order: the lock does not differ from the index; the given policy is the locked
+/// one, if the lock has one; the lock has every tool as `on_demand` of the server; the policy allows
+/// every tool, for each requirement that it was locked for; and `used + needed` is within the budget. A given budget replaces the tenant's; without either the
 /// request is refused. Health counts when tools are selected and called, not here.
 ///
 /// # Errors
@@ -433,7 +438,12 @@ pub fn expand<'i>(
     if names.is_empty() {
         return Err(denied_as_a_whole(request.server, DenialReason::Nothing));
     }
-    let locked = Locked::find(lock, request.server);
+    let state = verify(lock, index);
+    state.fresh().map_err(NotExpanded::Drifted)?;
+    if let Some(mismatch) = PolicyMismatch::find(lock, Some(evaluation_context)) {
+        return Err(NotExpanded::OtherPolicy(mismatch));
+    }
+    let locked = Locked::find(lock, index, request.server);
     let named = match &locked {
         Ok(locked) => locked.name(),
         Err(_) => request.server.to_owned(),
@@ -447,12 +457,8 @@ pub fn expand<'i>(
         Some(Denial { id, reason })
     });
     refuse(denials.collect(), None)?;
-    let state = verify(lock, index);
-    state.fresh().map_err(NotExpanded::Drifted)?;
-    let server = locked
-        .ok()
-        .and_then(|locked| locked.server(index))
-        .ok_or_else(|| denied_as_a_whole(&named, DenialReason::NotLocked))?;
+    let server = locked.map(|locked| locked.server);
+    let server = server.map_err(|reason| denied_as_a_whole(&named, reason))?;
     let tools: Vec<_> = names.iter().filter_map(|name| server.tool(name)).collect();
     let (denials, decision) = denied_by_policy(lock, server, &tools, evaluation_context);
     refuse(denials, decision)?;
@@ -478,69 +484,29 @@ pub fn expand<'i>(
     }
 }
 
-/// The policy's denials of tools to expand, ordered by name, with the first decision that denies.
-///
-/// The policy is asked once for each requirement that some of the tools were locked for, and about
-/// these. All its answers must allow.
+/// The policy's denials of tools to expand, ordered by name, with the first decision that denies. All
+/// its answers must allow.
 fn denied_by_policy(
     lock: &Lock,
     server: ServerView<'_>,
     tools: &[ToolView<'_>],
     evaluation_context: &EvaluationContext,
 ) -> (Vec<Denial>, Option<Arc<PolicyDecision>>) {
-    let locked = lock.selections.iter().filter(|selection| {
-        let (id, version) = (selection.id.as_str(), selection.version.as_str());
-        (id, version) == (server.id(), server.version())
+    let phase = PolicyPhase::Expand;
+    let questions = LockedQuestions::new(phase, lock, server, tools, evaluation_context);
+    let found = questions.denials(None);
+    let denying = found.first().map(|it| Arc::clone(&it.decision));
+    let denials = found.iter().map(|it| Denial {
+        id: it.id.clone(),
+        reason: match it.rejection() {
+            Some(Rejection::PolicyError { reason: kind }) => DenialReason::PolicyError { kind },
+            Some(Rejection::PolicyDenied { reason }) => DenialReason::Policy {
+                reason: reason.map(str::to_owned),
+            },
+            // A policy has no other reason.
+            _ => DenialReason::Policy { reason: None },
+        },
     });
-    let mut requirements: Vec<(&Capability, Load, Vec<Candidate<'_>>)> = Vec::new();
-    for selection in locked {
-        let Grant::Capability {
-            capability,
-            load,
-            tool,
-            ..
-        } = &selection.grant
-        else {
-            continue;
-        };
-        let Some(tool) = tools.iter().find(|it| it.name() == tool.as_str()) else {
-            continue;
-        };
-        let candidate = Candidate::of(*tool);
-        let mut known = requirements.iter_mut();
-        match known.find(|known| (known.0, known.1) == (capability, *load)) {
-            // Selections are ordered by capability, then by tool.
-            Some((_, _, candidates)) => candidates.push(candidate),
-            None => requirements.push((capability, *load, vec![candidate])),
-        }
-    }
-    let mut denials: BTreeMap<String, DenialReason> = BTreeMap::new();
-    let mut denying = None;
-    for (capability, load, candidates) in requirements {
-        let question = PolicyQuestion {
-            phase: PolicyPhase::Expand,
-            capability,
-            load,
-        };
-        let decision = evaluation_context.policy_decision(question, &candidates);
-        for candidate in &candidates {
-            let id = candidate.id();
-            let Some(rejection) = Rejection::by_policy(decision.as_deref(), || id.clone()) else {
-                continue;
-            };
-            denying = denying.or_else(|| decision.clone());
-            denials.entry(id).or_insert(match rejection {
-                Rejection::PolicyError { reason: kind } => DenialReason::PolicyError { kind },
-                Rejection::PolicyDenied { reason } => DenialReason::Policy {
-                    reason: reason.map(str::to_owned),
-                },
-                // A policy has no other reason.
-                _ => DenialReason::Policy { reason: None },
-            });
-        }
-    }
-    let denials = denials.into_iter();
-    let denials = denials.map(|(id, reason)| Denial { id, reason });
     (denials.collect(), denying)
 }
 

@@ -13,6 +13,7 @@ mod drift;
 mod expansion;
 mod failures;
 mod grounding;
+mod locked_policy;
 mod locked_tool;
 mod matching;
 mod plan;
@@ -28,7 +29,7 @@ pub use call_outcome::{CallOutcome, CallResult, PayloadDenial, complete_call};
 pub use call_record::{CallCheck, CallDenial, CallRecord, MayWrite};
 pub use checks::{Check, Comparison};
 pub use counterfactual::{Change, Counterfactual};
-pub use drift::{Drift, LockState, compare, verify};
+pub use drift::{Drift, LockState, compare, verify, verify_under};
 pub use expansion::{
     Collision, Definition, Denial, DenialReason, Entry, Expand, Expanded, Exposed, Holder,
     NotExpanded, NotExposed, Services, expand, exposed, services, token_estimate,
@@ -37,6 +38,7 @@ pub use failures::Failures;
 pub use grounding::{
     Difference, EVIDENCE_MIN, Grounding, PIECE, Quote, Reason, Verdict, WHOLE_MIN, WORK, ground,
 };
+pub use locked_policy::{LockedDenial, PolicyMismatch};
 pub use locked_tool::CallContext;
 pub use matching::{CapabilityFunnel, EvaluationContext, Matching, NearTool, Preference, hash};
 pub use plan::{

@@ -1,9 +1,12 @@
 //! Tools of MCP servers by the lock, for calls and for steps of plans.
 
 use super::call_record::{CallCheck, CallDenial, CallTrace};
+use super::locked_policy::CallPolicy;
+use super::matching::EvaluationContext;
 use agent_lower::{ToolEntry, digest};
 use agent_model::{
-    Grant, HUMAN_IN_THE_LOOP, Index, Lock, Name, Selection, ServerView, ToolView, ToolsSnapshot,
+    ForbidLabel, Grant, HUMAN_IN_THE_LOOP, Index, Lock, Name, Selection, ServerView, ToolView,
+    ToolsSnapshot,
 };
 use agent_text::Likeness;
 
@@ -19,6 +22,8 @@ pub struct CallContext<'a> {
     pub lock: Option<&'a Lock>,
     /// The present tools of the servers; `None` for those of the index.
     pub catalogue: Option<&'a ToolsSnapshot>,
+    /// The policy with its tenant, task and context. Without one no policy decides.
+    pub evaluation_context: Option<&'a EvaluationContext>,
 }
 
 /// The tool to call.
@@ -45,6 +50,8 @@ pub(super) struct LockedTool<'a> {
     pub(super) tools: Vec<ToolView<'a>>,
     /// The denial if the definition is not the locked one.
     pub(super) changed: Option<CallDenial<'a>>,
+    /// The policy on calls, if one decides.
+    pub(super) policy: Option<CallPolicy>,
 }
 
 impl<'a> LockedTool<'a> {
@@ -76,19 +83,25 @@ impl<'a> LockedTool<'a> {
         trace.record(CallCheck::Locked, denials);
         let tools = entries.iter();
         let tools: Vec<_> = tools.filter_map(|it| it.tool(target.tool)).collect();
-        let forbidden = context.lock.map(|lock| forbidden(target, lock, &tools));
-        trace.record(CallCheck::Permitted, forbidden.unwrap_or_default());
+        let labels = context
+            .lock
+            .map(|lock| forbidding(&lock.forbid, target.tool, &tools));
+        let denials = labels.into_iter().flatten();
+        let denials = denials.map(|label| CallDenial::Forbidden { label });
+        trace.record(CallCheck::Permitted, denials.collect());
         let definition = listed.as_ref();
         let definition = definition.map(|listed| digest(&listed.definition(target.tool)));
         let changed = definition
             .as_deref()
             .and_then(|present| changed(present, &selections, &tools));
+        let policy = CallPolicy::new(context, &tools);
         Self {
             listed,
             definition,
             entries,
             tools,
             changed,
+            policy,
         }
     }
 
@@ -141,7 +154,7 @@ fn listed<'a>(
 fn locked<'a>(target: Target<'_>, lock: &'a Lock) -> Vec<&'a Selection> {
     let grants = |it: &&Selection| {
         let same_tool = match &it.grant {
-            Grant::Category(_) => true,
+            Grant::Category { .. } => true,
             Grant::Capability { tool, .. } => tool.as_str() == target.tool,
         };
         let version = it.version.as_str();
@@ -180,23 +193,20 @@ fn entries<'a>(
     entries
 }
 
-/// Returns a denial for each label of the lock that is the name, a pair or a verb of the tool.
-fn forbidden<'a>(
-    target: Target<'_>,
-    lock: &'a Lock,
-    tools: &[ToolView<'a>],
-) -> Vec<CallDenial<'a>> {
+/// Returns the labels of a lock that are the name, a pair or a verb of a tool.
+pub(super) fn forbidding<'l>(
+    forbid: &'l [ForbidLabel],
+    name: &str,
+    tools: &[ToolView<'_>],
+) -> Vec<&'l str> {
     let forbids = |label: &&str| {
         let label = *label;
         let mut blocks = tools.iter().flat_map(|tool| tool.advertised());
-        label == target.tool
+        label == name
             || blocks.any(|block| block.pair() == label || block.verb_and_resource().0 == label)
     };
-    let labels = lock.forbid.iter().map(|label| label.as_str());
-    labels
-        .filter(forbids)
-        .map(|label| CallDenial::Forbidden { label })
-        .collect()
+    let labels = forbid.iter().map(|label| label.as_str());
+    labels.filter(forbids).collect()
 }
 
 /// Returns the denial of a definition that is not the locked one. A capability locks its digest; a
@@ -208,7 +218,7 @@ fn changed<'a>(
 ) -> Option<CallDenial<'a>> {
     let of_capability = selections.iter().filter_map(|it| match &it.grant {
         Grant::Capability { definition, .. } => Some(definition.clone()),
-        Grant::Category(_) => None,
+        Grant::Category { .. } => None,
     });
     let of_entry = tools.iter().copied().map(agent_lower::definition_digest);
     of_capability

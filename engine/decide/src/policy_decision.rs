@@ -8,6 +8,9 @@ use std::fmt::Debug;
 pub trait PolicyEngine: Debug + Send + Sync {
     /// Returns the allowed candidates. A failure is an answer too.
     fn ask(&self, input: &str) -> PolicyDecision;
+
+    /// Returns `sha256-` and the base64 of the SHA-256 of the policy's bytes.
+    fn digest(&self) -> String;
 }
 
 /// The answer of a policy to one input.

@@ -324,7 +324,10 @@ impl Resolution {
     pub fn selection(&self, requirement: usize) -> Option<Selection> {
         let server = self.selected(requirement)?;
         let requirement = self.requirement(requirement);
-        let grant = Grant::Category(Category::clone(&requirement.category.value));
+        let grant = Grant::Category {
+            category: Category::clone(&requirement.category.value),
+            load: requirement.load,
+        };
         let scopes = requirement.permissions.iter();
         selection(grant, scopes.map(|it| it.value.clone()).collect(), server)
     }
@@ -340,15 +343,18 @@ impl Resolution {
     /// Returns the lock, or `None` if a requirement is unsatisfied.
     pub fn lock(&self) -> Option<Lock> {
         let of_categories = (0..self.outcomes.len()).map(|number| self.selection(number));
-        let matching = &self.matching;
-        let of_capabilities = (0..matching.len()).map(|number| matching.selection(number));
-        let selections: Option<Vec<_>> = of_categories.chain(of_capabilities).collect();
+        let selections: Option<Vec<_>> = of_categories.collect();
         let mut selections = selections?;
+        let matching = &self.matching;
+        for number in 0..matching.len() {
+            selections.extend(matching.selections(number)?);
+        }
         sort_by(&mut selections, |a, b| a.order().cmp(&b.order()));
         let forbid = self.constraints().forbid.iter();
         Some(Lock {
             agent: self.manifest.agent.clone(),
             forbid: forbid.map(|label| label.value.clone()).collect(),
+            policy: matching.policy_digest(),
             selections,
         })
     }

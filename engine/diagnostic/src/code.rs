@@ -203,6 +203,9 @@ catalogue! {
     PlanShape "PLAN_SHAPE" Error
         "a plan has an unsupported type"
         "Have the planner answer with a tool call or a clarification."
+    PolicyChanged "POLICY_CHANGED" Error
+        "the policy is not the one that the lock was made under"
+        "Give the policy of the lock, or review the new one and run `agent resolve` with it."
     PolicyDeadRule "POLICY_DEAD_RULE" Warning
         "a policy compares with a value that never occurs"
         "Correct the spelling of the value, or remove the comparison."
@@ -212,6 +215,9 @@ catalogue! {
     PolicyError "POLICY_ERROR" Error
         "the policy returned no valid answer, so everything is denied"
         "Run `agent policy check` to find the failing rule, and correct it."
+    PolicyMissing "POLICY_MISSING" Error
+        "the lock was made under a policy, and none is given"
+        "Give the policy with `--policy FILE`, or the tenant that names it with `--tenant FILE`."
     PolicyRuleUnused "POLICY_RULE_UNUSED" Note
         "a rule of the policy held for nothing"
         "Check whether another input needs the rule; nothing is wrong."

@@ -3,6 +3,7 @@
 use super::call_checks::rule;
 use super::edit::call_fixes;
 use super::input::{argument, unusable, unusable_code};
+use super::locked_policy::{other_policy, policy_denial};
 use super::message::Message;
 use super::wording::did_you_mean;
 use agent_decide::{CallDenial, CallVerdict, MayWrite};
@@ -99,6 +100,12 @@ pub(super) fn call_denial(
         CallDenial::Output(why) => {
             let text = format!("the output schema of {named} {}", unusable(why));
             on_tool(unusable_code(why), "its output schema can't be used", text)
+        }
+        CallDenial::OtherPolicy(mismatch) => other_policy(mismatch, tool_span),
+        CallDenial::Policy(denial) => policy_denial(denial, &named, tool_span),
+        CallDenial::PolicyNotAsked => {
+            let text = format!("the policy can't be asked about {named}: no locked entry has it");
+            on_tool(Code::PolicyDenied, "unknown to the policy", text)
         }
         CallDenial::Arguments(problem) => {
             let message = argument(problem, &named, arguments);

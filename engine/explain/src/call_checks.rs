@@ -2,6 +2,7 @@
 
 use super::checks::{CheckFact, CheckRecord, skipped};
 use super::input::INPUT_SCHEMA;
+use super::locked_policy::POLICY;
 use super::wording::quoted;
 use agent_decide::{AuthorizedCall, CallCheck, CallVerdict, CheckOutcome};
 use agent_lower::integrity;
@@ -15,6 +16,7 @@ fn name(check: CallCheck) -> &'static str {
         CallCheck::ReadOnly => "read-only",
         CallCheck::Unchanged => "definition",
         CallCheck::Arguments => "arguments",
+        CallCheck::Policy => "policy",
     }
 }
 
@@ -27,6 +29,7 @@ pub(super) fn rule(check: CallCheck) -> &'static str {
         CallCheck::ReadOnly => "a one-call plan only reads",
         CallCheck::Unchanged => "the definition of the tool is the locked one",
         CallCheck::Arguments => INPUT_SCHEMA,
+        CallCheck::Policy => POLICY,
     }
 }
 
@@ -41,6 +44,7 @@ fn passed(check: CallCheck) -> &'static str {
         CallCheck::Arguments => {
             "The input schema accepts the arguments, and the output schema can be used."
         }
+        CallCheck::Policy => "The policy allows the call.",
     }
 }
 
@@ -88,6 +92,7 @@ fn shown(plan: &CallPlan, check: CallCheck, call: &AuthorizedCall<'_>) -> Vec<Ch
         }
         CallCheck::ReadOnly => tool.into_iter().flat_map(advertised).map(of_tool).collect(),
         CallCheck::Unchanged => vec![CheckFact::new(call.definition(), None)],
+        CallCheck::Policy => Vec::new(),
         CallCheck::Arguments => match &plan.planned {
             Planned::Call(planned) => {
                 let place = plan.text.place(planned.args);

@@ -5,7 +5,7 @@ use agent_decide::{
     TieBreak, hash,
 };
 use agent_diagnostic::Code;
-use agent_model::{Constraints, Name, NonEmpty, ServerView, ToolView};
+use agent_model::{Constraints, Load, Name, NonEmpty, ServerView, ToolView, Tools};
 use agent_text::{Place, Span};
 
 /// A requirement by its number, with the answer that decides on it.
@@ -149,6 +149,33 @@ impl<'r> Decision<'r> {
         }
     }
 
+    /// Returns all selected candidates: one, or with `tools: all` several tools, ordered by name.
+    pub fn chosen(self) -> Vec<Candidate<'r>> {
+        match self {
+            Self::Category(..) => Vec::from_iter(self.selected()),
+            Self::Capability(matching, number) => {
+                let tools = matching.selected_tools(number).into_iter();
+                tools.map(Candidate::Tool).collect()
+            }
+        }
+    }
+
+    /// Returns how many tools the requirement selects.
+    pub fn tools(self) -> Tools {
+        match self {
+            Self::Category(..) => Tools::One,
+            Self::Capability(matching, number) => matching.requirement(number).tools,
+        }
+    }
+
+    /// Returns the time at which the definitions of what it selects are shown.
+    pub fn load(self) -> Load {
+        match self {
+            Self::Category(resolution, number) => resolution.manifest().requirements[number].load,
+            Self::Capability(matching, number) => matching.requirement(number).load,
+        }
+    }
+
     /// Returns the other eligible candidates, in the order of preference.
     pub fn eligible(self) -> Box<dyn Iterator<Item = Candidate<'r>> + 'r> {
         match self {
@@ -156,13 +183,17 @@ impl<'r> Decision<'r> {
                 Box::new(resolution.eligible(number).skip(1).map(Candidate::Server))
             }
             Self::Capability(matching, number) => {
-                Box::new(matching.eligible(number).skip(1).map(Candidate::Tool))
+                Box::new(matching.others(number).map(Candidate::Tool))
             }
         }
     }
 
-    /// Returns the rule by which an eligible candidate lost, unless it is the selected one.
+    /// Returns the rule by which an eligible candidate lost, unless it is selected.
     pub fn lost_on(self, other: Candidate<'_>) -> Option<LostOn> {
+        let is_chosen = |tool: ToolView<'_>| {
+            let mut chosen = self.chosen().into_iter().filter_map(Candidate::tool);
+            chosen.any(|it| it.number() == tool.number())
+        };
         match (self, self.selected()?, other) {
             (_, Candidate::Server(selected), Candidate::Server(other))
                 if selected.rank() != other.rank() =>
@@ -170,7 +201,7 @@ impl<'r> Decision<'r> {
                 Some(LostOn::Server(TieBreak::between(selected, other)))
             }
             (Self::Capability(matching, _), Candidate::Tool(selected), Candidate::Tool(other))
-                if selected.number() != other.number() =>
+                if !is_chosen(other) =>
             {
                 Some(LostOn::Tool(matching.preference(selected, other)))
             }

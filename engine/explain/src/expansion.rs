@@ -1,5 +1,6 @@
 //! Messages about tools that are not exposed or not expanded.
 
+use super::locked_policy::policy_mismatch;
 use super::wording::{drift_diagnostic, quoted, reason as reason_of};
 use agent_decide::{Collision, Denial, DenialReason, Holder, NotExpanded, NotExposed, Rejection};
 use agent_diagnostic::{Code, Diagnostic, Label};
@@ -94,6 +95,10 @@ pub fn not_expanded(refused: &NotExpanded) -> Vec<Diagnostic> {
         }
     };
     match refused {
+        NotExpanded::OtherPolicy(found) => {
+            let (code, message) = policy_mismatch(found);
+            vec![diagnostic(code, message, None, code.help().to_owned())]
+        }
         NotExpanded::Drifted(drifts) => drifts.as_slice().iter().map(drift_diagnostic).collect(),
         NotExpanded::Denied {
             denials,

@@ -13,6 +13,7 @@ mod expansion;
 mod explanation;
 mod grounding;
 mod input;
+mod locked_policy;
 mod message;
 mod offer;
 mod plan;
@@ -40,6 +41,7 @@ pub use explanation::{
     CandidateCheck, CandidateExplanation, Verdict, explain_server, explain_tool,
 };
 pub use grounding::{Citation, cite, requote, ungrounded, ungrounded_code, ungrounded_reason};
+pub use locked_policy::policy_mismatch;
 pub use offer::offered_at;
 pub use plan::plan_findings;
 pub use plan_checks::plan_checks;

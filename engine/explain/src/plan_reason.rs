@@ -6,7 +6,7 @@ use super::message::Message;
 use super::wording::did_you_mean;
 use agent_decide::{
     Between, CallDenial, InputDenial, PlanDenial, PlanPolicy, PlanReason, ReferenceMismatch,
-    Referred,
+    Referred, StepCheck,
 };
 use agent_diagnostic::{Code, Diagnostic, Label};
 use agent_json_schema::ArgumentProblem;
@@ -256,11 +256,17 @@ impl Reasons<'_> {
         let message = Message {
             code: Code::MovaPolicyDenied,
             span,
-            label: "denied by the lock",
             ..message
         };
+        let message = message.reason(reason);
+        if PlanReason::Server(denial.clone()).check() == Some(StepCheck::Policy) {
+            return Some(message);
+        }
         let rule = "a tool of an MCP server is as it was locked";
-        Some(message.reason(reason).rule(rule))
+        Some(Message {
+            label: "denied by the lock",
+            ..message.rule(rule)
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Messages about a query and about a plan while it runs.
 
 use super::input::{destination, input};
+use super::locked_policy::run_policy;
 use agent_decide::{QueryDenial, RunCheck, RunDenial};
 use agent_diagnostic::Code;
 use core::net::IpAddr;
@@ -12,6 +13,7 @@ pub fn deferred(check: RunCheck) -> &'static str {
         RunCheck::Input => "the input is known once the earlier step has run",
         RunCheck::Destination => "the URL is known once the earlier step has run",
         RunCheck::Addresses => "the addresses of the host are known at the time of the connection",
+        RunCheck::Policy => "the arguments are known once the earlier step has run",
         RunCheck::Output => "the output is known once the step has run",
     }
 }
@@ -39,6 +41,7 @@ pub fn run_denial(denial: &RunDenial<'_>) -> (Code, String) {
             let message = input(denial);
             return (message.code, message.text);
         }
+        RunDenial::Policy(denial) => return (Code::MovaPolicyDenied, run_policy(denial)),
         RunDenial::Destination(denial) => {
             let message = format!("the URL {}", destination(denial));
             return (MovaDestinationDenied, message);

@@ -1,9 +1,9 @@
 //! Capability requirements, in manifests and in tasks \[4, 4\].
 
-use super::fields::{Object, each, empty, keyword, list, name, name_set};
+use super::fields::{Object, each, empty, keyword, keyword_or, list, name, name_set};
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_model::{
-    Capability, CapabilityRequirement, ForbidLabel, Load, Manifest, Name, Tag, Task,
+    Capability, CapabilityRequirement, ForbidLabel, Load, Manifest, Name, Tag, Task, Tools,
 };
 use agent_syntax::Node;
 use agent_text::{Span, Spanned};
@@ -32,16 +32,15 @@ fn requirement(
     problems: &mut Problems<'_>,
 ) -> Option<CapabilityRequirement> {
     let object = Object::of(node, path, node.span, problems)?;
-    object.check_fields(&["verb", "resource", "constraints", "load"], problems);
+    object.check_fields(
+        &["verb", "resource", "constraints", "load", "tools"],
+        problems,
+    );
     let verb = object.read("verb", "add:\nverb: search", problems, keyword);
     let resource = object.read("resource", "add:\nresource: internet", problems, name);
     let constraints = object.read_or("constraints", Vec::new(), problems, name_set::<Tag>);
-    let load = match object.optional("load") {
-        Some(_) => object
-            .read_optional("load", problems, keyword)
-            .map(|load| load.value),
-        None => Some(Load::Essential),
-    };
+    let load = keyword_or(&object, "load", Load::Essential, problems);
+    let tools = keyword_or(&object, "tools", Tools::One, problems);
     let (verb, resource, constraints) = (verb?, resource?, constraints?);
     Some(CapabilityRequirement {
         capability: Capability {
@@ -50,6 +49,7 @@ fn requirement(
             constraints: constraints.iter().map(|tag| tag.value.clone()).collect(),
         },
         load: load?,
+        tools: tools?,
         verb_span: verb.span,
         resource_span: resource.span,
         constraints,

@@ -476,6 +476,21 @@ pub fn keyword<T: Keyword>(
     value.map(|value| placed(value, node))
 }
 
+/// Reads a keyword that has a default.
+pub fn keyword_or<T: Keyword>(
+    object: &Object<'_, '_>,
+    key: &str,
+    default: T,
+    problems: &mut Problems<'_>,
+) -> Option<T> {
+    match object.optional(key) {
+        Some(_) => object
+            .read_optional(key, problems, keyword)
+            .map(|found| found.value),
+        None => Some(default),
+    }
+}
+
 /// Takes a node as a whole number: decimal digits, optionally with a minus sign.
 pub fn integer(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Spanned<i64>> {
     let text: &str = match &node.value {

@@ -35,7 +35,10 @@ pub use lookalike::Prototypes;
 pub use manifest::manifest;
 pub use payload::payload;
 pub use plan::{plan, request};
-pub use policy_input::{Candidate, PolicyPhase, PolicyQuestion, candidates, input, tool_id};
+pub use policy_input::{
+    Candidate, PolicyInput, PolicyPhase, PolicyQuestion, PolicyRequirement, candidates, input,
+    tool_id,
+};
 pub use profile::profile;
 pub use read::{
     CONTEXT_LIMIT, Checked, DOCUMENT_LIMIT, INDEX_LIMIT, LOCK_LIMIT, Lowered, MANIFEST_LIMIT,

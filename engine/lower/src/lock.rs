@@ -1,12 +1,12 @@
 //! `agents.lock`.
 
 use super::fields::{
-    Object, describe, each, keyword, list, name, names, opening, text, wrong_type,
+    Object, describe, each, keyword, keyword_or, list, name, names, opening, text, wrong_type,
 };
 use super::read::{LOCK_LIMIT, Lowered, read};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
-    Agent, Capability, Endpoint, ForbidLabel, Grant, Keyword, Lock, Name, Scope, Selection,
+    Agent, Capability, Endpoint, ForbidLabel, Grant, Keyword, Load, Lock, Name, Scope, Selection,
     check_endpoint,
 };
 use agent_syntax::{Node, Value, json};
@@ -27,7 +27,7 @@ pub fn lock(bytes: Vec<u8>) -> Lowered<Lock> {
 fn content(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
     let root = Object::of(node, "the lock", opening(node), problems)?.rename("");
     check_version(&root, problems)?;
-    let known = ["agent", "forbid", "lockVersion", "selections"];
+    let known = ["agent", "forbid", "lockVersion", "policy", "selections"];
     refuse_unknown(&root, &known, problems);
     root.required("agent", REWRITE, problems);
     let agent = root.object("agent", problems).and_then(|agent| {
@@ -40,6 +40,10 @@ fn content(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
         })
     });
     let forbid = sorted_names::<ForbidLabel>(&root, "forbid", problems);
+    let policy = match root.optional("policy") {
+        Some(_) => digest(&root, "policy", is_integrity, problems).map(Some),
+        None => Some(None),
+    };
     let selections = root
         .required("selections", REWRITE, problems)
         .and_then(|entry| {
@@ -61,6 +65,7 @@ fn content(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Lock> {
     Some(Lock {
         agent: agent?,
         forbid: forbid?,
+        policy: policy?,
         selections: selections?,
     })
 }
@@ -181,13 +186,13 @@ fn selection(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option
     let special = if of_capability {
         &TOOL[..]
     } else {
-        &["category"]
+        &["category", "load"]
     };
     refuse_unknown(&object, &[&SELECTION, special].concat(), problems);
     let grant = if of_capability {
         granted_tool(&object, problems)
     } else {
-        field(&object, "category", problems).map(Grant::Category)
+        granted_server(&object, problems)
     };
     let endpoint = object.read("endpoint", REWRITE, problems, endpoint);
     let hash = digest(&object, "hash", is_hash, problems);
@@ -222,6 +227,20 @@ fn endpoint(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<
         return None;
     }
     name(node, path, problems).map(|it| it.value)
+}
+
+/// Reads the category of a selection.
+fn granted_server(object: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Grant> {
+    let category = field(object, "category", problems);
+    let load = keyword_or(object, "load", Load::Essential, problems);
+    if let (Some(entry), Some(Load::Essential)) = (object.optional("load"), load) {
+        let message = "a selection for a category has `load` only if it is `on_demand`";
+        invalid(problems, entry.value.span, "not written", message);
+    }
+    Some(Grant::Category {
+        category: category?,
+        load: load?,
+    })
 }
 
 /// Reads the capability and the tool of a selection.

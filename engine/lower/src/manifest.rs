@@ -1,11 +1,11 @@
 //! `agents.md` \[0, 1.1\].
 
 use super::capability;
-use super::fields::{Object, boolean, each, empty, keyword, list, name, name_set};
+use super::fields::{Object, boolean, each, empty, keyword, keyword_or, list, name, name_set};
 use super::read::{Lowered, MANIFEST_LIMIT, read};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
-    Agent, CapabilityRequirement, Constraints, ForbidLabel, Manifest, Name, Requirement,
+    Agent, CapabilityRequirement, Constraints, ForbidLabel, Load, Manifest, Name, Requirement,
 };
 use agent_syntax::{Node, Value, frontmatter, yaml};
 use agent_text::{DocumentKind, Span, Spanned};
@@ -117,12 +117,14 @@ fn servers(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<V
 
 fn requirement(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Requirement> {
     let object = Object::of(node, path, node.span, problems)?;
-    object.check_fields(&["category", "permissions"], problems);
+    object.check_fields(&["category", "permissions", "load"], problems);
     let category = object.read("category", "add:\ncategory: reporting", problems, name);
     let permissions = object.read("permissions", "add:\npermissions: []", problems, name_set);
+    let load = keyword_or(&object, "load", Load::Essential, problems);
     Some(Requirement {
         category: category?,
         permissions: permissions?,
+        load: load?,
         span: node.span,
     })
 }

@@ -1,7 +1,8 @@
 //! The input of a policy \[4\].
 
 use agent_model::{
-    Advertised, Capability, ConstraintKey, Context, Load, Name, Residency, Task, Tenant, ToolView,
+    Advertised, Capability, Category, ConstraintKey, Context, Load, Name, Residency, Scope, Task,
+    Tenant, ToolView,
 };
 use agent_syntax::json::Writer;
 
@@ -92,55 +93,90 @@ pub enum PolicyPhase {
     Resolve,
     /// An agent requests definitions.
     Expand,
+    /// An agent calls a tool.
+    Call,
 }
 
 impl PolicyPhase {
     /// Every phase.
-    pub const ALL: [Self; 2] = [Self::Resolve, Self::Expand];
+    pub const ALL: [Self; 3] = [Self::Resolve, Self::Expand, Self::Call];
 
     /// Returns the name in the input.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Resolve => "resolve",
             Self::Expand => "expand",
+            Self::Call => "call",
         }
     }
 }
 
-/// The requirement that a policy is asked about, with the occasion.
+/// The requirement that a policy is asked about; of a locked tool, the one that it was locked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PolicyRequirement<'q> {
+    /// A capability.
+    Capability(&'q Capability),
+    /// A category, with the permissions: sorted.
+    Category(&'q Category, &'q [Scope]),
+}
+
+/// A question to a policy.
 #[derive(Debug, Clone, Copy)]
 pub struct PolicyQuestion<'q> {
     /// The occasion.
     pub phase: PolicyPhase,
-    /// The required capability; of a locked tool, the one that it was locked for.
-    pub capability: &'q Capability,
+    /// The requirement.
+    pub requirement: PolicyRequirement<'q>,
     /// The time at which its definition is shown.
     pub load: Load,
 }
 
-/// Returns the input of a policy as JSON. `candidates` is the result of [`candidates`].
+/// The input of a policy, but for the arguments of a call.
+#[derive(Debug, Clone)]
+pub struct PolicyInput {
+    /// The members behind `arguments`, the first one.
+    rest: String,
+}
+
+impl PolicyInput {
+    /// Returns the input as JSON. Only a call has arguments.
+    pub fn text(&self, arguments: Option<&str>) -> String {
+        let arguments = arguments.unwrap_or("null");
+        format!("{{\"arguments\":{arguments},{}", &self.rest[1..])
+    }
+}
+
+/// Returns the input of a policy. `candidates` is the result of [`candidates`].
 pub fn input(
     question: PolicyQuestion<'_>,
     task: Option<&Task>,
     tenant: Option<&Tenant>,
     context: Option<&Context>,
     candidates: &str,
-) -> String {
+) -> PolicyInput {
     let mut w = Writer::dense();
     w.object(|w| {
-        // Only a call has arguments.
-        w.key("arguments").null();
         w.key("candidate_tools").json(candidates.trim_end());
         w.key("context")
             .json(context.map_or("null", |context| &context.json));
         w.key("phase").string(question.phase.as_str());
         w.key("requirement").object(|w| {
-            let capability = question.capability;
-            w.key("constraints")
-                .strings(capability.constraints.iter().map(Name::as_str));
-            w.key("load").string(question.load.as_str());
-            w.key("resource").string(capability.resource.as_str());
-            w.key("verb").string(capability.verb.as_str());
+            let load = question.load.as_str();
+            match question.requirement {
+                PolicyRequirement::Capability(capability) => {
+                    w.key("constraints")
+                        .strings(capability.constraints.iter().map(Name::as_str));
+                    w.key("load").string(load);
+                    w.key("resource").string(capability.resource.as_str());
+                    w.key("verb").string(capability.verb.as_str());
+                }
+                PolicyRequirement::Category(category, permissions) => {
+                    w.key("category").string(category.as_str());
+                    w.key("load").string(load);
+                    w.key("permissions")
+                        .strings(permissions.iter().map(Name::as_str));
+                }
+            }
         });
         w.key("task");
         match task {
@@ -152,5 +188,5 @@ pub fn input(
         w.key("user_tier")
             .optional(tenant.and_then(|tenant| tenant.tier.as_deref()));
     });
-    w.finish()
+    PolicyInput { rest: w.finish() }
 }

@@ -34,6 +34,16 @@ keywords! {
 }
 
 keywords! {
+    /// The number of tools that a requirement selects \[4, 5\].
+    Tools {
+        /// Every eligible tool of the server of the first.
+        All "all"
+        /// The first in rank.
+        One "one"
+    }
+}
+
+keywords! {
     /// The status of a server in a health snapshot \[4, 7.3\], ordered by name.
     HealthStatus {
         /// It works.
@@ -95,6 +105,8 @@ pub struct CapabilityRequirement {
     pub capability: Capability,
     /// The time at which its definition is shown.
     pub load: Load,
+    /// How many tools it selects.
+    pub tools: Tools,
     /// The place of the verb.
     pub verb_span: Span,
     /// The place of the resource.
@@ -107,12 +119,12 @@ pub struct CapabilityRequirement {
 
 #[cfg(test)]
 mod tests {
-    use super::{CapabilityVerb, HealthStatus, Load};
+    use super::{CapabilityVerb, HealthStatus, Load, Tools};
     use crate::level::Keyword;
 
     #[test]
     fn names_are_in_the_order_of_the_values() {
         assert!(CapabilityVerb::names().is_sorted() && Load::names().is_sorted());
-        assert!(HealthStatus::names().is_sorted());
+        assert!(HealthStatus::names().is_sorted() && Tools::names().is_sorted());
     }
 }

@@ -23,7 +23,7 @@ mod tool_pool;
 pub use by_key::ByKey;
 pub use call_plan::{CallPlan, ListedServer, ListedTool, Planned, PlannedCall, ToolsSnapshot};
 pub use capability::{
-    Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load,
+    Capability, CapabilityRequirement, CapabilityVerb, HUMAN_IN_THE_LOOP, HealthStatus, Load, Tools,
 };
 pub use endpoint::{EndpointError, check_endpoint, user_info, without_user_info};
 pub use index::{

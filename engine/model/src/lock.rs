@@ -9,8 +9,13 @@ use std::fmt::Write;
 /// The grant of a selection. Categories sort before capabilities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Grant {
-    /// A whole server, for a category \[0\].
-    Category(Category),
+    /// A whole server, for a category \[0\]: every tool that is not forbidden.
+    Category {
+        /// The required category.
+        category: Category,
+        /// The time at which the definitions of its tools are shown.
+        load: Load,
+    },
     /// One tool of a server, for a capability \[4\].
     Capability {
         /// The required capability.
@@ -44,25 +49,23 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Returns the sort key in a lock: category, scopes, id; then those for capabilities, by
-    /// capability, id, version, tool, load.
+    /// Returns the sort key in a lock: category, scopes, id, version, load; then those for
+    /// capabilities, by capability, id, version, tool, load.
     pub fn order(&self) -> impl Ord + '_ {
-        let (category, capability) = match &self.grant {
-            Grant::Category(category) => (Some(category), None),
+        let (capability, category, tool, load) = match &self.grant {
+            Grant::Category { category, load } => (None, Some(category), None, load),
             Grant::Capability {
                 capability,
                 load,
                 tool,
                 ..
-            } => (None, Some((capability, (tool, load)))),
+            } => (Some(capability), None, Some(tool), load),
         };
         (
-            capability.map(|(capability, _)| capability),
+            capability,
             category,
             &self.scopes,
-            &self.id,
-            &self.version,
-            capability.map(|(_, rest)| rest),
+            (&self.id, &self.version, tool, load),
         )
     }
 }
@@ -74,6 +77,8 @@ pub struct Lock {
     pub agent: Agent,
     /// The forbidden labels: sorted, without duplicates.
     pub forbid: Vec<ForbidLabel>,
+    /// The digest of the policy that decided on capabilities, if one was given.
+    pub policy: Option<String>,
     /// In [`Selection::order`].
     pub selections: Vec<Selection>,
 }
@@ -81,6 +86,12 @@ pub struct Lock {
 impl Lock {
     /// The format that this engine writes, and the latest that it reads.
     pub const VERSION: u32 = 1;
+
+    /// Returns whether a tool is locked for a capability, which a policy decides on.
+    pub fn has_capabilities(&self) -> bool {
+        let mut grants = self.selections.iter().map(|it| &it.grant);
+        grants.any(|grant| matches!(grant, Grant::Capability { .. }))
+    }
 }
 
 /// Returns the specification's hash of a selection: SHA-256 of

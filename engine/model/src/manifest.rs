@@ -1,6 +1,6 @@
 //! `agents.md`.
 
-use super::capability::CapabilityRequirement;
+use super::capability::{CapabilityRequirement, Load};
 use super::level::{Residency, Sensitivity};
 use super::name::{AgentName, AgentVersion, Category, ForbidLabel, Scope};
 use agent_text::{Span, Spanned, Text};
@@ -21,6 +21,8 @@ pub struct Requirement {
     pub category: Spanned<Category>,
     /// The required permissions: sorted, without duplicates.
     pub permissions: Vec<Spanned<Scope>>,
+    /// The time at which the definitions of the server's tools are shown.
+    pub load: Load,
     /// The whole entry.
     pub span: Span,
 }

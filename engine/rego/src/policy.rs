@@ -4,7 +4,7 @@ use super::builtins::kind;
 use super::module::SourceModule;
 use super::run::Program;
 use agent_decide::{Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
-use agent_lower::{Checked, Lowered};
+use agent_lower::{Checked, Lowered, digest};
 use agent_text::DocumentKind;
 use regorus::Value;
 use std::collections::BTreeSet;
@@ -40,6 +40,10 @@ impl Policy {
 }
 
 impl PolicyEngine for Policy {
+    fn digest(&self) -> String {
+        digest(self.module().text.as_str())
+    }
+
     fn ask(&self, input: &str) -> PolicyDecision {
         let failed = |kind, detail| PolicyDecision {
             answer: Err(error(kind, detail)),

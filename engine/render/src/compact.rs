@@ -33,7 +33,7 @@ mod capabilities;
 
 use super::json::{ObjectMembers, write_agent, write_constraints, write_reason};
 use agent_decide::{Rejection, Resolution, constraint_failures};
-use agent_model::{ConstraintKey, Constraints, Name, ServerView};
+use agent_model::{ConstraintKey, Constraints, Load, Name, ServerView};
 use agent_syntax::json::Writer;
 use agent_text::sort::sort_by;
 use rustc_hash::FxHashMap;
@@ -84,6 +84,9 @@ pub fn compact(resolution: &Resolution) -> String {
         w.objects("requirements", requirements, |w, (number, requirement)| {
             w.key("category")
                 .string(requirement.category.value.as_str());
+            if requirement.load == Load::OnDemand {
+                w.key("load").string(requirement.load.as_str());
+            }
             w.key("permissions")
                 .strings(requirement.permissions.iter().map(|p| p.value.as_str()));
             w.optional_object("selected", resolution.selected(number), |w, server| {

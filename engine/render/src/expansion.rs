@@ -5,7 +5,7 @@ use super::json::{ObjectMembers, write_policy};
 use super::styled::{Style, Styled, StyledSpan, count};
 use agent_decide::{Definition, DenialReason, Expanded, Exposed, NotExpanded, Services};
 use agent_diagnostic::Code;
-use agent_explain::{denial, over_budget};
+use agent_explain::{denial, over_budget, policy_mismatch};
 use agent_json_schema::child;
 use agent_model::ServerView;
 use agent_syntax::json::{Reader, Writer, parse_value};
@@ -67,7 +67,7 @@ pub fn expanded_json(expanded: &Expanded<'_>) -> String {
 }
 
 /// Returns the reasons why nothing is expanded as JSON with a final newline. `code` is
-/// `EXPANSION_DENIED`, `TOKEN_BUDGET_EXCEEDED`, or the code of the first of the `drifts`.
+/// `EXPANSION_DENIED`, `TOKEN_BUDGET_EXCEEDED`, `POLICY_MISSING`, `POLICY_CHANGED`, or the code of the first of the `drifts`.
 pub fn not_expanded_json(refused: &NotExpanded) -> String {
     let mut w = Writer::pretty();
     w.object(|w| match refused {
@@ -89,6 +89,11 @@ pub fn not_expanded_json(refused: &NotExpanded) -> String {
                 w.key("text").string(&denial(&one.reason));
             });
             write_policy(w, policy_decision.as_deref());
+        }
+        NotExpanded::OtherPolicy(found) => {
+            let (code, text) = policy_mismatch(found);
+            w.key("code").string(code.name());
+            w.key("text").string(&text);
         }
         NotExpanded::Drifted(drifts) => {
             let drifts = drifts.as_slice();

@@ -1,7 +1,7 @@
 //! `agents.lock` \[0, 3.1\].
 
 use super::json::{ObjectMembers, write_agent, write_capability};
-use agent_model::{Grant, Lock, Name, Scope, Selection};
+use agent_model::{Grant, Load, Lock, Name, Scope, Selection};
 use agent_syntax::json::Writer;
 
 /// Returns the text of a lock: JSON with sorted keys, no timestamp and a final newline.
@@ -20,16 +20,19 @@ fn write(mut w: Writer, lock: &Lock) -> String {
         w.key("forbid")
             .strings(lock.forbid.iter().map(|label| label.as_str()));
         w.key("lockVersion").number(Lock::VERSION);
+        if let Some(policy) = &lock.policy {
+            w.key("policy").string(policy);
+        }
         w.objects("selections", &lock.selections, write_selection);
     });
     w.finish()
 }
 
 fn write_selection(w: &mut Writer, selection: &Selection) {
-    let tool = match &selection.grant {
-        Grant::Category(category) => {
+    let (load, tool) = match &selection.grant {
+        Grant::Category { category, load } => {
             w.key("category").string(category.as_str());
-            None
+            (Some(load).filter(|it| **it == Load::OnDemand), None)
         }
         Grant::Capability {
             capability,
@@ -40,19 +43,19 @@ fn write_selection(w: &mut Writer, selection: &Selection) {
             w.key("capability")
                 .object(|w| write_capability(w, capability));
             w.key("definition").string(definition);
-            Some((load, tool))
+            (Some(load), Some(tool))
         }
     };
     w.key("endpoint").string(selection.endpoint.as_str());
     w.key("hash").string(&selection.hash);
     w.key("id").string(selection.id.as_str());
     w.key("integrity").string(&selection.integrity);
-    if let Some((load, _)) = tool {
+    if let Some(load) = load {
         w.key("load").string(load.as_str());
     }
     w.key("scopes")
         .strings(selection.scopes.iter().map(Scope::as_str));
-    if let Some((_, tool)) = tool {
+    if let Some(tool) = tool {
         w.key("tool").string(tool.as_str());
     }
     w.key("version").string(selection.version.as_str());

@@ -5,6 +5,7 @@ use super::json::{ObjectMembers, write_capability, write_place, write_policy};
 use super::styled::{Style, Styled, count};
 use agent_explain::{Candidate, Decision, lost, policy_failure};
 use agent_lower::{definition_digest, integrity};
+use agent_model::{Load, Tools};
 use agent_syntax::json::Writer;
 use agent_text::sort::sort_by_key;
 
@@ -38,17 +39,18 @@ pub(super) fn render_requirement(out: &mut Styled, decision: Decision<'_>) {
         }
         return;
     };
-    render_candidate(out, selected);
-    out.dim(format!("  {}", selected.server().endpoint())).end();
-    if let (Decision::Capability(matching, number), Some(tool)) = (decision, selected.tool()) {
-        let load = matching.requirement(number).load.as_str();
-        if load != "essential" {
-            out.dim(format!("  shown {}", load.replace('_', " "))).end();
-        }
-        if matching.needs_approval(number, tool) {
+    for chosen in decision.chosen() {
+        render_candidate(out, chosen);
+        out.dim(format!("  {}", selected.server().endpoint())).end();
+        if let (Decision::Capability(matching, number), Some(tool)) = (decision, chosen.tool())
+            && matching.needs_approval(number, tool)
+        {
             out.put(Style::Warning, "  every call needs the approval of a human")
                 .end();
         }
+    }
+    if decision.load() == Load::OnDemand {
+        out.dim("  shown on demand").end();
     }
     let mut others = decision.eligible();
     for other in others.by_ref().take(ELIGIBLE) {
@@ -90,10 +92,7 @@ pub(super) fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
         write_eligible(w, decision, other);
     });
     w.key("funnel").object(|w| write_funnel(w, decision));
-    if let Decision::Capability(matching, number) = decision {
-        let load = matching.requirement(number).load;
-        w.key("load").string(load.as_str());
-    }
+    write_load(w, decision);
     let nearest = match selected {
         None => decision.nearest(NEAREST),
         Some(_) => Vec::new(),
@@ -106,9 +105,28 @@ pub(super) fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
     if let Decision::Capability(matching, number) = decision {
         write_policy(w, matching.policy_decision(number));
     }
-    w.optional_object("selected", selected, |w, it| {
-        write_selected(w, decision, it)
-    });
+    write_chosen(w, decision, |w, it| write_selected(w, decision, it));
+}
+
+/// Writes the member `load`, which a category has only if its tools are shown on demand.
+pub(super) fn write_load(w: &mut Writer, decision: Decision<'_>) {
+    let load = decision.load();
+    if load == Load::OnDemand || matches!(decision, Decision::Capability(..)) {
+        w.key("load").string(load.as_str());
+    }
+}
+
+/// Writes the member `selected`: with `tools: all` a list, followed by `tools`.
+pub(super) fn write_chosen<'r>(
+    w: &mut Writer,
+    decision: Decision<'r>,
+    members: impl FnMut(&mut Writer, Candidate<'r>),
+) {
+    if decision.tools() == Tools::One {
+        return w.optional_object("selected", decision.selected(), members);
+    }
+    w.objects("selected", decision.chosen(), members);
+    w.key("tools").string(Tools::All.as_str());
 }
 
 /// Writes the required category or capability.

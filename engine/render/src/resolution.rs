@@ -1,7 +1,7 @@
 //! `agents.resolution.json` \[0, 3.2; 4\].
 
 use super::json::{ObjectMembers, write_agent, write_constraints, write_reason};
-use super::requirement::{write_eligible, write_required};
+use super::requirement::{write_chosen, write_eligible, write_load, write_required};
 use agent_decide::{Assessment, Matching, Rejection, Resolution};
 use agent_diagnostic::{Code, Diagnostic};
 use agent_explain::{Candidate, Decision};
@@ -80,6 +80,7 @@ fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
     w.objects("eligible", eligible, |w, other| {
         write_eligible(w, decision, other);
     });
+    write_load(w, decision);
     match decision {
         Decision::Category(resolution, number) => {
             w.key("permissions").strings(decision.required().details);
@@ -87,13 +88,11 @@ fn write_requirement(w: &mut Writer, decision: Decision<'_>) {
                 .array(|w| write_rejected_servers(w, resolution, number));
         }
         Decision::Capability(matching, number) => {
-            let load = matching.requirement(number).load;
-            w.key("load").string(load.as_str());
             w.key("rejected")
                 .array(|w| write_rejected_tools(w, matching, number));
         }
     }
-    w.optional_object("selected", decision.selected(), |w, selected| {
+    write_chosen(w, decision, |w, selected| {
         let tool = selected.tool();
         if let Some(tool) = tool {
             w.key("definition").string(&definition_digest(tool));

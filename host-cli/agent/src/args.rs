@@ -140,10 +140,10 @@ pub(crate) struct IndexOption {
     pub(crate) index: Input,
 }
 
-/// The inputs to decisions about capabilities.
+/// The policy and its inputs.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Evaluation context")]
-pub(crate) struct EvaluationContext {
+pub(crate) struct PolicyOptions {
     /// The configuration of the tenant: priorities, tier, policy, token budget (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) tenant: Option<Input>,
@@ -159,6 +159,14 @@ pub(crate) struct EvaluationContext {
     /// The value of the policy's `input.context`, such as the time (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) policy_context: Option<Input>,
+}
+
+/// The inputs to decisions about capabilities.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Evaluation context")]
+pub(crate) struct EvaluationContext {
+    #[command(flatten)]
+    pub(crate) policy: PolicyOptions,
 
     /// Server health snapshot; unlisted servers count as unhealthy (YAML or JSON)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -498,6 +506,9 @@ pub(crate) struct PlanCheck {
     pub(crate) mova: MovaOption,
 
     #[command(flatten)]
+    pub(crate) policy: PolicyOptions,
+
+    #[command(flatten)]
     pub(crate) index: IndexOption,
 
     #[command(flatten)]
@@ -618,6 +629,10 @@ pub(crate) struct Verify {
     /// The lock, or `-` for standard input
     #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
     pub(crate) lock: Input,
+
+    /// The policy in Rego, to compare with that of the lock
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) policy: Option<Input>,
 
     #[command(flatten)]
     pub(crate) index: IndexOption,

@@ -96,6 +96,7 @@ impl Session {
         let decided = match (&self.plan, &self.policy) {
             (Some(plan), Some(policy)) if !self.refused() && !self.index.refused() => {
                 let context = PlanContext {
+                    evaluation_context: None,
                     request: self.request.as_ref(),
                     index: self.index.value.as_deref(),
                     lock: self.lock.value.as_deref(),
@@ -125,6 +126,7 @@ impl Session {
         let decided = match (&self.call.value, &self.index.value) {
             (Some(plan), Some(index)) if !self.refused() => {
                 let context = CallContext {
+                    evaluation_context: None,
                     index,
                     lock: self.lock.value.as_deref(),
                     catalogue: self.catalogue.value.as_deref(),

@@ -4,8 +4,8 @@
 use super::{constraint_reasons, constraints, hash_without_scopes, sorted};
 use crate::digest::integrity;
 use crate::files::{
-    Capability, EligibleTool, Load, Match, Preference, Reason, RejectedTool, SelectedTool, Task,
-    ToolRequirement, ToolSelection,
+    Capability, EligibleTool, Load, Match, Preference, Reason, RejectedTool, SelectedTool,
+    SelectedTools, Task, ToolRequirement, ToolSelection,
 };
 use crate::policy::{Rule, Said};
 use crate::text::Tree;
@@ -26,7 +26,7 @@ pub fn matched(world: &World, policy: Option<Rule>) -> Match {
         .collect();
     Match {
         constraints: constraints(world),
-        satisfied: requirements.iter().all(|it| it.selected.is_some()),
+        satisfied: requirements.iter().all(|it| !it.selected.all().is_empty()),
         requirements,
         task: world.task.as_ref().map(|task| Task {
             id: task.id.clone(),
@@ -279,9 +279,10 @@ fn requirement(
 ) -> ToolRequirement {
     let ranked = ranked(world, policy, asked);
     let selected = ranked.first();
+    let chosen = chosen(&ranked, asked);
     let mut eligible: Vec<_> = ranked
         .iter()
-        .skip(1)
+        .filter(|candidate| !chosen.contains(candidate))
         .map(|(server, tool)| {
             let best = selected.expect("there is a first");
             let lost_on = if priority(world, best.0) != priority(world, server) {
@@ -325,26 +326,46 @@ fn requirement(
     });
     let mut rejected: Vec<_> = of_tools.chain(without).collect();
     rejected.sort_by_key(|it| (it.id.clone(), it.version.clone(), it.tool.clone()));
+    let mut selected = chosen.into_iter().map(|(server, tool)| SelectedTool {
+        definition: definition(tool),
+        hash: hash_without_scopes(server),
+        id: server.id.clone(),
+        tool: tool.name.clone(),
+        version: server.version.clone(),
+    });
+    let all = asked.tools == Some("all");
     ToolRequirement {
         capability: capability(asked),
         eligible,
         load: load(asked),
         rejected,
-        selected: selected.map(|(server, tool)| SelectedTool {
-            definition: definition(tool),
-            hash: hash_without_scopes(server),
-            id: server.id.clone(),
-            tool: tool.name.clone(),
-            version: server.version.clone(),
-        }),
+        selected: match all {
+            true => SelectedTools::All(selected.collect()),
+            false => SelectedTools::One(selected.next()),
+        },
+        tools: all.then(|| "all".to_owned()),
     }
+}
+
+/// Returns the selected tools: the first in rank, or all of its server, by name.
+fn chosen<'w>(ranked: &[Candidate<'w>], asked: &CapabilityRequirement) -> Vec<Candidate<'w>> {
+    let Some(first) = ranked.first() else {
+        return Vec::new();
+    };
+    if asked.tools != Some("all") {
+        return vec![*first];
+    }
+    let same = |it: &&Candidate<'_>| (&it.0.id, &it.0.version) == (&first.0.id, &first.0.version);
+    let mut tools: Vec<_> = ranked.iter().filter(same).copied().collect();
+    tools.sort_by_key(|(_, tool)| tool.name.clone());
+    tools
 }
 
 /// Returns the capabilities of `agents.lock`, or `None` if one has no tool.
 pub(super) fn selections(world: &World, policy: Option<Rule>) -> Option<Vec<ToolSelection>> {
     let selections = world.all_capabilities().map(|asked| {
-        let (server, tool) = *ranked(world, policy, asked).first()?;
-        Some(ToolSelection {
+        let tools = chosen(&ranked(world, policy, asked), asked).into_iter();
+        let selections = tools.map(|(server, tool)| ToolSelection {
             capability: capability(asked),
             definition: definition(tool),
             endpoint: server.endpoint.clone(),
@@ -355,9 +376,12 @@ pub(super) fn selections(world: &World, policy: Option<Rule>) -> Option<Vec<Tool
             scopes: Vec::new(),
             tool: tool.name.clone(),
             version: server.version.clone(),
-        })
+        });
+        let selections: Vec<_> = selections.collect();
+        (!selections.is_empty()).then_some(selections)
     });
-    let mut selections: Vec<_> = selections.collect::<Option<_>>()?;
+    let selections: Vec<_> = selections.collect::<Option<_>>()?;
+    let mut selections = selections.concat();
     selections.sort_by_key(|one| {
         let Capability {
             constraints,

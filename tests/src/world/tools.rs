@@ -21,6 +21,8 @@ pub struct CapabilityRequirement {
     pub constraints: Option<Vec<String>>,
     /// `load`; may be left out.
     pub load: Option<&'static str>,
+    /// `tools`; may be left out.
+    pub tools: Option<&'static str>,
 }
 
 /// A task.
@@ -123,6 +125,7 @@ impl CapabilityRequirement {
         let constraints = self.constraints.as_ref();
         members.extend(constraints.map(|tags| ("constraints", Tree::texts(tags))));
         members.extend(self.load.map(|load| ("load", Tree::text(load))));
+        members.extend(self.tools.map(|tools| ("tools", Tree::text(tools))));
         Tree::map(members)
     }
 }
@@ -394,16 +397,21 @@ fn verb_and_resource() -> impl Strategy<Value = (&'static str, &'static str)> {
     ]
 }
 
+pub(super) fn load() -> impl Strategy<Value = Option<&'static str>> {
+    proptest::option::of(select(&["essential", "on_demand"][..]))
+}
+
 fn requirement() -> impl Strategy<Value = CapabilityRequirement> {
-    let load = proptest::option::of(select(&["essential", "on_demand"][..]));
-    (verb_and_resource(), tags(), load).prop_map(|((verb, resource), constraints, load)| {
-        CapabilityRequirement {
+    let tools = proptest::option::of(select(&["one", "all"][..]));
+    (verb_and_resource(), tags(), load(), tools).prop_map(
+        |((verb, resource), constraints, load, tools)| CapabilityRequirement {
             verb,
             resource,
             constraints,
             load,
-        }
-    })
+            tools,
+        },
+    )
 }
 
 fn tools(count: std::ops::RangeInclusive<usize>) -> impl Strategy<Value = Vec<Tool>> {

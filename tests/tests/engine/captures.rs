@@ -241,6 +241,7 @@ fn calls_of_real_tools_are_authorised_by_index_lock_and_catalogue() {
     let catalogue = json!(captures).to_string().into_bytes();
     let catalogue = lower::tools_snapshot(catalogue).expect("a catalogue").value;
     let context = CallContext {
+        evaluation_context: None,
         index: &index,
         lock: Some(&lock),
         catalogue: Some(&catalogue),

@@ -8,6 +8,7 @@ use agent_lower as lower;
 use agent_lower::Notation;
 use agent_render as render;
 use agent_tests::compact::expand;
+use agent_tests::policy::DIGEST;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -120,6 +121,10 @@ fn manifest(dice: &mut Dice) -> String {
 struct Moody(u64);
 
 impl PolicyEngine for Moody {
+    fn digest(&self) -> String {
+        DIGEST.to_owned()
+    }
+
     fn ask(&self, input: &str) -> PolicyDecision {
         let kinds = [
             PolicyErrorKind::Budget,

@@ -65,7 +65,7 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 20] = [
+const ELSEWHERE: [(Code, &str, &str); 22] = [
     // An explanation of more than 256 MiB.
     (
         Code::ExplanationTooLarge,
@@ -81,6 +81,16 @@ const ELSEWHERE: [(Code, &str, &str); 20] = [
         Code::OutputInvalid,
         "tests/tests/engine/plan/run.rs",
         "OutputInvalid",
+    ),
+    (
+        Code::PolicyChanged,
+        "tests/tests/engine/locked_policy.rs",
+        "PolicyChanged",
+    ),
+    (
+        Code::PolicyMissing,
+        "tests/tests/engine/locked_policy.rs",
+        "PolicyMissing",
     ),
     (
         Code::MovaOutputInvalid,

@@ -10,14 +10,15 @@ use agent_explain::{not_expanded, not_exposed};
 use agent_lower as lower;
 use agent_lower::{Notation, definition, definition_digest, integrity};
 use agent_model::{
-    Agent, AgentName, AgentVersion, Capability, CapabilityVerb, Category, Context, Endpoint, Grant,
-    HealthStatus, Index, Load, Lock, Name, Resource, Selection, ServerId, ServerVersion, Tenant,
-    ToolName,
+    Agent, AgentName, AgentVersion, Capability, CapabilityVerb, Category, Context, Endpoint,
+    ForbidLabel, Grant, HealthStatus, Index, Load, Lock, Name, Resource, Selection, ServerId,
+    ServerVersion, Tenant, ToolName,
 };
 use agent_render as render;
 use agent_render::StyledSpan;
 use agent_syntax::canonical;
 use agent_text::DocumentKind;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
@@ -87,6 +88,7 @@ fn lock(index: &Index, tools: &[(&str, &str, &str, Load)]) -> Lock {
             version: AgentVersion::new("1").expect("a version"),
         },
         forbid: Vec::new(),
+        policy: None,
         selections,
     }
 }
@@ -184,6 +186,10 @@ struct Fake {
 }
 
 impl PolicyEngine for Fake {
+    fn digest(&self) -> String {
+        "sha256-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=".to_owned()
+    }
+
     fn ask(&self, input: &str) -> PolicyDecision {
         self.asked.lock().expect("a list").push(input.to_owned());
         PolicyDecision {
@@ -261,24 +267,90 @@ fn a_tool_selected_twice_is_exposed_once_and_essential_beats_on_demand() {
     );
 }
 
+/// A lock whose first selection grants its whole server.
+fn lock_of_category(index: &Index, load: Load, others: &[(&str, &str, &str, Load)]) -> Lock {
+    let mut lock = lock(index, &[&[("aws", "2", "s3_list", load)], others].concat());
+    lock.selections[0].grant = Grant::Category {
+        category: Category::new("web").expect("a category"),
+        load,
+    };
+    lock.selections.sort_by(|a, b| a.order().cmp(&b.order()));
+    lock
+}
+
 #[test]
-fn a_selection_for_a_category_exposes_nothing_and_lets_nothing_be_expanded() {
+fn a_selection_for_a_category_exposes_every_tool_of_its_server_that_no_label_forbids() {
     let index = world();
-    let mut lock = lock(&index, &[("aws", "2", "s3_list", ON_DEMAND)]);
-    lock.selections[0].grant = Grant::Category(Category::new("web").expect("a category"));
+    let mut lock = lock_of_category(&index, ESSENTIAL, &[]);
+    let shown = exposed(&lock, &index).expect("exposed");
+    assert_eq!(names(&shown), ["ec2_run", "s3_list", "s3_put"]);
+    lock.forbid = vec![ForbidLabel::new("s3_put").expect("a label")];
+    let shown = exposed(&lock, &index).expect("exposed");
+    assert_eq!(names(&shown), ["ec2_run", "s3_list"]);
+    lock.forbid = vec![ForbidLabel::new("search:internet").expect("a label")];
     let shown = exposed(&lock, &index).expect("exposed");
     assert!(shown.entries.is_empty());
-    assert_eq!(shown.tokens(), 0);
-    assert_eq!(
-        denials(ask(
-            &lock,
-            &index,
-            &EvaluationContext::default(),
-            "aws",
-            &["s3_list"]
-        )),
-        [("aws/s3_list".to_owned(), DenialReason::NotLocked)]
+}
+
+#[test]
+fn a_category_on_demand_has_a_stub_and_a_capability_decides_the_load_of_its_tool() {
+    let index = world();
+    let lock = lock_of_category(&index, ON_DEMAND, &[("aws", "2", "s3_put", ESSENTIAL)]);
+    let shown = exposed(&lock, &index).expect("exposed");
+    assert_eq!(names(&shown), ["aws_helper", "s3_put"]);
+    let expanded = ask(
+        &lock,
+        &index,
+        &EvaluationContext::default(),
+        "aws",
+        &["ec2_run", "s3_list"],
     );
+    let expanded = expanded.expect("expanded");
+    let names: Vec<_> = expanded.tools.iter().map(|it| it.tool.name()).collect();
+    assert_eq!(names, ["ec2_run", "s3_list"]);
+}
+
+#[test]
+fn the_policy_reads_the_category_that_a_tool_was_locked_for() {
+    let index = world();
+    let lock = lock_of_category(&index, ON_DEMAND, &[]);
+    let (fake, context) = policy(Ok(allowing(&["aws@2/s3_list"])));
+    ask(&lock, &index, &context, "aws", &["s3_list"]).expect("expanded");
+    let asked = fake.asked.lock().expect("a list");
+    let input: Value = serde_json::from_str(&asked[0]).expect("JSON");
+    let requirement = json!({ "category": "web", "load": "on_demand", "permissions": [] });
+    assert_eq!(input["requirement"], requirement);
+    assert_eq!(input["phase"], "expand");
+    assert_eq!(input["arguments"], Value::Null);
+}
+
+#[test]
+fn what_was_locked_under_a_policy_is_expanded_under_the_same_one_only() {
+    let index = world();
+    let mut lock = lock(&index, &[("aws", "2", "s3_list", ON_DEMAND)]);
+    let (_, context) = policy(Ok(allowing(&["aws@2/s3_list"])));
+    let mismatch = |lock: &Lock, context: &EvaluationContext| match ask(
+        lock,
+        &index,
+        context,
+        "aws",
+        &["s3_list"],
+    ) {
+        Err(NotExpanded::OtherPolicy(mismatch)) => Some(mismatch.given),
+        other => {
+            other.expect("expanded");
+            None
+        }
+    };
+    let none = EvaluationContext::default();
+    assert_eq!(mismatch(&lock, &none), None);
+    assert_eq!(mismatch(&lock, &context), None, "a lock may be given one");
+    let given = context.policy.as_ref().map(|policy| policy.digest());
+    lock.policy = given.clone();
+    assert_eq!(mismatch(&lock, &context), None);
+    assert_eq!(mismatch(&lock, &none), Some(None));
+    lock.policy = Some("sha256-BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=".to_owned());
+    assert_eq!(mismatch(&lock, &context), Some(given));
 }
 
 #[test]
@@ -851,7 +923,7 @@ fn the_budget_is_that_given_or_the_tenants_and_without_one_it_is_refused() {
 }
 
 #[test]
-fn what_is_locked_is_checked_first_then_drift_then_policy_then_budget() {
+fn drift_is_checked_first_then_what_is_locked_then_policy_then_budget() {
     let index_before = world();
     let lock = world_lock(&index_before);
     let drifted = index(&[]);
@@ -868,14 +940,14 @@ fn what_is_locked_is_checked_first_then_drift_then_policy_then_budget() {
     let asked = || fake.asked.lock().expect("a list").len();
     assert!(matches!(
         try_with(&drifted, "none"),
+        NotExpanded::Drifted(_)
+    ));
+    assert!(matches!(
+        try_with(&index_before, "none"),
         NotExpanded::Denied {
             policy_decision: None,
             ..
         }
-    ));
-    assert!(matches!(
-        try_with(&drifted, "s3_list"),
-        NotExpanded::Drifted(_)
     ));
     assert_eq!(asked(), 0, "what can't be expanded is no question");
     assert!(matches!(

@@ -68,7 +68,13 @@ fn many_tools_are_matched_in_time() {
     let counts: Vec<_> = found
         .requirements
         .iter()
-        .map(|it| (it.selected.is_some(), it.eligible.len(), it.rejected.len()))
+        .map(|it| {
+            (
+                it.selected.first().is_some(),
+                it.eligible.len(),
+                it.rejected.len(),
+            )
+        })
         .collect();
     assert_eq!(
         counts,

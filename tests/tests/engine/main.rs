@@ -14,6 +14,7 @@ mod grounding;
 mod hostile;
 mod import;
 mod json_test_suite;
+mod locked_policy;
 mod mova;
 mod plan;
 mod policy;

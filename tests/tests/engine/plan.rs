@@ -1,7 +1,7 @@
 //! Sequential plans: what may run, and why not.
 
 mod checks;
-mod corpus;
+pub(crate) mod corpus;
 mod fixes;
 mod hostile;
 mod mova;

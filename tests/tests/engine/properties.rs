@@ -316,7 +316,7 @@ proptest! {
             let mut granted: BTreeMap<(String, Option<String>), usize> = BTreeMap::new();
             for selection in &lock.selections {
                 let category = match &selection.grant {
-                    Grant::Category(category) => category.to_string(),
+                    Grant::Category { category, .. } => category.to_string(),
                     // Another tool for the same is another selection, and no more.
                     Grant::Capability { capability, .. } => capability.to_string(),
                 };
@@ -341,7 +341,8 @@ proptest! {
     ) {
         let Some(lock) = decide(&world).lock() else { return Ok(()) };
         let selection = &lock.selections[one.index(lock.selections.len())];
-        prop_assert!(matches!(selection.grant, Grant::Category(_)));
+        let is_server = matches!(selection.grant, Grant::Category { .. });
+        prop_assert!(is_server);
         let place = world.servers.iter()
             .position(|server| server.id == selection.id.to_string() && server.version == selection.version.to_string())
             .expect("it was selected");

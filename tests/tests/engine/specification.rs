@@ -37,6 +37,7 @@ fn world(constraints: Constraints, servers: &[Server]) -> World {
         requirements: vec![Requirement {
             category: "audiences".to_owned(),
             permissions: vec!["read".to_owned()],
+            load: None,
         }],
         constraints,
         servers: servers.to_vec(),
@@ -255,6 +256,7 @@ fn stable_lockfile_output_ordering() {
     let requirement = |category: &str, permissions: &[&str]| Requirement {
         category: category.to_owned(),
         permissions: permissions.iter().map(|&p| p.to_owned()).collect(),
+        load: None,
     };
     let mut world = world(Constraints::default(), &[server("b"), server("a")]);
     world.constraints.forbid = vec!["z".to_owned(), "Y".to_owned(), "z".to_owned()];
@@ -345,7 +347,8 @@ fn an_explanation_that_is_too_large_is_refused_and_the_compact_one_is_given() {
     one.requirements = vec![
         Requirement {
             category: "none".to_owned(),
-            permissions: Vec::new()
+            permissions: Vec::new(),
+            load: None,
         };
         200
     ];

@@ -77,7 +77,7 @@ fn locked(servers: &[Value], tools: &[(&str, Load)]) -> (Arc<Index>, Lock) {
     };
     let matching = Matching::new(None, index.clone(), evaluation_context);
     let mut selections: Vec<_> = (0..matching.len())
-        .map(|number| matching.selection(number).expect("a tool"))
+        .flat_map(|number| matching.selections(number).expect("a tool"))
         .collect();
     selections.sort_by(|a, b| a.order().cmp(&b.order()));
     let lock = Lock {
@@ -86,6 +86,7 @@ fn locked(servers: &[Value], tools: &[(&str, Load)]) -> (Arc<Index>, Lock) {
             version: AgentVersion::new("1").expect("a version"),
         },
         forbid: Vec::new(),
+        policy: None,
         selections,
     };
     assert_eq!(verify(&lock, &index), LockState::Fresh);

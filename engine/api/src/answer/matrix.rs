@@ -7,7 +7,7 @@ use agent_answer::{Filter, Matrix, MatrixRow};
 use agent_decide::{Failures, Resolution};
 use agent_diagnostic::Code;
 use agent_explain::{Candidate, Decision};
-use agent_model::{ServerView, ToolView};
+use agent_model::ServerView;
 
 /// The rows that match a filter: ranks of servers, or numbers of tools. A caller keeps them for as long
 /// as the inputs don't change.
@@ -82,7 +82,10 @@ fn cell(decision: Decision<'_>, candidate: Candidate<'_>) -> u16 {
             };
             (
                 matching.failures(number, tool),
-                matching.selected(number).map(ToolView::number) == Some(tool.number()),
+                matching
+                    .selected_tools(number)
+                    .iter()
+                    .any(|it| it.number() == tool.number()),
             )
         }
     };

@@ -54,7 +54,7 @@ fn unwritten<T>(value: T) -> Spanned<T> {
 /// Returns the selected server, the selected tool, and the number of eligible candidates.
 fn winner(decision: Decision<'_>) -> (Option<ServerName>, Option<String>, u32) {
     let selected = decision.selected();
-    let eligible = usize::from(selected.is_some()) + decision.eligible().count();
+    let eligible = decision.chosen().len() + decision.eligible().count();
     let server = selected.map(|it| server_name(it.server()));
     (server, selected.and_then(tool_name), eligible as u32)
 }

@@ -12,7 +12,7 @@ use agent_answer::{
 use agent_decide::{self as decide, LockState, Matching, PolicyError, Resolution};
 use agent_diagnostic::{Code, Diagnostic};
 use agent_explain::{Candidate, Decision};
-use agent_model::{Index, Lock, Manifest};
+use agent_model::{Index, Lock, Manifest, ToolView};
 use agent_text::{DocumentKind, Span, Text};
 
 /// Number of near misses of a requirement without a server or tool.
@@ -172,6 +172,7 @@ fn outcome(decision: Decision<'_>, edited: bool) -> Outcome {
         tool: match (decision, selected) {
             (Decision::Capability(matching, number), Candidate::Tool(tool)) => Some(SelectedTool {
                 name: tool.name().to_owned(),
+                also: also(decision, tool),
                 definition: agent_lower::definition_digest(tool),
                 obligations: obligations(matching.needs_approval(number, tool)),
                 tokens: convert::tokens(tool),
@@ -185,6 +186,13 @@ fn outcome(decision: Decision<'_>, edited: bool) -> Outcome {
             .next()
             .and_then(|other| convert::eligible(decision, other)),
     })
+}
+
+/// Returns the names of the other tools that a requirement of `tools: all` selects.
+fn also(decision: Decision<'_>, first: ToolView<'_>) -> Vec<String> {
+    let chosen = decision.chosen().into_iter().filter_map(Candidate::tool);
+    let others = chosen.filter(|tool| tool.number() != first.number());
+    others.map(|tool| tool.name().to_owned()).collect()
 }
 
 fn drifts(state: LockState) -> Vec<Drift> {

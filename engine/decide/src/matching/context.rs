@@ -1,7 +1,9 @@
 //! The inputs that capabilities are decided under, besides manifest and index.
 
 use crate::policy_decision::{PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
-use agent_lower::{Candidate, PolicyPhase, PolicyQuestion, candidates, input};
+use agent_lower::{
+    Candidate, PolicyInput, PolicyPhase, PolicyQuestion, PolicyRequirement, candidates, input,
+};
 use agent_model::{CapabilityRequirement, Context, Health, Task, Tenant};
 use std::sync::Arc;
 
@@ -22,7 +24,7 @@ pub struct EvaluationContext {
 
 impl EvaluationContext {
     /// Returns whether a policy decides: a given one, or one that is named and missing.
-    pub(super) fn has_policy(&self) -> bool {
+    pub(crate) fn has_policy(&self) -> bool {
         self.policy.is_some() || self.named_policy().is_some()
     }
 
@@ -38,25 +40,41 @@ impl EvaluationContext {
         tools: &[Candidate<'_>],
     ) -> Option<Arc<PolicyDecision>> {
         let Some(policy) = &self.policy else {
-            // A policy that is named and not given allows nothing.
-            let named = self.named_policy()?;
-            return Some(Arc::new(PolicyDecision {
-                answer: Err(PolicyError {
-                    kind: PolicyErrorKind::Undefined,
-                    detail: format!("the policy `{named}` was not given"),
-                    place: None,
-                }),
-                lines: Vec::new(),
-            }));
+            return self.missing_policy();
         };
-        let input = input(
+        let input = self.input(question, tools).text(None);
+        Some(Arc::new(policy.ask(&input)))
+    }
+
+    /// Returns the decision of a policy that the tenant names and nobody gave: it allows nothing.
+    pub(crate) fn missing_policy(&self) -> Option<Arc<PolicyDecision>> {
+        if self.policy.is_some() {
+            return None;
+        }
+        let named = self.named_policy()?;
+        Some(Arc::new(PolicyDecision {
+            answer: Err(PolicyError {
+                kind: PolicyErrorKind::Undefined,
+                detail: format!("the policy `{named}` was not given"),
+                place: None,
+            }),
+            lines: Vec::new(),
+        }))
+    }
+
+    /// Returns the input of a policy about tools ordered by server, version and tool.
+    pub(crate) fn input(
+        &self,
+        question: PolicyQuestion<'_>,
+        tools: &[Candidate<'_>],
+    ) -> PolicyInput {
+        input(
             question,
             self.task.as_deref(),
             self.tenant.as_deref(),
             self.context.as_deref(),
             &candidates(tools),
-        );
-        Some(Arc::new(policy.ask(&input)))
+        )
     }
 }
 
@@ -64,7 +82,7 @@ impl EvaluationContext {
 pub(super) fn question(requirement: &CapabilityRequirement) -> PolicyQuestion<'_> {
     PolicyQuestion {
         phase: PolicyPhase::Resolve,
-        capability: &requirement.capability,
+        requirement: PolicyRequirement::Capability(&requirement.capability),
         load: requirement.load,
     }
 }

@@ -17,7 +17,7 @@ use agent_diagnostic::Code;
 use agent_lower::{Candidate, definition_digest, tool_id};
 use agent_model::{
     CapabilityRequirement, Constraints, ForbidLabel, Grant, HUMAN_IN_THE_LOOP, Index, Manifest,
-    Name, Selection, ServerView, ToolName, ToolNumber, ToolView,
+    Name, Selection, ServerView, ToolName, ToolNumber, ToolView, Tools,
 };
 use agent_text::sort::sort_by_key;
 use agent_text::{Place, Span, Spanned, Text};
@@ -247,6 +247,35 @@ impl Matching {
         self.eligible(requirement).next()
     }
 
+    /// Returns the tools selected for a requirement, ordered by name: one, or with `tools: all` every
+    /// eligible one of its server.
+    pub fn selected_tools(&self, requirement: usize) -> Vec<ToolView<'_>> {
+        let first = self.selected(requirement);
+        if self.requirement(requirement).tools == Tools::One {
+            return Vec::from_iter(first);
+        }
+        let server = first.map(|tool| tool.server().rank());
+        let mut tools: Vec<_> = self
+            .eligible(requirement)
+            .filter(|tool| Some(tool.server().rank()) == server)
+            .collect();
+        sort_by_key(&mut tools, |tool| tool.name());
+        tools
+    }
+
+    /// Returns the eligible tools that are not selected, in the order of preference.
+    pub fn others(&self, requirement: usize) -> impl Iterator<Item = ToolView<'_>> {
+        let selected = self.selected_tools(requirement);
+        self.eligible(requirement)
+            .filter(move |tool| selected.iter().all(|it| it.number() != tool.number()))
+    }
+
+    /// Returns the digest of the policy, if one decides and a capability is required.
+    pub fn policy_digest(&self) -> Option<String> {
+        let policy = self.evaluation_context.policy.as_ref();
+        policy.filter(|_| self.len() > 0).map(|it| it.digest())
+    }
+
     /// Returns the eligible tools in the order of preference: the first is selected.
     pub fn eligible(&self, requirement: usize) -> impl Iterator<Item = ToolView<'_>> {
         let ranked = self.matches[requirement].ranked.iter();
@@ -398,9 +427,16 @@ impl Matching {
         })
     }
 
-    /// Returns the selection of a requirement, or `None` if no tool is eligible.
-    pub fn selection(&self, requirement: usize) -> Option<Selection> {
-        let tool = self.selected(requirement)?;
+    /// Returns the selections of a requirement, ordered by tool, or `None` if no tool is eligible.
+    pub fn selections(&self, requirement: usize) -> Option<Vec<Selection>> {
+        let tools = self.selected_tools(requirement).into_iter();
+        let selections: Option<Vec<_>> = tools
+            .map(|tool| self.selection(requirement, tool))
+            .collect();
+        selections.filter(|it| !it.is_empty())
+    }
+
+    fn selection(&self, requirement: usize, tool: ToolView<'_>) -> Option<Selection> {
         let required = self.requirement(requirement);
         let grant = Grant::Capability {
             capability: required.capability.clone(),

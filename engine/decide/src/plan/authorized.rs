@@ -5,6 +5,8 @@ use super::input::{InputConsumer, InputDenial, denials};
 use super::policy::PlanPolicy;
 use super::schemas::{Applicable, Side};
 use super::server::{ServerUse, ToolSchemas};
+use crate::call_record::CallDenial;
+use crate::locked_policy::{CallPolicy, LockedDenial};
 use agent_json_schema::{Budget, Json, JsonText, OverBudget, Refused, Violation, with_schema};
 use agent_lower::{Validated, rule};
 use agent_model::{Binding, Input, Lock, Plan, PlanStep, ToolPool};
@@ -18,6 +20,8 @@ pub struct AuthorizedStep {
     pub(super) binding: usize,
     pub(super) server: Option<Arc<ServerUse>>,
     pub(super) schemas: Arc<ToolSchemas>,
+    /// The policy on its call, if one decides.
+    pub(super) policy: Option<Arc<CallPolicy>>,
 }
 
 impl AuthorizedStep {
@@ -73,6 +77,8 @@ pub enum RunDenial<'a> {
     },
     /// The input is refused.
     Input(InputDenial<'a>),
+    /// The policy denies the call, in this version of the server.
+    Policy(LockedDenial),
     /// The connection is denied.
     Destination(DestinationDenial),
     /// The output is above its limit.
@@ -134,7 +140,7 @@ impl AuthorizedPlan {
             pool,
             step: self.plan()?.steps.get(number)?,
             binding: pool.bindings.get(authorized.binding)?,
-            tool: &authorized.schemas,
+            authorized,
         })
     }
 
@@ -169,7 +175,7 @@ impl AuthorizedPlan {
         }
     }
 
-    /// Returns the reasons to refuse an input of a step \[3, 4.2, 5b and 5c\].
+    /// Returns the reasons to refuse an input of a step \[3, 4.2, 5b and 5c\], those of the policy too.
     pub fn check_input(&self, step: usize, input: &str) -> Vec<RunDenial<'_>> {
         let Some(parts) = self.parts(step) else {
             return vec![RunDenial::NoStep];
@@ -181,10 +187,18 @@ impl AuthorizedPlan {
         let consumer = InputConsumer {
             binding: parts.binding,
             schemas: &schemas,
-            tool: Some(parts.tool),
+            tool: Some(&parts.authorized.schemas),
         };
         let found = denials(text.root(), 0, consumer, &mut Budget::new());
-        found.into_iter().map(RunDenial::Input).collect()
+        let found = found.into_iter().map(RunDenial::Input);
+        let policy = parts.authorized.policy.iter();
+        let denied = policy.flat_map(|it| it.denials(input));
+        let denied = denied.filter_map(|denial| match denial {
+            CallDenial::Policy(denial) => Some(RunDenial::Policy(denial)),
+            // A step with another reason is not authorized.
+            _ => None,
+        });
+        found.chain(denied).collect()
     }
 
     /// Returns the reasons to refuse the output of a step \[3, 4.2, 5f\]. The output of an MCP tool is
@@ -208,7 +222,7 @@ impl AuthorizedPlan {
             let checked = schema.check(root, &mut budget);
             found.extend(violations(checked, &schema.name));
         }
-        if let Some(text) = &parts.tool.output {
+        if let Some(text) = &parts.authorized.schemas.output {
             found.extend(output_denials(text, root, &mut budget));
         }
         found
@@ -236,7 +250,7 @@ struct Parts<'p> {
     pool: &'p ToolPool,
     step: &'p PlanStep,
     binding: &'p Binding,
-    tool: &'p ToolSchemas,
+    authorized: &'p AuthorizedStep,
 }
 
 impl<'p> Parts<'p> {

@@ -5,6 +5,7 @@ use super::denial::{PlanDenial, PlanReason};
 use super::policy::PlanPolicy;
 use super::record::{StepOutcomes, StepRecord};
 use super::server::KnownTool;
+use crate::matching::EvaluationContext;
 use agent_diagnostic::Problems;
 use agent_json_schema::Budget;
 use agent_lower::Validated;
@@ -22,6 +23,8 @@ pub struct PlanContext<'a> {
     pub lock: Option<&'a Lock>,
     /// The present tools of the servers; `None` for those of the index.
     pub catalogue: Option<&'a ToolsSnapshot>,
+    /// The policy with its tenant, task and context. Without one no policy decides.
+    pub evaluation_context: Option<&'a EvaluationContext>,
 }
 
 pub(super) struct Decision<'a> {
@@ -34,6 +37,8 @@ pub(super) struct Decision<'a> {
     /// The steps whose input lowering refused.
     pub(super) refused_inputs: BTreeSet<usize>,
     pub(super) denials: Vec<PlanDenial<'a>>,
+    /// Whether a denial says that the policy is not the locked one, which it says once.
+    pub(super) says_other_policy: bool,
     /// The outcomes of the present step.
     pub(super) outcomes: StepOutcomes,
     pub(super) trace: Vec<Vec<StepRecord<'a>>>,

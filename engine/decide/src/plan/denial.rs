@@ -98,6 +98,9 @@ impl PlanReason<'_> {
         Some(match self {
             Self::NoConnector { .. } | Self::NoTool { .. } => StepCheck::Pool,
             Self::NoRule | Self::RuleDenies(_) => StepCheck::Rules,
+            Self::Server(
+                CallDenial::OtherPolicy(_) | CallDenial::Policy(_) | CallDenial::PolicyNotAsked,
+            ) => StepCheck::Policy,
             Self::NoIndex | Self::Server(_) | Self::SeveralVersions { .. } => StepCheck::Lock,
             Self::ServerElsewhere { .. } | Self::Input(InputDenial::Destination { .. }) => {
                 StepCheck::Destination

@@ -44,6 +44,7 @@ pub use record::{Compared, RunCheck, StepCheck, StepRecord};
 pub use server::ServerUse;
 
 use crate::call_record::CallDenial;
+use crate::locked_policy::CallPolicy;
 use crate::locked_tool::{CallContext, NEAR, Target};
 use agent_diagnostic::Finding;
 use agent_json_schema::{Budget, JsonText};
@@ -53,7 +54,7 @@ use decision::Decision;
 use input::{InputConsumer, denials};
 use record::StepOutcomes;
 use schemas::{Applicable, Side};
-use server::{KnownTool, ToolSchemas};
+use server::{CalledTool, KnownTool};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -146,6 +147,7 @@ pub fn authorize_plan<'a>(
         budget: Budget::new(),
         refused_inputs: plan.findings.iter().filter_map(input_of).collect(),
         denials: Vec::new(),
+        says_other_policy: false,
         outcomes: StepOutcomes::default(),
         trace: Vec::new(),
         steps: Vec::new(),
@@ -266,7 +268,11 @@ impl<'a> Decision<'a> {
         if let Some(profile) = &rules.profile.value {
             self.limits(number, binding, profile);
         }
-        let (server, tool) = self.server(number, binding);
+        let CalledTool {
+            server,
+            schemas: tool,
+            policy,
+        } = self.server(number, binding);
         let [schemas, of_output] = [Side::Input, Side::Output]
             .map(|side| Applicable::of(rules, pool, step, binding, side));
         for (check, side) in [
@@ -297,6 +303,9 @@ impl<'a> Decision<'a> {
             Input::From { .. } => self.flow(number, plan, pool, consumer),
             Input::Refused => {}
         }
+        if let Some(policy) = policy.as_deref() {
+            self.policy(number, &step.input, policy);
+        }
         if matches!(
             binding.driver,
             Driver::Http { .. } | Driver::McpProxy { .. }
@@ -309,6 +318,35 @@ impl<'a> Decision<'a> {
             binding: place.unwrap_or_default(),
             server,
             schemas: tool,
+            policy,
+        }
+    }
+
+    /// Asks the policy about a call, unless its input depends on an earlier output.
+    fn policy(&mut self, number: usize, input: &Input, policy: &CallPolicy) {
+        match (policy, input) {
+            (CallPolicy::Other(_), _) if self.says_other_policy => {
+                self.outcomes.failed.push(StepCheck::Policy);
+            }
+            (CallPolicy::Questions(_), Input::From { .. }) => {
+                self.outcomes.deferred.push(RunCheck::Policy);
+            }
+            // Past the cap nothing is asked, since a plan may have any number of steps.
+            (CallPolicy::Questions(_), _) if self.is_past_cap(number) => {}
+            (CallPolicy::Questions(_), Input::Refused) => {}
+            (CallPolicy::Questions(_), Input::Literal(span)) => {
+                let arguments = span.of(self.text);
+                if JsonText::read(arguments).is_some() {
+                    for denial in policy.denials(arguments) {
+                        self.deny(number, PlanReason::Server(denial));
+                    }
+                }
+            }
+            (CallPolicy::Other(mismatch), _) => {
+                self.says_other_policy = true;
+                let denial = CallDenial::OtherPolicy(mismatch.clone());
+                self.deny(number, PlanReason::Server(denial));
+            }
         }
     }
 
@@ -323,13 +361,8 @@ impl<'a> Decision<'a> {
         }
     }
 
-    /// Checks the tool of an MCP server that a binding calls, if it calls one. Returns the server
-    /// if its entry is the locked one, and the schemas of the tool.
-    fn server(
-        &mut self,
-        number: usize,
-        binding: &'a Binding,
-    ) -> (Option<Arc<ServerUse>>, Arc<ToolSchemas>) {
+    /// Checks the tool of an MCP server that a binding calls, if it calls one.
+    fn server(&mut self, number: usize, binding: &'a Binding) -> CalledTool {
         let Driver::McpProxy {
             server,
             version,
@@ -355,6 +388,7 @@ impl<'a> Decision<'a> {
             index,
             lock: self.context.lock,
             catalogue: self.context.catalogue,
+            evaluation_context: self.context.evaluation_context,
         };
         // The entry and the definition are read once for all steps that call the tool.
         let key = (&**server, version.as_deref(), &**tool);
@@ -376,7 +410,12 @@ impl<'a> Decision<'a> {
                 self.deny(number, PlanReason::ServerElsewhere { endpoint });
             }
         }
-        let found = (known.server.clone(), Arc::clone(&known.schemas));
+        let found = CalledTool {
+            server: known.server.clone(),
+            schemas: Arc::clone(&known.schemas),
+            // The policy is asked about locked tools only.
+            policy: known.policy.clone().filter(|_| !known.versions.is_empty()),
+        };
         self.tools.insert(key, known);
         found
     }

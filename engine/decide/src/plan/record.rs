@@ -15,6 +15,8 @@ pub enum StepCheck {
     Rules,
     /// The tool of an MCP server is as it was locked.
     Lock,
+    /// The policy allows the call. Without a policy there is no such check.
+    Policy,
     /// The step connects only to its destinations.
     Destination,
     /// No limit is above its cap.
@@ -27,10 +29,11 @@ pub enum StepCheck {
 
 impl StepCheck {
     /// Every check.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Pool,
         Self::Rules,
         Self::Lock,
+        Self::Policy,
         Self::Destination,
         Self::Limits,
         Self::Input,
@@ -43,6 +46,7 @@ impl StepCheck {
             Self::Pool => "pool",
             Self::Rules => "rules",
             Self::Lock => "lock",
+            Self::Policy => "policy",
             Self::Destination => "destination",
             Self::Limits => "limits",
             Self::Input => "input",
@@ -56,6 +60,7 @@ impl StepCheck {
             Self::Input => &[RunCheck::InputFrom, RunCheck::Input],
             Self::Destination => &[RunCheck::Destination, RunCheck::Addresses],
             Self::Output => &[RunCheck::Output],
+            Self::Policy => &[RunCheck::Policy],
             Self::Pool | Self::Rules | Self::Lock | Self::Limits => &[],
         }
     }
@@ -112,6 +117,8 @@ pub enum RunCheck {
     InputFrom,
     /// The input fits its schemas and limits.
     Input,
+    /// The policy allows the call.
+    Policy,
     /// The URL is at an allowed destination.
     Destination,
     /// The addresses of the host are allowed.
@@ -126,6 +133,7 @@ impl RunCheck {
         match self {
             Self::InputFrom => "input_from",
             Self::Input => "input",
+            Self::Policy => "policy",
             Self::Destination => "destination",
             Self::Addresses => "addresses",
             Self::Output => "output",

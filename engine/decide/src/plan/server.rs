@@ -2,6 +2,7 @@
 
 use crate::call::unusable_output;
 use crate::call_record::{CallDenial, CallTrace};
+use crate::locked_policy::CallPolicy;
 use crate::locked_tool::{CallContext, LockedTool, Target};
 use agent_json_schema::Budget;
 use agent_lower::integrity;
@@ -35,6 +36,16 @@ pub(super) struct ToolSchemas {
     pub(super) output: Option<String>,
 }
 
+/// The tool of an MCP server that a step calls; nothing if it calls none.
+#[derive(Debug, Default)]
+pub(super) struct CalledTool {
+    /// The server, if its entry is the locked one.
+    pub(super) server: Option<Arc<ServerUse>>,
+    pub(super) schemas: Arc<ToolSchemas>,
+    /// The policy on its calls, if one decides.
+    pub(super) policy: Option<Arc<CallPolicy>>,
+}
+
 /// A tool of a server, for all steps that call it.
 #[derive(Debug)]
 pub(super) struct KnownTool<'a> {
@@ -45,6 +56,8 @@ pub(super) struct KnownTool<'a> {
     pub(super) endpoints: Vec<&'a str>,
     pub(super) server: Option<Arc<ServerUse>>,
     pub(super) schemas: Arc<ToolSchemas>,
+    /// The policy on its calls, if one decides.
+    pub(super) policy: Option<Arc<CallPolicy>>,
 }
 
 impl<'a> KnownTool<'a> {
@@ -79,6 +92,7 @@ impl<'a> KnownTool<'a> {
             endpoints: found.entries.iter().map(|entry| entry.endpoint()).collect(),
             server: server.map(Arc::new),
             schemas: Arc::new(schemas),
+            policy: found.policy.map(Arc::new),
         }
     }
 }

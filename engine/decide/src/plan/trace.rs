@@ -3,6 +3,7 @@
 use super::authorized::AuthorizedStep;
 use super::decision::Decision;
 use super::record::{Compared, RunCheck, StepCheck, StepRecord};
+use crate::matching::EvaluationContext;
 use crate::trace::{CheckOutcome, SkipCause};
 use agent_model::{Binding, Driver, Input, PlanStep};
 use agent_text::DocumentKind;
@@ -20,7 +21,7 @@ impl<'a> Decision<'a> {
         authorized: &AuthorizedStep,
     ) -> Vec<StepRecord<'a>> {
         let checks = StepCheck::ALL.into_iter();
-        let checks = checks.filter(|check| applies(*check, binding));
+        let checks = checks.filter(|check| self.applies(*check, binding));
         let record = |check: StepCheck| {
             let deferred = self.outcomes.deferred.iter().copied();
             let deferred: Vec<_> = deferred
@@ -69,6 +70,10 @@ impl<'a> Decision<'a> {
                 let failed = of_server && self.outcomes.failed.contains(&StepCheck::Lock);
                 after(StepCheck::Lock, failed)
             }
+            StepCheck::Policy => {
+                let failed = self.outcomes.failed.contains(&StepCheck::Lock);
+                unbound.or(after(StepCheck::Lock, failed))
+            }
             StepCheck::Lock | StepCheck::Input | StepCheck::Output => unbound,
         }
     }
@@ -115,20 +120,26 @@ impl<'a> Decision<'a> {
                 }
                 Input::From { .. } | Input::Refused => Vec::new(),
             },
-            StepCheck::Rules | StepCheck::Output => Vec::new(),
+            StepCheck::Rules | StepCheck::Policy | StepCheck::Output => Vec::new(),
         }
     }
-}
 
-/// Returns whether a check applies to tools of this kind.
-fn applies(check: StepCheck, binding: Option<&Binding>) -> bool {
-    match check {
-        StepCheck::Lock => binding.is_some_and(is_server),
-        StepCheck::Destination => {
-            let http = |it: &Binding| matches!(it.driver, Driver::Http { .. });
-            binding.is_some_and(|binding| is_server(binding) || http(binding))
+    /// Returns whether a check applies to tools of this kind.
+    fn applies(&self, check: StepCheck, binding: Option<&Binding>) -> bool {
+        match check {
+            StepCheck::Lock => binding.is_some_and(is_server),
+            StepCheck::Policy => {
+                let locked = self.context.lock.is_some_and(|it| it.policy.is_some());
+                let given = self.context.evaluation_context;
+                let governed = locked || given.is_some_and(EvaluationContext::has_policy);
+                governed && binding.is_some_and(is_server)
+            }
+            StepCheck::Destination => {
+                let http = |it: &Binding| matches!(it.driver, Driver::Http { .. });
+                binding.is_some_and(|binding| is_server(binding) || http(binding))
+            }
+            _ => true,
         }
-        _ => true,
     }
 }
 

@@ -1,8 +1,10 @@
 //! The member `capabilities` of a compact explanation.
 
 use crate::json::{ObjectMembers, write_capability, write_reason};
+use crate::requirement::write_chosen;
 use agent_decide::{Matching, hash};
 use agent_diagnostic::Code;
+use agent_explain::Decision;
 use agent_lower::definition_digest;
 use agent_model::{Index, Rank, ToolNumber, ToolView};
 use agent_syntax::json::Writer;
@@ -48,10 +50,12 @@ pub(super) fn write(w: &mut Writer, matching: &Matching, places: &[u32]) {
             }
         });
         w.key("load").string(requirement.load.as_str());
-        w.optional_object("selected", matching.selected(number), |w, tool| {
-            w.key("definition").string(&definition_digest(tool));
-            w.key("hash").string(&hash(tool));
-            w.key("tool").number(tool.number());
+        write_chosen(w, Decision::Capability(matching, number), |w, chosen| {
+            if let Some(tool) = chosen.tool() {
+                w.key("definition").string(&definition_digest(tool));
+                w.key("hash").string(&hash(tool));
+                w.key("tool").number(tool.number());
+            }
         });
     });
     w.key("tags").strings(index.tag_names());

@@ -38,7 +38,10 @@ fn steps(
     };
     let lock = lock(args, &mut session)?;
     let catalogue = session.optional(args.catalog.as_ref(), Session::tools_snapshot)?;
-    let (Some(index), Some(lock), Some(catalogue)) = (index, lock, catalogue) else {
+    let context = session.governed(None, &args.policy, None)?;
+    let (Some(index), Some(lock), Some(catalogue), Some(context)) =
+        (index, lock, catalogue, context)
+    else {
         return session.refuse();
     };
     let plan = session.text(DocumentKind::Plan, &args.plan, TEXT_MAX)?;
@@ -47,7 +50,15 @@ fn steps(
     let request = request.transpose()?;
     let answer = call!(
         session.engine,
-        plan.call_authorize_plan(&plan, rules, request.as_deref(), index, lock, catalogue)
+        plan.call_authorize_plan(
+            &plan,
+            rules,
+            request.as_deref(),
+            index,
+            lock,
+            catalogue,
+            Some(context)
+        )
     )?;
     let allowed = match answer.verdict {
         PlanVerdict::Allowed(_) => true,
@@ -79,13 +90,15 @@ fn call(args: &PlanCheck, mut session: Session) -> Result<Answer, Failure> {
     let index = session.index(&args.index.index)?;
     let lock = lock(args, &mut session)?;
     let catalogue = session.optional(args.catalog.as_ref(), Session::tools_snapshot)?;
-    let (Some(plan), Some(index), Some(lock), Some(catalogue)) = (plan, index, lock, catalogue)
+    let context = session.governed(None, &args.policy, None)?;
+    let (Some(plan), Some(index), Some(lock), Some(catalogue), Some(context)) =
+        (plan, index, lock, catalogue, context)
     else {
         return session.refuse();
     };
     let answer = call!(
         session.engine,
-        plan.call_authorize_call(plan, index, lock, catalogue)
+        plan.call_authorize_call(plan, index, lock, catalogue, Some(context))
     )?;
     match answer.verdict {
         CallVerdict::Denied(reasons) => session.refuse_for(reasons),

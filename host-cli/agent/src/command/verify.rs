@@ -19,7 +19,16 @@ pub(super) fn run(args: &Verify, mut session: Session) -> Result<Answer, Failure
     let Some(index) = session.index(&args.index.index)? else {
         return session.refuse();
     };
-    let drifts = call!(session.engine, lockfile.lock.call_verify(lock, index))?;
+    let policy = session.optional(args.policy.as_ref(), Session::policy)?;
+    let Some(policy) = policy else {
+        return session.refuse();
+    };
+    let policy = policy.map(|(policy, _)| call!(session.engine, policy.policy.call_digest(policy)));
+    let policy = policy.transpose()?;
+    let drifts = call!(
+        session.engine,
+        lockfile.lock.call_verify(lock, index, policy.as_deref())
+    )?;
     let old_index = args.before.old_index.as_ref();
     let newer = Origin { lock, index };
     let Some(drifts) = session.detailed(drifts, old_index, lock, newer)? else {

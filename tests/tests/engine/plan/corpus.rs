@@ -45,6 +45,7 @@ impl Case {
 
     pub(crate) fn context(&self) -> PlanContext<'_> {
         PlanContext {
+            evaluation_context: None,
             request: self.request.as_ref(),
             index: self.index.as_ref(),
             lock: self.lock.as_ref(),

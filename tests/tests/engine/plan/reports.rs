@@ -204,6 +204,7 @@ fn the_one_call_of_the_examples_needs_an_index_with_its_tools() {
         let verdict = authorize_call(
             &plan,
             CallContext {
+                evaluation_context: None,
                 index: case.index.as_ref().expect("an index"),
                 lock: case.lock.as_ref(),
                 catalogue: None,

@@ -106,7 +106,7 @@ fn views_count(world: &World, decided: &Decided) -> TestCaseResult {
         .sum::<usize>();
     for (number, answer) in answers(decided).iter().enumerate() {
         let funnel = matching.funnel(number);
-        let eligible = answer.eligible.len() + usize::from(answer.selected.is_some());
+        let eligible = answer.eligible.len() + answer.selected.all().len();
         prop_assert_eq!(funnel.servers as usize, world.servers.len());
         prop_assert_eq!(funnel.tools as usize, tools);
         prop_assert_eq!(funnel.health as usize, eligible);
@@ -403,7 +403,8 @@ proptest! {
             let eligible = answer.eligible.into_iter().map(|it| (it.id, it.version, Some(it.tool)));
             let eligible: Vec<_> = eligible.collect();
             prop_assert!(eligible.is_sorted());
-            let selected = answer.selected.map(|it| (it.id, it.version, Some(it.tool)));
+            let selected = answer.selected.all().iter().cloned();
+            let selected = selected.map(|it| (it.id, it.version, Some(it.tool)));
             let mut found: Vec<_> = rejected.into_iter().chain(eligible).chain(selected).collect();
             found.sort();
             prop_assert_eq!(&found, &all, "{}", texts(&world));
@@ -707,7 +708,10 @@ fn generated_worlds_of_tools_have_everything_in_them() {
         let resolution = oracle::resolution(&world, policy);
         see(format!("satisfied: {}", resolution.satisfied));
         for requirement in resolution.capabilities() {
-            see(format!("selected: {}", requirement.selected.is_some()));
+            see(format!(
+                "selected: {}",
+                requirement.selected.first().is_some()
+            ));
             for EligibleTool { lost_on, .. } in &requirement.eligible {
                 see(format!("{lost_on:?}"));
             }

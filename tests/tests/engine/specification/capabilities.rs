@@ -5,6 +5,7 @@ use agent_tests::difference::difference;
 use agent_tests::files::{File as _, Match, Preference, Reason, ToolRequirement};
 use agent_tests::inputs::{Given, Inputs};
 use agent_tests::native;
+use agent_tests::policy::DIGEST;
 use agent_tests::policy::{Fake, Rule};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -62,6 +63,7 @@ fn answer(inputs: &Inputs) -> ToolRequirement {
 fn selected(inputs: &Inputs) -> Option<String> {
     answer(inputs)
         .selected
+        .first()
         .map(|it| format!("{}/{}", it.id, it.tool))
 }
 
@@ -168,7 +170,7 @@ fn clause_3_each_tool_advertises_for_itself() {
     );
     let task = SEARCH.replace("internet}", "internet, constraints: [readonly]}");
     let found = answer(&inputs(&task, &[brave.clone()]));
-    let best = found.selected.expect("it is advertised");
+    let best = found.selected.first().expect("it is advertised");
     assert_eq!((&*best.id, &*best.tool), ("brave-search", "search_web"));
     // Nobody adds up what two tools, or two blocks of one tool, promise.
     let rejected: Vec<_> = found
@@ -333,7 +335,7 @@ fn clause_5_steps_are_taken_in_their_order() {
             ("e-ill", "HEALTH_VETO"),
         ]
     );
-    assert_eq!(found.selected.expect("one is left").id, "f-best");
+    assert_eq!(found.selected.first().expect("one is left").id, "f-best");
     assert_eq!(found.eligible[0].id, "d-low");
     assert_eq!(found.eligible[0].lost_on, Preference::Priority);
 }
@@ -343,6 +345,10 @@ fn clause_5_steps_are_taken_in_their_order() {
 struct DenyC(std::sync::Mutex<Vec<String>>);
 
 impl PolicyEngine for DenyC {
+    fn digest(&self) -> String {
+        DIGEST.to_owned()
+    }
+
     fn ask(&self, input: &str) -> agent_decide::PolicyDecision {
         self.0.lock().expect("no panic").push(input.to_owned());
         let input: Value = serde_json::from_str(input).expect("JSON");
@@ -369,7 +375,7 @@ fn clause_5_3_a_policy_that_fails_denies() {
         let found = matched(&inputs, Some(Fake::new(Rule::Fails(why))))
             .requirements
             .remove(0);
-        assert_eq!(found.selected, None);
+        assert_eq!(found.selected.first(), None);
         for rejected in found.rejected {
             let reason = why.to_owned();
             assert_eq!(rejected.reasons, [Reason::PolicyError { reason }]);
@@ -397,7 +403,8 @@ fn clause_5_4_priorities_rank() {
         )));
         let answer = answer(&inputs);
         let lost: Vec<_> = answer.eligible.iter().map(|it| it.lost_on).collect();
-        (answer.selected.expect("all will do").id, lost)
+        let best = answer.selected.first().expect("all will do");
+        (best.id.clone(), lost)
     };
     let (by_priority, by_id) = (Preference::Priority, Preference::Id);
     assert_eq!(
@@ -588,7 +595,7 @@ fn clause_7_3_health_has_a_veto() {
             .into_iter()
             .map(|it| (it.id, it.reasons))
             .collect();
-        (answer.selected.map(|it| it.id), vetoes)
+        (answer.selected.first().map(|it| it.id.clone()), vetoes)
     };
     let veto = |id: &str, status: Option<&str>| {
         let status = status.map(str::to_owned);
@@ -705,13 +712,13 @@ fn requirements_of_a_task_are_appended_to_those_of_the_manifest() {
     let ids: Vec<_> = found
         .requirements
         .iter()
-        .map(|it| it.selected.as_ref().map(|it| &*it.id))
+        .map(|it| it.selected.first().map(|it| &*it.id))
         .collect();
     assert_eq!(ids, [Some("b"), Some("b")]);
     inputs.manifest = None;
     let found = matched(&inputs, None);
     assert_eq!(
-        found.requirements[0].selected.as_ref().map(|it| &*it.id),
+        found.requirements[0].selected.first().map(|it| &*it.id),
         Some("a")
     );
     assert!(!found.constraints.require_signed);

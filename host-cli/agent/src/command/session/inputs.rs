@@ -1,7 +1,7 @@
 //! Reading the inputs of a command.
 
 use super::Session;
-use crate::args::{self, TaskContext};
+use crate::args::{self, PolicyOptions, TaskContext};
 use agent_host::contract::capability::{
     EvaluationContext, Health, Matching, Notation, Task, Tenant,
 };
@@ -157,11 +157,21 @@ impl Session {
         task: Option<&Input>,
         args: &args::EvaluationContext,
     ) -> Result<Option<EvaluationContext>, Failure> {
+        self.governed(task, &args.policy, args.health.as_ref())
+    }
+
+    /// Reads the policy with its tenant, its context, and the other inputs of an evaluation context.
+    pub(crate) fn governed(
+        &mut self,
+        task: Option<&Input>,
+        args: &PolicyOptions,
+        health: Option<&Input>,
+    ) -> Result<Option<EvaluationContext>, Failure> {
         let task = self.optional(task, Self::task)?;
         let tenant = self.optional(args.tenant.as_ref(), |session, input| {
             session.tenant(input, args.tenant_id.as_deref())
         })?;
-        let health = self.optional(args.health.as_ref(), Self::health)?;
+        let health = self.optional(health, Self::health)?;
         let named = match (&args.policy, &args.tenant, tenant) {
             (Some(policy), ..) => Some(policy.clone()),
             (None, Some(Input::File(path)), Some(Some(it))) => {

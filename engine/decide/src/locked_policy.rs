@@ -1,0 +1,212 @@
+//! The policy on tools that a lock has \[4\].
+//!
+//! What was locked under a policy is decided under the same policy later, once for each requirement
+//! that a tool was locked for.
+
+use super::call_record::CallDenial;
+use super::locked_tool::CallContext;
+use super::matching::EvaluationContext;
+use super::policy_decision::{PolicyDecision, PolicyEngine};
+use super::rejection::Rejection;
+use agent_lower::{
+    Candidate, PolicyInput, PolicyPhase, PolicyQuestion, PolicyRequirement, tool_id,
+};
+use agent_model::{Grant, Load, Lock, Name, ServerView, ToolView};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The given policy is not the one that the lock was made under.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyMismatch {
+    /// The digest in the lock.
+    pub locked: String,
+    /// The digest of the given policy; none if no policy is given.
+    pub given: Option<String>,
+}
+
+impl PolicyMismatch {
+    /// Compares the policy of a lock, if it has one, with the given one.
+    pub fn find(lock: &Lock, evaluation_context: Option<&EvaluationContext>) -> Option<Self> {
+        let locked = lock.policy.as_ref()?;
+        let policy = evaluation_context.and_then(|it| it.policy.as_ref());
+        let given = policy.map(|policy| policy.digest());
+        (given.as_ref() != Some(locked)).then(|| Self {
+            locked: locked.clone(),
+            given,
+        })
+    }
+}
+
+/// A denial of a locked tool by a policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockedDenial {
+    /// The `server@version/tool`.
+    pub id: String,
+    /// The decision that denies it.
+    pub decision: Arc<PolicyDecision>,
+}
+
+impl LockedDenial {
+    /// Returns the reason of the policy.
+    pub fn rejection(&self) -> Option<Rejection<'_>> {
+        Rejection::by_policy(Some(&self.decision), || self.id.clone())
+    }
+}
+
+/// The questions to a policy about tools of one server: one for each requirement that some of them
+/// were locked for, about these.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LockedQuestions {
+    policy: Option<Arc<dyn PolicyEngine>>,
+    questions: Vec<(PolicyInput, Vec<String>)>,
+    /// The answer in place of a policy that is named and not given.
+    missing: Option<Arc<PolicyDecision>>,
+}
+
+impl LockedQuestions {
+    /// Prepares the questions about tools, which are ordered by name.
+    pub(super) fn new(
+        phase: PolicyPhase,
+        lock: &Lock,
+        server: ServerView<'_>,
+        tools: &[ToolView<'_>],
+        evaluation_context: &EvaluationContext,
+    ) -> Self {
+        let missing = evaluation_context.missing_policy();
+        if evaluation_context.policy.is_none() && missing.is_none() {
+            return Self::default();
+        }
+        let questions =
+            requirements(lock, server, tools)
+                .into_iter()
+                .map(|(requirement, load, tools)| {
+                    let candidates: Vec<_> = tools.iter().copied().map(Candidate::of).collect();
+                    let question = PolicyQuestion {
+                        phase,
+                        requirement,
+                        load,
+                    };
+                    let ids = tools.into_iter().map(tool_id).collect();
+                    (evaluation_context.input(question, &candidates), ids)
+                });
+        Self {
+            policy: evaluation_context.policy.clone(),
+            questions: questions.collect(),
+            missing,
+        }
+    }
+
+    /// Asks every question. Returns the first denial of each tool, ordered by id.
+    pub(super) fn denials(&self, arguments: Option<&str>) -> Vec<LockedDenial> {
+        let mut denials: BTreeMap<&str, LockedDenial> = BTreeMap::new();
+        for (input, ids) in &self.questions {
+            let decision = match (&self.policy, &self.missing) {
+                (Some(policy), _) => Arc::new(policy.ask(&input.text(arguments))),
+                (None, Some(missing)) => Arc::clone(missing),
+                (None, None) => continue,
+            };
+            for id in ids {
+                let denial = LockedDenial {
+                    id: id.clone(),
+                    decision: Arc::clone(&decision),
+                };
+                if denial.rejection().is_some() {
+                    denials.entry(id).or_insert(denial);
+                }
+            }
+        }
+        denials.into_values().collect()
+    }
+}
+
+/// The policy on calls of one tool.
+#[derive(Debug, Clone)]
+pub(super) enum CallPolicy {
+    /// The given policy is not the locked one.
+    Other(PolicyMismatch),
+    /// The questions about the tool in each locked entry. There is none if no entry has the tool, and
+    /// then every call is denied.
+    Questions(Vec<LockedQuestions>),
+}
+
+impl CallPolicy {
+    /// Returns the policy that decides on calls of a tool, given in each locked entry. There is none
+    /// if neither the lock nor the caller has one.
+    pub(super) fn new(context: CallContext<'_>, tools: &[ToolView<'_>]) -> Option<Self> {
+        let lock = context.lock?;
+        if let Some(mismatch) = PolicyMismatch::find(lock, context.evaluation_context) {
+            return Some(Self::Other(mismatch));
+        }
+        let evaluation_context = context.evaluation_context.filter(|it| it.has_policy())?;
+        let questions = tools.iter().map(|tool| {
+            let server = tool.server();
+            LockedQuestions::new(
+                PolicyPhase::Call,
+                lock,
+                server,
+                &[*tool],
+                evaluation_context,
+            )
+        });
+        Some(Self::Questions(questions.collect()))
+    }
+
+    /// Returns the reasons of the policy against a call with these arguments.
+    pub(super) fn denials(&self, arguments: &str) -> Vec<CallDenial<'static>> {
+        match self {
+            Self::Other(mismatch) => vec![CallDenial::OtherPolicy(mismatch.clone())],
+            Self::Questions(questions) if questions.is_empty() => {
+                vec![CallDenial::PolicyNotAsked]
+            }
+            Self::Questions(questions) => {
+                let denials = questions.iter();
+                let denials = denials.flat_map(|it| it.denials(Some(arguments)));
+                denials.map(CallDenial::Policy).collect()
+            }
+        }
+    }
+}
+
+type Asked<'l, 'i> = (PolicyRequirement<'l>, Load, Vec<ToolView<'i>>);
+
+/// Returns the requirements that tools of a server were locked for, in the order of the lock, each
+/// with its tools.
+fn requirements<'l, 'i>(
+    lock: &'l Lock,
+    server: ServerView<'i>,
+    tools: &[ToolView<'i>],
+) -> Vec<Asked<'l, 'i>> {
+    let mut asked: Vec<Asked<'l, 'i>> = Vec::new();
+    let own = lock.selections.iter().filter(|selection| {
+        let (id, version) = (selection.id.as_str(), selection.version.as_str());
+        (id, version) == (server.id(), server.version())
+    });
+    for selection in own {
+        let (requirement, load, locked) = match &selection.grant {
+            Grant::Category { category, load } => {
+                let requirement = PolicyRequirement::Category(category, &selection.scopes);
+                (requirement, *load, None)
+            }
+            Grant::Capability {
+                capability,
+                load,
+                tool,
+                ..
+            } => (PolicyRequirement::Capability(capability), *load, Some(tool)),
+        };
+        for tool in tools {
+            if locked.is_some_and(|locked| locked.as_str() != tool.name()) {
+                continue;
+            }
+            let known = asked
+                .iter_mut()
+                .find(|known| (known.0, known.1) == (requirement, load));
+            match known {
+                Some(known) if known.2.iter().any(|it| it.number() == tool.number()) => {}
+                Some(known) => known.2.push(*tool),
+                None => asked.push((requirement, load, vec![*tool])),
+            }
+        }
+    }
+    asked
+}
