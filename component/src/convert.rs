@@ -65,7 +65,7 @@ same! {
         SelectionChanged VersionChanged EndpointChanged ScopeWidened ScopeNarrowed
         IntegrityChanged HashChanged ServerRemoved ForbidAdded ForbidRemoved MissingCapability
         ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
-        TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged LoadChanged PolicySyntax
+        TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged DefinitionsChanged LoadChanged PolicySyntax
         PolicyDeadRule PolicyRuleUnused PolicyTestFailed PolicyChanged PolicyMissing ImportFormat ImportValue
         ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort Ungrounded PlanNotJson
         PlanShape ToolUnknown ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget

@@ -2,7 +2,7 @@
 
 use crate::Component;
 use crate::bindings::exports::agent::engine::explanation::{
-    Drift, Guest, Origin, ResolutionBorrow,
+    Drift, Former, Guest, Origin, ResolutionBorrow,
 };
 use crate::convert::all;
 use crate::inputs::Index;
@@ -15,9 +15,19 @@ impl Guest for Component {
         render::compact(&resolution.get::<Resolution>().0)
     }
 
-    fn detailed(drifts: Vec<Drift>, older: Origin<'_>, newer: Origin<'_>) -> Vec<Drift> {
+    fn detailed(drifts: Vec<Drift>, older: Former<'_>, newer: Origin<'_>) -> Vec<Drift> {
         let drifts: Vec<_> = all(drifts);
-        all(&explain::detailed(&drifts, parts(&older), parts(&newer)))
+        let older = match &older {
+            Former::Index(origin) => {
+                let (lock, index) = parts(origin);
+                explain::Former::Index(lock, index)
+            }
+            Former::Definitions(stored) => {
+                let lock = &stored.lock.get::<Lock>().0;
+                explain::Former::Definitions(lock, &stored.definitions)
+            }
+        };
+        all(&explain::detailed(&drifts, older, parts(&newer)))
     }
 }
 

@@ -45,6 +45,16 @@ impl GuestLock for Lock {
         all(&self.0.selections)
     }
 
+    fn definitions(&self, index: IndexBorrow<'_>) -> Option<String> {
+        render::definitions(&self.0, &index.get::<Index>().value)
+    }
+
+    fn verify_definitions(&self, index: IndexBorrow<'_>, text: Option<Vec<u8>>) -> Option<Drift> {
+        let index = &index.get::<Index>().value;
+        let drift = api::verify_definitions(&self.0, index, text.as_deref())?;
+        Some((&drift).into())
+    }
+
     fn verify(&self, index: IndexBorrow<'_>, policy: Option<String>) -> Vec<Drift> {
         let index = &index.get::<Index>().value;
         all(verify_under(&self.0, index, policy.as_deref()).drifts())

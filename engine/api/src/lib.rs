@@ -33,7 +33,7 @@ pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};
 pub use expansion::{Refusal, expand, expose, services};
 pub use grounding::GroundingAnswer;
-pub use lock::{UnreadableLock, unreadable_lock};
+pub use lock::{UnreadableLock, unreadable_lock, verify_definitions};
 pub use plan::PlanAnswer;
 pub use resolution::{match_tools, resolve};
 
@@ -68,8 +68,8 @@ pub mod decide {
 pub mod explain {
     pub use agent_explain::{
         Candidate, CandidateCheck, CandidateExplanation, CheckFact, CheckRecord, CheckState,
-        Citation, Decision, LostOn, RejectedCandidate, Subject, Verdict, apply, check_name, cite,
-        denial, detailed, did_you_mean, drift, drift_diagnostic, edits, explain_server,
+        Citation, Decision, Former, LostOn, RejectedCandidate, Subject, Verdict, apply, check_name,
+        cite, denial, detailed, did_you_mean, drift, drift_diagnostic, edits, explain_server,
         explain_tool, fix, lost, nearest_schemas, nonconformities, offered_at, over_budget,
         policy_error, reason, requote, subject, ungrounded_code, ungrounded_reason, unmatched,
         unsatisfied,

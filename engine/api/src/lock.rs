@@ -1,6 +1,9 @@
-//! Classification of files that are not readable locks \[0, 4\].
+//! Files at the path of a lock that are no locks, and the definitions beside a lock \[0, 4\].
 
+use agent_decide::{Drift, compare_definitions};
 use agent_diagnostic::Code;
+use agent_lower::stored_definitions;
+use agent_model::{Index, Lock};
 
 /// The key that every lock has had.
 const MARK: &[u8] = b"\"lockVersion\"";
@@ -27,6 +30,13 @@ pub fn unreadable_lock(text: &[u8], problems: &[Code]) -> UnreadableLock {
     } else {
         UnreadableLock::Damaged
     }
+}
+
+/// Compares the text of `agents.definitions.json`, if the file exists, with the definitions that belong
+/// beside a lock.
+pub fn verify_definitions(lock: &Lock, index: &Index, text: Option<&[u8]>) -> Option<Drift> {
+    let stored = text.and_then(stored_definitions);
+    compare_definitions(lock, index, stored.as_deref())
 }
 
 #[cfg(test)]

@@ -343,6 +343,15 @@ impl<'i> Locked<'i> {
     }
 }
 
+/// Returns the tools that a lock has in an index, ordered by server, version and name: those of
+/// capabilities, and those that its categories expose.
+pub(super) fn locked_tools<'i>(lock: &Lock, index: &'i Index) -> Vec<ToolView<'i>> {
+    let servers = Locked::all(lock, index).into_iter();
+    servers
+        .flat_map(|it| it.tools.into_iter().map(|(tool, _)| tool))
+        .collect()
+}
+
 /// Returns the tools that an agent sees from the start \[4, 6.1\]: each `essential` one with its
 /// definition, and a stub for each server with `on_demand` ones.
 ///

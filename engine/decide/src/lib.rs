@@ -9,6 +9,7 @@ mod call_record;
 mod checks;
 mod constraint_failures;
 mod counterfactual;
+mod definitions;
 mod drift;
 mod expansion;
 mod failures;
@@ -29,6 +30,7 @@ pub use call_outcome::{CallOutcome, CallResult, PayloadDenial, complete_call};
 pub use call_record::{CallCheck, CallDenial, CallRecord, MayWrite};
 pub use checks::{Check, Comparison};
 pub use counterfactual::{Change, Counterfactual};
+pub use definitions::{compare_definitions, locked_definitions};
 pub use drift::{Drift, LockState, compare, verify, verify_under};
 pub use expansion::{
     Collision, Definition, Denial, DenialReason, Entry, Expand, Expanded, Exposed, Holder,

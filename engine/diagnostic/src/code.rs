@@ -68,6 +68,9 @@ catalogue! {
     ConstraintUnmet "CONSTRAINT_UNMET" Error
         "a tool does not promise all required constraints"
         "Require fewer constraints, or have the server advertise the missing ones."
+    DefinitionsChanged "DEFINITIONS_CHANGED" Error
+        "the file of definitions is not the one of the lock"
+        "Run `agent resolve` to write `agents.definitions.json` again."
     DefinitionChanged "DEFINITION_CHANGED" Error
         "the definition of a tool differs from the locked one"
         "Run `agent diff --old-index FILE` to review the changes, then run `agent resolve`."

@@ -6,7 +6,7 @@
 use agent_decide::Drift;
 use agent_diagnostic::Code;
 use agent_json_schema::token;
-use agent_lower::{definition, digest};
+use agent_lower::{definition, digest, stored_definitions};
 use agent_model::{Grant, Index, Lock, Name};
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Entry, Node, Value, canonical_node};
@@ -15,15 +15,30 @@ use std::collections::BTreeMap;
 /// Maximum number of differences that are listed for one definition.
 const LIMIT: usize = 20;
 
-/// Returns the drifts, with the differences of each changed definition. `before` and `after` are the
-/// indexes of the older lock and of the newer. Nothing is added where one of them does not have the
-/// locked definition.
+/// The source of the definitions of an older lock.
+#[derive(Debug, Clone, Copy)]
+pub enum Former<'o> {
+    /// The index that it was made from.
+    Index(&'o Lock, &'o Index),
+    /// The text of its `agents.definitions.json`.
+    Definitions(&'o Lock, &'o [u8]),
+}
+
+/// Returns the drifts, with the differences of each changed definition. Nothing is added where the
+/// definitions of the older lock, or the index of the newer, lack the locked definition.
 pub fn detailed(
     drifts: &[Drift],
-    (older, before): (&Lock, &Index),
+    former: Former<'_>,
     (newer, after): (&Lock, &Index),
 ) -> Vec<Drift> {
-    let mut texts = definitions(older, before);
+    let (older, mut texts) = match former {
+        Former::Index(older, before) => (older, definitions(older, before)),
+        Former::Definitions(older, text) => {
+            let stored = stored_definitions(text).unwrap_or_default().into_iter();
+            let texts = stored.map(|entry| (entry.actual(), entry.json));
+            (older, texts.collect())
+        }
+    };
     // The newer definitions of the tools of both locks.
     texts.extend(definitions(newer, after));
     texts.extend(definitions(older, after));

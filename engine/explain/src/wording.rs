@@ -217,6 +217,10 @@ fn change_of(drift: &Drift) -> String {
         Code::DefinitionChanged => {
             format!("the definition of the tool had the digest `{before}` and has `{after}`")
         }
+        Code::PolicyChanged => format!("the policy was `{before}` and is `{after}`"),
+        Code::LoadChanged if drift.category.is_some() => {
+            format!("the server's tools were `{before}` and are `{after}`")
+        }
         Code::LoadChanged => format!("the tool was `{before}` and is `{after}`"),
         other => other.title().to_owned(),
     }

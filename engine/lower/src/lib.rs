@@ -4,6 +4,7 @@
 
 mod call_plan;
 mod capability;
+mod definitions;
 mod document;
 mod evaluation_context;
 mod exact;
@@ -26,6 +27,7 @@ mod tools_snapshot;
 
 pub use call_plan::call_plan;
 pub use capability::contradictions;
+pub use definitions::{StoredDefinition, stored_definitions};
 pub use document::{Validated, conformity, rule};
 pub use evaluation_context::{Notation, context, health, task, tenant};
 pub use index::index;

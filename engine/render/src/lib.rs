@@ -5,6 +5,7 @@
 mod call;
 mod candidate;
 mod compact;
+mod definitions;
 mod discover;
 mod drifts;
 mod expansion;
@@ -23,6 +24,7 @@ mod why;
 
 pub use call::{authorized_call, call_verdict, call_verdict_json};
 pub use compact::compact;
+pub use definitions::definitions;
 pub use discover::{discover, discover_json};
 pub use drifts::{drifts, drifts_json};
 pub use expansion::{

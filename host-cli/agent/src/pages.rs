@@ -23,6 +23,7 @@ const PAGES: &[(&str, &str)] = pages!["":
     "ARGUMENT_INVALID",
     "ARGUMENT_UNKNOWN",
     "CONSTRAINT_UNMET",
+    "DEFINITIONS_CHANGED",
     "DEFINITION_CHANGED",
     "DUPLICATE_KEY",
     "DUPLICATE_SERVER",

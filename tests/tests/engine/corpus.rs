@@ -65,7 +65,7 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 22] = [
+const ELSEWHERE: [(Code, &str, &str); 23] = [
     // An explanation of more than 256 MiB.
     (
         Code::ExplanationTooLarge,
@@ -81,6 +81,11 @@ const ELSEWHERE: [(Code, &str, &str); 22] = [
         Code::OutputInvalid,
         "tests/tests/engine/plan/run.rs",
         "OutputInvalid",
+    ),
+    (
+        Code::DefinitionsChanged,
+        "tests/tests/engine/definitions.rs",
+        "DefinitionsChanged",
     ),
     (
         Code::PolicyChanged,

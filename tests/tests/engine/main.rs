@@ -6,6 +6,7 @@ mod call;
 mod captures;
 mod compact;
 mod corpus;
+mod definitions;
 mod documentation;
 mod documents;
 mod edits;

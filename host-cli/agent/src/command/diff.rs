@@ -31,7 +31,10 @@ pub(super) fn run(args: &Diff, mut session: Session) -> Result<Answer, Failure> 
     let mut drifts = call!(session.engine, lockfile.call_compare(older, lock))?;
     if let (Some(older), Some(newer)) = (older, newer) {
         let old_index = args.before.old_index.as_ref();
-        let Some(detailed) = session.detailed(drifts, old_index, older, newer)? else {
+        let lock = args.old.clone().unwrap_or_else(|| Input::from(LOCK));
+        let definitions = session.definitions(&lock)?;
+        let Some(detailed) = session.detailed(drifts, old_index, (older, definitions), newer)?
+        else {
             return session.refuse();
         };
         drifts = detailed;

@@ -1,7 +1,7 @@
 //! `agent resolve`: select servers and tools for the agent, and write the lock.
 
 use super::Answer;
-use super::session::{NewLock, Session};
+use super::session::{DEFINITIONS, NewLock, Session};
 use crate::args::{Explanation, Resolve};
 use agent_host::atomic_write::StagedFile;
 use agent_host::contract::diagnostic::Diagnostic;
@@ -63,15 +63,25 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
         announce(args, &mut session, &files);
         return Ok(Answer::No);
     };
-    let Some(before) = Before::writing(&new, args, &mut session)? else {
+    let Some(mut before) = Before::writing(&new, args, &mut session)? else {
         return session.refuse();
     };
+    let definitions = Definitions::read(&new, index, args, &mut session)?;
+    if args.locked {
+        before.drifts.extend(definitions.drift.clone());
+    }
     if args.locked && !before.drifts.is_empty() {
         write(args, &files)?;
-        let Some(drifts) = before.detailed(&new, index, args, &mut session)? else {
+        let Some(drifts) = before.detailed(&new, index, &definitions, args, &mut session)? else {
             return session.refuse();
         };
         return session.show_drifts(&drifts);
+    }
+    if let Some(text) = definitions.to_write().filter(|_| !args.locked) {
+        files.push(NewFile {
+            path: definitions.path.clone(),
+            text,
+        });
     }
     if before.state != State::Same && !args.locked {
         // The lock comes last, so that no lock appears with an outdated explanation.
@@ -81,6 +91,7 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
         });
     }
     write(args, &files)?;
+    definitions.remove_old(args)?;
     show_summary(&mut session, resolution)?;
     let lock = args.lock.display();
     match before.state {
@@ -165,6 +176,7 @@ impl Before {
         self,
         new: &NewLock,
         index: Index,
+        definitions: &Definitions,
         args: &Resolve,
         session: &mut Session,
     ) -> Result<Option<Vec<Drift>>, Failure> {
@@ -176,9 +188,69 @@ impl Before {
                     lock: new.lock,
                     index,
                 };
-                session.detailed(self.drifts, old_index, lock, newer)
+                session.detailed(
+                    self.drifts,
+                    old_index,
+                    (lock, definitions.before.clone()),
+                    newer,
+                )
             }
         }
+    }
+}
+
+/// The file of definitions beside the lock.
+struct Definitions {
+    path: PathBuf,
+    /// The existing text.
+    before: Option<Vec<u8>>,
+    /// The text that belongs to the new lock; none if there must be no file.
+    text: Option<String>,
+    /// The difference of both.
+    drift: Option<Drift>,
+}
+
+impl Definitions {
+    fn read(
+        new: &NewLock,
+        index: Index,
+        args: &Resolve,
+        session: &mut Session,
+    ) -> Result<Self, Failure> {
+        let before = session.definitions(&Input::File(args.lock.clone()))?;
+        let engine = &mut session.engine;
+        let text = call!(engine, lockfile.lock.call_definitions(new.lock, index))?;
+        let stored = before.as_deref();
+        let drift = call!(
+            engine,
+            lockfile
+                .lock
+                .call_verify_definitions(new.lock, index, stored)
+        )?;
+        Ok(Self {
+            path: args.lock.with_file_name(DEFINITIONS),
+            before,
+            text,
+            drift,
+        })
+    }
+
+    /// Returns the new text, unless the file has it.
+    fn to_write(&self) -> Option<String> {
+        let text = self.text.as_ref()?;
+        let is_there = self.before.as_deref() == Some(text.as_bytes());
+        (!is_there).then(|| text.clone())
+    }
+
+    /// Removes a file that has no entries any more.
+    fn remove_old(&self, args: &Resolve) -> Result<(), Failure> {
+        if self.text.is_some() || self.before.is_none() || args.dry_run || args.locked {
+            return Ok(());
+        }
+        std::fs::remove_file(&self.path).map_err(|error| {
+            let path = self.path.display();
+            Failure::new(format_args!("`{path}` can't be removed: {error}"))
+        })
     }
 }
 

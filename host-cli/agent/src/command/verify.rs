@@ -6,6 +6,7 @@ use crate::args::Verify;
 use agent_host::contract::diagnostic::Code;
 use agent_host::contract::explanation::Origin;
 use agent_host::contract::lockfile::Drift;
+use agent_host::input::Input;
 use agent_host::{Failure, call};
 
 pub(super) fn run(args: &Verify, mut session: Session) -> Result<Answer, Failure> {
@@ -25,13 +26,23 @@ pub(super) fn run(args: &Verify, mut session: Session) -> Result<Answer, Failure
     };
     let policy = policy.map(|(policy, _)| call!(session.engine, policy.policy.call_digest(policy)));
     let policy = policy.transpose()?;
-    let drifts = call!(
+    let mut drifts = call!(
         session.engine,
         lockfile.lock.call_verify(lock, index, policy.as_deref())
     )?;
+    let definitions = session.definitions(&args.lock)?;
+    if args.lock != Input::Stdin {
+        let definitions = definitions.as_deref();
+        drifts.extend(call!(
+            session.engine,
+            lockfile
+                .lock
+                .call_verify_definitions(lock, index, definitions)
+        )?);
+    }
     let old_index = args.before.old_index.as_ref();
     let newer = Origin { lock, index };
-    let Some(drifts) = session.detailed(drifts, old_index, lock, newer)? else {
+    let Some(drifts) = session.detailed(drifts, old_index, (lock, definitions), newer)? else {
         return session.refuse();
     };
     if drifts.is_empty() {

@@ -6,7 +6,7 @@ use agent_host::contract::capability::{
     EvaluationContext, Health, Matching, Notation, Task, Tenant,
 };
 use agent_host::contract::diagnostic::{Diagnostic, DocumentKind};
-use agent_host::contract::explanation::Origin;
+use agent_host::contract::explanation::{Former, Origin, Stored};
 use agent_host::contract::grounding::Grounding;
 use agent_host::contract::importer::{Imported, Overlay};
 use agent_host::contract::inputs::{Index, Manifest};
@@ -23,6 +23,9 @@ use std::path::{Path, PathBuf};
 
 /// The default names of the manifest. The first that exists is read.
 const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
+
+/// The name of the file of definitions, beside the lock.
+pub(crate) const DEFINITIONS: &str = "agents.definitions.json";
 
 /// The default folder of a copy of MOVA.
 const MOVA: &str = "vendor/MOVA";
@@ -100,24 +103,48 @@ impl Session {
         Ok(Some((resolution, index)))
     }
 
-    /// Adds the changes in definitions to the drifts, if the older index is given.
+    /// Reads the definitions beside a lock, if the lock is a file and they exist.
+    pub(crate) fn definitions(&mut self, lock: &Input) -> Result<Option<Vec<u8>>, Failure> {
+        let Input::File(path) = lock else {
+            return Ok(None);
+        };
+        let definitions = Input::File(path.with_file_name(DEFINITIONS));
+        if definitions.is_missing() {
+            return Ok(None);
+        }
+        self.read(&definitions, INDEX_MAX).map(Some)
+    }
+
+    /// Adds the changes in definitions to the drifts, if the older index is given or the older
+    /// definitions are known.
     pub(crate) fn detailed(
         &mut self,
         drifts: Vec<Drift>,
         old_index: Option<&Input>,
-        older: Lock,
+        (older, definitions): (Lock, Option<Vec<u8>>),
         newer: Origin,
     ) -> Result<Option<Vec<Drift>>, Failure> {
         let Some(input) = old_index else {
-            return Ok(Some(drifts));
+            let Some(definitions) = definitions else {
+                return Ok(Some(drifts));
+            };
+            let older = Former::Definitions(Stored {
+                lock: older,
+                definitions,
+            });
+            let detailed = call!(
+                self.engine,
+                explanation.call_detailed(&drifts, &older, newer)
+            )?;
+            return Ok(Some(detailed));
         };
         let text = self.read(input, INDEX_MAX)?;
         match call!(self.engine, inputs.index.call_load(&text))? {
             Ok(index) => {
-                let older = Origin { lock: older, index };
+                let older = Former::Index(Origin { lock: older, index });
                 let detailed = call!(
                     self.engine,
-                    explanation.call_detailed(&drifts, older, newer)
+                    explanation.call_detailed(&drifts, &older, newer)
                 )?;
                 Ok(Some(detailed))
             }

@@ -3,7 +3,7 @@
 mod answers;
 mod inputs;
 
-pub(super) use inputs::NewLock;
+pub(super) use inputs::{DEFINITIONS, NewLock};
 
 use crate::args::{Format, Global, Output};
 use agent_host::contract::capability::Tenant;

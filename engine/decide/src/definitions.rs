@@ -1,0 +1,87 @@
+//! The definitions that belong beside a lock, and how a file differs from them \[0, 3.1\].
+
+use super::drift::Drift;
+use super::expansion::locked_tools;
+use agent_diagnostic::Code;
+use agent_lower::{StoredDefinition, definition_digest, integrity};
+use agent_model::{Grant, Index, Lock, Name, Selection, ToolView};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Maximum number of entries that a drift names.
+const LIMIT: usize = 20;
+
+/// Returns the tools whose definitions belong beside a lock, by digest: those of capabilities, and
+/// those that its categories expose.
+pub fn locked_definitions<'i>(lock: &Lock, index: &'i Index) -> BTreeMap<String, ToolView<'i>> {
+    let tools = locked_tools(lock, index).into_iter();
+    tools.map(|tool| (definition_digest(tool), tool)).collect()
+}
+
+/// Compares `agents.definitions.json`, whose entries are `None` if it is missing or unreadable, with
+/// the definitions of a lock. Entries of a category are compared only while the index has its locked
+/// entry: a changed entry is another drift.
+pub fn compare_definitions(
+    lock: &Lock,
+    index: &Index,
+    stored: Option<&[StoredDefinition]>,
+) -> Option<Drift> {
+    let mut wanted: BTreeMap<String, String> = BTreeMap::new();
+    let mut is_open = false;
+    for selection in &lock.selections {
+        let id = selection.id.as_str();
+        match &selection.grant {
+            Grant::Capability {
+                definition, tool, ..
+            } => {
+                wanted.insert(definition.clone(), format!("`{tool}` of `{id}`"));
+            }
+            Grant::Category { .. } => is_open |= !is_current(selection, index),
+        }
+    }
+    if !is_open {
+        for (digest, tool) in locked_definitions(lock, index) {
+            let name = format!("`{}` of `{}`", tool.name(), tool.server().id());
+            wanted.entry(digest).or_insert(name);
+        }
+    }
+    if wanted.is_empty() && stored.is_none_or(<[_]>::is_empty) {
+        return None;
+    }
+    let known: BTreeSet<&str> = stored.into_iter().flatten().map(|it| &*it.digest).collect();
+    let missing = wanted
+        .iter()
+        .filter(|(digest, _)| !known.contains(&***digest));
+    let missing = missing.map(|(_, name)| format!("{name} is missing"));
+    let found = stored.into_iter().flatten().filter_map(|entry| {
+        let name = wanted.get(&entry.digest);
+        match name {
+            _ if entry.actual() != entry.digest => {
+                let name = name.unwrap_or(&entry.digest);
+                Some(format!("{name} does not have its digest"))
+            }
+            None if !is_open => Some(format!("`{}` belongs to no locked tool", entry.digest)),
+            _ => None,
+        }
+    });
+    let mut details: Vec<_> = missing.chain(found).collect();
+    let more = details.len().saturating_sub(LIMIT);
+    details.truncate(LIMIT);
+    if more > 0 {
+        details.push(format!("and {more} more"));
+    }
+    let drift = Drift {
+        code: Code::DefinitionsChanged,
+        category: None,
+        capability: None,
+        before: None,
+        after: None,
+        details,
+    };
+    (!drift.details.is_empty()).then_some(drift)
+}
+
+/// Returns whether the index has the locked entry of a selection.
+fn is_current(selection: &Selection, index: &Index) -> bool {
+    let server = index.find(selection.id.as_str(), selection.version.as_str());
+    server.is_some_and(|server| integrity(server) == selection.integrity)
+}
