@@ -425,3 +425,67 @@ fn why_takes_tools_by_name_and_what_no_requirement_names() {
 /// The tool of the server `local`.
 const TOOL: &str =
     r#""find": { "x-summit-capabilities": [{ "verb": "search", "resource": "internet" }] }"#;
+
+#[test]
+fn a_lock_names_its_policy_and_definitions_stand_beside_it() {
+    let project = governed();
+    let resolve = "resolve --task task.yaml --tenant tenant.yaml";
+    project
+        .agent(resolve)
+        .exits(0)
+        .notes("wrote agents.definitions.json");
+    assert!(
+        project
+            .read("agents.lock")
+            .contains("\"policy\": \"sha256-")
+    );
+    let definitions = project.read("agents.definitions.json");
+    assert!(definitions.contains("\"name\": \"read_page\""));
+    project.agent("verify").exits(0);
+    project.agent("verify --policy rules/policy.rego").exits(0);
+    project
+        .agent("expand brave read_page --budget 1000")
+        .exits(1)
+        .notes("POLICY_MISSING");
+    project
+        .agent("expand brave read_page --tenant tenant.yaml")
+        .exits(0);
+    project.write("rules/policy.rego", format!("{POLICY}# changed\n"));
+    project
+        .agent("expand brave read_page --tenant tenant.yaml")
+        .exits(1)
+        .notes("POLICY_CHANGED");
+    project
+        .agent("verify --policy rules/policy.rego")
+        .exits(1)
+        .answers("POLICY_CHANGED");
+    project
+        .agent(&format!("{resolve} --locked"))
+        .exits(1)
+        .answers("POLICY_CHANGED");
+    project.agent(resolve).exits(0);
+    project.write("agents.definitions.json", "{}\n");
+    project
+        .agent(&format!("{resolve} --locked"))
+        .exits(1)
+        .answers("DEFINITIONS_CHANGED");
+    project
+        .agent("verify")
+        .exits(1)
+        .answers("`read_page` of `brave` is missing");
+    project.agent(resolve).exits(0);
+    assert_eq!(project.read("agents.definitions.json"), definitions);
+}
+
+#[test]
+fn definitions_that_belong_to_no_tool_any_more_are_removed() {
+    let project = project();
+    project.agent("resolve --task task.yaml").exits(0);
+    assert!(project.has("agents.definitions.json"));
+    let without = INDEX.replace("\"capabilities\"", "\"x-capabilities\"");
+    project.write("mcp.index.json", without);
+    project.agent("resolve --dry-run").exits(0);
+    assert!(project.has("agents.definitions.json"));
+    project.agent("resolve").exits(0);
+    assert!(!project.has("agents.definitions.json"));
+}
