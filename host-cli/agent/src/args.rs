@@ -125,6 +125,31 @@ pub(crate) enum Format {
     Github,
 }
 
+/// The options of every command that reads documents with suggested fixes.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Fixes")]
+pub(crate) struct Fixes {
+    /// Apply safe fixes to the files, then answer
+    ///
+    /// A safe fix repairs syntax or a type, or takes the only known name that resembles a misspelt
+    /// one. It never gives the agent more access and never drops what a document asks for. No fix
+    /// changes a lock, a policy or an imported document.
+    #[arg(long)]
+    pub(crate) fix: bool,
+
+    /// Also apply unsafe fixes, which give the agent more access or remove something
+    ///
+    /// Implies `--fix`, unless `--diff` is given.
+    #[arg(long)]
+    pub(crate) unsafe_fixes: bool,
+
+    /// Print what the fixes would change as a unified diff, and write nothing
+    ///
+    /// The exit code is that of the fixed files.
+    #[arg(long = "diff", id = "fixes_diff", conflicts_with = "format")]
+    pub(crate) diff: bool,
+}
+
 /// The manifest, as a positional argument.
 #[derive(Args, Debug)]
 pub(crate) struct ManifestArgument {
@@ -199,6 +224,9 @@ pub(crate) struct Validate {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// List the servers by category
@@ -209,6 +237,9 @@ pub(crate) struct Discover {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Select servers and tools for the agent, and write agents.lock
@@ -250,7 +281,7 @@ pub(crate) struct Resolve {
     pub(crate) locked: bool,
 
     /// Write nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["fix", "unsafe_fixes"])]
     pub(crate) dry_run: bool,
 
     #[command(flatten)]
@@ -261,6 +292,9 @@ pub(crate) struct Resolve {
 
     #[command(flatten)]
     pub(crate) context: TaskContext,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Select a tool for each capability that a task requires
@@ -285,6 +319,9 @@ pub(crate) struct Match {
 
     #[command(flatten)]
     pub(crate) evaluation_context: EvaluationContext,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Refuses `-`, which names a standard stream everywhere else.
@@ -316,6 +353,9 @@ pub(crate) struct Tools {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Expand tools that are locked as on demand, or list them
@@ -352,6 +392,9 @@ pub(crate) struct Expand {
 
     #[command(flatten)]
     pub(crate) context: TaskContext,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Find evidence for a summary's claims in a payload
@@ -371,6 +414,9 @@ pub(crate) struct Ground {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Check policies in Rego
@@ -408,6 +454,9 @@ pub(crate) struct PolicyCheck {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Edit the index of MCP servers
@@ -443,11 +492,14 @@ pub(crate) struct IndexImport {
     pub(crate) index: PathBuf,
 
     /// Write nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["fix", "unsafe_fixes"])]
     pub(crate) dry_run: bool,
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Check plans
@@ -502,6 +554,9 @@ pub(crate) struct PlanCheck {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 #[derive(Args, Debug)]
@@ -554,6 +609,9 @@ pub(crate) struct SchemaCheck {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Explain every decision about a server, a tool, a category or a capability
@@ -578,6 +636,9 @@ pub(crate) struct Why {
 
     #[command(flatten)]
     pub(crate) context: TaskContext,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// List the differences between two locks, or between a lock and a new resolution
@@ -608,6 +669,9 @@ pub(crate) struct Diff {
 
     #[command(flatten)]
     pub(crate) context: TaskContext,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Check that the index still matches the lock
@@ -627,6 +691,9 @@ pub(crate) struct Verify {
 
     #[command(flatten)]
     pub(crate) before: Before,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Print the page of a code, or list all codes

@@ -5,7 +5,7 @@ use super::session::Session;
 use crate::args::Discover;
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Discover, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Discover, session: &mut Session) -> Result<Answer, Failure> {
     let Some(index) = session.index(&args.index.index)? else {
         return session.refuse();
     };
