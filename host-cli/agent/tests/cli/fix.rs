@@ -86,6 +86,41 @@ fn what_no_fix_solves_stays_a_no() {
 }
 
 #[test]
+fn unsafe_fixes_need_their_option() {
+    const LINE: &str = "plan check --call plan.json";
+    let plan =
+        r#"{"type": "call_tool", "server": "acme", "tool": "search", "args": {"query": "mars"}}"#;
+    let project = crate::plan::project();
+    let broken = plan.replace("\"query\"", "\"x\": 1, \"qurey\"");
+    project.write("plan.json", &broken);
+    let lock = project.read("agents.lock");
+
+    // The name is repaired; leaving out an argument is for the author to decide.
+    project
+        .agent(&format!("{LINE} --fix"))
+        .exits(1)
+        .notes("applied 1 fix to plan.json\n")
+        .notes("ARGUMENT_UNKNOWN");
+    let repaired = broken.replace("qurey", "query");
+    assert_eq!(project.read("plan.json"), repaired);
+
+    project
+        .agent(&format!("{LINE} --diff --unsafe-fixes"))
+        .exits(0)
+        .answers("+{\"type\": \"call_tool\"")
+        .notes("would apply 1 fix to plan.json\n");
+    assert_eq!(project.read("plan.json"), repaired);
+
+    project
+        .agent(&format!("{LINE} --unsafe-fixes"))
+        .exits(0)
+        .answers("may be called")
+        .notes("applied 1 fix to plan.json\n");
+    assert_eq!(project.read("plan.json"), plan);
+    assert_eq!(project.read("agents.lock"), lock);
+}
+
+#[test]
 fn a_diff_is_a_patch_and_writes_nothing() {
     let project = misspelt();
     let run = project

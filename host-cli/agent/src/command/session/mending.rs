@@ -266,3 +266,68 @@ fn write(files: &[MendedFile]) -> Result<(), Failure> {
     }
     staged.into_iter().try_for_each(StagedFile::commit)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MendedFile, editable, write};
+    use agent_host::contract::diagnostic::DocumentKind;
+    use agent_host::input::Input;
+    use std::fs;
+    use std::path::PathBuf;
+
+    fn mended(path: PathBuf) -> MendedFile {
+        MendedFile {
+            canonical: path.clone(),
+            path,
+            before: b"old".to_vec(),
+            text: "new".to_owned(),
+            fixes: 1,
+        }
+    }
+
+    #[test]
+    fn a_file_that_somebody_else_changed_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
+        let files = [mended(one.clone()), mended(two.clone())];
+        fs::write(&one, "old").unwrap();
+        fs::write(&two, "theirs").unwrap();
+        let failure = write(&files).unwrap_err();
+        assert!(failure.message.contains("two` was changed"), "{failure}");
+        assert_eq!(fs::read(&one).unwrap(), b"old");
+        assert_eq!(fs::read(&two).unwrap(), b"theirs");
+        fs::write(&two, "old").unwrap();
+        write(&files).unwrap();
+        assert_eq!(fs::read(&one).unwrap(), b"new");
+        assert_eq!(fs::read(&two).unwrap(), b"new");
+    }
+
+    #[test]
+    fn an_edit_belongs_to_one_file() {
+        use DocumentKind::{Import, Index, Lock, Manifest, Task, Tenant};
+        let editable = |sources: &[(DocumentKind, &str)]| {
+            let sources: Vec<_> = sources
+                .iter()
+                .map(|&(kind, name)| (kind, Input::from(name)))
+                .collect();
+            let files = editable(&sources).into_iter();
+            files
+                .map(|(kind, path)| (kind, path.display().to_string()))
+                .collect::<Vec<_>>()
+        };
+        let only = |kind, name: &str| vec![(kind, name.to_owned())];
+        assert_eq!(editable(&[(Task, "a"), (Tenant, "-")]), only(Task, "a"));
+        // Read again, but the same.
+        assert_eq!(editable(&[(Task, "a"), (Task, "a")]), only(Task, "a"));
+        // Two documents of a kind, and a document of two kinds.
+        let two = [(Index, "a"), (Task, "t"), (Index, "b")];
+        assert_eq!(editable(&two), only(Task, "t"));
+        let imports = [(Import, "a"), (Import, "b"), (Index, "i")];
+        assert_eq!(editable(&imports), only(Index, "i"));
+        assert_eq!(editable(&[(Task, "a"), (Lock, "a")]), []);
+        assert_eq!(
+            editable(&[(Manifest, "x/agents.lock"), (Task, "p.rego")]),
+            []
+        );
+    }
+}
