@@ -229,9 +229,13 @@ pub(crate) struct Validate {
     pub(crate) fixes: Fixes,
 }
 
-/// List the servers by category
+/// List the servers by category, or all tools with their capabilities
 #[derive(Args, Debug)]
 pub(crate) struct Discover {
+    /// List the tools of each server with their capabilities
+    #[arg(long)]
+    pub(crate) tools: bool,
+
     #[command(flatten)]
     pub(crate) index: IndexOption,
 

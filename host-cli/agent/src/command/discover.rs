@@ -1,4 +1,4 @@
-//! `agent discover`: list the servers by category.
+//! `agent discover`: list the servers by category, or the tools.
 
 use super::Answer;
 use super::session::Session;
@@ -9,9 +9,16 @@ pub(super) fn run(args: &Discover, session: &mut Session) -> Result<Answer, Fail
     let Some(index) = session.index(&args.index.index)? else {
         return session.refuse();
     };
-    session.show(
-        |engine| call!(engine, view.call_discover(index)),
-        |engine| call!(engine, view.call_discover_json(index)),
-    )?;
+    if args.tools {
+        session.show(
+            |engine| call!(engine, view.call_discover_tools(index)),
+            |engine| call!(engine, view.call_discover_tools_json(index)),
+        )?;
+    } else {
+        session.show(
+            |engine| call!(engine, view.call_discover(index)),
+            |engine| call!(engine, view.call_discover_json(index)),
+        )?;
+    }
     Ok(Answer::Yes)
 }
