@@ -26,6 +26,14 @@ impl Guest for Component {
         render::discover_json(&index.get::<Index>().value)
     }
 
+    fn discover_tools(index: IndexBorrow<'_>) -> Vec<StyledSpan> {
+        all(render::discover_tools(&index.get::<Index>().value))
+    }
+
+    fn discover_tools_json(index: IndexBorrow<'_>) -> String {
+        render::discover_tools_json(&index.get::<Index>().value)
+    }
+
     fn summary(resolution: ResolutionBorrow<'_>) -> Vec<StyledSpan> {
         all(render::summary(&resolution.get::<Resolution>().0))
     }

@@ -36,6 +36,10 @@ pub fn resolve(manifest: &[u8], index: &[u8]) -> Answers {
             "discover.json".to_owned(),
             render::discover_json(&index.value),
         );
+        let tools = render::discover_tools(&index.value);
+        add_spans(&mut answers, "discover-tools", &tools);
+        let tools = render::discover_tools_json(&index.value);
+        answers.insert("discover-tools.json".to_owned(), tools);
     }
     match (manifest, index) {
         (Ok(manifest), Ok(index)) => {

@@ -12,6 +12,7 @@
 //! | may a call be made, and what did it end with? | [`CallAnswer`], [`complete`] |
 //! | does a summary quote its payload? | [`GroundingAnswer`] |
 //! | what differs between locks, or from the index? | [`compare`], [`verify`] |
+//! | what do the documents become with the suggested fixes? | [`mend`] |
 //!
 //! The engine reads no clock, no file, no environment and no randomness: the same inputs give the
 //! same bytes on every host. The numbers in brackets, such as \[0, 2.1\], name a specification and
@@ -28,6 +29,7 @@ pub mod plan;
 mod resolution;
 
 pub use agent_decide::{compare, verify, verify_under};
+pub use agent_explain::{Mended, mend};
 pub use agent_import::import;
 pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};

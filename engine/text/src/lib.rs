@@ -94,6 +94,15 @@ impl DocumentKind {
     pub fn may_be_shown(self) -> bool {
         self != Self::Import
     }
+
+    /// Returns whether a fix may change the text. A lock and a policy bind the author of the other
+    /// documents, and an imported document belongs to somebody else.
+    pub fn may_be_edited(self) -> bool {
+        !matches!(
+            self,
+            Self::Lock | Self::Policy | Self::PolicyTest | Self::Import
+        )
+    }
 }
 
 /// The bytes from `start` (inclusive) to `end` (exclusive) of an unchanged UTF-8 text.

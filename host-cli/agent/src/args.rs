@@ -125,6 +125,31 @@ pub(crate) enum Format {
     Github,
 }
 
+/// The options of every command that reads documents with suggested fixes.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Fixes")]
+pub(crate) struct Fixes {
+    /// Apply safe fixes to the files, then answer
+    ///
+    /// A safe fix repairs syntax or a type, or takes the only known name that resembles a misspelt
+    /// one. It never gives the agent more access and never drops what a document asks for. No fix
+    /// changes a lock, a policy or an imported document.
+    #[arg(long)]
+    pub(crate) fix: bool,
+
+    /// Also apply unsafe fixes, which give the agent more access or remove something
+    ///
+    /// Implies `--fix`, unless `--diff` is given.
+    #[arg(long)]
+    pub(crate) unsafe_fixes: bool,
+
+    /// Print what the fixes would change as a unified diff, and write nothing
+    ///
+    /// The exit code is that of the fixed files.
+    #[arg(long = "diff", id = "fixes_diff", conflicts_with = "format")]
+    pub(crate) diff: bool,
+}
+
 /// The manifest, as a positional argument.
 #[derive(Args, Debug)]
 pub(crate) struct ManifestArgument {
@@ -207,16 +232,26 @@ pub(crate) struct Validate {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
-/// List the servers by category
+/// List the servers by category, or all tools with their capabilities
 #[derive(Args, Debug)]
 pub(crate) struct Discover {
+    /// List the tools of each server with their capabilities
+    #[arg(long)]
+    pub(crate) tools: bool,
+
     #[command(flatten)]
     pub(crate) index: IndexOption,
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Select servers and tools for the agent, and write agents.lock
@@ -258,7 +293,7 @@ pub(crate) struct Resolve {
     pub(crate) locked: bool,
 
     /// Write nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["fix", "unsafe_fixes"])]
     pub(crate) dry_run: bool,
 
     #[command(flatten)]
@@ -269,6 +304,9 @@ pub(crate) struct Resolve {
 
     #[command(flatten)]
     pub(crate) context: TaskContext,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Select a tool for each capability that a task requires
@@ -293,6 +331,9 @@ pub(crate) struct Match {
 
     #[command(flatten)]
     pub(crate) evaluation_context: EvaluationContext,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Refuses `-`, which names a standard stream everywhere else.
@@ -324,6 +365,9 @@ pub(crate) struct Tools {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Expand tools that are locked as on demand, or list them
@@ -360,6 +404,9 @@ pub(crate) struct Expand {
 
     #[command(flatten)]
     pub(crate) context: TaskContext,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Find evidence for a summary's claims in a payload
@@ -379,6 +426,9 @@ pub(crate) struct Ground {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Check policies in Rego
@@ -416,6 +466,9 @@ pub(crate) struct PolicyCheck {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Edit the index of MCP servers
@@ -451,11 +504,14 @@ pub(crate) struct IndexImport {
     pub(crate) index: PathBuf,
 
     /// Write nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["fix", "unsafe_fixes"])]
     pub(crate) dry_run: bool,
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Check plans
@@ -513,6 +569,9 @@ pub(crate) struct PlanCheck {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 #[derive(Args, Debug)]
@@ -565,6 +624,9 @@ pub(crate) struct SchemaCheck {
 
     #[command(flatten)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Explain every decision about a server, a tool, a category or a capability
@@ -589,6 +651,9 @@ pub(crate) struct Why {
 
     #[command(flatten)]
     pub(crate) context: TaskContext,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// List the differences between two locks, or between a lock and a new resolution
@@ -619,6 +684,9 @@ pub(crate) struct Diff {
 
     #[command(flatten)]
     pub(crate) context: TaskContext,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Check that the index still matches the lock
@@ -642,6 +710,9 @@ pub(crate) struct Verify {
 
     #[command(flatten)]
     pub(crate) before: Before,
+
+    #[command(flatten)]
+    pub(crate) fixes: Fixes,
 }
 
 /// Print the page of a code, or list all codes

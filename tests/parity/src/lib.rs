@@ -81,6 +81,10 @@ impl Instance {
             add_parts(&mut answers, "discover", &parts);
             let json = call!(self, agent_engine_view, call_discover_json(index));
             answers.insert("discover.json".to_owned(), json);
+            let parts = call!(self, agent_engine_view, call_discover_tools(index));
+            add_parts(&mut answers, "discover-tools", &parts);
+            let json = call!(self, agent_engine_view, call_discover_tools_json(index));
+            answers.insert("discover-tools.json".to_owned(), json);
         }
         match (manifest, index) {
             (Ok((manifest, mut diagnostics)), Ok((index, warnings))) => {

@@ -5,10 +5,12 @@ mod cut;
 mod document;
 mod entry;
 mod frontmatter;
+mod mend;
 mod patch;
 
 pub use call::call_fixes;
 pub(super) use document::patches as document_patches;
+pub use mend::{Mended, mend};
 
 use agent_decide::{Assessment, Change, Counterfactual, Offer, Resolution, assess};
 use agent_diagnostic::Edit;
@@ -58,8 +60,8 @@ pub fn edits(
 
 /// Returns a text after edits of it, which are ordered and don't overlap. An edit that does not fit,
 /// behind the end of the text or inside a character or another edit, is skipped.
-pub fn apply(text: &str, edits: &[Edit]) -> String {
-    let edits = edits.iter();
+pub fn apply<'e>(text: &str, edits: impl IntoIterator<Item = &'e Edit>) -> String {
+    let edits = edits.into_iter();
     patch::replace(
         text,
         edits.map(|edit| (edit.place.span, &*edit.replacement)),

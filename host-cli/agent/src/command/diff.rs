@@ -7,7 +7,7 @@ use agent_host::contract::explanation::Origin;
 use agent_host::input::Input;
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Diff, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Diff, session: &mut Session) -> Result<Answer, Failure> {
     let older = match &args.old {
         Some(old) => match session.lock(old)? {
             Some(lock) => Some(lock),
@@ -23,7 +23,7 @@ pub(super) fn run(args: &Diff, mut session: Session) -> Result<Answer, Failure> 
     };
     let newer = match &args.new {
         Some(new) => session.lock(new)?.map(|lock| (lock, None)),
-        None => resolved_now(args, &mut session)?.map(|newer| (newer.lock, Some(newer))),
+        None => resolved_now(args, session)?.map(|newer| (newer.lock, Some(newer))),
     };
     let Some((lock, newer)) = newer else {
         return session.refuse();

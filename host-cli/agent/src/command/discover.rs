@@ -1,17 +1,24 @@
-//! `agent discover`: list the servers by category.
+//! `agent discover`: list the servers by category, or the tools.
 
 use super::Answer;
 use super::session::Session;
 use crate::args::Discover;
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Discover, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Discover, session: &mut Session) -> Result<Answer, Failure> {
     let Some(index) = session.index(&args.index.index)? else {
         return session.refuse();
     };
-    session.show(
-        |engine| call!(engine, view.call_discover(index)),
-        |engine| call!(engine, view.call_discover_json(index)),
-    )?;
+    if args.tools {
+        session.show(
+            |engine| call!(engine, view.call_discover_tools(index)),
+            |engine| call!(engine, view.call_discover_tools_json(index)),
+        )?;
+    } else {
+        session.show(
+            |engine| call!(engine, view.call_discover(index)),
+            |engine| call!(engine, view.call_discover_json(index)),
+        )?;
+    }
     Ok(Answer::Yes)
 }

@@ -6,7 +6,7 @@ use crate::args::{Expand, Format};
 use agent_host::contract::expansion::Refusal;
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Expand, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Expand, session: &mut Session) -> Result<Answer, Failure> {
     let lock = session.lock(&args.lock)?;
     let index = session.index(&args.index.index)?;
     let context = session.evaluation_context(args.context.task.as_ref(), &args.context.others)?;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Expand, mut session: Session) -> Result<Answer, Failure
             session.show(|_| Ok(answer.text), |_| Ok(answer.json))?;
             Ok(Answer::Yes)
         }
-        Err(refusal) => refuse(args, &mut session, refusal),
+        Err(refusal) => refuse(args, session, refusal),
     }
 }
 

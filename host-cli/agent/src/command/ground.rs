@@ -5,7 +5,7 @@ use super::session::Session;
 use crate::args::Ground;
 use agent_host::Failure;
 
-pub(super) fn run(args: &Ground, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Ground, session: &mut Session) -> Result<Answer, Failure> {
     let Some(grounding) = session.ground(&args.summary, &args.payload)? else {
         return session.refuse();
     };

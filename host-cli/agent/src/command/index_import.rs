@@ -8,7 +8,7 @@ use agent_host::atomic_write::StagedFile;
 use agent_host::contract::diagnostic::{Code, DocumentKind};
 use agent_host::input::{INDEX_MAX, Input};
 
-pub(super) fn run(args: &IndexImport, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &IndexImport, session: &mut Session) -> Result<Answer, Failure> {
     let existing = Input::File(args.index.clone());
     let before = if existing.is_missing() {
         None
@@ -43,7 +43,8 @@ pub(super) fn run(args: &IndexImport, mut session: Session) -> Result<Answer, Fa
     }
     let text = index.unwrap_or_default();
     let is_new = before.as_deref() != Some(&text);
-    if is_new && !args.dry_run {
+    let is_dry = args.dry_run || !session.writes();
+    if is_new && !is_dry {
         StagedFile::new(&args.index, &text)?.commit()?;
     }
     session.report()?;
@@ -51,7 +52,7 @@ pub(super) fn run(args: &IndexImport, mut session: Session) -> Result<Answer, Fa
         session.note(line);
     }
     let index = args.index.display();
-    session.note(match (is_new, args.dry_run) {
+    session.note(match (is_new, is_dry) {
         (false, _) => format!("{index} is up to date"),
         (true, false) => format!("wrote {index}"),
         (true, true) => format!("would write {index}"),

@@ -5,7 +5,7 @@ use super::session::Session;
 use crate::args::{Format, Match};
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Match, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Match, session: &mut Session) -> Result<Answer, Failure> {
     let manifest = session.optional(args.manifest.as_ref(), |session, input| {
         session.manifest(Some(input))
     })?;

@@ -21,7 +21,7 @@ mod why;
 
 use crate::args::{Arguments, Command, Index, Plan, Policy, Schema};
 use agent_host::Failure;
-use session::Session;
+use session::{Session, mending};
 
 /// The answer of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,22 +43,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let global = &arguments.global;
     let open = |output| Session::open(global, output);
     match &arguments.command {
-        Command::Validate(it) => validate::run(it, open(&it.output)?),
-        Command::Discover(it) => discover::run(it, open(&it.output)?),
-        Command::Resolve(it) => resolve::run(it, open(&it.output)?),
-        Command::Match(it) => match_task::run(it, open(&it.output)?),
-        Command::Tools(it) => tools::run(it, open(&it.output)?),
-        Command::Expand(it) => expand::run(it, open(&it.output)?),
-        Command::Plan(Plan::Check(it)) => plan_check::run(it, open(&it.output)?),
-        Command::Schema(Schema::List(it)) => schema::list(open(&it.output)?),
-        Command::Schema(Schema::Show(it)) => schema::show(it, open(&it.output)?),
-        Command::Schema(Schema::Check(it)) => schema::check(it, open(&it.output)?),
-        Command::Policy(Policy::Check(it)) => policy_check::run(it, open(&it.output)?),
-        Command::Index(Index::Import(it)) => index_import::run(it, open(&it.output)?),
-        Command::Ground(it) => ground::run(it, open(&it.output)?),
-        Command::Why(it) => why::run(it, open(&it.output)?),
-        Command::Diff(it) => diff::run(it, open(&it.output)?),
-        Command::Verify(it) => verify::run(it, open(&it.output)?),
+        Command::Validate(it) => mending(&it.fixes, open(&it.output)?, |to| validate::run(it, to)),
+        Command::Discover(it) => mending(&it.fixes, open(&it.output)?, |to| discover::run(it, to)),
+        Command::Resolve(it) => mending(&it.fixes, open(&it.output)?, |to| resolve::run(it, to)),
+        Command::Match(it) => mending(&it.fixes, open(&it.output)?, |to| match_task::run(it, to)),
+        Command::Tools(it) => mending(&it.fixes, open(&it.output)?, |to| tools::run(it, to)),
+        Command::Expand(it) => mending(&it.fixes, open(&it.output)?, |to| expand::run(it, to)),
+        Command::Plan(Plan::Check(it)) => {
+            mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to))
+        }
+        Command::Schema(Schema::List(it)) => schema::list(&mut open(&it.output)?),
+        Command::Schema(Schema::Show(it)) => schema::show(it, &mut open(&it.output)?),
+        Command::Schema(Schema::Check(it)) => {
+            mending(&it.fixes, open(&it.output)?, |to| schema::check(it, to))
+        }
+        Command::Policy(Policy::Check(it)) => {
+            mending(&it.fixes, open(&it.output)?, |to| policy_check::run(it, to))
+        }
+        Command::Index(Index::Import(it)) => {
+            mending(&it.fixes, open(&it.output)?, |to| index_import::run(it, to))
+        }
+        Command::Ground(it) => mending(&it.fixes, open(&it.output)?, |to| ground::run(it, to)),
+        Command::Why(it) => mending(&it.fixes, open(&it.output)?, |to| why::run(it, to)),
+        Command::Diff(it) => mending(&it.fixes, open(&it.output)?, |to| diff::run(it, to)),
+        Command::Verify(it) => mending(&it.fixes, open(&it.output)?, |to| verify::run(it, to)),
         Command::Explain(it) => explain::run(it, global),
         Command::Completions(it) => completions::run(it),
         Command::Man(it) => man::run(it),

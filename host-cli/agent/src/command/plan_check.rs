@@ -9,7 +9,7 @@ use agent_host::contract::plan::{CallVerdict, PlanVerdict};
 use agent_host::input::{Input, TEXT_MAX};
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &PlanCheck, session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &PlanCheck, session: &mut Session) -> Result<Answer, Failure> {
     match (&args.tool_pool, &args.profile) {
         (Some(tool_pool), Some(profile)) => steps(args, tool_pool, profile, session),
         _ => call(args, session),
@@ -21,7 +21,7 @@ fn steps(
     args: &PlanCheck,
     tool_pool: &Input,
     profile: &Input,
-    mut session: Session,
+    session: &mut Session,
 ) -> Result<Answer, Failure> {
     let core = session.core(&args.mova)?;
     let tool_pool = session.text(DocumentKind::ToolPool, tool_pool, TEXT_MAX)?;
@@ -36,7 +36,7 @@ fn steps(
     } else {
         session.index(&args.index.index)?.map(Some)
     };
-    let lock = lock(args, &mut session)?;
+    let lock = lock(args, session)?;
     let catalogue = session.optional(args.catalog.as_ref(), Session::tools_snapshot)?;
     let context = session.governed(None, &args.policy, None)?;
     let (Some(index), Some(lock), Some(catalogue), Some(context)) =
@@ -85,10 +85,10 @@ fn is_absent(input: &Input, usual: &str) -> bool {
 }
 
 /// Checks a one-call plan.
-fn call(args: &PlanCheck, mut session: Session) -> Result<Answer, Failure> {
+fn call(args: &PlanCheck, session: &mut Session) -> Result<Answer, Failure> {
     let plan = session.call_plan(&args.plan)?;
     let index = session.index(&args.index.index)?;
-    let lock = lock(args, &mut session)?;
+    let lock = lock(args, session)?;
     let catalogue = session.optional(args.catalog.as_ref(), Session::tools_snapshot)?;
     let context = session.governed(None, &args.policy, None)?;
     let (Some(plan), Some(index), Some(lock), Some(catalogue), Some(context)) =

@@ -8,7 +8,7 @@ use agent_host::contract::diagnostic::Severity;
 use agent_host::contract::policy::TestVerdict;
 use agent_host::input::Input;
 
-pub(super) fn run(args: &PolicyCheck, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &PolicyCheck, session: &mut Session) -> Result<Answer, Failure> {
     let usual = Some(Input::from(INDEX)).filter(|index| !index.is_missing());
     let index = session.optional(args.index.as_ref().or(usual.as_ref()), Session::index)?;
     let tenant = session.optional(args.tenant.as_ref(), |session, input| {

@@ -25,7 +25,7 @@ struct NewFile {
     text: String,
 }
 
-pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Resolve, session: &mut Session) -> Result<Answer, Failure> {
     let manifest = args.manifest.manifest.as_ref();
     let resolved = session.resolution(manifest, &args.index.index, &args.context)?;
     let Some((resolution, index)) = resolved else {
@@ -58,21 +58,21 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
         }
     }
     let Some(new) = new else {
-        write(args, &files)?;
-        show_summary(&mut session, resolution)?;
-        announce(args, &mut session, &files);
+        write(args, session, &files)?;
+        show_summary(session, resolution)?;
+        announce(args, session, &files);
         return Ok(Answer::No);
     };
-    let Some(mut before) = Before::writing(&new, args, &mut session)? else {
+    let Some(mut before) = Before::writing(&new, args, session)? else {
         return session.refuse();
     };
-    let definitions = Definitions::read(&new, index, args, &mut session)?;
+    let definitions = Definitions::read(&new, index, args, session)?;
     if args.locked {
         before.drifts.extend(definitions.drift.clone());
     }
     if args.locked && !before.drifts.is_empty() {
-        write(args, &files)?;
-        let Some(drifts) = before.detailed(&new, index, &definitions, args, &mut session)? else {
+        write(args, session, &files)?;
+        let Some(drifts) = before.detailed(&new, index, &definitions, args, session)? else {
             return session.refuse();
         };
         return session.show_drifts(&drifts);
@@ -90,9 +90,9 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
             text: new.text,
         });
     }
-    write(args, &files)?;
-    definitions.remove_old(args)?;
-    show_summary(&mut session, resolution)?;
+    write(args, session, &files)?;
+    definitions.remove_old(args, session)?;
+    show_summary(session, resolution)?;
     let lock = args.lock.display();
     match before.state {
         State::Missing => {}
@@ -100,7 +100,7 @@ pub(super) fn run(args: &Resolve, mut session: Session) -> Result<Answer, Failur
         State::Other => session.note_drifts(&before.drifts)?,
         State::Damaged => session.note(format_args!("{lock} was damaged")),
     }
-    announce(args, &mut session, &files);
+    announce(args, session, &files);
     Ok(Answer::Yes)
 }
 
@@ -243,8 +243,9 @@ impl Definitions {
     }
 
     /// Removes a file that has no entries any more.
-    fn remove_old(&self, args: &Resolve) -> Result<(), Failure> {
-        if self.text.is_some() || self.before.is_none() || args.dry_run || args.locked {
+    fn remove_old(&self, args: &Resolve, session: &Session) -> Result<(), Failure> {
+        let writes = session.writes() && !args.dry_run && !args.locked;
+        if self.text.is_some() || self.before.is_none() || !writes {
             return Ok(());
         }
         std::fs::remove_file(&self.path).map_err(|error| {
@@ -273,8 +274,8 @@ fn unreadable(
 }
 
 /// Writes all files, or none if the content of one of them can't be written.
-fn write(args: &Resolve, files: &[NewFile]) -> Result<(), Failure> {
-    if args.dry_run {
+fn write(args: &Resolve, session: &Session, files: &[NewFile]) -> Result<(), Failure> {
+    if args.dry_run || !session.writes() {
         return Ok(());
     }
     let staged = files
@@ -300,7 +301,8 @@ fn show_summary(session: &mut Session, resolution: Resolution) -> Result<(), Fai
 
 /// Reports the files that were written.
 fn announce(args: &Resolve, session: &mut Session, files: &[NewFile]) {
-    let done = if args.dry_run { "would write" } else { "wrote" };
+    let is_dry = args.dry_run || !session.writes();
+    let done = if is_dry { "would write" } else { "wrote" };
     for file in files {
         session.note(format_args!("{done} {}", file.path.display()));
     }

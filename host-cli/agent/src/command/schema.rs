@@ -8,15 +8,15 @@ use agent_host::contract::view::{Style, StyledSpan};
 use agent_host::input::TEXT_MAX;
 use agent_host::{Failure, call};
 
-pub(super) fn list(mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn list(session: &mut Session) -> Result<Answer, Failure> {
     let listing = call!(session.engine, schemas.call_list_all())?;
     session.show(|_| Ok(listing.text), |_| Ok(listing.json))?;
     Ok(Answer::Yes)
 }
 
-pub(super) fn show(args: &SchemaShow, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn show(args: &SchemaShow, session: &mut Session) -> Result<Answer, Failure> {
     let Some(text) = call!(session.engine, schemas.call_show(&args.name))? else {
-        return Err(unknown(&args.name, &mut session)?);
+        return Err(unknown(&args.name, session)?);
     };
     let part = StyledSpan {
         style: Style::Plain,
@@ -26,12 +26,12 @@ pub(super) fn show(args: &SchemaShow, mut session: Session) -> Result<Answer, Fa
     Ok(Answer::Yes)
 }
 
-pub(super) fn check(args: &SchemaCheck, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn check(args: &SchemaCheck, session: &mut Session) -> Result<Answer, Failure> {
     let core = session.core(&args.mova)?;
     let text = session.text(DocumentKind::Document, &args.document, TEXT_MAX)?;
     let problems = call!(session.engine, schemas.call_check(&args.name, &text, core))?;
     let Some(problems) = problems else {
-        return Err(unknown(&args.name, &mut session)?);
+        return Err(unknown(&args.name, session)?);
     };
     let valid = problems.is_empty();
     session.add(problems);

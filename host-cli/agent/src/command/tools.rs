@@ -5,7 +5,7 @@ use super::session::Session;
 use crate::args::Tools;
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Tools, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Tools, session: &mut Session) -> Result<Answer, Failure> {
     let lock = session.lock(&args.lock)?;
     let index = session.index(&args.index.index)?;
     let (Some(lock), Some(index)) = (lock, index) else {

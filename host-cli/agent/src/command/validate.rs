@@ -8,7 +8,7 @@ use agent_host::contract::diagnostic::Severity;
 use agent_host::diagnostics::Findings;
 use agent_host::input::Input;
 
-pub(super) fn run(args: &Validate, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Validate, session: &mut Session) -> Result<Answer, Failure> {
     session.manifest(args.manifest.manifest.as_ref())?;
     let usual = Some(Input::from(INDEX)).filter(|index| !index.is_missing());
     if let Some(index) = args.index.as_ref().or(usual.as_ref()) {

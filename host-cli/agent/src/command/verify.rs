@@ -9,7 +9,7 @@ use agent_host::contract::lockfile::Drift;
 use agent_host::input::Input;
 use agent_host::{Failure, call};
 
-pub(super) fn run(args: &Verify, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Verify, session: &mut Session) -> Result<Answer, Failure> {
     let lock = match session.existing_lock(&args.lock)? {
         None => return session.show_drifts(&[missing()]),
         Some(existing) => match existing.lock {

@@ -6,7 +6,7 @@ use crate::args::Why;
 use agent_host::contract::resolver::Resolution;
 use agent_host::{Failure, Instance, call};
 
-pub(super) fn run(args: &Why, mut session: Session) -> Result<Answer, Failure> {
+pub(super) fn run(args: &Why, session: &mut Session) -> Result<Answer, Failure> {
     let subject = args.subject.as_str();
     let manifest = args.manifest.manifest.as_ref();
     let resolved = session.resolution(manifest, &args.index.index, &args.context)?;

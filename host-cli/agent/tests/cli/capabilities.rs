@@ -1,6 +1,7 @@
 //! Tasks, tenants, policies and health: `match`, `tools`, `expand`, `policy check`, `index import`.
 
 use crate::project::Project;
+use serde_json::{Value, json};
 
 const INDEX: &str = r#"[
   {
@@ -341,6 +342,84 @@ fn a_policy_is_checked_with_its_tests() {
         .exits(2);
     project.write("rules/policy_test.rego", "package switchboard_test\n");
     project.agent(check).exits(0).notes("POLICY_DEAD_RULE");
+}
+
+#[test]
+fn all_tools_are_listed_with_their_capabilities() {
+    let project = Project::empty();
+    let search = json!({
+        "verb": "search", "resource": "internet", "constraints": ["readonly", "pii_safe"]
+    });
+    let read = json!({ "verb": "read", "resource": "fs" });
+    let server = |id: &str, version: &str, signed: bool, tools: Value| {
+        json!({
+            "id": id, "version": version, "endpoint": "https://a.example",
+            "categories": [], "scopes": [],
+            "data": { "residency": "any", "maxSensitivity": "internal" },
+            "trust": { "signed": signed, "publisher": "A" },
+            "capabilities": { "tools": tools }
+        })
+    };
+    let index = json!([
+        server(
+            "local",
+            "1.0.0",
+            false,
+            json!({
+                "find": { "x-summit-capabilities": [search, read] }, "a": {}
+            })
+        ),
+        server("local", "0.9.0", false, json!({})),
+        server(
+            "brave",
+            "1.0.0",
+            true,
+            json!({ "page": { "x-summit-capabilities": [read] } })
+        ),
+    ]);
+    project.write("mcp.index.json", index.to_string());
+    let run = project.agent("discover --tools").exits(0);
+    assert_eq!(
+        run.stdout,
+        "\
+3 tools in 3 servers
+
+brave 1.0.0  signed
+  page  read:fs
+
+local 0.9.0  unsigned
+  lists no tools
+
+local 1.0.0  unsigned
+  a     no capability
+  find  read:fs; search:internet + pii_safe, readonly
+"
+    );
+    let answer = project
+        .agent("discover --tools --format json")
+        .exits(0)
+        .json();
+    assert_eq!(answer["servers"], 3);
+    let names: Vec<_> = answer["tools"].as_array().unwrap().iter().collect();
+    let names: Vec<_> = names
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["page", "a", "find"]);
+    let find = &answer["tools"][2];
+    assert_eq!(find["server"], "local");
+    assert_eq!(find["signed"], false);
+    assert_eq!(
+        find["capabilities"],
+        json!([
+            { "constraints": [], "resource": "fs", "verb": "read" },
+            { "constraints": ["pii_safe", "readonly"], "resource": "internet", "verb": "search" },
+        ])
+    );
+    assert_eq!(
+        answer["withoutTools"],
+        json!([{ "id": "local", "version": "0.9.0" }])
+    );
 }
 
 const OVERLAY: &str = "\

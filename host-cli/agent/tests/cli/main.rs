@@ -9,6 +9,7 @@
 mod capabilities;
 mod codes;
 mod engines;
+mod fix;
 mod ground;
 mod inputs;
 mod locks;

@@ -33,7 +33,7 @@ const INDEX: &str = r#"[
 const PLAN: &str =
     r#"{"type": "call_tool", "server": "acme", "tool": "search", "args": {"query": "mars"}}"#;
 
-fn project() -> Project {
+pub(crate) fn project() -> Project {
     let project = Project::empty();
     project.write("agents.md", MANIFEST);
     project.write("mcp.index.json", INDEX);

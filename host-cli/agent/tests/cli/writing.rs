@@ -1,6 +1,6 @@
 //! Files are replaced whole or not at all, also after failures.
 
-mod sabotage;
+pub(crate) mod sabotage;
 
 use crate::project::{INDEX, MANIFEST, Project, Run};
 use sabotage::{Fate, RENAMES, SYNCS, Sabotage};

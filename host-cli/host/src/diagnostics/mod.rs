@@ -41,6 +41,14 @@ impl Findings {
         self.documents.push(document);
     }
 
+    /// Returns the text of the last input of a kind.
+    #[must_use]
+    pub fn text(&self, source: DocumentKind) -> Option<&[u8]> {
+        let mut documents = self.documents.iter();
+        let document = documents.find(|document| document.source == source);
+        document.map(|document| &*document.text)
+    }
+
     /// Adds problems to the end of the report.
     pub fn add(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
         self.diagnostics.extend(diagnostics);

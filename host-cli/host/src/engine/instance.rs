@@ -86,6 +86,7 @@ macro_rules! call {
     (@diagnostic $engine:ident) => { $engine.agent_engine_diagnostic() };
     (@expansion $engine:ident) => { $engine.agent_engine_expansion() };
     (@explanation $engine:ident) => { $engine.agent_engine_explanation() };
+    (@fixes $engine:ident) => { $engine.agent_engine_fixes() };
     (@grounding $engine:ident) => { $engine.agent_engine_grounding() };
     (@importer $engine:ident) => { $engine.agent_engine_importer() };
     (@inputs $engine:ident) => { $engine.agent_engine_inputs() };

@@ -20,7 +20,12 @@ impl Session {
         text: impl FnOnce(&mut Instance) -> Result<Vec<StyledSpan>, Failure>,
         json: impl FnOnce(&mut Instance) -> Result<String, Failure>,
     ) -> Result<(), Failure> {
+        if self.is_silent() {
+            return Ok(());
+        }
         match self.format {
+            // The answer of `--diff` on standard output is the diff.
+            Format::Text if !self.writes() => self.draw(|_| true),
             Format::Text => {
                 let parts = text(&mut self.engine)?;
                 output::print_parts(&parts)?;
@@ -37,6 +42,9 @@ impl Session {
 
     /// Prints the findings as the whole answer.
     pub(crate) fn report(&mut self) -> Result<(), Failure> {
+        if self.is_silent() {
+            return Ok(());
+        }
         let format = match self.format {
             Format::Text => return self.draw(|_| true),
             Format::Json => ReportFormat::Json,
@@ -53,7 +61,7 @@ impl Session {
 
     /// Prints a line on standard error, unless `--format` or `--quiet` exclude it.
     pub(crate) fn note(&mut self, line: impl Display) {
-        if self.format == Format::Text && !self.quiet {
+        if self.is_noting() {
             self.set_apart();
             output::note(line);
         }
@@ -61,7 +69,7 @@ impl Session {
 
     /// Prints drifts on standard error, like [`Self::note`].
     pub(crate) fn note_drifts(&mut self, drifts: &[Drift]) -> Result<(), Failure> {
-        if self.format == Format::Text && !self.quiet {
+        if self.is_noting() {
             let parts = call!(self.engine, view.call_drifts(drifts))?;
             self.set_apart();
             output::note_parts(&parts);
@@ -96,7 +104,7 @@ impl Session {
 
     /// Prints problems as warnings: the answer does not depend on them.
     pub(crate) fn warn(&mut self, mut problems: Vec<Diagnostic>) -> Result<(), Failure> {
-        if !self.quiet {
+        if !self.quiet && !self.is_silent() {
             problems
                 .iter_mut()
                 .for_each(|problem| problem.severity = Severity::Warning);
@@ -126,6 +134,11 @@ impl Session {
             output::note_drawn(&drawn);
         }
         Ok(())
+    }
+
+    /// Returns whether lines for people are printed.
+    fn is_noting(&self) -> bool {
+        self.format == Format::Text && !self.quiet && !self.is_silent()
     }
 
     fn set_apart(&mut self) {

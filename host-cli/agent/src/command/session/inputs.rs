@@ -451,18 +451,24 @@ impl Session {
     }
 
     fn read(&mut self, input: &Input, limit: u64) -> Result<Vec<u8>, Failure> {
+        if let Some(mending) = &self.mending
+            && let Some(mended) = mending.text(input)?
+        {
+            return Ok(mended);
+        }
         if *input == Input::Stdin && std::mem::replace(&mut self.stdin_is_read, true) {
             return Err(Failure::new("standard input can be read only once")
                 .help("pass `-` for one input, and the path of a file for every other"));
         }
         let text = input.read(limit)?;
-        if self.verbose {
+        if self.verbose && !self.is_silent() {
             output::note(format_args!("read {} bytes of {input}", text.len()));
         }
         Ok(text)
     }
 
     fn remember(&mut self, source: DocumentKind, input: &Input, text: Vec<u8>) {
+        self.sources.push((source, input.clone()));
         self.findings.add_document(Document {
             source,
             name: input.to_string(),

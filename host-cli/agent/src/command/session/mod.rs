@@ -2,23 +2,33 @@
 
 mod answers;
 mod inputs;
+mod mending;
 
 pub(super) use inputs::{DEFINITIONS, NewLock};
+pub(super) use mending::mending;
 
 use crate::args::{Format, Global, Output};
 use agent_host::contract::capability::Tenant;
+use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::contract::policy::Policy;
 use agent_host::diagnostics::Findings;
+use agent_host::input::Input;
 use agent_host::output::{self, Progress};
 use agent_host::{COMPONENT_SHA256, Engine, Failure, Instance};
+use mending::Mending;
 
 /// One run of a command.
 pub(super) struct Session {
+    component: Engine,
     pub(super) engine: Instance,
     pub(super) quiet: bool,
     verbose: bool,
     format: Format,
     pub(super) findings: Findings,
+    /// The inputs that diagnostics may point into, in the order of reading.
+    sources: Vec<(DocumentKind, Input)>,
+    /// The files with fixes applied, if the command applies fixes.
+    mending: Option<Mending>,
     /// Whether the last line on standard output is part of an answer for people.
     is_answered: bool,
     /// The policy and the tenant of the evaluation context, until the policy has been checked.
@@ -29,12 +39,16 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn open(global: &Global, output: &Output) -> Result<Self, Failure> {
+        let component = component(global)?;
         Ok(Self {
-            engine: engine(global)?,
+            engine: component.instantiate()?,
+            component,
             quiet: global.quiet,
             verbose: global.verbose,
             format: output.format,
             findings: Findings::default(),
+            sources: Vec::new(),
+            mending: None,
             is_answered: false,
             policy: None,
             stdin_is_read: false,
@@ -44,6 +58,11 @@ impl Session {
 
 /// Returns an instance of the engine that the options select.
 pub(super) fn engine(global: &Global) -> Result<Instance, Failure> {
+    component(global)?.instantiate()
+}
+
+/// Returns the engine that the options select.
+fn component(global: &Global) -> Result<Engine, Failure> {
     if global.verbose {
         match &global.engine {
             None => output::note(format_args!("engine sha256:{COMPONENT_SHA256}")),
@@ -56,6 +75,5 @@ pub(super) fn engine(global: &Global) -> Result<Instance, Failure> {
             let _progress = Progress::of(format!("compiling {}", path.display()));
             Engine::from_file(path)
         }
-    }?
-    .instantiate()
+    }
 }

@@ -1,0 +1,333 @@
+//! Applying suggested fixes to the files of a command.
+//!
+//! A command runs silently, the engine applies a round of fixes to the texts in memory, and the
+//! command runs again, until the engine has nothing left to apply. Then all changed files are
+//! written, or shown as a diff, and the last run prints its answer about the new texts.
+
+use super::Session;
+use crate::args::{Fixes, LOCK};
+use crate::command::Answer;
+use agent_host::atomic_write::StagedFile;
+use agent_host::contract::diagnostic::DocumentKind;
+use agent_host::contract::fixes::{Document, MendedDocument};
+use agent_host::diagnostics::Findings;
+use agent_host::input::{INDEX_MAX, Input};
+use agent_host::{Failure, call, output};
+use diffy::{DiffOptions, PatchFormatter};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Maximum number of rounds. A fix may uncover the next problem, but two fixes may also undo each
+/// other.
+const ROUNDS: usize = 10;
+
+/// Answers a command, after the fixes that its options select.
+pub(crate) fn mending(
+    fixes: &Fixes,
+    mut session: Session,
+    run: impl Fn(&mut Session) -> Result<Answer, Failure>,
+) -> Result<Answer, Failure> {
+    if !fixes.fix && !fixes.unsafe_fixes && !fixes.diff {
+        return run(&mut session);
+    }
+    session.mending = Some(Mending {
+        unsafe_too: fixes.unsafe_fixes,
+        diff: fixes.diff,
+        silent: true,
+        files: Vec::new(),
+    });
+    let mut is_done = false;
+    for _ in 0..ROUNDS {
+        run(&mut session)?;
+        is_done = !session.mend()?;
+        session.restart()?;
+        if is_done {
+            break;
+        }
+    }
+    session.finish_mending(is_done)?;
+    run(&mut session)
+}
+
+/// The files of a command, with fixes applied.
+pub(super) struct Mending {
+    unsafe_too: bool,
+    diff: bool,
+    /// Whether the command runs to find fixes, not to answer.
+    silent: bool,
+    files: Vec<MendedFile>,
+}
+
+/// A file with fixes applied.
+struct MendedFile {
+    /// The path as the user gave it.
+    path: PathBuf,
+    /// The path without links, by which the file is recognised.
+    canonical: PathBuf,
+    before: Vec<u8>,
+    text: String,
+    fixes: u32,
+}
+
+impl Mending {
+    /// Returns the new text of a file, if it was mended.
+    ///
+    /// # Errors
+    ///
+    /// For standard input, which can be read only once and not be written to.
+    pub(super) fn text(&self, input: &Input) -> Result<Option<Vec<u8>>, Failure> {
+        match input {
+            Input::File(path) => {
+                let canonical = canonical(path);
+                let mended = self.files.iter().find(|it| it.canonical == canonical);
+                Ok(mended.map(|it| it.text.clone().into_bytes()))
+            }
+            Input::Stdin => Err(Failure::new("fixes can't be applied to standard input")
+                .help("name a file instead of `-`, or leave out `--fix` and `--diff`")),
+        }
+    }
+}
+
+impl Mending {
+    /// Remembers the new text of a file.
+    fn put(&mut self, path: &Path, before: &[u8], new: MendedDocument) {
+        let canonical = canonical(path);
+        match self.files.iter_mut().find(|it| it.canonical == canonical) {
+            Some(file) => {
+                file.text = new.text;
+                file.fixes += new.fixes;
+            }
+            None => self.files.push(MendedFile {
+                path: path.to_owned(),
+                canonical,
+                before: before.to_vec(),
+                text: new.text,
+                fixes: new.fixes,
+            }),
+        }
+    }
+}
+
+impl MendedFile {
+    /// Returns the change of the file as a unified diff.
+    fn diff(&self) -> String {
+        let before = String::from_utf8_lossy(&self.before);
+        let mut options = DiffOptions::new();
+        let name = self.path.display().to_string();
+        options.set_original_filename(name.clone());
+        options.set_modified_filename(name);
+        let patch = options.create_patch(&before, &self.text);
+        let formatter = PatchFormatter::new().suppress_blank_empty(false);
+        formatter.fmt_patch(&patch).to_string()
+    }
+}
+
+impl Session {
+    /// Returns whether this run prints nothing, because it only looks for fixes.
+    pub(super) fn is_silent(&self) -> bool {
+        self.mending.as_ref().is_some_and(|it| it.silent)
+    }
+
+    /// Returns whether this run may write files and print its answer on standard output.
+    pub(crate) fn writes(&self) -> bool {
+        !(self.mending.as_ref()).is_some_and(|it| it.silent || it.diff)
+    }
+
+    /// Forgets everything about the last run but the mended files.
+    fn restart(&mut self) -> Result<(), Failure> {
+        self.engine = self.component.instantiate()?;
+        self.findings = Findings::default();
+        self.sources.clear();
+        self.policy = None;
+        Ok(())
+    }
+
+    /// Applies a round of fixes in memory. Returns whether a text changed.
+    fn mend(&mut self) -> Result<bool, Failure> {
+        let Some(mending) = &mut self.mending else {
+            return Ok(false);
+        };
+        let diagnostics = self.findings.diagnostics();
+        let fixes = diagnostics.iter().flat_map(|it| &it.fixes);
+        let edited: BTreeSet<_> = fixes
+            .flat_map(|fix| &fix.edits)
+            .map(|edit| edit.place.span.source as u8)
+            .collect();
+        let editable = editable(&self.sources);
+        let mut documents = Vec::new();
+        for (kind, _) in &editable {
+            if let (true, Some(text)) = (edited.contains(&(*kind as u8)), self.findings.text(*kind))
+            {
+                documents.push(Document {
+                    kind: *kind,
+                    text: text.to_vec(),
+                });
+            }
+        }
+        if documents.is_empty() {
+            return Ok(false);
+        }
+        let mended = call!(
+            self.engine,
+            fixes.call_mend(&documents, diagnostics, mending.unsafe_too)
+        )?;
+        let is_changed = !mended.is_empty();
+        for new in mended {
+            let path = editable.iter().find(|(kind, _)| *kind == new.kind);
+            let before = documents.iter().find(|it| it.kind == new.kind);
+            if let (Some((_, path)), Some(before)) = (path, before) {
+                mending.put(path, &before.text, new);
+            }
+        }
+        Ok(is_changed)
+    }
+
+    /// Writes the mended files or shows them as a diff. The next run answers.
+    fn finish_mending(&mut self, is_done: bool) -> Result<(), Failure> {
+        let Some(mending) = &mut self.mending else {
+            return Ok(());
+        };
+        mending.silent = false;
+        let changed = |file: &MendedFile| file.before != file.text.as_bytes();
+        mending.files.retain(changed);
+        let done = if mending.diff {
+            let diffs: String = mending.files.iter().map(MendedFile::diff).collect();
+            output::print_data(&diffs)?;
+            "would apply"
+        } else {
+            write(&mending.files)?;
+            "applied"
+        };
+        if !self.quiet {
+            for MendedFile { path, fixes, .. } in &mending.files {
+                let plural = if *fixes == 1 { "fix" } else { "fixes" };
+                let path = path.display();
+                output::note(format_args!("{done} {fixes} {plural} to {path}"));
+            }
+            if !is_done {
+                let limit = format_args!("more may follow after {ROUNDS} rounds of fixes");
+                output::note(format_args!("{limit}: run the command again"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the files that fixes may change, by the kind under which diagnostics point into them. A
+/// kind that was read from several files is left out, and so is a file that was read as several
+/// kinds: an edit names only the kind.
+fn editable(sources: &[(DocumentKind, Input)]) -> Vec<(DocumentKind, PathBuf)> {
+    let files: Vec<_> = sources
+        .iter()
+        .filter_map(|(kind, input)| match input {
+            Input::File(path) => Some((*kind, path, canonical(path))),
+            Input::Stdin => None,
+        })
+        .collect();
+    let is_only = |(kind, _, file): &&(DocumentKind, &PathBuf, PathBuf)| {
+        let mut others = files.iter().filter(|it| it.0 == *kind || it.2 == *file);
+        others.all(|it| it.0 == *kind && it.2 == *file)
+    };
+    let mut editable: Vec<(DocumentKind, PathBuf)> = Vec::new();
+    for (kind, path, file) in files.iter().filter(is_only) {
+        let is_known = editable.iter().any(|(known, _)| known == kind);
+        if !is_known && !is_protected(file) {
+            editable.push((*kind, path.to_path_buf()));
+        }
+    }
+    editable
+}
+
+/// Returns whether a file is a lock or a policy by its name, whatever it was read as.
+fn is_protected(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == LOCK)
+        || file.extension().is_some_and(|it| it == "rego")
+}
+
+/// Returns the path of a file without links, or the path itself if the file can't be reached.
+fn canonical(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Writes all files, or none if one of them can't be written or was changed by somebody else.
+fn write(files: &[MendedFile]) -> Result<(), Failure> {
+    let staged = files
+        .iter()
+        .map(|file| StagedFile::new(&file.path, file.text.as_bytes()))
+        .collect::<Result<Vec<_>, _>>()?;
+    for file in files {
+        let now = Input::File(file.path.clone()).read(INDEX_MAX)?;
+        if now != file.before {
+            let path = file.path.display();
+            let failure = format_args!("`{path}` was changed while its fixes were applied");
+            return Err(Failure::new(failure).help("run the command again"));
+        }
+    }
+    staged.into_iter().try_for_each(StagedFile::commit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MendedFile, editable, write};
+    use agent_host::contract::diagnostic::DocumentKind;
+    use agent_host::input::Input;
+    use std::fs;
+    use std::path::PathBuf;
+
+    fn mended(path: PathBuf) -> MendedFile {
+        MendedFile {
+            canonical: path.clone(),
+            path,
+            before: b"old".to_vec(),
+            text: "new".to_owned(),
+            fixes: 1,
+        }
+    }
+
+    #[test]
+    fn a_file_that_somebody_else_changed_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
+        let files = [mended(one.clone()), mended(two.clone())];
+        fs::write(&one, "old").unwrap();
+        fs::write(&two, "theirs").unwrap();
+        let failure = write(&files).unwrap_err();
+        assert!(failure.message.contains("two` was changed"), "{failure}");
+        assert_eq!(fs::read(&one).unwrap(), b"old");
+        assert_eq!(fs::read(&two).unwrap(), b"theirs");
+        fs::write(&two, "old").unwrap();
+        write(&files).unwrap();
+        assert_eq!(fs::read(&one).unwrap(), b"new");
+        assert_eq!(fs::read(&two).unwrap(), b"new");
+    }
+
+    #[test]
+    fn an_edit_belongs_to_one_file() {
+        use DocumentKind::{Import, Index, Lock, Manifest, Task, Tenant};
+        let editable = |sources: &[(DocumentKind, &str)]| {
+            let sources: Vec<_> = sources
+                .iter()
+                .map(|&(kind, name)| (kind, Input::from(name)))
+                .collect();
+            let files = editable(&sources).into_iter();
+            files
+                .map(|(kind, path)| (kind, path.display().to_string()))
+                .collect::<Vec<_>>()
+        };
+        let only = |kind, name: &str| vec![(kind, name.to_owned())];
+        assert_eq!(editable(&[(Task, "a"), (Tenant, "-")]), only(Task, "a"));
+        // Read again, but the same.
+        assert_eq!(editable(&[(Task, "a"), (Task, "a")]), only(Task, "a"));
+        // Two documents of a kind, and a document of two kinds.
+        let two = [(Index, "a"), (Task, "t"), (Index, "b")];
+        assert_eq!(editable(&two), only(Task, "t"));
+        let imports = [(Import, "a"), (Import, "b"), (Index, "i")];
+        assert_eq!(editable(&imports), only(Index, "i"));
+        assert_eq!(editable(&[(Task, "a"), (Lock, "a")]), []);
+        assert_eq!(
+            editable(&[(Manifest, "x/agents.lock"), (Task, "p.rego")]),
+            []
+        );
+    }
+}
