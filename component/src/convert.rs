@@ -56,7 +56,7 @@ mod full;
 
 same! {
     problems::Code = diagnostic::Code {
-        InputTooLarge InvalidUtf8 JsonSyntax LoneSurrogate NumberOutOfRange YamlSyntax
+        InputTooLarge InvalidUtf8 WrongEncoding BinaryDocument EmptyDocument ConflictMarkers TextAroundDocument WrongDocument JsonSyntax LoneSurrogate NumberOutOfRange YamlSyntax
         YamlUnsupported DuplicateKey NestingTooDeep FrontmatterMissing FrontmatterUnclosed
         MissingField WrongType UnknownValue UnknownKey MisspeltKey EmptyValue InvalidName InvalidEndpoint ForbiddenAction
         DuplicateServer LookalikeId LockVersion LockMissing LockInvalid
@@ -66,7 +66,7 @@ same! {
         IntegrityChanged HashChanged ServerRemoved ForbidAdded ForbidRemoved MissingCapability
         ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
         TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged DefinitionsChanged LoadChanged PolicySyntax
-        PolicyDeadRule PolicyRuleUnused PolicyTestFailed PolicyChanged PolicyMissing ImportFormat ImportValue
+        PolicyDeadRule PolicyRuleUnused PolicyTestFailed PolicyChanged PolicyMissing PolicyV0 ImportFormat ImportValue
         ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort Ungrounded PlanNotJson
         PlanShape ToolUnknown ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget
         SchemaInvalid InputDenied NumberNotExact OutputInvalid MovaDestinationDenied MovaLimitExceeded MovaOutputInvalid

@@ -65,6 +65,12 @@ catalogue! {
     ArgumentUnknown "ARGUMENT_UNKNOWN" Error
         "a call has an argument that the tool does not declare"
         "Remove the argument, or declare it in the tool's input schema."
+    BinaryDocument "BINARY_DOCUMENT" Error
+        "an input is not a text"
+        "Name a text file."
+    ConflictMarkers "CONFLICT_MARKERS" Error
+        "an input contains a conflict of a merge"
+        "Keep one side of each conflict, and remove the lines with the markers."
     ConstraintUnmet "CONSTRAINT_UNMET" Error
         "a tool does not promise all required constraints"
         "Require fewer constraints, or have the server advertise the missing ones."
@@ -80,6 +86,9 @@ catalogue! {
     DuplicateServer "DUPLICATE_SERVER" Error
         "two entries of the index have the same id and version"
         "Remove one of the two entries, or give it another version."
+    EmptyDocument "EMPTY_DOCUMENT" Error
+        "an input is empty"
+        "Write the document, or name the right file."
     EmptyValue "EMPTY_VALUE" Error
         "a name or a list that must have content is empty"
         "Write a value, or remove the entry that requires it."
@@ -230,6 +239,9 @@ catalogue! {
     PolicyTestFailed "POLICY_TEST_FAILED" Error
         "a test of a policy fails"
         "Correct the policy, or the test if its expectation is wrong."
+    PolicyV0 "POLICY_V0" Error
+        "a policy is written in Rego v0"
+        "Write `if` before the body of a rule, and `contains` before an element of a set."
     RequirementAdded "REQUIREMENT_ADDED" Error
         "a category or a capability is newly required"
         "Review the change, which gives the agent more access, then run `agent resolve`."
@@ -266,6 +278,9 @@ catalogue! {
     TenantUnknown "TENANT_UNKNOWN" Error
         "the configuration does not determine the tenant"
         "Name a tenant of the configuration with `--tenant-id`."
+    TextAroundDocument "TEXT_AROUND_DOCUMENT" Error
+        "a document has other text around it"
+        "Remove the text around the document."
     TokenBudgetExceeded "TOKEN_BUDGET_EXCEEDED" Error
         "the definitions of the tools would exceed the token budget"
         "Request fewer tools, or raise `token_budget` of the tenant."
@@ -296,6 +311,12 @@ catalogue! {
     VersionChanged "VERSION_CHANGED" Error
         "the locked server is selected in another version"
         "Review the new version, then run `agent resolve`."
+    WrongDocument "WRONG_DOCUMENT" Error
+        "an input is a document of another kind"
+        "Give the document where it belongs."
+    WrongEncoding "WRONG_ENCODING" Error
+        "an input is not encoded in UTF-8"
+        "Save the file as UTF-8."
     WrongType "WRONG_TYPE" Error
         "a value has another type than its field"
         "Write a value of the field's type."

@@ -202,7 +202,7 @@ fn change_of(drift: &Drift) -> String {
         Code::IntegrityChanged => {
             format!("the index entry had the digest `{before}` and has `{after}`")
         }
-        Code::HashChanged => format!("the hash is `{before}` and should be `{after}`"),
+        Code::HashChanged => "the selection was edited: its hash does not match it".to_owned(),
         Code::ServerRemoved => format!("`{before}` is no longer in the index"),
         Code::ForbidAdded => format!("`{after}` is newly forbidden"),
         Code::ForbidRemoved => format!("`{before}` is no longer forbidden"),

@@ -44,9 +44,16 @@ pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
 /// Maps the codes of a plan's problems to the two of the specification.
 fn of_plan(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for problem in &mut found {
-        problem.code = match problem.code {
-            Code::InputTooLarge | Code::NumberNotExact => problem.code,
-            Code::InvalidUtf8
+        let code = problem.code;
+        problem.code = match code {
+            Code::InputTooLarge | Code::NumberNotExact => code,
+            Code::WrongDocument => Code::PlanShape,
+            Code::BinaryDocument
+            | Code::ConflictMarkers
+            | Code::EmptyDocument
+            | Code::TextAroundDocument
+            | Code::WrongEncoding
+            | Code::InvalidUtf8
             | Code::JsonSyntax
             | Code::LoneSurrogate
             | Code::NumberOutOfRange
@@ -54,8 +61,24 @@ fn of_plan(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
             | Code::NestingTooDeep => Code::PlanNotJson,
             _ => Code::PlanShape,
         };
+        if problem.reason.is_none() && is_situation(code) {
+            problem.reason = Some(code);
+        }
     }
     found
+}
+
+/// Returns whether a code is about the text as a whole, so that it says more than the specification's.
+fn is_situation(code: Code) -> bool {
+    matches!(
+        code,
+        Code::BinaryDocument
+            | Code::ConflictMarkers
+            | Code::EmptyDocument
+            | Code::TextAroundDocument
+            | Code::WrongDocument
+            | Code::WrongEncoding
+    )
 }
 
 fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Planned> {

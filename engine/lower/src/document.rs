@@ -4,6 +4,7 @@
 use super::fields::placed;
 use super::integrity::digest;
 use super::read::{DOCUMENT_LIMIT, decode};
+use super::situation::{recognised, recognised_tree};
 use agent_diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings, Problems};
 use agent_json_schema::{Budget, Library, Violation};
 use agent_syntax::{Node, Value, canonical_node, json};
@@ -46,6 +47,7 @@ pub(super) fn validate<T>(
     let root = json::parse(&mut problems);
     let found = problems.finish();
     let Some(root) = root.filter(|_| found.is_empty()) else {
+        let found = recognised(&text).map_or(found, |problem| vec![problem]);
         return unreadable(text, found);
     };
     let mut findings = Findings::new(&text);
@@ -54,6 +56,12 @@ pub(super) fn validate<T>(
         if findings.is_empty() && !before.any(|it| std::ptr::eq(*it, *library)) {
             conform(&root, "", (schema, library), |_| true, &mut findings);
         }
+    }
+    if let Some(problem) = (!findings.is_empty())
+        .then(|| recognised_tree(&text, &root))
+        .flatten()
+    {
+        return unreadable(text, vec![problem]);
     }
     let value = lower(&root, &mut findings);
     let mut findings = findings.finish();

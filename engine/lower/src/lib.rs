@@ -19,6 +19,7 @@ mod plan;
 mod policy_input;
 mod profile;
 mod read;
+mod situation;
 mod stub;
 mod summary;
 mod tool;
@@ -47,6 +48,7 @@ pub use read::{
     PAYLOAD_LIMIT, PLAN_LIMIT, POOL_LIMIT, PROFILE_LIMIT, SUMMARY_LIMIT, TOOLS_SNAPSHOT_LIMIT,
     decode,
 };
+pub use situation::recognised;
 pub use stub::{EXPAND, LIST_SERVICES, STUB_ID_LIMIT, stub_definition, stub_name};
 pub use summary::{ITEM_LIMIT, summarised, summary};
 pub use tool::{ToolEntry, definition, definition_digest};

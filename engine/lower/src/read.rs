@@ -1,5 +1,6 @@
 //! Reading of inputs: limits, decoding, and the collection of problems.
 
+use super::situation::{binary, empty, other_encoding, recognised};
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_text::{DocumentKind, Span, Text};
 
@@ -51,7 +52,7 @@ pub type Lowered<T> = Result<Checked<T>, Vec<Diagnostic>>;
 /// Decodes the bytes of an input as UTF-8.
 ///
 /// # Errors
-/// The input is larger than `limit` bytes, or is not UTF-8.
+/// The input is larger than `limit` bytes, not UTF-8, or empty.
 pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text, Vec<Diagnostic>> {
     if bytes.len() > limit {
         let text = Text::new(source, String::new());
@@ -63,11 +64,24 @@ pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text
             .help("check that the path names the right file");
         return Err(problems.finish());
     }
-    String::from_utf8(bytes)
+    let not_text = |(code, message, help)| {
+        let text = Text::new(source, String::new());
+        let mut problems = Problems::new(&text);
+        let report = problems.report(code, Span::default(), "not UTF-8", message);
+        report.help(help);
+        problems.finish()
+    };
+    if let Some(found) = other_encoding(&bytes) {
+        return Err(not_text(found));
+    }
+    let text = String::from_utf8(bytes)
         .map(|text| Text::new(source, text))
         .map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
+            if let Some(found) = binary(&bytes) {
+                return not_text(found);
+            }
             let byte = bytes[at];
             bytes.truncate(at);
             // The bytes before the first invalid one are UTF-8.
@@ -79,7 +93,11 @@ pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text
                 .report(Code::InvalidUtf8, Span::new(at, at), label, message)
                 .help("save the file as UTF-8");
             problems.finish()
-        })
+        })?;
+    match empty(&text) {
+        Some(problem) => Err(vec![problem]),
+        None => Ok(text),
+    }
 }
 
 /// Reads a text. `read` returns a function that makes the value from the text.
@@ -100,6 +118,6 @@ pub(super) fn read<T, F: FnOnce(Text) -> T>(
             value: make(text),
             warnings: found,
         }),
-        _ => Err(found),
+        _ => Err(recognised(&text).map_or(found, |problem| vec![problem])),
     }
 }

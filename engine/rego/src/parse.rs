@@ -26,6 +26,7 @@ const PATH_LIMIT: usize = 32;
 
 /// The problem that ends the parsing.
 struct ParseError {
+    code: Code,
     span: Span,
     message: String,
     help: Option<&'static str>,
@@ -56,7 +57,7 @@ pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Module> {
         Err(bad) => Err(error(bad.span, bad.reason)),
     };
     let report = |error: ParseError| {
-        let report = problems.report(Code::PolicySyntax, error.span, "here", error.message);
+        let report = problems.report(error.code, error.span, "here", error.message);
         if let Some(help) = error.help {
             report.help(help);
         }
@@ -66,6 +67,7 @@ pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Module> {
 
 fn error(span: Span, message: impl Into<String>) -> ParseError {
     ParseError {
+        code: Code::PolicySyntax,
         span,
         message: message.into(),
         help: None,
@@ -342,6 +344,20 @@ impl<'t> Parser<'t> {
             bodies = self.bodies()?;
         }
         if bodies.is_empty() && value.is_none() && element.is_none() {
+            if self.is("{") {
+                let help = match keys.is_empty() {
+                    true => "write `if` before the body: `name if { … }`",
+                    false => "write `name contains element if { … }`",
+                };
+                let span = match keys.is_empty() {
+                    true => self.token().span,
+                    false => name_span,
+                };
+                return Err(ParseError {
+                    code: Code::PolicyV0,
+                    ..error(span, "this rule is Rego v0, and policies are Rego v1").help(help)
+                });
+            }
             let help = "write `name if { … }` or `name := value`, as Rego v1 requires";
             return Err(self.unexpected("`if` or `:=`").help(help));
         }

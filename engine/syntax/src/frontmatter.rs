@@ -13,7 +13,7 @@ pub struct Frontmatter {
 }
 
 /// A frontmatter with every required field, for help texts.
-const SNIPPET: &str = "\
+pub const SNIPPET: &str = "\
 ---
 name: my-agent
 version: 1.0.0

@@ -11,7 +11,7 @@ mod number;
 pub mod yaml;
 
 pub use canonical::{canonical, canonical_node};
-pub use frontmatter::{Frontmatter, frontmatter};
+pub use frontmatter::{Frontmatter, SNIPPET, frontmatter};
 pub use json::{json_string, write_string};
 pub use node::{Entry, Node, Value};
 pub use number::Number;

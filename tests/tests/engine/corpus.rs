@@ -65,7 +65,7 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 23] = [
+const ELSEWHERE: [(Code, &str, &str); 30] = [
     // An explanation of more than 256 MiB.
     (
         Code::ExplanationTooLarge,
@@ -86,6 +86,41 @@ const ELSEWHERE: [(Code, &str, &str); 23] = [
         Code::DefinitionsChanged,
         "tests/tests/engine/definitions.rs",
         "DefinitionsChanged",
+    ),
+    (
+        Code::BinaryDocument,
+        "tests/tests/engine/situations.rs",
+        "BinaryDocument",
+    ),
+    (
+        Code::ConflictMarkers,
+        "tests/tests/engine/situations.rs",
+        "ConflictMarkers",
+    ),
+    (
+        Code::EmptyDocument,
+        "tests/tests/engine/situations.rs",
+        "EmptyDocument",
+    ),
+    (
+        Code::PolicyV0,
+        "tests/tests/engine/situations.rs",
+        "PolicyV0",
+    ),
+    (
+        Code::TextAroundDocument,
+        "tests/tests/engine/situations.rs",
+        "TextAroundDocument",
+    ),
+    (
+        Code::WrongDocument,
+        "tests/tests/engine/situations.rs",
+        "WrongDocument",
+    ),
+    (
+        Code::WrongEncoding,
+        "tests/tests/engine/situations.rs",
+        "WrongEncoding",
     ),
     (
         Code::PolicyChanged,

@@ -19,13 +19,17 @@ use std::path::Path;
 const SUITE: Option<&str> = option_env!("AGENT_JSON_TEST_SUITE");
 
 /// The codes of a text that is refused as JSON, whatever it was meant to be.
-const OF_JSON: [Code; 6] = [
+const OF_JSON: [Code; 10] = [
+    Code::BinaryDocument,
     Code::DuplicateKey,
+    Code::EmptyDocument,
     Code::InvalidUtf8,
     Code::JsonSyntax,
     Code::LoneSurrogate,
     Code::NestingTooDeep,
     Code::NumberOutOfRange,
+    Code::TextAroundDocument,
+    Code::WrongEncoding,
 ];
 
 /// What the suite wants accepted and this project refuses, with the reason.
@@ -100,7 +104,7 @@ const LEFT_OPEN: [(&str, Option<Code>); 35] = [
         Some(Code::LoneSurrogate),
     ),
     // No UTF-8.
-    ("i_string_UTF-16LE_with_BOM.json", Some(Code::InvalidUtf8)),
+    ("i_string_UTF-16LE_with_BOM.json", Some(Code::WrongEncoding)),
     (
         "i_string_UTF-8_invalid_sequence.json",
         Some(Code::InvalidUtf8),
@@ -132,8 +136,8 @@ const LEFT_OPEN: [(&str, Option<Code>); 35] = [
         Some(Code::InvalidUtf8),
     ),
     ("i_string_truncated-utf-8.json", Some(Code::InvalidUtf8)),
-    ("i_string_utf16BE_no_BOM.json", Some(Code::InvalidUtf8)),
-    ("i_string_utf16LE_no_BOM.json", Some(Code::InvalidUtf8)),
+    ("i_string_utf16BE_no_BOM.json", Some(Code::WrongEncoding)),
+    ("i_string_utf16LE_no_BOM.json", Some(Code::WrongEncoding)),
     // Deeper than 128.
     (
         "i_structure_500_nested_arrays.json",

@@ -24,6 +24,7 @@ mod random;
 mod sarif;
 mod schema;
 mod schemas;
+mod situations;
 mod specification;
 mod summaries;
 mod tool_list;

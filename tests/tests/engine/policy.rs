@@ -631,7 +631,15 @@ fn errors_say_what_and_where() {
         ),
         (
             "a { true }",
-            "2:3..4 expected `if` or `:=`, found `{` (write `name if { … }` or `name := value`, as Rego v1 requires)",
+            "2:3..4 this rule is Rego v0, and policies are Rego v1 (write `if` before the body: `name if { … }`)",
+        ),
+        (
+            "a[x] { x := 1 }",
+            "2:1..5 this rule is Rego v0, and policies are Rego v1 (write `name contains element if { … }`)",
+        ),
+        (
+            "a )",
+            "2:3..4 expected `if` or `:=`, found `)` (write `name if { … }` or `name := value`, as Rego v1 requires)",
         ),
         (
             "a := 1 +",
@@ -651,7 +659,9 @@ fn errors_say_what_and_where() {
                 format!("{} {} {}", error.kind.name(), at(place), error.detail)
             }
             Err(problems) => {
-                assert_eq!(problems[0].code.name(), "POLICY_SYNTAX");
+                let is_v0 = problems[0].message.contains("Rego v0");
+                let code = if is_v0 { "POLICY_V0" } else { "POLICY_SYNTAX" };
+                assert_eq!(problems[0].code.name(), code);
                 let help = problems[0].fixes.first().map(|fix| &fix.title);
                 let help = help.map(|help| format!(" ({help})")).unwrap_or_default();
                 let place = problems[0].labels[0].place;
