@@ -100,6 +100,14 @@ impl Report<'_, '_> {
         self
     }
 
+    /// Adds a fact.
+    pub fn note(mut self, note: Option<String>) -> Self {
+        if let Some((diagnostic, _)) = &mut self.0 {
+            diagnostic.notes.extend(note);
+        }
+        self
+    }
+
     /// Adds an instruction.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         if let Some((diagnostic, _)) = &mut self.0 {

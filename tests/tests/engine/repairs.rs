@@ -1,0 +1,382 @@
+//! What a message about an agent, an index or a context offers to do: the meant word first, never what
+//! gives the agent more, and nothing that only looks like data.
+
+use agent_diagnostic::{Applicability, Code, Diagnostic};
+use agent_explain::apply;
+use agent_lower::{self as lower, Notation};
+use agent_text::DocumentKind;
+
+const MANIFEST: &str = "\
+---
+name: billing-agent
+version: 1.2.0
+requires:
+  mcp:
+    - category: invoices
+      permissions: [read:invoices, write:invoices]
+constraints:
+  data:
+    residency: eu-only
+    sensitivity: internal
+  actions:
+    forbid: [delete:invoices]
+  trust:
+    requireSigned: true
+---
+# Billing
+";
+
+const INDEX: &str = r#"[
+  {
+    "id": "acme-billing",
+    "version": "1.0.0",
+    "endpoint": "https://mcp.acme.example/billing",
+    "categories": ["invoices", "payments"],
+    "scopes": ["delete:invoices", "read:invoices", "write:invoices"],
+    "data": { "residency": "eu-only", "maxSensitivity": "internal" },
+    "trust": { "signed": true, "publisher": "Acme" },
+    "class": "premium",
+    "capabilities": { "tools": { "search_web": {
+      "x-summit-capabilities": [
+        { "verb": "search", "resource": "internet", "constraints": ["readonly"] }
+      ]
+    } } }
+  }
+]
+"#;
+
+const TASK: &str = "\
+task_id: research
+required_capabilities:
+  - verb: search
+    resource: internet
+    constraints: [readonly]
+";
+
+const TENANT: &str = "\
+tenants:
+  - id: acme
+    tier: gold
+    priorities:
+      classes: { premium: 5 }
+      servers: { acme-billing: 10 }
+";
+
+const HEALTH: &str = "acme-billing: HEALTHY\n";
+
+/// Returns the problems and warnings of a text.
+fn problems(kind: DocumentKind, text: &str) -> Vec<Diagnostic> {
+    fn found<T>(lowered: lower::Lowered<T>) -> Vec<Diagnostic> {
+        match lowered {
+            Ok(checked) => checked.warnings,
+            Err(problems) => problems,
+        }
+    }
+    let bytes = text.as_bytes().to_vec();
+    let notation = Notation::ByContent;
+    match kind {
+        DocumentKind::Manifest => found(lower::manifest(bytes)),
+        DocumentKind::Index => found(lower::index(bytes)),
+        DocumentKind::Task => found(lower::task(bytes, notation)),
+        DocumentKind::Tenant => found(lower::tenant(bytes, notation, None)),
+        DocumentKind::Health => found(lower::health(bytes, notation)),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Returns a text after the first safe fix of each problem, and the number of fixes.
+fn repaired(text: &str, problems: &[Diagnostic]) -> (String, usize) {
+    let safe = problems.iter().filter_map(|problem| {
+        let mut fixes = problem.fixes.iter();
+        fixes.find(|fix| fix.applicability == Applicability::Safe)
+    });
+    let edits: Vec<_> = safe.flat_map(|fix| fix.edits.clone()).collect();
+    (apply(text, &edits), edits.len())
+}
+
+fn valid(kind: DocumentKind) -> &'static str {
+    match kind {
+        DocumentKind::Manifest => MANIFEST,
+        DocumentKind::Index => INDEX,
+        DocumentKind::Task => TASK,
+        DocumentKind::Tenant => TENANT,
+        _ => HEALTH,
+    }
+}
+
+/// Breaks of a valid document that one safe fix mends: the broken part, and what it was.
+const MENDED: [(DocumentKind, &str, &str); 20] = [
+    (
+        DocumentKind::Manifest,
+        "residency: EU-Only",
+        "residency: eu-only",
+    ),
+    (
+        DocumentKind::Manifest,
+        "residency: eu\u{2013}only",
+        "residency: eu-only",
+    ),
+    (
+        DocumentKind::Manifest,
+        "sensitivity: interal",
+        "sensitivity: internal",
+    ),
+    (
+        DocumentKind::Manifest,
+        "requireSigned: yes",
+        "requireSigned: true",
+    ),
+    (
+        DocumentKind::Manifest,
+        "requireSigned: \"true\"",
+        "requireSigned: true",
+    ),
+    (
+        DocumentKind::Manifest,
+        "forbid: delete:invoices",
+        "forbid: [delete:invoices]",
+    ),
+    (
+        DocumentKind::Manifest,
+        "name: [billing-agent]",
+        "name: billing-agent",
+    ),
+    (
+        DocumentKind::Manifest,
+        "\u{201c}residency\u{201d}: eu-only",
+        "residency: eu-only",
+    ),
+    (
+        DocumentKind::Manifest,
+        "    category: invoices\n    permissions: [read:invoices, write:invoices]",
+        "    - category: invoices\n      permissions: [read:invoices, write:invoices]",
+    ),
+    (
+        DocumentKind::Index,
+        "\"residency\": \"eu_only\"",
+        "\"residency\": \"eu-only\"",
+    ),
+    (
+        DocumentKind::Index,
+        "\"signed\": \"true\"",
+        "\"signed\": true",
+    ),
+    (DocumentKind::Index, "\"version\": 1", "\"version\": \"1\""),
+    (DocumentKind::Index, "\"scope\": [", "\"scopes\": ["),
+    (
+        DocumentKind::Index,
+        "\"verb\": \"serach\"",
+        "\"verb\": \"search\"",
+    ),
+    (
+        DocumentKind::Index,
+        "\"constraints\": \"readonly\"",
+        "\"constraints\": [\"readonly\"]",
+    ),
+    (
+        DocumentKind::Task,
+        "resource: internett",
+        "resource: internet",
+    ),
+    (
+        DocumentKind::Task,
+        "constraints: [read-only]",
+        "constraints: [readonly]",
+    ),
+    (
+        DocumentKind::Tenant,
+        "acme-billing: \"10\"",
+        "acme-billing: 10",
+    ),
+    (DocumentKind::Tenant, "priority:", "priorities:"),
+    (
+        DocumentKind::Health,
+        "acme-billing: healthy",
+        "acme-billing: HEALTHY",
+    ),
+];
+
+#[test]
+fn a_slip_is_mended_by_its_safe_fix() {
+    for (kind, broken, meant) in MENDED {
+        let right = valid(kind).replace("\"version\": \"1.0.0\"", "\"version\": \"1\"");
+        assert!(right.contains(meant), "{meant}");
+        let text = right.replacen(meant, broken, 1);
+        let found = problems(kind, &text);
+        assert_eq!(found.len(), 1, "{broken}: {found:#?}");
+        let (mended, fixes) = repaired(&text, &found);
+        assert_eq!((mended, fixes), (right, 1), "{broken}: {found:#?}");
+    }
+}
+
+#[test]
+fn a_word_that_is_near_to_several_or_to_none_is_left_to_a_person() {
+    for (kind, broken, meant) in [
+        (
+            DocumentKind::Manifest,
+            "residency: mars",
+            "residency: eu-only",
+        ),
+        (
+            DocumentKind::Manifest,
+            "sensitivity: secret",
+            "sensitivity: internal",
+        ),
+        (
+            DocumentKind::Manifest,
+            "requireSigned: maybe",
+            "requireSigned: true",
+        ),
+        (
+            DocumentKind::Health,
+            "acme-billing: NHEALTHY",
+            "acme-billing: HEALTHY",
+        ),
+        (DocumentKind::Task, "verb: find", "verb: search"),
+    ] {
+        let text = valid(kind).replacen(meant, broken, 1);
+        let found = problems(kind, &text);
+        assert_eq!(found.len(), 1, "{broken}: {found:#?}");
+        assert_eq!(repaired(&text, &found).1, 0, "{broken}: {found:#?}");
+        assert!(!found[0].fixes.is_empty(), "{broken}");
+    }
+}
+
+#[test]
+fn a_lock_has_no_fix() {
+    let lock = r#"{"agent": {"name": "a", "version": 1}, "forbid": "x", "lockVersion": 1, "selections": {}}"#;
+    let found = lower::lock(lock.as_bytes().to_vec()).expect_err("other types");
+    assert!(found.len() >= 3, "{found:#?}");
+    let mut fixes = found.iter().flat_map(|problem| &problem.fixes);
+    assert!(fixes.all(|fix| fix.edits.is_empty()));
+}
+
+#[test]
+fn a_misspelt_key_hides_nothing_below_it() {
+    let text = MANIFEST.replace("constraints:", "constrants:");
+    let text = text.replace("residency: eu-only", "residency: eu");
+    let codes: Vec<_> = problems(DocumentKind::Manifest, &text)
+        .iter()
+        .map(|problem| problem.code)
+        .collect();
+    assert_eq!(codes, [Code::MisspeltKey, Code::UnknownValue]);
+}
+
+#[test]
+fn a_constraint_one_level_too_high_is_told_where_it_belongs() {
+    let text = MANIFEST.replace(
+        "  data:\n    residency: eu-only\n    sensitivity: internal\n",
+        "  residency: eu-only\n",
+    );
+    let found = problems(DocumentKind::Manifest, &text);
+    assert_eq!(found[0].code, Code::UnknownKey);
+    assert_eq!(
+        found[0].fixes[0].title,
+        "write it under `data`, as `constraints.data.residency`"
+    );
+}
+
+/// An absent field is shown where it is to be written: not at the whole mapping.
+#[test]
+fn an_absent_field_has_the_place_behind_its_neighbours() {
+    for (kind, absent, before) in [
+        (
+            DocumentKind::Manifest,
+            "\n      permissions: [read:invoices, write:invoices]",
+            "category: invoices",
+        ),
+        (
+            DocumentKind::Task,
+            "\n    resource: internet",
+            "constraints: [readonly]",
+        ),
+        (
+            DocumentKind::Index,
+            ", \"maxSensitivity\": \"internal\"",
+            "\"eu-only\"",
+        ),
+        (
+            DocumentKind::Index,
+            "    \"id\": \"acme-billing\",\n",
+            "    } } }",
+        ),
+    ] {
+        let text = valid(kind).replacen(absent, "", 1);
+        let found = problems(kind, &text);
+        assert_eq!(found.len(), 1, "{found:#?}");
+        assert_eq!(found[0].code, Code::MissingField);
+        let span = found[0].place().expect("a place").span;
+        assert_eq!(span.start, span.end);
+        assert!(text[..span.start as usize].ends_with(before), "{found:#?}");
+    }
+}
+
+/// What a message says to add is refused as long as nobody filled it in.
+#[test]
+fn examples_pasted_unchanged_are_refused_at_the_placeholder() {
+    let snippet = |kind, text: &str| {
+        let found = problems(kind, text);
+        let problem = found
+            .iter()
+            .find(|problem| matches!(problem.code, Code::MissingField | Code::FrontmatterMissing));
+        let fix = &problem.unwrap_or_else(|| panic!("{found:#?}")).fixes[0];
+        fix.title.split_once('\n').expect("a snippet").1.to_owned()
+    };
+    let whole = snippet(DocumentKind::Manifest, "# Notes\n");
+    let lacking = [
+        (DocumentKind::Manifest, "name: billing-agent\n"),
+        (DocumentKind::Manifest, "version: 1.2.0\n"),
+        (
+            DocumentKind::Manifest,
+            "      permissions: [read:invoices, write:invoices]\n",
+        ),
+        (
+            DocumentKind::Manifest,
+            "requires:\n  mcp:\n    - category: invoices\n      permissions: [read:invoices, write:invoices]\n",
+        ),
+        (DocumentKind::Task, "task_id: research\n"),
+        (DocumentKind::Task, "    resource: internet\n"),
+        (DocumentKind::Index, "    \"id\": \"acme-billing\",\n"),
+        (DocumentKind::Index, "    \"version\": \"1.0.0\",\n"),
+        (
+            DocumentKind::Index,
+            "    \"endpoint\": \"https://mcp.acme.example/billing\",\n",
+        ),
+        (
+            DocumentKind::Index,
+            "    \"categories\": [\"invoices\", \"payments\"],\n",
+        ),
+        (
+            DocumentKind::Index,
+            "    \"scopes\": [\"delete:invoices\", \"read:invoices\", \"write:invoices\"],\n",
+        ),
+        (
+            DocumentKind::Index,
+            "    \"data\": { \"residency\": \"eu-only\", \"maxSensitivity\": \"internal\" },\n",
+        ),
+        (
+            DocumentKind::Index,
+            "    \"trust\": { \"signed\": true, \"publisher\": \"Acme\" },\n",
+        ),
+    ];
+    let mut pasted = vec![(DocumentKind::Manifest, format!("{whole}\n"))];
+    for (kind, field) in lacking {
+        let right = valid(kind);
+        assert!(right.contains(field), "{field}");
+        let snippet = snippet(kind, &right.replacen(field, "", 1));
+        let indentation = &field[..field.len() - field.trim_start().len()];
+        let comma = if kind == DocumentKind::Index { "," } else { "" };
+        let lines = snippet.replace('\n', &format!("\n{indentation}"));
+        let filled = format!("{indentation}{lines}{comma}\n");
+        pasted.push((kind, right.replacen(field, &filled, 1)));
+    }
+    for (kind, text) in pasted {
+        let found = problems(kind, &text);
+        assert!(!found.is_empty(), "{text}");
+        for problem in found {
+            let span = problem.place().expect("a place").span;
+            let at = span.of(&text);
+            assert!(at.contains('<'), "{at}: {problem:#?}");
+        }
+    }
+}
