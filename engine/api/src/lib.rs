@@ -71,8 +71,8 @@ pub mod explain {
         Citation, Decision, LostOn, RejectedCandidate, Subject, Verdict, apply, check_name, cite,
         denial, detailed, did_you_mean, drift, drift_diagnostic, edits, explain_server,
         explain_tool, fix, lost, nearest_schemas, nonconformities, offered_at, over_budget,
-        policy_error, reason, requote, subject, ungrounded_code, ungrounded_reason, unmatched,
-        unsatisfied,
+        policy_error, reason, requote, subject, supposition, ungrounded_code, ungrounded_reason,
+        unmatched, unsatisfied,
     };
 }
 

@@ -13,6 +13,7 @@ mod expansion;
 mod explanation;
 mod grounding;
 mod input;
+mod meant;
 mod message;
 mod offer;
 mod plan;
@@ -34,7 +35,7 @@ pub use call_outcome::call_problems;
 pub use checks::{CheckFact, CheckRecord, CheckState};
 pub use decision::{Candidate, Decision, LostOn, RejectedCandidate, Required};
 pub use definition::detailed;
-pub use edit::{apply, call_fixes, edits};
+pub use edit::{apply, call_fixes, edits, relaxing};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
 pub use explanation::{
     CandidateCheck, CandidateExplanation, Verdict, explain_server, explain_tool,
@@ -52,4 +53,5 @@ pub use subject::{Subject, did_you_mean, subject};
 pub use unsatisfied::{unmatched, unsatisfied};
 pub use wording::{
     check_name, drift, drift_diagnostic, fix, lost, policy_error, policy_failure, reason,
+    supposition,
 };

@@ -132,49 +132,85 @@ pub fn lost(lost_on: LostOn) -> &'static str {
     }
 }
 
-/// Returns a change as an instruction.
+/// Returns a change: that of a server as a condition, another one as an instruction.
 fn change(change: Change<'_>) -> String {
     match change {
-        Change::AddCategory(category) => format!("add the category `{category}`"),
-        Change::AddScope(scope) => format!("add the scope `{scope}`"),
-        Change::AddResidency(residency) => format!("add the residency `{}`", residency.as_str()),
-        Change::RaiseSensitivity(level) => {
-            format!("raise `maxSensitivity` to `{}`", level.as_str())
-        }
-        Change::Sign => "have it signed".to_owned(),
+        Change::AddCategory(category) => format!("offered the category `{category}`"),
+        Change::AddScope(scope) => format!("supported the scope `{scope}`"),
+        Change::AddResidency(residency) => format!("kept data in `{}`", residency.as_str()),
+        Change::RaiseSensitivity(level) => format!("were approved for `{}`", level.as_str()),
+        Change::Sign => "were signed by its publisher".to_owned(),
         Change::DropResidency => "drop `constraints.data.residency`".to_owned(),
         Change::LowerSensitivity(level) => format!(
             "lower `constraints.data.sensitivity` to `{}`",
             level.as_str()
         ),
         Change::AllowUnsigned => "drop `constraints.trust.requireSigned`".to_owned(),
-        Change::Advertise(capability) => format!("advertise `{capability}`"),
-        Change::AddConstraint(tag) => format!("promise `{tag}`"),
-        Change::Recover => "have the server healthy".to_owned(),
+        Change::Advertise(capability) => format!("advertised `{capability}`"),
+        Change::AddConstraint(tag) => format!("promised `{tag}`"),
+        Change::Recover => "were on a healthy server".to_owned(),
         Change::DropConstraint(tag) => format!("drop the constraint `{tag}`"),
         Change::AllowAction(label) => format!("drop `{label}` from `constraints.actions.forbid`"),
     }
 }
 
+/// Joins clauses with commas and `and`.
+fn all_of(mut clauses: Vec<String>) -> String {
+    let last = clauses.pop().unwrap_or_default();
+    match clauses.is_empty() {
+        true => last,
+        false => format!("{} and {last}", clauses.join(", ")),
+    }
+}
+
+/// Returns what would have to be true of a candidate, as the predicate of a sentence about it, with the
+/// facts that its entry and its health state instead.
+pub fn supposition(supposition: &Counterfactual<'_>, reasons: &[Rejection<'_>]) -> String {
+    let changes = supposition.changes.iter().map(|c| change(*c)).collect();
+    let mut words = format!("would be eligible if it {}", all_of(changes));
+    let mut stated: Vec<&str> = Vec::new();
+    for reason in reasons {
+        match reason {
+            Rejection::ResidencyMismatch { offered, .. } => {
+                stated.extend(offered.iter().map(|it| it.as_str()));
+            }
+            Rejection::SensitivityExceeded { offered, .. } => stated.push(offered.as_str()),
+            Rejection::UnsignedNotAllowed { .. } => stated.push("signed: false"),
+            Rejection::MissingCategory { offered } | Rejection::MissingCapability { offered } => {
+                stated.extend(offered.iter().take(STATED));
+            }
+            _ => {}
+        }
+    }
+    if !stated.is_empty() {
+        words.push_str(&format!("; its entry says {}", quoted(stated)));
+    }
+    let health = reasons.iter().find_map(|reason| match reason {
+        Rejection::HealthVeto { status } => Some(*status),
+        _ => None,
+    });
+    match health {
+        Some(Some(status)) => {
+            words.push_str(&format!("; the health snapshot says `{}`", status.as_str()));
+        }
+        Some(None) => words.push_str("; the health snapshot does not list its server"),
+        None => {}
+    }
+    words
+}
+
+/// Maximum number of offered names in a supposition.
+const STATED: usize = 8;
+
 /// Returns all changes of a counterfactual as an instruction, with the document to change.
 pub fn fix(fix: &Counterfactual<'_>) -> String {
-    let mut changes: Vec<_> = fix.changes.iter().map(|c| change(*c)).collect();
-    let last = changes.pop().unwrap_or_default();
-    let changes = if changes.is_empty() {
-        last
-    } else {
-        format!("{} and {last}", changes.join(", "))
-    };
+    let changes = all_of(fix.changes.iter().map(|c| change(*c)).collect());
     let of_task = |change: &Change<'_>| matches!(change, Change::DropConstraint(_));
-    if fix.widening && fix.changes.iter().any(of_task) {
-        format!("in the requirement, {changes} (gives the agent more access)")
-    } else if fix.widening {
-        format!("in the manifest, {changes} (gives the agent more access)")
-    } else if fix.changes == [Change::Recover] {
-        changes
-    } else {
-        format!("in its index entry, {changes}")
-    }
+    let document = match fix.changes.iter().any(of_task) {
+        true => "requirement",
+        false => "manifest",
+    };
+    format!("in the {document}, {changes} (gives the agent more access)")
 }
 
 /// Returns a drift as a sentence.

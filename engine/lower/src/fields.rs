@@ -2,7 +2,7 @@
 
 use agent_diagnostic::{Code, Problems, Report};
 use agent_model::{Endpoint, EndpointError, Keyword, Name, NameError, NameRule};
-use agent_syntax::{Entry, Node, Value, json_string};
+use agent_syntax::{Entry, Node, Value, json_string, written_as};
 use agent_text::sort::sort_by;
 use agent_text::{
     DocumentKind, Likeness, Span, Spanned, Text, hidden_difference, misspelt, nearest, visible,
@@ -118,15 +118,6 @@ fn boolean_word(word: &str) -> Option<bool> {
         (true, _) => Some(true),
         (_, true) => Some(false),
         _ => None,
-    }
-}
-
-/// Returns a word in the notation of the text that it replaces.
-pub(crate) fn written_as(replaced: &str, word: &str) -> String {
-    match replaced.chars().next() {
-        Some('"') => json_string(word),
-        Some('\'') => format!("'{word}'"),
-        _ => word.to_owned(),
     }
 }
 

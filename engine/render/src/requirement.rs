@@ -33,6 +33,9 @@ pub(super) fn render_requirement(out: &mut Styled, decision: Decision<'_>) {
                 .plain(format!(" {}", policy_failure(error)))
                 .end();
         }
+        for question in decision.did_you_mean() {
+            out.put(Style::Accepted, format!("  {question}")).end();
+        }
         for near in decision.nearest(NEAREST) {
             render_rejected(out, &near);
         }

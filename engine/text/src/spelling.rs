@@ -152,6 +152,11 @@ impl Likeness {
         }
     }
 
+    /// Returns a search with a budget of its own, in pairs.
+    pub fn within(pairs: u64) -> Self {
+        Self { left: pairs }
+    }
+
     /// Returns the candidates spelled similarly to `word`, nearest first, at most `limit`. Returns
     /// none once the budget is spent.
     pub fn nearest<'c>(

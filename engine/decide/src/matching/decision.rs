@@ -225,6 +225,11 @@ impl Matching {
         self.located(number).0.place(span)
     }
 
+    /// Returns the text with the requirement of a number.
+    pub fn text(&self, number: usize) -> &Text {
+        self.located(number).0
+    }
+
     /// Returns the requirement of a number below [`Matching::len`], and the text that contains it.
     fn located(&self, number: usize) -> (&Text, &CapabilityRequirement) {
         let manifest = self.manifest.as_ref();
