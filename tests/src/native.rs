@@ -41,7 +41,7 @@ pub fn resolve(manifest: &[u8], index: &[u8]) -> Answers {
         (Ok(manifest), Ok(index)) => {
             let mut diagnostics = [manifest.warnings, index.warnings].concat();
             let resolution = decided(manifest.value, index.value);
-            diagnostics.extend(explain::unsatisfied(&resolution));
+            diagnostics.extend(explain::resolution_diagnostics(&resolution));
             add_reports(&mut answers, &diagnostics);
             add_resolution(&mut answers, &resolution);
         }
@@ -333,13 +333,13 @@ pub fn under(inputs: &Inputs) -> Answers {
     let mut diagnostics = read.warnings.clone();
     if read.manifest.is_some() {
         let resolution = read.resolution();
-        diagnostics.extend(explain::unsatisfied(&resolution));
+        diagnostics.extend(explain::resolution_diagnostics(&resolution));
         add_reports(&mut answers, &diagnostics);
         add_resolution(&mut answers, &resolution);
         add_matching(&mut answers, resolution.matching());
     } else {
         let matching = read.matching();
-        diagnostics.extend(explain::unmatched(&matching));
+        diagnostics.extend(explain::matching_diagnostics(&matching));
         add_reports(&mut answers, &diagnostics);
         add_matching(&mut answers, &matching);
     }

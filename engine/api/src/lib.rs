@@ -70,9 +70,9 @@ pub mod explain {
         Candidate, CandidateCheck, CandidateExplanation, CheckFact, CheckRecord, CheckState,
         Citation, Decision, LostOn, RejectedCandidate, Subject, Verdict, apply, check_name, cite,
         denial, detailed, did_you_mean, drift, drift_diagnostic, edits, explain_server,
-        explain_tool, fix, lost, nearest_schemas, nonconformities, offered_at, over_budget,
-        policy_error, reason, requote, subject, supposition, ungrounded_code, ungrounded_reason,
-        unmatched, unsatisfied,
+        explain_tool, fix, lost, matching_diagnostics, nearest_schemas, nonconformities,
+        offered_at, over_budget, policy_error, reason, requote, resolution_diagnostics, subject,
+        supposition, ungrounded_code, ungrounded_reason, unmatched, unsatisfied,
     };
 }
 

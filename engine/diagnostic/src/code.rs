@@ -273,8 +273,8 @@ catalogue! {
         "the payload does not contain the evidence of a claim"
         "Quote a text of the payload character for character, or remove the claim."
     UnknownKey "UNKNOWN_KEY" Warning
-        "no field has this key"
-        "Correct the spelling of the key, or remove it; it has no effect."
+        "no field, server or action has this name"
+        "Correct the spelling of the name, or remove it; it has no effect."
     UnknownValue "UNKNOWN_VALUE" Error
         "a field does not allow its value"
         "Write one of the allowed values."

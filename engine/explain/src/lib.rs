@@ -15,6 +15,7 @@ mod grounding;
 mod input;
 mod meant;
 mod message;
+mod misnamed;
 mod offer;
 mod plan;
 mod plan_checks;
@@ -41,6 +42,7 @@ pub use explanation::{
     CandidateCheck, CandidateExplanation, Verdict, explain_server, explain_tool,
 };
 pub use grounding::{Citation, cite, requote, ungrounded, ungrounded_code, ungrounded_reason};
+pub use misnamed::{matching_diagnostics, resolution_diagnostics};
 pub use offer::offered_at;
 pub use plan::plan_findings;
 pub use plan_checks::plan_checks;

@@ -4,9 +4,7 @@ use agent_diagnostic::{Code, Problems, Report};
 use agent_model::{Endpoint, EndpointError, Keyword, Name, NameError, NameRule};
 use agent_syntax::{Entry, Node, Value, json_string, written_as};
 use agent_text::sort::sort_by;
-use agent_text::{
-    DocumentKind, Likeness, Span, Spanned, Text, hidden_difference, misspelt, nearest, visible,
-};
+use agent_text::{Likeness, Span, Spanned, Text, hidden_difference, misspelt, nearest, visible};
 use std::cell::RefCell;
 
 /// Returns the name of a value's type, with its article.
@@ -31,9 +29,7 @@ pub fn wrong_type(
     found: &str,
 ) {
     let text = problems.text();
-    // A person doesn't write a lock.
-    let written = (text.source() != DocumentKind::Lock).then(|| span.of(text.as_str()));
-    let retyped = written.and_then(|written| retyped(written, indentation(text, span), expected));
+    let retyped = retyped(span.of(text.as_str()), indentation(text, span), expected);
     let field = field(path);
     if found == "nothing" {
         let message = format!("{field} must be {expected}, but has no value");

@@ -1,10 +1,13 @@
 //! What a message about an agent, an index or a context offers to do: the meant word first, never what
 //! gives the agent more, and nothing that only looks like data.
 
+use agent_decide::{EvaluationContext, Outcome, Resolution};
 use agent_diagnostic::{Applicability, Code, Diagnostic};
-use agent_explain::apply;
+use agent_explain::{apply, resolution_diagnostics};
 use agent_lower::{self as lower, Notation};
 use agent_text::DocumentKind;
+use serde_json::Value;
+use std::sync::Arc;
 
 const MANIFEST: &str = "\
 ---
@@ -378,5 +381,316 @@ fn examples_pasted_unchanged_are_refused_at_the_placeholder() {
             let at = span.of(&text);
             assert!(at.contains('<'), "{at}: {problem:#?}");
         }
+    }
+}
+
+/// The texts of one question about servers and tools.
+#[derive(Clone)]
+struct Texts {
+    manifest: String,
+    index: String,
+    task: String,
+    tenant: String,
+    health: String,
+}
+
+impl Texts {
+    fn new() -> Self {
+        Self {
+            manifest: MANIFEST.to_owned(),
+            index: INDEX.to_owned(),
+            task: TASK.to_owned(),
+            tenant: TENANT.to_owned(),
+            health: HEALTH.to_owned(),
+        }
+    }
+
+    fn of(&mut self, kind: DocumentKind) -> &mut String {
+        match kind {
+            DocumentKind::Manifest => &mut self.manifest,
+            DocumentKind::Index => &mut self.index,
+            DocumentKind::Task => &mut self.task,
+            DocumentKind::Tenant => &mut self.tenant,
+            _ => &mut self.health,
+        }
+    }
+
+    /// Returns the texts with a part of one replaced, once.
+    fn with(&self, kind: DocumentKind, right: &str, broken: &str) -> Self {
+        let mut texts = self.clone();
+        let text = texts.of(kind);
+        assert!(text.contains(right), "{right}");
+        *text = text.replacen(right, broken, 1);
+        texts
+    }
+
+    fn resolution(&self) -> Resolution {
+        let bytes = |text: &str| text.as_bytes().to_vec();
+        let notation = Notation::ByContent;
+        let context = EvaluationContext {
+            task: Some(Arc::new(
+                lower::task(bytes(&self.task), notation)
+                    .expect("a task")
+                    .value,
+            )),
+            tenant: Some(Arc::new(
+                lower::tenant(bytes(&self.tenant), notation, None)
+                    .expect("a tenant")
+                    .value,
+            )),
+            health: Some(Arc::new(
+                lower::health(bytes(&self.health), notation)
+                    .expect("a snapshot")
+                    .value,
+            )),
+            ..EvaluationContext::default()
+        };
+        let manifest = lower::manifest(bytes(&self.manifest))
+            .expect("a manifest")
+            .value;
+        let index = lower::index(bytes(&self.index)).expect("an index").value;
+        Resolution::under(Arc::new(manifest), Arc::new(index), context)
+    }
+
+    fn diagnostics(&self) -> Vec<Diagnostic> {
+        resolution_diagnostics(&self.resolution())
+    }
+
+    /// Returns the texts after the first fix of this kind, and its title.
+    fn fixed(&self, applicability: Applicability) -> Option<(Self, String)> {
+        let found = self.diagnostics();
+        let mut fixes = found.iter().flat_map(|problem| &problem.fixes);
+        let fix = fixes.find(|fix| fix.applicability == applicability)?;
+        let mut texts = self.clone();
+        let text = texts.of(fix.edits[0].place.source);
+        *text = apply(text, &fix.edits);
+        Some((texts, fix.title.clone()))
+    }
+}
+
+#[test]
+fn the_texts_of_these_tests_are_right() {
+    let texts = Texts::new();
+    assert!(texts.resolution().satisfied());
+    assert!(texts.diagnostics().is_empty());
+}
+
+/// A name that is almost one of the index is mended by its safe fix, which restores the text. The first
+/// label is the name, and nothing says to change the index or to allow more.
+#[test]
+fn a_slip_of_a_name_of_the_index_is_mended() {
+    let texts = Texts::new();
+    for (kind, right, broken) in [
+        (
+            DocumentKind::Manifest,
+            "category: invoices",
+            "category: invoice",
+        ),
+        (
+            DocumentKind::Manifest,
+            "category: invoices",
+            "category: Invoices",
+        ),
+        (
+            DocumentKind::Manifest,
+            "category: invoices",
+            "category: \u{201c}invoices\u{201d}",
+        ),
+        (DocumentKind::Manifest, "[read:invoices", "[read:invoces"),
+        (DocumentKind::Manifest, "[read:invoices", "[Read:Invoices"),
+        (
+            DocumentKind::Manifest,
+            "[read:invoices",
+            "[read:invo\u{456}ces",
+        ),
+        (
+            DocumentKind::Manifest,
+            "[delete:invoices",
+            "[delete:invoces",
+        ),
+        (DocumentKind::Health, "acme-billing:", "acme-biling:"),
+        (DocumentKind::Tenant, "premium: 5", "premum: 5"),
+        (DocumentKind::Tenant, "acme-billing: 10", "acme_billing: 10"),
+    ] {
+        let broken_texts = texts.with(kind, right, broken);
+        let found = broken_texts.diagnostics();
+        let with_fixes: Vec<_> = found.iter().filter(|it| !it.fixes.is_empty()).collect();
+        let [problem] = with_fixes[..] else {
+            panic!("{broken}: {found:#?}");
+        };
+        let place = problem.place().expect("a place");
+        assert_eq!(place.source, kind);
+        let mut copy = broken_texts.clone();
+        let at = place.span.of(copy.of(kind)).to_owned();
+        assert!(broken.contains(&at), "{at}");
+        let [fix] = &problem.fixes[..] else {
+            panic!("{broken}: {problem:#?}");
+        };
+        assert_eq!(fix.applicability, Applicability::Safe);
+        let (mut mended, _) = broken_texts.fixed(Applicability::Safe).expect("a fix");
+        assert_eq!(mended.of(kind), texts.clone().of(kind), "{broken}");
+        // Only a code point tells the two apart.
+        let unseen = broken.contains(['I', '\u{201c}', '\u{456}']);
+        assert_eq!(
+            problem.notes.iter().any(|it| it.contains("U+")),
+            unseen,
+            "{problem:#?}"
+        );
+    }
+}
+
+/// Reading is not writing: a name is no slip of another right.
+#[test]
+fn another_right_is_no_slip() {
+    let texts = Texts::new();
+    let texts = texts.with(DocumentKind::Manifest, "[read:invoices", "[erase:invoices");
+    assert!(texts.fixed(Applicability::Safe).is_none());
+    let (fixed, title) = texts.fixed(Applicability::Unsafe).expect("a removal");
+    assert_eq!(
+        title,
+        "for `acme-billing 1.0.0`: give up the permission `erase:invoices`"
+    );
+    assert!(
+        fixed.manifest.contains("permissions: [write:invoices]"),
+        "{}",
+        fixed.manifest
+    );
+    assert!(fixed.resolution().satisfied());
+}
+
+/// What an entry and a snapshot say is no fix, in no view; the author's own constraint can be relaxed,
+/// which is marked.
+#[test]
+fn facts_are_suppositions_and_constraints_are_unsafe_fixes() {
+    let texts = Texts::new();
+    for (kind, right, broken, note, relaxed) in [
+        (
+            DocumentKind::Manifest,
+            "sensitivity: internal",
+            "sensitivity: confidential",
+            "would be eligible if it were approved for `confidential`; its entry says `internal`",
+            Some("sensitivity: internal"),
+        ),
+        (
+            DocumentKind::Manifest,
+            "residency: eu-only",
+            "residency: us-only",
+            "would be eligible if it kept data in `us-only`; its entry says `eu-only`",
+            Some("data:\n    sensitivity"),
+        ),
+        (
+            DocumentKind::Index,
+            "\"signed\": true",
+            "\"signed\": false",
+            "would be eligible if it were signed by its publisher; its entry says `signed: false`",
+            Some("forbid: [delete:invoices]\n---"),
+        ),
+        (
+            DocumentKind::Health,
+            "HEALTHY",
+            "UNHEALTHY",
+            "the health snapshot says `UNHEALTHY`",
+            None,
+        ),
+    ] {
+        let texts = texts.with(kind, right, broken);
+        let found = texts.diagnostics();
+        assert!(
+            found
+                .iter()
+                .any(|it| it.notes.iter().any(|it| it.contains(note))),
+            "{found:#?}"
+        );
+        let fixes = || found.iter().flat_map(|problem| &problem.fixes);
+        let mut edits = fixes().flat_map(|fix| &fix.edits);
+        let authored = [DocumentKind::Manifest, DocumentKind::Task];
+        assert!(
+            edits.all(|edit| authored.contains(&edit.place.source)),
+            "{found:#?}"
+        );
+        assert!(
+            fixes().all(|fix| fix.applicability == Applicability::Unsafe),
+            "{found:#?}"
+        );
+        let json = agent_render::why_json(&texts.resolution(), "acme-billing").expect("a server");
+        let json = serde_json::from_str(&json).expect("JSON");
+        let mut suppositions = 0;
+        of_candidates(&json, &mut |fixes, supposed| {
+            assert!(fixes.iter().all(|fix| fix["widening"] == true), "{fixes:?}");
+            suppositions += supposed.len();
+        });
+        assert!(suppositions > 0, "{json}");
+        match relaxed {
+            Some(relaxed) => {
+                let (fixed, _) = texts.fixed(Applicability::Unsafe).expect("a fix");
+                assert!(fixed.manifest.contains(relaxed), "{}", fixed.manifest);
+                assert!(
+                    fixed
+                        .resolution()
+                        .outcomes()
+                        .iter()
+                        .all(|it| *it != Outcome::Unsatisfied)
+                );
+            }
+            None => assert_eq!(fixes().count(), 0),
+        }
+    }
+}
+
+/// Visits the fixes and the suppositions of every candidate in a view.
+fn of_candidates(json: &Value, visit: &mut dyn FnMut(&[Value], &[Value])) {
+    if let (Some(fixes), Some(supposed)) =
+        (json["fixes"].as_array(), json["suppositions"].as_array())
+    {
+        visit(fixes, supposed);
+    }
+    match json {
+        Value::Array(items) => items.iter().for_each(|it| of_candidates(it, visit)),
+        Value::Object(members) => members.values().for_each(|it| of_candidates(it, visit)),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_constraint_of_a_task_is_removed_from_its_list() {
+    let texts = Texts::new();
+    for (broken, fixed) in [
+        ("[readonly, pii_safe]", "[readonly]"),
+        ("[pii_safe, readonly]", "[readonly]"),
+        ("[pii_safe]", "[]"),
+        ("\n      - pii_safe\n      - readonly", "\n      - readonly"),
+    ] {
+        let texts = texts.with(DocumentKind::Task, "[readonly]", broken);
+        let (mended, title) = texts.fixed(Applicability::Unsafe).expect("a fix");
+        assert!(title.ends_with("drop the constraint `pii_safe` (gives the agent more access)"));
+        assert!(
+            mended.task.contains(&format!("constraints: {fixed}\n")),
+            "{}",
+            mended.task
+        );
+        assert!(mended.resolution().satisfied(), "{}", mended.task);
+    }
+}
+
+/// A veto has its place in the snapshot: the status, or the end of a snapshot without the server.
+#[test]
+fn a_veto_has_a_place_in_the_snapshot() {
+    for (health, at, label) in [
+        (
+            "acme-billing: STARTING\n",
+            14,
+            "`acme-billing` is not healthy",
+        ),
+        (
+            "other-server: HEALTHY\n\n",
+            21,
+            "`acme-billing` is not listed",
+        ),
+    ] {
+        let texts = Texts::new().with(DocumentKind::Health, HEALTH, health);
+        let found = texts.diagnostics();
+        let label_of = &found[0].labels[0];
+        assert_eq!(label_of.place.source, DocumentKind::Health);
+        assert_eq!((label_of.place.span.start, &*label_of.text), (at, label));
     }
 }

@@ -45,7 +45,7 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
     } = inputs;
     let mut requirements = Vec::new();
     if let Some(resolution) = resolution {
-        diagnostics.append(&mut agent_explain::unsatisfied(resolution));
+        diagnostics.append(&mut agent_explain::resolution_diagnostics(resolution));
         policy_errors(resolution.matching(), &mut diagnostics);
         let mut unsatisfied = 0;
         for decision in Decision::all(resolution) {
