@@ -204,8 +204,8 @@ catalogue! {
         "a plan has an unsupported type"
         "Have the planner answer with a tool call or a clarification."
     PolicyDeadRule "POLICY_DEAD_RULE" Warning
-        "a policy compares with a value that never occurs"
-        "Correct the spelling of the value, or remove the comparison."
+        "a policy compares with a value or reads a path that never occurs"
+        "Correct the spelling of the value or the path, or remove the rule."
     PolicyDenied "POLICY_DENIED" Error
         "the policy does not allow a tool"
         "Read the reason that the policy returned, and the rule that denies."
