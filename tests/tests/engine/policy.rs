@@ -365,12 +365,12 @@ fn comparisons_with_what_never_occurs_are_found_through_names() {
     for silent in [
         "a if input.user_tier == \"gold\"",
         "a if input.user_tier == input.context",
-        "a if input.other == \"golt\"",
+        "a if input.context.other == \"golt\"",
         // It holds for every value that occurs.
         "a if input.user_tier != \"platinum\"",
         "a if { some t in input.candidate_tools; t.class == \"golt\" }",
-        "a if { some t in input.candidate_tools; t.name == \"acne\" }",
-        "a if { some t in input.others; t.publisher == \"acne\" }",
+        "a if { some t in input.candidate_tools; t.version == \"acne\" }",
+        "a if { some t in input.context.others; t.publisher == \"acne\" }",
         // A name with two meanings.
         "a if { x := [t | some t in input.candidate_tools]; y := [t | some t in [{\"publisher\": \"acne\"}]; t.publisher == \"acne\"]; x == y }",
         "f(t) if t.publisher == \"acne\"\na if f({\"publisher\": \"acne\"})\nb contains t if { some t in input.candidate_tools; f(t) }",
