@@ -27,13 +27,12 @@ mod lock;
 pub mod plan;
 mod resolution;
 
-pub use agent_decide::{compare, verify};
 pub use agent_import::import;
 pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};
 pub use expansion::{Refusal, expand, expose, services};
 pub use grounding::GroundingAnswer;
-pub use lock::{UnreadableLock, unreadable_lock};
+pub use lock::{LockText, UnreadableLock, compare, unreadable_lock, verify};
 pub use plan::PlanAnswer;
 pub use resolution::{match_tools, resolve};
 

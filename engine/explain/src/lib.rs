@@ -13,6 +13,7 @@ mod expansion;
 mod explanation;
 mod grounding;
 mod input;
+mod located;
 mod meant;
 mod message;
 mod misnamed;
@@ -42,6 +43,7 @@ pub use explanation::{
     CandidateCheck, CandidateExplanation, Verdict, explain_server, explain_tool,
 };
 pub use grounding::{Citation, cite, requote, ungrounded, ungrounded_code, ungrounded_reason};
+pub use located::located;
 pub use misnamed::{matching_diagnostics, resolution_diagnostics};
 pub use offer::offered_at;
 pub use plan::plan_findings;
@@ -54,6 +56,6 @@ pub use schema::{nearest_schemas, nonconformities};
 pub use subject::{Subject, did_you_mean, subject};
 pub use unsatisfied::{unmatched, unsatisfied};
 pub use wording::{
-    check_name, drift, drift_diagnostic, fix, lost, policy_error, policy_failure, reason,
-    supposition,
+    check_name, drift, drift_diagnostic, drift_subject, fix, lost, policy_error, policy_failure,
+    reason, supposition,
 };

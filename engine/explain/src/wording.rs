@@ -213,13 +213,25 @@ pub fn fix(fix: &Counterfactual<'_>) -> String {
     format!("in the {document}, {changes} (gives the agent more access)")
 }
 
+/// Returns what a drift is about: a category, or a capability with its tool.
+pub fn drift_subject(drift: &Drift) -> Option<String> {
+    let about = drift.category.as_ref().or(drift.capability.as_ref())?;
+    Some(match &drift.tool {
+        Some(tool) => format!("{about} ({tool})"),
+        None => about.clone(),
+    })
+}
+
 /// Returns a drift as a sentence.
 pub fn drift(drift: &Drift) -> String {
-    let what = change_of(drift);
-    if drift.details.is_empty() {
-        return what;
+    match (drift.code, &drift.details[..]) {
+        (_, []) => change_of(drift),
+        // What changed says more than two digests.
+        (Code::DefinitionChanged, details) => {
+            format!("the definition of the tool changed: {}", details.join(", "))
+        }
+        (_, details) => format!("{}: {}", change_of(drift), details.join(", ")),
     }
-    format!("{what}: {}", drift.details.join(", "))
 }
 
 fn change_of(drift: &Drift) -> String {
@@ -238,7 +250,8 @@ fn change_of(drift: &Drift) -> String {
         Code::IntegrityChanged => {
             format!("the index entry had the digest `{before}` and has `{after}`")
         }
-        Code::HashChanged => format!("the hash is `{before}` and should be `{after}`"),
+        // The right hash would invite whoever edited the lock to write it in.
+        Code::HashChanged => format!("the hash `{before}` is not that of the selection"),
         Code::ServerRemoved => format!("`{before}` is no longer in the index"),
         Code::ForbidAdded => format!("`{after}` is newly forbidden"),
         Code::ForbidRemoved => format!("`{before}` is no longer forbidden"),
@@ -258,9 +271,9 @@ fn change_of(drift: &Drift) -> String {
     }
 }
 
-/// Returns a drift as a problem at the beginning of the lock.
+/// Returns a drift as a problem at its places, or else at the beginning of the lock.
 pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
-    let about = match drift.category.as_ref().or(drift.capability.as_ref()) {
+    let about = match drift_subject(drift) {
         Some(about) => format!("{about}: "),
         None => String::new(),
     };
@@ -277,8 +290,17 @@ pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
         code => code.help(),
     };
     let message = format!("{about}{}{widening}", self::drift(drift));
-    let lock = Text::new(DocumentKind::Lock, String::new()).place(Span::default());
-    Diagnostic::new(drift.code, message)
-        .label(lock, "")
-        .help(help)
+    let mut diagnostic = Diagnostic::new(drift.code, message).help(help);
+    for place in &drift.places {
+        let label = match place.source {
+            DocumentKind::Lock => "locked here",
+            _ => "in the index here",
+        };
+        diagnostic = diagnostic.label(*place, label);
+    }
+    if diagnostic.labels.is_empty() {
+        let lock = Text::new(DocumentKind::Lock, String::new()).place(Span::default());
+        diagnostic = diagnostic.label(lock, "");
+    }
+    diagnostic
 }

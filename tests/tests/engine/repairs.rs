@@ -1,6 +1,7 @@
 //! What a message about an agent, an index or a context offers to do: the meant word first, never what
 //! gives the agent more, and nothing that only looks like data.
 
+use agent_api::LockText;
 use agent_decide::{EvaluationContext, Outcome, Resolution};
 use agent_diagnostic::{Applicability, Code, Diagnostic};
 use agent_explain::{apply, resolution_diagnostics};
@@ -693,4 +694,97 @@ fn a_veto_has_a_place_in_the_snapshot() {
         assert_eq!(label_of.place.source, DocumentKind::Health);
         assert_eq!((label_of.place.span.start, &*label_of.text), (at, label));
     }
+}
+
+/// A drift shows the old value in the lock and the new one in the index, in text too, and names the tool.
+#[test]
+fn drifts_have_their_places_in_the_lock_and_in_the_index() {
+    let manifest = MANIFEST.replace(
+        "requires:\n",
+        "requires:\n  capabilities:\n    - verb: search\n      resource: internet\n",
+    );
+    let texts = Texts {
+        manifest,
+        ..Texts::new()
+    };
+    let lock = texts.resolution().lock().expect("a lock");
+    let text = agent_render::lock(&lock);
+    let changed = INDEX
+        .replace("acme.example/billing", "acme.example/bills")
+        .replace(
+            "\"delete:invoices\", \"read:invoices\"",
+            "\"delete:invoices\"",
+        )
+        .replace(
+            "\"search_web\": {",
+            "\"search_web\": { \"description\": \"new\",",
+        );
+    let changed = lower::index(changed.into_bytes()).expect("an index").value;
+    let locked = LockText {
+        lock,
+        text: Some(text.clone()),
+    };
+    let drifts = agent_api::verify(&locked, &changed);
+    let places: Vec<_> = drifts
+        .iter()
+        .map(|drift| {
+            let shown = drift.places.iter().map(|place| match place.source {
+                DocumentKind::Lock => place.span.of(&text),
+                _ => place.span.of(changed.text().as_str()),
+            });
+            let shown: Vec<_> = shown.map(|it| it.get(..12).unwrap_or(it)).collect();
+            (drift.code, drift.tool.as_deref(), shown)
+        })
+        .collect();
+    let endpoint = vec!["\"https://mcp", "\"https://mcp"];
+    let integrity = vec!["\"sha256-", "\"acme-billin"];
+    let starts = |found: &[&str], expected: &[&str]| {
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.starts_with(expected), "{found:?} {expected:?}");
+        }
+    };
+    let tool = Some("search_web");
+    let expected = [
+        (Code::EndpointChanged, None, endpoint.clone()),
+        (
+            Code::MissingScope,
+            None,
+            vec!["\"read:invoic", "[\"delete:inv"],
+        ),
+        (Code::IntegrityChanged, None, integrity.clone()),
+        (Code::EndpointChanged, tool, endpoint.clone()),
+        (
+            Code::DefinitionChanged,
+            tool,
+            vec!["\"sha256-", "{ \"descripti"],
+        ),
+        (Code::IntegrityChanged, tool, integrity.clone()),
+        (Code::EndpointChanged, tool, endpoint),
+        (
+            Code::DefinitionChanged,
+            tool,
+            vec!["\"sha256-", "{ \"descripti"],
+        ),
+        (Code::IntegrityChanged, tool, integrity),
+    ];
+    assert_eq!(places.len(), expected.len(), "{places:?}");
+    for ((code, tool, shown), (is, of, at)) in places.iter().zip(&expected) {
+        assert_eq!((code, tool), (is, of));
+        starts(shown, at);
+    }
+    // Two selections of the same tool are told apart.
+    assert_ne!(drifts[3].places[0], drifts[6].places[0]);
+    let text: String = agent_render::drifts(&drifts)
+        .into_iter()
+        .map(|it| it.text)
+        .collect();
+    assert!(
+        text.contains("DEFINITION_CHANGED search:internet (search_web): "),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n  agents.lock:") && text.contains("\n  mcp.index.json:"),
+        "{text}"
+    );
 }

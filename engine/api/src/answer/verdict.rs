@@ -4,7 +4,6 @@ use super::convert;
 use super::requirement::checks;
 use super::step::obligations;
 use super::tokens::tokens;
-use crate::{compare, verify};
 use agent_answer::{
     Agent, Capability, Drift, LockVerdict, Outcome, PolicyDecision, Requirement, Selected,
     SelectedTool, Stage, Verdict,
@@ -80,8 +79,8 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
         existing: existing.map(|existing| LockVerdict {
             changes: lock
                 .as_ref()
-                .map(|lock| drifts(compare(Some(existing), lock))),
-            verify: index.map(|index| drifts(verify(existing, index))),
+                .map(|lock| drifts(&decide::compare(Some(existing), lock))),
+            verify: index.map(|index| drifts(&decide::verify(existing, index))),
         }),
         lock: lock.as_ref().map(agent_render::lock),
     }
@@ -187,7 +186,7 @@ fn outcome(decision: Decision<'_>, edited: bool) -> Outcome {
     })
 }
 
-fn drifts(state: LockState) -> Vec<Drift> {
+fn drifts(state: &LockState) -> Vec<Drift> {
     state.drifts().iter().map(drift).collect()
 }
 
