@@ -8,6 +8,21 @@ use std::fmt::Debug;
 pub trait PolicyEngine: Debug + Send + Sync {
     /// Returns the allowed candidates. A failure is an answer too.
     fn ask(&self, input: &str) -> PolicyDecision;
+
+    /// Returns the comparisons that decided against the only candidate of an input, if the evaluator
+    /// knows them. `held` are the lines of its decision.
+    fn facts(&self, _input: &str, _held: &[u32]) -> Vec<PolicyFact> {
+        Vec::new()
+    }
+}
+
+/// A part of a policy that decided against a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyFact {
+    /// The place in the policy.
+    pub place: Place,
+    /// The value that it found, and what it allows instead.
+    pub text: String,
 }
 
 /// The answer of a policy to one input.

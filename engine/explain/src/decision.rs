@@ -2,8 +2,8 @@
 
 use super::meant::{Meant, meant};
 use agent_decide::{
-    Counterfactual, Matching, NearMiss, NearTool, PolicyError, Preference, Rejection, Resolution,
-    TieBreak, hash,
+    Counterfactual, Matching, NearMiss, NearTool, PolicyError, PolicyFact, Preference, Rejection,
+    Resolution, TieBreak, hash,
 };
 use agent_diagnostic::{Code, Label};
 use agent_model::{Constraints, Name, NonEmpty, ServerView, ToolView};
@@ -212,6 +212,19 @@ impl<'r> Decision<'r> {
             }
         }
         nearest
+    }
+
+    /// Returns the parts of the policy that decided against a candidate, with the values that they found.
+    pub fn policy_facts(self, near: &RejectedCandidate<'_>) -> Vec<PolicyFact> {
+        let denied = |reason: &Rejection<'_>| matches!(reason, Rejection::PolicyDenied { .. });
+        match (self, near.candidate) {
+            (Self::Capability(matching, number), Candidate::Tool(tool))
+                if near.reasons.as_slice().iter().any(denied) =>
+            {
+                matching.policy_facts(number, tool)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Returns a question for each name of the requirement that is a slip of names in the index.

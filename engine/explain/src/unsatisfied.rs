@@ -69,7 +69,9 @@ fn diagnostic(decision: Decision<'_>, search: Option<&mut Likeness>) -> Diagnost
         Decision::Category(..) => None,
         Decision::Capability(matching, _) => near.health_label(matching),
     };
-    for label in labels.chain(health).chain([required]) {
+    let facts = decision.policy_facts(near).into_iter();
+    let facts = facts.map(|fact| Label::new(fact.place, fact.text));
+    for label in labels.chain(health).chain([required]).chain(facts) {
         if diagnostic.labels.iter().all(|it| it.place != label.place) {
             diagnostic.labels.push(label);
         }

@@ -2,7 +2,7 @@
 //! gives the agent more, and nothing that only looks like data.
 
 use agent_api::LockText;
-use agent_decide::{EvaluationContext, Outcome, Resolution};
+use agent_decide::{EvaluationContext, Outcome, PolicyEngine, Resolution};
 use agent_diagnostic::{Applicability, Code, Diagnostic};
 use agent_explain::{apply, resolution_diagnostics};
 use agent_lower::{self as lower, Notation};
@@ -393,6 +393,7 @@ struct Texts {
     task: String,
     tenant: String,
     health: String,
+    policy: Option<&'static str>,
 }
 
 impl Texts {
@@ -403,6 +404,7 @@ impl Texts {
             task: TASK.to_owned(),
             tenant: TENANT.to_owned(),
             health: HEALTH.to_owned(),
+            policy: None,
         }
     }
 
@@ -444,7 +446,11 @@ impl Texts {
                     .expect("a snapshot")
                     .value,
             )),
-            ..EvaluationContext::default()
+            policy: self.policy.map(|policy| {
+                let policy = agent_rego::read(bytes(policy)).expect("a policy").value;
+                Arc::new(policy) as Arc<dyn PolicyEngine>
+            }),
+            context: None,
         };
         let manifest = lower::manifest(bytes(&self.manifest))
             .expect("a manifest")
@@ -787,4 +793,63 @@ fn drifts_have_their_places_in_the_lock_and_in_the_index() {
         text.contains("\n  agents.lock:") && text.contains("\n  mcp.index.json:"),
         "{text}"
     );
+}
+
+/// A denial shows the rule and its line, the value that decided, and what would pass, in text too.
+#[test]
+fn a_denial_names_the_rule_the_value_and_what_would_pass() {
+    for (rules, at, text) in [
+        (
+            "allowed_tools contains t.id if {\n\tsome t in input.candidate_tools\n\tt.class == \"gold\"\n}",
+            "t.class == \"gold\"",
+            "`t.class` is \"premium\"; this rule allows only \"gold\"",
+        ),
+        (
+            "allowed_tools contains t.id if {\n\tsome t in input.candidate_tools\n\tgood(t)\n}\n\
+             good(t) if t.publisher in {\"Beta\", \"Gamma\"}",
+            "t.publisher in {\"Beta\", \"Gamma\"}",
+            "`t.publisher` is \"Acme\"; this rule allows only \"Beta\" or \"Gamma\"",
+        ),
+        (
+            "allowed_tools contains t.id if {\n\tsome t in input.candidate_tools\n\tnot external(t)\n}\n\
+             external(t) if {\n\tsome c in t.capabilities\n\tc.resource == \"internet\"\n}",
+            "c.resource == \"internet\"",
+            "`c.resource` is \"internet\", which this rule denies",
+        ),
+        (
+            "allowed_tools contains t.id if {\n\tsome t in input.candidate_tools\n\tnot dear\n}\n\
+             dear if input.user_tier != \"platinum\"",
+            "input.user_tier != \"platinum\"",
+            "`input.user_tier` is \"gold\"; only \"platinum\" passes",
+        ),
+        (
+            "allowed_tools := {\"another\"}",
+            "allowed_tools",
+            "this rule does not allow it",
+        ),
+    ] {
+        let source: &'static str = format!("package switchboard\n\n{rules}\n").leak();
+        let texts = Texts {
+            policy: Some(source),
+            ..Texts::new()
+        };
+        let found = texts.diagnostics();
+        assert_eq!(found[0].code, Code::Unsatisfied);
+        let labels = found[0].labels.iter();
+        let of_policy: Vec<_> = labels
+            .filter(|label| label.place.source == DocumentKind::Policy)
+            .map(|label| (label.place.span.of(source), &*label.text))
+            .collect();
+        assert_eq!(of_policy, [(at, text)], "{rules}");
+        let line = 1 + source[..source.find(at).expect("the rule")]
+            .matches('\n')
+            .count();
+        let summary = agent_render::summary(&texts.resolution());
+        let summary: String = summary.into_iter().map(|it| it.text).collect();
+        assert!(
+            summary.contains(&format!("policy.rego:{line}:")),
+            "{summary}"
+        );
+        assert!(summary.contains(text), "{summary}");
+    }
 }

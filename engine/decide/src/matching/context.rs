@@ -1,6 +1,8 @@
 //! The inputs that capabilities are decided under, besides manifest and index.
 
-use crate::policy_decision::{PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
+use crate::policy_decision::{
+    PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
+};
 use agent_lower::{Candidate, PolicyPhase, PolicyQuestion, candidates, input};
 use agent_model::{CapabilityRequirement, Context, Health, Task, Tenant};
 use std::sync::Arc;
@@ -57,6 +59,26 @@ impl EvaluationContext {
             &candidates(tools),
         );
         Some(Arc::new(policy.ask(&input)))
+    }
+
+    /// Returns what decided against a tool in a decision, as far as the evaluator knows.
+    pub(super) fn policy_facts(
+        &self,
+        question: PolicyQuestion<'_>,
+        tool: Candidate<'_>,
+        held: &[u32],
+    ) -> Vec<PolicyFact> {
+        let Some(policy) = &self.policy else {
+            return Vec::new();
+        };
+        let input = input(
+            question,
+            self.task.as_deref(),
+            self.tenant.as_deref(),
+            self.context.as_deref(),
+            &candidates([&tool]),
+        );
+        policy.facts(&input, held)
     }
 }
 
