@@ -164,7 +164,7 @@ impl GuestMatching for Matching {
     }
 
     fn diagnostics(&self) -> Vec<Diagnostic> {
-        all(explain::unmatched(&self.0))
+        all(explain::matching_diagnostics(&self.0))
     }
 
     fn explanation(&self) -> Result<String, Diagnostic> {

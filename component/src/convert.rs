@@ -203,9 +203,11 @@ impl From<&decide::Drift> for lockfile::Drift {
             widening: drift.widening(),
             category: drift.category.clone(),
             capability: drift.capability.clone(),
+            tool: drift.tool.clone(),
             before: drift.before.clone(),
             after: drift.after.clone(),
             details: drift.details.clone(),
+            places: drift.places.iter().map(|place| (*place).into()).collect(),
         }
     }
 }

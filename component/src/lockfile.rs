@@ -8,10 +8,10 @@ use crate::bindings::exports::agent::engine::lockfile::{
 use crate::convert::all;
 use crate::inputs::Index;
 use crate::resolver::Resolution;
-use agent_api::{self as api, compare, lower, model, render, verify_under};
+use agent_api::{self as api, LockText, compare, lower, model, render, verify};
 
 /// A lock.
-pub(crate) struct Lock(pub(crate) model::Lock);
+pub(crate) struct Lock(pub(crate) model::Lock, Option<String>);
 
 impl Guest for Component {
     type Lock = Lock;
@@ -21,20 +21,32 @@ impl Guest for Component {
     }
 
     fn compare(older: Option<LockBorrow<'_>>, newer: LockBorrow<'_>) -> Vec<Drift> {
-        let older = older.as_ref().map(|lock| &lock.get::<Lock>().0);
-        all(compare(older, &newer.get::<Lock>().0).drifts())
+        let older = older.as_ref().map(|lock| lock.get::<Lock>().with_text());
+        all(&compare(older.as_ref(), &newer.get::<Lock>().0))
+    }
+}
+
+impl Lock {
+    fn with_text(&self) -> LockText {
+        LockText {
+            lock: self.0.clone(),
+            text: self.1.clone(),
+        }
     }
 }
 
 impl GuestLock for Lock {
     fn parse(text: Vec<u8>) -> Result<lockfile::Lock, Vec<Diagnostic>> {
-        let lock = lower::lock(text).map_err(all)?;
-        Ok(lockfile::Lock::new(Self(lock.value)))
+        let lock = lower::lock(text.clone()).map_err(all)?;
+        Ok(lockfile::Lock::new(Self(
+            lock.value,
+            String::from_utf8(text).ok(),
+        )))
     }
 
     fn of_resolution(resolution: ResolutionBorrow<'_>) -> Option<lockfile::Lock> {
         let lock = resolution.get::<Resolution>().0.lock()?;
-        Some(lockfile::Lock::new(Self(lock)))
+        Some(lockfile::Lock::new(Self(lock, None)))
     }
 
     fn render(&self) -> String {
@@ -57,6 +69,6 @@ impl GuestLock for Lock {
 
     fn verify(&self, index: IndexBorrow<'_>, policy: Option<String>) -> Vec<Drift> {
         let index = &index.get::<Index>().value;
-        all(verify_under(&self.0, index, policy.as_deref()).drifts())
+        all(&verify(&self.with_text(), index, policy.as_deref()))
     }
 }

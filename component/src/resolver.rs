@@ -45,7 +45,7 @@ impl GuestResolution for Resolution {
     }
 
     fn diagnostics(&self) -> Vec<Diagnostic> {
-        all(explain::unsatisfied(&self.0))
+        all(explain::resolution_diagnostics(&self.0))
     }
 
     fn lock(&self) -> Option<String> {

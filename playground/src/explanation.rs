@@ -11,7 +11,7 @@ use agent_protocol::ExplanationRequest;
 use agent_ui::answer::Sign;
 use agent_ui::dialog::close;
 use agent_ui::page::use_page;
-use agent_ui::problems::{Apply, places, reasons, suggested_fixes};
+use agent_ui::problems::{Apply, places, reasons, suggested_fixes, suppositions};
 use agent_ui::words::count;
 use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{HtmlElement, KeyboardEvent};
@@ -121,6 +121,7 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
             </table>
             { reasons(&explanation.reasons) }
             { suggested_fixes(&explanation.fixes) }
+            { suppositions(&explanation.suppositions) }
             if !explanation.others.is_empty() {
                 <h4>{ "Other tools of this server" }</h4>
                 <p class="tools">{ for others }</p>

@@ -512,6 +512,7 @@ mod tests {
                 checks: vec![],
                 reasons: vec![],
                 fixes: vec![],
+                suppositions: vec![],
                 health: None,
             }),
             ..Answer::default()

@@ -14,7 +14,7 @@ use agent_ui::answer::{Sign, engine_status, headline};
 use agent_ui::content::Content as _;
 use agent_ui::dialog::close;
 use agent_ui::page::use_page;
-use agent_ui::problems::{Place, Problems, code, fixes, places, prose, reasons};
+use agent_ui::problems::{Place, Problems, code, fixes, places, prose, reasons, suppositions};
 use agent_ui::words::{count, thousands};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -208,6 +208,7 @@ fn near_misses(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &str) -> 
                 <p>{ server(actor, number, &near.server, near.tool.as_deref()) }</p>
                 { reasons(&near.reasons) }
                 { fixes(&near.fixes) }
+                { suppositions(&near.suppositions) }
             </li>
         }
     });

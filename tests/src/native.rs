@@ -2,10 +2,10 @@
 
 use crate::inputs::{Given, Inputs, subjects};
 use crate::plan::PlanInputs;
-use agent_api::{CallAnswer, GroundingAnswer, PlanAnswer};
+use agent_api::{CallAnswer, GroundingAnswer, LockText, PlanAnswer, compare, verify};
 use agent_decide::{
-    CallContext, EvaluationContext, LockState, Matching, PlanContext, PlanPolicy, PolicyEngine,
-    Resolution, compare, verify,
+    CallContext, Drift, EvaluationContext, Matching, PlanContext, PlanPolicy, PolicyEngine,
+    Resolution,
 };
 use agent_diagnostic::Diagnostic;
 use agent_explain as explain;
@@ -45,7 +45,7 @@ pub fn resolve(manifest: &[u8], index: &[u8]) -> Answers {
         (Ok(manifest), Ok(index)) => {
             let mut diagnostics = [manifest.warnings, index.warnings].concat();
             let resolution = decided(manifest.value, index.value);
-            diagnostics.extend(explain::unsatisfied(&resolution));
+            diagnostics.extend(explain::resolution_diagnostics(&resolution));
             add_reports(&mut answers, &diagnostics);
             add_resolution(&mut answers, &resolution);
         }
@@ -339,13 +339,13 @@ pub fn under(inputs: &Inputs) -> Answers {
     let mut diagnostics = read.warnings.clone();
     if read.manifest.is_some() {
         let resolution = read.resolution();
-        diagnostics.extend(explain::unsatisfied(&resolution));
+        diagnostics.extend(explain::resolution_diagnostics(&resolution));
         add_reports(&mut answers, &diagnostics);
         add_resolution(&mut answers, &resolution);
         add_matching(&mut answers, resolution.matching());
     } else {
         let matching = read.matching();
-        diagnostics.extend(explain::unmatched(&matching));
+        diagnostics.extend(explain::matching_diagnostics(&matching));
         add_reports(&mut answers, &diagnostics);
         add_matching(&mut answers, &matching);
     }
@@ -406,7 +406,7 @@ pub fn validate_lock(lock: &[u8]) -> Answers {
 /// Returns the differences between two valid locks.
 #[must_use]
 pub fn drift(older: Option<&[u8]>, newer: &[u8]) -> Answers {
-    let older = older.map(read_lock);
+    let older = older.map(lock_text);
     drifts(&compare(older.as_ref(), &read_lock(newer)))
 }
 
@@ -414,7 +414,7 @@ pub fn drift(older: Option<&[u8]>, newer: &[u8]) -> Answers {
 #[must_use]
 pub fn verified(lock: &[u8], index: &[u8]) -> Answers {
     let index = lower::index(index.to_vec()).expect("the index is valid");
-    drifts(&verify(&read_lock(lock), &index.value))
+    drifts(&verify(&lock_text(lock), &index.value, None))
 }
 
 /// Returns one line with everything about each diagnostic of a manifest.
@@ -535,8 +535,14 @@ fn add_resolution(answers: &mut Answers, resolution: &Resolution) {
     }
 }
 
-fn drifts(state: &LockState) -> Answers {
-    let drifts = state.drifts();
+fn lock_text(bytes: &[u8]) -> LockText {
+    LockText {
+        lock: read_lock(bytes),
+        text: String::from_utf8(bytes.to_vec()).ok(),
+    }
+}
+
+fn drifts(drifts: &[Drift]) -> Answers {
     let problems: Vec<_> = drifts.iter().map(explain::drift_diagnostic).collect();
     let mut answers = reports(&problems);
     answers.insert("drifts.json".to_owned(), render::drifts_json(drifts));

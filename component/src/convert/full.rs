@@ -41,9 +41,11 @@ impl From<lockfile::Drift> for decide::Drift {
             code: drift.code.into(),
             category: drift.category,
             capability: drift.capability,
+            tool: drift.tool,
             before: drift.before,
             after: drift.after,
             details: drift.details,
+            places: drift.places.into_iter().map(Into::into).collect(),
         }
     }
 }

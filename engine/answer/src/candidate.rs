@@ -31,10 +31,11 @@ pub struct NearMiss {
     pub tool: Option<String>,
     /// All reasons, in the order of the checks.
     pub reasons: Vec<Reason>,
-    /// Verified sets of changes, each on one side, those of the server first. A change of the manifest
-    /// gives the agent more access and is `unsafe`; one of the server is a fact for others to bring
-    /// about, `display`.
+    /// Verified sets of changes of the manifest or the task, which give the agent more access.
     pub fixes: Vec<Fix>,
+    /// What would have to be true of the server, as predicates of sentences about it. Its entry and its
+    /// health state facts, so this is no fix.
+    pub suppositions: Vec<String>,
 }
 
 /// A reason of a rejection.
@@ -89,6 +90,8 @@ pub struct Explanation {
     pub reasons: Vec<Reason>,
     /// The changes that would make a rejected candidate eligible, as in [`NearMiss::fixes`].
     pub fixes: Vec<Fix>,
+    /// What would have to be true of a rejected candidate, as in [`NearMiss::suppositions`].
+    pub suppositions: Vec<String>,
     /// The health of the server, and the edit that changes it; null for a category requirement.
     pub health: Option<HealthSwitch>,
 }

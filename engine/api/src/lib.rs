@@ -28,14 +28,13 @@ mod lock;
 pub mod plan;
 mod resolution;
 
-pub use agent_decide::{compare, verify, verify_under};
 pub use agent_explain::{Mended, mend};
 pub use agent_import::import;
 pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};
 pub use expansion::{Refusal, expand, expose, services};
 pub use grounding::GroundingAnswer;
-pub use lock::{UnreadableLock, unreadable_lock, verify_definitions};
+pub use lock::{LockText, UnreadableLock, compare, unreadable_lock, verify, verify_definitions};
 pub use plan::PlanAnswer;
 pub use resolution::{match_tools, resolve};
 
@@ -72,9 +71,9 @@ pub mod explain {
         Candidate, CandidateCheck, CandidateExplanation, CheckFact, CheckRecord, CheckState,
         Citation, Decision, Former, LostOn, RejectedCandidate, Subject, Verdict, apply, check_name,
         cite, denial, detailed, did_you_mean, drift, drift_diagnostic, edits, explain_server,
-        explain_tool, fix, lost, nearest_schemas, nonconformities, offered_at, over_budget,
-        policy_error, reason, requote, subject, ungrounded_code, ungrounded_reason, unmatched,
-        unsatisfied,
+        explain_tool, fix, lost, matching_diagnostics, nearest_schemas, nonconformities,
+        offered_at, over_budget, policy_error, reason, requote, resolution_diagnostics, subject,
+        supposition, ungrounded_code, ungrounded_reason, unmatched, unsatisfied,
     };
 }
 

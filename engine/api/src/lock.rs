@@ -1,9 +1,41 @@
-//! Files at the path of a lock that are no locks, and the definitions beside a lock \[0, 4\].
+//! Drifts of locks, files that are no locks, and the definitions beside a lock \[0, 4\].
 
-use agent_decide::{Drift, compare_definitions};
+use agent_decide::{self as decide, Drift, compare_definitions};
 use agent_diagnostic::Code;
+use agent_explain::located;
 use agent_lower::stored_definitions;
 use agent_model::{Index, Lock};
+
+/// A lock, and its text if it was read from one.
+#[derive(Debug, Clone)]
+pub struct LockText {
+    /// The lock.
+    pub lock: Lock,
+    /// The text, for the places of drifts.
+    pub text: Option<String>,
+}
+
+/// Returns the differences between the older lock, if any, and the newer, with their places in the older.
+pub fn compare(older: Option<&LockText>, newer: &Lock) -> Vec<Drift> {
+    let state = decide::compare(older.map(|older| &older.lock), newer);
+    let mut drifts = state.drifts().to_vec();
+    if let Some(text) = older.and_then(|older| older.text.as_ref()) {
+        located(&mut drifts, text, None);
+    }
+    drifts
+}
+
+/// Returns the differences between a lock and an index, with their places in both. The digest of a
+/// policy is compared too if it is given.
+pub fn verify(lock: &LockText, index: &Index, policy: Option<&str>) -> Vec<Drift> {
+    let mut drifts = decide::verify_under(&lock.lock, index, policy)
+        .drifts()
+        .to_vec();
+    if let Some(text) = &lock.text {
+        located(&mut drifts, text, Some(index));
+    }
+    drifts
+}
 
 /// The key that every lock has had.
 const MARK: &[u8] = b"\"lockVersion\"";

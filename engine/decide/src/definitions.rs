@@ -73,9 +73,11 @@ pub fn compare_definitions(
         code: Code::DefinitionsChanged,
         category: None,
         capability: None,
+        tool: None,
         before: None,
         after: None,
         details,
+        places: Vec::new(),
     };
     (!drift.details.is_empty()).then_some(drift)
 }

@@ -8,6 +8,7 @@ use agent_model::{
     Capability, Grant, Index, Load, Lock, Name, NonEmpty, Scope, Selection, ServerId, ToolName,
     ToolView, selection_hash,
 };
+use agent_text::Place;
 use agent_text::sort::{sort_by, sort_by_key};
 
 /// One named difference.
@@ -20,12 +21,16 @@ pub struct Drift {
     pub category: Option<String>,
     /// The capability, if the difference is about one: `verb:resource`, and the constraints.
     pub capability: Option<String>,
+    /// The tool of that capability.
+    pub tool: Option<String>,
     /// The earlier value, if any.
     pub before: Option<String>,
     /// The present value, if any.
     pub after: Option<String>,
     /// The changes in detail, if known.
     pub details: Vec<String>,
+    /// The places of the earlier value in the lock and of the present one in the index, if known.
+    pub places: Vec<Place>,
 }
 
 impl Drift {
@@ -263,13 +268,19 @@ impl Drifts {
             Some(Grant::Category { category, .. }) => (Some(category.to_string()), None),
             Some(Grant::Capability { capability, .. }) => (None, Some(capability.to_string())),
         };
+        let tool = match grant {
+            Some(Grant::Capability { tool, .. }) => Some(tool.to_string()),
+            _ => None,
+        };
         self.0.push(Drift {
             code,
             category,
             capability,
+            tool,
             before: before.map(str::to_owned),
             after: after.map(str::to_owned),
             details: Vec::new(),
+            places: Vec::new(),
         });
     }
 

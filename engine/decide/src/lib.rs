@@ -49,7 +49,9 @@ pub use plan::{
     QueryDenial, ReferenceMismatch, Referred, RunCheck, RunDenial, ServerUse, StepCheck,
     StepRecord, authorize_destination, authorize_plan, decide_query,
 };
-pub use policy_decision::{Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
+pub use policy_decision::{
+    Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
+};
 pub use rejection::Rejection;
 pub use resolve::{Funnel, NearMiss, Outcome, Resolution, TieBreak};
 pub use trace::{CheckOutcome, SkipCause};

@@ -11,6 +11,21 @@ pub trait PolicyEngine: Debug + Send + Sync {
 
     /// Returns `sha256-` and the base64 of the SHA-256 of the policy's bytes.
     fn digest(&self) -> String;
+
+    /// Returns the comparisons that decided against the only candidate of an input, if the evaluator
+    /// knows them. `held` are the lines of its decision.
+    fn facts(&self, _input: &str, _held: &[u32]) -> Vec<PolicyFact> {
+        Vec::new()
+    }
+}
+
+/// A part of a policy that decided against a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyFact {
+    /// The place in the policy.
+    pub place: Place,
+    /// The value that it found, and what it allows instead.
+    pub text: String,
 }
 
 /// The answer of a policy to one input.

@@ -219,8 +219,8 @@ catalogue! {
         "the policy is not the one that the lock was made under"
         "Give the policy of the lock, or review the new one and run `agent resolve` with it."
     PolicyDeadRule "POLICY_DEAD_RULE" Warning
-        "a policy compares with a value that never occurs"
-        "Correct the spelling of the value, or remove the comparison."
+        "a policy compares with a value or reads a path that never occurs"
+        "Correct the spelling of the value or the path, or remove the rule."
     PolicyDenied "POLICY_DENIED" Error
         "the policy does not allow a tool"
         "Read the reason that the policy returned, and the rule that denies."
@@ -297,8 +297,8 @@ catalogue! {
         "the payload does not contain the evidence of a claim"
         "Quote a text of the payload character for character, or remove the claim."
     UnknownKey "UNKNOWN_KEY" Warning
-        "no field has this key"
-        "Correct the spelling of the key, or remove it; it has no effect."
+        "no field, server or action has this name"
+        "Correct the spelling of the name, or remove it; it has no effect."
     UnknownValue "UNKNOWN_VALUE" Error
         "a field does not allow its value"
         "Write one of the allowed values."

@@ -2,7 +2,7 @@
 
 use super::{Applicability, Code, Diagnostic, Edit, Fix, Label, Severity};
 use agent_text::sort::sort_by_key;
-use agent_text::{Span, Text};
+use agent_text::{DocumentKind, Span, Text};
 
 /// The problems of one text, up to [`Problems::LIMIT`].
 #[derive(Debug)]
@@ -87,15 +87,26 @@ impl Report<'_, '_> {
         self
     }
 
-    /// Adds the fix that writes another text in place of a span.
+    /// Adds the fix that writes another text in place of a span. A lock has no fixes: whoever edits one
+    /// forges what was locked.
     pub fn replace(mut self, title: String, span: Span, replacement: String) -> Self {
-        if let Some((diagnostic, text)) = &mut self.0 {
+        if let Some((diagnostic, text)) = &mut self.0
+            && text.source() != DocumentKind::Lock
+        {
             let place = text.place(span);
             diagnostic.fixes.push(Fix {
                 title,
                 applicability: Applicability::Safe,
                 edits: vec![Edit { place, replacement }],
             });
+        }
+        self
+    }
+
+    /// Adds a fact.
+    pub fn note(mut self, note: Option<String>) -> Self {
+        if let Some((diagnostic, _)) = &mut self.0 {
+            diagnostic.notes.extend(note);
         }
         self
     }

@@ -1,12 +1,16 @@
 //! One form of the decision on a requirement, whether its candidates are servers or tools.
 
+use super::meant::{Meant, meant};
 use agent_decide::{
-    Counterfactual, Matching, NearMiss, NearTool, PolicyError, Preference, Rejection, Resolution,
-    TieBreak, hash,
+    Counterfactual, Matching, NearMiss, NearTool, PolicyError, PolicyFact, Preference, Rejection,
+    Resolution, TieBreak, hash,
 };
-use agent_diagnostic::Code;
+use agent_diagnostic::{Code, Label};
 use agent_model::{Constraints, Load, Name, NonEmpty, ServerView, ToolView, Tools};
-use agent_text::{Place, Span};
+use agent_text::{Likeness, Place, Span};
+
+/// Budget of the search for slips in one requirement, in pairs of bytes: views ask for each requirement.
+const SEARCHED: u64 = 200_000;
 
 /// A requirement by its number, with the answer that decides on it.
 #[derive(Debug, Clone, Copy)]
@@ -46,8 +50,11 @@ pub struct RejectedCandidate<'r> {
     pub candidate: Candidate<'r>,
     /// The checks that it fails.
     pub reasons: NonEmpty<Rejection<'r>>,
-    /// Verified alternatives, each of which makes it eligible.
+    /// Verified changes of the manifest or the task, each of which makes it eligible.
     pub fixes: Vec<Counterfactual<'r>>,
+    /// What would have to be true of the server for it to be eligible. Its index entry and its health
+    /// state facts, so this is no fix.
+    pub suppositions: Vec<Counterfactual<'r>>,
 }
 
 /// The rule by which an eligible candidate lost to the selected one.
@@ -219,7 +226,7 @@ impl<'r> Decision<'r> {
 
     /// Returns the rejected candidates that need the fewest changes, nearest first.
     pub fn nearest(self, limit: usize) -> Vec<RejectedCandidate<'r>> {
-        match self {
+        let mut nearest: Vec<RejectedCandidate<'r>> = match self {
             Self::Category(resolution, number) => {
                 let near = resolution.nearest(number, limit).into_iter();
                 near.map(Into::into).collect()
@@ -228,7 +235,33 @@ impl<'r> Decision<'r> {
                 let near = matching.nearest(number, limit).into_iter();
                 near.map(Into::into).collect()
             }
+        };
+        if self.selected().is_none() && !self.did_you_mean().is_empty() {
+            // No server should offer a name that is a slip.
+            for near in &mut nearest {
+                near.suppositions.clear();
+            }
         }
+        nearest
+    }
+
+    /// Returns the parts of the policy that decided against a candidate, with the values that they found.
+    pub fn policy_facts(self, near: &RejectedCandidate<'_>) -> Vec<PolicyFact> {
+        let denied = |reason: &Rejection<'_>| matches!(reason, Rejection::PolicyDenied { .. });
+        match (self, near.candidate) {
+            (Self::Capability(matching, number), Candidate::Tool(tool))
+                if near.reasons.as_slice().iter().any(denied) =>
+            {
+                matching.policy_facts(number, tool)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns a question for each name of the requirement that is a slip of names in the index.
+    pub fn did_you_mean(self) -> Vec<String> {
+        let slips = meant(self, &mut Likeness::within(SEARCHED));
+        slips.iter().map(Meant::question).collect()
     }
 
     /// Returns the number of all candidates, and of those that each stage of checks left.
@@ -299,23 +332,58 @@ impl<'r> Candidate<'r> {
     }
 }
 
+impl<'r> RejectedCandidate<'r> {
+    fn new(
+        candidate: Candidate<'r>,
+        reasons: NonEmpty<Rejection<'r>>,
+        changes: Vec<Counterfactual<'r>>,
+    ) -> Self {
+        let (fixes, suppositions) = changes.into_iter().partition(|it| it.widening);
+        Self {
+            candidate,
+            reasons,
+            fixes,
+            suppositions,
+        }
+    }
+
+    /// Returns the place in the health snapshot that vetoes it: its status, or the end of a snapshot that
+    /// does not list its server.
+    pub(super) fn health_label(&self, matching: &Matching) -> Option<Label> {
+        let mut reasons = self.reasons.as_slice().iter();
+        let vetoed = reasons.any(|reason| matches!(reason, Rejection::HealthVeto { .. }));
+        let health = matching.evaluation_context().health.as_ref()?;
+        let id = self.candidate.server().id();
+        let (span, label) = match health.servers.get(id) {
+            Some((_, span)) => (*span, format!("`{id}` is not healthy")),
+            None => {
+                let end = health.text.as_str().trim_end().len();
+                (Span::new(end, end), format!("`{id}` is not listed"))
+            }
+        };
+        vetoed.then(|| Label::new(health.text.place(span), label))
+    }
+
+    /// Returns the id and version of the server, and the tool.
+    pub(super) fn name(&self) -> String {
+        let server = self.candidate.server();
+        let mut name = format!("`{} {}`", server.id(), server.version());
+        if let Some(tool) = self.candidate.tool() {
+            name.push_str(&format!(" `{}`", tool.name()));
+        }
+        name
+    }
+}
+
 impl<'r> From<NearMiss<'r>> for RejectedCandidate<'r> {
     fn from(near: NearMiss<'r>) -> Self {
-        Self {
-            candidate: Candidate::Server(near.server),
-            reasons: near.reasons,
-            fixes: near.fixes,
-        }
+        Self::new(Candidate::Server(near.server), near.reasons, near.fixes)
     }
 }
 
 impl<'r> From<NearTool<'r>> for RejectedCandidate<'r> {
     fn from(near: NearTool<'r>) -> Self {
-        Self {
-            candidate: Candidate::Tool(near.tool),
-            reasons: near.reasons,
-            fixes: near.fixes,
-        }
+        Self::new(Candidate::Tool(near.tool), near.reasons, near.fixes)
     }
 }
 

@@ -91,13 +91,13 @@ fn changes(before: &str, after: &str) -> Vec<String> {
 
 fn compare(before: &Node<'_>, after: &Node<'_>, path: &str, found: &mut Vec<String>) {
     let (Value::Mapping(a), Value::Mapping(b)) = (&before.value, &after.value) else {
-        let text = |node: &Node<'_>| {
-            let mut text = String::new();
-            canonical_node(node, &mut text);
-            text
-        };
-        if text(before) != text(after) {
-            found.push(format!("`{path}` changed"));
+        let (was, is) = (text(before), text(after));
+        if was != is {
+            found.push(format!(
+                "`{path}` was `{}` and is `{}`",
+                short(&was),
+                short(&is)
+            ));
         }
         return;
     };
@@ -110,7 +110,25 @@ fn compare(before: &Node<'_>, after: &Node<'_>, path: &str, found: &mut Vec<Stri
         }
     }
     for entry in b.iter().filter(|entry| value(a, &entry.key).is_none()) {
-        found.push(format!("`{}` is new", inner(&entry.key)));
+        let is = text(&entry.value);
+        found.push(format!("`{}` is new: `{}`", inner(&entry.key), short(&is)));
+    }
+}
+
+fn text(node: &Node<'_>) -> String {
+    let mut text = String::new();
+    canonical_node(node, &mut text);
+    text
+}
+
+/// Maximum length of a value in a difference, in characters.
+const SHOWN: usize = 60;
+
+/// Returns the start of a value.
+fn short(value: &str) -> String {
+    match value.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
     }
 }
 
@@ -125,9 +143,9 @@ mod tests {
         assert_eq!(
             changes(before, after),
             [
-                "`/description` changed",
-                "`/inputSchema/properties/x/type` changed",
-                "`/inputSchema/properties/y~1z` is new",
+                "`/description` was `\"a\"` and is `\"b\"`",
+                "`/inputSchema/properties/x/type` was `\"string\"` and is `\"number\"`",
+                "`/inputSchema/properties/y~1z` is new: `{}`",
                 "`/inputSchema/required` is missing",
             ]
         );

@@ -13,8 +13,11 @@ mod expansion;
 mod explanation;
 mod grounding;
 mod input;
+mod located;
 mod locked_policy;
+mod meant;
 mod message;
+mod misnamed;
 mod offer;
 mod plan;
 mod plan_checks;
@@ -35,13 +38,15 @@ pub use call_outcome::call_problems;
 pub use checks::{CheckFact, CheckRecord, CheckState};
 pub use decision::{Candidate, Decision, LostOn, RejectedCandidate, Required};
 pub use definition::{Former, detailed};
-pub use edit::{Mended, apply, call_fixes, edits, mend};
+pub use edit::{Mended, apply, call_fixes, edits, mend, relaxing};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
 pub use explanation::{
     CandidateCheck, CandidateExplanation, Verdict, explain_server, explain_tool,
 };
 pub use grounding::{Citation, cite, requote, ungrounded, ungrounded_code, ungrounded_reason};
+pub use located::located;
 pub use locked_policy::policy_mismatch;
+pub use misnamed::{matching_diagnostics, resolution_diagnostics};
 pub use offer::offered_at;
 pub use plan::plan_findings;
 pub use plan_checks::plan_checks;
@@ -53,5 +58,6 @@ pub use schema::{nearest_schemas, nonconformities};
 pub use subject::{Subject, did_you_mean, subject};
 pub use unsatisfied::{unmatched, unsatisfied};
 pub use wording::{
-    check_name, drift, drift_diagnostic, fix, lost, policy_error, policy_failure, reason,
+    check_name, drift, drift_diagnostic, drift_subject, fix, lost, policy_error, policy_failure,
+    reason, supposition,
 };

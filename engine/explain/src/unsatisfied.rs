@@ -1,82 +1,188 @@
 //! Unsatisfied requirements as diagnostics.
 
 use super::decision::{Decision, RejectedCandidate, Required};
-use super::wording::{fix, policy_failure, quoted, reason};
-use agent_decide::{Matching, Rejection, Resolution};
-use agent_diagnostic::{Code, Diagnostic, Label};
+use super::edit::{relaxing, without_item};
+use super::meant::meant;
+use super::wording::{fix, policy_failure, quoted, reason, supposition};
+use agent_decide::{Change, Matching, Rejection, Resolution};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Label};
 use agent_model::Name;
-use agent_text::Place;
+use agent_text::{Likeness, Place, visible};
+
+/// Number of unsatisfied requirements that get edits and the search for slips: both read texts again.
+const DETAILED: usize = 8;
+
+/// Number of nearest candidates whose fixes are suggested.
+const NEAREST: usize = 2;
 
 /// Returns an error for each requirement without a server or a tool: its place, the constraints
 /// that the nearest candidate fails, and the fixes that make it eligible.
 pub fn unsatisfied(resolution: &Resolution) -> Vec<Diagnostic> {
-    Decision::all(resolution).filter_map(diagnostic).collect()
+    diagnostics(Decision::all(resolution))
 }
 
 /// Returns an error for each capability without a tool, as [`unsatisfied`] does.
 pub fn unmatched(matching: &Matching) -> Vec<Diagnostic> {
-    Decision::of_capabilities(matching)
-        .filter_map(diagnostic)
-        .collect()
+    diagnostics(Decision::of_capabilities(matching))
 }
 
-fn diagnostic(decision: Decision<'_>) -> Option<Diagnostic> {
-    if decision.selected().is_some() {
-        return None;
-    }
+fn diagnostics<'r>(decisions: impl Iterator<Item = Decision<'r>>) -> Vec<Diagnostic> {
+    let mut search = Likeness::new();
+    let unsatisfied = decisions.filter(|decision| decision.selected().is_none());
+    let numbered = unsatisfied.enumerate();
+    let found = numbered.map(|(number, decision)| {
+        let detailed = number < DETAILED;
+        diagnostic(decision, detailed.then_some(&mut search))
+    });
+    found.collect()
+}
+
+fn diagnostic(decision: Decision<'_>, search: Option<&mut Likeness>) -> Diagnostic {
     let noun = decision.noun();
     let label = format!("no {noun} is eligible");
     let required = decision.required();
     let message = format!("{label} for {}", in_words(decision, &required));
-    let mut diagnostic = Diagnostic::new(Code::Unsatisfied, message).label(required.place, label);
+    let mut diagnostic = Diagnostic::new(Code::Unsatisfied, message);
+    let required = Label::new(required.place, label);
     if let Some(error) = decision.policy_error() {
+        diagnostic.labels.push(required);
         diagnostic.notes.push(policy_failure(error));
         let label = error
             .place
             .map(|it| Label::new(it, "the policy fails here"));
         diagnostic.labels.extend(label);
-        return Some(diagnostic);
+        return diagnostic;
     }
-    let Some(near) = decision.nearest(1).pop() else {
+    let detailed = search.is_some();
+    let slips = search.map_or(Vec::new(), |search| meant(decision, search));
+    slips.iter().for_each(|slip| slip.add(&mut diagnostic));
+    let nearest = decision.nearest(NEAREST);
+    let Some(near) = nearest.first() else {
+        diagnostic.labels.push(required);
         diagnostic.notes.push(format!("the index has no {noun}s"));
-        return Some(diagnostic);
+        return diagnostic;
     };
-    let (places, label) = failed(decision, &near);
+    let (places, label) = failed(decision, near);
     let labels = places.into_iter().map(|place| Label::new(place, label));
-    diagnostic.labels.extend(labels);
-    let server = near.candidate.server();
-    let mut name = format!("`{} {}`", server.id(), server.version());
-    if let Some(tool) = near.candidate.tool() {
-        name.push_str(&format!(" `{}`", tool.name()));
+    // The place to edit comes first: a slip, or a value that the nearest candidate fails.
+    let health = match decision {
+        Decision::Category(..) => None,
+        Decision::Capability(matching, _) => near.health_label(matching),
+    };
+    let facts = decision.policy_facts(near).into_iter();
+    let facts = facts.map(|fact| Label::new(fact.place, fact.text));
+    for label in labels.chain(health).chain([required]).chain(facts) {
+        if diagnostic.labels.iter().all(|it| it.place != label.place) {
+            diagnostic.labels.push(label);
+        }
     }
-    if near.fixes.is_empty() {
-        let reasons: Vec<_> = near.reasons.as_slice().iter().map(reason).collect();
-        let reasons = reasons.join(" and ");
-        let note = format!("nearest is {name}, which {reasons}");
-        diagnostic.notes.push(note);
+    // As long as a name is a slip, other changes would change more than the author wants.
+    if slips.is_empty() {
+        for near in &nearest {
+            add_fixes(decision, near, detailed, &mut diagnostic);
+        }
+        diagnostic.notes.push(note(near));
     }
-    for (counterfactual, lead) in near.fixes.iter().zip(["nearest is", "or, with"]) {
-        diagnostic = diagnostic.help(format!("{lead} {name}: {}", fix(counterfactual)));
+    diagnostic
+}
+
+/// Adds the changes of the manifest or the task that make a candidate eligible: first those that relax a
+/// constraint, then the removal of what is required.
+fn add_fixes(
+    decision: Decision<'_>,
+    near: &RejectedCandidate<'_>,
+    detailed: bool,
+    diagnostic: &mut Diagnostic,
+) {
+    let name = near.name();
+    for change in &near.fixes {
+        let edits = detailed.then(|| relaxing(decision, change)).flatten();
+        diagnostic.fixes.push(Fix {
+            title: format!("for {name}: {}", fix(change)),
+            applicability: match edits {
+                Some(_) => Applicability::Unsafe,
+                None => Applicability::Display,
+            },
+            edits: edits.unwrap_or_default(),
+        });
     }
-    Some(diagnostic)
+    if let (Decision::Category(resolution, number), [Rejection::MissingScope { missing }]) =
+        (decision, near.reasons.as_slice())
+        && let [missing] = missing[..]
+    {
+        let manifest = resolution.manifest();
+        let mut permissions = manifest.requirements[number].permissions.iter();
+        let span = permissions.find(|it| it.value.as_str() == missing);
+        let edit = span.and_then(|it| without_item(&manifest.text, it.span));
+        let title = format!("for {name}: give up the permission `{}`", visible(missing));
+        diagnostic.fixes.push(match edit.filter(|_| detailed) {
+            Some(edit) => Fix {
+                title,
+                applicability: Applicability::Unsafe,
+                edits: vec![edit],
+            },
+            None => Fix::display(title),
+        });
+    }
+}
+
+/// Returns what stands against the nearest candidate, and what would have to be true of it.
+fn note(near: &RejectedCandidate<'_>) -> String {
+    let reasons = near.reasons.as_slice();
+    match near.suppositions.first() {
+        Some(first) => {
+            let mut note = format!("{} {}", near.name(), supposition(first, reasons));
+            if first.changes.contains(&Change::Recover) {
+                let id = near.candidate.server().id();
+                note.push_str(&format!("; list `{id}` as `HEALTHY` there once it is"));
+            }
+            note
+        }
+        None => {
+            let reasons: Vec<_> = reasons.iter().map(reason).collect();
+            format!(
+                "nearest is {}, which {}",
+                near.name(),
+                reasons.join(" and ")
+            )
+        }
+    }
 }
 
 fn in_words(decision: Decision<'_>, required: &Required<'_>) -> String {
+    let name = visible(&required.name);
     match decision {
-        Decision::Category(..) if required.details.is_empty() => format!("`{}`", required.name),
-        Decision::Category(..) => format!("`{}` with {}", required.name, quoted(&required.details)),
+        Decision::Category(..) if required.details.is_empty() => format!("`{name}`"),
+        Decision::Category(..) => {
+            let details = required.details.iter().map(|it| visible(it));
+            format!("`{name}` with {}", quoted(details))
+        }
         Decision::Capability(matching, number) => {
             format!("`{}`", matching.requirement(number).capability)
         }
     }
 }
 
-/// Returns the places of the constraints that the nearest candidate fails, and their label.
+/// Returns the places of the values that the nearest candidate fails, and their label.
 fn failed(decision: Decision<'_>, near: &RejectedCandidate<'_>) -> (Vec<Place>, &'static str) {
     let reasons = near.reasons.as_slice().iter();
+    let constraints = reasons
+        .clone()
+        .filter_map(|it| decision.constraint_place(it.code()));
     match decision {
-        Decision::Category(..) => {
-            let places = reasons.filter_map(|it| decision.constraint_place(it.code()));
+        Decision::Category(resolution, number) => {
+            let manifest = resolution.manifest();
+            let missing = reasons.filter_map(|reason| match reason {
+                Rejection::MissingScope { missing } => Some(missing),
+                _ => None,
+            });
+            let permissions = manifest.requirements[number].permissions.iter();
+            let unsupported = missing.flat_map(|missing| {
+                let permissions = permissions.clone();
+                permissions.filter(|it| missing.contains(&it.value.as_str()))
+            });
+            let scopes = unsupported.map(|it| manifest.text.place(it.span));
+            let places = scopes.take(LABELLED).chain(constraints);
             (places.collect(), "the nearest server fails this")
         }
         Decision::Capability(matching, number) => {
@@ -85,13 +191,16 @@ fn failed(decision: Decision<'_>, near: &RejectedCandidate<'_>) -> (Vec<Place>, 
                 _ => None,
             });
             let required = matching.requirement(number).constraints.iter();
-            let places = missing.flat_map(|missing| {
+            let unmet = missing.flat_map(|missing| {
                 let unmet = required.clone();
                 let unmet = unmet.filter(|tag| missing.contains(&tag.value.as_str()));
                 unmet.map(|tag| matching.place(number, tag.span))
             });
-            let label = "the nearest tool does not promise this";
-            (places.collect(), label)
+            let places = unmet.take(LABELLED).chain(constraints);
+            (places.collect(), "the nearest tool fails this")
         }
     }
 }
+
+/// Maximum number of permissions or constraints with a label.
+const LABELLED: usize = 8;

@@ -132,58 +132,106 @@ pub fn lost(lost_on: LostOn) -> &'static str {
     }
 }
 
-/// Returns a change as an instruction.
+/// Returns a change: that of a server as a condition, another one as an instruction.
 fn change(change: Change<'_>) -> String {
     match change {
-        Change::AddCategory(category) => format!("add the category `{category}`"),
-        Change::AddScope(scope) => format!("add the scope `{scope}`"),
-        Change::AddResidency(residency) => format!("add the residency `{}`", residency.as_str()),
-        Change::RaiseSensitivity(level) => {
-            format!("raise `maxSensitivity` to `{}`", level.as_str())
-        }
-        Change::Sign => "have it signed".to_owned(),
+        Change::AddCategory(category) => format!("offered the category `{category}`"),
+        Change::AddScope(scope) => format!("supported the scope `{scope}`"),
+        Change::AddResidency(residency) => format!("kept data in `{}`", residency.as_str()),
+        Change::RaiseSensitivity(level) => format!("were approved for `{}`", level.as_str()),
+        Change::Sign => "were signed by its publisher".to_owned(),
         Change::DropResidency => "drop `constraints.data.residency`".to_owned(),
         Change::LowerSensitivity(level) => format!(
             "lower `constraints.data.sensitivity` to `{}`",
             level.as_str()
         ),
         Change::AllowUnsigned => "drop `constraints.trust.requireSigned`".to_owned(),
-        Change::Advertise(capability) => format!("advertise `{capability}`"),
-        Change::AddConstraint(tag) => format!("promise `{tag}`"),
-        Change::Recover => "have the server healthy".to_owned(),
+        Change::Advertise(capability) => format!("advertised `{capability}`"),
+        Change::AddConstraint(tag) => format!("promised `{tag}`"),
+        Change::Recover => "were on a healthy server".to_owned(),
         Change::DropConstraint(tag) => format!("drop the constraint `{tag}`"),
         Change::AllowAction(label) => format!("drop `{label}` from `constraints.actions.forbid`"),
     }
 }
 
+/// Joins clauses with commas and `and`.
+fn all_of(mut clauses: Vec<String>) -> String {
+    let last = clauses.pop().unwrap_or_default();
+    match clauses.is_empty() {
+        true => last,
+        false => format!("{} and {last}", clauses.join(", ")),
+    }
+}
+
+/// Returns what would have to be true of a candidate, as the predicate of a sentence about it, with the
+/// facts that its entry and its health state instead.
+pub fn supposition(supposition: &Counterfactual<'_>, reasons: &[Rejection<'_>]) -> String {
+    let changes = supposition.changes.iter().map(|c| change(*c)).collect();
+    let mut words = format!("would be eligible if it {}", all_of(changes));
+    let mut stated: Vec<&str> = Vec::new();
+    for reason in reasons {
+        match reason {
+            Rejection::ResidencyMismatch { offered, .. } => {
+                stated.extend(offered.iter().map(|it| it.as_str()));
+            }
+            Rejection::SensitivityExceeded { offered, .. } => stated.push(offered.as_str()),
+            Rejection::UnsignedNotAllowed { .. } => stated.push("signed: false"),
+            Rejection::MissingCategory { offered } | Rejection::MissingCapability { offered } => {
+                stated.extend(offered.iter().take(STATED));
+            }
+            _ => {}
+        }
+    }
+    if !stated.is_empty() {
+        words.push_str(&format!("; its entry says {}", quoted(stated)));
+    }
+    let health = reasons.iter().find_map(|reason| match reason {
+        Rejection::HealthVeto { status } => Some(*status),
+        _ => None,
+    });
+    match health {
+        Some(Some(status)) => {
+            words.push_str(&format!("; the health snapshot says `{}`", status.as_str()));
+        }
+        Some(None) => words.push_str("; the health snapshot does not list its server"),
+        None => {}
+    }
+    words
+}
+
+/// Maximum number of offered names in a supposition.
+const STATED: usize = 8;
+
 /// Returns all changes of a counterfactual as an instruction, with the document to change.
 pub fn fix(fix: &Counterfactual<'_>) -> String {
-    let mut changes: Vec<_> = fix.changes.iter().map(|c| change(*c)).collect();
-    let last = changes.pop().unwrap_or_default();
-    let changes = if changes.is_empty() {
-        last
-    } else {
-        format!("{} and {last}", changes.join(", "))
-    };
+    let changes = all_of(fix.changes.iter().map(|c| change(*c)).collect());
     let of_task = |change: &Change<'_>| matches!(change, Change::DropConstraint(_));
-    if fix.widening && fix.changes.iter().any(of_task) {
-        format!("in the requirement, {changes} (gives the agent more access)")
-    } else if fix.widening {
-        format!("in the manifest, {changes} (gives the agent more access)")
-    } else if fix.changes == [Change::Recover] {
-        changes
-    } else {
-        format!("in its index entry, {changes}")
-    }
+    let document = match fix.changes.iter().any(of_task) {
+        true => "requirement",
+        false => "manifest",
+    };
+    format!("in the {document}, {changes} (gives the agent more access)")
+}
+
+/// Returns what a drift is about: a category, or a capability with its tool.
+pub fn drift_subject(drift: &Drift) -> Option<String> {
+    let about = drift.category.as_ref().or(drift.capability.as_ref())?;
+    Some(match &drift.tool {
+        Some(tool) => format!("{about} ({tool})"),
+        None => about.clone(),
+    })
 }
 
 /// Returns a drift as a sentence.
 pub fn drift(drift: &Drift) -> String {
-    let what = change_of(drift);
-    if drift.details.is_empty() {
-        return what;
+    match (drift.code, &drift.details[..]) {
+        (_, []) => change_of(drift),
+        // What changed says more than two digests.
+        (Code::DefinitionChanged, details) => {
+            format!("the definition of the tool changed: {}", details.join(", "))
+        }
+        (_, details) => format!("{}: {}", change_of(drift), details.join(", ")),
     }
-    format!("{what}: {}", drift.details.join(", "))
 }
 
 fn change_of(drift: &Drift) -> String {
@@ -202,7 +250,8 @@ fn change_of(drift: &Drift) -> String {
         Code::IntegrityChanged => {
             format!("the index entry had the digest `{before}` and has `{after}`")
         }
-        Code::HashChanged => "the selection was edited: its hash does not match it".to_owned(),
+        // The right hash would invite whoever edited the lock to write it in.
+        Code::HashChanged => format!("the hash `{before}` is not that of the selection"),
         Code::ServerRemoved => format!("`{before}` is no longer in the index"),
         Code::ForbidAdded => format!("`{after}` is newly forbidden"),
         Code::ForbidRemoved => format!("`{before}` is no longer forbidden"),
@@ -226,9 +275,9 @@ fn change_of(drift: &Drift) -> String {
     }
 }
 
-/// Returns a drift as a problem at the beginning of the lock.
+/// Returns a drift as a problem at its places, or else at the beginning of the lock.
 pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
-    let about = match drift.category.as_ref().or(drift.capability.as_ref()) {
+    let about = match drift_subject(drift) {
         Some(about) => format!("{about}: "),
         None => String::new(),
     };
@@ -245,8 +294,17 @@ pub fn drift_diagnostic(drift: &Drift) -> Diagnostic {
         code => code.help(),
     };
     let message = format!("{about}{}{widening}", self::drift(drift));
-    let lock = Text::new(DocumentKind::Lock, String::new()).place(Span::default());
-    Diagnostic::new(drift.code, message)
-        .label(lock, "")
-        .help(help)
+    let mut diagnostic = Diagnostic::new(drift.code, message).help(help);
+    for place in &drift.places {
+        let label = match place.source {
+            DocumentKind::Lock => "locked here",
+            _ => "in the index here",
+        };
+        diagnostic = diagnostic.label(*place, label);
+    }
+    if diagnostic.labels.is_empty() {
+        let lock = Text::new(DocumentKind::Lock, String::new()).place(Span::default());
+        diagnostic = diagnostic.label(lock, "");
+    }
+    diagnostic
 }

@@ -5,6 +5,7 @@
 use super::exact::{inexact, inexact_numbers};
 use super::fields::{Object, name, opening, text, words};
 use super::read::{Checked, Lowered, PLAN_LIMIT, decode};
+use super::situation::recognised;
 use agent_diagnostic::{Code, Diagnostic, Fix, Problems};
 use agent_model::{CallPlan, Planned, PlannedCall};
 use agent_syntax::{Node, Value, json};
@@ -26,7 +27,11 @@ pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
     let text = decode(DocumentKind::Call, bytes, PLAN_LIMIT).map_err(of_plan)?;
     let mut problems = Problems::new(&text);
     let planned = json::parse(&mut problems).and_then(|root| read(&root, &mut problems));
-    let mut found = of_plan(problems.finish());
+    let mut found = problems.finish();
+    if let Some(problem) = (!found.is_empty()).then(|| recognised(&text)).flatten() {
+        found = vec![problem];
+    }
+    let mut found = of_plan(found);
     match planned {
         Some(planned) if found.is_empty() => Ok(Checked {
             value: CallPlan { text, planned },

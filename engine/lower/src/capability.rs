@@ -9,7 +9,7 @@ use agent_syntax::Node;
 use agent_text::{Span, Spanned};
 
 /// An example of a requirement, for help texts.
-pub(super) const EXAMPLE: &str = "- verb: search\n  resource: internet";
+pub(super) const EXAMPLE: &str = "- verb: <verb>\n  resource: <resource>";
 
 /// Reads a non-empty list of requirements. Returns `None` if any is invalid.
 pub(super) fn requirements(
@@ -36,8 +36,8 @@ fn requirement(
         &["verb", "resource", "constraints", "load", "tools"],
         problems,
     );
-    let verb = object.read("verb", "add:\nverb: search", problems, keyword);
-    let resource = object.read("resource", "add:\nresource: internet", problems, name);
+    let verb = object.read("verb", "add:\nverb: <verb>", problems, keyword);
+    let resource = object.read("resource", "add:\nresource: <resource>", problems, name);
     let constraints = object.read_or("constraints", Vec::new(), problems, name_set::<Tag>);
     let load = keyword_or(&object, "load", Load::Essential, problems);
     let tools = keyword_or(&object, "tools", Tools::One, problems);

@@ -60,7 +60,7 @@ pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
         root.check_fields(&["task_id", "required_capabilities"], problems);
         let id = root.read(
             "task_id",
-            "add:\ntask_id: my-task",
+            "add:\ntask_id: <task id>",
             problems,
             name::<TaskId>,
         );
@@ -89,7 +89,7 @@ pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<T
         let root = root_object(root, "the tenant configuration", problems)?;
         root.check_fields(&["version", "tenants"], problems);
         root.check_version(problems);
-        let entry = root.required("tenants", "add:\ntenants:\n  - id: acme", problems)?;
+        let entry = root.required("tenants", "add:\ntenants:\n  - id: <tenant id>", problems)?;
         let items = list(&entry.value, "tenants", problems)?;
         let mut tenants: Vec<(Tenant, Span)> = Vec::new();
         // An invalid tenant has been reported, and does not hide problems of the others.
@@ -211,7 +211,7 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
     // Further fields are data for the policy.
     let known = ["id", "tier", "policy", "token_budget", "priorities"];
     object.check_spelling(&known, problems);
-    let id = object.read("id", "add:\nid: acme", problems, name::<TenantId>);
+    let id = object.read("id", "add:\nid: <tenant id>", problems, name::<TenantId>);
     let tier = object
         .read_optional("tier", problems, text)
         .map(str::to_owned);

@@ -2,9 +2,10 @@
 
 use agent_diagnostic::{Code, Problems, Report};
 use agent_model::{Endpoint, EndpointError, Keyword, Name, NameError, NameRule};
-use agent_syntax::{Entry, Node, Value, json_string};
+use agent_syntax::{Entry, Node, Value, json_string, written_as};
 use agent_text::sort::sort_by;
-use agent_text::{Span, Spanned, misspelt, nearest};
+use agent_text::{Likeness, Span, Spanned, Text, hidden_difference, misspelt, nearest, visible};
+use std::cell::RefCell;
 
 /// Returns the name of a value's type, with its article.
 pub fn describe(value: &Value<'_>) -> &'static str {
@@ -18,7 +19,8 @@ pub fn describe(value: &Value<'_>) -> &'static str {
     }
 }
 
-/// Reports a value of another type than its field requires.
+/// Reports a value of another type than its field requires, with a fix if the text of the value contains
+/// one of that type.
 pub fn wrong_type(
     problems: &mut Problems<'_>,
     span: Span,
@@ -26,6 +28,8 @@ pub fn wrong_type(
     expected: &str,
     found: &str,
 ) {
+    let text = problems.text();
+    let retyped = retyped(span.of(text.as_str()), indentation(text, span), expected);
     let field = field(path);
     if found == "nothing" {
         let message = format!("{field} must be {expected}, but has no value");
@@ -34,12 +38,83 @@ pub fn wrong_type(
             .help("write a value, or remove the key");
         return;
     }
-    problems.report(
+    let report = problems.report(
         Code::WrongType,
         span,
         format!("this is {found}"),
         format!("{field} must be {expected}, but is {found}"),
     );
+    if let Some(retyped) = retyped {
+        let title = match retyped.contains('\n') {
+            true => "write the mapping as an item of a list".to_owned(),
+            false => format!("write `{retyped}`"),
+        };
+        report.replace(title, span, retyped);
+    }
+}
+
+/// Returns the number of characters between the start of a line and a span, if only blanks are between
+/// them.
+fn indentation(text: &Text, span: Span) -> Option<usize> {
+    let before = &text.as_str()[..span.start as usize];
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    line.bytes().all(|b| b == b' ').then_some(line.len())
+}
+
+/// Returns a value in the notation of another type, if only one value of that type can be meant.
+fn retyped(written: &str, indentation: Option<usize>, expected: &str) -> Option<String> {
+    let quoted = written.strip_prefix(['"', '\'']);
+    let quoted = quoted.and_then(|it| it.strip_suffix(['"', '\'']));
+    let bare = quoted.unwrap_or(written);
+    let is_flow = written.starts_with(['{', '[']);
+    let is_line = !written.contains('\n');
+    match expected {
+        // The lines of a block stay in their order, two columns further.
+        "a list" if !is_flow && quoted.is_none() && indentation.is_some() && has_key(written) => {
+            Some(format!("- {}", written.replace('\n', "\n  ")))
+        }
+        "a list" if written.starts_with('{') => Some(format!("[{written}]")),
+        "a list" | "a list of strings" => {
+            let plain = !bare.contains(['[', ']', '{', '}', '#', '|', '>', '\\']);
+            let one = quoted.is_none() || !bare.contains(',');
+            (is_line && !is_flow && plain && one && !has_key(written) && !bare.trim().is_empty())
+                .then(|| format!("[{written}]"))
+        }
+        "a boolean" => boolean_word(bare).map(|value| value.to_string()),
+        "a whole number" | "a number" => {
+            let digits = bare.strip_prefix('-').unwrap_or(bare);
+            let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+            (quoted.is_some() && is_number && (digits == "0" || !digits.starts_with('0')))
+                .then(|| bare.to_owned())
+        }
+        "a string" => {
+            let only = written
+                .strip_prefix('[')
+                .and_then(|it| it.strip_suffix(']'));
+            let only = only.map(str::trim).filter(|it| {
+                !it.is_empty() && is_line && !it.contains([',', '[', ']', '{', '}', '#'])
+            });
+            let number = || written.parse::<f64>().ok().map(|_| json_string(written));
+            only.map(str::to_owned).or_else(number)
+        }
+        _ => None,
+    }
+}
+
+/// Returns whether the first line of a block begins a mapping.
+fn has_key(block: &str) -> bool {
+    let line = block.lines().next().unwrap_or_default().trim_end();
+    line.ends_with(':') || line.contains(": ")
+}
+
+/// Returns the value of a word for a boolean, in any of the spellings of YAML.
+fn boolean_word(word: &str) -> Option<bool> {
+    let is = |words: [&str; 3]| words.iter().any(|it| it.eq_ignore_ascii_case(word));
+    match (is(["true", "yes", "on"]), is(["false", "no", "off"])) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    }
 }
 
 /// Returns a field's name for a message. A description such as `the lock` has no backquotes.
@@ -80,15 +155,27 @@ pub(crate) fn bad_name(
             };
             empty(problems, span, &format!("the {noun} is empty")).help(help)
         }
+        NameError::Placeholder => {
+            let message = format!("{text:?} is a placeholder for {}", one(noun));
+            let report = problems.report(Code::EmptyValue, span, "a placeholder", message);
+            report.help(format!("write {} in its place", one(noun)))
+        }
         NameError::Unknown => {
             let message = format!("unknown {noun} {text:?}");
             let label = format!("unknown {noun}");
+            let near = !nearest(text, rule.known.iter().copied(), 1).is_empty();
+            let written = span.of(problems.text().as_str()).to_owned();
             let report = problems.report(Code::UnknownValue, span, label, message);
-            did_you_mean(report, text, rule.known).help(format!(
-                "use {}, or a custom {noun} that contains a dash, a dot or a colon, such as `x-{}`",
-                one_of(rule.known),
-                text.replace(|c: char| c.is_control(), "")
-            ))
+            let report = meant(report, (span, &written), text, rule.known);
+            let mut help = format!("use {}", one_of(rule.known));
+            // A slip must not end as a name of its own.
+            if !near {
+                let name = text.replace(|c: char| c.is_control(), "");
+                help.push_str(&format!(
+                    ", or a custom {noun} that contains a dash, a dot or a colon, such as `x-{name}`"
+                ));
+            }
+            report.help(help)
         }
         NameError::Control(_) | NameError::Reserved(_) => {
             let reserved: Vec<_> = rule.reserved.iter().map(|c| format!("`{c}`")).collect();
@@ -129,8 +216,28 @@ pub(crate) fn did_you_mean<'p, 't>(
     known: &[&str],
 ) -> Report<'p, 't> {
     match nearest(text, known.iter().copied(), 1).first() {
-        Some(meant) => report.help(format!("did you mean `{meant}`?")),
+        Some(meant) => report
+            .note(hidden_difference(text, meant))
+            .help(format!("did you mean `{meant}`?")),
         None => report,
+    }
+}
+
+/// Writes the only known word that a word is a slip of, or suggests similar ones. `written` is the text
+/// of the span.
+pub(crate) fn meant<'p, 't>(
+    report: Report<'p, 't>,
+    (span, written): (Span, &str),
+    text: &str,
+    known: &[&str],
+) -> Report<'p, 't> {
+    match Likeness::new().slips(text, known.iter().copied(), 2)[..] {
+        [meant] => report.note(hidden_difference(text, meant)).replace(
+            format!("write `{meant}`"),
+            span,
+            written_as(written, meant),
+        ),
+        _ => did_you_mean(report, text, known),
     }
 }
 
@@ -142,13 +249,18 @@ pub(crate) fn bad_choice(
     text: &str,
     allowed: &[&str],
 ) {
+    let written = span.of(problems.text().as_str()).to_owned();
     let report = problems.report(
         Code::UnknownValue,
         span,
         "not one of the allowed values",
         format!("{} can't be {text:?}", field(path)),
     );
-    did_you_mean(report, text, allowed).help(format!("use {}", one_of(allowed)));
+    let report = match boolean_word(text).filter(|_| allowed == ["true", "false"]) {
+        Some(value) => report.replace(format!("write `{value}`"), span, value.to_string()),
+        None => meant(report, (span, &written), text, allowed),
+    };
+    report.help(format!("use {}", one_of(allowed)));
 }
 
 /// Lists the words to choose from.
@@ -173,6 +285,9 @@ pub struct Object<'n, 't> {
     path: String,
     /// The place at which an absent field is reported.
     anchor: Span,
+    /// The known fields whose keys were reported as misspelt: their values are read all the same, so that
+    /// a misspelt key hides no problem below it.
+    misspelt: RefCell<Vec<(String, &'n Entry<'t>)>>,
 }
 
 impl<'n, 't> Object<'n, 't> {
@@ -189,6 +304,7 @@ impl<'n, 't> Object<'n, 't> {
                 entries,
                 path,
                 anchor,
+                misspelt: RefCell::default(),
             }),
             Value::Refused => None,
             other => {
@@ -274,7 +390,10 @@ impl<'n, 't> Object<'n, 't> {
 
     /// Returns an optional field.
     pub fn optional(&self, key: &str) -> Option<&'n Entry<'t>> {
-        self.entries.iter().find(|entry| entry.key == key)
+        let misspelt = self.misspelt.borrow();
+        let meant = || misspelt.iter().find(|(meant, _)| meant == key);
+        let found = self.entries.iter().find(|entry| entry.key == key);
+        found.or_else(|| meant().map(|(_, entry)| *entry))
     }
 
     /// Returns a required field, or reports its absence with `help`.
@@ -302,8 +421,16 @@ impl<'n, 't> Object<'n, 't> {
         }
         let message = format!("the required field `{}` is missing", self.path(key));
         let label = format!("`{key}` is missing here");
+        // A field of a file is written at its beginning, another one behind its neighbours.
+        let place = match self.entries.last() {
+            Some(last) if !self.path.is_empty() => Span {
+                start: last.value.span.end,
+                end: last.value.span.end,
+            },
+            _ => self.anchor,
+        };
         problems
-            .report(Code::MissingField, self.anchor, label, message)
+            .report(Code::MissingField, place, label, message)
             .help(help);
     }
 
@@ -324,6 +451,7 @@ impl<'n, 't> Object<'n, 't> {
         let others = unknown.filter(|entry| match misspelt(&entry.key, &absent) {
             Some(meant) => {
                 self.report_misspelt(entry, meant, problems);
+                self.misspelt.borrow_mut().push((meant.to_owned(), entry));
                 false
             }
             None => true,
@@ -346,22 +474,34 @@ impl<'n, 't> Object<'n, 't> {
     fn report_misspelt(&self, entry: &Entry<'_>, meant: &str, problems: &mut Problems<'_>) {
         let message = format!(
             "unknown field `{}`, almost `{meant}`",
-            self.path(&entry.key)
+            visible(&self.path(&entry.key))
         );
         let source = entry.key_span.of(problems.text().as_str());
-        let replacement = match source.starts_with('"') {
-            true => json_string(meant),
-            false => meant.to_owned(),
-        };
+        let replacement = written_as(source, meant);
         let label = format!("did you mean `{meant}`?");
         problems
             .report(Code::MisspeltKey, entry.key_span, label, message)
+            .note(hidden_difference(&entry.key, meant))
             .replace(format!("write `{meant}`"), entry.key_span, replacement);
     }
 
     fn warn_of(&self, entry: &Entry<'_>, known: &[&str], problems: &mut Problems<'_>) {
-        let message = format!("unknown field `{}`", self.path(&entry.key));
+        let message = format!("unknown field `{}`", visible(&self.path(&entry.key)));
         let report = problems.report(Code::UnknownKey, entry.key_span, "has no effect", message);
+        // A constraint one level too high would be lost.
+        let home = match (&*self.path, &*entry.key) {
+            ("constraints", "residency" | "sensitivity") => Some("data"),
+            ("constraints", "forbid") => Some("actions"),
+            ("constraints", "requireSigned") => Some("trust"),
+            _ => None,
+        };
+        if let Some(home) = home {
+            report.help(format!(
+                "write it under `{home}`, as `constraints.{home}.{}`",
+                entry.key
+            ));
+            return;
+        }
         did_you_mean(report, &entry.key, known)
             .help(format!("use {}, or remove the field", one_of(known)));
     }

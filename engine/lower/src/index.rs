@@ -6,14 +6,16 @@
 use super::fields::{bad_choice, bad_endpoint, bad_name, wrong_type};
 use super::lookalike::warn_of_lookalikes;
 use super::read::{Checked, INDEX_LIMIT, Lowered, decode};
+use super::situation::recognised;
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
     Category, Class, ConstraintKey, Endpoint, EndpointError, Index, IndexBuilder, Keyword, Name,
     NameRule, NewServer, NewTool, Publisher, Residency, ResidencySet, Resource, Scope, Sensitivity,
     ServerId, ServerVersion, Slice, Tag, ToolName, check_endpoint,
 };
-use agent_syntax::json::{Kind, Reader, SyntaxError, Token};
-use agent_text::{DocumentKind, Span};
+use agent_syntax::json::{self, Kind, Reader, SyntaxError, Token};
+use agent_syntax::{Entry, Value, json_string};
+use agent_text::{DocumentKind, Span, misspelt};
 use std::borrow::Cow;
 
 /// Reads an index. Refuses the whole index if any entry is invalid.
@@ -42,7 +44,8 @@ pub fn index(bytes: Vec<u8>) -> Lowered<Index> {
             .help("remove one of the two, or change its version");
     }
     if problems.has_errors() {
-        return Err(problems.finish());
+        let found = problems.finish();
+        return Err(recognised(&text).map_or(found, |problem| vec![problem]));
     }
     // Only lookalikes cause warnings, and finding them requires the whole index.
     drop(problems);
@@ -58,6 +61,16 @@ pub fn index(bytes: Vec<u8>) -> Lowered<Index> {
 }
 
 type Read<T> = Result<T, Box<SyntaxError>>;
+
+/// Returns the place of the key in an object that is spelled almost like a field.
+fn misspelt_key(object: &str, field: &str) -> Option<Span> {
+    let node = json::parse_value(&mut Reader::new(object)).ok()?;
+    let Value::Mapping(entries) = node.value else {
+        return None;
+    };
+    let near = |entry: &&Entry<'_>| misspelt(&entry.key, &[field]).is_some();
+    entries.iter().find(near).map(|entry| entry.key_span)
+}
 
 struct Loader<'t, 'p> {
     reader: Reader<'t>,
@@ -88,7 +101,7 @@ impl<'t> Loader<'t, '_> {
                             "`servers` is missing here",
                             "the index has no field `servers`",
                         )
-                        .help("write a list of servers, or add it to the object:\n{ \"servers\": [] }");
+                        .help("write a list of servers, alone or as `servers` of the object");
                 }
                 Ok(())
             }
@@ -267,35 +280,58 @@ impl<'t> Loader<'t, '_> {
         Ok(())
     }
 
-    /// Reports an absent field of the object that starts at `start`.
+    /// Reports an absent field of the object that starts at `start` and ends here: at a key that is
+    /// spelled almost like it, or else behind the last member.
     #[cold]
     fn missing(&mut self, path: &str, field: &str, start: usize) {
+        let read = &self.problems.text().as_str()[..self.reader.offset()];
+        let members = read.strip_suffix('}').unwrap_or(read).trim_end();
+        let place = Span::new(members.len(), members.len());
         let (owner, full) = match path {
             "the capability" => ("a capability", field.to_owned()),
             "the entry" => ("a server", field.to_owned()),
             _ => ("a server", format!("{path}.{field}")),
         };
+        let message = format!("{owner} has no field `{full}`");
+        let object = &self.problems.text().as_str()[start..self.reader.offset()];
+        if let Some(key) = misspelt_key(object, field) {
+            let at = |end: u32| start + end as usize;
+            let key = Span::new(at(key.start), at(key.end));
+            self.problems
+                .report(
+                    Code::MissingField,
+                    key,
+                    format!("did you mean `{field}`?"),
+                    message,
+                )
+                .replace(format!("write `{field}`"), key, json_string(field));
+            return;
+        }
         let example = match field {
-            "id" => "\"id\": \"acme-reports\"",
-            "version" => "\"version\": \"1.0.0\"",
-            "endpoint" => "\"endpoint\": \"https://mcp.example/reports\"",
-            "categories" => "\"categories\": [\"reporting\"]",
-            "scopes" => "\"scopes\": [\"read:reports\"]",
-            "data" => "\"data\": { \"residency\": \"any\", \"maxSensitivity\": \"public\" }",
-            "trust" => "\"trust\": { \"signed\": false, \"publisher\": \"Acme, Inc.\" }",
-            "residency" => "\"residency\": \"any\"",
-            "maxSensitivity" => "\"maxSensitivity\": \"public\"",
-            "signed" => "\"signed\": false",
-            "verb" => "\"verb\": \"search\"",
-            "resource" => "\"resource\": \"internet\"",
-            _ => "\"publisher\": \"Acme, Inc.\"",
+            "id" => "\"id\": \"<server id>\"",
+            "version" => "\"version\": \"<version>\"",
+            "endpoint" => "\"endpoint\": \"<endpoint>\"",
+            "categories" => "\"categories\": [\"<category>\"]",
+            "scopes" => "\"scopes\": [\"<scope>\"]",
+            "data" => {
+                "\"data\": { \"residency\": \"<residency>\", \"maxSensitivity\": \"<level>\" }"
+            }
+            "trust" => {
+                "\"trust\": { \"signed\": \"<true or false>\", \"publisher\": \"<publisher>\" }"
+            }
+            "residency" => "\"residency\": \"<residency>\"",
+            "maxSensitivity" => "\"maxSensitivity\": \"<level>\"",
+            "signed" => "\"signed\": \"<true or false>\"",
+            "verb" => "\"verb\": \"<verb>\"",
+            "resource" => "\"resource\": \"<resource>\"",
+            _ => "\"publisher\": \"<publisher>\"",
         };
         self.problems
             .report(
                 Code::MissingField,
-                Span::new(start, start + 1),
+                place,
                 format!("`{full}` is missing here"),
-                format!("{owner} has no field `{full}`"),
+                message,
             )
             .help(format!("add:\n{example}"));
     }

@@ -34,13 +34,13 @@ const REQUIRES: &str = "\
 add:
 requires:
   mcp:
-    - category: reporting
-      permissions: [read:reports]";
+    - category: <category>
+      permissions: [<scope>]";
 
 /// An example of `requires.mcp`, indented as in the file.
 macro_rules! mcp {
     () => {
-        "  mcp:\n    - category: reporting\n      permissions: [read:reports]"
+        "  mcp:\n    - category: <category>\n      permissions: [<scope>]"
     };
 }
 
@@ -60,8 +60,8 @@ fn parts(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraint
     };
     let root = Object::of(&root, "", parts.opening, problems)?;
     root.check_spelling(&["name", "version", "requires", "constraints"], problems);
-    let agent_name = root.read("name", "add:\nname: my-agent", problems, name);
-    let agent_version = root.read("version", "add:\nversion: 1.0.0", problems, name);
+    let agent_name = root.read("name", "add:\nname: <agent name>", problems, name);
+    let agent_version = root.read("version", "add:\nversion: <version>", problems, name);
     let requirements = root
         .required("requires", REQUIRES, problems)
         .and_then(|entry| requires(&entry.value, entry.key_span, problems));
@@ -118,8 +118,13 @@ fn servers(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<V
 fn requirement(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Requirement> {
     let object = Object::of(node, path, node.span, problems)?;
     object.check_fields(&["category", "permissions", "load"], problems);
-    let category = object.read("category", "add:\ncategory: reporting", problems, name);
-    let permissions = object.read("permissions", "add:\npermissions: []", problems, name_set);
+    let category = object.read("category", "add:\ncategory: <category>", problems, name);
+    let permissions = object.read(
+        "permissions",
+        "add:\npermissions: [<scope>]",
+        problems,
+        name_set,
+    );
     let load = keyword_or(&object, "load", Load::Essential, problems);
     Some(Requirement {
         category: category?,

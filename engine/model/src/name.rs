@@ -28,6 +28,8 @@ pub enum NameError {
     Control(char),
     /// It contains a reserved character.
     Reserved(char),
+    /// It is an example of a message that was pasted unchanged, such as `<category>`.
+    Placeholder,
     /// It is neither a known word nor a valid custom one.
     Unknown,
 }
@@ -40,6 +42,9 @@ impl NameRule {
     pub fn check(&self, text: &str) -> Result<(), NameError> {
         if text.is_empty() {
             return Err(NameError::Empty);
+        }
+        if text.starts_with('<') && is_placeholder(text) {
+            return Err(NameError::Placeholder);
         }
         // There is no early exit, so that the loop handles many bytes at a time. Bytes from 0x7f on
         // may begin a control character; reserved characters are searched for separately.
@@ -73,6 +78,14 @@ impl NameRule {
     }
 }
 
+/// Returns whether a text is a word or some words in angle brackets, as messages print what a person has
+/// to fill in.
+fn is_placeholder(text: &str) -> bool {
+    let words = text.strip_prefix('<').and_then(|it| it.strip_suffix('>'));
+    let is_word = |c: char| c.is_ascii_lowercase() || matches!(c, ' ' | '-' | '_');
+    words.is_some_and(|words| words.len() > 1 && words.chars().all(is_word))
+}
+
 impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -83,6 +96,7 @@ impl fmt::Display for NameError {
                 u32::from(*c)
             ),
             Self::Reserved(c) => write!(f, "it contains `{c}`"),
+            Self::Placeholder => f.write_str("it is a placeholder"),
             Self::Unknown => f.write_str("it is an unknown word"),
         }
     }
@@ -185,6 +199,9 @@ mod tests {
         assert_eq!(ServerId::new("a|b"), Err(NameError::Reserved('|')));
         assert_eq!(ServerId::new("a\u{85}b"), Err(NameError::Control('\u{85}')));
         assert_eq!(ServerId::new("a\u{7f}"), Err(NameError::Control('\u{7f}')));
+        assert_eq!(Scope::new("<scope>"), Err(NameError::Placeholder));
+        assert_eq!(AgentName::new("<agent name>"), Err(NameError::Placeholder));
+        assert!(Category::new("<b>").is_ok() && Category::new("<a>b").is_ok());
         assert_eq!(Scope::new("a,b"), Err(NameError::Reserved(',')));
         assert!(ServerVersion::new("1@2,3").is_ok());
     }

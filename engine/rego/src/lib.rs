@@ -13,6 +13,7 @@
 //! | `instrument` | adds calls by which a policy pays for values, and records which bodies held |
 //! | `run` | evaluates instrumented modules together |
 //! | `policy` | evaluates a policy for a requirement |
+//! | `facts` | names the comparisons that decided against a tool |
 //! | `suite` | evaluates the tests of a policy |
 //! | `paths`, `unused`, `vocabulary` | find comparisons and rules that have no effect |
 //!
@@ -24,6 +25,7 @@
 mod budget;
 mod builtins;
 mod check;
+mod facts;
 mod instrument;
 mod module;
 mod parse;

@@ -4,6 +4,49 @@ use super::check::locals;
 use super::tree::{Expr, ExprKind, Module, Rule, StatementKind};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The objects of the input whose members are all known, with these.
+pub(super) const OBJECTS: [(&str, &[&str]); 5] = [
+    (
+        "input",
+        &[
+            "arguments",
+            "candidate_tools",
+            "context",
+            "phase",
+            "requirement",
+            "subject",
+            "task",
+            "tenant_policy",
+            "user_tier",
+        ],
+    ),
+    (
+        "input.requirement",
+        &["constraints", "load", "resource", "verb"],
+    ),
+    ("input.task", &["id"]),
+    (
+        "input.candidate_tools[_]",
+        &[
+            "capabilities",
+            "class",
+            "description",
+            "id",
+            "maxSensitivity",
+            "publisher",
+            "residency",
+            "server",
+            "signed",
+            "tool",
+            "version",
+        ],
+    ),
+    (
+        "input.candidate_tools[_].capabilities[_]",
+        &["constraints", "resource", "verb"],
+    ),
+];
+
 /// The paths of names, such as `input.candidate_tools[_].class`.
 pub(super) type Names<'m> = BTreeMap<&'m str, String>;
 

@@ -1,9 +1,12 @@
 //! A policy, and its answer to a question.
 
 use super::builtins::kind;
+use super::facts::facts;
 use super::module::SourceModule;
 use super::run::Program;
-use agent_decide::{Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
+use agent_decide::{
+    Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
+};
 use agent_lower::{Checked, Lowered, digest};
 use agent_text::DocumentKind;
 use regorus::Value;
@@ -42,6 +45,13 @@ impl Policy {
 impl PolicyEngine for Policy {
     fn digest(&self) -> String {
         digest(self.module().text.as_str())
+    }
+
+    fn facts(&self, input: &str, held: &[u32]) -> Vec<PolicyFact> {
+        match Value::from_json_str(input) {
+            Ok(input) => facts(self.module(), &input, held),
+            Err(_) => Vec::new(),
+        }
     }
 
     fn ask(&self, input: &str) -> PolicyDecision {

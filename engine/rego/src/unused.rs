@@ -1,7 +1,7 @@
 //! Comparisons and rules that have no effect.
 
 use super::module::SourceModule;
-use super::paths::{Names, Paths};
+use super::paths::{Names, OBJECTS, Paths};
 use super::policy::Policy;
 use super::tree::{Expr, ExprKind, Op, StatementKind};
 use agent_decide::PolicyDecision;
@@ -16,8 +16,8 @@ pub type Vocabulary = BTreeMap<String, BTreeSet<String>>;
 /// Maximum strings that a help lists.
 const LISTED: usize = 8;
 
-/// Reports comparisons of a policy with strings that never occur. Only comparisons with a path that
-/// is certain are reported: each of them is a mistake, or has no effect.
+/// Reports comparisons of a policy with strings that never occur, and paths that no input has. Only
+/// paths that are certain are reported: each of them is a mistake, or has no effect.
 pub fn dead_rules(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
     let SourceModule { text, tree } = policy.module();
     let mut statements = tree.rules.iter().flat_map(|rule| rule.statements());
@@ -26,6 +26,7 @@ pub fn dead_rules(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let mut problems = Problems::new(text);
+    let mut reported = BTreeSet::new();
     let paths = Paths::new(tree);
     for rule in &tree.rules {
         let names = paths.names(rule);
@@ -45,8 +46,53 @@ pub fn dead_rules(policy: &Policy, known: &Vocabulary) -> Vec<Diagnostic> {
         for comparison in comparisons {
             report(&paths, &names, known, comparison, &mut problems);
         }
+        rule.visit(&mut |expr| absent(&paths, &names, expr, &mut reported, &mut problems));
     }
     problems.finish()
+}
+
+/// Reports a path that no input has, once.
+fn absent(
+    paths: &Paths<'_>,
+    names: &Names<'_>,
+    expr: &Expr,
+    reported: &mut BTreeSet<String>,
+    problems: &mut Problems<'_>,
+) {
+    let Some(path) = paths.resolve(expr, names) else {
+        return;
+    };
+    let span = match &expr.kind {
+        ExprKind::Index(_, key) => key.span,
+        _ => expr.span,
+    };
+    let Some((of, member)) = path.rsplit_once('.') else {
+        return;
+    };
+    let known = OBJECTS.iter().find(|(object, _)| *object == of);
+    // An item is reported where its list is.
+    let is_absent = |known: &[&str]| !member.contains('[') && !known.contains(&member);
+    let Some((_, known)) = known.filter(|(_, known)| is_absent(known)) else {
+        return;
+    };
+    if !reported.insert(path.clone()) {
+        return;
+    }
+    let near = nearest(member, known.iter().copied(), 1);
+    // `tools` is no slip of `candidate_tools`, and can mean nothing else.
+    let part = known
+        .iter()
+        .find(|known| known.split('_').any(|part| part == member));
+    let message = format!("the input has no `{path}`");
+    let report = problems.report(Code::PolicyDeadRule, span, "never defined", message);
+    let known: Vec<_> = known
+        .iter()
+        .map(|known| format!("`{of}.{known}`"))
+        .collect();
+    match near.first().or(part) {
+        Some(meant) => report.help(format!("did you mean `{of}.{meant}`?")),
+        None => report.help(format!("use one of {}", known.join(", "))),
+    };
 }
 
 /// An expression and what it is compared with.

@@ -3,7 +3,7 @@
 use super::json::{ObjectMembers, write_place, write_reason};
 use super::styled::{Style, Styled};
 use agent_decide::{Change, Counterfactual};
-use agent_explain::{Candidate, RejectedCandidate, fix, reason};
+use agent_explain::{Candidate, RejectedCandidate, fix, reason, supposition};
 use agent_syntax::json::Writer;
 
 /// Adds the name of a candidate. The line is not ended.
@@ -32,14 +32,14 @@ pub(super) fn render_reasons(out: &mut Styled, rejected: &RejectedCandidate<'_>)
             .plain(format!(" it {}", reason(rejection)))
             .end();
     }
-    let leads = std::iter::once("    fix: ").chain(std::iter::repeat("    or:  "));
-    for (lead, counterfactual) in leads.zip(&rejected.fixes) {
-        let style = match counterfactual.widening {
-            true => Style::Warning,
-            false => Style::Plain,
-        };
-        out.put(Style::Accepted, lead)
-            .put(style, fix(counterfactual))
+    for counterfactual in &rejected.fixes {
+        out.put(Style::Accepted, "    fix: ")
+            .put(Style::Warning, fix(counterfactual))
+            .end();
+    }
+    for counterfactual in &rejected.suppositions {
+        out.dim("    it ")
+            .dim(supposition(counterfactual, rejected.reasons.as_slice()))
             .end();
     }
 }
@@ -52,6 +52,15 @@ pub(super) fn write_rejected(w: &mut Writer, rejected: &RejectedCandidate<'_>) {
     w.key("place")
         .object(|w| write_place(w, &rejected.candidate.place()));
     w.objects("reasons", rejected.reasons.as_slice(), write_reason);
+    w.objects(
+        "suppositions",
+        &rejected.suppositions,
+        |w, counterfactual| {
+            w.objects("changes", &counterfactual.changes, write_change);
+            let reasons = rejected.reasons.as_slice();
+            w.key("text").string(&supposition(counterfactual, reasons));
+        },
+    );
     if let Some(tool) = rejected.candidate.tool() {
         w.key("tool").string(tool.name());
     }

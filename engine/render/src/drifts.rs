@@ -1,9 +1,9 @@
 //! Named differences.
 
-use super::json::ObjectMembers;
+use super::json::{ObjectMembers, write_place};
 use super::styled::{Style, Styled, StyledSpan};
 use agent_decide::Drift;
-use agent_explain::drift as sentence;
+use agent_explain::{drift as sentence, drift_subject};
 use agent_syntax::json::Writer;
 
 /// Returns a line for each drift. More access for the agent is marked.
@@ -18,7 +18,7 @@ pub fn drifts(drifts: &[Drift]) -> Vec<StyledSpan> {
             },
             drift.code.name(),
         );
-        if let Some(about) = drift.category.as_ref().or(drift.capability.as_ref()) {
+        if let Some(about) = drift_subject(drift) {
             out.plain(" ").name(about);
         }
         out.plain(": ").plain(sentence(drift));
@@ -26,6 +26,12 @@ pub fn drifts(drifts: &[Drift]) -> Vec<StyledSpan> {
             out.put(Style::Warning, " (gives the agent more access)");
         }
         out.end();
+        for place in &drift.places {
+            let start = place.start;
+            let name = place.source.usual_name();
+            out.dim(format!("  {name}:{}:{}", start.line, start.column))
+                .end();
+        }
     }
     out.finish()
 }
@@ -50,7 +56,9 @@ pub(super) fn write_drifts(w: &mut Writer, drifts: &[Drift]) {
         w.key("code").string(drift.code.name());
         w.key("details")
             .strings(drift.details.iter().map(String::as_str));
+        w.objects("places", &drift.places, write_place);
         w.key("text").string(&sentence(drift));
+        w.key("tool").optional(drift.tool.as_deref());
         w.key("widening").bool(drift.widening());
     });
 }

@@ -34,8 +34,21 @@ pub(super) fn render_requirement(out: &mut Styled, decision: Decision<'_>) {
                 .plain(format!(" {}", policy_failure(error)))
                 .end();
         }
-        for near in decision.nearest(NEAREST) {
+        for question in decision.did_you_mean() {
+            out.put(Style::Accepted, format!("  {question}")).end();
+        }
+        for (number, near) in decision.nearest(NEAREST).into_iter().enumerate() {
             render_rejected(out, &near);
+            // The policy is read again for the nearest alone.
+            let facts = match number {
+                0 => decision.policy_facts(&near),
+                _ => Vec::new(),
+            };
+            for fact in facts {
+                let (name, start) = (fact.place.source.usual_name(), fact.place.start);
+                let place = format!("    {name}:{}:{}: ", start.line, start.column);
+                out.dim(place).plain(fact.text).end();
+            }
         }
         return;
     };

@@ -15,12 +15,12 @@ pub struct Frontmatter {
 /// A frontmatter with every required field, for help texts.
 pub const SNIPPET: &str = "\
 ---
-name: my-agent
-version: 1.0.0
+name: <agent name>
+version: <version>
 requires:
   mcp:
-    - category: reporting
-      permissions: [read:reports]
+    - category: <category>
+      permissions: [<scope>]
 ---";
 
 /// Finds the block between a first line `---` and the next line `---` or `...`. Skips a byte order

@@ -15,3 +15,12 @@ pub use frontmatter::{Frontmatter, SNIPPET, frontmatter};
 pub use json::{json_string, write_string};
 pub use node::{Entry, Node, Value};
 pub use number::Number;
+
+/// Returns a word in the quotes of the text that it replaces.
+pub fn written_as(replaced: &str, word: &str) -> String {
+    match replaced.chars().next() {
+        Some('"') => json_string(word),
+        Some('\'') => format!("'{}'", word.replace('\'', "''")),
+        _ => word.to_owned(),
+    }
+}

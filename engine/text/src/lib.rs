@@ -10,7 +10,7 @@ pub mod sort;
 mod spelling;
 
 pub use position::{LineIndex, Position};
-pub use spelling::{LIKENESS_LIMIT, Likeness, misspelt, nearest};
+pub use spelling::{LIKENESS_LIMIT, Likeness, hidden_difference, misspelt, nearest, visible};
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};

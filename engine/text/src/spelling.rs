@@ -1,6 +1,7 @@
 //! Suggestions for misspelt words.
 
 use crate::sort::sort_by;
+use std::borrow::Cow;
 
 /// Returns the candidates spelled similarly to `word`, nearest first, at most `limit`.
 pub fn nearest<'c>(
@@ -17,23 +18,100 @@ pub fn misspelt<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     if key.starts_with("x-") || key.len() > WORD_LIMIT {
         return None;
     }
-    let near = known.iter().filter_map(|known| {
-        let edits = strsim::osa_distance(key, known);
-        let tolerated = match known.chars().count() {
-            0..4 => 0,
-            4..8 => 1,
-            _ => 2,
-        };
-        let is_near = edits <= tolerated || letters(key) == letters(known) || is_plural(key, known);
-        is_near.then_some((edits, *known))
-    });
+    let near = known
+        .iter()
+        .filter_map(|known| Some((slip(key, known)?, *known)));
     near.min().map(|(_, known)| known)
 }
 
-fn letters(key: &str) -> String {
-    // Known keys are ASCII.
-    let kept = key.chars().filter(|c| !matches!(c, '-' | '_' | ' ' | '\t'));
+/// Returns the number of edits between two names if one is a slip of the other.
+fn slip(name: &str, known: &str) -> Option<usize> {
+    let edits = strsim::osa_distance(name, known);
+    let tolerated = match known.chars().count() {
+        0..4 => 0,
+        4..8 => 1,
+        _ => 2,
+    };
+    let is_near = edits <= tolerated || letters(name) == letters(known) || is_plural(name, known);
+    is_near.then_some(edits)
+}
+
+/// Returns the letters and digits of a name in small letters, with the separators that have a meaning:
+/// without `-`, `_`, blanks, and characters that can't be seen or that an editor writes for a quote or
+/// a dash.
+fn letters(name: &str) -> String {
+    let dropped = |c: &char| match c {
+        '-' | '_' | ' ' | '\t' => true,
+        c => !c.is_ascii() && !c.is_alphanumeric(),
+    };
+    let kept = name.chars().filter(|c| !dropped(c));
     kept.map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Returns the difference between two names by their code points, if they differ only in case or in
+/// characters outside of ASCII, which a reader may not see.
+pub fn hidden_difference(name: &str, meant: &str) -> Option<String> {
+    let same_length = name.chars().count() == meant.chars().count();
+    let pairs = name.chars().zip(meant.chars()).filter(|(a, b)| a != b);
+    let mut found = Vec::new();
+    if name.eq_ignore_ascii_case(meant) || same_length && pairs.clone().all(|(a, _)| !a.is_ascii())
+    {
+        found
+            .extend(pairs.map(|(a, b)| format!("{} in place of {}", code_point(a), code_point(b))));
+    } else {
+        let odd = name
+            .chars()
+            .filter(|c| !c.is_ascii() && !meant.contains(*c));
+        found.extend(odd.map(code_point));
+    }
+    found.truncate(DIFFERENCES);
+    (!found.is_empty()).then(|| format!("{:?} has {}", visible(name), found.join(", ")))
+}
+
+/// Maximum number of different characters that are named.
+const DIFFERENCES: usize = 4;
+
+fn code_point(c: char) -> String {
+    match c.is_alphanumeric() {
+        true => format!("U+{:04X} (`{c}`)", u32::from(c)),
+        false => format!("U+{:04X}", u32::from(c)),
+    }
+}
+
+/// Returns a name with the code points of characters that can't be seen or look like a blank.
+pub fn visible(name: &str) -> Cow<'_, str> {
+    if !name.contains(is_invisible) {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(name.chars().fold(String::new(), |mut visible, c| {
+        match is_invisible(c) {
+            true => visible.push_str(&format!("<U+{:04X}>", u32::from(c))),
+            false => visible.push(c),
+        }
+        visible
+    }))
+}
+
+fn is_invisible(c: char) -> bool {
+    !c.is_ascii()
+        && (c.is_whitespace()
+            || matches!(
+                c,
+                '\u{ad}'
+                    | '\u{34f}'
+                    | '\u{61c}'
+                    | '\u{115f}'..='\u{1160}'
+                    | '\u{17b4}'..='\u{17b5}'
+                    | '\u{180b}'..='\u{180f}'
+                    | '\u{200b}'..='\u{200f}'
+                    | '\u{202a}'..='\u{202e}'
+                    | '\u{2060}'..='\u{206f}'
+                    | '\u{3164}'
+                    | '\u{fe00}'..='\u{fe0f}'
+                    | '\u{feff}'
+                    | '\u{ffa0}'
+                    | '\u{e0000}'..='\u{e0fff}'
+            ))
 }
 
 /// Returns whether one word is the other with a final `s`, or with `ies` in place of `y`.
@@ -74,6 +152,11 @@ impl Likeness {
         }
     }
 
+    /// Returns a search with a budget of its own, in pairs.
+    pub fn within(pairs: u64) -> Self {
+        Self { left: pairs }
+    }
+
     /// Returns the candidates spelled similarly to `word`, nearest first, at most `limit`. Returns
     /// none once the budget is spent.
     pub fn nearest<'c>(
@@ -82,15 +165,46 @@ impl Likeness {
         candidates: impl IntoIterator<Item = &'c str>,
         limit: usize,
     ) -> Vec<&'c str> {
+        let length = word.chars().count();
+        let tolerated = (length / 3).max(1);
+        let folded = word.to_ascii_lowercase();
+        self.compared(word, candidates, limit, tolerated, |candidate| {
+            let distance = strsim::osa_distance(&folded, &candidate.to_ascii_lowercase());
+            (distance <= tolerated).then_some(distance)
+        })
+    }
+
+    /// Returns the names that a name was meant to be, by the rule of [`misspelt`], nearest first, at
+    /// most `limit`. Returns none if the name is among them, or once the budget is spent.
+    pub fn slips<'c>(
+        &mut self,
+        name: &str,
+        names: impl IntoIterator<Item = &'c str>,
+        limit: usize,
+    ) -> Vec<&'c str> {
+        let mut near = self.compared(name, names, limit, INVISIBLE, |known| slip(name, known));
+        if near.contains(&name) {
+            near.clear();
+        }
+        near
+    }
+
+    /// Returns the candidates for which `distance` returns one, nearest first. A difference of
+    /// lengths above `tolerated` rules a candidate out.
+    fn compared<'c>(
+        &mut self,
+        word: &str,
+        candidates: impl IntoIterator<Item = &'c str>,
+        limit: usize,
+        tolerated: usize,
+        distance: impl Fn(&str) -> Option<usize>,
+    ) -> Vec<&'c str> {
         if word.len() > WORD_LIMIT {
             return Vec::new();
         }
         let length = word.chars().count();
-        let tolerated = (length / 3).max(1);
-        let folded = word.to_ascii_lowercase();
         let mut near = Vec::new();
         for candidate in candidates {
-            // A larger difference of lengths rules the candidate out.
             let compared = candidate.len() <= WORD_LIMIT
                 && candidate.chars().count().abs_diff(length) <= tolerated;
             let pairs = if compared {
@@ -108,10 +222,7 @@ impl Likeness {
             if !compared {
                 continue;
             }
-            let distance = strsim::osa_distance(&folded, &candidate.to_ascii_lowercase());
-            if distance <= tolerated {
-                near.push((distance, candidate));
-            }
+            near.extend(distance(candidate).map(|distance| (distance, candidate)));
         }
         sort_by(&mut near, Ord::cmp);
         near.dedup();
@@ -126,9 +237,59 @@ impl Likeness {
 /// lengths.
 const WORD_LIMIT: usize = 256;
 
+/// Difference of lengths, in characters, up to which two names may differ in separators and in
+/// characters that can't be seen.
+const INVISIBLE: usize = 8;
+
 #[cfg(test)]
 mod tests {
-    use super::{CANDIDATE_COST, Likeness, misspelt, nearest};
+    use super::{CANDIDATE_COST, Likeness, hidden_difference, misspelt, nearest, visible};
+
+    #[test]
+    fn names_are_slips_of_known_ones() {
+        let known = ["read:invoices", "write:invoices", "read:orders"];
+        let mut likeness = Likeness::new();
+        for (name, meant) in [
+            ("read:invoces", "read:invoices"),
+            ("Read:Invoices", "read:invoices"),
+            ("read:invo\u{456}ces", "read:invoices"),
+            ("\u{201c}read:orders\u{201d}", "read:orders"),
+            ("read:\u{200b}\u{200b}\u{200b}orders", "read:orders"),
+        ] {
+            assert_eq!(likeness.slips(name, known, 2), [meant], "{name}");
+        }
+        // Another right is no slip, and a known name is none of another.
+        for name in ["erase:invoices", "read:invoices", "read:bills"] {
+            assert!(likeness.slips(name, known, 2).is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn differences_that_a_reader_may_miss_are_code_points() {
+        for (name, meant, expected) in [
+            (
+                "Acme",
+                "acme",
+                Some("\"Acme\" has U+0041 (`A`) in place of U+0061 (`a`)"),
+            ),
+            (
+                "\u{430}cme",
+                "acme",
+                Some("\"\u{430}cme\" has U+0430 (`\u{430}`) in place of U+0061 (`a`)"),
+            ),
+            ("ac\u{200b}me", "acme", Some("\"ac<U+200B>me\" has U+200B")),
+            (
+                "eu\u{2013}only",
+                "eu-only",
+                Some("\"eu\u{2013}only\" has U+2013 in place of U+002D"),
+            ),
+            ("acne", "acme", None),
+        ] {
+            assert_eq!(hidden_difference(name, meant).as_deref(), expected);
+        }
+        assert_eq!(visible("a\u{a0}b"), "a<U+00A0>b");
+        assert_eq!(visible("\u{430}"), "\u{430}");
+    }
 
     #[test]
     fn keys_are_misspelt_by_few_edits() {

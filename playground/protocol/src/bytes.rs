@@ -82,6 +82,7 @@ mod tests {
                     text: "\u{0}".to_owned(),
                 }],
                 fixes: vec![],
+                suppositions: vec![],
             }],
         };
         let answer = Answer {

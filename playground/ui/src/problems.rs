@@ -230,6 +230,13 @@ pub fn suggested_fixes<'f>(suggested: impl IntoIterator<Item = &'f Fix>) -> Html
     }
 }
 
+/// Shows what would have to be true of a candidate: facts that no fix changes.
+pub fn suppositions<'s>(suppositions: impl IntoIterator<Item = &'s String>) -> Html {
+    let items = suppositions.into_iter();
+    let items = items.map(|it| html! { <li>{ prose(&format!("It {it}")) }</li> });
+    html! { <ul class="quiet">{ for items }</ul> }
+}
+
 /// Shows fixes, each with a button that applies it if it has edits.
 pub fn fixes<'f>(fixes: impl IntoIterator<Item = &'f Fix>) -> Html {
     let items = fixes.into_iter().map(|fix| {

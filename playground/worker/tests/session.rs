@@ -266,16 +266,14 @@ fn the_verdict_of_an_unsatisfied_requirement() {
         .collect();
     assert_eq!(
         fixes,
-        [
-            (
-                "in its index entry, raise `maxSensitivity` to `confidential`",
-                false
-            ),
-            (
-                "in the manifest, lower `constraints.data.sensitivity` to `internal` (gives the agent more access)",
-                true
-            ),
-        ]
+        [(
+            "in the manifest, lower `constraints.data.sensitivity` to `internal` (gives the agent more access)",
+            true
+        ),]
+    );
+    assert_eq!(
+        nearest[0].suppositions,
+        ["would be eligible if it were approved for `confidential`; its entry says `internal`"]
     );
 
     let [found] = verdict.diagnostics.as_slice() else {
@@ -288,7 +286,7 @@ fn the_verdict_of_an_unsatisfied_requirement() {
         .iter()
         .map(|label| at(&manifest, &label.place))
         .collect();
-    assert_eq!(pointed, ["reporting", "confidential"]);
+    assert_eq!(pointed, ["confidential", "reporting"]);
 }
 
 #[test]
@@ -921,16 +919,12 @@ fn the_explanation_of_a_rejected_server() {
         explanation.reasons[0].text,
         "does not support `write:audiences`"
     );
-    let fixes: Vec<_> = explanation
-        .fixes
-        .iter()
-        .map(|fix| fix.title.as_str())
-        .collect();
+    assert!(explanation.fixes.is_empty());
     assert_eq!(
-        fixes,
+        explanation.suppositions,
         [
-            "in its index entry, add the scope `write:audiences`, add the residency `us-only` \
-             and raise `maxSensitivity` to `internal`"
+            "would be eligible if it supported the scope `write:audiences`, kept data in `us-only` \
+             and were approved for `internal`; its entry says `eu-only`, `public`"
         ]
     );
 }
@@ -1200,15 +1194,13 @@ fn try_all_fixes(manifest: &str, index: &str) -> usize {
             let told_story = explained(&mut session, number, row.server.clone());
             let rejected = bits & MatrixRow::FAILED != 0;
             assert_eq!(told_story.verdict == CandidateVerdict::Rejected, rejected);
-            assert_eq!(told_story.fixes.is_empty(), !rejected);
+            // What is true of a server is no fix, but every rejection says what would have to be.
+            assert_eq!(told_story.suppositions.is_empty(), !rejected);
             for fix in told_story.fixes {
-                let side = if widens(&fix) {
-                    DocumentKind::Manifest
-                } else {
-                    DocumentKind::Index
-                };
+                assert!(widens(&fix) && !fix.edits.is_empty(), "{fix:?}");
+                let mut edited_documents = fix.edits.iter().map(|edit| edit.place.source);
                 assert!(
-                    fix.edits.iter().any(|edit| edit.place.source == side),
+                    edited_documents.all(|source| source == DocumentKind::Manifest),
                     "{fix:?}"
                 );
                 let texts = texts(
@@ -1242,7 +1234,7 @@ fn try_all_fixes(manifest: &str, index: &str) -> usize {
 
 #[test]
 fn fixes_of_hello_agent_have_their_effect() {
-    assert!(try_all_fixes(MANIFEST, INDEX) >= 5);
+    let mut tried = try_all_fixes(MANIFEST, INDEX);
     for (was, is) in [
         ("sensitivity: internal", "sensitivity: pii.high"),
         ("residency: us-only", "residency: eu-only"),
@@ -1254,8 +1246,9 @@ fn fixes_of_hello_agent_have_their_effect() {
     ] {
         let manifest = MANIFEST.replace(was, is);
         assert_ne!(manifest, MANIFEST);
-        assert!(try_all_fixes(&manifest, INDEX) >= 5, "{was}");
+        tried += try_all_fixes(&manifest, INDEX);
     }
+    assert!(tried >= 5, "{tried}");
 }
 
 #[test]
@@ -1278,21 +1271,23 @@ fn fixes_fit_texts_on_one_line_with_all_kinds_of_characters() {
          '𝄞', permissions: ['read:𝄞', read:audiences] }, { category: audiences, \
          permissions: [write:audiences] }] }, constraints: { trust: { requireSigned: true }, \
          data: { residency: us-only, sensitivity: pii.high } } }\n---\n";
-    assert!(try_all_fixes(manifest, &index) >= 8);
+    assert!(try_all_fixes(manifest, &index) >= 2);
 }
 
 #[test]
 fn fixes_fit_every_combination_of_failures() {
-    assert!(try_all_fixes(MANY_MANIFEST, &many_servers(231)) > 500);
+    assert!(try_all_fixes(MANY_MANIFEST, &many_servers(231)) > 70);
 }
 
 /// Edits take longer than all else, and a verdict must be fast.
 #[test]
 fn with_many_unsatisfied_requirements_only_the_explanation_has_edits() {
     let requirements: String = (0..20)
-        .map(|n| format!("    - category: reporting\n      permissions: [nothing:{n}]\n"))
+        .map(|_| "    - category: reporting\n      permissions: [read:reports]\n")
         .collect();
-    let manifest = format!("---\nname: a\nversion: 1\nrequires:\n  mcp:\n{requirements}---\n");
+    let constraints = "constraints:\n  data:\n    sensitivity: confidential\n";
+    let manifest =
+        format!("---\nname: a\nversion: 1\nrequires:\n  mcp:\n{requirements}{constraints}---\n");
     let (mut session, verdict) = opened(texts(&manifest, INDEX, None));
     let edited: Vec<_> = verdict
         .requirements

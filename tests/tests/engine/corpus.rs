@@ -519,7 +519,7 @@ fn matched(case: &Case) -> Answers {
             let text = parts.iter().map(|part| &*part.text).collect();
             answers.insert("match.txt".to_owned(), text);
             let mut diagnostics = read.warnings;
-            diagnostics.extend(explain::unmatched(&matching));
+            diagnostics.extend(explain::matching_diagnostics(&matching));
             diagnostics
         }
     };

@@ -729,7 +729,7 @@ fn the_policy_is_asked_once_for_each_requirement() {
     let told: Vec<_> = asked
         .iter()
         .map(|input| {
-            let input: serde_json::Value = serde_json::from_str(input).expect("JSON");
+            let input: Value = serde_json::from_str(input).expect("JSON");
             let tools = input["candidate_tools"].as_array().expect("a list").clone();
             let ids: Vec<_> = tools.iter().map(|it| it["id"].to_string()).collect();
             (input["requirement"]["verb"].to_string(), ids.join(" "))

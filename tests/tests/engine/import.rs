@@ -800,7 +800,7 @@ servers:
             (Code::UnknownValue, DocumentKind::Overlay, "serach"),
             (Code::UnknownValue, DocumentKind::Overlay, "internets"),
             (Code::UnknownValue, DocumentKind::Overlay, "readonli"),
-            (Code::MissingField, DocumentKind::Overlay, "{"),
+            (Code::MissingField, DocumentKind::Overlay, "search"),
             (Code::WrongType, DocumentKind::Overlay, "[read]"),
             (Code::WrongType, DocumentKind::Overlay, "readonly"),
             (
@@ -811,7 +811,7 @@ servers:
         ]
     );
     for (problem, meant) in problems.iter().zip(["search", "internet", "readonly"]) {
-        let help = format!("did you mean `{meant}`?");
+        let help = format!("write `{meant}`");
         assert!(
             problem.fixes.iter().any(|fix| fix.title == help),
             "{problem:#?}"

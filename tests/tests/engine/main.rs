@@ -21,6 +21,7 @@ mod plan;
 mod policy;
 mod properties;
 mod random;
+mod repairs;
 mod sarif;
 mod schema;
 mod schemas;

@@ -214,6 +214,79 @@ fn rendered(problems: &[Diagnostic]) -> Vec<String> {
 }
 
 #[test]
+fn paths_that_no_input_has_are_found_through_names() {
+    let known = agent_rego::vocabulary(None, None);
+    for (rules, expected) in [
+        (
+            "a contains t.id if { some t in input.tools; t.class == \"premium\" }",
+            &["2:38 the input has no `input.tools` (did you mean `input.candidate_tools`?)"][..],
+        ),
+        (
+            "a if input[\"usertier\"] == \"gold\"",
+            &["2:12 the input has no `input.usertier` (did you mean `input.user_tier`?)"],
+        ),
+        (
+            "import input.requirment as r\na if r.verb == \"read\"",
+            &["3:6 the input has no `input.requirment` (did you mean `input.requirement`?)"],
+        ),
+        (
+            "a contains t.name if { some t in input.candidate_tools; t.publsher == \"acme\" }",
+            &[
+                "2:14 the input has no `input.candidate_tools[_].name` (use one of \
+                 `input.candidate_tools[_].capabilities`, `input.candidate_tools[_].class`, \
+                 `input.candidate_tools[_].description`, `input.candidate_tools[_].id`, \
+                 `input.candidate_tools[_].maxSensitivity`, `input.candidate_tools[_].publisher`, \
+                 `input.candidate_tools[_].residency`, `input.candidate_tools[_].server`, \
+                 `input.candidate_tools[_].signed`, `input.candidate_tools[_].tool`, \
+                 `input.candidate_tools[_].version`)",
+                "2:59 the input has no `input.candidate_tools[_].publsher` \
+                 (did you mean `input.candidate_tools[_].publisher`?)",
+            ],
+        ),
+        // What a tenant or the context holds is theirs.
+        (
+            "a if input.context.hour > 8\nb if input.tenant_policy.own.key",
+            &[],
+        ),
+        ("a if input.tools with input as {\"tools\": true}", &[]),
+    ] {
+        let policy = policy(format!("package switchboard\n{rules}\n"));
+        let problems = dead_rules(&policy, &known);
+        assert_eq!(rendered(&problems), expected, "{rules}");
+        assert!(
+            problems
+                .iter()
+                .flat_map(|it| &it.fixes)
+                .all(|fix| fix.edits.is_empty())
+        );
+    }
+}
+
+/// The paths that are reported as absent are those that no question has.
+#[test]
+fn the_example_policies_read_only_what_the_input_has() {
+    for example_file in
+        fs::read_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../examples/policies"))
+            .expect("the examples")
+    {
+        let path = example_file.expect("a file").path();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        if !name.ends_with(".rego") || name.ends_with("_test.rego") {
+            continue;
+        }
+        let problems = dead_rules(&policy(example(&name)), &agent_rego::vocabulary(None, None));
+        let absent = problems
+            .iter()
+            .filter(|it| it.message.starts_with("the input has no"));
+        assert_eq!(absent.count(), 0, "{name}: {problems:#?}");
+    }
+}
+
+#[test]
 fn comparisons_with_what_never_occurs_are_found_through_names() {
     let known: Vocabulary = [
         ("input.user_tier", vec!["free", "gold"]),
@@ -291,13 +364,13 @@ fn comparisons_with_what_never_occurs_are_found_through_names() {
     }
     for silent in [
         "a if input.user_tier == \"gold\"",
-        "a if input.user_tier == input.x",
-        "a if input.other == \"golt\"",
+        "a if input.user_tier == input.context",
+        "a if input.context.other == \"golt\"",
         // It holds for every value that occurs.
         "a if input.user_tier != \"platinum\"",
         "a if { some t in input.candidate_tools; t.class == \"golt\" }",
-        "a if { some t in input.candidate_tools; t.name == \"acne\" }",
-        "a if { some t in input.others; t.publisher == \"acne\" }",
+        "a if { some t in input.candidate_tools; t.version == \"acne\" }",
+        "a if { some t in input.context.others; t.publisher == \"acne\" }",
         // A name with two meanings.
         "a if { x := [t | some t in input.candidate_tools]; y := [t | some t in [{\"publisher\": \"acne\"}]; t.publisher == \"acne\"]; x == y }",
         "f(t) if t.publisher == \"acne\"\na if f({\"publisher\": \"acne\"})\nb contains t if { some t in input.candidate_tools; f(t) }",

@@ -71,6 +71,7 @@ fn explain(
     });
     let rejected = found.verdict.rejected();
     let reasons = rejected.map(|it| convert::reasons(it.reasons.as_slice()));
+    let suppositions = rejected.map(convert::suppositions);
     let fixes = rejected.map(|it| convert::fixes(decision, it, true));
     let checks = found.checks.into_iter();
     Explanation {
@@ -88,6 +89,7 @@ fn explain(
         checks: checks.map(|it| check(it, server, tool)).collect(),
         reasons: reasons.unwrap_or_default(),
         fixes: fixes.unwrap_or_default(),
+        suppositions: suppositions.unwrap_or_default(),
         health: match decision {
             Decision::Category(..) => None,
             Decision::Capability(matching, _) => Some(switch(matching, server)),
@@ -121,6 +123,7 @@ fn without_tools(
         checks: vec![check(failed, server, None)],
         reasons: convert::reasons(&[reason]),
         fixes: Vec::new(),
+        suppositions: Vec::new(),
         health: None,
     }
 }

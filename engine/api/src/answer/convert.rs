@@ -1,10 +1,9 @@
 //! Values of the engine as data.
 
-use super::health::switch;
 use agent_answer::{
     Applicability, Constraints, Eligible, Fix, NearMiss, Reason, Server, ServerName, ToolEntry,
 };
-use agent_decide::{Change, Counterfactual, Rejection, token_estimate};
+use agent_decide::{Counterfactual, Rejection, token_estimate};
 use agent_explain::{Candidate, Decision, RejectedCandidate};
 use agent_model::{Residency, ServerView, ToolView};
 
@@ -89,7 +88,17 @@ pub(super) fn near_miss(
         tool: tool_name(near.candidate),
         reasons: reasons(near.reasons.as_slice()),
         fixes: fixes(decision, near, edited),
+        suppositions: suppositions(near),
     }
+}
+
+/// Returns what would have to be true of a candidate.
+pub(super) fn suppositions(near: &RejectedCandidate<'_>) -> Vec<String> {
+    let reasons = near.reasons.as_slice();
+    let suppositions = near.suppositions.iter();
+    suppositions
+        .map(|it| agent_explain::supposition(it, reasons))
+        .collect()
 }
 
 pub(super) fn reasons(reasons: &[Rejection<'_>]) -> Vec<Reason> {
@@ -100,30 +109,24 @@ pub(super) fn reasons(reasons: &[Rejection<'_>]) -> Vec<Reason> {
     reasons.iter().map(reason).collect()
 }
 
-/// Returns the changes that make a candidate eligible. `edited` adds the edits of manifest and index,
-/// whose verification takes longer than all else. For a tool, only a change of health has edits.
+/// Returns the changes of the manifest or the task that make a candidate eligible. `edited` adds the
+/// edits, whose verification takes longer than all else.
 pub(super) fn fixes(
     decision: Decision<'_>,
     near: &RejectedCandidate<'_>,
     edited: bool,
 ) -> Vec<Fix> {
-    let server = near.candidate.server();
-    let edits = |change: &Counterfactual<'_>| match decision {
-        Decision::Category(resolution, number) if edited => {
-            agent_explain::edits(resolution, number, server, change).unwrap_or_default()
+    let fix = |change: &Counterfactual<'_>| {
+        let edits = edited.then(|| agent_explain::relaxing(decision, change));
+        let edits = edits.flatten();
+        Fix {
+            title: agent_explain::fix(change),
+            applicability: match edits {
+                Some(_) => Applicability::Unsafe,
+                None => Applicability::Display,
+            },
+            edits: edits.unwrap_or_default(),
         }
-        Decision::Capability(matching, _) if change.changes == [Change::Recover] => {
-            switch(matching, server).edits
-        }
-        _ => Vec::new(),
-    };
-    let fix = |change: &Counterfactual<'_>| Fix {
-        title: agent_explain::fix(change),
-        applicability: match change.widening {
-            true => Applicability::Unsafe,
-            false => Applicability::Display,
-        },
-        edits: edits(change),
     };
     near.fixes.iter().map(fix).collect()
 }

@@ -4,7 +4,6 @@ use super::convert;
 use super::requirement::checks;
 use super::step::obligations;
 use super::tokens::tokens;
-use crate::{compare, verify};
 use agent_answer::{
     Agent, Capability, Drift, LockVerdict, Outcome, PolicyDecision, Requirement, Selected,
     SelectedTool, Stage, Verdict,
@@ -45,7 +44,7 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
     } = inputs;
     let mut requirements = Vec::new();
     if let Some(resolution) = resolution {
-        diagnostics.append(&mut agent_explain::unsatisfied(resolution));
+        diagnostics.append(&mut agent_explain::resolution_diagnostics(resolution));
         policy_errors(resolution.matching(), &mut diagnostics);
         let mut unsatisfied = 0;
         for decision in Decision::all(resolution) {
@@ -80,8 +79,8 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
         existing: existing.map(|existing| LockVerdict {
             changes: lock
                 .as_ref()
-                .map(|lock| drifts(compare(Some(existing), lock))),
-            verify: index.map(|index| drifts(verify(existing, index))),
+                .map(|lock| drifts(&decide::compare(Some(existing), lock))),
+            verify: index.map(|index| drifts(&decide::verify(existing, index))),
         }),
         lock: lock.as_ref().map(agent_render::lock),
     }
@@ -195,7 +194,7 @@ fn also(decision: Decision<'_>, first: ToolView<'_>) -> Vec<String> {
     others.map(|tool| tool.name().to_owned()).collect()
 }
 
-fn drifts(state: LockState) -> Vec<Drift> {
+fn drifts(state: &LockState) -> Vec<Drift> {
     state.drifts().iter().map(drift).collect()
 }
 

@@ -1,6 +1,8 @@
 //! The inputs that capabilities are decided under, besides manifest and index.
 
-use crate::policy_decision::{PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind};
+use crate::policy_decision::{
+    PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
+};
 use agent_lower::{
     Candidate, PolicyInput, PolicyPhase, PolicyQuestion, PolicyRequirement, candidates, input,
 };
@@ -75,6 +77,20 @@ impl EvaluationContext {
             self.context.as_deref(),
             &candidates(tools),
         )
+    }
+
+    /// Returns what decided against a tool in a decision, as far as the evaluator knows.
+    pub(super) fn policy_facts(
+        &self,
+        question: PolicyQuestion<'_>,
+        tool: Candidate<'_>,
+        held: &[u32],
+    ) -> Vec<PolicyFact> {
+        let Some(policy) = &self.policy else {
+            return Vec::new();
+        };
+        let input = self.input(question, &[tool]).text(None);
+        policy.facts(&input, held)
     }
 }
 

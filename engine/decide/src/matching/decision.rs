@@ -10,7 +10,7 @@ use super::context::{EvaluationContext, question};
 use crate::assess::constraint_failures;
 use crate::constraint_failures::ConstraintFailures;
 use crate::failures::Failures;
-use crate::policy_decision::PolicyDecision;
+use crate::policy_decision::{PolicyDecision, PolicyFact};
 use crate::rejection::Rejection;
 use crate::selection;
 use agent_diagnostic::Code;
@@ -225,6 +225,11 @@ impl Matching {
         self.located(number).0.place(span)
     }
 
+    /// Returns the text with the requirement of a number.
+    pub fn text(&self, number: usize) -> &Text {
+        self.located(number).0
+    }
+
     /// Returns the requirement of a number below [`Matching::len`], and the text that contains it.
     fn located(&self, number: usize) -> (&Text, &CapabilityRequirement) {
         let manifest = self.manifest.as_ref();
@@ -376,6 +381,23 @@ impl Matching {
     /// Returns the decision of the policy on a requirement's candidates, if it was consulted.
     pub fn policy_decision(&self, requirement: usize) -> Option<&PolicyDecision> {
         self.matches[requirement].policy_decision.as_deref()
+    }
+
+    /// Returns the parts of the policy that decided against a tool, with the values that they found. Empty
+    /// if the policy allows the tool or gave no answer.
+    pub fn policy_facts(&self, requirement: usize, tool: ToolView<'_>) -> Vec<PolicyFact> {
+        let Some(decision) = self.policy_decision(requirement) else {
+            return Vec::new();
+        };
+        let tool = Candidate::of(tool);
+        match &decision.answer {
+            Ok(allowed) if !allowed.tools.contains(&tool.id()) => {
+                let question = question(self.requirement(requirement));
+                let context = &self.evaluation_context;
+                context.policy_facts(question, tool, &decision.lines)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Returns the tenant's priority of a server.

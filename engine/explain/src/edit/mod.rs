@@ -12,9 +12,11 @@ pub use call::call_fixes;
 pub(super) use document::patches as document_patches;
 pub use mend::{Mended, mend};
 
+use super::decision::Decision;
 use agent_decide::{Assessment, Change, Counterfactual, Offer, Resolution, assess};
 use agent_diagnostic::Edit;
-use agent_model::ServerView;
+use agent_model::{Name, ServerView};
+use agent_text::{Span, Text};
 
 /// Returns the edits of the manifest or of the index that carry out a counterfactual: ordered by
 /// place, without overlaps, formatted as the text around them. Comments on other lines stay. A
@@ -56,6 +58,66 @@ pub fn edits(
         replacement: patch.text,
     });
     Some(in_manifest.chain(in_entry).collect())
+}
+
+/// Returns the edits of the manifest that make a verified change of it. `None` for a change that needs a
+/// person, such as one of a task.
+pub fn relaxing(decision: Decision<'_>, counterfactual: &Counterfactual<'_>) -> Option<Vec<Edit>> {
+    let changes = &counterfactual.changes;
+    if let (Decision::Capability(matching, number), [Change::DropConstraint(tag)]) =
+        (decision, &changes[..])
+    {
+        let mut tags = matching.requirement(number).constraints.iter();
+        let tag = tags.find(|it| it.value.as_str() == *tag)?;
+        return Some(vec![without_item(matching.text(number), tag.span)?]);
+    }
+    let manifest = match decision {
+        Decision::Category(resolution, _) => resolution.manifest(),
+        Decision::Capability(matching, _) => matching.manifest()?,
+    };
+    if let [Change::AllowAction(label)] = changes[..] {
+        let mut labels = manifest.constraints.forbid.iter();
+        let label = labels.find(|it| it.value.as_str() == label)?;
+        return Some(vec![without_item(&manifest.text, label.span)?]);
+    }
+    let (patches, _) = frontmatter::relax(manifest, changes)?;
+    let edits = patches.into_iter();
+    Some(edits.map(|patch| patch.edit(&manifest.text)).collect())
+}
+
+/// Returns the edit that removes an item of a list with the comma or the line that separates it. `None`
+/// for the last item of a list in block style, without which the list is no list.
+pub(super) fn without_item(text: &Text, item: Span) -> Option<Edit> {
+    let source = text.as_str();
+    let (before, behind) = (&source[..item.start as usize], &source[item.end as usize..]);
+    let blanks = behind.len() - behind.trim_start_matches(' ').len();
+    let (start, end) = if let Some(rest) = behind[blanks..].strip_prefix(',') {
+        let space = rest.len() - rest.trim_start_matches(' ').len();
+        (before.len(), source.len() - rest.len() + space)
+    } else if let Some(rest) = before.trim_end().strip_suffix(',') {
+        (rest.len(), item.end as usize)
+    } else if before.trim_end().ends_with('[') && behind[blanks..].starts_with(']') {
+        (before.len(), item.end as usize)
+    } else {
+        let line = before.rfind('\n').map_or(0, |at| at + 1);
+        let end = item.end as usize + behind.find('\n')? + 1;
+        let dash = &before[line..];
+        let neighbour = |line: Option<&str>| {
+            let indentation = dash.trim_end_matches([' ', '-']);
+            line.is_some_and(|it| it.starts_with(&format!("{indentation}{}", dash.trim_end())))
+        };
+        let is_item = dash.trim() == "-" && behind[..behind.find('\n')?].trim().is_empty();
+        let others =
+            neighbour(source[..line].lines().last()) || neighbour(source[end..].lines().next());
+        if !is_item || !others {
+            return None;
+        }
+        (line, end)
+    };
+    Some(Edit {
+        place: text.place(Span::new(start, end)),
+        replacement: String::new(),
+    })
 }
 
 /// Returns a text after edits of it, which are ordered and don't overlap. An edit that does not fit,

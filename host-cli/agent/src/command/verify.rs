@@ -58,8 +58,10 @@ fn missing() -> Drift {
         widening: false,
         category: None,
         capability: None,
+        tool: None,
         before: None,
         after: None,
         details: Vec::new(),
+        places: Vec::new(),
     }
 }
