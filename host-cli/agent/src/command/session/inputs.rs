@@ -22,7 +22,7 @@ use agent_host::{Failure, Instance, call};
 use std::path::{Path, PathBuf};
 
 /// The default names of the manifest. The first that exists is read.
-const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
+pub(crate) const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
 
 /// The default folder of a copy of MOVA.
 const MOVA: &str = "vendor/MOVA";

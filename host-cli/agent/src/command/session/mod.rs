@@ -4,7 +4,7 @@ mod answers;
 mod inputs;
 mod mending;
 
-pub(super) use inputs::NewLock;
+pub(super) use inputs::{MANIFESTS, NewLock};
 pub(super) use mending::mending;
 
 use crate::args::{Format, Global, Output};
