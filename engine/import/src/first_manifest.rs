@@ -114,6 +114,7 @@ impl Draft {
             Err(_) => ("agent", ""),
         };
         let name = scalar(name);
+        self.line("# Drafted by `agent init`. Check every line.");
         self.line(&format!("name: {name}"));
         self.line("version: 0.1.0");
         self.assume(format!("the agent is named {name}{from}, in version 0.1.0"));
@@ -228,7 +229,7 @@ impl Draft {
     fn trust(&mut self, needs: &[Vec<ServerView<'_>>]) {
         let is_signed = |server: &ServerView<'_>| server.constraint_key().signed();
         if needs.iter().all(|servers| servers.iter().any(is_signed)) {
-            self.line("constraints:\n  trust:\n    requireSigned: true");
+            self.line("constraints:\n  trust:\n    requireSigned: true  # each requirement has a signed server");
             self.assume("only signed servers may be selected".to_owned());
         } else {
             self.assume(

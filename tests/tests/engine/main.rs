@@ -10,6 +10,7 @@ mod documentation;
 mod documents;
 mod edits;
 mod expansion;
+mod first_manifest;
 mod grounding;
 mod hostile;
 mod import;
