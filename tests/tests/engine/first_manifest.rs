@@ -276,7 +276,7 @@ fn an_existing_text_stays_behind_the_frontmatter() {
         let close = format!("{end}---{end}{behind}");
         assert!(text.ends_with(&close), "{text:?}");
         let frontmatter = &text[start.len()..text.len() - close.len()];
-        assert_eq!(frontmatter.replace(end, "").contains(['\r', '\n']), false);
+        assert!(!frontmatter.replace(end, "").contains(['\r', '\n']));
         required(&text);
     }
 }
