@@ -465,6 +465,6 @@ fn usual_manifest() -> Result<Input, Failure> {
         .find(|input| !input.is_missing())
         .ok_or_else(|| {
             Failure::new("there is no `agents.md` in this folder")
-                .help("name the manifest: `agent validate path/to/agents.md`")
+                .help("name the manifest, as in `agent validate path/to/agents.md`, or write a first one with `agent init`")
         })
 }
