@@ -11,6 +11,8 @@ mod expansion;
 #[cfg(feature = "full")]
 mod explanation;
 #[cfg(feature = "full")]
+mod first_manifest;
+#[cfg(feature = "full")]
 mod fixes;
 #[cfg(feature = "full")]
 mod grounding;

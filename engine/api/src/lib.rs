@@ -12,6 +12,7 @@
 //! | may a call be made, and what did it end with? | [`CallAnswer`], [`complete`] |
 //! | does a summary quote its payload? | [`GroundingAnswer`] |
 //! | what differs between locks, or from the index? | [`compare`], [`verify`] |
+//! | what may a new agent require? | [`first_manifest`] |
 //! | what do the documents become with the suggested fixes? | [`mend`] |
 //!
 //! The engine reads no clock, no file, no environment and no randomness: the same inputs give the
@@ -29,7 +30,7 @@ pub mod plan;
 mod resolution;
 
 pub use agent_explain::{Mended, mend};
-pub use agent_import::import;
+pub use agent_import::{first_manifest, import};
 pub use agent_render::VERSION;
 pub use call::{CallAnswer, complete};
 pub use expansion::{Refusal, expand, expose, services};

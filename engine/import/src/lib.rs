@@ -14,6 +14,7 @@
 //! | `field` | the fields of an entry that can be set |
 //! | `overlay` | the overlay |
 //! | `entry` | the merged entry |
+//! | `first_manifest` | a first manifest, from an index or the configuration of a client |
 //! | `output` | values with their origins, and the writer |
 //! | `check` | mapping of the loader's problems back to the origins |
 //!
@@ -31,10 +32,13 @@ mod endpoint;
 mod entry;
 mod existing;
 mod field;
+mod first_manifest;
 mod output;
 mod overlay;
 mod problems;
 mod registry;
+
+pub use first_manifest::{FirstManifest, NoFirstManifest, Offer, first_manifest};
 
 use agent_diagnostic::{Code, Diagnostic, Severity};
 use agent_lower::{self, Checked, INDEX_LIMIT, Lowered, Notation, decode};

@@ -21,6 +21,9 @@ pub(crate) const LOCK: &str = "agents.lock";
 /// The default path of the index.
 pub(crate) const INDEX: &str = "mcp.index.json";
 
+/// The default path of an MCP client's configuration.
+pub(crate) const CLIENT: &str = ".mcp.json";
+
 /// Locks and explains what an AI agent may use and do.
 ///
 /// `agent` resolves the requirements of a manifest, agents.md, against an index of MCP servers,
@@ -49,6 +52,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Init(Init),
     Validate(Validate),
     Discover(Discover),
     Resolve(Resolve),
@@ -111,6 +115,13 @@ pub(crate) struct Output {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+}
+
+impl Output {
+    /// The output of a command that is for people alone.
+    pub(crate) const TEXT: Self = Self {
+        format: Format::Text,
+    };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -216,6 +227,35 @@ pub(crate) struct TaskContext {
 
     #[command(flatten)]
     pub(crate) others: EvaluationContext,
+}
+
+/// Write a first agents.md from an index or the configuration of an MCP client
+///
+/// The manifest requires as little as is useful, and the command prints each assumption behind it. An
+/// existing file without frontmatter gets it at the beginning, and stays the same below.
+#[derive(Args, Debug)]
+pub(crate) struct Init {
+    /// The manifest to write [default: agents.md, or AGENTS.md if only that exists]
+    #[arg(
+        value_name = "MANIFEST",
+        value_hint = ValueHint::FilePath,
+        value_parser = PathBufValueParser::new().try_map(file_to_write)
+    )]
+    pub(crate) manifest: Option<PathBuf>,
+
+    /// The index whose categories and capabilities the agent may need [default: mcp.index.json, if
+    /// it exists]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) index: Option<Input>,
+
+    /// The configuration of an MCP client whose servers the agent may need [default: .mcp.json, if
+    /// it exists and there is no index]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "index")]
+    pub(crate) client: Option<Input>,
+
+    /// Print the manifest, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// Check the manifest and the index

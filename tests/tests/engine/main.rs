@@ -11,6 +11,7 @@ mod documentation;
 mod documents;
 mod edits;
 mod expansion;
+mod first_manifest;
 mod grounding;
 mod hostile;
 mod import;

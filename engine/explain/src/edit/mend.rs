@@ -269,6 +269,7 @@ mod tests {
             problem([fix(Safe, &[(text, "cd", "2"), (text, "f", "3")])]),
             problem([fix(Safe, &[(text, "bc", "1"), (text, "e", "4")])]),
             problem([fix(Safe, &[(text, "b", "5")])]),
+            problem([fix(Safe, &[(text, "ab", "6")])]),
         ];
         let mended = texts(mend(&[text], &problems, false));
         assert_eq!(mended, [(Task, "a1d4f".to_owned(), 2)]);
@@ -280,6 +281,9 @@ mod tests {
         let task = std::slice::from_ref(&task);
         assert!(mend(&[(Task, "a bc")], task, false).is_empty());
         assert!(mend(&[(Task, "a")], task, false).is_empty());
+        // The end has the same line and column, the start has another.
+        let across = problem([fix(Safe, &[((Task, "a\nbcd\ne"), "bcd\ne", "f")])]);
+        assert!(mend(&[(Task, "abc\nd\ne")], &[across], false).is_empty());
         // An edit names a kind, and two documents have it.
         assert!(mend(&[(Task, "a\nbc"), (Task, "other")], task, false).is_empty());
     }

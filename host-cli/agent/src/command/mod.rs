@@ -7,6 +7,7 @@ mod expand;
 mod explain;
 mod ground;
 mod index_import;
+mod init;
 mod man;
 mod match_task;
 mod plan_check;
@@ -19,7 +20,7 @@ mod validate;
 mod verify;
 mod why;
 
-use crate::args::{Arguments, Command, Index, Plan, Policy, Schema};
+use crate::args::{Arguments, Command, Index, Output, Plan, Policy, Schema};
 use agent_host::Failure;
 use session::{Session, mending};
 
@@ -43,6 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let global = &arguments.global;
     let open = |output| Session::open(global, output);
     match &arguments.command {
+        Command::Init(it) => init::run(it, &mut open(&Output::TEXT)?),
         Command::Validate(it) => mending(&it.fixes, open(&it.output)?, |to| validate::run(it, to)),
         Command::Discover(it) => mending(&it.fixes, open(&it.output)?, |to| discover::run(it, to)),
         Command::Resolve(it) => mending(&it.fixes, open(&it.output)?, |to| resolve::run(it, to)),

@@ -65,8 +65,18 @@ fn a_second_run_has_nothing_to_fix() {
 #[test]
 fn a_command_without_the_options_changes_nothing() {
     let project = misspelt();
-    project.agent("validate").exits(1);
+    project
+        .agent("validate")
+        .exits(1)
+        .notes("`--fix` applies 2 fixes, and with `--diff` shows them\n");
     assert_eq!(project.read("agents.md"), MISSPELT);
+    for line in ["validate -q", "validate --format json"] {
+        let run = project.agent(line).exits(1);
+        assert!(!run.stderr.contains("--fix"), "{run:#?}");
+    }
+    // Fixes can't be applied to standard input.
+    let run = project.agent_reading("validate -", MISSPELT).exits(1);
+    assert!(!run.stderr.contains("--fix"), "{run:#?}");
 }
 
 #[test]
@@ -100,7 +110,8 @@ fn unsafe_fixes_need_their_option() {
         .agent(&format!("{LINE} --fix"))
         .exits(1)
         .notes("applied 1 fix to plan.json\n")
-        .notes("ARGUMENT_UNKNOWN");
+        .notes("ARGUMENT_UNKNOWN")
+        .notes("`--unsafe-fixes` applies 1 fix");
     let repaired = broken.replace("qurey", "query");
     assert_eq!(project.read("plan.json"), repaired);
 

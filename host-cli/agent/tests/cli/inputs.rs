@@ -23,7 +23,8 @@ fn no_manifest_is_no_answer() {
         .agent("validate")
         .exits(2)
         .answers_nothing()
-        .notes("there is no `agents.md`");
+        .notes("there is no `agents.md`")
+        .notes("`agent init`");
     project
         .agent("validate other.md")
         .exits(2)

@@ -11,6 +11,7 @@ mod codes;
 mod engines;
 mod fix;
 mod ground;
+mod init;
 mod inputs;
 mod locks;
 mod output;

@@ -86,6 +86,7 @@ macro_rules! call {
     (@diagnostic $engine:ident) => { $engine.agent_engine_diagnostic() };
     (@expansion $engine:ident) => { $engine.agent_engine_expansion() };
     (@explanation $engine:ident) => { $engine.agent_engine_explanation() };
+    (@first_manifest $engine:ident) => { $engine.agent_engine_first_manifest() };
     (@fixes $engine:ident) => { $engine.agent_engine_fixes() };
     (@grounding $engine:ident) => { $engine.agent_engine_grounding() };
     (@importer $engine:ident) => { $engine.agent_engine_importer() };

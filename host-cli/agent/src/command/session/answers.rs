@@ -132,12 +132,13 @@ impl Session {
             let drawn = self.findings.draw(shown, catalogue);
             self.set_apart();
             output::note_drawn(&drawn);
+            self.hint_at_fixes()?;
         }
         Ok(())
     }
 
     /// Returns whether lines for people are printed.
-    fn is_noting(&self) -> bool {
+    pub(super) fn is_noting(&self) -> bool {
         self.format == Format::Text && !self.quiet && !self.is_silent()
     }
 

@@ -22,7 +22,7 @@ use agent_host::{Failure, Instance, call};
 use std::path::{Path, PathBuf};
 
 /// The default names of the manifest. The first that exists is read.
-const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
+pub(crate) const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
 
 /// The name of the file of definitions, beside the lock.
 pub(crate) const DEFINITIONS: &str = "agents.definitions.json";
@@ -502,6 +502,6 @@ fn usual_manifest() -> Result<Input, Failure> {
         .find(|input| !input.is_missing())
         .ok_or_else(|| {
             Failure::new("there is no `agents.md` in this folder")
-                .help("name the manifest: `agent validate path/to/agents.md`")
+                .help("name the manifest, as in `agent validate path/to/agents.md`, or write a first one with `agent init`")
         })
 }

@@ -28,6 +28,7 @@ pub(crate) fn mending(
     mut session: Session,
     run: impl Fn(&mut Session) -> Result<Answer, Failure>,
 ) -> Result<Answer, Failure> {
+    session.hints_at_fixes = !fixes.unsafe_fixes && !fixes.diff;
     if !fixes.fix && !fixes.unsafe_fixes && !fixes.diff {
         return run(&mut session);
     }
@@ -70,6 +71,13 @@ struct MendedFile {
     fixes: u32,
 }
 
+/// The change of a file in one round.
+struct Mended {
+    path: PathBuf,
+    before: Vec<u8>,
+    new: MendedDocument,
+}
+
 impl Mending {
     /// Returns the new text of a file, if it was mended.
     ///
@@ -91,7 +99,7 @@ impl Mending {
 
 impl Mending {
     /// Remembers the new text of a file.
-    fn put(&mut self, path: &Path, before: &[u8], new: MendedDocument) {
+    fn put(&mut self, path: &Path, before: Vec<u8>, new: MendedDocument) {
         let canonical = canonical(path);
         match self.files.iter_mut().find(|it| it.canonical == canonical) {
             Some(file) => {
@@ -101,7 +109,7 @@ impl Mending {
             None => self.files.push(MendedFile {
                 path: path.to_owned(),
                 canonical,
-                before: before.to_vec(),
+                before,
                 text: new.text,
                 fixes: new.fixes,
             }),
@@ -145,42 +153,68 @@ impl Session {
 
     /// Applies a round of fixes in memory. Returns whether a text changed.
     fn mend(&mut self) -> Result<bool, Failure> {
-        let Some(mending) = &mut self.mending else {
-            return Ok(false);
-        };
-        let diagnostics = self.findings.diagnostics();
-        let fixes = diagnostics.iter().flat_map(|it| &it.fixes);
-        let edited: BTreeSet<_> = fixes
-            .flat_map(|fix| &fix.edits)
-            .map(|edit| edit.place.span.source as u8)
-            .collect();
-        let editable = editable(&self.sources);
-        let mut documents = Vec::new();
-        for (kind, _) in &editable {
-            if let (true, Some(text)) = (edited.contains(&(*kind as u8)), self.findings.text(*kind))
-            {
-                documents.push(Document {
-                    kind: *kind,
-                    text: text.to_vec(),
-                });
-            }
-        }
-        if documents.is_empty() {
-            return Ok(false);
-        }
-        let mended = call!(
-            self.engine,
-            fixes.call_mend(&documents, diagnostics, mending.unsafe_too)
-        )?;
+        let unsafe_too = self.mending.as_ref().is_some_and(|it| it.unsafe_too);
+        let mended = self.mended(unsafe_too)?;
         let is_changed = !mended.is_empty();
-        for new in mended {
-            let path = editable.iter().find(|(kind, _)| *kind == new.kind);
-            let before = documents.iter().find(|it| it.kind == new.kind);
-            if let (Some((_, path)), Some(before)) = (path, before) {
-                mending.put(path, &before.text, new);
+        if let Some(mending) = &mut self.mending {
+            for Mended { path, before, new } in mended {
+                mending.put(&path, before, new);
             }
         }
         Ok(is_changed)
+    }
+
+    /// Returns the files that a round of fixes changes.
+    fn mended(&mut self, unsafe_too: bool) -> Result<Vec<Mended>, Failure> {
+        let diagnostics = self.findings.diagnostics();
+        let fixes = diagnostics.iter().flat_map(|it| &it.fixes);
+        let edits = fixes.flat_map(|fix| &fix.edits);
+        let edited: BTreeSet<_> = edits.map(|it| it.place.span.source as u8).collect();
+        let mut files = editable(&self.sources);
+        files.retain(|(kind, _)| edited.contains(&(*kind as u8)));
+        let documents: Vec<_> = files
+            .iter()
+            .filter_map(|(kind, _)| {
+                let text = self.findings.text(*kind)?.to_vec();
+                Some(Document { kind: *kind, text })
+            })
+            .collect();
+        if documents.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mended = call!(
+            self.engine,
+            fixes.call_mend(&documents, diagnostics, unsafe_too)
+        )?;
+        let mended = mended.into_iter().filter_map(|new| {
+            let (_, path) = files.iter().find(|(kind, _)| *kind == new.kind)?;
+            let before = documents.iter().find(|it| it.kind == new.kind)?;
+            Some(Mended {
+                path: path.clone(),
+                before: before.text.clone(),
+                new,
+            })
+        });
+        Ok(mended.collect())
+    }
+
+    /// Says which option would apply fixes of the reported problems.
+    pub(super) fn hint_at_fixes(&mut self) -> Result<(), Failure> {
+        if !std::mem::take(&mut self.hints_at_fixes) || !self.is_noting() {
+            return Ok(());
+        }
+        for (unsafe_too, option) in [(false, "--fix"), (true, "--unsafe-fixes")] {
+            let mended = self.mended(unsafe_too)?;
+            let fixes: u32 = mended.iter().map(|it| it.new.fixes).sum();
+            if fixes > 0 {
+                let fixes = counted(fixes);
+                self.note(format_args!(
+                    "`{option}` applies {fixes}, and with `--diff` shows them"
+                ));
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Writes the mended files or shows them as a diff. The next run answers.
@@ -201,9 +235,8 @@ impl Session {
         };
         if !self.quiet {
             for MendedFile { path, fixes, .. } in &mending.files {
-                let plural = if *fixes == 1 { "fix" } else { "fixes" };
-                let path = path.display();
-                output::note(format_args!("{done} {fixes} {plural} to {path}"));
+                let (fixes, path) = (counted(*fixes), path.display());
+                output::note(format_args!("{done} {fixes} to {path}"));
             }
             if !is_done {
                 let limit = format_args!("more may follow after {ROUNDS} rounds of fixes");
@@ -237,6 +270,11 @@ fn editable(sources: &[(DocumentKind, Input)]) -> Vec<(DocumentKind, PathBuf)> {
         }
     }
     editable
+}
+
+fn counted(fixes: u32) -> String {
+    let plural = if fixes == 1 { "fix" } else { "fixes" };
+    format!("{fixes} {plural}")
 }
 
 /// Returns whether a file is a lock or a policy by its name, whatever it was read as.

@@ -4,7 +4,7 @@ mod answers;
 mod inputs;
 mod mending;
 
-pub(super) use inputs::{DEFINITIONS, NewLock};
+pub(super) use inputs::{DEFINITIONS, MANIFESTS, NewLock};
 pub(super) use mending::mending;
 
 use crate::args::{Format, Global, Output};
@@ -29,6 +29,8 @@ pub(super) struct Session {
     sources: Vec<(DocumentKind, Input)>,
     /// The files with fixes applied, if the command applies fixes.
     mending: Option<Mending>,
+    /// Whether to say how fixes can be applied, once problems have been reported.
+    hints_at_fixes: bool,
     /// Whether the last line on standard output is part of an answer for people.
     is_answered: bool,
     /// The policy and the tenant of the evaluation context, until the policy has been checked.
@@ -49,6 +51,7 @@ impl Session {
             findings: Findings::default(),
             sources: Vec::new(),
             mending: None,
+            hints_at_fixes: false,
             is_answered: false,
             policy: None,
             stdin_is_read: false,
