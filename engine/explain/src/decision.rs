@@ -206,9 +206,10 @@ impl<'r> Decision<'r> {
             }
         };
         if self.selected().is_none() && !self.did_you_mean().is_empty() {
-            // No server should offer a name that is a slip.
+            // No server should offer a name that is a slip, and no constraint be relaxed for it.
             for near in &mut nearest {
                 near.suppositions.clear();
+                near.fixes.clear();
             }
         }
         nearest
