@@ -12,6 +12,9 @@ use agent_text::{Likeness, Place, Span};
 /// Budget of the search for slips in one requirement, in pairs of bytes: views ask for each requirement.
 const SEARCHED: u64 = 200_000;
 
+/// Number of requirements for which the policy is read again to explain a denial.
+const READ_AGAIN: usize = 64;
+
 /// A requirement by its number, with the answer that decides on it.
 #[derive(Debug, Clone, Copy)]
 pub enum Decision<'r> {
@@ -237,20 +240,22 @@ impl<'r> Decision<'r> {
             }
         };
         if self.selected().is_none() && !self.did_you_mean().is_empty() {
-            // No server should offer a name that is a slip.
+            // No server should offer a name that is a slip, and no constraint be relaxed for it.
             for near in &mut nearest {
                 near.suppositions.clear();
+                near.fixes.clear();
             }
         }
         nearest
     }
 
     /// Returns the parts of the policy that decided against a candidate, with the values that they found.
+    /// Requirements behind the first 64 have none, because a policy is read again for each.
     pub fn policy_facts(self, near: &RejectedCandidate<'_>) -> Vec<PolicyFact> {
         let denied = |reason: &Rejection<'_>| matches!(reason, Rejection::PolicyDenied { .. });
         match (self, near.candidate) {
             (Self::Capability(matching, number), Candidate::Tool(tool))
-                if near.reasons.as_slice().iter().any(denied) =>
+                if number < READ_AGAIN && near.reasons.as_slice().iter().any(denied) =>
             {
                 matching.policy_facts(number, tool)
             }

@@ -82,6 +82,22 @@ fn diagnostic(decision: Decision<'_>, search: Option<&mut Likeness>) -> Diagnost
             add_fixes(decision, near, detailed, &mut diagnostic);
         }
         diagnostic.notes.push(note(near));
+    } else {
+        let named = |reason: &&Rejection<'_>| {
+            !matches!(
+                reason,
+                Rejection::MissingCategory { .. }
+                    | Rejection::MissingScope { .. }
+                    | Rejection::MissingCapability { .. }
+                    | Rejection::ConstraintUnmet { .. }
+            )
+        };
+        let others = near.reasons.as_slice().iter().filter(named);
+        let others: Vec<_> = others.map(reason).collect();
+        if !others.is_empty() {
+            let note = format!("besides, {} {}", near.name(), others.join(" and "));
+            diagnostic.notes.push(note);
+        }
     }
     diagnostic
 }

@@ -11,7 +11,7 @@ use agent_diagnostic::{Code, Problems};
 use agent_model::{ByKey, Context, Health, Name, ServerId, Task, TaskId, Tenant, TenantId};
 use agent_syntax::{Node, Value, json, yaml};
 use agent_text::sort::sort_by;
-use agent_text::{DocumentKind, Span, Text};
+use agent_text::{DocumentKind, Span, Text, nearest};
 
 /// The notation of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -272,7 +272,14 @@ fn refuse_choice(
             ids.len()
         ),
     };
-    let report = problems.report(Code::TenantUnknown, span, "the tenants", message);
+    // The tenant that was meant is in the configuration, the name that was given is not.
+    let near = id.and_then(|id| nearest(id, ids.iter().copied(), 1).pop());
+    let meant = tenants.iter().find(|(it, _)| Some(it.id.as_str()) == near);
+    let (span, label) = match meant {
+        Some((_, span)) => (*span, "almost this one"),
+        None => (span, "the tenants"),
+    };
+    let report = problems.report(Code::TenantUnknown, span, label, message);
     let report = did_you_mean(report, id.unwrap_or_default(), &ids);
     if !ids.is_empty() {
         let some = &ids[..ids.len().min(10)];

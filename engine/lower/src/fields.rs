@@ -29,7 +29,17 @@ pub fn wrong_type(
     found: &str,
 ) {
     let text = problems.text();
-    let retyped = retyped(span.of(text.as_str()), indentation(text, span), expected);
+    let written = span.of(text.as_str());
+    // Only these lists contain mappings.
+    let lists = ["mcp", "capabilities", "required_capabilities", "tenants"];
+    let retyped = match path
+        .rsplit('.')
+        .next()
+        .is_some_and(|key| lists.contains(&key))
+    {
+        true => listed(written, indentation(text, span)).filter(|_| expected == "a list"),
+        false => retyped(written, expected),
+    };
     let field = field(path);
     if found == "nothing" {
         let message = format!("{field} must be {expected}, but has no value");
@@ -50,6 +60,8 @@ pub fn wrong_type(
             false => format!("write `{retyped}`"),
         };
         report.replace(title, span, retyped);
+    } else {
+        report.help(format!("write {expected}"));
     }
 }
 
@@ -61,19 +73,24 @@ fn indentation(text: &Text, span: Span) -> Option<usize> {
     line.bytes().all(|b| b == b' ').then_some(line.len())
 }
 
+/// Returns a mapping as the only item of a list. The lines of a block stay in their order, two columns
+/// further.
+fn listed(written: &str, indentation: Option<usize>) -> Option<String> {
+    if written.starts_with('{') {
+        return Some(format!("[{written}]"));
+    }
+    let is_block = indentation.is_some() && has_key(written) && !written.starts_with(['"', '\'']);
+    is_block.then(|| format!("- {}", written.replace('\n', "\n  ")))
+}
+
 /// Returns a value in the notation of another type, if only one value of that type can be meant.
-fn retyped(written: &str, indentation: Option<usize>, expected: &str) -> Option<String> {
+fn retyped(written: &str, expected: &str) -> Option<String> {
     let quoted = written.strip_prefix(['"', '\'']);
     let quoted = quoted.and_then(|it| it.strip_suffix(['"', '\'']));
     let bare = quoted.unwrap_or(written);
     let is_flow = written.starts_with(['{', '[']);
     let is_line = !written.contains('\n');
     match expected {
-        // The lines of a block stay in their order, two columns further.
-        "a list" if !is_flow && quoted.is_none() && indentation.is_some() && has_key(written) => {
-            Some(format!("- {}", written.replace('\n', "\n  ")))
-        }
-        "a list" if written.starts_with('{') => Some(format!("[{written}]")),
         "a list" | "a list of strings" => {
             let plain = !bare.contains(['[', ']', '{', '}', '#', '|', '>', '\\']);
             let one = quoted.is_none() || !bare.contains(',');
@@ -95,7 +112,14 @@ fn retyped(written: &str, indentation: Option<usize>, expected: &str) -> Option<
                 !it.is_empty() && is_line && !it.contains([',', '[', ']', '{', '}', '#'])
             });
             let number = || written.parse::<f64>().ok().map(|_| json_string(written));
-            only.map(str::to_owned).or_else(number)
+            // A blank behind a colon makes a mapping of a scope.
+            let pair = || {
+                let (key, value) = written.split_once(": ").filter(|_| is_line && !is_flow)?;
+                let is_word =
+                    |word: &str| !word.is_empty() && !word.contains([':', ' ', '"', '\'', '#']);
+                (is_word(key) && is_word(value)).then(|| format!("{key}:{value}"))
+            };
+            only.map(str::to_owned).or_else(number).or_else(pair)
         }
         _ => None,
     }
@@ -237,7 +261,26 @@ pub(crate) fn meant<'p, 't>(
             span,
             written_as(written, meant),
         ),
-        _ => did_you_mean(report, text, known),
+        _ => {
+            // The first word of a value stands for it: `eu` for `eu-only`.
+            let begins = |known: &&&str| {
+                let rest = known
+                    .get(text.len()..)
+                    .filter(|rest| rest.starts_with(['-', '.']));
+                rest.is_some() && known[..text.len()].eq_ignore_ascii_case(text)
+            };
+            let mut begun = known.iter().filter(begins);
+            match (begun.next(), begun.next()) {
+                (Some(meant), None) => {
+                    report.replace(format!("write `{meant}`"), span, written_as(written, meant))
+                }
+                (Some(_), Some(_)) => {
+                    let all: Vec<_> = known.iter().filter(begins).copied().collect();
+                    report.help(format!("did you mean {}?", one_of(&all)))
+                }
+                _ => did_you_mean(report, text, known),
+            }
+        }
     }
 }
 
@@ -644,15 +687,13 @@ pub fn integer(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
     };
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        problems.report(
-            Code::WrongType,
-            node.span,
-            "not a whole number",
-            format!(
-                "{} must be a whole number; {text:?} is not one",
-                field(path)
-            ),
+        let message = format!(
+            "{} must be a whole number; {text:?} is not one",
+            field(path)
         );
+        problems
+            .report(Code::WrongType, node.span, "not a whole number", message)
+            .help("write decimal digits alone, such as `4000`");
         return None;
     }
     let value = text.parse().ok();

@@ -46,7 +46,7 @@ pub use profile::profile;
 pub use read::{
     CONTEXT_LIMIT, Checked, DOCUMENT_LIMIT, INDEX_LIMIT, LOCK_LIMIT, Lowered, MANIFEST_LIMIT,
     PAYLOAD_LIMIT, PLAN_LIMIT, POOL_LIMIT, PROFILE_LIMIT, SUMMARY_LIMIT, TOOLS_SNAPSHOT_LIMIT,
-    decode,
+    decode, utf8,
 };
 pub use situation::recognised;
 pub use stub::{EXPAND, LIST_SERVICES, STUB_ID_LIMIT, stub_definition, stub_name};

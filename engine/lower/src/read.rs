@@ -54,6 +54,18 @@ pub type Lowered<T> = Result<Checked<T>, Vec<Diagnostic>>;
 /// # Errors
 /// The input is larger than `limit` bytes, not UTF-8, or empty.
 pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text, Vec<Diagnostic>> {
+    let text = utf8(source, bytes, limit)?;
+    match empty(&text) {
+        Some(problem) => Err(vec![problem]),
+        None => Ok(text),
+    }
+}
+
+/// Decodes the bytes of a text that may be empty.
+///
+/// # Errors
+/// The text is larger than `limit` bytes, or not UTF-8.
+pub fn utf8(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text, Vec<Diagnostic>> {
     if bytes.len() > limit {
         let text = Text::new(source, String::new());
         let mut problems = Problems::new(&text);
@@ -74,7 +86,7 @@ pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text
     if let Some(found) = other_encoding(&bytes) {
         return Err(not_text(found));
     }
-    let text = String::from_utf8(bytes)
+    String::from_utf8(bytes)
         .map(|text| Text::new(source, text))
         .map_err(|error| {
             let at = error.utf8_error().valid_up_to();
@@ -93,11 +105,7 @@ pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text
                 .report(Code::InvalidUtf8, Span::new(at, at), label, message)
                 .help("save the file as UTF-8");
             problems.finish()
-        })?;
-    match empty(&text) {
-        Some(problem) => Err(vec![problem]),
-        None => Ok(text),
-    }
+        })
 }
 
 /// Reads a text. `read` returns a function that makes the value from the text.

@@ -354,12 +354,11 @@ fn kind_of_json(root: &Node<'_>) -> Option<Shown> {
         member(root, name).is_some_and(|it| kind(&it.value))
     };
     let list: fn(&Value<'_>) -> bool = |it| matches!(it, Value::Sequence(_));
-    let object: fn(&Value<'_>) -> bool = |it| matches!(it, Value::Mapping(_));
     for entry in entries {
         let found = match (&*entry.key, string(&entry.value)) {
             ("lockVersion", _) => LOCK,
             ("mcpServers", _) => CLIENT,
-            ("servers", _) if object(&entry.value.value) => CLIENT,
+            ("servers", _) if is_client(&entry.value) => CLIENT,
             ("servers", _) if list(&entry.value.value) => INDEX,
             ("envelope_id", Some("env.mova_agent_plan_v1")) => {
                 return Some((PLAN, entry.value.span, Some("envelope_id")));
@@ -382,4 +381,17 @@ fn kind_of_json(root: &Node<'_>) -> Option<Shown> {
         return Some((found, entry.key_span, None));
     }
     None
+}
+
+/// Returns whether a value has servers by name, each with a command or a URL.
+fn is_client(servers: &Node<'_>) -> bool {
+    let Value::Mapping(servers) = &servers.value else {
+        return false;
+    };
+    let starts = |server: &Node<'_>| {
+        ["command", "url"]
+            .iter()
+            .any(|key| member(server, key).is_some())
+    };
+    servers.first().is_some_and(|it| starts(&it.value))
 }

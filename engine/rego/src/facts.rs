@@ -6,7 +6,7 @@ use super::tree::{Expr, ExprKind, Op, Rule, Statement, StatementKind};
 use agent_decide::PolicyFact;
 use agent_text::Span;
 use regorus::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Maximum number of facts about one tool.
 const LISTED: usize = 4;
@@ -29,6 +29,9 @@ pub(super) fn facts(module: &SourceModule, input: &Value, held: &[u32]) -> Vec<P
         // A rule that denies and does not hold is not the cause.
         if *denies && !holds {
             continue;
+        }
+        if found.len() >= LISTED {
+            break;
         }
         let names = paths.names(rule);
         let queries = rule.bodies.iter().filter_map(|body| body.query.as_ref());
@@ -62,19 +65,20 @@ pub(super) fn facts(module: &SourceModule, input: &Value, held: &[u32]) -> Vec<P
 /// Returns the rules on which `allowed_tools` and `deny_reasons` depend, and whether a rule denies by
 /// holding.
 fn roles(module: &SourceModule) -> BTreeMap<&str, bool> {
-    let tree = &module.tree;
-    let rules: BTreeSet<&str> = tree.rules.iter().map(|rule| &*rule.name[0]).collect();
+    let mut rules: BTreeMap<&str, Vec<&Rule>> = BTreeMap::new();
+    for rule in &module.tree.rules {
+        rules.entry(&rule.name[0]).or_default().push(rule);
+    }
     let mut roles = BTreeMap::from([("allowed_tools", false), ("deny_reasons", true)]);
     let mut open: Vec<&str> = vec!["deny_reasons", "allowed_tools"];
     while let Some(name) = open.pop() {
         let denies = roles[name];
-        let own = |rule: &&Rule| rule.name[0] == name;
-        for rule in tree.rules.iter().filter(own) {
+        for rule in rules.get(name).into_iter().flatten() {
             for statement in rule.statements() {
                 let denies = denies != is_negated(statement, module.text.as_str());
                 for expr in statement.parts().0 {
                     mentioned(expr, &mut |mentioned| {
-                        if let Some(mentioned) = rules.get(mentioned)
+                        if let Some((mentioned, _)) = rules.get_key_value(mentioned)
                             && !roles.contains_key(mentioned)
                         {
                             roles.insert(*mentioned, denies);

@@ -109,7 +109,17 @@ fn valid(kind: DocumentKind) -> &'static str {
 }
 
 /// Breaks of a valid document that one safe fix mends: the broken part, and what it was.
-const MENDED: [(DocumentKind, &str, &str); 20] = [
+const MENDED: [(DocumentKind, &str, &str); 22] = [
+    (
+        DocumentKind::Manifest,
+        "residency: EU",
+        "residency: eu-only",
+    ),
+    (
+        DocumentKind::Manifest,
+        "[read: invoices, write",
+        "[read:invoices, write",
+    ),
     (
         DocumentKind::Manifest,
         "residency: EU-Only",
@@ -851,5 +861,47 @@ fn a_denial_names_the_rule_the_value_and_what_would_pass() {
             "{summary}"
         );
         assert!(summary.contains(text), "{summary}");
+    }
+}
+
+#[test]
+fn what_remains_behind_a_slip_is_told_in_the_same_run() {
+    let texts = Texts::new().with(DocumentKind::Manifest, "[read:invoices", "[read:invoces");
+    let texts = texts.with(
+        DocumentKind::Manifest,
+        "sensitivity: internal",
+        "sensitivity: confidential",
+    );
+    let found = texts.diagnostics();
+    let expected = "besides, `acme-billing 1.0.0` may hold data up to `internal`, \
+                    and `confidential` is required";
+    assert_eq!(found[0].notes, [expected]);
+    let at: Vec<_> = found[0]
+        .labels
+        .iter()
+        .map(|it| it.place.span.of(&texts.manifest))
+        .collect();
+    assert_eq!(at, ["read:invoces", "confidential", "invoices"]);
+    // Nothing is relaxed for a slip, in the text neither.
+    let summary = agent_render::summary(&texts.resolution());
+    let summary: String = summary.into_iter().map(|it| it.text).collect();
+    let (invoices, _) = summary
+        .split_once("search:internet")
+        .expect("both requirements");
+    assert!(
+        !invoices.contains("fix:") && !invoices.contains("would be"),
+        "{summary}"
+    );
+}
+
+/// A tenant that was misspelt on the command line has the place of the one that was meant.
+#[test]
+fn a_tenant_that_was_meant_is_shown() {
+    let two = "tenants:\n  - id: beta\n  - id: acme\n";
+    for (id, at) in [("acmee", "acme"), ("omega", "tenants")] {
+        let bytes = two.as_bytes().to_vec();
+        let found = lower::tenant(bytes, Notation::ByContent, Some(id)).expect_err("unknown");
+        let place = found[0].place().expect("a place");
+        assert_eq!(place.span.of(two), at);
     }
 }

@@ -314,7 +314,7 @@ fn a_changed_definition_is_reported_in_detail() {
         project
             .agent(&format!("{command} --old-index before.json"))
             .exits(1)
-            .answers("`/description` changed");
+            .answers("`/description` was `\"Search the web.\"` and is `\"Search.\"`");
     }
 }
 

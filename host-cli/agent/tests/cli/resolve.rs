@@ -84,7 +84,7 @@ fn an_unsatisfied_requirement_leaves_the_lock_and_is_explained() {
         .agent("resolve")
         .exits(1)
         .notes("error[UNSATISFIED]")
-        .notes("--> agents.md:6:");
+        .notes("--> agents.md:7:");
     assert!(!project.has(EXPLANATION));
     project.agent("resolve --explain").exits(1);
     assert!(project.read(EXPLANATION).contains("\"satisfied\": false"));
@@ -166,7 +166,7 @@ fn a_foreign_file_is_not_replaced() {
         project
             .agent(&format!("resolve --explain --lock {file}"))
             .exits(1)
-            .notes(&format!("--> {file}:1:"))
+            .notes(&format!("--> {file}:"))
             .notes("this file is not a lock, and stays as it is");
         assert_eq!(project.read(file), before);
     }
