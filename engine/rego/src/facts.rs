@@ -113,7 +113,7 @@ struct Look<'l> {
     source: &'l str,
 }
 
-impl Look<'_> {
+impl<'l> Look<'l> {
     /// Returns the place and the words of a statement that decided against the tool: in a rule that
     /// denies one that holds, in another rule one that fails.
     fn at(&self, statement: &Statement, denies: bool) -> Option<(Span, String)> {
@@ -201,8 +201,8 @@ impl Look<'_> {
             };
             values = values.into_iter().map(|value| &value[name]).collect();
             for _ in 0..items.matches("[_]").count() {
-                let of = |value| match value {
-                    &Value::Array(ref items) => items.iter().collect(),
+                let of = |value: &'l Value| match value {
+                    Value::Array(items) => items.iter().collect(),
                     _ => Vec::new(),
                 };
                 values = values.into_iter().flat_map(of).collect();
