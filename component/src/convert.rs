@@ -97,6 +97,7 @@ impl From<text::Place> for diagnostic::Place {
         Self {
             span: diagnostic::Span {
                 source: place.source.into(),
+                number: place.number,
                 start: place.span.start,
                 end: place.span.end,
             },
@@ -110,6 +111,7 @@ impl From<diagnostic::Place> for text::Place {
     fn from(place: diagnostic::Place) -> Self {
         Self {
             source: place.span.source.into(),
+            number: place.span.number,
             span: text::Span {
                 start: place.span.start,
                 end: place.span.end,

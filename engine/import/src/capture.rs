@@ -98,6 +98,7 @@ pub(super) fn read<'a>(
         })
     });
     Some(DescribedServer {
+        document: problems.text().number(),
         names,
         version,
         endpoint: FieldValue::Absent,

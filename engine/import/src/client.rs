@@ -55,6 +55,7 @@ fn server<'a>(
         },
     };
     Some(DescribedServer {
+        document: problems.text().number(),
         names: vec![(&entry.key, entry.key_span)],
         version: FieldValue::Absent,
         endpoint,

@@ -1,14 +1,17 @@
 //! A document's data about a server, independent of its form.
 
 use super::endpoint::Refusal;
+use super::output::{Base, Origin};
 use agent_syntax::{Entry, Node};
-use agent_text::Span;
+use agent_text::{DocumentKind, Span};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A server of a document.
 #[derive(Debug)]
 pub(super) struct DescribedServer<'a> {
+    /// The number of the document.
+    pub(super) document: u32,
     /// The document's names for it, with their places. Never empty; the first is the default id.
     pub(super) names: Vec<(&'a str, Span)>,
     /// Its version.
@@ -23,6 +26,20 @@ impl<'a> DescribedServer<'a> {
     /// Returns the document's first name for the server, with its place.
     pub(super) fn name(&self) -> (&'a str, Span) {
         self.names.first().copied().unwrap_or_default()
+    }
+
+    /// Returns an origin in its document.
+    pub(super) fn origin(&self, span: Span) -> Origin {
+        self.base().origin(span)
+    }
+
+    /// Returns the base of the spans of its document.
+    pub(super) fn base(&self) -> Base {
+        Base {
+            source: DocumentKind::Import,
+            number: self.document,
+            offset: 0,
+        }
     }
 }
 

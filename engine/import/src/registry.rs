@@ -33,6 +33,7 @@ pub(super) fn server<'a>(
     let help = "add the name of the server:\n\"name\": \"com.example/reports\"";
     let name = server.read("name", help, problems, spanned_text)?;
     Some(DescribedServer {
+        document: problems.text().number(),
         names: vec![name],
         version: version(server.optional("version"), problems),
         endpoint: endpoint(&server, problems),

@@ -4,6 +4,7 @@ use agent_diagnostic::{Code, Diagnostic, Severity};
 use agent_import::{Imported, Overlay, import};
 use agent_lower as lower;
 use agent_lower::{Checked, Notation};
+use agent_render::{File, Format, report};
 use agent_text::DocumentKind;
 
 /// What an overlay has to say of a server besides its names.
@@ -33,7 +34,7 @@ fn indented(lines: &str) -> String {
 
 fn run(document: &str, overlay: Option<Overlay>, existing: Option<&str>) -> Checked<Imported> {
     import(
-        document.as_bytes().to_vec(),
+        vec![document.as_bytes().to_vec()],
         overlay,
         existing.map(|text| text.as_bytes().to_vec()),
     )
@@ -42,7 +43,7 @@ fn run(document: &str, overlay: Option<Overlay>, existing: Option<&str>) -> Chec
 
 fn refuse(document: &str, overlay: Option<Overlay>, existing: Option<&str>) -> Vec<Diagnostic> {
     let existing = existing.map(|text| text.as_bytes().to_vec());
-    match import(document.as_bytes().to_vec(), overlay, existing) {
+    match import(vec![document.as_bytes().to_vec()], overlay, existing) {
         Ok(imported) => panic!("{}", imported.value.index),
         Err(problems) => problems,
     }
@@ -874,6 +875,100 @@ fn an_id_that_looks_like_another_is_warned_of_where_both_stand() {
     );
 }
 
+fn run_all(documents: &[&str], overlay: Option<Overlay>) -> Checked<Imported> {
+    import(bytes(documents), overlay, None).unwrap_or_else(|problems| panic!("{problems:#?}"))
+}
+
+fn refuse_all(documents: &[&str], overlay: Option<Overlay>) -> Vec<Diagnostic> {
+    import(bytes(documents), overlay, None).expect_err("problems")
+}
+
+fn bytes(documents: &[&str]) -> Vec<Vec<u8>> {
+    documents
+        .iter()
+        .map(|document| document.as_bytes().to_vec())
+        .collect()
+}
+
+/// A capture of a server with one tool.
+fn capture_of(package: &str, tool: &str) -> String {
+    format!(
+        r#"{{"package": "{package}", "version": "1", "tools/list": {{"tools": [{{"name": "{tool}"}}]}}}}"#
+    )
+}
+
+#[test]
+fn every_format_names_the_document_of_a_warning() {
+    let [first, second] = [capture_of("one", "a"), capture_of("two", "b")];
+    let overlay = yaml(format!(
+        "servers:\n  one:\n    endpoint: pkg:generic/e\n{REST}  two:\n    endpoint: pkg:generic/e\n{REST}"
+    ));
+    let warnings = run_all(&[&first, &second], overlay).warnings;
+    let files: Vec<_> = ["first.json", "second.json"]
+        .into_iter()
+        .zip(0..)
+        .map(|(path, number)| File {
+            source: DocumentKind::Import,
+            number,
+            path: path.to_owned(),
+        })
+        .collect();
+    assert_eq!(warnings.len(), 2);
+    for (warning, (document, file)) in warnings.iter().zip([&first, &second].iter().zip(&files)) {
+        let place = warning.labels[0].place;
+        assert_eq!(place.number, file.number);
+        assert!(["\"a\"", "\"b\""].contains(&place.span.of(document)));
+        for format in [Format::Json, Format::Sarif, Format::Github] {
+            let report = report(format, std::slice::from_ref(warning), &files);
+            for other in &files {
+                assert_eq!(report.contains(&other.path), other == file, "{report}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_document_s_problems_are_reported_in_one_run() {
+    let [first, third] = [capture_of("one", "a"), capture_of("three", "c")];
+    let numbers = |problems: &[Diagnostic]| {
+        let mut numbers: Vec<_> = problems
+            .iter()
+            .map(|problem| problem.labels[0].place.number)
+            .collect();
+        numbers.dedup();
+        numbers
+    };
+    assert_eq!(
+        numbers(&refuse_all(&[&first, CLIENT, &third], None)),
+        [0, 1, 2]
+    );
+    assert_eq!(numbers(&refuse_all(&[&first, "{", "{}"], None)), [1, 2]);
+    let undecoded = vec![b"{}".to_vec(), b"\xff".to_vec(), b"\xff".to_vec()];
+    let problems = import(undecoded, None, None).expect_err("no UTF-8");
+    assert_eq!(numbers(&problems), [1, 2]);
+}
+
+#[test]
+fn documents_of_one_server_complete_each_other_in_any_order() {
+    let overlay = about(
+        "com.acme/reports",
+        "tools: { search: { x-summit-capabilities: [] }, count: { x-summit-capabilities: [] } }",
+    );
+    let expected = run_all(&[SERVER_JSON, CAPTURE], overlay.clone());
+    assert!(expected.warnings.is_empty(), "{:?}", expected.warnings);
+    assert_eq!(expected.value.added, ["com.acme/reports@1.2.0"]);
+    assert!(expected.value.index.contains("\"search\": {"));
+    // The capture alone lacks the endpoint.
+    refuse(CAPTURE, overlay.clone(), None);
+    let reversed = run_all(&[CAPTURE, SERVER_JSON], overlay.clone());
+    assert_eq!(reversed.value, expected.value);
+    // A key of the overlay is reported once for all documents.
+    let mut misspelt = overlay.expect("an overlay");
+    misspelt.bytes.extend(b"zzz: 1\n");
+    let warnings = run_all(&[CAPTURE, SERVER_JSON, CAPTURE], Some(misspelt)).warnings;
+    assert_eq!(warnings.len(), 1, "{warnings:#?}");
+}
+
 #[test]
 fn documents_of_no_form_or_of_two_are_refused() {
     for (document, code) in [
@@ -961,7 +1056,11 @@ fn damaged_inputs_are_answered_without_a_panic_and_what_is_accepted_is_an_index(
                 texts[place] = damaged;
                 let [document, overlay, index] = texts;
                 let existing = Some(index.into_bytes());
-                let imported = import(document.clone().into_bytes(), yaml(&*overlay), existing);
+                let imported = import(
+                    vec![document.clone().into_bytes()],
+                    yaml(&*overlay),
+                    existing,
+                );
                 if let Ok(imported) = imported {
                     accepted += 1;
                     let index = imported.value.index;
