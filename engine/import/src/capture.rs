@@ -102,6 +102,7 @@ pub(super) fn read<'a>(
         names,
         version,
         endpoint: FieldValue::Absent,
+        captured: true,
         tools,
     })
 }

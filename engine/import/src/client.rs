@@ -59,6 +59,7 @@ fn server<'a>(
         names: vec![(&entry.key, entry.key_span)],
         version: FieldValue::Absent,
         endpoint,
+        captured: false,
         tools: None,
     })
 }

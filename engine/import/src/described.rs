@@ -18,6 +18,8 @@ pub(super) struct DescribedServer<'a> {
     pub(super) version: FieldValue<'a>,
     /// Its endpoint.
     pub(super) endpoint: FieldValue<'a>,
+    /// Whether the server described itself, so that the document can't contain what others decide.
+    pub(super) captured: bool,
     /// All of its tools, if the document lists them.
     pub(super) tools: Option<Tools<'a>>,
 }

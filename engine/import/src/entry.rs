@@ -116,7 +116,8 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
     pub(super) fn complete(&self, entry: &mut NewEntry<'a>, problems: &mut ImportProblems<'_>) {
         for (field, number) in std::mem::take(&mut entry.unset) {
             let (server, target) = entry.described[number];
-            if let Some(value) = self.missing(field, server, target, problems) {
+            let captured = entry.described.iter().any(|(server, _)| server.captured);
+            if let Some(value) = self.missing(field, captured, server, target, problems) {
                 entry.set(field, value);
             }
         }
@@ -152,7 +153,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                     let unusable = bad_id(name.0, name.1);
                     self.refuse(field, &unusable, server, target, problems);
                     // The stand-in prevents a second report by the loader.
-                    Some((None, NewValue::StandIn(field.example())))
+                    Some((None, NewValue::Fixed(field.example())))
                 }
             },
             FieldValue::Absent | FieldValue::Unusable(_) => None,
@@ -164,6 +165,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
     fn missing(
         &self,
         field: Field,
+        captured: bool,
         server: &'a DescribedServer<'a>,
         target: &'a Target,
         problems: &mut ImportProblems<'_>,
@@ -178,6 +180,15 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         }
         if !field.required() {
             return None;
+        }
+        if captured {
+            if let Some(value) = field.of_captured() {
+                return Some((None, NewValue::Fixed(value)));
+            }
+            if field == Field::Categories {
+                let id = NewValue::Text(Cow::Borrowed(&target.id), server.origin(server.name().1));
+                return Some((None, NewValue::List(vec![id])));
+            }
         }
         let (key, at) = self.addressed(server, target);
         let what = field.name();
@@ -456,7 +467,7 @@ fn stand_in<'a>(field: Field, server: &DescribedServer<'_>, target: &'a Target) 
     match field {
         Field::Id => NewValue::Text(Cow::Borrowed(&target.id), at),
         Field::Version => NewValue::Text(Cow::Borrowed(&target.version), at),
-        _ => NewValue::StandIn(field.example()),
+        _ => NewValue::Fixed(field.example()),
     }
 }
 

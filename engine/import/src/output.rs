@@ -74,8 +74,11 @@ pub(super) enum NewValue<'a> {
     },
     /// A string derived from an origin.
     Text(Cow<'a, str>, Origin),
-    /// A stand-in for a missing value, so that the loader does not report it again.
-    StandIn(&'static str),
+    /// A fixed value: that of a captured server, or a stand-in for a missing one, so that the loader
+    /// does not report it again.
+    Fixed(&'static str),
+    /// A list of values of several origins.
+    List(Vec<NewValue<'a>>),
     /// A mapping with members of several origins.
     Object(NewObject<'a>),
 }
@@ -272,7 +275,8 @@ impl Printer {
                 scalars,
             } => self.tree(node, Some(*base), *scalars),
             NewValue::Text(text, origin) => self.from(*origin, |printer| printer.w.string(text)),
-            NewValue::StandIn(json) => self.w.json(json),
+            NewValue::Fixed(json) => self.w.json(json),
+            NewValue::List(items) => self.array(items, |printer, item| printer.new_value(item)),
             NewValue::Object(object) => self.new_object(object),
         }
     }

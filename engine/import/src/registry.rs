@@ -37,6 +37,7 @@ pub(super) fn server<'a>(
         names: vec![name],
         version: version(server.optional("version"), problems),
         endpoint: endpoint(&server, problems),
+        captured: false,
         tools: None,
     })
 }

@@ -165,7 +165,13 @@ fn real_documents_alone_are_refused_with_all_that_is_missing() {
             Err(problems) => problems,
         };
         let missing = problems.iter().filter(|p| p.code == Code::MissingField);
-        assert!(missing.count() >= 6, "{name}: {problems:#?}");
+        let missing = missing.count();
+        if name.ends_with(".server.json") {
+            assert!(missing >= 6, "{name}: {problems:#?}");
+        } else {
+            // Only where a captured server is reached has to be said.
+            assert_eq!(missing, 1, "{name}: {problems:#?}");
+        }
         for problem in &problems {
             assert!(!problem.fixes.is_empty(), "{name}: {problem:?}");
         }

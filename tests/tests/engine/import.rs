@@ -617,6 +617,54 @@ fn messages_may_stand_in_their_envelopes() {
 }
 
 #[test]
+fn a_captured_server_needs_nothing_invented() {
+    let captured = r#"{
+  "servers": [
+    {
+      "capabilities": {
+        "tools": {
+          "a": {}
+        }
+      },
+      "categories": [
+        "r"
+      ],
+      "data": {
+        "maxSensitivity": "public",
+        "residency": []
+      },
+      "endpoint": "pkg:generic/e",
+      "id": "r",
+      "scopes": [],
+      "trust": {
+        "publisher": "unknown",
+        "signed": false
+      },
+      "version": "1"
+    }
+  ]
+}
+"#;
+    let document = capture_of("one", "a");
+    let overlay = "servers: { one: { id: r, endpoint: pkg:generic/e } }\n";
+    let imported = run(&document, yaml(overlay), None).value;
+    assert_eq!(imported.index, captured);
+    // Defaults, the server's entry and the index say more.
+    let more = format!("{overlay}defaults: {{ data: {{ residency: any }}, categories: [x] }}\n");
+    let more = run(&document, yaml(more), None).value.index;
+    assert!(more.contains("\"residency\": \"any\""), "{more}");
+    assert!(
+        more.contains("\"x\"") && !more.contains("[\n        \"r\""),
+        "{more}"
+    );
+    let kept = run(&document, yaml(overlay), Some(&more)).value.index;
+    assert_eq!(kept, more);
+    // Others have to be asked of a server that a registry lists.
+    let problems = refuse(SERVER_JSON, None, None);
+    assert_eq!(problems.len(), 6, "{problems:#?}");
+}
+
+#[test]
 fn a_tool_that_is_gone_is_removed_with_a_warning() {
     let index = run(CAPTURE, yaml(CAPTURED), Some(INDEX)).value.index;
     let fewer = CAPTURE.replace(r#","name": "count""#, "").replace(
