@@ -66,7 +66,7 @@ same! {
         IntegrityChanged HashChanged ServerRemoved ForbidAdded ForbidRemoved MissingCapability
         ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
         TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged DefinitionsChanged LoadChanged PolicySyntax
-        PolicyDeadRule PolicyRuleUnused PolicyTestFailed PolicyChanged PolicyMissing ImportFormat ImportValue
+        PolicyDeadRule PolicyRuleUnused PolicyTestFailed PolicyChanged PolicyMissing ImportFormat ImportValue ImportClaims
         ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort Ungrounded PlanNotJson
         PlanShape ToolUnknown ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget
         SchemaInvalid InputDenied NumberNotExact OutputInvalid MovaDestinationDenied MovaLimitExceeded MovaOutputInvalid

@@ -21,12 +21,14 @@ impl Guest for Component {
             added,
             changed,
             unchanged,
+            claims,
         } = checked.value;
         Ok(Imported {
             index,
             added,
             changed,
             unchanged,
+            claims,
             warnings: all(checked.warnings),
         })
     }

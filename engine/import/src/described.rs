@@ -20,7 +20,7 @@ pub(super) struct DescribedServer<'a> {
     pub(super) endpoint: FieldValue<'a>,
     /// Whether the server described itself, so that the document can't contain what others decide.
     pub(super) captured: bool,
-    /// All of its tools, if the document lists them.
+    /// Its tools, if the document lists them.
     pub(super) tools: Option<Tools<'a>>,
 }
 
@@ -89,6 +89,8 @@ pub(super) struct Unusable {
 /// The tools of a server.
 #[derive(Debug, Default)]
 pub(super) struct Tools<'a> {
+    /// Whether these are all of its tools, with whole definitions.
+    pub(super) complete: bool,
     /// `listChanged` of MCP's handshake.
     pub(super) list_changed: Option<&'a Entry<'a>>,
     /// The tools by name.
@@ -104,6 +106,8 @@ pub(super) struct Tool<'a> {
     pub(super) node: &'a Node<'a>,
     /// The fields that the index keeps.
     pub(super) fields: Vec<&'a Entry<'a>>,
+    /// What the server says that the tool can do, each source by itself.
+    pub(super) claims: Vec<&'a Entry<'a>>,
 }
 
 /// Returns the member of a key.

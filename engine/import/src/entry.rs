@@ -1,6 +1,7 @@
 //! The merge of a document, an overlay and the existing index into an entry.
 
 use super::capture::FIELDS;
+use super::claims::{Block, READONLY, Source, agree, json};
 use super::described::{DescribedServer, FieldValue, Tools, Unusable, member};
 use super::endpoint::{Refusal, has_user_info, is_placeholder};
 use super::existing::ExistingEntry;
@@ -10,8 +11,8 @@ use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Targ
 use super::problems::ImportProblems;
 use agent_diagnostic::Code;
 use agent_model::{Name, ServerId};
-use agent_syntax::{Entry, Value, json_string};
-use agent_text::{Span, nearest};
+use agent_syntax::{Entry, Node, Value, json_string};
+use agent_text::{DocumentKind, Span, nearest};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -27,6 +28,10 @@ pub(super) struct NewEntry<'a> {
     pub(super) value: NewObject<'a>,
     /// The documents' descriptions of it, in their order.
     described: Vec<(&'a DescribedServer<'a>, &'a Target)>,
+    /// The tools of the documents, each with what servers say that it can do.
+    claims: BTreeMap<&'a str, Vec<Source<'a>>>,
+    /// The claims that are in the entry, as lines.
+    pub(super) claimed: Vec<String>,
     /// The fields that nothing sets so far, each with the number of the last description.
     unset: BTreeMap<Field, usize>,
 }
@@ -43,6 +48,8 @@ impl<'a> NewEntry<'a> {
                 NewObject::of(&before.node, before.base())
             }),
             described: Vec::new(),
+            claims: BTreeMap::new(),
+            claimed: Vec::new(),
             unset: BTreeMap::new(),
         }
     }
@@ -107,6 +114,11 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             }
         }
         if let Some(tools) = &server.tools {
+            for (name, tool) in &tools.tools {
+                let claims = tool.claims.iter();
+                let claims = claims.map(|claim| Source::new(&claim.value, server.base()));
+                entry.claims.entry(name).or_default().extend(claims);
+            }
             take_tools(tools, server, &mut entry.value, problems);
         }
     }
@@ -268,6 +280,8 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             id,
             value,
             described,
+            claims,
+            claimed,
             ..
         } = entry;
         let Some(&(server, target)) = described.last() else {
@@ -327,6 +341,70 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         }
         let Some(tools) = known else { return };
         let (key, at) = self.addressed(server, target);
+        for name in named.keys() {
+            claims.entry(name).or_default();
+        }
+        for (name, claims) in claims {
+            let Some((_, tool)) = tools.members.get_mut(*name) else {
+                continue;
+            };
+            if !tool.is_mapping() {
+                continue;
+            }
+            let own = named.contains_key(name);
+            let mut sources = Vec::new();
+            if let Some((node, base)) = tool.child(CAPABILITIES) {
+                sources.push(Source::new(node, base));
+            }
+            if !own {
+                sources.append(claims);
+            }
+            let path = ["tools", *name, CAPABILITIES];
+            let agreed = match agree(&sources) {
+                Ok(agreed) => agreed,
+                Err(refused) => {
+                    // The loader reports it at its place.
+                    tools.open(*name).set(CAPABILITIES, None, refused.value());
+                    continue;
+                }
+            };
+            let readonly = sources.iter().find_map(|source| source.readonly());
+            if let (Some(at), Some(hint)) = (readonly, tool.writes()) {
+                let message =
+                    format!("the tool `{name}` can't be `readonly`: it declares `{hint}`");
+                let label = format!("contradicts `{hint}`");
+                let report = problems.report(Code::ImportValue, at, label, message);
+                if own {
+                    report.help("remove `readonly` from the overlay");
+                } else {
+                    report.help(self.snippet(key, &path, &json(&agreed.blocks, READONLY)));
+                }
+            }
+            let (Some(last), false) = (sources.last(), own) else {
+                continue;
+            };
+            if agreed.differ {
+                let message =
+                    format!("sources disagree about the capabilities of the tool `{name}`");
+                let label = "only what all sources contain is kept";
+                problems
+                    .report(Code::ImportClaims, last.origin(), label, message)
+                    .help(self.snippet(key, &path, &json(&agreed.blocks, "")));
+            }
+            // The claims of other documents are in the entry already.
+            if last.origin().source == DocumentKind::Index {
+                continue;
+            }
+            let lines = agreed.blocks.iter().map(Block::line);
+            claimed.extend(lines.map(|line| format!("{name}: {line}")));
+            if agreed.differ || sources[0].origin().source != DocumentKind::Index {
+                let at = Some(last.origin());
+                let blocks = agreed.blocks.into_iter().map(Block::value).collect();
+                tools
+                    .open(*name)
+                    .set(CAPABILITIES, at, NewValue::List(blocks));
+            }
+        }
         for (name, (origin, tool)) in &tools.members {
             if !tool.is_mapping() || tool.has_member(CAPABILITIES) {
                 continue;
@@ -337,16 +415,13 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             let at = origin.unwrap_or(at);
             problems
                 .report(Code::ImportNoCapability, at, label, message)
-                .help(self.snippet(key, &path, BLOCKS));
+                .help(self.snippet(key, &path, tool.example()));
         }
     }
 }
 
-/// An example of a tool's capabilities.
-const BLOCKS: &str =
-    "[{ \"verb\": \"read\", \"resource\": \"x-reports\", \"constraints\": [\"readonly\"] }]";
-
-/// Replaces the tools of an entry by those of a capture. Keeps the index's other data about them.
+/// Replaces the tools of an entry by those of a capture, or merges those of a manifest. Keeps the
+/// index's other data about them.
 fn take_tools<'a>(
     captured: &'a Tools<'a>,
     server: &DescribedServer<'_>,
@@ -359,18 +434,17 @@ fn take_tools<'a>(
         origin: before.origin,
         ..NewObject::default()
     };
-    if let Some(flag) = captured.list_changed {
-        let at = Some(server.origin(flag.key_span));
-        let value = tree(flag, server.base(), Scalars::Strings);
-        tools.set("listChanged", at, value);
-    }
     for (name, (origin, value)) in before.members {
         if let Some(tool) = captured.tools.get(&*name) {
             let mut kept = value.into_object();
-            kept.members.retain(|key, _| !FIELDS.contains(&&**key));
+            if captured.complete {
+                kept.members.retain(|key, _| !FIELDS.contains(&&**key));
+            }
             kept.origin = Some(server.origin(tool.node.span));
             let at = Some(server.origin(tool.name));
             tools.set(name, at, NewValue::Object(kept));
+        } else if !captured.complete {
+            tools.set(name, origin, value);
         } else if let Some(origin) = origin.filter(|_| value.is_mapping()) {
             let message = format!(
                 "the capture does not contain the tool `{name}` of `{}`",
@@ -381,6 +455,11 @@ fn take_tools<'a>(
                 .report(Code::ImportToolRemoved, origin, label, message)
                 .help("import a complete capture if the server still has the tool");
         }
+    }
+    if let Some(flag) = captured.list_changed {
+        let at = Some(server.origin(flag.key_span));
+        let value = tree(flag, server.base(), Scalars::Strings);
+        tools.set("listChanged", at, value);
     }
     for (name, tool) in &captured.tools {
         let object = tools.open(*name);
@@ -517,6 +596,54 @@ impl<'a> NewValue<'a> {
                 _ => false,
             },
             _ => false,
+        }
+    }
+
+    /// Returns a member that is an unchanged value of an input.
+    fn child(&self, key: &str) -> Option<(&'a Node<'a>, Base)> {
+        match self {
+            Self::Object(object) => match &object.members.get(key)?.1 {
+                Self::Tree { node, base, .. } => Some((*node, *base)),
+                _ => None,
+            },
+            Self::Tree { node, base, .. } => match &node.value {
+                Value::Mapping(entries) => Some((&member(entries, key)?.value, *base)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns a hint of a tool's annotations.
+    fn hint(&self, key: &str) -> Option<bool> {
+        match &self.child("annotations")?.0.value {
+            Value::Mapping(hints) => match member(hints, key)?.value.value {
+                Value::Bool(hint) => Some(hint),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns the hint by which a tool declares that it writes.
+    fn writes(&self) -> Option<&'static str> {
+        if self.hint("destructiveHint") == Some(true) {
+            Some("destructiveHint: true")
+        } else if self.hint("readOnlyHint") == Some(false) {
+            Some("readOnlyHint: false")
+        } else {
+            None
+        }
+    }
+
+    /// Returns an example of a tool's capabilities, with `readonly` only if the tool declares it.
+    fn example(&self) -> &'static str {
+        if self.writes().is_some() {
+            r#"[{ "verb": "write", "resource": "x-reports" }]"#
+        } else if self.hint("readOnlyHint") == Some(true) {
+            r#"[{ "verb": "read", "resource": "x-reports", "constraints": ["readonly"] }]"#
+        } else {
+            r#"[{ "verb": "read", "resource": "x-reports" }]"#
         }
     }
 

@@ -1,7 +1,7 @@
 //! Imports foreign documents as entries of `mcp.index.json`.
 //!
-//! A registry's `server.json`, a captured `tools/list` and the configuration of an MCP client each
-//! contain a part of an index entry. A manual overlay and the existing entry supply the rest. The
+//! A registry's `server.json`, a captured `tools/list`, a server's manifest and the configuration of
+//! an MCP client each contain a part of an index entry. A manual overlay and the existing entry supply the rest. The
 //! import guesses nothing: it reports a missing or ambiguous value with the lines to paste into the
 //! overlay.
 //!
@@ -9,9 +9,10 @@
 //! |---|---|
 //! | `described` | a document's data about a server, independent of its form |
 //! | `document` | detection of a document's form |
-//! | `registry`, `capture`, `client` | the forms |
+//! | `registry`, `capture`, `manifest`, `client` | the forms |
 //! | `endpoint` | checks of endpoints |
 //! | `field` | the fields of an entry that can be set |
+//! | `claims` | what sources say that a tool can do |
 //! | `overlay` | the overlay |
 //! | `entry` | the merged entry |
 //! | `output` | values with their origins, and the writer |
@@ -24,6 +25,7 @@
 
 mod capture;
 mod check;
+mod claims;
 mod client;
 mod described;
 mod document;
@@ -31,6 +33,7 @@ mod endpoint;
 mod entry;
 mod existing;
 mod field;
+mod manifest;
 mod output;
 mod overlay;
 mod problems;
@@ -74,6 +77,8 @@ pub struct Imported {
     pub changed: Vec<String>,
     /// The servers whose entry is the same as before.
     pub unchanged: Vec<String>,
+    /// What servers say that their tools can do, where the overlay does not decide it.
+    pub claims: Vec<String>,
 }
 
 /// Merges the servers of documents into an existing or a new index.
@@ -275,6 +280,10 @@ fn put(
             Some(_) => &mut imported.changed,
         };
         list.push(format!("{id}@{version}"));
+        let claims = entry.claimed.iter();
+        imported
+            .claims
+            .extend(claims.map(|claim| format!("{id}@{version}/{claim}")));
     }
     Ok(Checked {
         value: imported,

@@ -43,7 +43,7 @@ pub(super) fn server<'a>(
 }
 
 /// Takes a node as a string with its place.
-fn spanned_text<'n>(
+pub(super) fn spanned_text<'n>(
     node: &'n Node<'_>,
     path: &str,
     problems: &mut Problems<'_>,

@@ -65,7 +65,7 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 23] = [
+const ELSEWHERE: [(Code, &str, &str); 24] = [
     // An explanation of more than 256 MiB.
     (
         Code::ExplanationTooLarge,
@@ -156,6 +156,11 @@ const ELSEWHERE: [(Code, &str, &str); 23] = [
         Code::TokenBudgetExceeded,
         "tests/tests/engine/expansion.rs",
         "TokenBudgetExceeded",
+    ),
+    (
+        Code::ImportClaims,
+        "tests/tests/engine/import.rs",
+        "ImportClaims",
     ),
     (
         Code::ImportFormat,

@@ -29,6 +29,7 @@ pub(super) fn run(args: &IndexImport, mut session: Session) -> Result<Answer, Fa
         ("added", imported.added),
         ("changed", imported.changed),
         ("unchanged", imported.unchanged),
+        ("claimed", imported.claims),
     ] {
         said.extend(servers.into_iter().map(|server| format!("{what} {server}")));
     }
