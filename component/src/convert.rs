@@ -66,7 +66,7 @@ same! {
         IntegrityChanged HashChanged ServerRemoved ForbidAdded ForbidRemoved MissingCapability
         ConstraintUnmet PolicyDenied PolicyError HealthVeto TenantUnknown ExpansionDenied
         TokenBudgetExceeded StubCollision ToolChanged DefinitionChanged DefinitionsChanged LoadChanged PolicySyntax
-        PolicyDeadRule PolicyRuleUnused PolicyTestFailed PolicyChanged PolicyMissing PolicyV0 ImportFormat ImportValue
+        PolicyDeadRule PolicyRuleUnused PolicyTestFailed PolicyChanged PolicyMissing PolicyV0 ImportFormat ImportValue ImportClaims
         ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort Ungrounded PlanNotJson
         PlanShape ToolUnknown ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget
         SchemaInvalid InputDenied NumberNotExact OutputInvalid MovaDestinationDenied MovaLimitExceeded MovaOutputInvalid
@@ -97,6 +97,7 @@ impl From<text::Place> for diagnostic::Place {
         Self {
             span: diagnostic::Span {
                 source: place.source.into(),
+                number: place.number,
                 start: place.span.start,
                 end: place.span.end,
             },
@@ -110,6 +111,7 @@ impl From<diagnostic::Place> for text::Place {
     fn from(place: diagnostic::Place) -> Self {
         Self {
             source: place.span.source.into(),
+            number: place.span.number,
             span: text::Span {
                 start: place.span.start,
                 end: place.span.end,

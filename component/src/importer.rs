@@ -7,7 +7,7 @@ use agent_api::documents::{self, import};
 
 impl Guest for Component {
     fn merge(
-        document: Vec<u8>,
+        documents: Vec<Vec<u8>>,
         overlay: Option<Overlay>,
         existing: Option<Vec<u8>>,
     ) -> Result<Imported, Vec<Diagnostic>> {
@@ -15,18 +15,20 @@ impl Guest for Component {
             bytes: overlay.text,
             notation: overlay.notation.into(),
         });
-        let checked = import(document, overlay, existing).map_err(all)?;
+        let checked = import(documents, overlay, existing).map_err(all)?;
         let documents::Imported {
             index,
             added,
             changed,
             unchanged,
+            claims,
         } = checked.value;
         Ok(Imported {
             index,
             added,
             changed,
             unchanged,
+            claims,
             warnings: all(checked.warnings),
         })
     }

@@ -19,12 +19,12 @@ fuzz_target!(|bytes: &[u8]| {
         bytes: bytes.to_vec(),
         notation: Notation::ByContent,
     });
-    let Ok(imported) = import(document.to_vec(), overlay.clone(), None) else {
+    let Ok(imported) = import(vec![document.to_vec()], overlay.clone(), None) else {
         return;
     };
     let index = imported.value.index;
     lower::index(index.clone().into_bytes()).expect("the output is an index");
-    let again = import(document.to_vec(), overlay, Some(index.clone().into_bytes()));
+    let again = import(vec![document.to_vec()], overlay, Some(index.clone().into_bytes()));
     let again = again.expect("a document can be imported again").value;
     assert_eq!(again.index, index);
     assert!(again.added.is_empty() && again.changed.is_empty());

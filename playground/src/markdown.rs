@@ -120,6 +120,7 @@ mod tests {
         };
         let place = Place {
             source: DocumentKind::Manifest,
+            number: 0,
             span: Span::default(),
             start: point(6, 17),
             end: point(6, 26),

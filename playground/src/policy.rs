@@ -25,6 +25,7 @@ pub(crate) fn policy_places(lines: &[u32]) -> Vec<Place> {
     runs.filter_map(|lines| {
         Some(Place {
             source: DocumentKind::Policy,
+            number: 0,
             span: Span::default(),
             start: Position::line_start(*lines.first()?),
             end: Position::line_start(*lines.last()? + 1),

@@ -497,6 +497,7 @@ mod tests {
             publisher: String::new(),
             place: Place {
                 source: DocumentKind::Index,
+                number: 0,
                 span: Span::default(),
                 start: point,
                 end: point,

@@ -302,7 +302,7 @@ pub fn imported(document: &[u8], overlay: &[u8]) -> Answers {
         bytes: overlay.to_vec(),
         notation: Notation::ByContent,
     };
-    match import::import(document.to_vec(), Some(overlay), None) {
+    match import::import(vec![document.to_vec()], Some(overlay), None) {
         Err(found) => reports(&found),
         Ok(imported) => {
             let mut answers = reports(&imported.warnings);

@@ -19,7 +19,7 @@ same! {
 }
 
 alike! {
-    render::File = view::File { path; source; }
+    render::File = view::File { number, path; source; }
     render::StyledSpan = view::StyledSpan { text; style; }
 }
 

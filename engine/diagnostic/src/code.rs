@@ -125,6 +125,9 @@ catalogue! {
     HealthVeto "HEALTH_VETO" Error
         "a server is not healthy"
         "Wait until the server is healthy, or have another one offer the capability."
+    ImportClaims "IMPORT_CLAIMS" Warning
+        "sources disagree about the capabilities of a tool"
+        "Check what the tool does, and write its `x-summit-capabilities` into the overlay."
     ImportFormat "IMPORT_FORMAT" Error
         "a document has no importable form"
         "Import a `server.json`, a captured `tools/list`, or the configuration of an MCP client."

@@ -1,10 +1,13 @@
 //! A captured exchange of `initialize` and `tools/list`.
 
 use super::described::{DescribedServer, FieldValue, Tool, Tools, member};
+use super::manifest;
+use super::overlay::CAPABILITIES;
 use super::registry::version;
 use agent_diagnostic::{Code, Problems};
 use agent_lower::fields::{Object, each, list, opening, text};
 use agent_syntax::{Entry, Node, Value};
+use agent_text::Span;
 
 /// The fields of a tool that the index keeps.
 pub(super) const FIELDS: [&str; 4] = ["annotations", "description", "inputSchema", "outputSchema"];
@@ -87,20 +90,30 @@ pub(super) fn read<'a>(
         None => info.and_then(|info| at(&info.value, &["version"])),
     };
     let version = version(version_at, problems);
-    let list_changed = handshake
-        .and_then(|node| at(node, &["capabilities", "tools", "listChanged"]))
-        .filter(|entry| matches!(entry.value.value, Value::Bool(_)));
-    let tools = member(messages, "tools/list").and_then(|entry| {
-        let tools = tools(entry, problems)?;
-        Some(Tools {
-            list_changed,
-            tools,
-        })
-    });
+    let advertised = handshake
+        .and_then(|node| at(node, &["capabilities", "tools"]))
+        .and_then(|entry| manifest::tools(entry, problems));
+    let tools = match member(messages, "tools/list") {
+        None => advertised.filter(|advertised| !advertised.tools.is_empty()),
+        Some(entry) => tools(entry, problems).map(|mut tools| {
+            let mut advertised = advertised.unwrap_or_default();
+            for (name, tool) in &mut tools {
+                let claims = advertised.tools.remove(name).map(|it| it.claims);
+                tool.claims.extend(claims.into_iter().flatten());
+            }
+            Tools {
+                complete: true,
+                list_changed: advertised.list_changed,
+                tools,
+            }
+        }),
+    };
     Some(DescribedServer {
+        document: problems.text().number(),
         names,
         version,
         endpoint: FieldValue::Absent,
+        captured: true,
         tools,
     })
 }
@@ -153,21 +166,11 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName
             let help = "add the name of the tool:\n\"name\": \"search\"";
             let entry = tool.required("name", help, problems)?;
             let name = text(&entry.value, &tool.path("name"), problems)?;
-            if name.is_empty() || name.contains('/') || name.contains(char::is_control) {
-                let message = format!("{name:?} can't be the name of a tool in an index");
-                let label = "not a tool name";
-                problems
-                    .report(Code::InvalidName, entry.value.span, label, message)
-                    .help(
-                        "use a name that is not empty and contains no `/` and no control character",
-                    );
-                return None;
-            }
-            let read = Tool {
-                name: entry.value.span,
-                node: item,
-                fields: FIELDS.iter().filter_map(|key| tool.optional(key)).collect(),
-            };
+            check_name(name, entry.value.span, problems)?;
+            let mut read = Tool::of(&tool, item, entry.value.span);
+            let meta = tool.optional("_meta").map(|meta| &meta.value);
+            let meta = meta.and_then(|meta| at(meta, &[CAPABILITIES]));
+            read.claims.extend(meta);
             if let Some(first) = found.get(name) {
                 let message = format!("the capture contains two tools `{name}`");
                 problems
@@ -181,4 +184,28 @@ fn tools<'a>(entry: &'a Entry<'a>, problems: &mut Problems<'_>) -> Option<ByName
         },
     );
     Some(found)
+}
+
+/// Reports a name that no tool of an index can have, and returns `None`.
+pub(super) fn check_name(name: &str, span: Span, problems: &mut Problems<'_>) -> Option<()> {
+    if !name.is_empty() && !name.contains('/') && !name.contains(char::is_control) {
+        return Some(());
+    }
+    let message = format!("{name:?} can't be the name of a tool in an index");
+    problems
+        .report(Code::InvalidName, span, "not a tool name", message)
+        .help("use a name that is not empty and contains no `/` and no control character");
+    None
+}
+
+impl<'a> Tool<'a> {
+    /// Returns the tool of a definition.
+    pub(super) fn of(tool: &Object<'a, 'a>, node: &'a Node<'a>, name: Span) -> Self {
+        Self {
+            name,
+            node,
+            fields: FIELDS.iter().filter_map(|key| tool.optional(key)).collect(),
+            claims: tool.optional(CAPABILITIES).into_iter().collect(),
+        }
+    }
 }

@@ -55,9 +55,11 @@ fn server<'a>(
         },
     };
     Some(DescribedServer {
+        document: problems.text().number(),
         names: vec![(&entry.key, entry.key_span)],
         version: FieldValue::Absent,
         endpoint,
+        captured: false,
         tools: None,
     })
 }

@@ -1,21 +1,26 @@
 //! A document's data about a server, independent of its form.
 
 use super::endpoint::Refusal;
+use super::output::{Base, Origin};
 use agent_syntax::{Entry, Node};
-use agent_text::Span;
+use agent_text::{DocumentKind, Span};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// A server of a document.
 #[derive(Debug)]
 pub(super) struct DescribedServer<'a> {
+    /// The number of the document.
+    pub(super) document: u32,
     /// The document's names for it, with their places. Never empty; the first is the default id.
     pub(super) names: Vec<(&'a str, Span)>,
     /// Its version.
     pub(super) version: FieldValue<'a>,
     /// Its endpoint.
     pub(super) endpoint: FieldValue<'a>,
-    /// All of its tools, if the document lists them.
+    /// Whether the server described itself, so that the document can't contain what others decide.
+    pub(super) captured: bool,
+    /// Its tools, if the document lists them.
     pub(super) tools: Option<Tools<'a>>,
 }
 
@@ -23,6 +28,20 @@ impl<'a> DescribedServer<'a> {
     /// Returns the document's first name for the server, with its place.
     pub(super) fn name(&self) -> (&'a str, Span) {
         self.names.first().copied().unwrap_or_default()
+    }
+
+    /// Returns an origin in its document.
+    pub(super) fn origin(&self, span: Span) -> Origin {
+        self.base().origin(span)
+    }
+
+    /// Returns the base of the spans of its document.
+    pub(super) fn base(&self) -> Base {
+        Base {
+            source: DocumentKind::Import,
+            number: self.document,
+            offset: 0,
+        }
     }
 }
 
@@ -70,6 +89,8 @@ pub(super) struct Unusable {
 /// The tools of a server.
 #[derive(Debug, Default)]
 pub(super) struct Tools<'a> {
+    /// Whether these are all of its tools, with whole definitions.
+    pub(super) complete: bool,
     /// `listChanged` of MCP's handshake.
     pub(super) list_changed: Option<&'a Entry<'a>>,
     /// The tools by name.
@@ -85,6 +106,8 @@ pub(super) struct Tool<'a> {
     pub(super) node: &'a Node<'a>,
     /// The fields that the index keeps.
     pub(super) fields: Vec<&'a Entry<'a>>,
+    /// What the server says that the tool can do, each source by itself.
+    pub(super) claims: Vec<&'a Entry<'a>>,
 }
 
 /// Returns the member of a key.

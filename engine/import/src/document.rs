@@ -1,7 +1,7 @@
 //! Detection of a document's form.
 
 use super::described::{DescribedServer, member};
-use super::{capture, client, registry};
+use super::{capture, client, manifest, registry};
 use agent_diagnostic::{Code, Problems};
 use agent_lower::fields::describe;
 use agent_syntax::{Entry, Node, Value, json};
@@ -11,6 +11,7 @@ use agent_text::Span;
 const FORMS: &str = "import one of
 - a registry's server.json: { \"name\": …, \"version\": …, \"packages\": […], \"remotes\": […] }
 - a registry's response: { \"server\": {…} } or { \"servers\": [{ \"server\": {…} }] }
+- a server's manifest: { \"name\": …, \"version\": …, \"capabilities\": { \"tools\": {…} } }
 - a capture: { \"initialize\": {…}, \"tools/list\": { \"tools\": […] } }, or one by protocol version
 - the configuration of a client: { \"mcpServers\": {…} } or { \"servers\": {…} }";
 
@@ -34,6 +35,7 @@ enum Form {
     Answer,
     Answers,
     Capture,
+    Manifest,
     McpServers,
     Servers,
 }
@@ -44,6 +46,7 @@ impl Form {
             Self::Server => "a server.json",
             Self::Answer | Self::Answers => "a response of a registry",
             Self::Capture => "a capture",
+            Self::Manifest => "a server's manifest",
             Self::McpServers | Self::Servers => "the configuration of a client",
         }
     }
@@ -71,6 +74,7 @@ pub(super) fn read<'a>(
             Form::Answer => registry::server(&at.value, problems).into_iter().collect(),
             Form::Answers => registry::servers(&at.value, problems),
             Form::Capture => capture::read(root, problems).into_iter().collect(),
+            Form::Manifest => manifest::read(root, problems).into_iter().collect(),
             Form::McpServers | Form::Servers => client::servers(at, problems),
         }),
         [] => {
@@ -125,11 +129,17 @@ fn forms<'a>(entries: &'a [Entry<'a>]) -> Vec<(Form, &'a Entry<'a>)> {
     let capture = member(entries, "tools/list")
         .or_else(|| member(entries, "initialize"))
         .or_else(|| capture::newest(entries).map(|(entry, _)| entry));
+    let advertises = |value: &Value<'_>| match value {
+        Value::Mapping(entries) => member(entries, "tools").is_some(),
+        _ => false,
+    };
+    let manifest = find("capabilities", advertises).filter(|_| named && server.is_none());
     let found = [
         (Form::Server, server),
         (Form::Answer, find("server", mapping)),
         (Form::Answers, find("servers", answers)),
         (Form::Capture, capture),
+        (Form::Manifest, manifest),
         (Form::McpServers, find("mcpServers", mapping)),
         (Form::Servers, find("servers", mapping)),
     ];

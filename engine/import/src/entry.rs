@@ -1,6 +1,7 @@
 //! The merge of a document, an overlay and the existing index into an entry.
 
 use super::capture::FIELDS;
+use super::claims::{Block, READONLY, Source, agree, json};
 use super::described::{DescribedServer, FieldValue, Tools, Unusable, member};
 use super::endpoint::{Refusal, has_user_info, is_placeholder};
 use super::existing::ExistingEntry;
@@ -10,23 +11,60 @@ use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Targ
 use super::problems::ImportProblems;
 use agent_diagnostic::Code;
 use agent_model::{Name, ServerId};
-use agent_syntax::{Entry, Value, json_string};
+use agent_syntax::{Entry, Node, Value, json_string};
 use agent_text::{DocumentKind, Span, nearest};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// An entry of the new index that the document sets or changes.
+/// An entry of the new index that a document sets or changes.
 pub(super) struct NewEntry<'a> {
     id: &'a str,
     version: &'a str,
+    /// The number of the last document that describes it.
+    pub(super) document: u32,
+    /// The existing entry.
+    pub(super) before: Option<&'a ExistingEntry<'a>>,
     /// The entry.
-    pub(super) value: NewValue<'a>,
+    pub(super) value: NewObject<'a>,
+    /// The documents' descriptions of it, in their order.
+    described: Vec<(&'a DescribedServer<'a>, &'a Target)>,
+    /// The tools of the documents, each with what servers say that it can do.
+    claims: BTreeMap<&'a str, Vec<Source<'a>>>,
+    /// The claims that are in the entry, as lines.
+    pub(super) claimed: Vec<String>,
+    /// The fields that nothing sets so far, each with the number of the last description.
+    unset: BTreeMap<Field, usize>,
 }
 
-impl NewEntry<'_> {
+impl<'a> NewEntry<'a> {
+    /// Returns the existing entry, or an empty one.
+    pub(super) fn new(target: &'a Target, before: Option<&'a ExistingEntry<'a>>) -> Self {
+        Self {
+            id: &target.id,
+            version: &target.version,
+            document: 0,
+            before,
+            value: before.map_or_else(NewObject::default, |before| {
+                NewObject::of(&before.node, before.base())
+            }),
+            described: Vec::new(),
+            claims: BTreeMap::new(),
+            claimed: Vec::new(),
+            unset: BTreeMap::new(),
+        }
+    }
+
     /// Returns the sort key of the entry: id and version.
-    pub(super) fn name(&self) -> (&str, &str) {
+    pub(super) fn name(&self) -> (&'a str, &'a str) {
         (self.id, self.version)
+    }
+
+    fn set(&mut self, field: Field, (at, value): (Option<Origin>, NewValue<'a>)) {
+        self.unset.remove(&field);
+        match field.path() {
+            (Some(parent), key) => self.value.open(parent).set(key, at, value),
+            (None, key) => self.value.set(key, at, value),
+        }
     }
 }
 
@@ -48,46 +86,62 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         }
     }
 
-    /// Makes the entry of a server: the existing one with the document's and the overlay's values.
-    /// Reports missing values, and puts stand-ins in their places.
-    pub(super) fn make(
+    /// Merges a description of a server and the overlay's values into its entry.
+    pub(super) fn merge(
         &self,
         server: &'a DescribedServer<'a>,
         target: &'a Target,
-        before: Option<&'a ExistingEntry<'_>>,
+        entry: &mut NewEntry<'a>,
         problems: &mut ImportProblems<'_>,
-    ) -> NewEntry<'a> {
-        let mut entry = match before {
-            Some(before) => NewObject::of(&before.node, before.base()),
-            None => NewObject::default(),
-        };
+    ) {
+        entry.document = server.document;
+        entry.described.push((server, target));
         // A problem of the whole entry, such as a duplicate, is reported at the document's name.
-        entry.origin = Some(Origin::import(server.name().1));
+        entry.value.origin = Some(server.origin(server.name().1));
         for field in Field::ALL {
-            let Some((at, value)) = self.field(field, server, target, &entry, problems) else {
-                continue;
-            };
-            let (parent, key) = field.path();
-            match parent {
-                Some(parent) => entry.open(parent).set(key, at, value),
-                None => entry.set(key, at, value),
+            match self.field(field, server, target, problems) {
+                Some(value) => entry.set(field, value),
+                None if entry.value.has(field.path()) => {}
+                None => {
+                    let number = entry.described.len() - 1;
+                    // What a document says of the missing value says more than that it is missing.
+                    if let FieldValue::Unusable(_) = of_document(field, server) {
+                        entry.unset.insert(field, number);
+                    } else {
+                        entry.unset.entry(field).or_insert(number);
+                    }
+                }
             }
         }
-        self.tools(server, target, &mut entry, problems);
-        NewEntry {
-            id: &target.id,
-            version: &target.version,
-            value: NewValue::Object(entry),
+        if let Some(tools) = &server.tools {
+            for (name, tool) in &tools.tools {
+                let claims = tool.claims.iter();
+                let claims = claims.map(|claim| Source::new(&claim.value, server.base()));
+                entry.claims.entry(name).or_default().extend(claims);
+            }
+            take_tools(tools, server, &mut entry.value, problems);
         }
     }
 
-    /// Returns the new value of a field, or `None` if it stays unchanged.
+    /// Completes an entry after all documents. Reports missing values, and puts stand-ins in their
+    /// places.
+    pub(super) fn complete(&self, entry: &mut NewEntry<'a>, problems: &mut ImportProblems<'_>) {
+        for (field, number) in std::mem::take(&mut entry.unset) {
+            let (server, target) = entry.described[number];
+            let captured = entry.described.iter().any(|(server, _)| server.captured);
+            if let Some(value) = self.missing(field, captured, server, target, problems) {
+                entry.set(field, value);
+            }
+        }
+        self.tools(entry, problems);
+    }
+
+    /// Returns the overlay's or the document's value of a field, if there is one.
     fn field(
         &self,
         field: Field,
         server: &'a DescribedServer<'a>,
         target: &'a Target,
-        entry: &NewObject<'a>,
         problems: &mut ImportProblems<'_>,
     ) -> Option<(Option<Origin>, NewValue<'a>)> {
         if let Some(given) = self.settings.given(target, field) {
@@ -95,58 +149,70 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             return Some(taken(field, given));
         }
         let name = server.name();
-        let at = Origin::import(name.1);
-        let stand_in = match field {
-            Field::Id => NewValue::Text(Cow::Borrowed(&target.id), at),
-            Field::Version => NewValue::Text(Cow::Borrowed(&target.version), at),
-            _ => NewValue::StandIn(field.example()),
-        };
+        let stand_in = stand_in(field, server, target);
         if self.settings.is_refused(target, field) {
             return Some((None, stand_in));
         }
-        let document_value = match field {
-            Field::Id => match ServerId::RULE.check(name.0) {
-                Ok(()) => return Some((None, stand_in)),
+        match of_document(field, server) {
+            FieldValue::Value(value, span) => {
+                let value = NewValue::Text(Cow::Borrowed(&**value), server.origin(*span));
+                Some((None, value))
+            }
+            FieldValue::Invalid => Some((None, stand_in)),
+            FieldValue::Absent if field == Field::Id => match ServerId::RULE.check(name.0) {
+                Ok(()) => Some((None, stand_in)),
                 Err(_) => {
                     let unusable = bad_id(name.0, name.1);
                     self.refuse(field, &unusable, server, target, problems);
                     // The stand-in prevents a second report by the loader.
-                    return Some((None, NewValue::StandIn(field.example())));
+                    Some((None, NewValue::Fixed(field.example())))
                 }
             },
-            Field::Version => &server.version,
-            Field::Endpoint => &server.endpoint,
-            _ => &FieldValue::Absent,
-        };
-        if let FieldValue::Value(value, span) = document_value {
-            let value = NewValue::Text(Cow::Borrowed(&**value), Origin::import(*span));
-            return Some((None, value));
+            FieldValue::Absent | FieldValue::Unusable(_) => None,
         }
-        if entry.has(field.path()) {
+    }
+
+    /// Returns the default of a field that neither a document nor the index sets. Reports a required
+    /// field without one.
+    fn missing(
+        &self,
+        field: Field,
+        captured: bool,
+        server: &'a DescribedServer<'a>,
+        target: &'a Target,
+        problems: &mut ImportProblems<'_>,
+    ) -> Option<(Option<Origin>, NewValue<'a>)> {
+        let stand_in = stand_in(field, server, target);
+        if let FieldValue::Unusable(unusable) = of_document(field, server) {
+            self.refuse(field, unusable, server, target, problems);
+            return Some((None, stand_in));
+        }
+        if let Some(default) = self.settings.fallback(field) {
+            return Some(taken(field, default));
+        }
+        if !field.required() {
             return None;
         }
-        match (document_value, self.settings.fallback(field)) {
-            (FieldValue::Invalid, _) => Some((None, stand_in)),
-            (FieldValue::Unusable(unusable), _) => {
-                self.refuse(field, unusable, server, target, problems);
-                Some((None, stand_in))
+        if captured {
+            if let Some(value) = field.of_captured() {
+                return Some((None, NewValue::Fixed(value)));
             }
-            (_, Some(default)) => Some(taken(field, default)),
-            _ if !field.required() => None,
-            _ => {
-                let (key, at) = self.addressed(server, target);
-                let what = field.name();
-                let message = format!(
-                    "neither the document nor the overlay sets `{what}` of the server `{}`",
-                    name.0
-                );
-                let label = format!("`{what}` is missing here");
-                problems
-                    .report(Code::MissingField, at, label, message)
-                    .help(self.snippet(key, &path(field), field.example()));
-                Some((None, stand_in))
+            if field == Field::Categories {
+                let id = NewValue::Text(Cow::Borrowed(&target.id), server.origin(server.name().1));
+                return Some((None, NewValue::List(vec![id])));
             }
         }
+        let (key, at) = self.addressed(server, target);
+        let what = field.name();
+        let message = format!(
+            "neither the document nor the overlay sets `{what}` of the server `{}`",
+            server.name().0
+        );
+        let label = format!("`{what}` is missing here");
+        problems
+            .report(Code::MissingField, at, label, message)
+            .help(self.snippet(key, &path(field), field.example()));
+        Some((None, stand_in))
     }
 
     /// Reports a value that can't be used and that nothing else sets.
@@ -159,7 +225,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         problems: &mut ImportProblems<'_>,
     ) {
         let (key, _) = self.addressed(server, target);
-        let at = Origin::import(unusable.span);
+        let at = server.origin(unusable.span);
         let (label, message) = (unusable.label.clone(), unusable.message.clone());
         let mut report = problems.report(Code::ImportValue, at, label, message);
         for choice in &unusable.choices {
@@ -177,7 +243,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
     {
         match self.settings.key(target) {
             Some((key, span)) => (key, Origin::overlay(span)),
-            None => (server.name().0, Origin::import(server.name().1)),
+            None => (server.name().0, server.origin(server.name().1)),
         }
     }
 
@@ -208,26 +274,29 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         snippet
     }
 
-    fn tools(
-        &self,
-        server: &'a DescribedServer<'a>,
-        target: &Target,
-        entry: &mut NewObject<'a>,
-        problems: &mut ImportProblems<'_>,
-    ) {
-        if let Some(tools) = &server.tools {
-            take_tools(tools, server, entry, problems);
-        }
-        let mut known = if entry.has((Some("capabilities"), "tools")) {
-            Some(entry.open("capabilities").open("tools"))
+    /// Merges the overlay's capabilities of tools. Warns about tools without any.
+    fn tools(&self, entry: &mut NewEntry<'a>, problems: &mut ImportProblems<'_>) {
+        let NewEntry {
+            id,
+            value,
+            described,
+            claims,
+            claimed,
+            ..
+        } = entry;
+        let Some(&(server, target)) = described.last() else {
+            return;
+        };
+        let mut known = if value.has((Some("capabilities"), "tools")) {
+            Some(value.open("capabilities").open("tools"))
         } else {
             None
         };
         let mut named: BTreeMap<&str, &'a Entry<'a>> = BTreeMap::new();
-        for own in self.settings.of(target) {
+        let targets = described.iter().rev().map(|(_, target)| *target);
+        for own in self.settings.of(targets) {
             if known.is_none() && !own.tools.is_empty() {
                 let at = Origin::overlay(own.tools_key);
-                let id = &target.id;
                 let message = format!("no document has listed the tools of the server `{id}` yet");
                 let help = "import a capture of `tools/list` first: it lists the tools, and the \
                             overlay adds their capabilities";
@@ -249,7 +318,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                     .get(*name)
                     .is_some_and(|(_, value)| value.is_mapping());
                 if !is_tool {
-                    let message = format!("the server `{}` has no tool `{name}`", target.id);
+                    let message = format!("the server `{id}` has no tool `{name}`");
                     let at = Origin::overlay(tool.key);
                     let report = problems.report(Code::ImportUnused, at, "unknown tool", message);
                     let known = names.iter().map(|known| &**known);
@@ -265,13 +334,77 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                 {
                     named.insert(name, capabilities);
                     let at = Some(Origin::overlay(capabilities.key_span));
-                    let value = tree(capabilities, DocumentKind::Overlay, Scalars::Strings);
+                    let value = tree(capabilities, Base::OVERLAY, Scalars::Strings);
                     tools.open(*name).set(CAPABILITIES, at, value);
                 }
             }
         }
         let Some(tools) = known else { return };
         let (key, at) = self.addressed(server, target);
+        for name in named.keys() {
+            claims.entry(name).or_default();
+        }
+        for (name, claims) in claims {
+            let Some((_, tool)) = tools.members.get_mut(*name) else {
+                continue;
+            };
+            if !tool.is_mapping() {
+                continue;
+            }
+            let own = named.contains_key(name);
+            let mut sources = Vec::new();
+            if let Some((node, base)) = tool.child(CAPABILITIES) {
+                sources.push(Source::new(node, base));
+            }
+            if !own {
+                sources.append(claims);
+            }
+            let path = ["tools", *name, CAPABILITIES];
+            let agreed = match agree(&sources) {
+                Ok(agreed) => agreed,
+                Err(refused) => {
+                    // The loader reports it at its place.
+                    tools.open(*name).set(CAPABILITIES, None, refused.value());
+                    continue;
+                }
+            };
+            let readonly = sources.iter().find_map(|source| source.readonly());
+            if let (Some(at), Some(hint)) = (readonly, tool.writes()) {
+                let message =
+                    format!("the tool `{name}` can't be `readonly`: it declares `{hint}`");
+                let label = format!("contradicts `{hint}`");
+                let report = problems.report(Code::ImportValue, at, label, message);
+                if own {
+                    report.help("remove `readonly` from the overlay");
+                } else {
+                    report.help(self.snippet(key, &path, &json(&agreed.blocks, READONLY)));
+                }
+            }
+            let (Some(last), false) = (sources.last(), own) else {
+                continue;
+            };
+            if agreed.differ {
+                let message =
+                    format!("sources disagree about the capabilities of the tool `{name}`");
+                let label = "only what all sources contain is kept";
+                problems
+                    .report(Code::ImportClaims, last.origin(), label, message)
+                    .help(self.snippet(key, &path, &json(&agreed.blocks, "")));
+            }
+            // The claims of other documents are in the entry already.
+            if last.origin().source == DocumentKind::Index {
+                continue;
+            }
+            let lines = agreed.blocks.iter().map(Block::line);
+            claimed.extend(lines.map(|line| format!("{name}: {line}")));
+            if agreed.differ || sources[0].origin().source != DocumentKind::Index {
+                let at = Some(last.origin());
+                let blocks = agreed.blocks.into_iter().map(Block::value).collect();
+                tools
+                    .open(*name)
+                    .set(CAPABILITIES, at, NewValue::List(blocks));
+            }
+        }
         for (name, (origin, tool)) in &tools.members {
             if !tool.is_mapping() || tool.has_member(CAPABILITIES) {
                 continue;
@@ -282,16 +415,13 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             let at = origin.unwrap_or(at);
             problems
                 .report(Code::ImportNoCapability, at, label, message)
-                .help(self.snippet(key, &path, BLOCKS));
+                .help(self.snippet(key, &path, tool.example()));
         }
     }
 }
 
-/// An example of a tool's capabilities.
-const BLOCKS: &str =
-    "[{ \"verb\": \"read\", \"resource\": \"x-reports\", \"constraints\": [\"readonly\"] }]";
-
-/// Replaces the tools of an entry by those of a capture. Keeps the index's other data about them.
+/// Replaces the tools of an entry by those of a capture, or merges those of a manifest. Keeps the
+/// index's other data about them.
 fn take_tools<'a>(
     captured: &'a Tools<'a>,
     server: &DescribedServer<'_>,
@@ -304,18 +434,17 @@ fn take_tools<'a>(
         origin: before.origin,
         ..NewObject::default()
     };
-    if let Some(flag) = captured.list_changed {
-        let at = Some(Origin::import(flag.key_span));
-        let value = tree(flag, DocumentKind::Import, Scalars::Strings);
-        tools.set("listChanged", at, value);
-    }
     for (name, (origin, value)) in before.members {
         if let Some(tool) = captured.tools.get(&*name) {
             let mut kept = value.into_object();
-            kept.members.retain(|key, _| !FIELDS.contains(&&**key));
-            kept.origin = Some(Origin::import(tool.node.span));
-            let at = Some(Origin::import(tool.name));
+            if captured.complete {
+                kept.members.retain(|key, _| !FIELDS.contains(&&**key));
+            }
+            kept.origin = Some(server.origin(tool.node.span));
+            let at = Some(server.origin(tool.name));
             tools.set(name, at, NewValue::Object(kept));
+        } else if !captured.complete {
+            tools.set(name, origin, value);
         } else if let Some(origin) = origin.filter(|_| value.is_mapping()) {
             let message = format!(
                 "the capture does not contain the tool `{name}` of `{}`",
@@ -327,33 +456,38 @@ fn take_tools<'a>(
                 .help("import a complete capture if the server still has the tool");
         }
     }
+    if let Some(flag) = captured.list_changed {
+        let at = Some(server.origin(flag.key_span));
+        let value = tree(flag, server.base(), Scalars::Strings);
+        tools.set("listChanged", at, value);
+    }
     for (name, tool) in &captured.tools {
         let object = tools.open(*name);
-        object.origin = Some(Origin::import(tool.node.span));
+        object.origin = Some(server.origin(tool.node.span));
         for field in &tool.fields {
-            let at = Some(Origin::import(field.key_span));
-            let value = tree(field, DocumentKind::Import, Scalars::Strings);
+            let at = Some(server.origin(field.key_span));
+            let value = tree(field, server.base(), Scalars::Strings);
             object.set(&*field.key, at, value);
         }
         if let Some(member) = tools.members.get_mut(*name) {
-            member.0 = Some(Origin::import(tool.name));
+            member.0 = Some(server.origin(tool.name));
         }
     }
     *entry.open("capabilities").open("tools") = tools;
 }
 
 /// Returns an unchanged value of an input.
-fn tree<'a>(entry: &'a Entry<'a>, source: DocumentKind, scalars: Scalars) -> NewValue<'a> {
+fn tree<'a>(entry: &'a Entry<'a>, base: Base, scalars: Scalars) -> NewValue<'a> {
     NewValue::Tree {
         node: &entry.value,
-        base: Base::whole(source),
+        base,
         scalars,
     }
 }
 
 /// Returns a value of the overlay.
 fn taken<'a>(field: Field, given: &'a Entry<'a>) -> (Option<Origin>, NewValue<'a>) {
-    let value = tree(given, DocumentKind::Overlay, field.scalars());
+    let value = tree(given, Base::OVERLAY, field.scalars());
     (Some(Origin::overlay(given.key_span)), value)
 }
 
@@ -394,6 +528,25 @@ fn bad_id(name: &str, span: Span) -> Unusable {
             .filter(|like| !like.is_empty())
             .into_iter()
             .collect(),
+    }
+}
+
+/// Returns a document's value of a field.
+fn of_document<'s, 'a>(field: Field, server: &'s DescribedServer<'a>) -> &'s FieldValue<'a> {
+    match field {
+        Field::Version => &server.version,
+        Field::Endpoint => &server.endpoint,
+        _ => &FieldValue::Absent,
+    }
+}
+
+/// Returns a value that the loader accepts in place of a missing one.
+fn stand_in<'a>(field: Field, server: &DescribedServer<'_>, target: &'a Target) -> NewValue<'a> {
+    let at = server.origin(server.name().1);
+    match field {
+        Field::Id => NewValue::Text(Cow::Borrowed(&target.id), at),
+        Field::Version => NewValue::Text(Cow::Borrowed(&target.version), at),
+        _ => NewValue::Fixed(field.example()),
     }
 }
 
@@ -443,6 +596,54 @@ impl<'a> NewValue<'a> {
                 _ => false,
             },
             _ => false,
+        }
+    }
+
+    /// Returns a member that is an unchanged value of an input.
+    fn child(&self, key: &str) -> Option<(&'a Node<'a>, Base)> {
+        match self {
+            Self::Object(object) => match &object.members.get(key)?.1 {
+                Self::Tree { node, base, .. } => Some((*node, *base)),
+                _ => None,
+            },
+            Self::Tree { node, base, .. } => match &node.value {
+                Value::Mapping(entries) => Some((&member(entries, key)?.value, *base)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns a hint of a tool's annotations.
+    fn hint(&self, key: &str) -> Option<bool> {
+        match &self.child("annotations")?.0.value {
+            Value::Mapping(hints) => match member(hints, key)?.value.value {
+                Value::Bool(hint) => Some(hint),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns the hint by which a tool declares that it writes.
+    fn writes(&self) -> Option<&'static str> {
+        if self.hint("destructiveHint") == Some(true) {
+            Some("destructiveHint: true")
+        } else if self.hint("readOnlyHint") == Some(false) {
+            Some("readOnlyHint: false")
+        } else {
+            None
+        }
+    }
+
+    /// Returns an example of a tool's capabilities, with `readonly` only if the tool declares it.
+    fn example(&self) -> &'static str {
+        if self.writes().is_some() {
+            r#"[{ "verb": "write", "resource": "x-reports" }]"#
+        } else if self.hint("readOnlyHint") == Some(true) {
+            r#"[{ "verb": "read", "resource": "x-reports", "constraints": ["readonly"] }]"#
+        } else {
+            r#"[{ "verb": "read", "resource": "x-reports" }]"#
         }
     }
 

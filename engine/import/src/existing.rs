@@ -1,7 +1,7 @@
 //! The existing index.
 
 use super::field::Scalars;
-use super::output::{Base, NewValue, Printer};
+use super::output::{Base, NewObject, Printer};
 use agent_diagnostic::Problems;
 use agent_model::{Index, ServerView};
 use agent_syntax::json::{Kind, Reader, SyntaxError, parse_value, report};
@@ -96,15 +96,16 @@ impl<'i> ExistingEntry<'i> {
     pub(super) fn base(&self) -> Base {
         Base {
             source: DocumentKind::Index,
+            number: 0,
             offset: self.server.entry_span().start,
         }
     }
 
     /// Returns whether an entry would be written with the same bytes.
-    pub(super) fn prints_as(&self, value: &NewValue<'_>) -> bool {
+    pub(super) fn prints_as(&self, value: &NewObject<'_>) -> bool {
         let [mut before, mut after] = [Printer::new(), Printer::new()];
         before.tree(&self.node, None, Scalars::Strings);
-        after.new_value(value);
+        after.new_object(value);
         match (before.finish(), after.finish()) {
             (Some((before, _)), Some((after, _))) => before == after,
             _ => false,

@@ -94,6 +94,18 @@ impl Field {
         }
     }
 
+    /// Returns the value, in JSON, of a captured server for which nothing sets the field: it promises
+    /// nothing \[0\]. The category is the id.
+    pub(super) fn of_captured(self) -> Option<&'static str> {
+        match self {
+            Self::Scopes | Self::Residency => Some("[]"),
+            Self::MaxSensitivity => Some("\"public\""),
+            Self::Signed => Some("false"),
+            Self::Publisher => Some("\"unknown\""),
+            _ => None,
+        }
+    }
+
     /// Returns an example of a value, in JSON.
     pub(super) fn example(self) -> &'static str {
         self.row().2

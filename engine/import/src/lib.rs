@@ -1,7 +1,7 @@
 //! Imports foreign documents as entries of `mcp.index.json`.
 //!
-//! A registry's `server.json`, a captured `tools/list` and the configuration of an MCP client each
-//! contain a part of an index entry. A manual overlay and the existing entry supply the rest. The
+//! A registry's `server.json`, a captured `tools/list`, a server's manifest and the configuration of
+//! an MCP client each contain a part of an index entry. A manual overlay and the existing entry supply the rest. The
 //! import guesses nothing: it reports a missing or ambiguous value with the lines to paste into the
 //! overlay.
 //!
@@ -9,9 +9,10 @@
 //! |---|---|
 //! | `described` | a document's data about a server, independent of its form |
 //! | `document` | detection of a document's form |
-//! | `registry`, `capture`, `client` | the forms |
+//! | `registry`, `capture`, `manifest`, `client` | the forms |
 //! | `endpoint` | checks of endpoints |
 //! | `field` | the fields of an entry that can be set |
+//! | `claims` | what sources say that a tool can do |
 //! | `overlay` | the overlay |
 //! | `entry` | the merged entry |
 //! | `first_manifest` | a first manifest, from an index or the configuration of a client |
@@ -25,6 +26,7 @@
 
 mod capture;
 mod check;
+mod claims;
 mod client;
 mod described;
 mod document;
@@ -33,6 +35,7 @@ mod entry;
 mod existing;
 mod field;
 mod first_manifest;
+mod manifest;
 mod output;
 mod overlay;
 mod problems;
@@ -49,7 +52,7 @@ use entry::{EntryMaker, NewEntry};
 use existing::ExistingIndex;
 use output::Printer;
 use problems::ImportProblems;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum size of an imported document, in bytes.
 pub const DOCUMENT_LIMIT: usize = 16 << 20;
@@ -66,7 +69,7 @@ pub struct Overlay {
     pub notation: Notation,
 }
 
-/// An index with an imported document.
+/// An index with imported documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
     /// The text of the index: servers sorted by id and version, keys sorted, two spaces of
@@ -78,17 +81,21 @@ pub struct Imported {
     pub changed: Vec<String>,
     /// The servers whose entry is the same as before.
     pub unchanged: Vec<String>,
+    /// What servers say that their tools can do, where the overlay does not decide it.
+    pub claims: Vec<String>,
 }
 
-/// Merges the servers of a document into an existing or a new index.
+/// Merges the servers of documents into an existing or a new index.
 ///
-/// An entry of the same id and version keeps every field that neither the document nor the overlay
-/// sets. All other entries stay unchanged. Importing the same document again changes nothing.
+/// An entry of the same id and version keeps every field that neither a document nor the overlay
+/// sets; a later document takes precedence over an earlier one. All other entries stay unchanged.
+/// Importing the same documents again changes nothing.
 ///
 /// # Errors
-/// Every problem of the document, the overlay and the index. A document is never imported in part.
+/// Every problem of the documents, the overlay and the index. A place's number is that of its
+/// document. A document is never imported in part.
 pub fn import(
-    document: Vec<u8>,
+    documents: Vec<Vec<u8>>,
     overlay: Option<Overlay>,
     existing: Option<Vec<u8>>,
 ) -> Lowered<Imported> {
@@ -96,18 +103,33 @@ pub fn import(
     let notation = overlay
         .as_ref()
         .map_or_else(Notation::default, |it| it.notation);
-    let document = decode(DocumentKind::Import, document, DOCUMENT_LIMIT);
-    let document = keep(document, &mut found);
+    let numbered = documents.into_iter().zip(0..);
+    let documents: Vec<_> = numbered
+        .filter_map(|(document, number)| keep(decode_document(document, number), &mut found))
+        .collect();
     let overlay = overlay.map(|it| decode(DocumentKind::Overlay, it.bytes, OVERLAY_LIMIT));
     let overlay = keep(overlay.transpose(), &mut found);
     let existing = keep(existing.map(agent_lower::index).transpose(), &mut found);
-    match (document, overlay, existing) {
-        (Some(document), Some(overlay), Some(existing)) if found.is_empty() => {
+    match (overlay, existing) {
+        (Some(overlay), Some(existing)) if found.is_empty() => {
             // The result is loaded again, and its warnings are reported there.
             let existing = existing.map(|read| read.value);
-            put(&document, overlay.as_ref(), notation, existing.as_ref())
+            put(&documents, overlay.as_ref(), notation, existing.as_ref())
         }
         _ => Err(in_order(found)),
+    }
+}
+
+/// Decodes the document of a number.
+fn decode_document(document: Vec<u8>, number: u32) -> Result<Text, Vec<Diagnostic>> {
+    match decode(DocumentKind::Import, document, DOCUMENT_LIMIT) {
+        Ok(text) => Ok(text.numbered(number)),
+        Err(mut problems) => {
+            for label in problems.iter_mut().flat_map(|problem| &mut problem.labels) {
+                label.place.number = number;
+            }
+            Err(problems)
+        }
     }
 }
 
@@ -127,7 +149,7 @@ fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 enum Slot<'e, 'a> {
     /// An entry that stays unchanged.
     Kept(ServerView<'a>),
-    /// An entry that the document sets or changes.
+    /// An entry that a document sets or changes.
     New(&'e NewEntry<'a>),
 }
 
@@ -142,7 +164,7 @@ impl Slot<'_, '_> {
 }
 
 fn put(
-    document: &Text,
+    documents: &[Text],
     overlay: Option<&Text>,
     notation: Notation,
     existing: Option<&Index>,
@@ -150,27 +172,31 @@ fn put(
     let none = |source| Text::new(source, String::new());
     let (no_overlay, no_index) = (none(DocumentKind::Overlay), none(DocumentKind::Index));
     let mut problems = ImportProblems::new(
-        document,
+        documents,
         overlay.unwrap_or(&no_overlay),
         existing.map_or(&no_index, Index::text),
     );
-    let root = document::parse(&mut problems.import);
+    let roots: Vec<_> = problems.import.iter_mut().map(document::parse).collect();
     let overlay_root = overlay.map(|_| notation.parse(&mut problems.overlay));
-    let (Some(root), None | Some(Some(_))) = (root, &overlay_root) else {
-        return Err(problems.finish());
-    };
-    let overlay_root = overlay_root.flatten();
     let json = overlay.is_some_and(|text| notation.is_json(text.as_str()));
-    let described = document::read(&root, &mut problems.import);
-    let overlay = match &overlay_root {
-        Some(root) => overlay::read(root, &mut problems.overlay),
+    let read: Vec<_> = roots
+        .iter()
+        .zip(&mut problems.import)
+        .map(|(root, problems)| document::read(root.as_ref()?, problems))
+        .collect();
+    let settings = match &overlay_root {
+        Some(root) => root
+            .as_ref()
+            .and_then(|root| overlay::read(root, &mut problems.overlay)),
         None => Some(overlay::Settings::default()),
     };
-    let (Some(described), Some(overlay)) = (described, overlay) else {
-        return Err(problems.finish());
+    let all_read = read.iter().all(Option::is_some);
+    let described: Vec<_> = read.into_iter().flatten().flatten().collect();
+    let (Some(overlay), true) = (settings, all_read) else {
+        return Err(in_order(problems.finish()));
     };
     let Some(existing) = ExistingIndex::read(existing, &mut problems.index) else {
-        return Err(problems.finish());
+        return Err(in_order(problems.finish()));
     };
     let targets: Vec<_> = described
         .iter()
@@ -182,14 +208,26 @@ fn put(
         .map(|target| existing.find(&target.id, &target.version))
         .collect();
     let maker = EntryMaker::new(&overlay, json, overlay_root.is_some());
-    let entries: Vec<_> = described
-        .iter()
-        .zip(&targets)
-        .zip(&before)
-        .map(|((server, target), before)| {
-            maker.make(server, target, before.as_ref(), &mut problems)
-        })
-        .collect();
+    let mut entries: Vec<NewEntry<'_>> = Vec::new();
+    let mut numbers = BTreeMap::new();
+    for ((server, target), before) in described.iter().zip(&targets).zip(&before) {
+        let next = entries.len();
+        let number = numbers
+            .entry((&*target.id, &*target.version))
+            .or_insert(next);
+        // A repetition in one document becomes an entry of its own, which the loader refuses.
+        if entries
+            .get(*number)
+            .is_none_or(|entry| entry.document == server.document)
+        {
+            *number = next;
+            entries.push(NewEntry::new(target, before.as_ref()));
+        }
+        maker.merge(server, target, &mut entries[*number], &mut problems);
+    }
+    for entry in &mut entries {
+        maker.complete(entry, &mut problems);
+    }
     overlay.warn_unused(&targets, &described, &existing, &mut problems.overlay);
 
     let replaced: BTreeSet<_> = before.iter().flatten().map(|it| it.server.rank()).collect();
@@ -207,7 +245,7 @@ fn put(
         for slot in order {
             match slot {
                 Slot::Kept(server) => printer.kept(server),
-                Slot::New(entry) => printer.new_value(&entry.value),
+                Slot::New(entry) => printer.new_object(&entry.value),
             }
         }
     });
@@ -215,10 +253,10 @@ fn put(
         let message =
             format!("the index with this document would exceed the limit of {INDEX_LIMIT} bytes");
         let label = "with this document";
-        problems
-            .import
-            .report(Code::InputTooLarge, Span::default(), label, message)
-            .help("import the document into another index");
+        if let Some(last) = problems.import.last_mut() {
+            last.report(Code::InputTooLarge, Span::default(), label, message)
+                .help("import the document into another index");
+        }
         return Err(problems.finish());
     };
     let (loaded, refused) = match agent_lower::index(index.clone().into_bytes()) {
@@ -237,16 +275,19 @@ fn put(
         index,
         ..Imported::default()
     };
-    let mut named: Vec<_> = entries.iter().zip(&before).collect();
-    sort_by(&mut named, |a, b| a.0.name().cmp(&b.0.name()));
-    for (entry, before) in named {
+    sort_by(&mut entries, |a, b| a.name().cmp(&b.name()));
+    for entry in &entries {
         let (id, version) = entry.name();
-        let list = match before {
+        let list = match entry.before {
             None => &mut imported.added,
             Some(before) if before.prints_as(&entry.value) => &mut imported.unchanged,
             Some(_) => &mut imported.changed,
         };
         list.push(format!("{id}@{version}"));
+        let claims = entry.claimed.iter();
+        imported
+            .claims
+            .extend(claims.map(|claim| format!("{id}@{version}/{claim}")));
     }
     Ok(Checked {
         value: imported,

@@ -15,21 +15,16 @@ use std::collections::BTreeMap;
 pub(super) struct Origin {
     /// The input.
     pub(super) source: DocumentKind,
+    /// The number of the input among those of its kind.
+    pub(super) number: u32,
     /// The bytes of the input.
     pub(super) span: Span,
 }
 
 impl Origin {
-    /// Returns an origin in the document.
-    pub(super) fn import(span: Span) -> Self {
-        let source = DocumentKind::Import;
-        Self { source, span }
-    }
-
     /// Returns an origin in the overlay.
     pub(super) fn overlay(span: Span) -> Self {
-        let source = DocumentKind::Overlay;
-        Self { source, span }
+        Base::OVERLAY.origin(span)
     }
 }
 
@@ -38,20 +33,25 @@ impl Origin {
 pub(super) struct Base {
     /// The input.
     pub(super) source: DocumentKind,
+    /// The number of the input among those of its kind.
+    pub(super) number: u32,
     /// The offset of the tree in the input.
     pub(super) offset: u32,
 }
 
 impl Base {
-    /// Returns the base of a tree that is a whole input.
-    pub(super) fn whole(source: DocumentKind) -> Self {
-        Self { source, offset: 0 }
-    }
+    /// The base of the overlay.
+    pub(super) const OVERLAY: Self = Self {
+        source: DocumentKind::Overlay,
+        number: 0,
+        offset: 0,
+    };
 
     /// Returns the origin of a span.
     pub(super) fn origin(self, span: Span) -> Origin {
         Origin {
             source: self.source,
+            number: self.number,
             span: Span {
                 start: span.start + self.offset,
                 end: span.end + self.offset,
@@ -74,8 +74,11 @@ pub(super) enum NewValue<'a> {
     },
     /// A string derived from an origin.
     Text(Cow<'a, str>, Origin),
-    /// A stand-in for a missing value, so that the loader does not report it again.
-    StandIn(&'static str),
+    /// A fixed value: that of a captured server, or a stand-in for a missing one, so that the loader
+    /// does not report it again.
+    Fixed(&'static str),
+    /// A list of values of several origins.
+    List(Vec<NewValue<'a>>),
     /// A mapping with members of several origins.
     Object(NewObject<'a>),
 }
@@ -253,6 +256,7 @@ impl Printer {
         }
         let origin = Origin {
             source: DocumentKind::Index,
+            number: 0,
             span: server.id_span(),
         };
         self.from(origin, |printer| {
@@ -271,11 +275,16 @@ impl Printer {
                 scalars,
             } => self.tree(node, Some(*base), *scalars),
             NewValue::Text(text, origin) => self.from(*origin, |printer| printer.w.string(text)),
-            NewValue::StandIn(json) => self.w.json(json),
-            NewValue::Object(object) => match object.origin {
-                Some(origin) => self.from(origin, |printer| printer.members(object)),
-                None => self.members(object),
-            },
+            NewValue::Fixed(json) => self.w.json(json),
+            NewValue::List(items) => self.array(items, |printer, item| printer.new_value(item)),
+            NewValue::Object(object) => self.new_object(object),
+        }
+    }
+
+    pub(super) fn new_object(&mut self, object: &NewObject<'_>) {
+        match object.origin {
+            Some(origin) => self.from(origin, |printer| printer.members(object)),
+            None => self.members(object),
         }
     }
 

@@ -142,12 +142,16 @@ impl<'a> Settings<'a> {
         self.defaults.fields.get(&field).copied()
     }
 
-    /// Returns the entries for a server, the most specific first.
-    pub(super) fn of<'s>(
-        &'s self,
-        target: &'s Target,
-    ) -> impl Iterator<Item = &'s ServerSettings<'a>> {
-        target.matches().map(|number| &self.servers[number].2)
+    /// Returns the entries for a server of several names, each once, the most specific first.
+    pub(super) fn of<'t>(
+        &self,
+        targets: impl Iterator<Item = &'t Target>,
+    ) -> impl Iterator<Item = &ServerSettings<'a>> {
+        let mut seen = BTreeSet::new();
+        targets
+            .flat_map(Target::matches)
+            .filter(move |number| seen.insert(*number))
+            .map(|number| &self.servers[number].2)
     }
 
     /// Returns the key of the most specific entry for a server, with its place.

@@ -6,8 +6,8 @@ use agent_text::{DocumentKind, Place, Text};
 
 /// The problems of each input.
 pub(super) struct ImportProblems<'t> {
-    /// Problems of the document.
-    pub(super) import: Problems<'t>,
+    /// Problems of each document.
+    pub(super) import: Vec<Problems<'t>>,
     /// Problems of the overlay.
     pub(super) overlay: Problems<'t>,
     /// Problems of the existing index.
@@ -16,19 +16,19 @@ pub(super) struct ImportProblems<'t> {
 
 impl<'t> ImportProblems<'t> {
     /// Returns an empty collection.
-    pub(super) fn new(import: &'t Text, overlay: &'t Text, index: &'t Text) -> Self {
+    pub(super) fn new(import: &'t [Text], overlay: &'t Text, index: &'t Text) -> Self {
         Self {
-            import: Problems::new(import),
+            import: import.iter().map(Problems::new).collect(),
             overlay: Problems::new(overlay),
             index: Problems::new(index),
         }
     }
 
-    fn of(&mut self, source: DocumentKind) -> &mut Problems<'t> {
-        match source {
+    fn of(&mut self, origin: Origin) -> &mut Problems<'t> {
+        match origin.source {
             DocumentKind::Overlay => &mut self.overlay,
             DocumentKind::Index => &mut self.index,
-            _ => &mut self.import,
+            _ => &mut self.import[origin.number as usize],
         }
     }
 
@@ -40,20 +40,17 @@ impl<'t> ImportProblems<'t> {
         label: impl Into<String>,
         message: impl Into<String>,
     ) -> Report<'_, 't> {
-        self.of(origin.source)
-            .report(code, origin.span, label, message)
+        self.of(origin).report(code, origin.span, label, message)
     }
 
     /// Returns the place of an origin.
     pub(super) fn place(&mut self, origin: Origin) -> Place {
-        self.of(origin.source).text().place(origin.span)
+        self.of(origin).text().place(origin.span)
     }
 
     /// Returns all problems, ordered by place within each text.
     pub(super) fn finish(self) -> Vec<Diagnostic> {
-        let mut found = self.import.finish();
-        found.extend(self.overlay.finish());
-        found.extend(self.index.finish());
-        found
+        let all = self.import.into_iter().chain([self.overlay, self.index]);
+        all.flat_map(Problems::finish).collect()
     }
 }

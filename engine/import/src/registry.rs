@@ -33,15 +33,17 @@ pub(super) fn server<'a>(
     let help = "add the name of the server:\n\"name\": \"com.example/reports\"";
     let name = server.read("name", help, problems, spanned_text)?;
     Some(DescribedServer {
+        document: problems.text().number(),
         names: vec![name],
         version: version(server.optional("version"), problems),
         endpoint: endpoint(&server, problems),
+        captured: false,
         tools: None,
     })
 }
 
 /// Takes a node as a string with its place.
-fn spanned_text<'n>(
+pub(super) fn spanned_text<'n>(
     node: &'n Node<'_>,
     path: &str,
     problems: &mut Problems<'_>,

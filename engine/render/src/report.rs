@@ -13,6 +13,8 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub struct File {
     /// The input.
     pub source: DocumentKind,
+    /// Its number among the inputs of its kind, from 0.
+    pub number: u32,
     /// Its path, as the user named it.
     pub path: String,
 }
@@ -42,16 +44,16 @@ pub fn report(format: Format, diagnostics: &[Diagnostic], files: &[File]) -> Str
 pub(super) struct Files<'f>(pub(super) &'f [File]);
 
 impl<'f> Files<'f> {
-    fn path(self, source: DocumentKind) -> &'f str {
+    fn path(self, place: &Place) -> &'f str {
         self.0
             .iter()
-            .find(|file| file.source == source)
-            .map_or(source.usual_name(), |file| &file.path)
+            .find(|file| (file.source, file.number) == (place.source, place.number))
+            .map_or(place.source.usual_name(), |file| &file.path)
     }
 
     /// Returns a place as people and editors write it: `agents.md:6:17`.
     pub(super) fn at(self, place: &Place) -> String {
-        let path = self.path(place.source);
+        let path = self.path(place);
         format!("{path}:{}:{}", place.start.line, place.start.column)
     }
 }
@@ -74,7 +76,7 @@ fn json_one(w: &mut Writer, diagnostic: &Diagnostic, files: Files<'_>) {
     });
     w.key("help").strings(titles(diagnostic));
     w.objects("labels", &diagnostic.labels, |w, label| {
-        w.key("path").string(files.path(label.place.source));
+        w.key("path").string(files.path(&label.place));
         w.key("place").object(|w| write_place(w, &label.place));
         if let Some(pointer) = &label.pointer {
             w.key("pointer").string(pointer);
@@ -126,7 +128,7 @@ fn whole_message(diagnostic: &Diagnostic) -> String {
 fn json_fix(w: &mut Writer, fix: &Fix, files: Files<'_>) {
     w.key("applicability").string(fix.applicability.name());
     w.objects("edits", &fix.edits, |w, edit| {
-        w.key("path").string(files.path(edit.place.source));
+        w.key("path").string(files.path(&edit.place));
         w.key("place").object(|w| write_place(w, &edit.place));
         w.key("replacement").string(&edit.replacement);
     });
@@ -176,7 +178,7 @@ fn sarif_result(w: &mut Writer, diagnostic: &Diagnostic, files: Files<'_>) {
             sarif_text(w, "message", &label.text);
         }
         w.key("physicalLocation").object(|w| {
-            artifact_location(w, label.place.source, files);
+            artifact_location(w, &label.place, files);
             region(w, "region", &label.place);
         });
     };
@@ -204,10 +206,11 @@ fn sarif_result(w: &mut Writer, diagnostic: &Diagnostic, files: Files<'_>) {
 
 /// Writes a fix by SARIF 2.1.0, 3.55: the edits of each document together.
 fn sarif_fix(w: &mut Writer, fix: &Fix, files: Files<'_>) {
-    let of_one_document = |a: &Edit, b: &Edit| a.place.source == b.place.source;
+    let document = |edit: &Edit| (edit.place.source, edit.place.number);
+    let of_one_document = |a: &Edit, b: &Edit| document(a) == document(b);
     let documents = fix.edits.chunk_by(of_one_document);
     w.objects("artifactChanges", documents, |w, edits| {
-        artifact_location(w, edits[0].place.source, files);
+        artifact_location(w, &edits[0].place, files);
         w.objects("replacements", edits, |w, edit| {
             region(w, "deletedRegion", &edit.place);
             sarif_text(w, "insertedContent", &edit.replacement);
@@ -216,9 +219,9 @@ fn sarif_fix(w: &mut Writer, fix: &Fix, files: Files<'_>) {
     sarif_text(w, "description", &fix.title);
 }
 
-fn artifact_location(w: &mut Writer, source: DocumentKind, files: Files<'_>) {
+fn artifact_location(w: &mut Writer, place: &Place, files: Files<'_>) {
     w.key("artifactLocation")
-        .object(|w| w.key("uri").string(&uri(files.path(source))));
+        .object(|w| w.key("uri").string(&uri(files.path(place))));
 }
 
 fn region(w: &mut Writer, key: &str, place: &Place) {
@@ -270,7 +273,7 @@ fn github(diagnostics: &[Diagnostic], files: Files<'_>) -> String {
             out.push_str(&escape_property(value));
         };
         if let Some(Label { place, .. }) = diagnostic.labels.first() {
-            property("file", files.path(place.source));
+            property("file", files.path(place));
             property("line", &place.start.line.to_string());
             property("endLine", &place.end.line.to_string());
             // Columns are only allowed within one line.

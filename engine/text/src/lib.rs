@@ -147,6 +147,9 @@ pub struct Spanned<T> {
 pub struct Place {
     /// The input.
     pub source: DocumentKind,
+    /// The number of the input among those of its kind, from 0.
+    #[cfg_attr(feature = "javascript", serde(skip))]
+    pub number: u32,
     /// The bytes of the text.
     #[cfg_attr(feature = "javascript", serde(skip))]
     pub span: Span,
@@ -160,6 +163,7 @@ pub struct Place {
 #[derive(Debug, Clone)]
 pub struct Text {
     source: DocumentKind,
+    number: u32,
     text: String,
     lines: std::sync::OnceLock<LineIndex>,
 }
@@ -169,9 +173,22 @@ impl Text {
     pub fn new(source: DocumentKind, text: String) -> Self {
         Self {
             source,
+            number: 0,
             text,
             lines: std::sync::OnceLock::new(),
         }
+    }
+
+    /// Sets the number of the input among those of its kind.
+    #[must_use]
+    pub fn numbered(mut self, number: u32) -> Self {
+        self.number = number;
+        self
+    }
+
+    /// Returns the number of the input among those of its kind.
+    pub fn number(&self) -> u32 {
+        self.number
     }
 
     /// Returns the kind of the input.
@@ -189,6 +206,7 @@ impl Text {
         let lines = self.lines.get_or_init(|| LineIndex::new(&self.text));
         Place {
             source: self.source,
+            number: self.number,
             span,
             start: lines.position(&self.text, span.start as usize),
             end: lines.position(&self.text, span.end as usize),

@@ -42,6 +42,7 @@ const PAGES: &[(&str, &str)] = pages!["":
     "FRONTMATTER_UNCLOSED",
     "HASH_CHANGED",
     "HEALTH_VETO",
+    "IMPORT_CLAIMS",
     "IMPORT_FORMAT",
     "IMPORT_NO_CAPABILITY",
     "IMPORT_TOOL_REMOVED",

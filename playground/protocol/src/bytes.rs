@@ -47,6 +47,7 @@ mod tests {
             permissions: vec![],
             place: Place {
                 source: DocumentKind::Task,
+                number: 0,
                 span: Span::new(0, 1),
                 start: point,
                 end: point,

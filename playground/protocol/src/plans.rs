@@ -54,6 +54,7 @@ mod tests {
         };
         let place = Place {
             source: DocumentKind::ToolPool,
+            number: 0,
             span: Span::new(3, 4),
             start: point,
             end: point,

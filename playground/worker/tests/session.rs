@@ -67,6 +67,7 @@ fn place(start: (u32, u32), end: (u32, u32)) -> Place {
     let (start, end) = (position(start), position(end));
     Place {
         source: DocumentKind::Manifest,
+        number: 0,
         span: Span::new(offset(MANIFEST, start), offset(MANIFEST, end)),
         start,
         end,

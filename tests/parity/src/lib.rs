@@ -338,7 +338,7 @@ impl Instance {
         match call!(
             self,
             agent_engine_importer,
-            call_merge(document, Some(&overlay), None)
+            call_merge(&[document.to_vec()], Some(&overlay), None)
         ) {
             Err(found) => self.reports(&found),
             Ok(imported) => {

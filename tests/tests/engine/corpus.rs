@@ -65,7 +65,7 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 30] = [
+const ELSEWHERE: [(Code, &str, &str); 31] = [
     // An explanation of more than 256 MiB.
     (
         Code::ExplanationTooLarge,
@@ -191,6 +191,11 @@ const ELSEWHERE: [(Code, &str, &str); 30] = [
         Code::TokenBudgetExceeded,
         "tests/tests/engine/expansion.rs",
         "TokenBudgetExceeded",
+    ),
+    (
+        Code::ImportClaims,
+        "tests/tests/engine/import.rs",
+        "ImportClaims",
     ),
     (
         Code::ImportFormat,

@@ -121,5 +121,8 @@ fn the_file_shows_what_changed_in_a_definition() {
     let drifts = detailed(state.drifts(), former, (&newer, &after));
     let changed = drifts.iter().find(|it| it.code == Code::DefinitionChanged);
     let details = &changed.expect("a drift").details;
-    assert_eq!(details, &["`/description` changed"]);
+    assert_eq!(
+        details,
+        &["`/description` was `\"Reads.\"` and is `\"Reads and deletes.\"`"]
+    );
 }

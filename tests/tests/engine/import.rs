@@ -4,6 +4,7 @@ use agent_diagnostic::{Code, Diagnostic, Severity};
 use agent_import::{Imported, Overlay, import};
 use agent_lower as lower;
 use agent_lower::{Checked, Notation};
+use agent_render::{File, Format, report};
 use agent_text::DocumentKind;
 
 /// What an overlay has to say of a server besides its names.
@@ -33,7 +34,7 @@ fn indented(lines: &str) -> String {
 
 fn run(document: &str, overlay: Option<Overlay>, existing: Option<&str>) -> Checked<Imported> {
     import(
-        document.as_bytes().to_vec(),
+        vec![document.as_bytes().to_vec()],
         overlay,
         existing.map(|text| text.as_bytes().to_vec()),
     )
@@ -42,7 +43,7 @@ fn run(document: &str, overlay: Option<Overlay>, existing: Option<&str>) -> Chec
 
 fn refuse(document: &str, overlay: Option<Overlay>, existing: Option<&str>) -> Vec<Diagnostic> {
     let existing = existing.map(|text| text.as_bytes().to_vec());
-    match import(document.as_bytes().to_vec(), overlay, existing) {
+    match import(vec![document.as_bytes().to_vec()], overlay, existing) {
         Ok(imported) => panic!("{}", imported.value.index),
         Err(problems) => problems,
     }
@@ -597,7 +598,7 @@ fn messages_may_stand_in_their_envelopes() {
     assert_eq!(warning.labels[0].place.span.of(plain), "\"t\"");
     assert_eq!(
         warning.fixes[0].title,
-        "add to the overlay:\nservers:\n  r:\n    tools:\n      t:\n        x-summit-capabilities: [{ \"verb\": \"read\", \"resource\": \"x-reports\", \"constraints\": [\"readonly\"] }]"
+        "add to the overlay:\nservers:\n  r:\n    tools:\n      t:\n        x-summit-capabilities: [{ \"verb\": \"read\", \"resource\": \"x-reports\" }]"
     );
     for (from, to) in [
         ("\"tools\": [{", "\"nextCursor\": \"x\", \"tools\": [{"),
@@ -613,6 +614,276 @@ fn messages_may_stand_in_their_envelopes() {
             "{problems:#?}"
         );
     }
+}
+
+#[test]
+fn a_captured_server_needs_nothing_invented() {
+    let captured = r#"{
+  "servers": [
+    {
+      "capabilities": {
+        "tools": {
+          "a": {}
+        }
+      },
+      "categories": [
+        "r"
+      ],
+      "data": {
+        "maxSensitivity": "public",
+        "residency": []
+      },
+      "endpoint": "pkg:generic/e",
+      "id": "r",
+      "scopes": [],
+      "trust": {
+        "publisher": "unknown",
+        "signed": false
+      },
+      "version": "1"
+    }
+  ]
+}
+"#;
+    let document = capture_of("one", "a");
+    let overlay = "servers: { one: { id: r, endpoint: pkg:generic/e } }\n";
+    let imported = run(&document, yaml(overlay), None).value;
+    assert_eq!(imported.index, captured);
+    // Defaults, the server's entry and the index say more.
+    let more = format!("{overlay}defaults: {{ data: {{ residency: any }}, categories: [x] }}\n");
+    let more = run(&document, yaml(more), None).value.index;
+    assert!(more.contains("\"residency\": \"any\""), "{more}");
+    assert!(
+        more.contains("\"x\"") && !more.contains("[\n        \"r\""),
+        "{more}"
+    );
+    let kept = run(&document, yaml(overlay), Some(&more)).value.index;
+    assert_eq!(kept, more);
+    // Others have to be asked of a server that a registry lists.
+    let problems = refuse(SERVER_JSON, None, None);
+    assert_eq!(problems.len(), 6, "{problems:#?}");
+}
+
+/// The overlay of a server of which only the endpoint is missing.
+const REACHED: &str = "servers: { r: { endpoint: pkg:generic/e } }\n";
+
+const BLOCKS: &str = r#"[{"verb": "search", "resource": "internet", "constraints": ["readonly"]}]"#;
+
+/// A capture with the blocks of `initialize`, and more members of its tool `find` in `tools/list`.
+fn claiming(initialize: &str, tool: &str) -> String {
+    format!(
+        r#"{{
+  "initialize": {{
+    "serverInfo": {{ "name": "r", "version": "1" }},
+    "capabilities": {{ "tools": {{ "listChanged": true, "find": {{ "x-summit-capabilities": {initialize} }} }} }}
+  }},
+  "tools/list": {{ "tools": [{{ "name": "find"{tool} }}] }}
+}}"#
+    )
+}
+
+fn find(index: &str) -> serde_json::Value {
+    let mut index: serde_json::Value = serde_json::from_str(index).expect("JSON");
+    index["servers"][0]["capabilities"]["tools"]["find"]["x-summit-capabilities"].take()
+}
+
+#[test]
+fn capabilities_are_taken_wherever_a_server_claims_them() {
+    let listed = |members: &str| {
+        format!(
+            r#"{{"package": "r", "version": "1", "tools/list": {{"tools": [{{"name": "find"{members}}}]}}}}"#
+        )
+    };
+    let key = format!(r#""x-summit-capabilities": {BLOCKS}"#);
+    let initialize = format!(
+        r#"{{"initialize": {{"serverInfo": {{"name": "r", "version": "1"}}, "capabilities": {{"tools": {{"find": {{{key}}}}}}}}}}}"#
+    );
+    let manifest = format!(
+        r#"{{"name": "r", "version": "1", "capabilities": {{"tools": {{"find": {{{key}}}}}}}}}"#
+    );
+    for document in [
+        claiming(BLOCKS, ""),
+        claiming(BLOCKS, &format!(", {key}")),
+        listed(&format!(", {key}")),
+        listed(&format!(r#", "_meta": {{{key}}}"#)),
+        initialize,
+        manifest,
+    ] {
+        let imported = run(&document, yaml(REACHED), None);
+        assert!(
+            imported.warnings.is_empty(),
+            "{document}: {:#?}",
+            imported.warnings
+        );
+        let imported = imported.value;
+        let expected: serde_json::Value = serde_json::from_str(BLOCKS).expect("JSON");
+        assert_eq!(find(&imported.index), expected, "{document}");
+        assert_eq!(imported.claims, ["r@1/find: search:internet + readonly"]);
+        let again = run(&document, None, Some(&imported.index)).value;
+        assert_eq!(again.index, imported.index);
+        assert_eq!(again.unchanged, ["r@1"]);
+    }
+}
+
+#[test]
+fn a_manifest_of_the_specification_is_imported_and_adds_to_a_capture() {
+    let manifest = r#"{
+  "name": "brave-search",
+  "version": "1.0.0",
+  "capabilities": {
+    "tools": {
+      "search_web": {
+        "description": "Search the public internet via Brave.",
+        "x-summit-capabilities": [
+          {
+            "verb": "search",
+            "resource": "internet",
+            "constraints": ["readonly"]
+          }
+        ]
+      }
+    }
+  }
+}"#;
+    let overlay = "servers: { brave-search: { endpoint: pkg:generic/brave-search@1.0.0 } }";
+    let imported = run(manifest, yaml(overlay), None);
+    assert!(imported.warnings.is_empty(), "{:#?}", imported.warnings);
+    let index = imported.value.index;
+    assert!(
+        index.contains("Search the public internet via Brave."),
+        "{index}"
+    );
+    let capture = capture_of("brave-search", "other").replace("\"1\"", "\"1.0.0\"");
+    let both = run_all(&[&capture, manifest], yaml(overlay)).value.index;
+    assert!(
+        both.contains("\"other\"") && both.contains("\"search_web\""),
+        "{both}"
+    );
+}
+
+#[test]
+fn of_sources_that_disagree_only_what_all_say_is_kept() {
+    let index = run(&claiming("[]", ""), yaml(REACHED), None)
+        .value
+        .index
+        .replace(
+            "\"x-summit-capabilities\": []",
+            r#""x-summit-capabilities": [
+            {"verb": "search", "resource": "internet", "constraints": ["readonly", "rate_limited"]},
+            {"verb": "read", "resource": "fs"}]"#,
+        );
+    let document = claiming(
+        r#"[{"verb": "search", "resource": "internet", "constraints": ["rate_limited", "readonly", "human_in_the_loop"]},
+            {"verb": "write", "resource": "fs"}]"#,
+        r#", "_meta": {"x-summit-capabilities": [
+            {"verb": "search", "resource": "internet", "constraints": ["readonly", "pii_safe"]},
+            {"verb": "search", "resource": "internet", "constraints": ["readonly"]}]}"#,
+    );
+    let imported = run(&document, None, Some(&index));
+    let kept = serde_json::json!([
+        {"verb": "search", "resource": "internet", "constraints": ["human_in_the_loop", "readonly"]}
+    ]);
+    assert_eq!(find(&imported.value.index), kept);
+    assert_eq!(
+        imported.value.claims,
+        ["r@1/find: search:internet + human_in_the_loop, readonly"]
+    );
+    let [warning] = &imported.warnings[..] else {
+        panic!("{:#?}", imported.warnings);
+    };
+    assert_eq!(warning.code, Code::ImportClaims);
+    assert_eq!(warning.labels[0].place.source, DocumentKind::Import);
+    assert!(
+        warning.fixes[0].title.contains("human_in_the_loop"),
+        "{warning:#?}"
+    );
+    let again = run(&document, None, Some(&imported.value.index)).value;
+    assert_eq!(again.index, imported.value.index);
+    assert_eq!(again.unchanged, ["r@1"]);
+    // Sources that say the same in another order agree.
+    let turned = r#", "x-summit-capabilities": [{"resource": "internet", "constraints": ["readonly"], "verb": "search"}]"#;
+    assert!(
+        run(&claiming(BLOCKS, turned), yaml(REACHED), None)
+            .warnings
+            .is_empty()
+    );
+}
+
+#[test]
+fn an_overlay_replaces_all_claims() {
+    let document = claiming(BLOCKS, r#", "x-summit-capabilities": [{"verb": "erase"}]"#);
+    refuse(&document, yaml(REACHED), None);
+    for own in ["[]", "[{ verb: read, resource: fs }]"] {
+        let overlay = format!(
+            "servers: {{ r: {{ endpoint: pkg:generic/e, tools: {{ find: {{ x-summit-capabilities: {own} }} }} }} }}\n"
+        );
+        let imported = run(&document, yaml(overlay), None);
+        assert!(imported.warnings.is_empty(), "{:#?}", imported.warnings);
+        let blocks = find(&imported.value.index);
+        assert_eq!(
+            blocks.as_array().expect("a list").len(),
+            own.matches("verb").count()
+        );
+        assert!(imported.value.claims.is_empty());
+    }
+    // What a server can't claim is refused where it claims it.
+    let problems = refuse(
+        &claiming(r#"[{"verb": "serach", "resource": "fs"}]"#, ""),
+        yaml(REACHED),
+        None,
+    );
+    assert_eq!(problems.len(), 1, "{problems:#?}");
+    assert_eq!(problems[0].code, Code::UnknownValue);
+    assert_eq!(problems[0].labels[0].place.source, DocumentKind::Import);
+}
+
+#[test]
+fn no_tool_that_declares_that_it_writes_is_readonly() {
+    let overlay = |own: &str| {
+        yaml(format!(
+            "servers: {{ r: {{ endpoint: pkg:generic/e, tools: {{ find: {{ x-summit-capabilities: {own} }} }} }} }}\n"
+        ))
+    };
+    for hint in [
+        r#""readOnlyHint": false"#,
+        r#""readOnlyHint": true, "destructiveHint": true"#,
+    ] {
+        let annotated = format!(r#", "annotations": {{{hint}}}"#);
+        let document = claiming(BLOCKS, &annotated);
+        let problems = refuse(&document, yaml(REACHED), None);
+        assert_eq!(
+            places(&problems, &[(DocumentKind::Import, &document)]),
+            [(Code::ImportValue, DocumentKind::Import, "\"readonly\"")]
+        );
+        let help = &problems[0].fixes[0].title;
+        assert!(
+            help.contains("internet") && !help.contains("readonly"),
+            "{help}"
+        );
+        run(
+            &document,
+            overlay("[{ verb: search, resource: internet }]"),
+            None,
+        );
+        let claimed = "[{ verb: search, resource: internet, constraints: [readonly] }]";
+        let problems = refuse(&document, overlay(claimed), None);
+        assert_eq!(problems[0].code, Code::ImportValue, "{problems:#?}");
+        assert_eq!(problems[0].labels[0].place.source, DocumentKind::Overlay);
+        // Without claims, nothing suggests it.
+        let silent = document.replace(
+            ", \"find\": { \"x-summit-capabilities\": ",
+            ", \"other\": { \"y\": ",
+        );
+        let warnings = run(&silent, yaml(REACHED), None).warnings;
+        assert_eq!(warnings.len(), 1, "{warnings:#?}");
+        assert_eq!(warnings[0].code, Code::ImportNoCapability);
+        assert!(
+            !warnings[0].fixes[0].title.contains("readonly"),
+            "{warnings:#?}"
+        );
+    }
+    let harmless = claiming(BLOCKS, r#", "annotations": {"readOnlyHint": true}"#);
+    run(&harmless, yaml(REACHED), None);
 }
 
 #[test]
@@ -874,6 +1145,100 @@ fn an_id_that_looks_like_another_is_warned_of_where_both_stand() {
     );
 }
 
+fn run_all(documents: &[&str], overlay: Option<Overlay>) -> Checked<Imported> {
+    import(bytes(documents), overlay, None).unwrap_or_else(|problems| panic!("{problems:#?}"))
+}
+
+fn refuse_all(documents: &[&str], overlay: Option<Overlay>) -> Vec<Diagnostic> {
+    import(bytes(documents), overlay, None).expect_err("problems")
+}
+
+fn bytes(documents: &[&str]) -> Vec<Vec<u8>> {
+    documents
+        .iter()
+        .map(|document| document.as_bytes().to_vec())
+        .collect()
+}
+
+/// A capture of a server with one tool.
+fn capture_of(package: &str, tool: &str) -> String {
+    format!(
+        r#"{{"package": "{package}", "version": "1", "tools/list": {{"tools": [{{"name": "{tool}"}}]}}}}"#
+    )
+}
+
+#[test]
+fn every_format_names_the_document_of_a_warning() {
+    let [first, second] = [capture_of("one", "a"), capture_of("two", "b")];
+    let overlay = yaml(format!(
+        "servers:\n  one:\n    endpoint: pkg:generic/e\n{REST}  two:\n    endpoint: pkg:generic/e\n{REST}"
+    ));
+    let warnings = run_all(&[&first, &second], overlay).warnings;
+    let files: Vec<_> = ["first.json", "second.json"]
+        .into_iter()
+        .zip(0..)
+        .map(|(path, number)| File {
+            source: DocumentKind::Import,
+            number,
+            path: path.to_owned(),
+        })
+        .collect();
+    assert_eq!(warnings.len(), 2);
+    for (warning, (document, file)) in warnings.iter().zip([&first, &second].iter().zip(&files)) {
+        let place = warning.labels[0].place;
+        assert_eq!(place.number, file.number);
+        assert!(["\"a\"", "\"b\""].contains(&place.span.of(document)));
+        for format in [Format::Json, Format::Sarif, Format::Github] {
+            let report = report(format, std::slice::from_ref(warning), &files);
+            for other in &files {
+                assert_eq!(report.contains(&other.path), other == file, "{report}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_document_s_problems_are_reported_in_one_run() {
+    let [first, third] = [capture_of("one", "a"), capture_of("three", "c")];
+    let numbers = |problems: &[Diagnostic]| {
+        let mut numbers: Vec<_> = problems
+            .iter()
+            .map(|problem| problem.labels[0].place.number)
+            .collect();
+        numbers.dedup();
+        numbers
+    };
+    assert_eq!(
+        numbers(&refuse_all(&[&first, CLIENT, &third], None)),
+        [0, 1, 2]
+    );
+    assert_eq!(numbers(&refuse_all(&[&first, "{", "{}"], None)), [1, 2]);
+    let undecoded = vec![b"{}".to_vec(), b"\xff".to_vec(), b"\xff".to_vec()];
+    let problems = import(undecoded, None, None).expect_err("no UTF-8");
+    assert_eq!(numbers(&problems), [1, 2]);
+}
+
+#[test]
+fn documents_of_one_server_complete_each_other_in_any_order() {
+    let overlay = about(
+        "com.acme/reports",
+        "tools: { search: { x-summit-capabilities: [] }, count: { x-summit-capabilities: [] } }",
+    );
+    let expected = run_all(&[SERVER_JSON, CAPTURE], overlay.clone());
+    assert!(expected.warnings.is_empty(), "{:?}", expected.warnings);
+    assert_eq!(expected.value.added, ["com.acme/reports@1.2.0"]);
+    assert!(expected.value.index.contains("\"search\": {"));
+    // The capture alone lacks the endpoint.
+    refuse(CAPTURE, overlay.clone(), None);
+    let reversed = run_all(&[CAPTURE, SERVER_JSON], overlay.clone());
+    assert_eq!(reversed.value, expected.value);
+    // A key of the overlay is reported once for all documents.
+    let mut misspelt = overlay.expect("an overlay");
+    misspelt.bytes.extend(b"zzz: 1\n");
+    let warnings = run_all(&[CAPTURE, SERVER_JSON, CAPTURE], Some(misspelt)).warnings;
+    assert_eq!(warnings.len(), 1, "{warnings:#?}");
+}
+
 #[test]
 fn documents_of_no_form_or_of_two_are_refused() {
     for (document, code) in [
@@ -961,7 +1326,11 @@ fn damaged_inputs_are_answered_without_a_panic_and_what_is_accepted_is_an_index(
                 texts[place] = damaged;
                 let [document, overlay, index] = texts;
                 let existing = Some(index.into_bytes());
-                let imported = import(document.clone().into_bytes(), yaml(&*overlay), existing);
+                let imported = import(
+                    vec![document.clone().into_bytes()],
+                    yaml(&*overlay),
+                    existing,
+                );
                 if let Ok(imported) = imported {
                     accepted += 1;
                     let index = imported.value.index;

@@ -263,6 +263,7 @@ fn paths_become_uris_that_mean_the_same() {
     let uri = |path: &str| {
         let files = [File {
             source: DocumentKind::Index,
+            number: 0,
             path: path.to_owned(),
         }];
         let sarif = report(Format::Sarif, &[pointing(DocumentKind::Index)], &files);
@@ -285,6 +286,7 @@ fn paths_become_uris_that_mean_the_same() {
 fn github_commands_can_not_be_broken_out_of() {
     let files = [File {
         source: DocumentKind::Manifest,
+        number: 0,
         path: "a,b:c%\n.md".to_owned(),
     }];
     assert_eq!(

@@ -135,7 +135,7 @@ fn text_around_a_document_is_removed() {
         mended(DocumentKind::Index, &prose).trim_end(),
         INDEX.trim_end()
     );
-    let call = "Plan:\n{\"type\": \"final_answer\", \"answer\": \"?\", \"needs_more_info\": true}";
+    let call = "Here is the plan:\n{\"type\": \"final_answer\", \"answer\": \"?\", \"needs_more_info\": true}";
     assert_eq!(only(DocumentKind::Call, call).0, Code::TextAroundDocument);
     // Two documents, or none, are not one.
     for text in ["[1]\n[2]\n", "Here it is:\n[1,\n"] {

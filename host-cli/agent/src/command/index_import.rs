@@ -5,7 +5,7 @@ use super::session::Session;
 use crate::args::IndexImport;
 use agent_host::Failure;
 use agent_host::atomic_write::StagedFile;
-use agent_host::contract::diagnostic::{Code, DocumentKind};
+use agent_host::contract::diagnostic::DocumentKind;
 use agent_host::input::{INDEX_MAX, Input};
 
 pub(super) fn run(args: &IndexImport, session: &mut Session) -> Result<Answer, Failure> {
@@ -19,29 +19,21 @@ pub(super) fn run(args: &IndexImport, session: &mut Session) -> Result<Answer, F
         None => None,
         Some(input) => Some(session.overlay(input)?),
     };
-    let mut index = before.clone();
+    let Some(imported) = session.import(&args.documents, overlay.as_ref(), before.as_deref())?
+    else {
+        return session.refuse();
+    };
+    session.add(imported.warnings);
     let mut said = Vec::new();
-    for (document, left) in args.documents.iter().zip((0..args.documents.len()).rev()) {
-        let Some(mut imported) = session.import(document, overlay.as_ref(), index.as_deref())?
-        else {
-            return session.refuse();
-        };
-        // An overlay entry may belong to a later document. Only the last import knows which entries
-        // are unused.
-        imported
-            .warnings
-            .retain(|warning| left == 0 || warning.code != Code::ImportUnused);
-        session.add(imported.warnings);
-        for (what, servers) in [
-            ("added", imported.added),
-            ("changed", imported.changed),
-            ("unchanged", imported.unchanged),
-        ] {
-            said.extend(servers.into_iter().map(|server| format!("{what} {server}")));
-        }
-        index = Some(imported.index.into_bytes());
+    for (what, servers) in [
+        ("added", imported.added),
+        ("changed", imported.changed),
+        ("unchanged", imported.unchanged),
+        ("claimed", imported.claims),
+    ] {
+        said.extend(servers.into_iter().map(|server| format!("{what} {server}")));
     }
-    let text = index.unwrap_or_default();
+    let text = imported.index.into_bytes();
     let is_new = before.as_deref() != Some(&text);
     let is_dry = args.dry_run || !session.writes();
     if is_new && !is_dry {

@@ -33,7 +33,7 @@ pub(super) fn diagnostic<'n>(
             .labels
             .iter()
             .enumerate()
-            .filter(|(_, label)| label.place.span.source == document.source)
+            .filter(|(_, label)| document.contains(label))
             .collect();
         if !document.may_be_shown() {
             let last = groups.pop().expect("there is always a group");
@@ -126,11 +126,7 @@ fn rendered(report: &[Group<'_>]) -> String {
 
 /// Returns the documents that the labels point into, that of the first label first.
 fn by_first_label<'a>(documents: &'a [Document], labels: &[Label]) -> Vec<&'a Document> {
-    let first = |document: &&Document| {
-        labels
-            .iter()
-            .position(|label| label.place.span.source == document.source)
-    };
+    let first = |document: &&Document| labels.iter().position(|label| document.contains(label));
     let mut pointed_into: Vec<_> = documents
         .iter()
         .filter(|document| first(document).is_some())
@@ -183,6 +179,7 @@ mod tests {
             let place = Place {
                 span: Span {
                     source: DocumentKind::Index,
+                    number: 0,
                     start: u32::try_from(start).unwrap(),
                     end: u32::try_from(end).unwrap(),
                 },
@@ -214,6 +211,7 @@ mod tests {
         };
         let document = Document {
             source: DocumentKind::Index,
+            number: 0,
             name: "a.json".to_owned(),
             text: input.to_owned(),
         };

@@ -6,13 +6,15 @@ mod excerpt;
 pub use draw::failure as draw_failure;
 
 use crate::contract::catalogue::CodeEntry;
-use crate::contract::diagnostic::{Diagnostic, DocumentKind, Severity};
+use crate::contract::diagnostic::{Diagnostic, DocumentKind, Label, Severity};
 use crate::contract::view::File;
 
 /// An input, kept so that diagnostics can show its lines.
 pub struct Document {
     /// The kind under which diagnostics point into it.
     pub source: DocumentKind,
+    /// Its number among the inputs of its kind, from 0.
+    pub number: u32,
     /// The name that the user gave.
     pub name: String,
     /// The bytes of the input.
@@ -24,6 +26,12 @@ impl Document {
     fn may_be_shown(&self) -> bool {
         self.source != DocumentKind::Import
     }
+
+    /// Returns whether a label points into it.
+    fn contains(&self, label: &Label) -> bool {
+        let span = &label.place.span;
+        (span.source, span.number) == (self.source, self.number)
+    }
 }
 
 /// The problems in the inputs of a command, in the order of the report.
@@ -34,10 +42,10 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Adds an input that diagnostics may point into. It replaces an input of the same kind.
+    /// Adds an input that diagnostics may point into. It replaces an input of the same kind and number.
     pub fn add_document(&mut self, document: Document) {
         self.documents
-            .retain(|known| known.source != document.source);
+            .retain(|known| (known.source, known.number) != (document.source, document.number));
         self.documents.push(document);
     }
 
@@ -76,6 +84,7 @@ impl Findings {
             .iter()
             .map(|document| File {
                 source: document.source,
+                number: document.number,
                 path: document.name.clone(),
             })
             .collect()

@@ -288,16 +288,21 @@ impl Session {
         })
     }
 
-    /// Merges a document into an index.
+    /// Merges documents into an index.
     pub(crate) fn import(
         &mut self,
-        document: &Input,
+        documents: &[Input],
         overlay: Option<&Overlay>,
         index: Option<&[u8]>,
     ) -> Result<Option<Imported>, Failure> {
-        self.checked(DocumentKind::Import, document, TEXT_MAX, |engine, text| {
-            call!(engine, importer.call_merge(text, overlay, index))
-        })
+        let mut texts = Vec::new();
+        for (input, number) in documents.iter().zip(0..) {
+            let text = self.read(input, TEXT_MAX)?;
+            self.remember_one_of(DocumentKind::Import, number, input, text.clone());
+            texts.push(text);
+        }
+        let merged = call!(self.engine, importer.call_merge(&texts, overlay, index))?;
+        Ok(self.accept(merged))
     }
 
     /// Compares a summary with its payload.
@@ -468,9 +473,15 @@ impl Session {
     }
 
     fn remember(&mut self, source: DocumentKind, input: &Input, text: Vec<u8>) {
+        self.remember_one_of(source, 0, input, text);
+    }
+
+    /// Keeps an input of which there are several of one kind.
+    fn remember_one_of(&mut self, source: DocumentKind, number: u32, input: &Input, text: Vec<u8>) {
         self.sources.push((source, input.clone()));
         self.findings.add_document(Document {
             source,
+            number,
             name: input.to_string(),
             text,
         });
