@@ -3,11 +3,10 @@
 use super::capture::FIELDS;
 use super::claims::{Block, READONLY, Source, agree, json};
 use super::described::{DescribedServer, FieldValue, Tools, Unusable, member};
-use super::endpoint::{Refusal, has_user_info, is_placeholder};
 use super::existing::ExistingEntry;
 use super::field::{Field, Scalars};
 use super::output::{Base, NewObject, NewValue, Origin};
-use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Target, string};
+use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Target};
 use super::problems::ImportProblems;
 use agent_diagnostic::Code;
 use agent_model::{Name, ServerId};
@@ -145,7 +144,6 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         problems: &mut ImportProblems<'_>,
     ) -> Option<(Option<Origin>, NewValue<'a>)> {
         if let Some(given) = self.settings.given(target, field) {
-            check_given(field, given, problems);
             return Some(taken(field, given));
         }
         let name = server.name();
@@ -165,7 +163,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                     let unusable = bad_id(name.0, name.1);
                     self.refuse(field, &unusable, server, target, problems);
                     // The stand-in prevents a second report by the loader.
-                    Some((None, NewValue::Fixed(field.example())))
+                    Some((None, NewValue::Fixed(field.stand_in())))
                 }
             },
             FieldValue::Absent | FieldValue::Unusable(_) => None,
@@ -211,7 +209,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         let label = format!("`{what}` is missing here");
         problems
             .report(Code::MissingField, at, label, message)
-            .help(self.snippet(key, &path(field), field.example()));
+            .help(self.snippet(key, &path(field), field.placeholder()));
         Some((None, stand_in))
     }
 
@@ -232,7 +230,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             report = report.help(self.snippet(key, &path(field), &json_string(choice)));
         }
         if unusable.choices.is_empty() {
-            report.help(self.snippet(key, &path(field), field.example()));
+            report.help(self.snippet(key, &path(field), field.placeholder()));
         }
     }
 
@@ -250,7 +248,11 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
     /// Returns the lines to paste into the overlay.
     fn snippet(&self, key: &str, path: &[&str], value: &str) -> String {
         let keys = ["servers", key].into_iter().chain(path.iter().copied());
-        let mut snippet = "add to the overlay:".to_owned();
+        let mut snippet = "add to the overlay".to_owned();
+        if !self.overlaid {
+            snippet.push_str(", a file that `--overlay` names");
+        }
+        snippet.push(':');
         if self.json {
             let keys: Vec<_> = keys.map(json_string).collect();
             snippet.push('\n');
@@ -491,27 +493,6 @@ fn taken<'a>(field: Field, given: &'a Entry<'a>) -> (Option<Origin>, NewValue<'a
     (Some(Origin::overlay(given.key_span)), value)
 }
 
-/// Reports a value that even the overlay must not contain.
-fn check_given(field: Field, given: &Entry<'_>, problems: &mut ImportProblems<'_>) {
-    let Some(text) = string(&given.value) else {
-        return;
-    };
-    let refusal = match field {
-        Field::Endpoint if has_user_info(text) => Refusal::UserInfo,
-        Field::Id | Field::Version | Field::Endpoint if is_placeholder(text) => {
-            Refusal::Placeholder
-        }
-        _ => return,
-    };
-    let what = format!("the {} of the overlay", field.path().1);
-    let message = refusal.message(&what);
-    let label = refusal.label();
-    problems
-        .overlay
-        .report(Code::ImportValue, given.value.span, label, message)
-        .help("write the value itself, without its secret part");
-}
-
 /// Returns the problem of a name that can't be an id.
 fn bad_id(name: &str, span: Span) -> Unusable {
     let like: String = name
@@ -546,7 +527,7 @@ fn stand_in<'a>(field: Field, server: &DescribedServer<'_>, target: &'a Target) 
     match field {
         Field::Id => NewValue::Text(Cow::Borrowed(&target.id), at),
         Field::Version => NewValue::Text(Cow::Borrowed(&target.version), at),
-        _ => NewValue::Fixed(field.example()),
+        _ => NewValue::Fixed(field.stand_in()),
     }
 }
 
@@ -636,14 +617,12 @@ impl<'a> NewValue<'a> {
         }
     }
 
-    /// Returns an example of a tool's capabilities, with `readonly` only if the tool declares it.
+    /// Returns capabilities of a tool to fill in, with `readonly` only if the tool declares it.
     fn example(&self) -> &'static str {
-        if self.writes().is_some() {
-            r#"[{ "verb": "write", "resource": "x-reports" }]"#
-        } else if self.hint("readOnlyHint") == Some(true) {
-            r#"[{ "verb": "read", "resource": "x-reports", "constraints": ["readonly"] }]"#
+        if self.writes().is_none() && self.hint("readOnlyHint") == Some(true) {
+            r#"[{ "verb": "<verb>", "resource": "<resource>", "constraints": ["readonly"] }]"#
         } else {
-            r#"[{ "verb": "read", "resource": "x-reports" }]"#
+            r#"[{ "verb": "<verb>", "resource": "<resource>" }]"#
         }
     }
 

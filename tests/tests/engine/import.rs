@@ -283,7 +283,7 @@ fn everything_that_is_missing_is_named_at_once_with_what_to_paste() {
         .collect();
     assert_eq!(
         all[4],
-        "add to the overlay:\nversion: v0.1\nservers:\n  com.acme/reports:\n    data:\n      residency: \"any\""
+        "add to the overlay, a file that `--overlay` names:\nversion: v0.1\nservers:\n  com.acme/reports:\n    data:\n      residency: \"<any, eu-only or us-only>\""
     );
     // What is pasted together is an overlay that leaves nothing to be said.
     let mut overlay = "version: v0.1\nservers:\n  com.acme/reports:\n".to_owned();
@@ -300,6 +300,29 @@ fn everything_that_is_missing_is_named_at_once_with_what_to_paste() {
             last = field;
         }
         overlay.push_str(&format!("{last}\n"));
+    }
+    // Unchanged, every placeholder is refused once, and nothing else.
+    let problems = refuse(document, yaml(&*overlay), None);
+    assert_eq!(problems.len(), 8, "{problems:#?}");
+    for problem in &problems {
+        assert_eq!(problem.code, Code::ImportValue);
+        assert_eq!(problem.labels[0].place.source, DocumentKind::Overlay);
+    }
+    for (placeholder, value) in [
+        ("<version>", "1.0.0"),
+        ("<endpoint>", "pkg:generic/reports"),
+        ("<category>", "reporting"),
+        ("<scope>", "read:reports"),
+        ("<any, eu-only or us-only>", "any"),
+        (
+            "<public, internal, confidential, pii.low, pii.moderate or pii.high>",
+            "public",
+        ),
+        ("\"<true or false>\"", "false"),
+        ("<publisher>", "Acme"),
+    ] {
+        assert!(overlay.contains(placeholder), "{placeholder} in {overlay}");
+        overlay = overlay.replace(placeholder, value);
     }
     let imported = run(document, yaml(overlay), None);
     assert!(imported.warnings.is_empty());
@@ -321,7 +344,7 @@ fn what_is_missing_is_missed_in_the_overlay_where_it_speaks_of_the_server() {
     );
     assert_eq!(
         problems[2].fixes[0].title,
-        "add to the overlay:\n\"servers\": { \"com.acme/reports\": { \"trust\": { \"signed\": false } } }"
+        "add to the overlay:\n\"servers\": { \"com.acme/reports\": { \"trust\": { \"signed\": \"<true or false>\" } } }"
     );
 }
 
@@ -598,7 +621,7 @@ fn messages_may_stand_in_their_envelopes() {
     assert_eq!(warning.labels[0].place.span.of(plain), "\"t\"");
     assert_eq!(
         warning.fixes[0].title,
-        "add to the overlay:\nservers:\n  r:\n    tools:\n      t:\n        x-summit-capabilities: [{ \"verb\": \"read\", \"resource\": \"x-reports\" }]"
+        "add to the overlay:\nservers:\n  r:\n    tools:\n      t:\n        x-summit-capabilities: [{ \"verb\": \"<verb>\", \"resource\": \"<resource>\" }]"
     );
     for (from, to) in [
         ("\"tools\": [{", "\"nextCursor\": \"x\", \"tools\": [{"),
