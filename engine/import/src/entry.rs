@@ -207,6 +207,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             server.name().0
         );
         let label = format!("`{what}` is missing here");
+        problems.blank(key, field, field.placeholder().to_owned());
         problems
             .report(Code::MissingField, at, label, message)
             .help(self.snippet(key, &path(field), field.placeholder()));
@@ -225,6 +226,11 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         let (key, _) = self.addressed(server, target);
         let at = server.origin(unusable.span);
         let (label, message) = (unusable.label.clone(), unusable.message.clone());
+        let value = match &unusable.choices[..] {
+            [only] => json_string(only),
+            _ => field.placeholder().to_owned(),
+        };
+        problems.blank(key, field, value);
         let mut report = problems.report(Code::ImportValue, at, label, message);
         for choice in &unusable.choices {
             report = report.help(self.snippet(key, &path(field), &json_string(choice)));
@@ -274,6 +280,61 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             snippet.push_str(value);
         }
         snippet
+    }
+
+    /// Returns the lines of everything that the overlay has to set, for all documents.
+    pub(super) fn overlay(&self, blanks: &BTreeMap<(String, Field), String>) -> String {
+        let mut text = if self.overlaid {
+            "or add everything at once, and replace each `<…>`:".to_owned()
+        } else {
+            "or write everything at once into a file, replace each `<…>`, and name it with \
+             `--overlay`:"
+                .to_owned()
+        };
+        if !self.json && !self.overlaid {
+            text.push_str("\nversion: v0.1");
+        }
+        text.push_str(if self.json {
+            "\n\"servers\": {"
+        } else {
+            "\nservers:"
+        });
+        let (mut server, mut group) = (None, None);
+        for ((key, field), value) in blanks {
+            let (parent, name) = field.path();
+            let other = server != Some(key);
+            if self.json {
+                if other || group != parent {
+                    text.push_str(if group.is_some() { " }" } else { "" });
+                }
+                text.push_str(match (other, server) {
+                    (true, Some(_)) => " },",
+                    (true, None) => "",
+                    _ => ",",
+                });
+                if other {
+                    text.push_str(&format!("\n  {}: {{", json_string(key)));
+                }
+                if let Some(parent) = parent.filter(|_| other || group != parent) {
+                    text.push_str(&format!(" {}: {{", json_string(parent)));
+                }
+                text.push_str(&format!(" {}: {value}", json_string(name)));
+            } else {
+                if other {
+                    text.push_str(&format!("\n  {}:", plain(key)));
+                }
+                if let Some(parent) = parent.filter(|_| other || group != parent) {
+                    text.push_str(&format!("\n    {parent}:"));
+                }
+                let indent = if parent.is_some() { "      " } else { "    " };
+                text.push_str(&format!("\n{indent}{name}: {value}"));
+            }
+            (server, group) = (Some(key), parent);
+        }
+        if self.json {
+            text.push_str(if group.is_some() { " } }\n}" } else { " }\n}" });
+        }
+        text
     }
 
     /// Merges the overlay's capabilities of tools. Warns about tools without any.
