@@ -207,10 +207,10 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             server.name().0
         );
         let label = format!("`{what}` is missing here");
-        problems.blank(key, field, field.placeholder().to_owned());
+        problems.blank(key, field, self.placeholder(field).to_owned());
         problems
             .report(Code::MissingField, at, label, message)
-            .help(self.snippet(key, &path(field), field.placeholder()));
+            .help(self.snippet(key, &path(field), self.placeholder(field)));
         Some((None, stand_in))
     }
 
@@ -228,7 +228,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         let (label, message) = (unusable.label.clone(), unusable.message.clone());
         let value = match &unusable.choices[..] {
             [only] => json_string(only),
-            _ => field.placeholder().to_owned(),
+            _ => self.placeholder(field).to_owned(),
         };
         problems.blank(key, field, value);
         let mut report = problems.report(Code::ImportValue, at, label, message);
@@ -236,7 +236,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             report = report.help(self.snippet(key, &path(field), &json_string(choice)));
         }
         if unusable.choices.is_empty() {
-            report.help(self.snippet(key, &path(field), field.placeholder()));
+            report.help(self.snippet(key, &path(field), self.placeholder(field)));
         }
     }
 
@@ -280,6 +280,14 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             snippet.push_str(value);
         }
         snippet
+    }
+
+    /// Returns a placeholder to replace with a value. In YAML, no quotes must be left around a boolean.
+    fn placeholder(&self, field: Field) -> &'static str {
+        match field.placeholder() {
+            quoted if field == Field::Signed && !self.json => quoted.trim_matches('"'),
+            other => other,
+        }
     }
 
     /// Returns the lines of everything that the overlay has to set, for all documents.

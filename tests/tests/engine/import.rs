@@ -320,7 +320,7 @@ fn everything_that_is_missing_is_named_at_once_with_what_to_paste() {
             "<public, internal, confidential, pii.low, pii.moderate or pii.high>",
             "public",
         ),
-        ("\"<true or false>\"", "false"),
+        ("<true or false>", "false"),
         ("<publisher>", "Acme"),
     ] {
         assert!(overlay.contains(placeholder), "{placeholder} in {overlay}");
@@ -1261,6 +1261,7 @@ fn one_overlay_completes_all_documents_once_it_is_filled_in() {
                 "public",
             ),
             ("\"<true or false>\"", "true"),
+            ("<true or false>", "true"),
             ("<publisher>", "Acme"),
         ]
         .iter()
