@@ -38,7 +38,7 @@ fn server<'a>(
             message: "the server has a command instead of an endpoint: name the package that the \
                       command runs"
                 .to_owned(),
-            choices: vec!["pkg:npm/%40acme/reports@1.0.0".to_owned()],
+            choices: vec!["pkg:npm/<package>@<version>".to_owned()],
         }),
         (Some(url), Some(_)) => FieldValue::Unusable(Unusable {
             span: url.key_span,

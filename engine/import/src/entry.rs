@@ -3,11 +3,10 @@
 use super::capture::FIELDS;
 use super::claims::{Block, READONLY, Source, agree, json};
 use super::described::{DescribedServer, FieldValue, Tools, Unusable, member};
-use super::endpoint::{Refusal, has_user_info, is_placeholder};
 use super::existing::ExistingEntry;
 use super::field::{Field, Scalars};
 use super::output::{Base, NewObject, NewValue, Origin};
-use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Target, string};
+use super::overlay::{CAPABILITIES, KNOWN_LIMIT, SUGGESTION_LIMIT, Settings, Target};
 use super::problems::ImportProblems;
 use agent_diagnostic::Code;
 use agent_model::{Name, ServerId};
@@ -145,7 +144,6 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         problems: &mut ImportProblems<'_>,
     ) -> Option<(Option<Origin>, NewValue<'a>)> {
         if let Some(given) = self.settings.given(target, field) {
-            check_given(field, given, problems);
             return Some(taken(field, given));
         }
         let name = server.name();
@@ -165,7 +163,7 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                     let unusable = bad_id(name.0, name.1);
                     self.refuse(field, &unusable, server, target, problems);
                     // The stand-in prevents a second report by the loader.
-                    Some((None, NewValue::Fixed(field.example())))
+                    Some((None, NewValue::Fixed(field.stand_in())))
                 }
             },
             FieldValue::Absent | FieldValue::Unusable(_) => None,
@@ -209,9 +207,10 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             server.name().0
         );
         let label = format!("`{what}` is missing here");
+        problems.blank(key, field, self.placeholder(field).to_owned());
         problems
             .report(Code::MissingField, at, label, message)
-            .help(self.snippet(key, &path(field), field.example()));
+            .help(self.snippet(key, &path(field), self.placeholder(field)));
         Some((None, stand_in))
     }
 
@@ -227,12 +226,17 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
         let (key, _) = self.addressed(server, target);
         let at = server.origin(unusable.span);
         let (label, message) = (unusable.label.clone(), unusable.message.clone());
+        let value = match &unusable.choices[..] {
+            [only] => json_string(only),
+            _ => self.placeholder(field).to_owned(),
+        };
+        problems.blank(key, field, value);
         let mut report = problems.report(Code::ImportValue, at, label, message);
         for choice in &unusable.choices {
             report = report.help(self.snippet(key, &path(field), &json_string(choice)));
         }
         if unusable.choices.is_empty() {
-            report.help(self.snippet(key, &path(field), field.example()));
+            report.help(self.snippet(key, &path(field), self.placeholder(field)));
         }
     }
 
@@ -250,7 +254,11 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
     /// Returns the lines to paste into the overlay.
     fn snippet(&self, key: &str, path: &[&str], value: &str) -> String {
         let keys = ["servers", key].into_iter().chain(path.iter().copied());
-        let mut snippet = "add to the overlay:".to_owned();
+        let mut snippet = "add to the overlay".to_owned();
+        if !self.overlaid {
+            snippet.push_str(", a file that `--overlay` names");
+        }
+        snippet.push(':');
         if self.json {
             let keys: Vec<_> = keys.map(json_string).collect();
             snippet.push('\n');
@@ -272,6 +280,69 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
             snippet.push_str(value);
         }
         snippet
+    }
+
+    /// Returns a placeholder to replace with a value. In YAML, no quotes must be left around a boolean.
+    fn placeholder(&self, field: Field) -> &'static str {
+        match field.placeholder() {
+            quoted if field == Field::Signed && !self.json => quoted.trim_matches('"'),
+            other => other,
+        }
+    }
+
+    /// Returns the lines of everything that the overlay has to set, for all documents.
+    pub(super) fn overlay(&self, blanks: &BTreeMap<(String, Field), String>) -> String {
+        let mut text = if self.overlaid {
+            "or add everything at once, and replace each `<…>`:".to_owned()
+        } else {
+            "or write everything at once into a file, replace each `<…>`, and name it with \
+             `--overlay`:"
+                .to_owned()
+        };
+        if !self.json && !self.overlaid {
+            text.push_str("\nversion: v0.1");
+        }
+        text.push_str(if self.json {
+            "\n\"servers\": {"
+        } else {
+            "\nservers:"
+        });
+        let (mut server, mut group) = (None, None);
+        for ((key, field), value) in blanks {
+            let (parent, name) = field.path();
+            let other = server != Some(key);
+            if self.json {
+                if other || group != parent {
+                    text.push_str(if group.is_some() { " }" } else { "" });
+                }
+                text.push_str(match (other, server) {
+                    (true, Some(_)) => " },",
+                    (true, None) => "",
+                    _ => ",",
+                });
+                if other {
+                    text.push_str(&format!("\n  {}: {{", json_string(key)));
+                }
+                if let Some(parent) = parent.filter(|_| other || group != parent) {
+                    text.push_str(&format!(" {}: {{", json_string(parent)));
+                }
+                text.push_str(&format!(" {}: {value}", json_string(name)));
+            } else {
+                if other {
+                    text.push_str(&format!("\n  {}:", plain(key)));
+                }
+                if let Some(parent) = parent.filter(|_| other || group != parent) {
+                    text.push_str(&format!("\n    {parent}:"));
+                }
+                let indent = if parent.is_some() { "      " } else { "    " };
+                text.push_str(&format!("\n{indent}{name}: {value}"));
+            }
+            (server, group) = (Some(key), parent);
+        }
+        if self.json {
+            text.push_str(if group.is_some() { " } }\n}" } else { " }\n}" });
+        }
+        text
     }
 
     /// Merges the overlay's capabilities of tools. Warns about tools without any.
@@ -491,27 +562,6 @@ fn taken<'a>(field: Field, given: &'a Entry<'a>) -> (Option<Origin>, NewValue<'a
     (Some(Origin::overlay(given.key_span)), value)
 }
 
-/// Reports a value that even the overlay must not contain.
-fn check_given(field: Field, given: &Entry<'_>, problems: &mut ImportProblems<'_>) {
-    let Some(text) = string(&given.value) else {
-        return;
-    };
-    let refusal = match field {
-        Field::Endpoint if has_user_info(text) => Refusal::UserInfo,
-        Field::Id | Field::Version | Field::Endpoint if is_placeholder(text) => {
-            Refusal::Placeholder
-        }
-        _ => return,
-    };
-    let what = format!("the {} of the overlay", field.path().1);
-    let message = refusal.message(&what);
-    let label = refusal.label();
-    problems
-        .overlay
-        .report(Code::ImportValue, given.value.span, label, message)
-        .help("write the value itself, without its secret part");
-}
-
 /// Returns the problem of a name that can't be an id.
 fn bad_id(name: &str, span: Span) -> Unusable {
     let like: String = name
@@ -546,7 +596,7 @@ fn stand_in<'a>(field: Field, server: &DescribedServer<'_>, target: &'a Target) 
     match field {
         Field::Id => NewValue::Text(Cow::Borrowed(&target.id), at),
         Field::Version => NewValue::Text(Cow::Borrowed(&target.version), at),
-        _ => NewValue::Fixed(field.example()),
+        _ => NewValue::Fixed(field.stand_in()),
     }
 }
 
@@ -636,14 +686,12 @@ impl<'a> NewValue<'a> {
         }
     }
 
-    /// Returns an example of a tool's capabilities, with `readonly` only if the tool declares it.
+    /// Returns capabilities of a tool to fill in, with `readonly` only if the tool declares it.
     fn example(&self) -> &'static str {
-        if self.writes().is_some() {
-            r#"[{ "verb": "write", "resource": "x-reports" }]"#
-        } else if self.hint("readOnlyHint") == Some(true) {
-            r#"[{ "verb": "read", "resource": "x-reports", "constraints": ["readonly"] }]"#
+        if self.writes().is_none() && self.hint("readOnlyHint") == Some(true) {
+            r#"[{ "verb": "<verb>", "resource": "<resource>", "constraints": ["readonly"] }]"#
         } else {
-            r#"[{ "verb": "read", "resource": "x-reports" }]"#
+            r#"[{ "verb": "<verb>", "resource": "<resource>" }]"#
         }
     }
 

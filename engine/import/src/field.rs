@@ -43,27 +43,54 @@ impl Field {
         Self::RateLimit,
     ];
 
-    /// Returns the mapping of the field, unless that is the entry itself, its key, and an example of
-    /// a value in JSON.
-    fn row(self) -> (Option<&'static str>, &'static str, &'static str) {
+    /// Returns the mapping of the field, unless that is the entry itself, its key, and in JSON a value
+    /// that the loader accepts and a placeholder that it does not.
+    fn row(
+        self,
+    ) -> (
+        Option<&'static str>,
+        &'static str,
+        &'static str,
+        &'static str,
+    ) {
         match self {
-            Self::Id => (None, "id", "\"acme-reports\""),
-            Self::Version => (None, "version", "\"1.0.0\""),
-            Self::Endpoint => (None, "endpoint", "\"https://mcp.example/reports\""),
-            Self::Categories => (None, "categories", "[\"reporting\"]"),
-            Self::Scopes => (None, "scopes", "[\"read:reports\"]"),
-            Self::Class => (None, "class", "\"local\""),
-            Self::Residency => (Some("data"), "residency", "\"any\""),
-            Self::MaxSensitivity => (Some("data"), "maxSensitivity", "\"public\""),
-            Self::Signed => (Some("trust"), "signed", "false"),
-            Self::Publisher => (Some("trust"), "publisher", "\"Acme, Inc.\""),
-            Self::RateLimit => (Some("policy"), "rateLimitPerMin", "600"),
+            Self::Id => (None, "id", "\"acme-reports\"", "\"<id>\""),
+            Self::Version => (None, "version", "\"1.0.0\"", "\"<version>\""),
+            Self::Endpoint => (
+                None,
+                "endpoint",
+                "\"https://mcp.example/reports\"",
+                "\"<endpoint>\"",
+            ),
+            Self::Categories => (None, "categories", "[\"reporting\"]", "[\"<category>\"]"),
+            Self::Scopes => (None, "scopes", "[\"read:reports\"]", "[\"<scope>\"]"),
+            Self::Class => (None, "class", "\"local\"", "\"<class>\""),
+            Self::Residency => (
+                Some("data"),
+                "residency",
+                "\"any\"",
+                "\"<any, eu-only or us-only>\"",
+            ),
+            Self::MaxSensitivity => (
+                Some("data"),
+                "maxSensitivity",
+                "\"public\"",
+                "\"<public, internal, confidential, pii.low, pii.moderate or pii.high>\"",
+            ),
+            Self::Signed => (Some("trust"), "signed", "false", "\"<true or false>\""),
+            Self::Publisher => (
+                Some("trust"),
+                "publisher",
+                "\"Acme, Inc.\"",
+                "\"<publisher>\"",
+            ),
+            Self::RateLimit => (Some("policy"), "rateLimitPerMin", "600", "\"<number>\""),
         }
     }
 
     /// Returns the mapping of the field, unless that is the entry itself, and its key.
     pub(super) fn path(self) -> (Option<&'static str>, &'static str) {
-        let (parent, key, _) = self.row();
+        let (parent, key, ..) = self.row();
         (parent, key)
     }
 
@@ -106,8 +133,13 @@ impl Field {
         }
     }
 
-    /// Returns an example of a value, in JSON.
-    pub(super) fn example(self) -> &'static str {
+    /// Returns a value that stands for a missing one, in JSON.
+    pub(super) fn stand_in(self) -> &'static str {
         self.row().2
+    }
+
+    /// Returns a placeholder to replace with a value, in JSON.
+    pub(super) fn placeholder(self) -> &'static str {
+        self.row().3
     }
 }

@@ -43,7 +43,7 @@ mod registry;
 
 pub use first_manifest::{FirstManifest, NoFirstManifest, Offer, first_manifest};
 
-use agent_diagnostic::{Code, Diagnostic, Severity};
+use agent_diagnostic::{Code, Diagnostic, Fix, Severity};
 use agent_lower::{self, Checked, INDEX_LIMIT, Lowered, Notation, decode};
 use agent_model::{Index, ServerView};
 use agent_text::sort::{sort_by, sort_by_key};
@@ -264,10 +264,18 @@ fn put(
         Err(problems) => (problems, true),
     };
     let loaded = check::at_origins(loaded, &index, &marks, |origin| problems.place(origin));
+    let blanks = std::mem::take(&mut problems.blanks);
     let mut found = problems.finish();
     let failed = refused || found.iter().any(|it| it.severity == Severity::Error);
     found.extend(loaded);
-    let found = in_order(found);
+    let mut found = in_order(found);
+    let overlay_sets =
+        |it: &&mut Diagnostic| it.code == Code::MissingField || it.code == Code::ImportValue;
+    if blanks.len() > 1
+        && let Some(first) = found.iter_mut().find(overlay_sets)
+    {
+        first.fixes.push(Fix::display(maker.overlay(&blanks)));
+    }
     if failed {
         return Err(found);
     }

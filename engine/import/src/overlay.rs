@@ -1,6 +1,7 @@
 //! The overlay: manual values that a document lacks.
 
 use super::described::{DescribedServer, FieldValue};
+use super::endpoint::{Refusal, has_user_info, is_placeholder};
 use super::existing::ExistingIndex;
 use super::field::Field;
 use agent_diagnostic::{Code, Problems};
@@ -84,9 +85,38 @@ pub(super) fn string<'a>(node: &'a Node<'_>) -> Option<&'a str> {
     }
 }
 
+/// Reports a value that even the overlay must not contain: a placeholder, or user info.
+fn is_refused(field: Field, value: &Node<'_>, problems: &mut Problems<'_>) -> bool {
+    let items = match &value.value {
+        Value::Sequence(items) => items,
+        _ => std::slice::from_ref(value),
+    };
+    let mut refused = false;
+    for item in items {
+        let Some(text) = string(item) else { continue };
+        let (refusal, help) = if field == Field::Endpoint && has_user_info(text) {
+            let help = "write the value itself, without its secret part";
+            (Refusal::UserInfo, help)
+        } else if field.own() && is_placeholder(text)
+            || text.starts_with('<') && text.ends_with('>')
+        {
+            (Refusal::Placeholder, "replace the placeholder with a value")
+        } else {
+            continue;
+        };
+        let what = format!("the {} of the overlay", field.path().1);
+        let message = refusal.message(&what);
+        problems
+            .report(Code::ImportValue, item.span, refusal.label(), message)
+            .help(help);
+        refused = true;
+    }
+    refused
+}
+
 impl<'a> ServerSettings<'a> {
-    fn insert(&mut self, field: Field, entry: &'a Entry<'a>) {
-        if entry.value.value == Value::Refused {
+    fn insert(&mut self, field: Field, entry: &'a Entry<'a>, problems: &mut Problems<'_>) {
+        if entry.value.value == Value::Refused || is_refused(field, &entry.value, problems) {
             self.refused.insert(field);
         } else {
             self.fields.insert(field, entry);
@@ -296,7 +326,7 @@ fn given<'a>(
         if let (None, key) = field.path()
             && let Some(entry) = object.optional(key)
         {
-            given.insert(field, entry);
+            given.insert(field, entry, problems);
         }
     }
     for parent in ["data", "policy", "trust"] {
@@ -312,7 +342,7 @@ fn given<'a>(
         inner.check_fields(&keys, problems);
         for field in children {
             if let Some(entry) = inner.optional(field.path().1) {
-                given.insert(field, entry);
+                given.insert(field, entry, problems);
             }
         }
     }

@@ -1,8 +1,10 @@
 //! The problems of all inputs of an import.
 
+use super::field::Field;
 use super::output::Origin;
 use agent_diagnostic::{Code, Diagnostic, Problems, Report};
 use agent_text::{DocumentKind, Place, Text};
+use std::collections::BTreeMap;
 
 /// The problems of each input.
 pub(super) struct ImportProblems<'t> {
@@ -12,6 +14,9 @@ pub(super) struct ImportProblems<'t> {
     pub(super) overlay: Problems<'t>,
     /// Problems of the existing index.
     pub(super) index: Problems<'t>,
+    /// What the overlay has to set: the key of a server, the field, and a value or a placeholder in
+    /// JSON.
+    pub(super) blanks: BTreeMap<(String, Field), String>,
 }
 
 impl<'t> ImportProblems<'t> {
@@ -21,6 +26,7 @@ impl<'t> ImportProblems<'t> {
             import: import.iter().map(Problems::new).collect(),
             overlay: Problems::new(overlay),
             index: Problems::new(index),
+            blanks: BTreeMap::new(),
         }
     }
 
@@ -41,6 +47,13 @@ impl<'t> ImportProblems<'t> {
         message: impl Into<String>,
     ) -> Report<'_, 't> {
         self.of(origin).report(code, origin.span, label, message)
+    }
+
+    /// Adds a field that the overlay has to set, up to [`Problems::LIMIT`].
+    pub(super) fn blank(&mut self, key: &str, field: Field, value: String) {
+        if self.blanks.len() < Problems::LIMIT {
+            self.blanks.insert((key.to_owned(), field), value);
+        }
     }
 
     /// Returns the place of an origin.

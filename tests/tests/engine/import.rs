@@ -281,9 +281,11 @@ fn everything_that_is_missing_is_named_at_once_with_what_to_paste() {
         .iter()
         .map(|problem| &*problem.fixes[0].title)
         .collect();
+    assert_eq!(problems[0].fixes.len(), 2);
+    assert!(problems[1..].iter().all(|problem| problem.fixes.len() == 1));
     assert_eq!(
         all[4],
-        "add to the overlay:\nversion: v0.1\nservers:\n  com.acme/reports:\n    data:\n      residency: \"any\""
+        "add to the overlay, a file that `--overlay` names:\nversion: v0.1\nservers:\n  com.acme/reports:\n    data:\n      residency: \"<any, eu-only or us-only>\""
     );
     // What is pasted together is an overlay that leaves nothing to be said.
     let mut overlay = "version: v0.1\nservers:\n  com.acme/reports:\n".to_owned();
@@ -300,6 +302,29 @@ fn everything_that_is_missing_is_named_at_once_with_what_to_paste() {
             last = field;
         }
         overlay.push_str(&format!("{last}\n"));
+    }
+    // Unchanged, every placeholder is refused once, and nothing else.
+    let problems = refuse(document, yaml(&*overlay), None);
+    assert_eq!(problems.len(), 8, "{problems:#?}");
+    for problem in &problems {
+        assert_eq!(problem.code, Code::ImportValue);
+        assert_eq!(problem.labels[0].place.source, DocumentKind::Overlay);
+    }
+    for (placeholder, value) in [
+        ("<version>", "1.0.0"),
+        ("<endpoint>", "pkg:generic/reports"),
+        ("<category>", "reporting"),
+        ("<scope>", "read:reports"),
+        ("<any, eu-only or us-only>", "any"),
+        (
+            "<public, internal, confidential, pii.low, pii.moderate or pii.high>",
+            "public",
+        ),
+        ("<true or false>", "false"),
+        ("<publisher>", "Acme"),
+    ] {
+        assert!(overlay.contains(placeholder), "{placeholder} in {overlay}");
+        overlay = overlay.replace(placeholder, value);
     }
     let imported = run(document, yaml(overlay), None);
     assert!(imported.warnings.is_empty());
@@ -321,7 +346,7 @@ fn what_is_missing_is_missed_in_the_overlay_where_it_speaks_of_the_server() {
     );
     assert_eq!(
         problems[2].fixes[0].title,
-        "add to the overlay:\n\"servers\": { \"com.acme/reports\": { \"trust\": { \"signed\": false } } }"
+        "add to the overlay:\n\"servers\": { \"com.acme/reports\": { \"trust\": { \"signed\": \"<true or false>\" } } }"
     );
 }
 
@@ -598,7 +623,7 @@ fn messages_may_stand_in_their_envelopes() {
     assert_eq!(warning.labels[0].place.span.of(plain), "\"t\"");
     assert_eq!(
         warning.fixes[0].title,
-        "add to the overlay:\nservers:\n  r:\n    tools:\n      t:\n        x-summit-capabilities: [{ \"verb\": \"read\", \"resource\": \"x-reports\" }]"
+        "add to the overlay:\nservers:\n  r:\n    tools:\n      t:\n        x-summit-capabilities: [{ \"verb\": \"<verb>\", \"resource\": \"<resource>\" }]"
     );
     for (from, to) in [
         ("\"tools\": [{", "\"nextCursor\": \"x\", \"tools\": [{"),
@@ -1216,6 +1241,48 @@ fn every_document_s_problems_are_reported_in_one_run() {
     let undecoded = vec![b"{}".to_vec(), b"\xff".to_vec(), b"\xff".to_vec()];
     let problems = import(undecoded, None, None).expect_err("no UTF-8");
     assert_eq!(numbers(&problems), [1, 2]);
+}
+
+#[test]
+fn one_overlay_completes_all_documents_once_it_is_filled_in() {
+    let documents = [&*capture_of("@one", "a"), CLIENT, SERVER_JSON];
+    let fill = |title: &str| {
+        let (_, lines) = title.split_once(":\n").expect("lines");
+        [
+            ("<version>", "1"),
+            ("<endpoint>", "pkg:generic/e"),
+            ("pkg:npm/<package>@<version>", "pkg:generic/e"),
+            ("pkg:npm/<package>@1", "pkg:generic/e"),
+            ("<category>", "x"),
+            ("<scope>", "x"),
+            ("<any, eu-only or us-only>", "any"),
+            (
+                "<public, internal, confidential, pii.low, pii.moderate or pii.high>",
+                "public",
+            ),
+            ("\"<true or false>\"", "true"),
+            ("<true or false>", "true"),
+            ("<publisher>", "Acme"),
+        ]
+        .iter()
+        .fold(lines.to_owned(), |text, (from, to)| text.replace(from, to))
+    };
+    let whole = |problems: &[Diagnostic]| {
+        let last = problems[0].fixes.last().expect("a fix");
+        last.title.clone()
+    };
+    let title = whole(&refuse_all(&documents, None));
+    assert!(
+        title.contains("`--overlay`") && title.contains("\n    id: \"one\""),
+        "{title}"
+    );
+    let imported = run_all(&documents, yaml(fill(&title)));
+    assert_eq!(imported.value.added.len(), 4, "{:#?}", imported.value.added);
+    // An overlay in JSON is completed in JSON.
+    let title = whole(&refuse_all(&documents, yaml("{\"version\": \"v0.1\"}")));
+    let overlay = format!("{{\"version\": \"v0.1\", {}}}", fill(&title));
+    let again = run_all(&documents, yaml(overlay));
+    assert_eq!(again.value, imported.value);
 }
 
 #[test]

@@ -278,7 +278,7 @@ impl Matching {
     /// Returns the digest of the policy, if one decides and a capability is required.
     pub fn policy_digest(&self) -> Option<String> {
         let policy = self.evaluation_context.policy.as_ref();
-        policy.filter(|_| self.len() > 0).map(|it| it.digest())
+        policy.filter(|_| !self.is_empty()).map(|it| it.digest())
     }
 
     /// Returns the eligible tools in the order of preference: the first is selected.
