@@ -1,0 +1,187 @@
+//! Broken inputs, as people and language models break them, in `tests/corpus/broken`: is every cause
+//! named in the first run, at its place, and do the fixes lead to what a competent person would write?
+//!
+//! `README.md` there says what a case is. What a case still misses stands in `open.txt`, which can only
+//! shrink by itself: a case that misses more or less than its line says fails.
+
+mod case;
+mod question;
+
+use agent_diagnostic::{Diagnostic, Severity};
+use agent_tests::corpus::{Failures, corpus};
+use agent_tests::root;
+use case::{BrokenCase, Cause, Documents, broken_cases};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// At most this many rounds of fixes. A fix that makes the next one possible needs a round of its own.
+const ROUNDS: usize = 16;
+
+/// The criteria, in the order of the table.
+const CRITERIA: [&str; 5] = ["causes", "words", "places", "extra", "fix"];
+
+/// The number of cases, and how many of them meet each criterion.
+type Score = (usize, [usize; CRITERIA.len()]);
+
+#[test]
+fn broken_inputs_are_explained_and_mended() {
+    let mut open = String::new();
+    let mut scores = BTreeMap::<String, Score>::new();
+    for case in broken_cases() {
+        let missed = missed(&case);
+        let (count, met) = scores.entry(case.class.clone()).or_default();
+        *count += 1;
+        for (number, criterion) in CRITERIA.iter().enumerate() {
+            met[number] += usize::from(!missed.contains(criterion));
+        }
+        if !missed.is_empty() {
+            writeln!(open, "{}: {}", case.name(), missed.join(" ")).expect("a string");
+        }
+    }
+    let mut failures = Failures::default();
+    failures.compare("open.txt", &corpus().join("broken/open.txt"), &open);
+    let page = root().join("docs/reference/broken-inputs.md");
+    failures.compare("broken-inputs.md", &page, &self::page(&scores));
+    failures.finish();
+}
+
+/// A base that is itself refused would make every case of it pass for the wrong reason.
+#[test]
+fn bases_of_broken_inputs_are_accepted() {
+    let mut failures = Failures::default();
+    for case in broken_cases() {
+        // A tenant that is not there and a document that is not given are no part of the base.
+        if case.tenant_id.is_none() && case.absent.is_none() && case.ask != "locked" {
+            let found = question::ask(&case.ask, &case.base, None);
+            for diagnostic in errors(&found) {
+                failures.add(&case.name(), format!("its base: {}", diagnostic.message));
+            }
+        }
+    }
+    failures.finish();
+}
+
+/// A case that names a place where its text isn't would be missed forever.
+#[test]
+fn places_of_broken_inputs_are_in_their_documents() {
+    let mut failures = Failures::default();
+    for case in broken_cases() {
+        for Cause {
+            files, place, text, ..
+        } in &case.causes
+        {
+            let Some((line, column)) = place else {
+                continue;
+            };
+            let document = String::from_utf8_lossy(&case.documents[&files[0]]);
+            let there = document.split('\n').nth(line - 1).unwrap_or_default();
+            let there = there.chars().skip(column - 1).collect::<String>();
+            if !there.starts_with(text.as_str()) {
+                failures.add(&case.name(), format!("{line}:{column} is not {text}"));
+            }
+        }
+    }
+    failures.finish();
+}
+
+/// Returns the criteria that the answer to a case does not meet.
+fn missed(case: &BrokenCase) -> Vec<&'static str> {
+    let found = question::ask(&case.ask, &case.documents, case.tenant_id.as_deref());
+    let mut unused: Vec<_> = found.iter().collect();
+    let [mut named, mut worded, mut placed] = [true; 3];
+    for cause in &case.causes {
+        // The best of the diagnostics that could mean this cause.
+        let best = unused
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| cause.is_named_by(it))
+            .max_by_key(|(number, it)| {
+                let fits = [cause.is_placed_by(it), cause.is_worded_by(it)];
+                (
+                    fits.map(usize::from).iter().sum::<usize>(),
+                    usize::MAX - number,
+                )
+            });
+        let Some((number, diagnostic)) = best else {
+            [named, worded, placed] = [false; 3];
+            continue;
+        };
+        worded &= cause.is_worded_by(diagnostic);
+        placed &= cause.is_placed_by(diagnostic);
+        unused.remove(number);
+    }
+    let lone = case.more || errors(&found).len() <= case.causes.len();
+    let mended = mended(case, found);
+    let fixed = case
+        .goal
+        .iter()
+        .all(|(file, text)| mended.get(file) == Some(text));
+    let met = [named, worded, placed, lone, fixed];
+    let missed = CRITERIA.into_iter().zip(met).filter(|(_, met)| !met);
+    missed.map(|(criterion, _)| criterion).collect()
+}
+
+/// Returns the documents after the fixes of all rounds.
+fn mended(case: &BrokenCase, mut found: Vec<Diagnostic>) -> Documents {
+    let mut documents = case.documents.clone();
+    for _ in 0..ROUNDS {
+        let texts: Vec<_> = documents
+            .iter()
+            .filter_map(|(file, bytes)| {
+                Some((question::kind(file), std::str::from_utf8(bytes).ok()?))
+            })
+            .collect();
+        let changed = agent_api::mend(&texts, &found, case.unsafe_fixes);
+        if changed.is_empty() {
+            break;
+        }
+        for text in changed {
+            documents.insert(text.kind.usual_name().to_owned(), text.text.into_bytes());
+        }
+        found = question::ask(&case.ask, &documents, case.tenant_id.as_deref());
+    }
+    documents
+}
+
+fn errors(found: &[Diagnostic]) -> Vec<&Diagnostic> {
+    let errors = found.iter().filter(|it| it.severity == Severity::Error);
+    errors.collect()
+}
+
+/// Returns the page of the book with the scores.
+fn page(scores: &BTreeMap<String, Score>) -> String {
+    let mut page = String::from(INTRODUCTION);
+    let mut sum = (0, [0; CRITERIA.len()]);
+    let row = |name: &str, (count, met): &Score| {
+        let met = met.map(|number| format!(" {number} |")).concat();
+        format!("| {name} | {count} |{met}\n")
+    };
+    for (class, score) in scores {
+        page += &row(class, score);
+        sum.0 += score.0;
+        for (total, met) in sum.1.iter_mut().zip(score.1) {
+            *total += met;
+        }
+    }
+    page + &row("**all**", &sum)
+}
+
+const INTRODUCTION: &str = "\
+# Broken inputs
+
+`tests/corpus/broken` contains inputs that are broken as people and language models break them. The
+expectations were written by hand, before anybody looked at an answer. A test asks the question of each
+case, and writes this table.
+
+- *causes*: the first run names each cause with its code,
+- *words*: and with the words that help, such as the right name,
+- *places*: at the exact character to edit,
+- *no follow-ups*: it reports no more errors than causes,
+- *fixes*: `--fix` writes what a competent person would write, and nothing where only a person can know
+  the intent.
+
+`tests/corpus/broken/open.txt` lists what each case misses.
+
+| class | cases | causes | words | places | no follow-ups | fixes |
+|---|---:|---:|---:|---:|---:|---:|
+";
