@@ -127,11 +127,12 @@ fn missed(case: &BrokenCase) -> Vec<&'static str> {
         unused.remove(number);
     }
     let lone = case.more || errors(&found).len() <= case.causes.len();
+    // Where only a person can know the intent, the answer must stay a no. A cause may be a warning.
+    let refused = named || !errors(&found).is_empty();
+    let is_left = case.goal == case.documents;
     let mended = mended(case, found);
-    let fixed = case
-        .goal
-        .iter()
-        .all(|(file, text)| mended.get(file) == Some(text));
+    let mut goal = case.goal.iter();
+    let fixed = goal.all(|(file, text)| mended.get(file) == Some(text)) && (refused || !is_left);
     let met = [named, worded, placed, lone, fixed];
     let missed = CRITERIA.into_iter().zip(met).filter(|(_, met)| !met);
     missed.map(|(criterion, _)| criterion).collect()
