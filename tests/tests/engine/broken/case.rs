@@ -112,6 +112,11 @@ impl BrokenCase {
         format!("{}/{}", self.class, self.subject)
     }
 
+    /// Returns whether only a person can mend the documents.
+    pub(super) fn is_left(&self) -> bool {
+        self.goal == self.documents
+    }
+
     fn read(class: &str, subject: &str) -> Self {
         let folder = corpus().join("broken").join(class).join(subject);
         let text = fs::read_to_string(folder.join("case.txt")).expect("a readable case");
