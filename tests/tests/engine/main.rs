@@ -2,6 +2,7 @@
 //! shows in a whole answer.
 
 mod architecture;
+mod broken;
 mod call;
 mod captures;
 mod compact;

@@ -1,0 +1,6 @@
+package switchboard
+
+allowed_tools contains tool.id if {
+	some tool in input.candidate_tools
+	tool.publisher == "Globex"
+}

@@ -1,0 +1,7 @@
+package switchboard
+
+default allow = false
+
+allow {
+	input.user_tier == "gold"
+}

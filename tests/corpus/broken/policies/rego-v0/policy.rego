@@ -1,0 +1,6 @@
+package switchboard
+
+allowed_tools[tool.id] {
+	tool := input.candidate_tools[_]
+	tool.class != "paid"
+}
