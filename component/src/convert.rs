@@ -56,7 +56,9 @@ mod full;
 
 same! {
     problems::Code = diagnostic::Code {
-        InputTooLarge InvalidUtf8 JsonSyntax LoneSurrogate NumberOutOfRange YamlSyntax
+        InputTooLarge InvalidUtf8 BinaryDocument ConflictMarkers EmptyDocument PolicyV0
+        TextAroundDocument WrongDocument WrongEncoding
+        JsonSyntax LoneSurrogate NumberOutOfRange YamlSyntax
         YamlUnsupported DuplicateKey NestingTooDeep FrontmatterMissing FrontmatterUnclosed
         MissingField WrongType UnknownValue UnknownKey MisspeltKey EmptyValue InvalidName InvalidEndpoint ForbiddenAction
         DuplicateServer LookalikeId LockVersion LockMissing LockInvalid

@@ -65,6 +65,12 @@ catalogue! {
     ArgumentUnknown "ARGUMENT_UNKNOWN" Error
         "a call has an argument that the tool does not declare"
         "Remove the argument, or declare it in the tool's input schema."
+    BinaryDocument "BINARY_DOCUMENT" Error
+        "a text is expected, but the input is binary"
+        "Check that the path names the intended file."
+    ConflictMarkers "CONFLICT_MARKERS" Error
+        "an input contains the marker lines of a merge conflict"
+        "Keep one side of each conflict, and remove its marker lines."
     ConstraintUnmet "CONSTRAINT_UNMET" Error
         "a tool does not promise all required constraints"
         "Require fewer constraints, or have the server advertise the missing ones."
@@ -77,6 +83,9 @@ catalogue! {
     DuplicateServer "DUPLICATE_SERVER" Error
         "two entries of the index have the same id and version"
         "Remove one of the two entries, or give it another version."
+    EmptyDocument "EMPTY_DOCUMENT" Error
+        "an input is empty"
+        "Write the document, or check that the path names the intended file."
     EmptyValue "EMPTY_VALUE" Error
         "a name or a list that must have content is empty"
         "Write a value, or remove the entry that requires it."
@@ -221,6 +230,9 @@ catalogue! {
     PolicyTestFailed "POLICY_TEST_FAILED" Error
         "a test of a policy fails"
         "Correct the policy, or the test if its expectation is wrong."
+    PolicyV0 "POLICY_V0" Error
+        "a policy is written in Rego v0"
+        "Write `if` before each body and `contains` before each element of a set."
     RequirementAdded "REQUIREMENT_ADDED" Error
         "a category or a capability is newly required"
         "Review the change, which gives the agent more access, then run `agent resolve`."
@@ -257,6 +269,9 @@ catalogue! {
     TenantUnknown "TENANT_UNKNOWN" Error
         "the configuration does not determine the tenant"
         "Name a tenant of the configuration with `--tenant-id`."
+    TextAroundDocument "TEXT_AROUND_DOCUMENT" Error
+        "a document is surrounded by other text"
+        "Remove the code fence or the prose around the document."
     TokenBudgetExceeded "TOKEN_BUDGET_EXCEEDED" Error
         "the definitions of the tools would exceed the token budget"
         "Request fewer tools, or raise `token_budget` of the tenant."
@@ -287,6 +302,12 @@ catalogue! {
     VersionChanged "VERSION_CHANGED" Error
         "the locked server is selected in another version"
         "Review the new version, then run `agent resolve`."
+    WrongDocument "WRONG_DOCUMENT" Error
+        "an input is a document of another kind"
+        "Pass each file to the option that takes it."
+    WrongEncoding "WRONG_ENCODING" Error
+        "an input is UTF-16 or UTF-32"
+        "Save the file as UTF-8."
     WrongType "WRONG_TYPE" Error
         "a value has another type than its field"
         "Write a value of the field's type."

@@ -202,7 +202,8 @@ fn change_of(drift: &Drift) -> String {
         Code::IntegrityChanged => {
             format!("the index entry had the digest `{before}` and has `{after}`")
         }
-        Code::HashChanged => format!("the hash is `{before}` and should be `{after}`"),
+        // The right hash is not printed: it would help to forge a selection.
+        Code::HashChanged => format!("the hash `{before}` does not match its selection"),
         Code::ServerRemoved => format!("`{before}` is no longer in the index"),
         Code::ForbidAdded => format!("`{after}` is newly forbidden"),
         Code::ForbidRemoved => format!("`{before}` is no longer forbidden"),

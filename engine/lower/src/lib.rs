@@ -18,6 +18,8 @@ mod plan;
 mod policy_input;
 mod profile;
 mod read;
+mod recovery;
+mod situation;
 mod stub;
 mod summary;
 mod tool;
@@ -42,6 +44,7 @@ pub use read::{
     PAYLOAD_LIMIT, PLAN_LIMIT, POOL_LIMIT, PROFILE_LIMIT, SUMMARY_LIMIT, TOOLS_SNAPSHOT_LIMIT,
     decode,
 };
+pub use recovery::explain as explain_refusal;
 pub use stub::{EXPAND, LIST_SERVICES, STUB_ID_LIMIT, stub_definition, stub_name};
 pub use summary::{ITEM_LIMIT, summarised, summary};
 pub use tool::{ToolEntry, definition, definition_digest};

@@ -1,5 +1,6 @@
 //! Reading of inputs: limits, decoding, and the collection of problems.
 
+use super::{recovery, situation};
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_text::{DocumentKind, Span, Text};
 
@@ -68,6 +69,9 @@ pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text
         .map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
+            if let Some(problem) = situation::of_bytes(source, &bytes) {
+                return vec![problem];
+            }
             let byte = bytes[at];
             bytes.truncate(at);
             // The bytes before the first invalid one are UTF-8.
@@ -88,7 +92,7 @@ pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text
 /// Every problem of the text, ordered by place.
 pub(super) fn read<T, F: FnOnce(Text) -> T>(
     (source, bytes, limit): (DocumentKind, Vec<u8>, usize),
-    read: impl FnOnce(&mut Problems<'_>) -> Option<F>,
+    read: impl Fn(&mut Problems<'_>) -> Option<F>,
 ) -> Lowered<T> {
     let text = decode(source, bytes, limit)?;
     let mut problems = Problems::new(&text);
@@ -100,6 +104,10 @@ pub(super) fn read<T, F: FnOnce(Text) -> T>(
             value: make(text),
             warnings: found,
         }),
-        _ => Err(found),
+        _ => Err(recovery::explain(&text, found, &mut |repaired| {
+            let mut problems = Problems::new(repaired);
+            read(&mut problems);
+            problems.finish()
+        })),
     }
 }

@@ -29,6 +29,7 @@ struct ParseError {
     span: Span,
     message: String,
     help: Option<&'static str>,
+    code: Code,
 }
 
 impl ParseError {
@@ -56,7 +57,7 @@ pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Module> {
         Err(bad) => Err(error(bad.span, bad.reason)),
     };
     let report = |error: ParseError| {
-        let report = problems.report(Code::PolicySyntax, error.span, "here", error.message);
+        let report = problems.report(error.code, error.span, "here", error.message);
         if let Some(help) = error.help {
             report.help(help);
         }
@@ -69,6 +70,7 @@ fn error(span: Span, message: impl Into<String>) -> ParseError {
         span,
         message: message.into(),
         help: None,
+        code: Code::PolicySyntax,
     }
 }
 
@@ -341,6 +343,9 @@ impl<'t> Parser<'t> {
         if !default {
             bodies = self.bodies()?;
         }
+        if bodies.is_empty() && !default && self.is("{") {
+            return Err(self.body_without_if());
+        }
         if bodies.is_empty() && value.is_none() && element.is_none() {
             let help = "write `name if { … }` or `name := value`, as Rego v1 requires";
             return Err(self.unexpected("`if` or `:=`").help(help));
@@ -356,6 +361,25 @@ impl<'t> Parser<'t> {
             value,
             bodies,
         })
+    }
+
+    /// Returns the error of a body without `if`: one of Rego v0, unless the policy has an `if`
+    /// elsewhere.
+    fn body_without_if(&self) -> ParseError {
+        let mut tokens = self.tokens.iter();
+        let is_v1 = tokens.any(|it| {
+            it.kind == Kind::Word && matches!(it.span.of(self.text), "if" | "contains")
+        });
+        if is_v1 {
+            let help = "write `if` before the body";
+            return self.unexpected("`if`").help(help);
+        }
+        let message = "the policy is written in Rego v0, which has no `if` before a body";
+        ParseError {
+            code: Code::PolicyV0,
+            ..error(self.token().span, message)
+        }
+        .help("write `if` before each body and `contains` before each element of a set, for example with `opa fmt --v0-v1 --write policy.rego`")
     }
 
     fn rule_value(&mut self) -> Parsed<Option<Expr>> {
