@@ -29,19 +29,31 @@ pub fn explain(
     let Some(syntax) = found.iter().map(|it| it.code).find(|it| is_syntax(*it)) else {
         return found;
     };
+    // A lock and a policy are not repaired.
+    match text.source() {
+        DocumentKind::Lock => return rewritten(found),
+        DocumentKind::Policy | DocumentKind::PolicyTest => return found,
+        _ => {}
+    }
     let surrounded = situation::surrounded(text);
     let whole = Span::new(0, text.as_str().len());
     let within = surrounded.as_ref().map_or(whole, |it| it.within);
     let repairs = repairs(text, within, syntax);
-    if surrounded.is_none() && repairs.list.is_empty() {
+    // Where the recovery ends at once, the reader says more.
+    let is_stuck = !repairs.complete && repairs.list.len() < 2;
+    if surrounded.is_none() && (repairs.list.is_empty() || is_stuck) {
         return found;
     }
-    let mut problems: Vec<_> = repairs.list.iter().map(|it| problem(text, it, syntax)).collect();
+    let mut problems: Vec<_> = repairs
+        .list
+        .iter()
+        .map(|it| problem(text, it, syntax))
+        .collect();
     let mut edits: Vec<(Span, &str)> = Vec::new();
     if let Some(around) = &surrounded {
         edits.extend(around.edits.iter().map(|(span, new)| (*span, &**new)));
     }
-    edits.extend(repairs.list.iter().map(|it| (it.span, &*it.replacement)));
+    edits.extend(repairs.list.iter().map(|it| (it.edit, &*it.replacement)));
     sort_by_key(&mut edits, |(span, _)| *span);
     let mut is_read = false;
     if repairs.complete {
@@ -59,8 +71,11 @@ pub fn explain(
             map(&mut problem, &repaired, text);
             let span = problem.place().map(|place| place.span).unwrap_or_default();
             // A stand-in for what a person has to write has no problems of its own.
-            let stands_in = stand_ins.iter().any(|it| it.start <= span.end && span.start <= it.end);
-            if !stands_in {
+            let stands_in = stand_ins
+                .iter()
+                .any(|it| it.start <= span.end && span.start <= it.end);
+            let is_cut_off = span.end <= span.start + 1 && repairs.cut_off.contains(&span.start);
+            if !stands_in && !is_cut_off {
                 problems.push(problem);
             }
         }
@@ -71,6 +86,14 @@ pub fn explain(
     sort_by_key(&mut problems, |problem| problem.place().copied());
     problems.truncate(Problems::LIMIT);
     problems
+}
+
+/// Adds the instruction to write a lock again to its problems.
+fn rewritten(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    for problem in &mut found {
+        problem.fixes = vec![Fix::display("run `agent resolve` to write the lock again")];
+    }
+    found
 }
 
 /// Returns whether a code ends the reading of a text.
@@ -94,7 +117,10 @@ fn repairs(text: &Text, within: Span, syntax: Code) -> agent_syntax::Repairs {
             _ => complete(),
         };
     }
-    let is_json = part.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']);
+    let is_json = part
+        .trim_start_matches('\u{feff}')
+        .trim_start()
+        .starts_with(['{', '[']);
     match syntax {
         Code::JsonSyntax => repair_json(text.as_str(), within),
         // A fence or prose hid that the document is JSON.
@@ -105,8 +131,8 @@ fn repairs(text: &Text, within: Span, syntax: Code) -> agent_syntax::Repairs {
 
 fn complete() -> agent_syntax::Repairs {
     agent_syntax::Repairs {
-        list: Vec::new(),
         complete: true,
+        ..Default::default()
     }
 }
 
@@ -122,7 +148,7 @@ fn problem(text: &Text, repair: &Repair, syntax: Code) -> Diagnostic {
         return problem.help(repair.title.clone());
     }
     let edits = vec![Edit {
-        place,
+        place: text.place(repair.edit),
         replacement: repair.replacement.clone(),
     }];
     with_fix(problem, repair.title.clone(), edits)
@@ -142,7 +168,11 @@ fn around_document(text: &Text, around: &Surrounded, is_read: bool) -> Diagnosti
         Code::TextAroundDocument,
         format!("{} surrounds the document", around.what),
     );
-    for (span, _) in around.edits.iter().filter(|(span, _)| span.start < span.end) {
+    for (span, _) in around
+        .edits
+        .iter()
+        .filter(|(span, _)| span.start < span.end)
+    {
         problem = problem.label(text.place(*span), "not part of the document");
     }
     if !is_read {

@@ -15,7 +15,10 @@ pub(super) fn of_bytes(source: DocumentKind, bytes: &[u8]) -> Option<Diagnostic>
         odd.filter(|byte| **byte == 0).count() * 3 > head.len()
     };
     let encoding = match head {
-        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] | [0, 0, 0, 1..=0x7f, ..] | [1..=0x7f, 0, 0, 0, ..] => "UTF-32",
+        [0xff, 0xfe, 0, 0, ..]
+        | [0, 0, 0xfe, 0xff, ..]
+        | [0, 0, 0, 1..=0x7f, ..]
+        | [1..=0x7f, 0, 0, 0, ..] => "UTF-32",
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16",
         _ if nuls(0) != nuls(1) => "UTF-16",
         _ => "",
@@ -76,7 +79,7 @@ fn usual_name(text: &Text) -> &'static str {
 /// Returns the problem of the marker lines of a merge conflict.
 fn conflict(text: &Text) -> Option<Diagnostic> {
     let mut markers: Vec<(Span, u8)> = Vec::new();
-    let (mut at, mut conflicts) = (0, 0);
+    let mut at = 0;
     for line in text.as_str().split_inclusive('\n') {
         let marked = line.trim_end();
         let first = marked.as_bytes().first().copied().unwrap_or_default();
@@ -87,7 +90,6 @@ fn conflict(text: &Text) -> Option<Diagnostic> {
         // A line of equals signs alone underlines a heading.
         let is_open = markers.last().is_some_and(|(_, kind)| *kind != b'>');
         if is_marker && (first == b'<' || is_open) {
-            conflicts += usize::from(first == b'>');
             if markers.len() < Problems::LIMIT {
                 markers.push((Span::new(at, at + marked.len()), first));
             }
@@ -95,9 +97,12 @@ fn conflict(text: &Text) -> Option<Diagnostic> {
         at += line.len();
     }
     let has = |kind| markers.iter().any(|(_, it)| *it == kind);
-    if !(has(b'<') && has(b'=') && has(b'>')) {
+    // The body of a manifest may quote one of them.
+    let is_whole = has(b'=') && has(b'>');
+    if !has(b'<') || !is_whole && text.source() == DocumentKind::Manifest {
         return None;
     }
+    let conflicts = markers.iter().filter(|(_, it)| *it == b'<').count();
     let plural = if conflicts == 1 { "" } else { "s" };
     let message = format!("the file contains {conflicts} merge conflict{plural}");
     let mut problem = Diagnostic::new(Code::ConflictMarkers, message);
@@ -149,11 +154,19 @@ pub(super) fn surrounded(text: &Text) -> Option<Surrounded> {
             if is_manifest && !content[last.1..].trim().is_empty() {
                 return None;
             }
-            ("a code fence", "remove what surrounds the document", first.1, last.0)
+            (
+                "a code fence",
+                "remove what surrounds the document",
+                first.1,
+                last.0,
+            )
         }
-        [only] if content[..only.0].trim().is_empty() && !is_manifest => {
-            ("a code fence", "remove the code fence", only.1, content.len())
-        }
+        [only] if content[..only.0].trim().is_empty() && !is_manifest => (
+            "a code fence",
+            "remove the code fence",
+            only.1,
+            content.len(),
+        ),
         _ if is_manifest => return before_frontmatter(content),
         _ => {
             let start = content.find(['{', '['])?;
@@ -161,7 +174,8 @@ pub(super) fn surrounded(text: &Text) -> Option<Surrounded> {
             if end <= start || !is_prose(&content[..start]) || !is_prose(&content[end..]) {
                 return None;
             }
-            if content[..start].trim().is_empty() && content[end..].trim().is_empty() {
+            let is_blank = |it: &str| it.trim_start_matches('\u{feff}').trim().is_empty();
+            if is_blank(&content[..start]) && is_blank(&content[end..]) {
                 return None;
             }
             ("prose", "remove the text around the document", start, end)
@@ -203,12 +217,20 @@ fn before_frontmatter(content: &str) -> Option<Surrounded> {
     let mut edits = vec![(Span::new(0, start), String::new())];
     let is_blank = before.trim_start_matches('\u{feff}').trim().is_empty();
     if !is_blank {
-        let line_end = if content[..at].ends_with('\n') { "" } else { "\n" };
+        let line_end = if content[..at].ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
         let moved = before.trim_start_matches('\u{feff}');
         edits.push((Span::new(at, at), format!("{line_end}{moved}")));
     }
     Some(Surrounded {
-        what: if is_blank { "a blank line" } else { "other text" },
+        what: if is_blank {
+            "a blank line"
+        } else {
+            "other text"
+        },
         within: Span::new(start, at),
         edits,
         title: match is_blank {
@@ -226,7 +248,15 @@ fn is_prose(text: &str) -> bool {
     }
     let is_comment = ["//", "/*", "#"].iter().any(|it| text.starts_with(it));
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-    !is_comment && letters > 1 && !text.contains('"') && !text.contains(['{', '}', '[', ']'])
+    let is_key = |line: &str| {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        first.ends_with(':') && first.starts_with(|c: char| c.is_ascii_lowercase())
+    };
+    !is_comment
+        && letters > 1
+        && !text.lines().any(is_key)
+        && !text.contains('"')
+        && !text.contains(['{', '}', '[', ']'])
 }
 
 /// A kind of document that a text may be.
@@ -323,7 +353,14 @@ fn recognise(text: &Text) -> Option<(Kind, Span)> {
     let root = match rest.trim_start().starts_with(['{', '[']) {
         true => parse_value(&mut Reader::new(scratch.as_str())).ok(),
         // A manifest without its marks is none of these.
-        false if matches!(text.source(), DocumentKind::Policy | DocumentKind::PolicyTest) => None,
+        false
+            if matches!(
+                text.source(),
+                DocumentKind::Policy | DocumentKind::PolicyTest
+            ) =>
+        {
+            None
+        }
         false => yaml::parse(whole, &mut Problems::new(&scratch)),
     }?;
     let is_catalogue = text.source() == DocumentKind::Catalogue;
@@ -364,10 +401,14 @@ fn shape(root: &Node<'_>, is_catalogue: bool) -> Option<(Kind, Span)> {
         let open = Span::new(root.span.start as usize, root.span.start as usize + 1);
         return (has(item, "id") && has(item, "endpoint")).then_some((INDEX, open));
     }
-    if text("envelope_id").is_some_and(|it| it.contains("_plan_")) || has(root, "plan") && has(root, "verb") {
+    if text("envelope_id").is_some_and(|it| it.contains("_plan_"))
+        || has(root, "plan") && has(root, "verb")
+    {
         return key(PLAN, "envelope_id").or_else(|| key(PLAN, "plan"));
     }
-    if text("envelope_id").is_some_and(|it| it.contains("_request_")) || has(root, "request") && has(root, "verb") {
+    if text("envelope_id").is_some_and(|it| it.contains("_request_"))
+        || has(root, "request") && has(root, "verb")
+    {
         return key(REQUEST, "envelope_id").or_else(|| key(REQUEST, "request"));
     }
     if text("type").is_some_and(|it| matches!(it, "call_tool" | "final_answer")) {
@@ -386,7 +427,10 @@ fn shape(root: &Node<'_>, is_catalogue: bool) -> Option<(Kind, Span)> {
         return key(CLIENT, "mcpServers");
     }
     if let Some(servers) = at("servers") {
-        if items(&servers.value).first().is_some_and(|it| has(it, "id")) {
+        if items(&servers.value)
+            .first()
+            .is_some_and(|it| has(it, "id"))
+        {
             return key(INDEX, "servers");
         }
         if first("servers").is_some_and(|it| has(it, "server")) {
@@ -396,7 +440,11 @@ fn shape(root: &Node<'_>, is_catalogue: bool) -> Option<(Kind, Span)> {
         let is_client = one.is_some_and(|it| {
             !has(&it.value, "endpoint") && (has(&it.value, "command") || has(&it.value, "url"))
         });
-        return if is_client { key(CLIENT, "servers") } else { None };
+        return if is_client {
+            key(CLIENT, "servers")
+        } else {
+            None
+        };
     }
     if text("$schema").is_some_and(|it| it.ends_with("/server.schema.json")) {
         return key(SERVER, "$schema");
@@ -410,7 +458,9 @@ fn shape(root: &Node<'_>, is_catalogue: bool) -> Option<(Kind, Span)> {
     let listed = at("result").map_or(root, |result| &result.value);
     let tools = entries(listed).iter().find(|entry| entry.key == "tools");
     if let Some(tools) = tools
-        && items(&tools.value).first().is_some_and(|it| has(it, "inputSchema"))
+        && items(&tools.value)
+            .first()
+            .is_some_and(|it| has(it, "inputSchema"))
     {
         return Some((if is_catalogue { LISTED } else { CAPTURE }, tools.key_span));
     }

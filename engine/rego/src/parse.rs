@@ -367,9 +367,8 @@ impl<'t> Parser<'t> {
     /// elsewhere.
     fn body_without_if(&self) -> ParseError {
         let mut tokens = self.tokens.iter();
-        let is_v1 = tokens.any(|it| {
-            it.kind == Kind::Word && matches!(it.span.of(self.text), "if" | "contains")
-        });
+        let is_v1 = tokens
+            .any(|it| it.kind == Kind::Word && matches!(it.span.of(self.text), "if" | "contains"));
         if is_v1 {
             let help = "write `if` before the body";
             return self.unexpected("`if`").help(help);

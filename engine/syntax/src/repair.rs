@@ -15,8 +15,10 @@ use agent_text::Span;
 /// One repair of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
-    /// The replaced characters; empty for an insertion.
+    /// The characters with the problem; empty where something is missing.
     pub span: Span,
+    /// The replaced characters: those of the problem, or more white space.
+    pub edit: Span,
     /// The characters in their place.
     pub replacement: String,
     /// The problem: one sentence.
@@ -37,6 +39,8 @@ pub struct Repairs {
     pub list: Vec<Repair>,
     /// Whether the whole text was repaired, so that it may be read again.
     pub complete: bool,
+    /// The offsets of brackets that were open at the end of the text. What they lack may be cut off.
+    pub cut_off: Vec<u32>,
 }
 
 impl Repairs {
@@ -49,6 +53,7 @@ impl Repairs {
         let [message, label, title] = words.map(str::to_owned);
         self.list.push(Repair {
             span: Span::new(span.0, span.1),
+            edit: Span::new(span.0, span.1),
             replacement: replacement.to_owned(),
             message,
             label,

@@ -3,6 +3,7 @@
 use super::Repairs;
 use crate::json::{DEPTH_LIMIT, Reader, json_string};
 use agent_text::Span;
+use agent_text::sort::sort_by_key;
 
 /// Maximum bytes to look ahead for the end of a string with quotes inside.
 const LOOKAHEAD: usize = 1_000;
@@ -27,6 +28,7 @@ enum Next {
 /// An open bracket.
 struct Frame {
     bracket: u8,
+    start: usize,
     /// The column of the first member, if it begins a line.
     column: Option<usize>,
 }
@@ -49,13 +51,15 @@ struct Fixer<'t> {
 /// Returns the repairs of the one JSON value in a part of a text.
 pub fn repair(text: &str, within: Span) -> Repairs {
     let first = run(text, within, false);
+    let mut found = first.found;
     if first.unbalanced {
         let second = run(text, within, true);
         if !second.unbalanced && second.found.complete {
-            return second.found;
+            found = second.found;
         }
     }
-    first.found
+    sort_by_key(&mut found.list, |it| it.edit);
+    found
 }
 
 fn run(text: &str, within: Span, by_columns: bool) -> Fixer<'_> {
@@ -72,6 +76,7 @@ fn run(text: &str, within: Span, by_columns: bool) -> Fixer<'_> {
         found: Repairs {
             list: Vec::new(),
             complete: true,
+            cut_off: Vec::new(),
         },
         by_columns,
         unbalanced: false,
@@ -105,8 +110,7 @@ impl<'t> Fixer<'t> {
             &label,
             "write one JSON value, without comments and trailing commas",
         ];
-        self.found
-            .add((self.at, self.at + width), "", words, false);
+        self.found.add((self.at, self.at + width), "", words, false);
         self.found.complete = false;
     }
 
@@ -133,6 +137,7 @@ impl<'t> Fixer<'t> {
                 self.at += len;
                 let words = ["JSON has no comments", "a comment", "remove the comment"];
                 self.replace((start, self.at), "", words);
+                self.remove_blanks();
             } else if c.is_whitespace() || is_invisible(c) {
                 self.at += c.len_utf8();
                 let code = format!("U+{:04X}", u32::from(c));
@@ -146,6 +151,33 @@ impl<'t> Fixer<'t> {
                 return;
             }
         }
+    }
+
+    /// Extends the removal of a comment to the blanks before it, and to its whole line if it is
+    /// alone there.
+    fn remove_blanks(&mut self) {
+        let Some(comment) = self.found.list.last_mut() else {
+            return;
+        };
+        let (start, end) = (comment.edit.start as usize, comment.edit.end as usize);
+        // Another comment may end where this one begins.
+        let before = self.text[self.last..start].trim_end_matches([' ', '\t']);
+        let behind = self.text[end..self.end].trim_start_matches([' ', '\t']);
+        let is_last = behind.is_empty() || behind.starts_with(['\n', '\r']);
+        if !is_last {
+            return;
+        }
+        let from = self.last + before.len();
+        let is_alone = from == 0 || before.ends_with('\n');
+        let line_end = self.end - behind.len();
+        let break_len = match behind.as_bytes() {
+            [b'\r', b'\n', ..] => 2,
+            [_, ..] => 1,
+            [] => 0,
+        };
+        let to = if is_alone { line_end + break_len } else { end };
+        comment.edit = Span::new(from, to);
+        self.at = to;
     }
 
     /// Returns the column of the present character if it begins its line.
@@ -197,7 +229,11 @@ impl<'t> Fixer<'t> {
                 self.next = Next::Comma;
             }
             (Next::Colon, _) => {
-                let words = ["a colon is missing behind a key", "missing `:`", "insert `:`"];
+                let words = [
+                    "a colon is missing behind a key",
+                    "missing `:`",
+                    "insert `:`",
+                ];
                 self.replace((self.last, self.last), ":", words);
                 self.next = Next::Value;
             }
@@ -227,7 +263,11 @@ impl<'t> Fixer<'t> {
                 self.next = Next::Comma;
             }
             (Next::Value | Next::First | Next::Key, ',') => {
-                let words = ["a comma follows no value", "expected a value", "remove the comma"];
+                let words = [
+                    "a comma follows no value",
+                    "expected a value",
+                    "remove the comma",
+                ];
                 self.replace((self.at, self.at + 1), "", words);
                 self.at += 1;
             }
@@ -238,8 +278,7 @@ impl<'t> Fixer<'t> {
 
     /// Returns whether a value is expected behind a colon.
     fn is_behind_colon(&self) -> bool {
-        self.next == Next::Value
-            && (self.open.last()).is_some_and(|frame| frame.bracket == b'{')
+        self.next == Next::Value && (self.open.last()).is_some_and(|frame| frame.bracket == b'{')
     }
 
     /// Reports a missing value, and puts a stand-in behind the last token.
@@ -277,15 +316,16 @@ impl<'t> Fixer<'t> {
                 "remove the comma",
             ];
             let comma = self.comma;
-            // A comma that was itself inserted or removed is not there.
-            if self.text.as_bytes().get(comma) == Some(&b',') {
-                // Comments behind the comma were reported before it.
-                let place = self.found.list.partition_point(|it| it.span.start < comma as u32);
+            // A semicolon has become a comma, and is one too many after all.
+            let list = self.found.list.iter_mut().rev();
+            let semicolon = list
+                .take(8)
+                .find(|it| it.edit.start as usize == comma && it.replacement == ",");
+            if let Some(semicolon) = semicolon {
+                semicolon.replacement.clear();
+                semicolon.title = "remove `;`".to_owned();
+            } else if self.text.as_bytes().get(comma) == Some(&b',') {
                 self.replace((comma, comma + 1), "", words);
-                if let Some(last) = self.found.list.pop() {
-                    let place = place.min(self.found.list.len());
-                    self.found.list.insert(place, last);
-                }
             }
         }
     }
@@ -327,10 +367,11 @@ impl<'t> Fixer<'t> {
             return false;
         };
         let inside = frame.column.is_none_or(|first| column >= first);
-        let own = self.open.len() < 2 || (c == closing(frame.bracket) && {
-            let outer = self.open[self.open.len() - 2].column;
-            outer.is_none_or(|outer| column >= outer)
-        });
+        let own = self.open.len() < 2
+            || (c == closing(frame.bracket) && {
+                let outer = self.open[self.open.len() - 2].column;
+                outer.is_none_or(|outer| column >= outer)
+            });
         if inside || own || !matches!(self.next, Next::Comma | Next::Key | Next::Value) {
             return false;
         }
@@ -341,7 +382,11 @@ impl<'t> Fixer<'t> {
         let behind_comma = self.next != Next::Comma;
         let at = if behind_comma { self.comma } else { self.last };
         let message = format!("`{}` is not closed", char::from(frame.bracket));
-        let words = [&*message, &format!("missing `{right}`"), &format!("insert `{right}`")];
+        let words = [
+            &*message,
+            &format!("missing `{right}`"),
+            &format!("insert `{right}`"),
+        ];
         self.replace((at, at), &right.to_string(), words);
         self.open.pop();
         let object = self.open.last().is_some_and(|it| it.bracket == b'{');
@@ -376,15 +421,22 @@ impl<'t> Fixer<'t> {
                 let bracket = c as u8;
                 self.open.push(Frame {
                     bracket,
+                    start: self.at,
                     column: None,
                 });
                 self.pass(Next::First);
                 return;
             }
             '"' => self.string(is_key),
-            '\'' | '`' | '“' | '”' | '„' | '‘' | '’' | '«' | '»' => self.other_string(c),
+            '\'' | '`' | '“' | '”' | '„' | '‘' | '’' | '«' | '»' => {
+                self.other_string(c)
+            }
             ':' | '=' | ';' | '(' | ')' | '\\' => {
-                self.stop(if is_key { "a key in double quotes" } else { "a value" });
+                self.stop(if is_key {
+                    "a key in double quotes"
+                } else {
+                    "a value"
+                });
                 return;
             }
             _ => self.word(is_key),
@@ -416,7 +468,8 @@ impl<'t> Fixer<'t> {
             match bytes[at] {
                 b'"' => {
                     let next = self.text[at + 1..self.end].chars().next();
-                    let inner = next.is_some_and(|c| c.is_alphanumeric()) || self.is_in_quotation(start, at);
+                    let inner = next.is_some_and(|c| c.is_alphanumeric())
+                        || self.is_in_quotation(start, at);
                     if !inner || self.ends_string(at + 1) {
                         self.at = at + 1;
                         return;
@@ -433,7 +486,11 @@ impl<'t> Fixer<'t> {
                         self.at = at + 1;
                         return;
                     }
-                    let words = ["a quote inside a string is not escaped", "expected `\\\"`", "write `\\\"`"];
+                    let words = [
+                        "a quote inside a string is not escaped",
+                        "expected `\\\"`",
+                        "write `\\\"`",
+                    ];
                     self.replace((at, at + 1), "\\\"", words);
                     at += 1;
                 }
@@ -441,7 +498,8 @@ impl<'t> Fixer<'t> {
                 b'\n' | b'\r' => {
                     let line = self.text[start..at].trim_end();
                     let following = self.text[at..self.end].trim_start();
-                    let closed = line.ends_with([',', '}', ']', ':']) || following.starts_with(['"', '}', ']']);
+                    let closed = line.ends_with([',', '}', ']', ':'])
+                        || following.starts_with(['"', '}', ']']);
                     // A string may go on if it ends before the next line does.
                     if closed || following.is_empty() {
                         let content = line.trim_end_matches([',', '}', ']']);
@@ -452,8 +510,13 @@ impl<'t> Fixer<'t> {
                         self.unclosed(start + len.max(1));
                         return;
                     }
-                    let len = 1 + usize::from(bytes[at] == b'\r' && bytes.get(at + 1) == Some(&b'\n'));
-                    let words = ["a string contains a line break", "a line break", "write `\\n`"];
+                    let len =
+                        1 + usize::from(bytes[at] == b'\r' && bytes.get(at + 1) == Some(&b'\n'));
+                    let words = [
+                        "a string contains a line break",
+                        "a line break",
+                        "write `\\n`",
+                    ];
                     self.replace((at, at + len), "\\n", words);
                     at += len;
                 }
@@ -462,16 +525,23 @@ impl<'t> Fixer<'t> {
                         b'\t' => "\\t".to_owned(),
                         _ => format!("\\u{control:04x}"),
                     };
-                    let message = format!("a string contains the control character U+{control:04X}");
+                    let message =
+                        format!("a string contains the control character U+{control:04X}");
                     let title = format!("write `{escape}`");
-                    self.replace((at, at + 1), &escape, [&message, "a control character", &title]);
+                    self.replace(
+                        (at, at + 1),
+                        &escape,
+                        [&message, "a control character", &title],
+                    );
                     at += 1;
                 }
                 _ => {
                     let c = self.text[at..].chars().next().unwrap_or(' ');
                     let behind = at + c.len_utf8();
-                    if matches!(c, '”' | '“') && self.ends_string(behind)
-                        && !self.text[behind..floor(self.text, line_end.min(behind + LOOKAHEAD))].contains('"')
+                    if matches!(c, '”' | '“')
+                        && self.ends_string(behind)
+                        && !self.text[behind..floor(self.text, line_end.min(behind + LOOKAHEAD))]
+                            .contains('"')
                     {
                         let message = format!("a string ends with {}", code_point(c));
                         let label = code_point(c);
@@ -494,7 +564,8 @@ impl<'t> Fixer<'t> {
     /// Returns whether an odd number of escaped quotes precedes a quote in its string.
     fn is_in_quotation(&self, start: usize, at: usize) -> bool {
         let inner = self.found.list.iter().rev();
-        let inner = inner.take_while(|it| it.span.start as usize > start && (it.span.start as usize) < at);
+        let inner =
+            inner.take_while(|it| it.span.start as usize > start && (it.span.start as usize) < at);
         inner.filter(|it| it.replacement == "\\\"").count() % 2 == 1
     }
 
@@ -530,12 +601,20 @@ impl<'t> Fixer<'t> {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at + 2,
             Some(b'u') if hex(1, 4) => at + 6,
             Some(b'x') if hex(1, 2) => {
-                let words = ["JSON has no escape `\\x`", "expected `\\u00`", "write `\\u00`"];
+                let words = [
+                    "JSON has no escape `\\x`",
+                    "expected `\\u00`",
+                    "write `\\u00`",
+                ];
                 self.replace((at, at + 2), "\\u00", words);
                 at + 4
             }
             Some(b'\'') => {
-                let words = ["JSON has no escape `\\'`", "a needless escape", "remove the `\\`"];
+                let words = [
+                    "JSON has no escape `\\'`",
+                    "a needless escape",
+                    "remove the `\\`",
+                ];
                 self.replace((at, at + 1), "", words);
                 at + 2
             }
@@ -587,10 +666,17 @@ impl<'t> Fixer<'t> {
         };
         let message = match open {
             '\'' => "a string is in single quotes".to_owned(),
-            _ => format!("a string is in quotes of another kind, {}", code_point(open)),
+            _ => format!(
+                "a string is in quotes of another kind, {}",
+                code_point(open)
+            ),
         };
         let new = json_string(&content);
-        self.replace((start, close), &new, [&message, "expected double quotes", "write double quotes"]);
+        self.replace(
+            (start, close),
+            &new,
+            [&message, "expected double quotes", "write double quotes"],
+        );
         self.at = close;
     }
 
@@ -599,7 +685,8 @@ impl<'t> Fixer<'t> {
         let start = self.at;
         let rest = self.rest();
         let stop = |c: char| {
-            matches!(c, ',' | '{' | '}' | '[' | ']' | '\n' | '\r' | '"') || (is_key && matches!(c, ':' | '=' | ' ' | '\t'))
+            matches!(c, ',' | '{' | '}' | '[' | ']' | '\n' | '\r' | '"')
+                || (is_key && matches!(c, ':' | '=' | ' ' | '\t'))
         };
         let mut len = rest.find(stop).unwrap_or(rest.len());
         for comment in [" //", " /*", " #", "\t//", "\t#", ";"] {
@@ -620,12 +707,20 @@ impl<'t> Fixer<'t> {
         // A quote right behind the word closes a string whose opening quote is missing.
         if rest[word.len()..].starts_with('"') {
             self.at += 1;
-            let words = ["a string has no opening quote", "missing `\"`", "insert `\"`"];
+            let words = [
+                "a string has no opening quote",
+                "missing `\"`",
+                "insert `\"`",
+            ];
             self.replace((start, start), "\"", words);
             return;
         }
         if is_key {
-            let words = ["a key has no quotes", "expected double quotes", "write the key in double quotes"];
+            let words = [
+                "a key has no quotes",
+                "expected double quotes",
+                "write the key in double quotes",
+            ];
             self.replace(span, &json_string(word), words);
             return;
         }
@@ -644,7 +739,10 @@ impl<'t> Fixer<'t> {
             let message = format!("JSON does not know `{word}`");
             let title = format!("write `{constant}`");
             self.replace(span, constant, [&message, "not a JSON value", &title]);
-        } else if matches!(word.trim_start_matches(['-', '+']), "NaN" | "Infinity" | "inf" | "nan") {
+        } else if matches!(
+            word.trim_start_matches(['-', '+']),
+            "NaN" | "Infinity" | "inf" | "nan"
+        ) {
             let message = format!("JSON has no number `{word}`");
             let words = [&*message, "not a finite number", "write a finite number"];
             self.found.add(span, "0", words, false);
@@ -652,7 +750,11 @@ impl<'t> Fixer<'t> {
             self.at = start;
             self.stop("a value");
         } else {
-            let words = ["a string has no quotes", "expected double quotes", "write the string in double quotes"];
+            let words = [
+                "a string has no quotes",
+                "expected double quotes",
+                "write the string in double quotes",
+            ];
             self.replace(span, &json_string(word), words);
         }
     }
@@ -666,15 +768,31 @@ impl<'t> Fixer<'t> {
             return;
         }
         self.unbalanced = true;
-        match self.next {
-            Next::Colon => self.missing("the text ends within a member", "expected a value", ": null"),
-            _ => self.before_closing(),
+        let missing: String = self
+            .open
+            .iter()
+            .rev()
+            .map(|it| closing(it.bracket))
+            .collect();
+        self.found.cut_off = self.open.iter().map(|it| it.start as u32).collect();
+        let stand_in = match self.next {
+            Next::Colon => ": null",
+            Next::Value if self.is_behind_colon() => " null",
+            _ => "",
+        };
+        let is_whole = stand_in.is_empty();
+        if is_whole {
+            self.before_closing();
         }
-        let missing: String = self.open.iter().rev().map(|it| closing(it.bracket)).collect();
-        let at = self.text[..self.end].trim_end().len().max(self.last);
+        let at = self.last;
         let message = format!("the text ends before `{missing}`");
-        let title = format!("add `{missing}`");
-        self.replace((at, at), &missing, [&message, "the text ends here", &title]);
+        let title = match is_whole {
+            true => format!("add `{missing}`"),
+            false => format!("write the missing value, and add `{missing}`"),
+        };
+        let words = [&*message, "the text ends here", &title];
+        self.found
+            .add((at, at), &format!("{stand_in}{missing}"), words, is_whole);
     }
 }
 
@@ -683,7 +801,10 @@ fn closing(bracket: u8) -> char {
 }
 
 fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
+    matches!(
+        c,
+        '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}'
+    )
 }
 
 fn code_point(c: char) -> String {
@@ -732,14 +853,17 @@ fn number(word: &str) -> Option<String> {
         plain.insert(0, '0');
     }
     let zeros = plain.len() - plain.trim_start_matches('0').len();
-    let integer = plain.find(|c: char| !c.is_ascii_digit()).unwrap_or(plain.len());
+    let integer = plain
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(plain.len());
     plain.drain(..zeros.min(integer.saturating_sub(1)));
     if plain.ends_with('.') {
         plain.pop();
     }
     let number = format!("{sign}{plain}");
     let mut reader = Reader::new(&number);
-    let read = reader.kind().and_then(|_| reader.number()).is_ok() && reader.offset() == number.len();
+    let read =
+        reader.kind().and_then(|_| reader.number()).is_ok() && reader.offset() == number.len();
     // A number that is right stays as it is written.
     match read {
         true if lower == plain && sign.len() + plain.len() == word.len() => Some(word.to_owned()),
@@ -758,7 +882,7 @@ mod tests {
     fn repaired(text: &str) -> String {
         let repairs = repair(text, Span::new(0, text.len()));
         assert!(repairs.complete, "{text}: {:?}", repairs.list);
-        let edits = repairs.list.iter().map(|it| (it.span, &*it.replacement));
+        let edits = repairs.list.iter().map(|it| (it.edit, &*it.replacement));
         Repaired::new(text, edits).text
     }
 
@@ -771,12 +895,19 @@ mod tests {
             ("[1 2]", "[1, 2]"),
             ("{\"a\": 1\n \"b\": 2}", "{\"a\": 1,\n \"b\": 2}"),
             ("{\"a\": \"x\" \"b\": 2}", "{\"a\": \"x\", \"b\": 2}"),
-            ("{\"a\": 1, // one\n /* two */ \"b\": 2 # three\n}", "{\"a\": 1, \n  \"b\": 2 \n}"),
-            ("[1, // last\n]", "[1 \n]"),
+            (
+                "{\"a\": 1, // one\n /* two */ \"b\": 2 # three\n}",
+                "{\"a\": 1,\n  \"b\": 2\n}",
+            ),
+            ("[1, // last\n]", "[1\n]"),
+            ("{\n  // alone\n  \"a\": 1;\n}", "{\n  \"a\": 1\n}"),
             ("{'a': 'it\"s'}", "{\"a\": \"it\\\"s\"}"),
             ("{“a”: “b”}", "{\"a\": \"b\"}"),
             ("{a: b c, d-e: 1}", "{\"a\": \"b c\", \"d-e\": 1}"),
-            ("[True, False, None, undefined]", "[true, false, null, null]"),
+            (
+                "[True, False, None, undefined]",
+                "[true, false, null, null]",
+            ),
             ("{\"a\" 1}", "{\"a\": 1}"),
             ("{\"a\" = 1, \"b\" => 2}", "{\"a\" : 1, \"b\" : 2}"),
             ("{\"a\": [1, {\"b\": 2", "{\"a\": [1, {\"b\": 2}]}"),
@@ -809,8 +940,16 @@ mod tests {
 
     #[test]
     fn strict_texts_need_no_repair() {
-        for text in ["{\"a\": [1, -0.5e+3, \"\\u00e9\\\"\", null, true]}", " []", "\u{feff}3", "\"a b\""] {
-            assert!(repair(text, Span::new(0, text.len())).list.is_empty(), "{text}");
+        for text in [
+            "{\"a\": [1, -0.5e+3, \"\\u00e9\\\"\", null, true]}",
+            " []",
+            "\u{feff}3",
+            "\"a b\"",
+        ] {
+            assert!(
+                repair(text, Span::new(0, text.len())).list.is_empty(),
+                "{text}"
+            );
         }
     }
 
