@@ -6,7 +6,7 @@
 
 use super::situation::{self, Surrounded};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Problems, Severity};
-use agent_syntax::{Repair, Repaired, frontmatter, repair_json, repair_yaml};
+use agent_syntax::{Repair, Repaired, Repairs, frontmatter, repair_json, repair_yaml, yaml};
 use agent_text::sort::sort_by_key;
 use agent_text::{DocumentKind, Span, Text};
 
@@ -75,7 +75,11 @@ pub fn explain(
                 .iter()
                 .any(|it| it.start <= span.end && span.start <= it.end);
             let is_cut_off = span.end <= span.start + 1 && repairs.cut_off.contains(&span.start);
-            if !stands_in && !is_cut_off {
+            // A character that was repaired may be forbidden in a name as well.
+            let is_told = problem.code == Code::InvalidName
+                && (repairs.list.iter())
+                    .any(|it| span.start < it.span.start && it.span.end < span.end);
+            if !stands_in && !is_cut_off && !is_told {
                 problems.push(problem);
             }
         }
@@ -104,33 +108,39 @@ fn is_syntax(code: Code) -> bool {
     )
 }
 
-fn repairs(text: &Text, within: Span, syntax: Code) -> agent_syntax::Repairs {
+fn repairs(text: &Text, within: Span, syntax: Code) -> Repairs {
     let part = within.of(text.as_str());
+    let mut within = within;
     if text.source() == DocumentKind::Manifest {
         let scratch = Text::new(DocumentKind::Manifest, part.to_owned());
-        return match frontmatter(&mut Problems::new(&scratch)) {
-            Some(parts) if syntax == Code::YamlSyntax => {
-                let start = within.start + parts.content.start;
-                let end = within.start + parts.content.end;
-                repair_yaml(text.as_str(), Span { start, end })
-            }
-            _ => complete(),
+        let Some(parts) = frontmatter(&mut Problems::new(&scratch)) else {
+            return complete();
         };
+        within.end = within.start + parts.content.end;
+        within.start += parts.content.start;
+    } else {
+        let start = part.trim_start_matches('\u{feff}').trim_start();
+        // A fence or prose may have hidden that the document is JSON.
+        if syntax == Code::JsonSyntax || start.starts_with(['{', '[']) {
+            return repair_json(text.as_str(), within);
+        }
     }
-    let is_json = part
-        .trim_start_matches('\u{feff}')
-        .trim_start()
-        .starts_with(['{', '[']);
-    match syntax {
-        Code::JsonSyntax => repair_json(text.as_str(), within),
-        // A fence or prose hid that the document is JSON.
-        _ if is_json => repair_json(text.as_str(), within),
-        _ => repair_yaml(text.as_str(), within),
+    let scratch = Text::new(text.source(), within.of(text.as_str()).to_owned());
+    let mut problems = Problems::new(&scratch);
+    let whole = Span::new(0, scratch.as_str().len());
+    yaml::parse(whole, &mut problems);
+    match problems
+        .finish()
+        .iter()
+        .any(|it| it.code == Code::YamlSyntax)
+    {
+        true => repair_yaml(text.as_str(), within),
+        false => complete(),
     }
 }
 
-fn complete() -> agent_syntax::Repairs {
-    agent_syntax::Repairs {
+fn complete() -> Repairs {
+    Repairs {
         complete: true,
         ..Default::default()
     }

@@ -66,7 +66,9 @@ pub(super) fn of_text(text: &Text) -> Option<Diagnostic> {
         };
         return Some(problem.help(help));
     }
-    if content.contains('\0') {
+    // A single NUL in a text has a place.
+    let head = &content.as_bytes()[..content.len().min(4096)];
+    if head.iter().filter(|byte| **byte == 0).count() * 8 > head.len() {
         return of_bytes(text.source(), content.as_bytes());
     }
     conflict(text)
@@ -205,7 +207,7 @@ fn before_frontmatter(content: &str) -> Option<Surrounded> {
     let mut has_name = false;
     for line in content[opening..].split_inclusive('\n') {
         at += line.len();
-        has_name |= line.starts_with("name:");
+        has_name |= line.starts_with("name");
         if matches!(line.trim_end(), "---" | "...") {
             break;
         }

@@ -65,7 +65,7 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 20] = [
+const ELSEWHERE: [(Code, &str, &str); 21] = [
     // An explanation of more than 256 MiB.
     (
         Code::ExplanationTooLarge,
@@ -112,6 +112,7 @@ const ELSEWHERE: [(Code, &str, &str); 20] = [
         "tests/tests/engine/policy.rs",
         "PolicySyntax",
     ),
+    (Code::PolicyV0, "tests/tests/engine/policy.rs", "POLICY_V0"),
     (
         Code::PolicyDeadRule,
         "tests/tests/engine/policy.rs",

@@ -19,6 +19,7 @@ mod plan;
 mod policy;
 mod properties;
 mod random;
+mod recovery;
 mod sarif;
 mod schema;
 mod schemas;

@@ -143,7 +143,12 @@ impl<'t> Fixer<'t> {
                 let code = format!("U+{:04X}", u32::from(c));
                 let message = format!("{code} is not white space in JSON");
                 let title = format!("write a space for {code}");
-                self.replace((start, self.at), " ", [&message, &code, &title]);
+                if is_invisible(c) {
+                    let title = format!("remove {code}");
+                    self.replace((start, self.at), "", [&message, &code, &title]);
+                } else {
+                    self.replace((start, self.at), " ", [&message, &code, &title]);
+                }
             } else {
                 return;
             }
@@ -528,11 +533,10 @@ impl<'t> Fixer<'t> {
                     let message =
                         format!("a string contains the control character U+{control:04X}");
                     let title = format!("write `{escape}`");
-                    self.replace(
-                        (at, at + 1),
-                        &escape,
-                        [&message, "a control character", &title],
-                    );
+                    let words = [&*message, "a control character", &title];
+                    // No other control character is meant in a text.
+                    let safe = control == b'\t';
+                    self.found.add((at, at + 1), &escape, words, safe);
                     at += 1;
                 }
                 _ => {
@@ -688,6 +692,9 @@ impl<'t> Fixer<'t> {
             matches!(c, ',' | '{' | '}' | '[' | ']' | '\n' | '\r' | '"')
                 || (is_key && matches!(c, ':' | '=' | ' ' | '\t'))
         };
+        // A longer word is none.
+        let limit = floor(self.text, self.end.min(start + LOOKAHEAD));
+        let rest = &rest[..limit - start];
         let mut len = rest.find(stop).unwrap_or(rest.len());
         for comment in [" //", " /*", " #", "\t//", "\t#", ";"] {
             len = rest[..len].find(comment).unwrap_or(len);
@@ -699,7 +706,8 @@ impl<'t> Fixer<'t> {
             word = first;
         }
         self.at = start + word.len();
-        if word.is_empty() {
+        if word.is_empty() || word.contains(char::is_control) {
+            self.at = start;
             self.stop("a value");
             return;
         }
@@ -780,11 +788,18 @@ impl<'t> Fixer<'t> {
             Next::Value if self.is_behind_colon() => " null",
             _ => "",
         };
-        let is_whole = stand_in.is_empty();
-        if is_whole {
+        let mut stand_in = stand_in.to_owned();
+        // A text that ends in a string, or behind a comma, may have been cut off.
+        let at = self.last;
+        let last = self.found.list.last();
+        if last.is_some_and(|it| it.edit == Span::new(at, at) && it.replacement == "\"") {
+            self.found.list.pop();
+            stand_in.insert(0, '"');
+        }
+        let is_whole = stand_in.is_empty() && self.next == Next::Comma;
+        if stand_in.is_empty() {
             self.before_closing();
         }
-        let at = self.last;
         let message = format!("the text ends before `{missing}`");
         let title = match is_whole {
             true => format!("add `{missing}`"),
@@ -924,7 +939,7 @@ mod tests {
             ("{\"a\": [1}", "{\"a\": [1]}"),
             ("[{\"a\": 1]", "[{\"a\": 1}]"),
             ("[{\"a\": [1}]]", "[{\"a\": [1]}]"),
-            ("[1,\u{a0}2]", "[1, 2]"),
+            ("[1,\u{a0}2\u{200b}]", "[1, 2]"),
             (
                 "{\n  \"a\": {\n    \"b\": 1,\n  \"c\": 2\n}\n",
                 "{\n  \"a\": {\n    \"b\": 1},\n  \"c\": 2\n}\n",

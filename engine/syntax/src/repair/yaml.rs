@@ -2,6 +2,7 @@
 
 use super::Repairs;
 use crate::json::json_string;
+use crate::yaml::DEPTH_LIMIT;
 use agent_text::Span;
 
 /// A line that is neither blank nor a comment.
@@ -151,6 +152,9 @@ impl<'t> Fixer<'t> {
                 break;
             }
             self.level(inner, true, line.indent);
+            if !self.found.complete {
+                return Value::Other;
+            }
             let trimmed = behind.trim_start();
             start += rest.len() - trimmed.len();
             inner += (rest.len() - trimmed.len()).max(2);
@@ -171,7 +175,8 @@ impl<'t> Fixer<'t> {
             next.is_some_and(|it| it.indent.len() > line.indent.len()),
         );
         if value.is_some() {
-            self.level(inner, false, line.indent);
+            // Behind a dash a key has no indentation of its own.
+            self.level(inner, false, if is_item { "" } else { line.indent });
         }
         let (at, value, has_key) = match value {
             Some((at, value)) => (at, value, true),
@@ -182,7 +187,10 @@ impl<'t> Fixer<'t> {
         let ends = next.is_none_or(|it| {
             it.indent.len() <= inner && (is_key(it.content) || it.content.starts_with('-'))
         });
-        let kind = self.value(at, value, has_key, ends);
+        let kind = match has_key || is_item {
+            true => self.value(at, value, has_key, ends),
+            false => Value::Other,
+        };
         let is_plain = !value.starts_with(['"', '\'', '[', '{', '|', '>']);
         self.previous = Some(Previous {
             indent: line.indent,
@@ -208,6 +216,8 @@ impl<'t> Fixer<'t> {
     }
 
     fn level(&mut self, column: usize, is_item: bool, indent: &'t str) {
+        // More levels are refused anyway; this keeps the search for them short.
+        self.found.complete &= self.levels.len() < 2 * DEPTH_LIMIT;
         let mut levels = self.levels.iter();
         if !levels.any(|it| it.column == column && it.is_item == is_item) {
             self.levels.push(Level {

@@ -621,7 +621,7 @@ fn texts_at_their_limits() {
         format!("\"{escaped}\""),
         "validation_failed",
     );
-    refused("white space", " ".repeat(PLAN_LIMIT), "JSON_SYNTAX");
+    refused("white space", " ".repeat(PLAN_LIMIT), "EMPTY_DOCUMENT");
     refused("brackets", "[".repeat(PLAN_LIMIT), "NESTING_TOO_DEEP");
     refused(
         "zeros",
