@@ -91,10 +91,8 @@ fn conflict(text: &Text) -> Option<Diagnostic> {
             && marked.as_bytes().get(7).is_none_or(|byte| *byte == b' ');
         // A line of equals signs alone underlines a heading.
         let is_open = markers.last().is_some_and(|(_, kind)| *kind != b'>');
-        if is_marker && (first == b'<' || is_open) {
-            if markers.len() < Problems::LIMIT {
-                markers.push((Span::new(at, at + marked.len()), first));
-            }
+        if is_marker && (first == b'<' || is_open) && markers.len() < Problems::LIMIT {
+            markers.push((Span::new(at, at + marked.len()), first));
         }
         at += line.len();
     }

@@ -129,10 +129,9 @@ impl<'t> Fixer<'t> {
             }
             let start = self.at;
             if c == '#' || rest.starts_with("//") || rest.starts_with("/*") {
-                let len = if rest.starts_with("/*") {
-                    rest[2..].find("*/").map_or(rest.len(), |at| at + 4)
-                } else {
-                    rest.find(['\n', '\r']).unwrap_or(rest.len())
+                let len = match rest.strip_prefix("/*") {
+                    Some(inner) => inner.find("*/").map_or(rest.len(), |at| at + 4),
+                    None => rest.find(['\n', '\r']).unwrap_or(rest.len()),
                 };
                 self.at += len;
                 let words = ["JSON has no comments", "a comment", "remove the comment"];
@@ -843,10 +842,10 @@ fn floor(text: &str, mut at: usize) -> usize {
 /// Returns the JSON constant that a word means in some language.
 fn constant(word: &str) -> Option<&'static str> {
     let is = |known: &&str| word.eq_ignore_ascii_case(known);
-    if ["true", "false"].iter().any(|it| is(it)) {
+    if ["true", "false"].iter().any(is) {
         return Some(if is(&"true") { "true" } else { "false" });
     }
-    let nothing = ["null", "none", "nil", "undefined"].iter().any(|it| is(it));
+    let nothing = ["null", "none", "nil", "undefined"].iter().any(is);
     nothing.then_some("null")
 }
 
