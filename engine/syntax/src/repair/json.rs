@@ -688,7 +688,8 @@ impl<'t> Fixer<'t> {
         let start = self.at;
         let rest = self.rest();
         let stop = |c: char| {
-            matches!(c, ',' | '{' | '}' | '[' | ']' | '\n' | '\r' | '"')
+            is_invisible(c)
+                || matches!(c, ',' | '{' | '}' | '[' | ']' | '\n' | '\r' | '"')
                 || (is_key && matches!(c, ':' | '=' | ' ' | '\t'))
         };
         // A longer word is none.
