@@ -6,7 +6,7 @@
 use super::document;
 use super::{DOCUMENT_LIMIT, decode, described::member};
 use agent_diagnostic::{Code, Diagnostic, Problems};
-use agent_lower::{MANIFEST_LIMIT, utf8};
+use agent_lower::MANIFEST_LIMIT;
 use agent_model::{AgentName, Category, Index, Name, Resource, ServerView};
 use agent_syntax::{Value, json_string};
 use agent_text::{DocumentKind, Span, Text};
@@ -56,7 +56,7 @@ pub fn first_manifest(
     existing: Vec<u8>,
     offer: Offer<'_>,
 ) -> Result<FirstManifest, NoFirstManifest> {
-    let existing = utf8(DocumentKind::Manifest, existing, MANIFEST_LIMIT);
+    let existing = decode(DocumentKind::Manifest, existing, MANIFEST_LIMIT);
     let existing = existing.map_err(NoFirstManifest::Unreadable)?;
     let (mark, body) = split_mark(existing.as_str());
     // Also one that is not closed, or not on the first line: its author should see it.

@@ -5,11 +5,11 @@
 use super::exact::{inexact, inexact_numbers};
 use super::fields::{Object, name, opening, text, words};
 use super::read::{Checked, Lowered, PLAN_LIMIT, decode};
-use super::situation::recognised;
+use super::recovery;
 use agent_diagnostic::{Code, Diagnostic, Fix, Problems};
 use agent_model::{CallPlan, Planned, PlannedCall};
 use agent_syntax::{Node, Value, json};
-use agent_text::DocumentKind;
+use agent_text::{DocumentKind, Text};
 
 const SHAPES: &str = "write one of\n\
     {\"type\": \"call_tool\", \"server\": \"…\", \"tool\": \"…\", \"args\": {…}}\n\
@@ -25,12 +25,13 @@ const QUESTION: &str = "ask for the missing information";
 /// [`Code::PlanShape`] if it is not a plan, [`Code::NumberNotExact`], [`Code::InputTooLarge`].
 pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
     let text = decode(DocumentKind::Call, bytes, PLAN_LIMIT).map_err(of_plan)?;
-    let mut problems = Problems::new(&text);
-    let planned = json::parse(&mut problems).and_then(|root| read(&root, &mut problems));
-    let mut found = problems.finish();
-    if let Some(problem) = (!found.is_empty()).then(|| recognised(&text)).flatten() {
-        found = vec![problem];
-    }
+    let check = |text: &Text| {
+        let mut problems = Problems::new(text);
+        let planned = json::parse(&mut problems).and_then(|root| read(&root, &mut problems));
+        (planned, problems.finish())
+    };
+    let (planned, found) = check(&text);
+    let found = recovery::explain(&text, found, &mut |it| check(it).1);
     let mut found = of_plan(found);
     match planned {
         Some(planned) if found.is_empty() => Ok(Checked {
@@ -49,16 +50,23 @@ pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
 /// Maps the codes of a plan's problems to the two of the specification.
 fn of_plan(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for problem in &mut found {
-        let code = problem.code;
-        problem.code = match code {
-            Code::InputTooLarge | Code::NumberNotExact => code,
-            Code::WrongDocument => Code::PlanShape,
+        let situation = matches!(
+            problem.code,
             Code::BinaryDocument
-            | Code::ConflictMarkers
-            | Code::EmptyDocument
-            | Code::TextAroundDocument
-            | Code::WrongEncoding
-            | Code::InvalidUtf8
+                | Code::ConflictMarkers
+                | Code::EmptyDocument
+                | Code::TextAroundDocument
+                | Code::WrongDocument
+                | Code::WrongEncoding
+        );
+        if situation {
+            problem.reason = Some(problem.code);
+        }
+        problem.code = match problem.code {
+            Code::WrongDocument => Code::PlanShape,
+            _ if situation => Code::PlanNotJson,
+            Code::InputTooLarge | Code::NumberNotExact => problem.code,
+            Code::InvalidUtf8
             | Code::JsonSyntax
             | Code::LoneSurrogate
             | Code::NumberOutOfRange
@@ -66,24 +74,8 @@ fn of_plan(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
             | Code::NestingTooDeep => Code::PlanNotJson,
             _ => Code::PlanShape,
         };
-        if problem.reason.is_none() && is_situation(code) {
-            problem.reason = Some(code);
-        }
     }
     found
-}
-
-/// Returns whether a code is about the text as a whole, so that it says more than the specification's.
-fn is_situation(code: Code) -> bool {
-    matches!(
-        code,
-        Code::BinaryDocument
-            | Code::ConflictMarkers
-            | Code::EmptyDocument
-            | Code::TextAroundDocument
-            | Code::WrongDocument
-            | Code::WrongEncoding
-    )
 }
 
 fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Planned> {

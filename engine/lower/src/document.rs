@@ -4,7 +4,7 @@
 use super::fields::placed;
 use super::integrity::digest;
 use super::read::{DOCUMENT_LIMIT, decode};
-use super::situation::{recognised, recognised_tree};
+use super::{recovery, situation};
 use agent_diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings, Problems};
 use agent_json_schema::{Budget, Library, Violation};
 use agent_syntax::{Node, Value, canonical_node, json};
@@ -37,39 +37,48 @@ impl<T> Validated<T> {
 pub(super) fn validate<T>(
     (source, bytes, limit): (DocumentKind, Vec<u8>, usize),
     (schema, libraries): (&str, &[&Library]),
-    lower: impl FnOnce(&Node<'_>, &mut Findings<'_>) -> Option<T>,
+    lower: impl Fn(&Node<'_>, &mut Findings<'_>) -> Option<T>,
 ) -> Validated<T> {
     let text = match decode(source, bytes, limit) {
         Ok(text) => text,
         Err(found) => return unreadable(Text::new(source, String::new()), found),
     };
-    let mut problems = Problems::new(&text);
-    let root = json::parse(&mut problems);
-    let found = problems.finish();
-    let Some(root) = root.filter(|_| found.is_empty()) else {
-        let found = recognised(&text).map_or(found, |problem| vec![problem]);
-        return unreadable(text, found);
-    };
-    let mut findings = Findings::new(&text);
-    for (number, library) in libraries.iter().enumerate() {
-        let mut before = libraries[..number].iter();
-        if findings.is_empty() && !before.any(|it| std::ptr::eq(*it, *library)) {
-            conform(&root, "", (schema, library), |_| true, &mut findings);
+    let check = |text: &Text| -> (Option<T>, Result<Vec<Finding>, Vec<Diagnostic>>) {
+        let mut problems = Problems::new(text);
+        let root = json::parse(&mut problems);
+        let found = problems.finish();
+        let Some(root) = root.filter(|_| found.is_empty()) else {
+            return (None, Err(found));
+        };
+        let mut findings = Findings::new(text);
+        for (number, library) in libraries.iter().enumerate() {
+            let mut before = libraries[..number].iter();
+            if findings.is_empty() && !before.any(|it| std::ptr::eq(*it, *library)) {
+                conform(&root, "", (schema, library), |_| true, &mut findings);
+            }
         }
-    }
-    if let Some(problem) = (!findings.is_empty())
-        .then(|| recognised_tree(&text, &root))
-        .flatten()
-    {
-        return unreadable(text, vec![problem]);
-    }
-    let value = lower(&root, &mut findings);
-    let mut findings = findings.finish();
-    agent_text::sort::sort_by_key(&mut findings, |finding| finding.diagnostic.place().copied());
-    Validated {
-        text,
-        value,
-        findings,
+        let value = lower(&root, &mut findings);
+        let mut findings = findings.finish();
+        agent_text::sort::sort_by_key(&mut findings, |finding| finding.diagnostic.place().copied());
+        (value, Ok(findings))
+    };
+    let (value, read) = check(&text);
+    match read {
+        Ok(findings) => match (findings.first()).and_then(|_| situation::of_kind(&text)) {
+            Some(problem) => unreadable(text, vec![problem]),
+            None => Validated {
+                text,
+                value,
+                findings,
+            },
+        },
+        Err(found) => {
+            let found = recovery::explain(&text, found, &mut |repaired| match check(repaired).1 {
+                Ok(findings) => findings.into_iter().map(|it| it.diagnostic).collect(),
+                Err(found) => found,
+            });
+            unreadable(text, found)
+        }
     }
 }
 
@@ -83,7 +92,14 @@ fn unreadable<T>(text: Text, found: Vec<Diagnostic>) -> Validated<T> {
     Validated {
         text,
         value: None,
-        findings: found.into_iter().map(Finding::unreadable).collect(),
+        findings: found
+            .into_iter()
+            .map(|it| match it.code {
+                // What a repaired text violates has its rule already.
+                Code::MovaValidationFailed => it.into(),
+                _ => Finding::unreadable(it),
+            })
+            .collect(),
     }
 }
 

@@ -175,7 +175,7 @@ fn read_context<T, F: FnOnce(Text) -> T>(
     source: DocumentKind,
     bytes: Vec<u8>,
     notation: Notation,
-    lower: impl FnOnce(&Node<'_>, &mut Problems<'_>) -> Option<F>,
+    lower: impl Fn(&Node<'_>, &mut Problems<'_>) -> Option<F>,
 ) -> Lowered<T> {
     read((source, bytes, CONTEXT_LIMIT), |problems| {
         lower(&notation.parse(problems)?, problems)

@@ -6,8 +6,8 @@
 use super::fields::{bad_choice, bad_endpoint, bad_name, wrong_type};
 use super::lookalike::warn_of_lookalikes;
 use super::read::{Checked, INDEX_LIMIT, Lowered, decode};
-use super::situation::recognised;
-use agent_diagnostic::{Code, Problems};
+use super::recovery;
+use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_model::{
     Category, Class, ConstraintKey, Endpoint, EndpointError, Index, IndexBuilder, Keyword, Name,
     NameRule, NewServer, NewTool, Publisher, Residency, ResidencySet, Resource, Scope, Sensitivity,
@@ -15,7 +15,7 @@ use agent_model::{
 };
 use agent_syntax::json::{self, Kind, Reader, SyntaxError, Token};
 use agent_syntax::{Entry, Value, json_string};
-use agent_text::{DocumentKind, Span, misspelt};
+use agent_text::{DocumentKind, Span, Text, misspelt};
 use std::borrow::Cow;
 
 /// Reads an index. Refuses the whole index if any entry is invalid.
@@ -24,32 +24,11 @@ use std::borrow::Cow;
 /// Every problem of the text, ordered by place, up to [`Problems::LIMIT`].
 pub fn index(bytes: Vec<u8>) -> Lowered<Index> {
     let text = decode(DocumentKind::Index, bytes, INDEX_LIMIT)?;
-    let mut problems = Problems::new(&text);
-    let mut loader = Loader {
-        reader: Reader::new(text.as_str()),
-        builder: IndexBuilder::new(&text),
-        problems: &mut problems,
+    let (builder, found) = load(&text);
+    let Some((builder, order)) = builder else {
+        return Err(recovery::explain(&text, found, &mut |it| load(it).1));
     };
-    let read = loader.document();
-    let Loader {
-        reader, builder, ..
-    } = loader;
-    reader.finish(read, &mut problems);
-    let order = builder.order(&text);
-    for pair in order.duplicates() {
-        let message = "two entries have the same id and version";
-        problems
-            .report(Code::DuplicateServer, pair.again, "repeated here", message)
-            .also(pair.first, "first here")
-            .help("remove one of the two, or change its version");
-    }
-    if problems.has_errors() {
-        let found = problems.finish();
-        return Err(recognised(&text).map_or(found, |problem| vec![problem]));
-    }
     // Only lookalikes cause warnings, and finding them requires the whole index.
-    drop(problems);
-    let order = order.into_order();
     let index = builder.finish(text, &order);
     let mut problems = Problems::new(index.text());
     warn_of_lookalikes(&index, &mut problems);
@@ -58,6 +37,34 @@ pub fn index(bytes: Vec<u8>) -> Lowered<Index> {
         value: index,
         warnings,
     })
+}
+
+/// Reads the entries of an index. Returns them in order if there are no errors, or the problems.
+fn load(text: &Text) -> (Option<(IndexBuilder, Vec<u32>)>, Vec<Diagnostic>) {
+    let mut problems = Problems::new(text);
+    let mut loader = Loader {
+        reader: Reader::new(text.as_str()),
+        builder: IndexBuilder::new(text),
+        problems: &mut problems,
+    };
+    let read = loader.document();
+    let Loader {
+        reader, builder, ..
+    } = loader;
+    reader.finish(read, &mut problems);
+    let order = builder.order(text);
+    for pair in order.duplicates() {
+        let message = "two entries have the same id and version";
+        problems
+            .report(Code::DuplicateServer, pair.again, "repeated here", message)
+            .also(pair.first, "first here")
+            .help("remove one of the two, or change its version");
+    }
+    if problems.has_errors() {
+        return (None, problems.finish());
+    }
+    let order = order.into_order();
+    (Some((builder, order)), Vec::new())
 }
 
 type Read<T> = Result<T, Box<SyntaxError>>;

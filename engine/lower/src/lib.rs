@@ -19,6 +19,7 @@ mod plan;
 mod policy_input;
 mod profile;
 mod read;
+mod recovery;
 mod situation;
 mod stub;
 mod summary;
@@ -46,9 +47,9 @@ pub use profile::profile;
 pub use read::{
     CONTEXT_LIMIT, Checked, DOCUMENT_LIMIT, INDEX_LIMIT, LOCK_LIMIT, Lowered, MANIFEST_LIMIT,
     PAYLOAD_LIMIT, PLAN_LIMIT, POOL_LIMIT, PROFILE_LIMIT, SUMMARY_LIMIT, TOOLS_SNAPSHOT_LIMIT,
-    decode, utf8,
+    decode,
 };
-pub use situation::recognised;
+pub use recovery::explain as explain_refusal;
 pub use stub::{EXPAND, LIST_SERVICES, STUB_ID_LIMIT, stub_definition, stub_name};
 pub use summary::{ITEM_LIMIT, summarised, summary};
 pub use tool::{ToolEntry, definition, definition_digest};

@@ -1,6 +1,6 @@
 //! Reading of inputs: limits, decoding, and the collection of problems.
 
-use super::situation::{binary, empty, other_encoding, recognised};
+use super::{recovery, situation};
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_text::{DocumentKind, Span, Text};
 
@@ -52,20 +52,8 @@ pub type Lowered<T> = Result<Checked<T>, Vec<Diagnostic>>;
 /// Decodes the bytes of an input as UTF-8.
 ///
 /// # Errors
-/// The input is larger than `limit` bytes, not UTF-8, or empty.
+/// The input is larger than `limit` bytes, or is not UTF-8.
 pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text, Vec<Diagnostic>> {
-    let text = utf8(source, bytes, limit)?;
-    match empty(&text) {
-        Some(problem) => Err(vec![problem]),
-        None => Ok(text),
-    }
-}
-
-/// Decodes the bytes of a text that may be empty.
-///
-/// # Errors
-/// The text is larger than `limit` bytes, or not UTF-8.
-pub fn utf8(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text, Vec<Diagnostic>> {
     if bytes.len() > limit {
         let text = Text::new(source, String::new());
         let mut problems = Problems::new(&text);
@@ -76,23 +64,13 @@ pub fn utf8(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text, 
             .help("check that the path names the right file");
         return Err(problems.finish());
     }
-    let not_text = |(code, message, help)| {
-        let text = Text::new(source, String::new());
-        let mut problems = Problems::new(&text);
-        let report = problems.report(code, Span::default(), "not UTF-8", message);
-        report.help(help);
-        problems.finish()
-    };
-    if let Some(found) = other_encoding(&bytes) {
-        return Err(not_text(found));
-    }
     String::from_utf8(bytes)
         .map(|text| Text::new(source, text))
         .map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
-            if let Some(found) = binary(&bytes) {
-                return not_text(found);
+            if let Some(problem) = situation::of_bytes(source, &bytes) {
+                return vec![problem];
             }
             let byte = bytes[at];
             bytes.truncate(at);
@@ -114,7 +92,7 @@ pub fn utf8(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text, 
 /// Every problem of the text, ordered by place.
 pub(super) fn read<T, F: FnOnce(Text) -> T>(
     (source, bytes, limit): (DocumentKind, Vec<u8>, usize),
-    read: impl FnOnce(&mut Problems<'_>) -> Option<F>,
+    read: impl Fn(&mut Problems<'_>) -> Option<F>,
 ) -> Lowered<T> {
     let text = decode(source, bytes, limit)?;
     let mut problems = Problems::new(&text);
@@ -126,6 +104,10 @@ pub(super) fn read<T, F: FnOnce(Text) -> T>(
             value: make(text),
             warnings: found,
         }),
-        _ => Err(recognised(&text).map_or(found, |problem| vec![problem])),
+        _ => Err(recovery::explain(&text, found, &mut |repaired| {
+            let mut problems = Problems::new(repaired);
+            read(&mut problems);
+            problems.finish()
+        })),
     }
 }

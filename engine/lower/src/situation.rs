@@ -1,397 +1,478 @@
-//! Recognition of texts that are not what their reader expects as a whole: one problem in place of
-//! many that only follow from it.
+//! The situation behind a refused text: what it is, if it is not what was expected.
+//!
+//! Each situation is one problem, which replaces every follow-up.
 
-use super::document::{member, string};
-use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Label, Problems};
-use agent_syntax::{Node, Value, json, yaml};
+use agent_diagnostic::{Code, Diagnostic, Problems};
+use agent_syntax::json::{Reader, parse_value};
+use agent_syntax::{Entry, Node, Value, yaml};
 use agent_text::{DocumentKind, Span, Text};
 
-/// Maximum size of a text whose kind is looked for, in bytes.
-const KIND_LIMIT: usize = 16 << 20;
-
-/// Number of bytes at the start of an input by which a binary file is recognised.
-const HEAD: usize = 1024;
-
-/// A code with its message and its help.
-pub(super) type Encoding = (Code, &'static str, &'static str);
-
-/// Returns the problem of bytes in another encoding. A text in UTF-16 may be valid UTF-8, with every
-/// second byte zero.
-pub(super) fn other_encoding(bytes: &[u8]) -> Option<Encoding> {
-    let head = &bytes[..bytes.len().min(HEAD)];
-    let nul_at = |parity: usize| {
-        let mut pairs = head.chunks_exact(2);
-        head.len() > 3 && pairs.all(|pair| pair[parity] == 0 && pair[1 - parity] != 0)
+/// Returns the situation of bytes that are not UTF-8, or of a text with NUL characters.
+pub(super) fn of_bytes(source: DocumentKind, bytes: &[u8]) -> Option<Diagnostic> {
+    let head = &bytes[..bytes.len().min(4096)];
+    let nuls = |parity: usize| {
+        let odd = head.iter().skip(parity).step_by(2);
+        odd.filter(|byte| **byte == 0).count() * 3 > head.len()
     };
-    let is_marked = head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]);
-    let help = "save the file as UTF-8: `iconv -f UTF-16 -t UTF-8 FILE > NEW`";
-    (is_marked || nul_at(0) || nul_at(1)).then_some((
-        Code::WrongEncoding,
-        "the input is in UTF-16 or UTF-32",
-        help,
-    ))
-}
-
-/// Returns the problem of bytes that are neither UTF-8 nor any other text.
-pub(super) fn binary(bytes: &[u8]) -> Option<Encoding> {
-    let help = "name a text file: this one is a program, an image, an archive or the like";
-    bytes[..bytes.len().min(HEAD)].contains(&0).then_some((
-        Code::BinaryDocument,
-        "the input is not a text",
-        help,
-    ))
-}
-
-/// Returns the one problem that stands in place of all others of a refused text, if it is a conflict
-/// of a merge, a document inside another text, or a document of another kind.
-pub fn recognised(text: &Text) -> Option<Diagnostic> {
-    conflict(text)
-        .or_else(|| surrounded(text))
-        .or_else(|| other_kind(text))
-}
-
-/// Returns the problem of a text without content.
-pub(super) fn empty(text: &Text) -> Option<Diagnostic> {
-    let is_blank = text
-        .as_str()
-        .trim_start_matches('\u{feff}')
-        .trim()
-        .is_empty();
-    // An empty snapshot of health is a snapshot, and an empty context is null.
-    let may_be_empty = matches!(text.source(), DocumentKind::Context | DocumentKind::Health);
-    if !is_blank || may_be_empty {
-        return None;
+    let encoding = match head {
+        [0xff, 0xfe, 0, 0, ..]
+        | [0, 0, 0xfe, 0xff, ..]
+        | [0, 0, 0, 1..=0x7f, ..]
+        | [1..=0x7f, 0, 0, 0, ..] => "UTF-32",
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16",
+        _ if nuls(0) != nuls(1) => "UTF-16",
+        _ => "",
+    };
+    let text = Text::new(source, String::new());
+    let start = text.place(Span::default());
+    if !encoding.is_empty() {
+        let message = format!("the file is {encoding}, not UTF-8");
+        let problem = Diagnostic::new(Code::WrongEncoding, message).label(start, encoding);
+        return Some(problem.help(format!(
+            "save the file as UTF-8, for example: `iconv -f {encoding} -t UTF-8`"
+        )));
     }
-    let name = text.source().usual_name();
-    let help = match text.source() {
-        DocumentKind::Manifest => format!("begin the file with:\n{}", agent_syntax::SNIPPET),
-        _ => format!("write `{name}`, or check that the path names the right file"),
-    };
-    let message = "the input is empty";
-    let problem = Diagnostic::new(Code::EmptyDocument, message);
-    Some(
-        problem
-            .label(text.place(Span::default()), "nothing here")
-            .help(help),
-    )
-}
-
-/// The lines of a text with their offsets, without line ends.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    text.split_inclusive('\n').map(move |line| {
-        let start = at;
-        at += line.len();
-        (start, line.trim_end_matches(['\n', '\r']))
+    let known: [(&[u8], &str); 8] = [
+        (b"PK\x03\x04", "a ZIP archive"),
+        (b"\x1f\x8b", "gzip data"),
+        (b"\x7fELF", "a program"),
+        (b"\0asm", "a WebAssembly module"),
+        (b"\x89PNG", "an image"),
+        (b"\xff\xd8\xff", "an image"),
+        (b"%PDF", "a PDF document"),
+        (b"MZ", "a program"),
+    ];
+    let kind = known.iter().find(|(magic, _)| head.starts_with(magic));
+    let is_text_magic = kind.is_some_and(|(magic, _)| magic.iter().all(u8::is_ascii_alphabetic));
+    let is_binary = head.contains(&0) || kind.is_some_and(|_| !is_text_magic);
+    is_binary.then(|| {
+        let what = kind.map_or("binary data", |(_, what)| what);
+        let message = format!("the file is {what}, not text");
+        let problem = Diagnostic::new(Code::BinaryDocument, message).label(start, what);
+        problem.help("check that the path names the intended file")
     })
 }
 
-/// Returns the problem of conflict markers. What follows a frontmatter is no part of a manifest.
+/// Returns the situation that the characters of a text show.
+pub(super) fn of_text(text: &Text) -> Option<Diagnostic> {
+    let content = text.as_str();
+    if content.trim_start_matches('\u{feff}').trim().is_empty() {
+        let message = format!("the file is empty; `{}` is expected", usual_name(text));
+        let place = text.place(Span::default());
+        let problem = Diagnostic::new(Code::EmptyDocument, message).label(place, "nothing here");
+        let help = match text.source() {
+            DocumentKind::Lock => "run `agent resolve` to write the lock",
+            _ => "write the document, or check that the path names the intended file",
+        };
+        return Some(problem.help(help));
+    }
+    // A single NUL in a text has a place.
+    let head = &content.as_bytes()[..content.len().min(4096)];
+    if head.iter().filter(|byte| **byte == 0).count() * 8 > head.len() {
+        return of_bytes(text.source(), content.as_bytes());
+    }
+    conflict(text)
+}
+
+fn usual_name(text: &Text) -> &'static str {
+    text.source().usual_name()
+}
+
+/// Returns the problem of the marker lines of a merge conflict.
 fn conflict(text: &Text) -> Option<Diagnostic> {
-    const MARKS: [&str; 4] = ["<<<<<<< ", "|||||||", "=======", ">>>>>>> "];
-    let is_mark = |line: &str| match line {
-        "=======" | "|||||||" => true,
+    let mut markers: Vec<(Span, u8)> = Vec::new();
+    let mut at = 0;
+    for line in text.as_str().split_inclusive('\n') {
+        let marked = line.trim_end();
+        let first = marked.as_bytes().first().copied().unwrap_or_default();
+        let len = marked.bytes().take_while(|byte| *byte == first).count();
+        let is_marker = len == 7
+            && matches!(first, b'<' | b'=' | b'>' | b'|')
+            && marked.as_bytes().get(7).is_none_or(|byte| *byte == b' ');
+        // A line of equals signs alone underlines a heading.
+        let is_open = markers.last().is_some_and(|(_, kind)| *kind != b'>');
+        if is_marker && (first == b'<' || is_open) && markers.len() < Problems::LIMIT {
+            markers.push((Span::new(at, at + marked.len()), first));
+        }
+        at += line.len();
+    }
+    let has = |kind| markers.iter().any(|(_, it)| *it == kind);
+    // The body of a manifest may quote one of them.
+    let is_whole = has(b'=') && has(b'>');
+    if !has(b'<') || !is_whole && text.source() == DocumentKind::Manifest {
+        return None;
+    }
+    let conflicts = markers.iter().filter(|(_, it)| *it == b'<').count();
+    let plural = if conflicts == 1 { "" } else { "s" };
+    let message = format!("the file contains {conflicts} merge conflict{plural}");
+    let mut problem = Diagnostic::new(Code::ConflictMarkers, message);
+    for (span, kind) in markers {
+        let label = match kind {
+            b'<' => "one side begins here",
+            b'|' => "the common ancestor begins here",
+            b'=' => "the other side begins here",
+            _ => "the conflict ends here",
+        };
+        problem = problem.label(text.place(span), label);
+    }
+    Some(problem.help(match text.source() {
+        DocumentKind::Lock => "run `agent resolve` to write the lock again",
+        _ => "keep one side of each conflict, and remove the marker lines",
+    }))
+}
+
+/// A document with other text around it.
+pub(super) struct Surrounded {
+    /// What surrounds it.
+    pub(super) what: &'static str,
+    /// The document.
+    pub(super) within: Span,
+    /// The edits that leave the document alone.
+    pub(super) edits: Vec<(Span, String)>,
+    /// The instruction.
+    pub(super) title: &'static str,
+}
+
+/// Returns the document in a code fence or in prose.
+pub(super) fn surrounded(text: &Text) -> Option<Surrounded> {
+    let content = text.as_str();
+    let mut fences = Vec::new();
+    let mut at = 0;
+    for line in content.split_inclusive('\n') {
+        if line.starts_with("```") || line.starts_with("~~~") {
+            fences.push((at, at + line.len()));
+        }
+        at += line.len();
+    }
+    let is_manifest = text.source() == DocumentKind::Manifest;
+    let (what, title, start, end) = match fences[..] {
+        // The body of a manifest may contain fences of its own.
+        [first, .., last] if fences.len() == 2 || (is_manifest && fences.len() % 2 == 0) => {
+            if is_manifest && !content[..first.0].trim().is_empty() {
+                return before_frontmatter(content);
+            }
+            if is_manifest && !content[last.1..].trim().is_empty() {
+                return None;
+            }
+            (
+                "a code fence",
+                "remove what surrounds the document",
+                first.1,
+                last.0,
+            )
+        }
+        [only] if content[..only.0].trim().is_empty() && !is_manifest => (
+            "a code fence",
+            "remove the code fence",
+            only.1,
+            content.len(),
+        ),
+        _ if is_manifest => return before_frontmatter(content),
         _ => {
-            MARKS
-                .iter()
-                .any(|mark| mark.len() == 8 && line.starts_with(mark))
-                || line.starts_with("||||||| ")
+            let start = content.find(['{', '['])?;
+            let end = content.rfind(['}', ']'])? + 1;
+            if end <= start || !is_prose(&content[..start]) || !is_prose(&content[end..]) {
+                return None;
+            }
+            let is_blank = |it: &str| it.trim_start_matches('\u{feff}').trim().is_empty();
+            if is_blank(&content[..start]) && is_blank(&content[end..]) {
+                return None;
+            }
+            ("prose", "remove the text around the document", start, end)
         }
     };
-    let mut marks: Vec<Span> = Vec::new();
-    let mut open = false;
-    for (number, (start, line)) in lines(text.as_str()).enumerate() {
-        let is_end = number > 0 && !open && matches!(line.trim_end(), "---" | "...");
-        if is_end && text.source() == DocumentKind::Manifest {
+    if is_manifest && !content[start..end].starts_with("---") {
+        return None;
+    }
+    let edits = [Span::new(0, start), Span::new(end, content.len())];
+    let edits = edits.into_iter().filter(|span| span.start < span.end);
+    Some(Surrounded {
+        what,
+        within: Span::new(start, end),
+        edits: edits.map(|span| (span, String::new())).collect(),
+        title,
+    })
+}
+
+/// Returns the frontmatter behind other lines, which move into the body.
+fn before_frontmatter(content: &str) -> Option<Surrounded> {
+    let start = content.find("\n---").map(|at| at + 1)?;
+    let opening = content[start..].find('\n').map(|at| start + at + 1)?;
+    if content[start..opening].trim_end() != "---" {
+        return None;
+    }
+    let mut at = opening;
+    let mut has_name = false;
+    for line in content[opening..].split_inclusive('\n') {
+        at += line.len();
+        has_name |= line.starts_with("name");
+        if matches!(line.trim_end(), "---" | "...") {
             break;
         }
-        if is_mark(line) && (open || line.starts_with(MARKS[0])) {
-            open = !line.starts_with(MARKS[3]);
-            marks.push(Span::new(start, start + line.len()));
-        }
     }
-    // A whole conflict has at least three marks.
-    if marks.len() < 3 || open {
+    if !has_name {
         return None;
     }
-    let message = "the text contains a conflict of a merge that nobody has resolved";
-    let mut problem = Diagnostic::new(Code::ConflictMarkers, message);
-    let marks = marks.into_iter().take(Problems::LIMIT);
-    problem.labels = marks
-        .map(|span| Label::new(text.place(span), "conflict marker"))
-        .collect();
-    Some(problem.help("keep one side of each conflict, and remove the lines with the markers"))
+    let before = &content[..start];
+    let mut edits = vec![(Span::new(0, start), String::new())];
+    let is_blank = before.trim_start_matches('\u{feff}').trim().is_empty();
+    if !is_blank {
+        let line_end = if content[..at].ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        let moved = before.trim_start_matches('\u{feff}');
+        edits.push((Span::new(at, at), format!("{line_end}{moved}")));
+    }
+    Some(Surrounded {
+        what: if is_blank {
+            "a blank line"
+        } else {
+            "other text"
+        },
+        within: Span::new(start, at),
+        edits,
+        title: match is_blank {
+            true => "remove the lines before `---`",
+            false => "move the text before `---` behind the frontmatter",
+        },
+    })
 }
 
-/// Returns the problem of a document with a code fence or other text around it, and the fix that
-/// leaves the document.
-fn surrounded(text: &Text) -> Option<Diagnostic> {
-    let whole = text.as_str();
-    let document = fenced(whole).or_else(|| in_prose(text))?;
-    let inner = document.of(whole);
-    if inner.trim() == whole.trim() {
-        return None;
-    }
-    let before = Span::new(0, document.start as usize);
-    let after = Span::new(document.end as usize, whole.len());
-    let around = [before, after].into_iter();
-    let around: Vec<_> = around
-        .filter(|span| span.start < span.end && !span.of(whole).trim().is_empty())
-        .collect();
-    // A fence is never part of a document; other text is, unless it is a sentence.
-    let is_foreign = |span: &Span| span.of(whole).contains("```") || is_prose(span.of(whole));
-    if !around.iter().all(is_foreign) || !is_document(text.source(), inner) {
-        return None;
-    }
-    let message = "the document has other text around it";
-    let mut problem = Diagnostic::new(Code::TextAroundDocument, message);
-    problem.labels = around
-        .iter()
-        .map(|span| {
-            let part = span.of(whole);
-            let start = span.start as usize + part.len() - part.trim_start().len();
-            let shown = Span::new(start, start + part.trim().len());
-            Label::new(text.place(shown), "not part of the document")
-        })
-        .collect();
-    let edits = around.into_iter().map(|span| Edit {
-        place: text.place(span),
-        replacement: String::new(),
-    });
-    problem.fixes.push(Fix {
-        title: "remove the text around the document".to_owned(),
-        applicability: Applicability::Safe,
-        edits: edits.collect(),
-    });
-    Some(problem)
-}
-
-/// Returns whether a text is a sentence: at least two words, and no comment.
+/// Returns whether a text is words rather than a part of a document.
 fn is_prose(text: &str) -> bool {
-    let is_word =
-        |word: &&str| word.len() > 1 && word.chars().filter(|c| c.is_alphabetic()).count() > 1;
-    let is_comment = ["//", "/*", "#"]
-        .iter()
-        .any(|sign| text.trim_start().starts_with(sign));
-    !is_comment && text.split_whitespace().filter(is_word).nth(1).is_some()
-}
-
-/// Returns the content of the only code fence of a text.
-fn fenced(text: &str) -> Option<Span> {
-    let is_fence = |line: &str| line.starts_with("```") || line.starts_with("~~~");
-    let mut fences = lines(text).filter(|(_, line)| is_fence(line));
-    let (first, opening) = fences.next()?;
-    let (last, closing) = fences.last()?;
-    let start = first + opening.len();
-    // The line end of the opening line.
-    let start = start + text[start..].find('\n')? + 1;
-    (start <= last
-        && closing
-            .trim_end()
-            .bytes()
-            .all(|b| b == closing.as_bytes()[0]))
-    .then(|| Span::new(start, last))
-}
-
-/// Returns the part of a text from the first line that begins a document to the last that ends it.
-fn in_prose(text: &Text) -> Option<Span> {
-    let whole = text.as_str();
-    if text.source() == DocumentKind::Manifest {
-        let mut marks = lines(whole).filter(|(_, line)| line.trim_end() == "---");
-        let (start, _) = marks.next()?;
-        return Some(Span::new(start, whole.len()));
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return true;
     }
-    let open = lines(whole).find(|(_, line)| line.starts_with(['{', '[']));
-    let (start, line) = open?;
-    let close = if line.starts_with('{') { '}' } else { ']' };
-    let end = whole.rfind(close)? + 1;
-    (start < end).then(|| Span::new(start, end))
-}
-
-/// Returns whether a text is one document of a kind, as far as its notation says.
-fn is_document(kind: DocumentKind, text: &str) -> bool {
-    let reads = |read: fn(&mut Problems<'_>) -> bool| {
-        let text = Text::new(kind, text.to_owned());
-        let mut problems = Problems::new(&text);
-        read(&mut problems) && !problems.has_errors()
+    let is_comment = ["//", "/*", "#"].iter().any(|it| text.starts_with(it));
+    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+    let is_key = |line: &str| {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        first.ends_with(':') && first.starts_with(|c: char| c.is_ascii_lowercase())
     };
-    match kind {
-        DocumentKind::Manifest => reads(|problems| {
-            agent_syntax::frontmatter(problems)
-                .and_then(|parts| yaml::parse(parts.content, problems))
-                .is_some()
-        }),
-        DocumentKind::Task
-        | DocumentKind::Tenant
-        | DocumentKind::Health
-        | DocumentKind::Overlay
-            if !text.trim_start().starts_with(['{', '[']) =>
-        {
-            reads(|problems| {
-                let whole = Span::new(0, problems.text().as_str().len());
-                let root = yaml::parse(whole, problems);
-                root.is_some_and(|it| matches!(it.value, Value::Mapping(_)))
-            })
-        }
-        DocumentKind::Policy | DocumentKind::PolicyTest => text.contains("package "),
-        _ => json::parse_strict(text).is_some(),
-    }
+    !is_comment
+        && letters > 1
+        && !text.lines().any(is_key)
+        && !text.contains('"')
+        && !text.contains(['{', '}', '[', ']'])
 }
 
-/// A kind of document, with the way to pass it.
-struct Recognised {
-    /// The kind that a reader expects for it; none if no reader of the engine takes it as it is.
-    kind: Option<DocumentKind>,
-    /// What it is.
-    noun: &'static str,
-    /// Where it belongs.
+/// A kind of document that a text may be.
+struct Kind {
+    what: &'static str,
+    /// The inputs that take it.
+    of: &'static [DocumentKind],
     help: &'static str,
 }
 
-const IMPORTABLE: &str = "import it: `agent index import FILE`";
-
 macro_rules! kinds {
-    ($($name:ident = $kind:expr, $noun:literal, $help:expr;)*) => {
-        $(const $name: Recognised = Recognised { kind: $kind, noun: $noun, help: $help };)*
+    ($($name:ident $what:literal [$($of:ident)*] $help:literal)*) => {
+        $(const $name: Kind = Kind { what: $what, of: &[$(DocumentKind::$of),*], help: $help };)*
     };
 }
 
 kinds! {
-    MANIFEST = Some(DocumentKind::Manifest), "a manifest (`agents.md`)", "give the manifest without an option";
-    INDEX = Some(DocumentKind::Index), "an index of servers", "give the index with `--index FILE`";
-    LOCK = Some(DocumentKind::Lock), "a lock (`agents.lock`)", "give the lock with `--lock FILE`";
-    TASK = Some(DocumentKind::Task), "a task", "give the task with `--task FILE`";
-    TENANT = Some(DocumentKind::Tenant), "a configuration of tenants", "give it with `--tenant FILE`";
-    POLICY = Some(DocumentKind::Policy), "a policy", "give the policy with `--policy FILE`";
-    CALL = Some(DocumentKind::Call), "a one-call plan", "check it with `agent plan check --call FILE`";
-    PLAN = Some(DocumentKind::Plan), "a plan of several steps", "check it with `agent plan check FILE`";
-    REQUEST = Some(DocumentKind::Request), "a request for a plan", "give the request with `--request FILE`";
-    POOL = Some(DocumentKind::ToolPool), "a tool pool", "give the pool with `--tool-pool FILE`";
-    PROFILE = Some(DocumentKind::Profile), "an instruction profile", "give the profile with `--profile FILE`";
-    PAYLOAD = Some(DocumentKind::Payload), "the result of a tool", "give it with `--payload FILE`";
-    CLIENT = None, "the configuration of an MCP client", IMPORTABLE;
-    REGISTRY = None, "a `server.json` of a registry", IMPORTABLE;
-    CAPTURE = None, "a captured `tools/list`", IMPORTABLE;
-    EXPLANATION = None, "an explanation, which `agent resolve --explain` writes", "give the file that it explains";
+    PLAN "a plan of several steps" [Plan] "check it with `agent plan check plan.json`"
+    CALL "a plan of one call" [Call] "check it with `agent plan check --call call.json`"
+    REQUEST "a request" [Request] "pass it with `--request request.json`"
+    POOL "a tool pool" [ToolPool] "pass it with `--tool-pool tool-pool.json`"
+    PROFILE "an instruction profile" [Profile] "pass it with `--profile profile.json`"
+    LOCK "a lock" [Lock] "pass it with `--lock agents.lock`"
+    INDEX "an index" [Index] "pass it with `--index mcp.index.json`"
+    CLIENT "the configuration of an MCP client" [] "make an index of it with `agent index import .mcp.json`"
+    SERVER "a server.json of a registry" [] "make an index of it with `agent index import server.json`"
+    CAPTURE "a capture of a server's tools" [] "make an index of it with `agent index import capture.json`"
+    LISTED "a capture of one server's tools" [] "write it as the value of the server's id: { \"ID\": { \"tools\": [] } }"
+    TASK "a task" [Task] "pass it with `--task task.yaml`"
+    TENANT "a configuration of tenants" [Tenant] "pass it with `--tenant tenant.yaml`"
+    HEALTH "a health snapshot" [Health] "pass it with `--health health.yaml`"
+    MANIFEST "a manifest" [Manifest] "pass it as the manifest: `agent resolve agents.md`"
+    POLICY "a policy" [Policy PolicyTest] "pass it with `--policy policy.rego`"
 }
 
-/// Returns the problem of a document of another kind.
-fn other_kind(text: &Text) -> Option<Diagnostic> {
-    if text.as_str().len() > KIND_LIMIT {
-        return None;
-    }
-    instead_of(text, kind_of(text.as_str())?)
-}
-
-/// Returns the problem of a JSON document of another kind.
-pub(super) fn recognised_tree(text: &Text, root: &Node<'_>) -> Option<Diagnostic> {
-    instead_of(text, kind_of_json(root)?)
-}
-
-fn instead_of(text: &Text, (found, span, key): Shown) -> Option<Diagnostic> {
-    let expected = text.source();
-    // An overlay may have a member `servers`, and what is imported has its own recognition.
-    let is_open = matches!(
-        expected,
-        DocumentKind::Import
-            | DocumentKind::Overlay
-            | DocumentKind::Document
-            | DocumentKind::Context
-    );
-    if found.kind == Some(expected) || is_open {
-        return None;
-    }
-    let name = expected.usual_name();
-    let message = format!("this is {}, where `{name}` belongs", found.noun);
-    let problem = Diagnostic::new(Code::WrongDocument, message);
-    let mut problem = problem.help(found.help);
-    problem.labels.push(Label {
-        pointer: key.map(|key| format!("/{key}")),
-        ..Label::new(text.place(span), "by this")
-    });
-    Some(problem)
-}
-
-/// A kind, the part of the text that shows it, and its key in JSON.
-type Shown = (Recognised, Span, Option<&'static str>);
-
-/// Returns the kind of a text.
-fn kind_of(text: &str) -> Option<Shown> {
-    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let content = &text[start..];
-    if content.trim_start().starts_with(['{', '[']) {
-        return kind_of_json(&json::parse_strict(text)?);
-    }
-    let first = lines(content).find(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
-    let (at, line) = first?;
-    let shown = Span::new(start + at, start + at + line.len());
-    if line.trim_end() == "---" && content.contains("requires:") {
-        return Some((MANIFEST, shown, None));
-    }
-    if line.starts_with("package ") {
-        return Some((POLICY, shown, None));
-    }
-    let keys = [("task_id:", TASK), ("tenants:", TENANT)];
-    keys.into_iter().find_map(|(key, kind)| {
-        let (at, line) = lines(content).find(|(_, line)| line.starts_with(key))?;
-        Some((kind, Span::new(start + at, start + at + line.len()), None))
-    })
-}
-
-/// Returns the kind of a JSON value by the members that only documents of this kind have.
-fn kind_of_json(root: &Node<'_>) -> Option<Shown> {
-    let entries = match &root.value {
-        Value::Mapping(entries) => entries,
-        Value::Sequence(items) => {
-            let first = items.first()?;
-            member(first, "endpoint")?;
-            let id = member(first, "id")?;
-            return Some((INDEX, id.span, None));
-        }
+/// Returns the problem of a document that is of another kind than expected.
+pub(super) fn of_kind(text: &Text) -> Option<Diagnostic> {
+    let source = text.source();
+    let expected = match source {
+        DocumentKind::Manifest => "a manifest",
+        DocumentKind::Index => "an index",
+        DocumentKind::Lock => "a lock",
+        DocumentKind::Task => "a task",
+        DocumentKind::Tenant => "a configuration of tenants",
+        DocumentKind::Health => "a health snapshot",
+        DocumentKind::Policy | DocumentKind::PolicyTest => "a policy",
+        DocumentKind::Call => "a plan of one call",
+        DocumentKind::Plan => "a plan of several steps",
+        DocumentKind::Catalogue => "a catalogue of tools",
+        DocumentKind::Request => "a request",
+        DocumentKind::ToolPool => "a tool pool",
+        DocumentKind::Profile => "an instruction profile",
+        // Other inputs may contain anything.
         _ => return None,
     };
-    let is = |name: &str, kind: fn(&Value<'_>) -> bool| {
-        member(root, name).is_some_and(|it| kind(&it.value))
-    };
-    let list: fn(&Value<'_>) -> bool = |it| matches!(it, Value::Sequence(_));
-    for entry in entries {
-        let found = match (&*entry.key, string(&entry.value)) {
-            ("lockVersion", _) => LOCK,
-            ("mcpServers", _) => CLIENT,
-            ("servers", _) if is_client(&entry.value) => CLIENT,
-            ("servers", _) if list(&entry.value.value) => INDEX,
-            ("envelope_id", Some("env.mova_agent_plan_v1")) => {
-                return Some((PLAN, entry.value.span, Some("envelope_id")));
-            }
-            ("envelope_id", Some("env.mova_agent_request_v1")) => {
-                return Some((REQUEST, entry.value.span, Some("envelope_id")));
-            }
-            ("steps", _) if is("plan_id", |_| true) => PLAN,
-            ("bindings", _) if list(&entry.value.value) => POOL,
-            ("rules", _) if list(&entry.value.value) && is("profile_id", |_| true) => PROFILE,
-            ("type", Some("call_tool" | "final_answer")) => CALL,
-            ("task_id", _) => TASK,
-            ("tenants", _) if list(&entry.value.value) => TENANT,
-            ("tools", _) if list(&entry.value.value) => CAPTURE,
-            ("packages" | "remotes", _) if list(&entry.value.value) => REGISTRY,
-            ("satisfied", _) if is("requirements", list) => EXPLANATION,
-            ("content", _) if list(&entry.value.value) => PAYLOAD,
-            _ => continue,
-        };
-        return Some((found, entry.key_span, None));
+    let (kind, span) = recognise(text)?;
+    if kind.of.contains(&source) {
+        return None;
     }
-    None
+    let message = format!("this is {}, not {expected}", kind.what);
+    let label = format!("{} begins like this", kind.what);
+    let problem = Diagnostic::new(Code::WrongDocument, message).label(text.place(span), label);
+    Some(problem.help(kind.help))
 }
 
-/// Returns whether a value has servers by name, each with a command or a URL.
-fn is_client(servers: &Node<'_>) -> bool {
-    let Value::Mapping(servers) = &servers.value else {
-        return false;
+/// Returns the kind of a document, and the characters that show it.
+fn recognise(text: &Text) -> Option<(Kind, Span)> {
+    let content = text.as_str();
+    let start = content.len() - content.trim_start_matches('\u{feff}').len();
+    let rest = &content[start..];
+    let line = |from: usize, len: usize| Span::new(from, from + len);
+    if let Some(fields) = rest.strip_prefix("---") {
+        let block = fields.split_once("\n---").map(|(block, _)| block);
+        let is_manifest = block.is_some_and(|it| it.contains("\nrequires:"));
+        return is_manifest.then_some((MANIFEST, line(start, 3)));
+    }
+    let mut at = start;
+    for found in rest.split_inclusive('\n') {
+        let code = found.trim_end();
+        if !code.is_empty() && !code.starts_with('#') {
+            let mut words = code.split_ascii_whitespace();
+            let is_package = words.next() == Some("package")
+                && words.next().is_some_and(|it| !it.contains(':'))
+                && words.next().is_none_or(|it| it.starts_with('#'));
+            if is_package {
+                return Some((POLICY, line(at, 7)));
+            }
+            break;
+        }
+        at += found.len();
+    }
+    let scratch = Text::new(text.source(), content.to_owned());
+    let whole = Span::new(start, content.len());
+    let root = match rest.trim_start().starts_with(['{', '[']) {
+        true => parse_value(&mut Reader::new(scratch.as_str())).ok(),
+        // A manifest without its marks is none of these.
+        false
+            if matches!(
+                text.source(),
+                DocumentKind::Policy | DocumentKind::PolicyTest
+            ) =>
+        {
+            None
+        }
+        false => yaml::parse(whole, &mut Problems::new(&scratch)),
+    }?;
+    let is_catalogue = text.source() == DocumentKind::Catalogue;
+    shape(&root, is_catalogue)
+}
+
+fn entries<'n, 'a>(node: &'n Node<'a>) -> &'n [Entry<'a>] {
+    match &node.value {
+        Value::Mapping(entries) => entries,
+        _ => &[],
+    }
+}
+
+fn items<'n, 'a>(node: &'n Node<'a>) -> &'n [Node<'a>] {
+    match &node.value {
+        Value::Sequence(items) => items,
+        _ => &[],
+    }
+}
+
+fn has(node: &Node<'_>, key: &str) -> bool {
+    entries(node).iter().any(|entry| entry.key == key)
+}
+
+/// Returns the kind that the characteristic keys of a tree show.
+fn shape(root: &Node<'_>, is_catalogue: bool) -> Option<(Kind, Span)> {
+    let at = |name: &str| {
+        let mut all = entries(root).iter();
+        all.find(|entry| entry.key == name)
     };
-    let starts = |server: &Node<'_>| {
-        ["command", "url"]
-            .iter()
-            .any(|key| member(server, key).is_some())
+    let text = |name: &str| match at(name).map(|entry| &entry.value.value) {
+        Some(Value::String(text) | Value::Plain(text)) => Some(&**text),
+        _ => None,
     };
-    servers.first().is_some_and(|it| starts(&it.value))
+    let key = |kind: Kind, name: &str| at(name).map(|entry| (kind, entry.key_span));
+    let first = |name: &str| at(name).and_then(|entry| items(&entry.value).first());
+    if let Some(item) = items(root).first() {
+        let open = Span::new(root.span.start as usize, root.span.start as usize + 1);
+        return (has(item, "id") && has(item, "endpoint")).then_some((INDEX, open));
+    }
+    if text("envelope_id").is_some_and(|it| it.contains("_plan_"))
+        || has(root, "plan") && has(root, "verb")
+    {
+        return key(PLAN, "envelope_id").or_else(|| key(PLAN, "plan"));
+    }
+    if text("envelope_id").is_some_and(|it| it.contains("_request_"))
+        || has(root, "request") && has(root, "verb")
+    {
+        return key(REQUEST, "envelope_id").or_else(|| key(REQUEST, "request"));
+    }
+    if text("type").is_some_and(|it| matches!(it, "call_tool" | "final_answer")) {
+        return key(CALL, "type");
+    }
+    if has(root, "bindings") && has(root, "connectors") || has(root, "pool_id") {
+        return key(POOL, "bindings").or_else(|| key(POOL, "pool_id"));
+    }
+    if has(root, "profile_id") || has(root, "caps") && has(root, "rules") {
+        return key(PROFILE, "profile_id").or_else(|| key(PROFILE, "caps"));
+    }
+    if has(root, "lockVersion") {
+        return key(LOCK, "lockVersion");
+    }
+    if has(root, "mcpServers") {
+        return key(CLIENT, "mcpServers");
+    }
+    if let Some(servers) = at("servers") {
+        if items(&servers.value)
+            .first()
+            .is_some_and(|it| has(it, "id"))
+        {
+            return key(INDEX, "servers");
+        }
+        if first("servers").is_some_and(|it| has(it, "server")) {
+            return key(SERVER, "servers");
+        }
+        let one = entries(&servers.value).first();
+        let is_client = one.is_some_and(|it| {
+            !has(&it.value, "endpoint") && (has(&it.value, "command") || has(&it.value, "url"))
+        });
+        return if is_client {
+            key(CLIENT, "servers")
+        } else {
+            None
+        };
+    }
+    if text("$schema").is_some_and(|it| it.ends_with("/server.schema.json")) {
+        return key(SERVER, "$schema");
+    }
+    if has(root, "name") && (has(root, "packages") || has(root, "remotes")) {
+        return key(SERVER, "packages").or_else(|| key(SERVER, "remotes"));
+    }
+    if let Some(found) = key(CAPTURE, "tools/list").or_else(|| key(CAPTURE, "initialize")) {
+        return Some(found);
+    }
+    let listed = at("result").map_or(root, |result| &result.value);
+    let tools = entries(listed).iter().find(|entry| entry.key == "tools");
+    if let Some(tools) = tools
+        && items(&tools.value)
+            .first()
+            .is_some_and(|it| has(it, "inputSchema"))
+    {
+        return Some((if is_catalogue { LISTED } else { CAPTURE }, tools.key_span));
+    }
+    if let Some(found) = key(TASK, "required_capabilities").or_else(|| key(TENANT, "tenants")) {
+        return Some(found);
+    }
+    let states = ["HEALTHY", "UNHEALTHY"];
+    let is_health = |entry: &Entry<'_>| match &entry.value.value {
+        Value::String(text) | Value::Plain(text) => states.contains(&&**text),
+        _ => false,
+    };
+    let all = entries(root);
+    let open = all.first().filter(|_| all.iter().all(is_health))?;
+    Some((HEALTH, open.key_span))
 }

@@ -3,7 +3,7 @@
 use super::tree::Module;
 use super::{check, parse};
 use agent_diagnostic::{Diagnostic, Problems};
-use agent_lower::{decode, recognised};
+use agent_lower::{decode, explain_refusal};
 use agent_text::{DocumentKind, Text};
 
 /// Maximum size of a policy, in bytes.
@@ -32,7 +32,7 @@ impl SourceModule {
         let found = problems.finish();
         match tree {
             Some(tree) if found.is_empty() => Ok(Self { text, tree }),
-            _ => Err(recognised(&text).map_or(found, |problem| vec![problem])),
+            _ => Err(explain_refusal(&text, found, &mut |_| Vec::new())),
         }
     }
 }

@@ -26,10 +26,10 @@ const PATH_LIMIT: usize = 32;
 
 /// The problem that ends the parsing.
 struct ParseError {
-    code: Code,
     span: Span,
     message: String,
     help: Option<&'static str>,
+    code: Code,
 }
 
 impl ParseError {
@@ -67,10 +67,10 @@ pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Module> {
 
 fn error(span: Span, message: impl Into<String>) -> ParseError {
     ParseError {
-        code: Code::PolicySyntax,
         span,
         message: message.into(),
         help: None,
+        code: Code::PolicySyntax,
     }
 }
 
@@ -343,21 +343,10 @@ impl<'t> Parser<'t> {
         if !default {
             bodies = self.bodies()?;
         }
+        if bodies.is_empty() && !default && self.is("{") {
+            return Err(self.body_without_if());
+        }
         if bodies.is_empty() && value.is_none() && element.is_none() {
-            if self.is("{") {
-                let help = match keys.is_empty() {
-                    true => "write `if` before the body: `name if { … }`",
-                    false => "write `name contains element if { … }`",
-                };
-                let span = match keys.is_empty() {
-                    true => self.token().span,
-                    false => name_span,
-                };
-                return Err(ParseError {
-                    code: Code::PolicyV0,
-                    ..error(span, "this rule is Rego v0, and policies are Rego v1").help(help)
-                });
-            }
             let help = "write `name if { … }` or `name := value`, as Rego v1 requires";
             return Err(self.unexpected("`if` or `:=`").help(help));
         }
@@ -372,6 +361,24 @@ impl<'t> Parser<'t> {
             value,
             bodies,
         })
+    }
+
+    /// Returns the error of a body without `if`: one of Rego v0, unless the policy has an `if`
+    /// elsewhere.
+    fn body_without_if(&self) -> ParseError {
+        let mut tokens = self.tokens.iter();
+        let is_v1 = tokens
+            .any(|it| it.kind == Kind::Word && matches!(it.span.of(self.text), "if" | "contains"));
+        if is_v1 {
+            let help = "write `if` before the body";
+            return self.unexpected("`if`").help(help);
+        }
+        let message = "the policy is written in Rego v0, which has no `if` before a body";
+        ParseError {
+            code: Code::PolicyV0,
+            ..error(self.token().span, message)
+        }
+        .help("write `if` before each body and `contains` before each element of a set, for example with `opa fmt --v0-v1 --write policy.rego`")
     }
 
     fn rule_value(&mut self) -> Parsed<Option<Expr>> {

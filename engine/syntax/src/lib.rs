@@ -8,6 +8,7 @@ mod frontmatter;
 pub mod json;
 mod node;
 mod number;
+mod repair;
 pub mod yaml;
 
 pub use canonical::{canonical, canonical_node};
@@ -15,6 +16,7 @@ pub use frontmatter::{Frontmatter, SNIPPET, frontmatter};
 pub use json::{json_string, write_string};
 pub use node::{Entry, Node, Value};
 pub use number::Number;
+pub use repair::{Repair, Repaired, Repairs, repair_json, repair_yaml};
 
 /// Returns a word in the quotes of the text that it replaces.
 pub fn written_as(replaced: &str, word: &str) -> String {

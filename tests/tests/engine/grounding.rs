@@ -414,7 +414,10 @@ fn a_summary_is_a_list_of_claims_with_evidence() {
         refused(r#"[{"claim": 1, "evidence": []}]"#),
         ["WRONG_TYPE", "WRONG_TYPE"]
     );
-    assert_eq!(refused("[{}"), ["JSON_SYNTAX"]);
+    assert_eq!(
+        refused("[{}"),
+        ["MISSING_FIELD", "MISSING_FIELD", "JSON_SYNTAX"]
+    );
     assert_eq!(
         refused(r#"[{"claim": "c", "evidence": "e"}] []"#),
         ["JSON_SYNTAX"]

@@ -247,7 +247,7 @@ proptest! {
             bytes.splice(place..=place, DAMAGE[damage].iter().copied());
         }
         let tokens = problems(lower::index(bytes.clone()));
-        let tree = problems(lower::lock(bytes.clone()));
+        let tree = problems(lower::context(bytes.clone(), lower::Notation::Json));
         prop_assert_eq!(tokens, tree, "{}", String::from_utf8_lossy(&bytes));
     }
 }

@@ -23,6 +23,7 @@ mod plan;
 mod policy;
 mod properties;
 mod random;
+mod recovery;
 mod repairs;
 mod sarif;
 mod schema;

@@ -703,16 +703,12 @@ fn errors_say_what_and_where() {
             "2:14..26 `sprintf` pads to at most 64 characters",
         ),
         (
-            "a { true }",
-            "2:3..4 this rule is Rego v0, and policies are Rego v1 (write `if` before the body: `name if { … }`)",
+            "a { true }\nb if true",
+            "2:3..4 expected `if`, found `{` (write `if` before the body)",
         ),
         (
-            "a[x] { x := 1 }",
-            "2:1..5 this rule is Rego v0, and policies are Rego v1 (write `name contains element if { … }`)",
-        ),
-        (
-            "a )",
-            "2:3..4 expected `if` or `:=`, found `)` (write `name if { … }` or `name := value`, as Rego v1 requires)",
+            "a",
+            "3:1..1 expected `if` or `:=`, found the end of the policy (write `name if { … }` or `name := value`, as Rego v1 requires)",
         ),
         (
             "a := 1 +",
@@ -767,4 +763,28 @@ fn many_candidates_are_within_the_budget() {
     let large = " ".repeat((32 << 20) + 1);
     let policy_decision = policy(example("tier.rego")).ask(&large);
     assert_eq!(verdict(&policy_decision), "budget");
+}
+
+#[test]
+fn a_policy_in_rego_v0_is_one_problem_at_its_first_body() {
+    for (rules, place) in [
+        ("default a = false\na { input.x }\nb { true }", "3:3..4"),
+        ("a[x] { x := 1 }", "2:6..7"),
+        ("a = x { x := 1 }", "2:7..8"),
+        ("f(x) = y { y := x }", "2:10..11"),
+    ] {
+        let text = format!("package switchboard\n{rules}\n");
+        let problems = read(text.into_bytes()).map(|_| ()).expect_err(rules);
+        let [problem] = &problems[..] else {
+            panic!("{rules}: {problems:?}");
+        };
+        assert_eq!(problem.code.name(), "POLICY_V0", "{rules}");
+        let found = problem.labels[0].place;
+        let found = format!(
+            "{}:{}..{}",
+            found.start.line, found.start.column, found.end.column
+        );
+        assert_eq!(found, place, "{rules}");
+        assert!(problem.fixes.iter().all(|fix| fix.edits.is_empty()));
+    }
 }

@@ -1,0 +1,217 @@
+//! Every further problem of a refused text.
+//!
+//! A text that is not JSON or YAML is refused at its first error. Only then is it looked at again:
+//! either the situation explains the refusal alone, or the text is repaired and read once more, so
+//! that one run reports every cause. What is read in this way is never used.
+
+use super::situation::{self, Surrounded};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Problems, Severity};
+use agent_syntax::{Repair, Repaired, Repairs, frontmatter, repair_json, repair_yaml, yaml};
+use agent_text::sort::sort_by_key;
+use agent_text::{DocumentKind, Span, Text};
+
+/// Maximum size of a text to repair, in bytes.
+const RECOVERY_LIMIT: usize = 16 << 20;
+
+/// Returns every problem of a refused text. `again` reads a repaired text and reports its problems.
+pub fn explain(
+    text: &Text,
+    found: Vec<Diagnostic>,
+    again: &mut dyn FnMut(&Text) -> Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
+    let is_refused = found.iter().any(|it| it.severity == Severity::Error);
+    if !is_refused || text.as_str().len() > RECOVERY_LIMIT {
+        return found;
+    }
+    if let Some(problem) = situation::of_text(text).or_else(|| situation::of_kind(text)) {
+        return vec![problem];
+    }
+    let Some(syntax) = found.iter().map(|it| it.code).find(|it| is_syntax(*it)) else {
+        return found;
+    };
+    // A lock and a policy are not repaired.
+    match text.source() {
+        DocumentKind::Lock => return rewritten(found),
+        DocumentKind::Policy | DocumentKind::PolicyTest => return found,
+        _ => {}
+    }
+    let surrounded = situation::surrounded(text);
+    let whole = Span::new(0, text.as_str().len());
+    let within = surrounded.as_ref().map_or(whole, |it| it.within);
+    let repairs = repairs(text, within, syntax);
+    // Where the recovery ends at once, the reader says more.
+    let is_stuck = !repairs.complete && repairs.list.len() < 2;
+    if surrounded.is_none() && (repairs.list.is_empty() || is_stuck) {
+        return found;
+    }
+    let mut problems: Vec<_> = repairs
+        .list
+        .iter()
+        .map(|it| problem(text, it, syntax))
+        .collect();
+    let mut edits: Vec<(Span, &str)> = Vec::new();
+    if let Some(around) = &surrounded {
+        edits.extend(around.edits.iter().map(|(span, new)| (*span, &**new)));
+    }
+    edits.extend(repairs.list.iter().map(|it| (it.edit, &*it.replacement)));
+    sort_by_key(&mut edits, |(span, _)| *span);
+    let mut is_read = false;
+    if repairs.complete {
+        let repaired = Repaired::new(text.as_str(), edits);
+        let other = Text::new(text.source(), repaired.text.clone());
+        if let Some(mut problem) = situation::of_kind(&other) {
+            map(&mut problem, &repaired, text);
+            return vec![problem];
+        }
+        let further = again(&other);
+        is_read = !further.iter().any(|it| is_syntax(it.code));
+        let stand_ins = repairs.list.iter().filter(|it| !it.safe);
+        let stand_ins: Vec<_> = stand_ins.map(|it| it.span).collect();
+        for mut problem in further {
+            map(&mut problem, &repaired, text);
+            let span = problem.place().map(|place| place.span).unwrap_or_default();
+            // A stand-in for what a person has to write has no problems of its own.
+            let stands_in = stand_ins
+                .iter()
+                .any(|it| it.start <= span.end && span.start <= it.end);
+            let is_cut_off = span.end <= span.start + 1 && repairs.cut_off.contains(&span.start);
+            // A character that was repaired may be forbidden in a name as well.
+            let is_told = problem.code == Code::InvalidName
+                && (repairs.list.iter())
+                    .any(|it| span.start < it.span.start && it.span.end < span.end);
+            if !stands_in && !is_cut_off && !is_told {
+                problems.push(problem);
+            }
+        }
+    }
+    if let Some(around) = &surrounded {
+        problems.push(around_document(text, around, is_read));
+    }
+    sort_by_key(&mut problems, |problem| problem.place().copied());
+    problems.truncate(Problems::LIMIT);
+    problems
+}
+
+/// Adds the instruction to write a lock again to its problems.
+fn rewritten(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    for problem in &mut found {
+        problem.fixes = vec![Fix::display("run `agent resolve` to write the lock again")];
+    }
+    found
+}
+
+/// Returns whether a code ends the reading of a text.
+fn is_syntax(code: Code) -> bool {
+    matches!(
+        code,
+        Code::JsonSyntax | Code::YamlSyntax | Code::FrontmatterMissing
+    )
+}
+
+fn repairs(text: &Text, within: Span, syntax: Code) -> Repairs {
+    let part = within.of(text.as_str());
+    let mut within = within;
+    if text.source() == DocumentKind::Manifest {
+        let scratch = Text::new(DocumentKind::Manifest, part.to_owned());
+        let Some(parts) = frontmatter(&mut Problems::new(&scratch)) else {
+            return complete();
+        };
+        within.end = within.start + parts.content.end;
+        within.start += parts.content.start;
+    } else {
+        let start = part.trim_start_matches('\u{feff}').trim_start();
+        // A fence or prose may have hidden that the document is JSON.
+        if syntax == Code::JsonSyntax || start.starts_with(['{', '[']) {
+            return repair_json(text.as_str(), within);
+        }
+    }
+    let scratch = Text::new(text.source(), within.of(text.as_str()).to_owned());
+    let mut problems = Problems::new(&scratch);
+    let whole = Span::new(0, scratch.as_str().len());
+    yaml::parse(whole, &mut problems);
+    match problems
+        .finish()
+        .iter()
+        .any(|it| it.code == Code::YamlSyntax)
+    {
+        true => repair_yaml(text.as_str(), within),
+        false => complete(),
+    }
+}
+
+fn complete() -> Repairs {
+    Repairs {
+        complete: true,
+        ..Default::default()
+    }
+}
+
+/// Returns the problem of a repair.
+fn problem(text: &Text, repair: &Repair, syntax: Code) -> Diagnostic {
+    let place = text.place(repair.span);
+    let code = match syntax {
+        Code::JsonSyntax => syntax,
+        _ => Code::YamlSyntax,
+    };
+    let problem = Diagnostic::new(code, repair.message.clone()).label(place, repair.label.clone());
+    if !repair.safe {
+        return problem.help(repair.title.clone());
+    }
+    let edits = vec![Edit {
+        place: text.place(repair.edit),
+        replacement: repair.replacement.clone(),
+    }];
+    with_fix(problem, repair.title.clone(), edits)
+}
+
+fn with_fix(mut problem: Diagnostic, title: String, edits: Vec<Edit>) -> Diagnostic {
+    problem.fixes.push(Fix {
+        title,
+        applicability: Applicability::Safe,
+        edits,
+    });
+    problem
+}
+
+fn around_document(text: &Text, around: &Surrounded, is_read: bool) -> Diagnostic {
+    let mut problem = Diagnostic::new(
+        Code::TextAroundDocument,
+        format!("{} surrounds the document", around.what),
+    );
+    for (span, _) in around
+        .edits
+        .iter()
+        .filter(|(span, _)| span.start < span.end)
+    {
+        problem = problem.label(text.place(*span), "not part of the document");
+    }
+    if !is_read {
+        return problem.help(around.title);
+    }
+    let edits = around.edits.iter().map(|(span, new)| Edit {
+        place: text.place(*span),
+        replacement: new.clone(),
+    });
+    let edits = edits.collect();
+    with_fix(problem, around.title.to_owned(), edits)
+}
+
+/// Maps the places of a problem of the repaired text back. A fix that touches a repair is no longer
+/// an edit of the text as it is.
+fn map(problem: &mut Diagnostic, repaired: &Repaired, text: &Text) {
+    for label in &mut problem.labels {
+        label.place = text.place(repaired.original(label.place.span).0);
+    }
+    for fix in &mut problem.fixes {
+        let mut touches = false;
+        for edit in &mut fix.edits {
+            let (span, touched) = repaired.original(edit.place.span);
+            touches |= touched;
+            edit.place = text.place(span);
+        }
+        if touches {
+            fix.edits.clear();
+            fix.applicability = Applicability::Display;
+        }
+    }
+}
