@@ -175,7 +175,7 @@ impl Asked<'_> {
             bytes,
             notation: Notation::ByContent,
         });
-        found(import(self.required("server.json"), overlay, None))
+        found(import(vec![self.required("server.json")], overlay, None))
     }
 
     fn verified(&self) -> Vec<Diagnostic> {
