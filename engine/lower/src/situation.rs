@@ -91,15 +91,17 @@ fn conflict(text: &Text) -> Option<Diagnostic> {
             && marked.as_bytes().get(7).is_none_or(|byte| *byte == b' ');
         // A line of equals signs alone underlines a heading.
         let is_open = markers.last().is_some_and(|(_, kind)| *kind != b'>');
+        // What follows the frontmatter is not read.
+        let is_end = at > 0 && !is_open && matches!(marked, "---" | "...");
+        if is_end && text.source() == DocumentKind::Manifest {
+            break;
+        }
         if is_marker && (first == b'<' || is_open) && markers.len() < Problems::LIMIT {
             markers.push((Span::new(at, at + marked.len()), first));
         }
         at += line.len();
     }
-    let has = |kind| markers.iter().any(|(_, it)| *it == kind);
-    // The body of a manifest may quote one of them.
-    let is_whole = has(b'=') && has(b'>');
-    if !has(b'<') || !is_whole && text.source() == DocumentKind::Manifest {
+    if !markers.iter().any(|(_, kind)| *kind == b'<') {
         return None;
     }
     let conflicts = markers.iter().filter(|(_, it)| *it == b'<').count();
