@@ -282,7 +282,7 @@ impl Instance {
         let answer = call!(
             self,
             agent_engine_plan,
-            call_authorize_call(plan, index, lock, catalogue)
+            call_authorize_call(plan, index, lock, catalogue, None)
         );
         let mut answers = match answer.verdict {
             CallVerdict::Denied(found) => self.reports(&found),
@@ -313,7 +313,7 @@ impl Instance {
         let answer = call!(
             self,
             agent_engine_plan,
-            call_authorize_plan(&inputs.plan, rules, request, index, lock, catalogue)
+            call_authorize_plan(&inputs.plan, rules, request, index, lock, catalogue, None)
         );
         let mut answers = Answers::from([("report.json".to_owned(), answer.report)]);
         add_parts(&mut answers, "verdict", &answer.text);
@@ -476,7 +476,11 @@ impl Instance {
     pub fn verified(&mut self, lock: &[u8], index: &[u8]) -> Answers {
         let lock = self.lock(lock).expect("the lock is valid");
         let (index, _) = self.index(index).expect("the index is valid");
-        let drifts = call!(self, agent_engine_lockfile.lock, call_verify(lock, index));
+        let drifts = call!(
+            self,
+            agent_engine_lockfile.lock,
+            call_verify(lock, index, None)
+        );
         self.drifts(&drifts)
     }
 

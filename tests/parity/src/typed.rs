@@ -87,7 +87,29 @@ impl Instance {
         let mut selections = Vec::new();
         for outcome in outcomes {
             let asked = outcome.requirement;
-            let selected = outcome.selected.map(selection);
+            let approvals: Vec<_> = outcome
+                .selected
+                .iter()
+                .map(|it| it.needs_approval)
+                .collect();
+            let selected: Vec<_> = outcome
+                .selected
+                .into_iter()
+                .map(|it| selection(it.selection))
+                .collect();
+            let tools = selected.iter().map(|locked| {
+                let files::Locked::Capability(it) = locked else {
+                    panic!("a category of a capability");
+                };
+                files::SelectedTool {
+                    definition: it.definition.clone(),
+                    hash: it.hash.clone(),
+                    id: it.id.clone(),
+                    tool: it.tool.clone(),
+                    version: it.version.clone(),
+                }
+            });
+            let tools: Vec<_> = tools.collect();
             requirements.push(json!({
                 "capability": files::Capability {
                     constraints: asked.constraints,
@@ -95,20 +117,9 @@ impl Instance {
                     verb: verb(asked.verb),
                 },
                 "load": load(asked.load),
-                "needsApproval": outcome.needs_approval,
+                "needsApproval": approvals,
                 "place": place(&asked.place),
-                "selected": selected.as_ref().map(|locked| {
-                    let files::Locked::Capability(it) = locked else {
-                        panic!("a category of a capability");
-                    };
-                    files::SelectedTool {
-                        definition: it.definition.clone(),
-                        hash: it.hash.clone(),
-                        id: it.id.clone(),
-                        tool: it.tool.clone(),
-                        version: it.version.clone(),
-                    }
-                }),
+                "selected": tools,
             }));
             selections.extend(selected);
         }
@@ -205,12 +216,13 @@ fn lower_case(case: &impl std::fmt::Debug) -> String {
 
 fn selection(selection: Selection) -> files::Locked {
     match selection.grant {
-        Grant::Category(category) => files::Locked::Category(files::Selection {
-            category,
+        Grant::Category(grant) => files::Locked::Category(files::Selection {
+            category: grant.category,
             endpoint: selection.endpoint,
             hash: selection.hash,
             id: selection.id,
             integrity: selection.integrity,
+            load: Some(load(grant.load)).filter(|it| *it == files::Load::OnDemand),
             scopes: selection.scopes,
             version: selection.version,
         }),
