@@ -12,8 +12,10 @@ use agent_decide::{PlanAnswer, PlanContext, authorize_plan};
 use agent_diagnostic::{
     Applicability, Change, ChangeKind, ChangeSet, Code, Diagnostic, Finding, Fix,
 };
-use agent_text::DocumentKind;
+use agent_json_schema::at_pointer;
+use agent_syntax::{Node, Value};
 use agent_text::sort::sort_by;
+use agent_text::{DocumentKind, misspelt};
 use std::sync::Arc;
 
 /// Maximum number of problems of one plan to search fixes for.
@@ -109,7 +111,7 @@ pub fn plan_diagnostics(
                 };
                 let fix = Fix {
                     title: format!("{}{more}", fix_words(changes)),
-                    applicability: applicability(changes),
+                    applicability: applicability(documents, changes),
                     edits: documents.edits(changes),
                 };
                 let first = fix.applicability == Applicability::Safe;
@@ -122,13 +124,30 @@ pub fn plan_diagnostics(
     fixed.collect()
 }
 
-/// Returns the applicability of a fix. A change of the pool or the profile affects every plan, so a
-/// person must request it.
-fn applicability(changes: &ChangeSet) -> Applicability {
-    let of_plan = |change: &Change| change.source == DocumentKind::Plan;
-    match changes.changes.iter().all(of_plan) && !changes.removes() && !changes.widens() {
+/// Returns the applicability of a fix. A change of the pool or the profile affects every plan, and
+/// another word than a near one is another plan: a person must request both.
+fn applicability(documents: &PlanDocuments<'_>, changes: &ChangeSet) -> Applicability {
+    let root = documents.root(DocumentKind::Plan);
+    let keeps_meaning = |change: &Change| {
+        change.source == DocumentKind::Plan
+            && root.is_some_and(|root| corrects_spelling(root, change))
+    };
+    match changes.changes.iter().all(keeps_meaning) && !changes.widens() {
         true => Applicability::Safe,
         false => Applicability::Unsafe,
+    }
+}
+
+/// Returns whether a change writes a near word in place of a word, or a value where there was none.
+fn corrects_spelling(root: &Node<'_>, change: &Change) -> bool {
+    let old = at_pointer(root, &change.pointer).map(|node| &node.value);
+    match (&change.kind, old) {
+        (ChangeKind::Remove, _) => false,
+        (ChangeKind::Add(_), _) => true,
+        (ChangeKind::Replace(new), Some(Value::String(old))) => {
+            misspelt(old, &[new.trim_matches('"')]).is_some()
+        }
+        (ChangeKind::Replace(_), _) => true,
     }
 }
 
