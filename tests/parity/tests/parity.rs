@@ -532,7 +532,10 @@ fn typed_functions_of_the_component_say_what_its_texts_say() {
         let (typed, mut selections) = instance.typed(&manifest, &index);
         if let Some(lock) = texts.get("agents.lock") {
             selections.sort_by_key(|one| match one {
-                Locked::Category(one) => (one.category.clone(), one.scopes.clone(), one.id.clone()),
+                Locked::Category(one) => {
+                    let server = (one.id.clone(), one.version.clone());
+                    (one.category.clone(), one.scopes.clone(), server, one.load)
+                }
                 Locked::Capability(one) => panic!("{one:?} of a category"),
             });
             let lock = Lock::read(lock).map_err(|e| e.to_string())?;
