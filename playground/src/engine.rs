@@ -1,7 +1,7 @@
 //! The protocol of the page and its worker.
 
 use crate::state::Servers;
-use agent_answer::DocumentKind;
+use agent_answer::{Code, Diagnostic, DocumentKind};
 use agent_protocol::{About, Answer, Request, Texts, to_bytes};
 use agent_ui::editor::Editors;
 use agent_ui::worker::WorkerProtocol;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// The script of the worker.
 const WORKER: &str = "./engine/worker.js";
 
-/// The script of the worker with the policy evaluator, which is much larger.
+/// The script of the worker with the policy evaluator and the repairs of syntax, which is much larger.
 const POLICY_WORKER: &str = "./engine/policy/worker.js";
 
 impl WorkerProtocol for Servers {
@@ -30,8 +30,21 @@ impl WorkerProtocol for Servers {
     }
 
     fn loading(script: &'static str) -> Option<&'static str> {
-        (script == POLICY_WORKER)
-            .then_some("Loading the policy evaluator… Until then, verdicts ignore the policy.")
+        (script == POLICY_WORKER).then_some(
+            "Loading the policy evaluator… Until then, verdicts ignore the policy, and name only \
+                 the first error of syntax.",
+        )
+    }
+
+    /// The larger module repairs what is no JSON or YAML, and so finds every error.
+    fn better_script(answer: &Answer, present: Option<&'static str>) -> Option<&'static str> {
+        let verdict = answer.verdict.as_ref()?;
+        let is_syntax = |it: &Diagnostic| {
+            let codes = [Code::JsonSyntax, Code::YamlSyntax, Code::TextAroundDocument];
+            codes.contains(&it.code)
+        };
+        let is_refused = verdict.diagnostics.iter().any(is_syntax);
+        (is_refused && present == Some(WORKER)).then_some(POLICY_WORKER)
     }
 
     fn request((request, _): &Self::Wanted) -> Vec<u8> {

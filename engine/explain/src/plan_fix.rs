@@ -13,7 +13,7 @@ use agent_diagnostic::{
     Applicability, Change, ChangeKind, ChangeSet, Code, Diagnostic, Finding, Fix,
 };
 use agent_json_schema::at_pointer;
-use agent_syntax::{Node, Value};
+use agent_syntax::Value;
 use agent_text::sort::sort_by;
 use agent_text::{DocumentKind, misspelt};
 use std::sync::Arc;
@@ -127,28 +127,46 @@ pub fn plan_diagnostics(
 /// Returns the applicability of a fix. A change of the pool or the profile affects every plan, and
 /// another word than a near one is another plan: a person must request both.
 fn applicability(documents: &PlanDocuments<'_>, changes: &ChangeSet) -> Applicability {
-    let root = documents.root(DocumentKind::Plan);
-    let keeps_meaning = |change: &Change| {
-        change.source == DocumentKind::Plan
-            && root.is_some_and(|root| corrects_spelling(root, change))
-    };
+    let of_plan = |change: &Change| change.source == DocumentKind::Plan;
+    let keeps_meaning = |change| of_plan(change) && corrects_spelling(documents, change);
     match changes.changes.iter().all(keeps_meaning) && !changes.widens() {
         true => Applicability::Safe,
         false => Applicability::Unsafe,
     }
 }
 
-/// Returns whether a change writes a near word in place of a word, or a value where there was none.
-fn corrects_spelling(root: &Node<'_>, change: &Change) -> bool {
-    let old = at_pointer(root, &change.pointer).map(|node| &node.value);
-    match (&change.kind, old) {
-        (ChangeKind::Remove, _) => false,
-        (ChangeKind::Add(_), _) => true,
-        (ChangeKind::Replace(new), Some(Value::String(old))) => {
-            misspelt(old, &[new.trim_matches('"')]).is_some()
+/// Returns whether a change writes the only near word in place of a word that names nothing. A URL is no
+/// word: another host is another destination.
+fn corrects_spelling(documents: &PlanDocuments<'_>, change: &Change) -> bool {
+    let root = documents.root(DocumentKind::Plan);
+    let old = root.and_then(|root| at_pointer(root, &change.pointer));
+    let (ChangeKind::Replace(new), Some(Value::String(old))) =
+        (&change.kind, old.map(|node| &node.value))
+    else {
+        return false;
+    };
+    let new = new.trim_matches('"');
+    let pool = documents.rules.pool.value.as_ref();
+    let (at, member) = change.pointer.rsplit_once('/').unwrap_or_default();
+    let known: Vec<&str> = match (member, pool) {
+        ("url", _) => return false,
+        ("connector_id", Some(pool)) => pool.connectors.iter().map(|it| &**it).collect(),
+        ("tool_id", Some(pool)) => {
+            let connector = root.and_then(|root| at_pointer(root, &format!("{at}/connector_id")));
+            match connector.map(|node| &node.value) {
+                Some(Value::String(connector)) => {
+                    let tools = pool.of_connector(connector).iter();
+                    tools.map(|it| &*it.tool).collect()
+                }
+                _ => return false,
+            }
         }
-        (ChangeKind::Replace(_), _) => true,
-    }
+        _ => vec![new],
+    };
+    // A tool that exists was meant, even if no rule allows it.
+    let is_near = |known: &&&str| misspelt(old, &[**known]).is_some();
+    let mut near = known.iter().filter(is_near);
+    !known.contains(&&**old) && near.next() == Some(&new) && near.next().is_none()
 }
 
 /// Returns the instruction of a fix.

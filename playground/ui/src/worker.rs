@@ -11,7 +11,7 @@ use agent_protocol::from_bytes;
 use gloo_timers::callback::Timeout;
 use js_sys::{Array, Uint8Array};
 use serde::de::DeserializeOwned;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
 use std::rc::Rc;
 use wasm_bindgen::prelude::{Closure, JsCast as _, wasm_bindgen};
@@ -37,6 +37,14 @@ pub trait WorkerProtocol: 'static {
     /// Returns the script of a worker that can read what the editors hold, relative to the page.
     /// `present` is the script of the running worker.
     fn script(editors: &Editors, present: Option<&'static str>) -> &'static str;
+
+    /// Returns the script of a worker that answers the same request better, if there is one.
+    fn better_script(
+        _answer: &Self::Answer,
+        _present: Option<&'static str>,
+    ) -> Option<&'static str> {
+        None
+    }
 
     /// Returns the message that the page shows while it loads a script, if it shows any.
     fn loading(_script: &'static str) -> Option<&'static str> {
@@ -89,6 +97,8 @@ pub struct WorkerClient<P: WorkerProtocol> {
     editors: Rc<Editors>,
     report: Callback<WorkerEvent<P>>,
     connection: RefCell<Connection<P::Wanted>>,
+    /// The script that an answer asked for.
+    better: Cell<Option<&'static str>>,
 }
 
 /// A request that waits for the worker: its revision, its content, and the edits until it.
@@ -98,8 +108,8 @@ struct Connection<W> {
     worker: Option<RunningWorker>,
     /// Whether the worker has sent anything.
     ready: bool,
-    /// The revision of the request that the worker is answering.
-    pending: Option<u32>,
+    /// The request that the worker is answering.
+    pending: Option<Next<W>>,
     /// The number of edits of each text when it was last sent.
     sent: [Option<u32>; DocumentKind::ALL.len()],
     next: Option<Next<W>>,
@@ -143,6 +153,7 @@ impl<P: WorkerProtocol> WorkerClient<P> {
             editors,
             report,
             connection: RefCell::new(Connection::new(None)),
+            better: Cell::new(None),
         });
         client.connect();
         client
@@ -151,7 +162,7 @@ impl<P: WorkerProtocol> WorkerClient<P> {
     fn connect(self: &Rc<Self>) {
         let next = self.connection.borrow_mut().next.take();
         self.connection.replace(Connection::new(next));
-        let script = P::script(&self.editors, None);
+        let script = P::script(&self.editors, self.better.get());
         if let Some(message) = P::loading(script) {
             self.report.emit(WorkerEvent::Loading(message));
         }
@@ -215,19 +226,20 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         else {
             return;
         };
-        let Some((revision, wanted, edits)) = next.take() else {
+        let Some(request) = next.take() else {
             return;
         };
+        let (_, wanted, edits) = &request;
         let texts = Array::new();
         for kind in DocumentKind::ALL {
             let edits = Some(edits[kind as usize]);
             if self.editors.has(kind) && sent[kind as usize] != edits {
                 sent[kind as usize] = edits;
                 texts.set(kind as u32, self.editors.text(kind).into());
-                P::add_texts(kind, &wanted, &texts);
+                P::add_texts(kind, wanted, &texts);
             }
         }
-        let bytes = Uint8Array::from(P::request(&wanted).as_slice());
+        let bytes = Uint8Array::from(P::request(wanted).as_slice());
         let message = object(&[("request", bytes.into()), ("texts", texts.into())]);
         let mut delay = TIMEOUT;
         let mut reason = "the engine took too long and was stopped".to_owned();
@@ -235,7 +247,7 @@ impl<P: WorkerProtocol> WorkerClient<P> {
             delay = 0;
             reason = format!("the browser can't send the inputs to the engine: {error:?}");
         }
-        *pending = Some(revision);
+        *pending = Some(request);
         let client = Rc::clone(self);
         *timeout = Some(Timeout::new(delay, move || client.fail(&reason)));
     }
@@ -244,13 +256,23 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         if let Some(reason) = message.failure() {
             return self.fail(&reason);
         }
-        let pending = self.connection.borrow_mut().pending.take();
+        let mut connection = self.connection.borrow_mut();
+        let pending = connection.pending.take();
+        let present = connection.worker.as_ref().map(|worker| worker.script);
+        drop(connection);
+        let mut better = None;
         let event = match (message.about(), pending) {
             (Some(about), _) => from_bytes(&about).map(WorkerEvent::Ready),
             (None, None) => None,
-            (None, Some(revision)) => {
+            (None, Some(request)) => {
                 let answer = message.answer().unwrap_or_default();
-                from_bytes(&answer).map(|answer| WorkerEvent::Answered {
+                let answer: Option<P::Answer> = from_bytes(&answer);
+                better = answer.as_ref().and_then(|it| P::better_script(it, present));
+                let revision = request.0;
+                if better.is_some() {
+                    self.connection.borrow_mut().next.get_or_insert(request);
+                }
+                answer.map(|answer| WorkerEvent::Answered {
                     revision,
                     answer,
                     milliseconds: message.milliseconds().unwrap_or_default(),
@@ -264,6 +286,11 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         connection.ready = true;
         connection.timeout = None;
         drop(connection);
+        if better.is_some() {
+            self.better.set(better);
+            self.report.emit(event);
+            return self.connect();
+        }
         self.send_next();
         self.report.emit(event);
     }
