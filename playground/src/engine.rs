@@ -1,7 +1,7 @@
 //! The protocol of the page and its worker.
 
 use crate::state::Servers;
-use agent_answer::{Code, Diagnostic, DocumentKind};
+use agent_answer::DocumentKind;
 use agent_protocol::{About, Answer, Request, Texts, to_bytes};
 use agent_ui::editor::Editors;
 use agent_ui::worker::WorkerProtocol;
@@ -36,14 +36,9 @@ impl WorkerProtocol for Servers {
         )
     }
 
-    /// The larger module repairs what is no JSON or YAML, and so finds every error.
+    /// The larger module says what is wrong with a text as a whole, and finds every error of syntax.
     fn better_script(answer: &Answer, present: Option<&'static str>) -> Option<&'static str> {
-        let verdict = answer.verdict.as_ref()?;
-        let is_syntax = |it: &Diagnostic| {
-            let codes = [Code::JsonSyntax, Code::YamlSyntax, Code::TextAroundDocument];
-            codes.contains(&it.code)
-        };
-        let is_refused = verdict.diagnostics.iter().any(is_syntax);
+        let is_refused = answer.verdict.as_ref()?.satisfied.is_none();
         (is_refused && present == Some(WORKER)).then_some(POLICY_WORKER)
     }
 

@@ -4,7 +4,7 @@
 use super::fields::placed;
 use super::integrity::digest;
 use super::read::{DOCUMENT_LIMIT, decode};
-use super::{recovery, situation};
+use super::recovery;
 use agent_diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings, Problems};
 use agent_json_schema::{Budget, Library, Violation};
 use agent_syntax::{Node, Value, canonical_node, json};
@@ -64,7 +64,7 @@ pub(super) fn validate<T>(
     };
     let (value, read) = check(&text);
     match read {
-        Ok(findings) => match (findings.first()).and_then(|_| situation::of_kind(&text)) {
+        Ok(findings) => match (findings.first()).and_then(|_| recovery::of_kind(&text)) {
             Some(problem) => unreadable(text, vec![problem]),
             None => Validated {
                 text,

@@ -19,7 +19,12 @@ mod plan;
 mod policy_input;
 mod profile;
 mod read;
+#[cfg(feature = "repair")]
 mod recovery;
+#[cfg(not(feature = "repair"))]
+#[path = "unrecovered.rs"]
+mod recovery;
+#[cfg(feature = "repair")]
 mod situation;
 mod stub;
 mod summary;

@@ -1,6 +1,6 @@
 //! Reading of inputs: limits, decoding, and the collection of problems.
 
-use super::{recovery, situation};
+use super::recovery;
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_text::{DocumentKind, Span, Text};
 
@@ -69,7 +69,7 @@ pub fn decode(source: DocumentKind, bytes: Vec<u8>, limit: usize) -> Result<Text
         .map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             let mut bytes = error.into_bytes();
-            if let Some(problem) = situation::of_bytes(source, &bytes) {
+            if let Some(problem) = recovery::of_bytes(source, &bytes) {
                 return vec![problem];
             }
             let byte = bytes[at];

@@ -5,6 +5,7 @@
 //! that one run reports every cause. What is read in this way is never used.
 
 use super::situation::{self, Surrounded};
+pub(super) use super::situation::{of_bytes, of_kind};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Problems, Severity};
 use agent_syntax::{Repair, Repaired, Repairs, frontmatter, repair_json, repair_yaml, yaml};
 use agent_text::sort::sort_by_key;
@@ -23,7 +24,7 @@ pub fn explain(
     if !is_refused || text.as_str().len() > RECOVERY_LIMIT {
         return found;
     }
-    if let Some(problem) = situation::of_text(text).or_else(|| situation::of_kind(text)) {
+    if let Some(problem) = situation::of_text(text).or_else(|| of_kind(text)) {
         return vec![problem];
     }
     let Some(syntax) = found.iter().map(|it| it.code).find(|it| is_syntax(*it)) else {
@@ -59,7 +60,7 @@ pub fn explain(
     if repairs.complete {
         let repaired = Repaired::new(text.as_str(), edits);
         let other = Text::new(text.source(), repaired.text.clone());
-        if let Some(mut problem) = situation::of_kind(&other) {
+        if let Some(mut problem) = of_kind(&other) {
             map(&mut problem, &repaired, text);
             return vec![problem];
         }

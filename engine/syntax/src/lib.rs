@@ -8,6 +8,7 @@ mod frontmatter;
 pub mod json;
 mod node;
 mod number;
+#[cfg(feature = "repair")]
 mod repair;
 pub mod yaml;
 
@@ -16,6 +17,7 @@ pub use frontmatter::{Frontmatter, SNIPPET, frontmatter};
 pub use json::{json_string, write_string};
 pub use node::{Entry, Node, Value};
 pub use number::Number;
+#[cfg(feature = "repair")]
 pub use repair::{Repair, Repaired, Repairs, repair_json, repair_yaml};
 
 /// Returns a word in the quotes of the text that it replaces.

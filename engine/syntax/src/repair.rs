@@ -3,27 +3,12 @@
 //! A refused text stays refused. Its repaired form serves only to find every further problem in one
 //! run: it is read by the same strict reader, and its places are mapped back.
 
-#[cfg(feature = "repair")]
 mod json;
-#[cfg(feature = "repair")]
 mod yaml;
 
-#[cfg(feature = "repair")]
 pub use json::repair as repair_json;
-#[cfg(not(feature = "repair"))]
-pub use none as repair_json;
-#[cfg(not(feature = "repair"))]
-pub use none as repair_yaml;
-#[cfg(feature = "repair")]
 pub use yaml::repair as repair_yaml;
 
-/// Repairs nothing: a small module reports the first error of a text only.
-#[cfg(not(feature = "repair"))]
-pub fn none(_: &str, _: Span) -> Repairs {
-    Repairs::default()
-}
-
-#[cfg(feature = "repair")]
 use agent_diagnostic::Problems;
 use agent_text::Span;
 
@@ -58,7 +43,6 @@ pub struct Repairs {
     pub cut_off: Vec<u32>,
 }
 
-#[cfg(feature = "repair")]
 impl Repairs {
     /// Adds a repair, up to [`Problems::LIMIT`].
     fn add(&mut self, span: (usize, usize), replacement: &str, words: [&str; 3], safe: bool) {
