@@ -142,7 +142,7 @@ fn add_fixes(
     }
 }
 
-/// Returns what stands against the nearest candidate, and what would have to be true of it.
+/// Returns the reasons against the nearest candidate, and what would have to be true of it.
 fn note(near: &RejectedCandidate<'_>) -> String {
     let reasons = near.reasons.as_slice();
     match near.suppositions.first() {

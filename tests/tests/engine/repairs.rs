@@ -789,7 +789,7 @@ fn drifts_have_their_places_in_the_lock_and_in_the_index() {
         assert_eq!((code, tool), (is, of));
         starts(shown, at);
     }
-    // Two selections of the same tool are told apart.
+    // Two selections of the same tool have places of their own.
     assert_ne!(drifts[3].places[0], drifts[6].places[0]);
     let text: String = agent_render::drifts(&drifts)
         .into_iter()
