@@ -1,29 +1,28 @@
 //! Fixes that can be applied together.
 
-use crate::{Applicability, Diagnostic, Edit, Fix};
+use crate::{Applicability, Edit, Fix};
 
-/// A round of fixes: at most one of each diagnostic, and none that overlaps another. An answer to the
+/// A round of fixes: at most one of each problem, and none that overlaps another. An answer to the
 /// changed texts shows whether another round is needed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Round<'d> {
-    /// The fixes, in the order of the diagnostics. A fix whose edits others have is left out.
-    pub fixes: Vec<&'d Fix>,
+pub struct Round<'f> {
+    /// The fixes, in the order of the problems. A fix whose edits others have is left out.
+    pub fixes: Vec<&'f Fix>,
     /// The edits of all of them, ordered by document and place.
-    pub edits: Vec<&'d Edit>,
+    pub edits: Vec<&'f Edit>,
 }
 
-impl<'d> Round<'d> {
-    /// Takes the first fix of each diagnostic that has this applicability and only edits that
+impl<'f> Round<'f> {
+    /// Takes the first fix of each problem that has this applicability and only edits that
     /// `may_be_made`. A fix that overlaps one before it waits for the next round.
     pub fn new(
-        diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+        problems: impl IntoIterator<Item = &'f [Fix]>,
         applicability: Applicability,
         mut may_be_made: impl FnMut(&Edit) -> bool,
     ) -> Self {
         let mut round = Self::default();
-        for diagnostic in diagnostics {
-            let mut fixes = diagnostic.fixes.iter();
-            let fix = fixes.find(|fix| {
+        for fixes in problems {
+            let fix = fixes.iter().find(|fix| {
                 fix.applicability == applicability
                     && !fix.edits.is_empty()
                     && fix.edits.iter().all(&mut may_be_made)
@@ -36,7 +35,7 @@ impl<'d> Round<'d> {
     }
 
     /// Takes the edits of a fix, all or none.
-    fn take(&mut self, fix: &'d Fix) {
+    fn take(&mut self, fix: &'f Fix) {
         if !fix.edits.iter().all(|edit| self.accepts(edit)) {
             return;
         }
@@ -69,7 +68,6 @@ impl<'d> Round<'d> {
     /// Returns the number of taken edits before the place of another edit.
     fn position(&self, edit: &Edit) -> usize {
         let of = |edit: &Edit| (edit.place.source as u8, edit.place.span.start);
-        self.edits
-            .partition_point(|taken| of(taken) < of(edit))
+        self.edits.partition_point(|taken| of(taken) < of(edit))
     }
 }

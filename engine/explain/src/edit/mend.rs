@@ -31,11 +31,12 @@ pub fn mend(
     unsafe_too: bool,
 ) -> Vec<Mended> {
     let mut drafts: Vec<_> = documents.iter().map(Draft::new).collect();
-    let mut round = Round::new(diagnostics, Applicability::Safe, |edit| {
+    let problems = || diagnostics.iter().map(|it| &*it.fixes);
+    let mut round = Round::new(problems(), Applicability::Safe, |edit| {
         accepts(&mut drafts, edit)
     });
     if unsafe_too && round.edits.is_empty() {
-        round = Round::new(diagnostics, Applicability::Unsafe, |edit| {
+        round = Round::new(problems(), Applicability::Unsafe, |edit| {
             accepts(&mut drafts, edit)
         });
     }
