@@ -15,7 +15,7 @@ use agent_ui::content::Content as _;
 use agent_ui::dialog::close;
 use agent_ui::page::use_page;
 use agent_ui::problems::{
-    ApplyAll, Place, Problems, code, details, fixes, places, prose, reasons, suppositions,
+    ApplyAll, Place, Problems, code, fixes, places, prose, reasons, suppositions,
 };
 use agent_ui::words::{count, thousands};
 use std::rc::Rc;

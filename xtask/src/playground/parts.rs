@@ -68,8 +68,8 @@ const POLICY: &str = "policy";
 /// The feature of the module for plans, and its folder.
 pub(crate) const PLANS: &str = "plans";
 
-/// The features of the modules for plans, without and with policies.
-const PLANS_FEATURES: [&str; 2] = [PLANS, "plans,policy"];
+/// The features of the module for plans under policies.
+pub(crate) const PLANS_AND_POLICY: &str = "plans,policy";
 
 /// A package that is built as a module.
 struct Package {
@@ -84,7 +84,10 @@ pub(super) fn build(workspace: &Workspace) -> Result<()> {
     let worker = written(workspace)?.remove(WORKER);
     let worker = worker.with_context(|| format!("playground/{JS}/{WORKER} is missing"))?;
     let mut engine = modules(workspace, ["", POLICY])?;
-    engine.extend(within(PLANS, modules(workspace, PLANS_FEATURES)?));
+    engine.extend(within(
+        PLANS,
+        modules(workspace, [PLANS, PLANS_AND_POLICY])?,
+    ));
     for folder in ["", "policy/", "plans/", "plans/policy/"] {
         engine.insert(format!("{folder}{WORKER}"), worker.clone());
     }
