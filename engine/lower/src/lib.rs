@@ -25,6 +25,7 @@ mod recovery;
 #[path = "unrecovered.rs"]
 mod recovery;
 #[cfg(feature = "repair")]
+mod shape;
 mod situation;
 mod stub;
 mod summary;

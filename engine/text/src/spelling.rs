@@ -32,16 +32,18 @@ fn slip(name: &str, known: &str) -> Option<usize> {
         4..8 => 1,
         _ => 2,
     };
-    let is_near = edits <= tolerated || letters(name) == letters(known) || is_plural(name, known);
+    let is_near = edits <= tolerated
+        || letters(name) == letters(known)
+        || is_plural(name, known)
+        || is_reordered(name, known);
     is_near.then_some(edits)
 }
 
-/// Returns the letters and digits of a name in small letters, with the separators that have a meaning:
-/// without `-`, `_`, blanks, and characters that can't be seen or that an editor writes for a quote or
-/// a dash.
+/// Returns the letters and digits of a name in small letters: without separators, and without characters
+/// that can't be seen or that an editor writes for a quote or a dash.
 fn letters(name: &str) -> String {
     let dropped = |c: &char| match c {
-        '-' | '_' | ' ' | '\t' => true,
+        '-' | '_' | ' ' | '\t' | '.' | ':' | '/' => true,
         c => !c.is_ascii() && !c.is_alphanumeric(),
     };
     let kept = name.chars().filter(|c| !dropped(c));
@@ -122,6 +124,14 @@ fn is_plural(a: &str, b: &str) -> bool {
             || stem.is_some_and(|stem| many.strip_suffix("ies") == Some(stem))
     };
     plural(a, b) || plural(b, a)
+}
+
+/// Returns whether two names have the same parts in another order, such as `read:orders` and
+/// `orders:read`.
+fn is_reordered(a: &str, b: &str) -> bool {
+    let (a, b) = (a.split_once(':'), b.split_once(':'));
+    a.zip(b)
+        .is_some_and(|((a1, a2), (b1, b2))| a1 == b2 && a2 == b1)
 }
 
 /// Budget for comparing spellings in one text or one decision, in pairs of bytes. One pair takes
@@ -250,6 +260,8 @@ mod tests {
         let known = ["read:invoices", "write:invoices", "read:orders"];
         let mut likeness = Likeness::new();
         for (name, meant) in [
+            ("invoices:read", "read:invoices"),
+            ("read-invoices", "read:invoices"),
             ("read:invoces", "read:invoices"),
             ("Read:Invoices", "read:invoices"),
             ("read:invo\u{456}ces", "read:invoices"),
