@@ -11,6 +11,19 @@ use agent_text::{Span, Spanned};
 /// An example of a requirement, for help texts.
 pub(super) const EXAMPLE: &str = "- verb: <verb>\n  resource: <resource>";
 
+/// Returns the verb that another word for an action may mean. A person has to choose it.
+pub(super) fn verb_of(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "browse" | "find" | "lookup" | "query" => "search",
+        "fetch" | "get" | "list" | "view" => "read",
+        "create" | "delete" | "edit" | "insert" | "modify" | "update" => "write",
+        "call" | "invoke" | "run" => "execute",
+        "alert" | "message" | "post" | "send" => "notify",
+        "analyse" | "analyze" | "plan" | "think" => "reason",
+        _ => return None,
+    })
+}
+
 /// Reads a non-empty list of requirements. Returns `None` if any is invalid.
 pub(super) fn requirements(
     node: &Node<'_>,

@@ -1,6 +1,6 @@
 //! Typed fields of trees, and the diagnostics about them.
 
-use super::shape;
+use super::{capability, shape};
 use agent_diagnostic::{Code, Problems, Report};
 use agent_model::{Endpoint, EndpointError, Keyword, Name, NameError, NameRule};
 use agent_syntax::{Entry, Node, Value, json_string, written_as};
@@ -319,6 +319,11 @@ pub(crate) fn bad_choice(
     let report = match boolean_word(text).filter(|_| allowed == ["true", "false"]) {
         Some(value) => report.replace(format!("write `{value}`"), span, value.to_string()),
         None => meant(report, (span, &written), text, allowed),
+    };
+    let verb = capability::verb_of(text).filter(|verb| allowed.contains(verb));
+    let report = match verb {
+        Some(verb) => report.help(format!("did you mean `{verb}`?")),
+        None => report,
     };
     report.help(format!("use {}", one_of(allowed)));
 }

@@ -24,8 +24,8 @@ mod recovery;
 #[cfg(not(feature = "repair"))]
 #[path = "unrecovered.rs"]
 mod recovery;
-#[cfg(feature = "repair")]
 mod shape;
+#[cfg(feature = "repair")]
 mod situation;
 mod stub;
 mod summary;

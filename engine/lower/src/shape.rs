@@ -53,8 +53,34 @@ pub(super) fn suggestion(
             let title = "write a list of servers, each with its `id`";
             Some((title.to_owned(), None))
         }
+        // A snapshot of the health of servers.
+        ("the snapshot", false, "a mapping", "a list") => {
+            let lines: Option<Vec<_>> = written
+                .lines()
+                .map(|line| line.strip_prefix("- ").filter(|it| it.contains(": ")))
+                .collect();
+            let title = "write a mapping, without the dashes".to_owned();
+            Some((title, lines.map(|lines| (span, lines.join("\n")))))
+        }
+        ("servers", false, "a string", "a mapping") => {
+            let title = "write the servers at the top level, without `servers`".to_owned();
+            Some((title, without_key(text, span, "servers:")))
+        }
         _ => None,
     }
+}
+
+/// Returns a block without the key in front of it and the indentation below that.
+fn without_key(text: &Text, span: Span, key: &str) -> Option<(Span, String)> {
+    let (before, block) = (
+        &text.as_str()[..span.start as usize],
+        span.of(text.as_str()),
+    );
+    let (rest, indentation) = before.rsplit_once('\n')?;
+    let rest = rest.strip_suffix(key)?;
+    let is_block = !block.starts_with('{') && (rest.is_empty() || rest.ends_with('\n'));
+    let lines = block.replace(&format!("\n{indentation}"), "\n");
+    is_block.then(|| (Span::new(rest.len(), span.end as usize), lines))
 }
 
 /// Returns a list as the value of a key. The lines of a block stay in their order, two columns further.

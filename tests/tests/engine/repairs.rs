@@ -259,7 +259,20 @@ fn a_value_of_another_shape_is_written_in_the_right_one() {
         assert_eq!(repaired(&broken, &found), (mended.clone(), 1), "{found:#?}");
         assert_eq!(problems(DocumentKind::Manifest, &mended), []);
     }
+    for broken in [
+        "- acme-billing: HEALTHY\n- other: STARTING\n",
+        "servers:\n  acme-billing: HEALTHY\n  other: STARTING\n",
+    ] {
+        let found = problems(DocumentKind::Health, broken);
+        let mended = "acme-billing: HEALTHY\nother: STARTING\n".to_owned();
+        assert_eq!(repaired(broken, &found), (mended, 1), "{found:#?}");
+    }
     for (kind, broken, title) in [
+        (
+            DocumentKind::Task,
+            "task_id: t\nrequired_capabilities: [{ verb: find, resource: internet }]\n",
+            "did you mean `search`?",
+        ),
         (
             DocumentKind::Manifest,
             "---\nrequires:\n  mcp:\n    - c\n---\n",
