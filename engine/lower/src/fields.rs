@@ -5,7 +5,9 @@ use agent_diagnostic::{Code, Problems, Report};
 use agent_model::{Endpoint, EndpointError, Keyword, Name, NameError, NameRule};
 use agent_syntax::{Entry, Node, Value, json_string, written_as};
 use agent_text::sort::sort_by;
-use agent_text::{Likeness, Span, Spanned, Text, hidden_difference, misspelt, nearest, visible};
+use agent_text::{
+    Likeness, Span, Spanned, Text, hidden_difference, is_part, misspelt, nearest, visible,
+};
 use std::cell::RefCell;
 
 /// Returns the name of a value's type, with its article.
@@ -485,6 +487,24 @@ impl<'n, 't> Object<'n, 't> {
             return;
         }
         let message = format!("the required field `{}` is missing", self.path(key));
+        let is_ignored = |entry: &&Entry<'_>| problems.has(Code::UnknownKey, entry.key_span);
+        let mut ignored = self.entries.iter().filter(is_ignored);
+        if let (Some(entry), None) = (ignored.next(), ignored.next())
+            && is_part(&entry.key, key)
+        {
+            let span = entry.key_span;
+            let replacement = written_as(span.of(problems.text().as_str()), key);
+            problems.retract(Code::UnknownKey, span);
+            problems
+                .report(
+                    Code::MissingField,
+                    span,
+                    format!("did you mean `{key}`?"),
+                    message,
+                )
+                .replace(format!("write `{key}`"), span, replacement);
+            return;
+        }
         let label = format!("`{key}` is missing here");
         // A field of a file is written at its beginning, another one behind its neighbours.
         let place = match self.entries.last() {

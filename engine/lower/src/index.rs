@@ -15,7 +15,7 @@ use agent_model::{
 };
 use agent_syntax::json::{self, Kind, Reader, SyntaxError, Token};
 use agent_syntax::{Entry, Value, json_string};
-use agent_text::{DocumentKind, Span, Text, misspelt};
+use agent_text::{DocumentKind, Span, Text, is_part, misspelt};
 use std::borrow::Cow;
 
 /// Reads an index. Refuses the whole index if any entry is invalid.
@@ -76,7 +76,10 @@ fn misspelt_key(object: &str, field: &str) -> Option<Span> {
         return None;
     };
     let near = |entry: &&Entry<'_>| misspelt(&entry.key, &[field]).is_some();
-    entries.iter().find(near).map(|entry| entry.key_span)
+    let part = |entry: &&Entry<'_>| is_part(&entry.key, field);
+    let found = entries.iter().find(near);
+    let found = found.or_else(|| entries.iter().find(part));
+    found.map(|entry| entry.key_span)
 }
 
 struct Loader<'t, 'p> {

@@ -24,6 +24,15 @@ pub fn misspelt<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     near.min().map(|(_, known)| known)
 }
 
+/// Returns whether a key is a part of a longer one, such as `capabilities` of `required_capabilities`
+/// or `sensitivity` of `maxSensitivity`, with or without a final `s`. Where the longer one is missing, it
+/// may be meant.
+pub fn is_part(key: &str, longer: &str) -> bool {
+    let (key, longer) = (letters(key), letters(longer));
+    let stem = key.strip_suffix('s').unwrap_or(&key);
+    stem.len() >= 4 && key != longer && (longer.ends_with(&key) || longer.starts_with(stem))
+}
+
 /// Returns the number of edits between two names if one is a slip of the other.
 fn slip(name: &str, known: &str) -> Option<usize> {
     let edits = strsim::osa_distance(name, known);
@@ -32,18 +41,16 @@ fn slip(name: &str, known: &str) -> Option<usize> {
         4..8 => 1,
         _ => 2,
     };
-    let is_near = edits <= tolerated
-        || letters(name) == letters(known)
-        || is_plural(name, known)
-        || is_reordered(name, known);
+    let is_near = edits <= tolerated || letters(name) == letters(known) || is_plural(name, known);
     is_near.then_some(edits)
 }
 
-/// Returns the letters and digits of a name in small letters: without separators, and without characters
-/// that can't be seen or that an editor writes for a quote or a dash.
+/// Returns the letters and digits of a name in small letters, with the separators that have a meaning:
+/// without `-`, `_`, blanks, and characters that can't be seen or that an editor writes for a quote or
+/// a dash.
 fn letters(name: &str) -> String {
     let dropped = |c: &char| match c {
-        '-' | '_' | ' ' | '\t' | '.' | ':' | '/' => true,
+        '-' | '_' | ' ' | '\t' => true,
         c => !c.is_ascii() && !c.is_alphanumeric(),
     };
     let kept = name.chars().filter(|c| !dropped(c));
@@ -126,12 +133,13 @@ fn is_plural(a: &str, b: &str) -> bool {
     plural(a, b) || plural(b, a)
 }
 
-/// Returns whether two names have the same parts in another order, such as `read:orders` and
-/// `orders:read`.
-fn is_reordered(a: &str, b: &str) -> bool {
-    let (a, b) = (a.split_once(':'), b.split_once(':'));
-    a.zip(b)
-        .is_some_and(|((a1, a2), (b1, b2))| a1 == b2 && a2 == b1)
+/// Returns whether two names differ only in their separators, as `pii low` and `pii.low`, or have the
+/// same parts in another order, as `orders:read` and `read:orders`.
+fn is_joined_otherwise(a: &str, b: &str) -> bool {
+    let joined = |name| letters(name).replace(['.', ':', '/'], "");
+    let (parts, others) = (a.split_once(':'), b.split_once(':'));
+    let is_swapped = |((a1, a2), (b1, b2))| a1 == b2 && a2 == b1;
+    joined(a) == joined(b) || parts.zip(others).is_some_and(is_swapped)
 }
 
 /// Budget for comparing spellings in one text or one decision, in pairs of bytes. One pair takes
@@ -184,15 +192,18 @@ impl Likeness {
         })
     }
 
-    /// Returns the names that a name was meant to be, by the rule of [`misspelt`], nearest first, at
-    /// most `limit`. Returns none if the name is among them, or once the budget is spent.
+    /// Returns the names that a name was meant to be, by the rule of [`misspelt`] or with other
+    /// separators, nearest first, at most `limit`. Returns none if the name is among them, or once the
+    /// budget is spent.
     pub fn slips<'c>(
         &mut self,
         name: &str,
         names: impl IntoIterator<Item = &'c str>,
         limit: usize,
     ) -> Vec<&'c str> {
-        let mut near = self.compared(name, names, limit, INVISIBLE, |known| slip(name, known));
+        let mut near = self.compared(name, names, limit, INVISIBLE, |known| {
+            slip(name, known).or_else(|| is_joined_otherwise(name, known).then_some(INVISIBLE))
+        });
         if near.contains(&name) {
             near.clear();
         }
@@ -320,7 +331,16 @@ mod tests {
         ] {
             assert_eq!(misspelt(key, &known), Some(meant), "{key}");
         }
-        for key in ["mp", "ter1", "pollcey", "prioritas1", "x-tier", "model", ""] {
+        for key in [
+            "p.ol.icy",
+            "mp",
+            "ter1",
+            "pollcey",
+            "prioritas1",
+            "x-tier",
+            "model",
+            "",
+        ] {
             assert_eq!(misspelt(key, &known), None, "{key}");
         }
     }

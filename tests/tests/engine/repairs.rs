@@ -109,7 +109,18 @@ fn valid(kind: DocumentKind) -> &'static str {
 }
 
 /// Breaks of a valid document that one safe fix mends: the broken part, and what it was.
-const MENDED: [(DocumentKind, &str, &str); 24] = [
+const MENDED: [(DocumentKind, &str, &str); 27] = [
+    (
+        DocumentKind::Task,
+        "\nrequires:",
+        "\nrequired_capabilities:",
+    ),
+    (
+        DocumentKind::Task,
+        "\ncapabilities:",
+        "\nrequired_capabilities:",
+    ),
+    (DocumentKind::Index, "\"sensitivity\"", "\"maxSensitivity\""),
     (
         DocumentKind::Manifest,
         "permissions: read:invoices write:invoices",
