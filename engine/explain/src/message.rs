@@ -1,7 +1,20 @@
 //! The message about one denial, before its text has a place.
 
-use agent_diagnostic::{Code, Diagnostic, Label};
-use agent_text::{Span, Text};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Label};
+use agent_json_schema::Correction;
+use agent_text::{Span, Text, hidden_difference};
+
+/// Returns the safe fix that writes a replacement.
+pub(super) fn written(text: &Text, span: Span, replacement: String) -> Fix {
+    Fix {
+        title: format!("write `{replacement}`"),
+        applicability: Applicability::Safe,
+        edits: vec![Edit {
+            place: text.place(span),
+            replacement,
+        }],
+    }
+}
 
 /// A message about a value of a document.
 pub(super) struct Message {
@@ -13,6 +26,8 @@ pub(super) struct Message {
     pub(super) text: String,
     pub(super) rule: String,
     pub(super) help: String,
+    /// The obvious correction of the value.
+    pub(super) correction: Option<Correction>,
 }
 
 impl Message {
@@ -27,6 +42,7 @@ impl Message {
             text,
             rule: String::new(),
             help: code.help().to_owned(),
+            correction: None,
         }
     }
 
@@ -48,6 +64,12 @@ impl Message {
         Self { rule, ..self }
     }
 
+    /// Adds the obvious correction, which says more than any help.
+    pub(super) fn corrected(self, correction: &Option<Correction>) -> Self {
+        let correction = correction.clone();
+        Self { correction, ..self }
+    }
+
     /// Replaces the usual help.
     pub(super) fn help(self, help: impl Into<String>) -> Self {
         let help = help.into();
@@ -56,7 +78,17 @@ impl Message {
 
     /// Returns the diagnostic of a step of a plan, or of a plan as a whole.
     pub(super) fn diagnostic(self, text: &Text, step: Option<usize>) -> Diagnostic {
-        let mut diagnostic = Diagnostic::new(self.code, self.text).help(self.help);
+        let mut diagnostic = Diagnostic::new(self.code, self.text);
+        match self.correction {
+            Some(correction) => {
+                let (span, replacement) = correction.edit(text.as_str(), self.span);
+                let (old, new) = (span.of(text.as_str()), &replacement);
+                let difference = hidden_difference(old.trim_matches('"'), new.trim_matches('"'));
+                diagnostic.notes.extend(difference);
+                diagnostic.fixes.push(written(text, span, replacement));
+            }
+            None => diagnostic = diagnostic.help(self.help),
+        }
         diagnostic.labels.push(Label {
             pointer: Some(self.pointer),
             ..Label::new(text.place(self.span), self.label)

@@ -58,7 +58,7 @@ pub fn plan_fixes(
     let mut alone_after: Vec<(ChangeSet, Vec<Key>)> = Vec::new();
     for (number, finding) in findings.iter().enumerate() {
         let key = &before[number];
-        if number >= FIX_LIMIT {
+        if number >= FIX_LIMIT || finding.is_corrected() {
             fixes.push(None);
             continue;
         }
@@ -101,8 +101,10 @@ pub fn plan_diagnostics(
     fixes: &[Option<ChangeSet>],
 ) -> Vec<Diagnostic> {
     let fixed = findings.into_iter().zip(fixes).map(|(finding, changes)| {
+        let is_corrected = finding.is_corrected();
         let mut diagnostic = finding.diagnostic;
         match changes {
+            None if is_corrected => {}
             None => diagnostic.notes.push("no automatic fix".to_owned()),
             Some(changes) => {
                 let more = match changes.widens() {

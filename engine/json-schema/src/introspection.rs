@@ -45,8 +45,17 @@ impl<'a> Schema<'a> {
     /// # Errors
     /// The search exceeds the budget.
     pub(super) fn declared_names(&self, budget: &mut Budget) -> Result<Vec<&'a str>, OverBudget> {
+        self.declared_within(self.root, budget)
+    }
+
+    /// Returns the same names of the values of a subschema.
+    pub(super) fn declared_within(
+        &self,
+        sub: SubId,
+        budget: &mut Budget,
+    ) -> Result<Vec<&'a str>, OverBudget> {
         let mut found = BTreeSet::new();
-        for sub in self.reached([self.root], Reach::Any, budget)? {
+        for sub in self.reached([sub], Reach::Any, budget)? {
             for properties in self.properties(sub) {
                 budget.charge(properties.named.len() as u64)?;
                 found.extend(properties.named.iter().map(|(name, _)| *name));

@@ -36,7 +36,7 @@ pub fn request(bytes: Vec<u8>) -> Validated<Request> {
         (DocumentKind::Request, bytes, PLAN_LIMIT),
         ("env.mova_agent_request_v1", &[Library::own()]),
         |root, findings| {
-            if !findings.is_empty() {
+            if !findings.are_corrected() {
                 return None;
             }
             let request = member(root, "request")?;
@@ -52,7 +52,7 @@ pub fn request(bytes: Vec<u8>) -> Validated<Request> {
 
 /// Reads as much of a plan as possible, because planners make several mistakes at once. There are too
 /// many findings to say more if their list is full.
-fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
+fn read_plan(root: &mut Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
     let text = findings.text().as_str();
     inexact_numbers(root, &mut String::new(), &mut |pointer, span, written| {
         let (reason, message) = (Code::NumberNotExact, inexact(span.of(text), written));

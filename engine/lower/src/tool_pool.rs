@@ -32,7 +32,7 @@ pub fn tool_pool(bytes: Vec<u8>, library: &Library) -> Validated<ToolPool> {
 }
 
 fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Option<ToolPool> {
-    if !findings.is_empty() {
+    if !findings.are_corrected() {
         return None;
     }
     let connectors = connectors(root, findings);

@@ -46,13 +46,19 @@ pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<Fix> {
             name,
             span,
             nearest,
+            correction,
         }) => {
             let text = call.args.of(plan.text.as_str());
             let tree = parse_value(&mut Reader::new(text)).ok();
             let has = |name: &str| tree.as_ref().is_some_and(|it| child(it, name).is_some());
             let renamed = nearest.as_deref().filter(|meant| !has(meant)).map(|meant| {
                 let title = format!("call the argument `{meant}`");
-                fix(title, Applicability::Safe, vec![named(*span, meant)])
+                // A person must choose a name that is only similar.
+                let applicability = match correction {
+                    Some(_) => Applicability::Safe,
+                    None => Applicability::Display,
+                };
+                fix(title, applicability, vec![named(*span, meant)])
             });
             let removed = tree.as_ref().and_then(|it| without(text, it, name));
             let left_out = removed.map(|mut patches| {
