@@ -126,6 +126,13 @@ impl<'t> Findings<'t> {
         }
     }
 
+    /// Replaces the help of the last finding by a fix.
+    pub fn fix(&mut self, fix: Fix) {
+        if let Some(last) = self.last() {
+            last.diagnostic.fixes = vec![fix];
+        }
+    }
+
     /// Adds a fact to the last finding.
     pub fn note(&mut self, note: Option<String>) {
         if let Some(last) = self.last() {

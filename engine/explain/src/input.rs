@@ -220,12 +220,14 @@ pub(super) fn flow(mismatch: &FlowMismatch<'_>) -> Message {
         FlowMismatch::NoSuchPart {
             step,
             pointer,
+            nearest,
             span,
         } => {
             let text = format!("no output of the step `{step}` has a value at `{pointer}`");
             new(span, "no such value", text)
                 .at("/pointer")
                 .help("name a value that its output schema declares")
+                .named(nearest.as_deref())
         }
         FlowMismatch::Type {
             step,

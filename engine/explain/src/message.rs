@@ -2,7 +2,19 @@
 
 use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Label};
 use agent_json_schema::Correction;
-use agent_text::{Span, Text, hidden_difference};
+use agent_syntax::json_string;
+use agent_text::{Span, Text, hidden_difference, misspelt};
+
+/// Returns the only one of similar names that a name is a slip of. Another number is another thing.
+pub(super) fn slip_of<'k>(name: &str, near: &[&'k str]) -> Option<&'k str> {
+    let digits = |text: &str| {
+        let digits = text.chars().filter(char::is_ascii_digit);
+        digits.collect::<String>()
+    };
+    let mut slips = near.iter().filter(|it| misspelt(name, &[**it]).is_some());
+    let only = slips.next().filter(|_| slips.next().is_none())?;
+    (digits(only) == digits(name) && *only != name).then_some(*only)
+}
 
 /// Returns the safe fix that writes a replacement.
 pub(super) fn written(text: &Text, span: Span, replacement: String) -> Fix {
@@ -68,6 +80,11 @@ impl Message {
     pub(super) fn corrected(self, correction: &Option<Correction>) -> Self {
         let correction = correction.clone();
         Self { correction, ..self }
+    }
+
+    /// Adds the name that was meant as a correction.
+    pub(super) fn named(self, meant: Option<&str>) -> Self {
+        self.corrected(&meant.map(|name| Correction::Value(json_string(name))))
     }
 
     /// Replaces the usual help.

@@ -185,7 +185,7 @@ pub(super) fn known(
 }
 
 /// Returns the only known word that a word is a slip or an inflection of.
-fn meant<'k>(word: &str, known: &[&'k str], search: &mut Likeness) -> Option<&'k str> {
+pub(super) fn meant<'k>(word: &str, known: &[&'k str], search: &mut Likeness) -> Option<&'k str> {
     if word.len() > WORD || known.len() > KNOWN || known.contains(&word) {
         return None;
     }
