@@ -99,7 +99,9 @@ impl CallCheck {
     /// Returns the checks whose failure leaves this one without input.
     fn needs(self) -> &'static [Self] {
         match self {
-            Self::Listed | Self::Locked => &[],
+            Self::Listed => &[],
+            // A lock has no tool that nobody knows: that is one problem.
+            Self::Locked => &[Self::Listed],
             Self::Permitted | Self::ReadOnly | Self::Policy => &[Self::Locked],
             Self::Unchanged => &[Self::Listed, Self::Locked],
             Self::Arguments => &[Self::Listed],

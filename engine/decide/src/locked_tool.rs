@@ -67,6 +67,7 @@ impl<'a> LockedTool<'a> {
             Ok(listed) => (Some(ToolEntry::read(listed)), None),
             Err(denial) => (None, Some(denial)),
         };
+        let is_unknown = denial.is_some();
         trace.record(CallCheck::Listed, Vec::from_iter(denial));
         let mut denials = Vec::new();
         let selections = match context.lock {
@@ -74,10 +75,11 @@ impl<'a> LockedTool<'a> {
             None => Vec::new(),
         };
         if selections.is_empty() {
-            denials.push(match context.lock {
-                Some(_) => CallDenial::NotLocked,
-                None => CallDenial::LockMissing,
-            });
+            match context.lock {
+                Some(_) if is_unknown => {}
+                Some(_) => denials.push(CallDenial::NotLocked),
+                None => denials.push(CallDenial::LockMissing),
+            }
         }
         let entries = entries(&selections, context.index, &mut denials);
         trace.record(CallCheck::Locked, denials);

@@ -1,6 +1,6 @@
 //! Problems of a plan's documents, with the changes that may fix them.
 
-use super::{Change, Code, Diagnostic, Label, Problems};
+use super::{Applicability, Change, Code, Diagnostic, Edit, Fix, Label, Problems};
 use agent_text::{Likeness, Span, Text};
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub struct Finding {
 pub struct Findings<'t> {
     text: &'t Text,
     found: Vec<Finding>,
-    /// The pointers of all findings.
+    /// The pointers of all findings that no safe fix removes.
     pointers: BTreeSet<String>,
     /// Whether the last finding was kept. Findings past the limit are not.
     added: bool,
@@ -53,6 +53,11 @@ impl<'t> Findings<'t> {
     /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
+    }
+
+    /// Returns whether a safe fix removes every finding.
+    pub fn are_corrected(&self) -> bool {
+        self.pointers.is_empty()
     }
 
     /// Returns whether a finding is about the value at a pointer.
@@ -95,6 +100,46 @@ impl<'t> Findings<'t> {
         self.found.push(diagnostic.into());
     }
 
+    /// Adds a violation that one safe fix removes. The caller reads on as if it were fixed, so the value
+    /// counts as sound.
+    pub fn corrected(
+        &mut self,
+        reason: Option<Code>,
+        at: (Span, &str),
+        rule: &str,
+        label: &str,
+        message: String,
+        (edited, replacement): (Span, String),
+    ) {
+        let is_known = self.is_about(at.1);
+        self.reasoned(reason, at, rule, label, message, "");
+        if !is_known {
+            self.pointers.remove(at.1);
+        }
+        let place = self.text.place(edited);
+        if let Some(last) = self.last() {
+            last.diagnostic.fixes = vec![Fix {
+                title: format!("write `{replacement}`"),
+                applicability: Applicability::Safe,
+                edits: vec![Edit { place, replacement }],
+            }];
+        }
+    }
+
+    /// Replaces the help of the last finding by a fix.
+    pub fn fix(&mut self, fix: Fix) {
+        if let Some(last) = self.last() {
+            last.diagnostic.fixes = vec![fix];
+        }
+    }
+
+    /// Adds a fact to the last finding.
+    pub fn note(&mut self, note: Option<String>) {
+        if let Some(last) = self.last() {
+            last.diagnostic.notes.extend(note);
+        }
+    }
+
     /// Proposes changes that may fix the last finding.
     pub fn propose(&mut self, changes: Vec<Change>) {
         if let Some(last) = self.last() {
@@ -131,6 +176,12 @@ impl From<Diagnostic> for Finding {
 }
 
 impl Finding {
+    /// Returns whether the problem came with a safe fix, so that none has to be searched.
+    pub fn is_corrected(&self) -> bool {
+        let fix = self.diagnostic.fixes.first();
+        fix.is_some_and(|fix| fix.applicability == Applicability::Safe)
+    }
+
     /// Converts a diagnostic about unreadable text into a finding about its document.
     pub fn unreadable(mut diagnostic: Diagnostic) -> Self {
         diagnostic.reason = Some(diagnostic.code);

@@ -4,13 +4,13 @@ use super::call_checks::rule;
 use super::edit::call_fixes;
 use super::input::{argument, unusable, unusable_code};
 use super::locked_policy::{other_policy, policy_denial};
-use super::message::Message;
+use super::message::{Message, slip_of};
 use super::wording::did_you_mean;
 use agent_decide::{CallDenial, CallVerdict, MayWrite};
 use agent_diagnostic::{Code, Diagnostic};
 use agent_json_schema::ArgumentProblem;
 use agent_model::{CallPlan, Name, Planned};
-use agent_text::Span;
+use agent_text::{Span, visible};
 
 /// Returns an error for each reason against a planned call, at its place in the plan.
 pub fn call_denials(plan: &CallPlan, verdict: &CallVerdict<'_>) -> Vec<Diagnostic> {
@@ -58,14 +58,16 @@ pub(super) fn call_denial(
     let on_server = |code, label, text| Message::new(code, server_span, label, text);
     match denial {
         CallDenial::UnknownServer { nearest } => {
-            let text = format!("no server `{server}` lists tools");
+            let text = format!("no server `{}` lists tools", visible(server));
             on_server(Code::ToolUnknown, "no such server", text)
                 .help(did_you_mean(nearest, Code::ToolUnknown.help()))
+                .named(slip_of(server, nearest))
         }
         CallDenial::UnknownTool { nearest } => {
-            let text = format!("the server `{server}` has no tool `{tool}`");
+            let text = format!("the server `{server}` has no tool `{}`", visible(tool));
             on_tool(Code::ToolUnknown, "no such tool", text)
                 .help(did_you_mean(nearest, Code::ToolUnknown.help()))
+                .named(slip_of(tool, nearest))
         }
         CallDenial::LockMissing => {
             let text = format!("no lock is given that allows {named}");

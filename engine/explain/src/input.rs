@@ -55,12 +55,14 @@ pub(super) fn input(denial: &InputDenial<'_>) -> Message {
             span,
             message,
             rule,
+            correction,
         } => {
             let text = format!("`input{pointer}` {message}");
             exact(Code::ArgumentInvalid, *span, REJECTED, text)
                 .at(pointer)
                 .rule(rule)
                 .help(format!("satisfy {rule}"))
+                .corrected(correction)
         }
         InputDenial::Argument(problem) => {
             let message = argument(problem, "the tool", "input");
@@ -164,24 +166,28 @@ pub(super) fn argument(problem: &ArgumentProblem, tool: &str, arguments: &str) -
             name,
             span,
             nearest,
+            correction,
         } => {
             let text = format!("{tool} takes no argument `{name}`");
             Message::new(Code::ArgumentUnknown, *span, "no such argument", text)
                 .at(format!("/{}", token(name)))
                 .rule(format!("only what {INPUT_SCHEMA} declares is an argument"))
                 .help(did_you_mean(nearest, Code::ArgumentUnknown.help()))
+                .corrected(correction)
         }
         ArgumentProblem::Invalid {
             pointer,
             span,
             message,
             rule,
+            correction,
         } => {
             let text = format!("`{arguments}{pointer}` {message}");
             Message::new(Code::ArgumentInvalid, *span, REJECTED, text)
                 .at(pointer)
                 .rule(format!("{INPUT_SCHEMA}#{rule}"))
                 .help(format!("satisfy `{rule}` of the input schema"))
+                .corrected(correction)
         }
     }
 }
@@ -214,12 +220,14 @@ pub(super) fn flow(mismatch: &FlowMismatch<'_>) -> Message {
         FlowMismatch::NoSuchPart {
             step,
             pointer,
+            nearest,
             span,
         } => {
             let text = format!("no output of the step `{step}` has a value at `{pointer}`");
             new(span, "no such value", text)
                 .at("/pointer")
                 .help("name a value that its output schema declares")
+                .named(nearest.as_deref())
         }
         FlowMismatch::Type {
             step,
@@ -244,6 +252,7 @@ pub(super) fn flow(mismatch: &FlowMismatch<'_>) -> Message {
                 pointer: String::new(),
                 span: *span,
                 label: "not accepted as input",
+                correction: None,
                 text: format!("{known}: {}", inner.text),
                 ..inner.help(HELP)
             }

@@ -1,7 +1,32 @@
 //! The message about one denial, before its text has a place.
 
-use agent_diagnostic::{Code, Diagnostic, Label};
-use agent_text::{Span, Text};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Label};
+use agent_json_schema::Correction;
+use agent_syntax::json_string;
+use agent_text::{Span, Text, hidden_difference, misspelt};
+
+/// Returns the only one of similar names that a name is a slip of. Another number is another thing.
+pub(super) fn slip_of<'k>(name: &str, near: &[&'k str]) -> Option<&'k str> {
+    let digits = |text: &str| {
+        let digits = text.chars().filter(char::is_ascii_digit);
+        digits.collect::<String>()
+    };
+    let mut slips = near.iter().filter(|it| misspelt(name, &[**it]).is_some());
+    let only = slips.next().filter(|_| slips.next().is_none())?;
+    (digits(only) == digits(name) && *only != name).then_some(*only)
+}
+
+/// Returns the safe fix that writes a replacement.
+pub(super) fn written(text: &Text, span: Span, replacement: String) -> Fix {
+    Fix {
+        title: format!("write `{replacement}`"),
+        applicability: Applicability::Safe,
+        edits: vec![Edit {
+            place: text.place(span),
+            replacement,
+        }],
+    }
+}
 
 /// A message about a value of a document.
 pub(super) struct Message {
@@ -13,6 +38,8 @@ pub(super) struct Message {
     pub(super) text: String,
     pub(super) rule: String,
     pub(super) help: String,
+    /// The obvious correction of the value.
+    pub(super) correction: Option<Correction>,
 }
 
 impl Message {
@@ -27,6 +54,7 @@ impl Message {
             text,
             rule: String::new(),
             help: code.help().to_owned(),
+            correction: None,
         }
     }
 
@@ -48,6 +76,17 @@ impl Message {
         Self { rule, ..self }
     }
 
+    /// Adds the obvious correction, which says more than any help.
+    pub(super) fn corrected(self, correction: &Option<Correction>) -> Self {
+        let correction = correction.clone();
+        Self { correction, ..self }
+    }
+
+    /// Adds the name that was meant as a correction.
+    pub(super) fn named(self, meant: Option<&str>) -> Self {
+        self.corrected(&meant.map(|name| Correction::Value(json_string(name))))
+    }
+
     /// Replaces the usual help.
     pub(super) fn help(self, help: impl Into<String>) -> Self {
         let help = help.into();
@@ -56,7 +95,17 @@ impl Message {
 
     /// Returns the diagnostic of a step of a plan, or of a plan as a whole.
     pub(super) fn diagnostic(self, text: &Text, step: Option<usize>) -> Diagnostic {
-        let mut diagnostic = Diagnostic::new(self.code, self.text).help(self.help);
+        let mut diagnostic = Diagnostic::new(self.code, self.text);
+        match self.correction {
+            Some(correction) => {
+                let (span, replacement) = correction.edit(text.as_str(), self.span);
+                let (old, new) = (span.of(text.as_str()), &replacement);
+                let difference = hidden_difference(old.trim_matches('"'), new.trim_matches('"'));
+                diagnostic.notes.extend(difference);
+                diagnostic.fixes.push(written(text, span, replacement));
+            }
+            None => diagnostic = diagnostic.help(self.help),
+        }
         diagnostic.labels.push(Label {
             pointer: Some(self.pointer),
             ..Label::new(text.place(self.span), self.label)

@@ -112,6 +112,7 @@ impl Checks<'_> {
             } => {
                 let version = version.iter().map(|version| format!(" {version}"));
                 let version: String = version.collect();
+                let (tool, server) = (&tool.value, &server.value);
                 format!("the tool `{tool}` of the server `{server}{version}`")
             }
             Driver::RestrictedShell { programs } => {

@@ -4,6 +4,7 @@
 //! fix if it removes its problem and causes no other one. That must hold for the proposal alone, and
 //! together with the fixes of earlier problems, so that all fixes together lead to a yes.
 
+use super::message::slip_of;
 use super::plan::plan_findings;
 use super::plan_documents::PlanDocuments;
 use super::plan_proposal::plan_proposals;
@@ -14,8 +15,8 @@ use agent_diagnostic::{
 };
 use agent_json_schema::at_pointer;
 use agent_syntax::Value;
+use agent_text::DocumentKind;
 use agent_text::sort::sort_by;
-use agent_text::{DocumentKind, misspelt};
 use std::sync::Arc;
 
 /// Maximum number of problems of one plan to search fixes for.
@@ -58,7 +59,7 @@ pub fn plan_fixes(
     let mut alone_after: Vec<(ChangeSet, Vec<Key>)> = Vec::new();
     for (number, finding) in findings.iter().enumerate() {
         let key = &before[number];
-        if number >= FIX_LIMIT {
+        if number >= FIX_LIMIT || finding.is_corrected() {
             fixes.push(None);
             continue;
         }
@@ -101,8 +102,10 @@ pub fn plan_diagnostics(
     fixes: &[Option<ChangeSet>],
 ) -> Vec<Diagnostic> {
     let fixed = findings.into_iter().zip(fixes).map(|(finding, changes)| {
+        let is_corrected = finding.is_corrected();
         let mut diagnostic = finding.diagnostic;
         match changes {
+            None if is_corrected => {}
             None => diagnostic.notes.push("no automatic fix".to_owned()),
             Some(changes) => {
                 let more = match changes.widens() {
@@ -135,8 +138,7 @@ fn applicability(documents: &PlanDocuments<'_>, changes: &ChangeSet) -> Applicab
     }
 }
 
-/// Returns whether a change writes the only near word in place of a word that names nothing. A URL is no
-/// word: another host is another destination.
+/// Returns whether a change writes the only near word in place of one that names nothing.
 fn corrects_spelling(documents: &PlanDocuments<'_>, change: &Change) -> bool {
     let root = documents.root(DocumentKind::Plan);
     let old = root.and_then(|root| at_pointer(root, &change.pointer));
@@ -149,7 +151,7 @@ fn corrects_spelling(documents: &PlanDocuments<'_>, change: &Change) -> bool {
     let pool = documents.rules.pool.value.as_ref();
     let (at, member) = change.pointer.rsplit_once('/').unwrap_or_default();
     let known: Vec<&str> = match (member, pool) {
-        ("url", _) => return false,
+        ("url", _) => return is_near_host(old, new),
         ("connector_id", Some(pool)) => pool.connectors.iter().map(|it| &**it).collect(),
         ("tool_id", Some(pool)) => {
             let connector = root.and_then(|root| at_pointer(root, &format!("{at}/connector_id")));
@@ -161,12 +163,38 @@ fn corrects_spelling(documents: &PlanDocuments<'_>, change: &Change) -> bool {
                 _ => return false,
             }
         }
+        ("pool_version" | "profile_version", _) => return release(old) == release(new),
         _ => vec![new],
     };
     // A tool that exists was meant, even if no rule allows it.
-    let is_near = |known: &&&str| misspelt(old, &[**known]).is_some();
-    let mut near = known.iter().filter(is_near);
-    !known.contains(&&**old) && near.next() == Some(&new) && near.next().is_none()
+    !known.contains(&&**old) && slip_of(old, &known) == Some(new)
+}
+
+/// Returns a version without what is left out in short.
+fn release(version: &str) -> &str {
+    version.trim_start_matches('v').trim_end_matches(".0")
+}
+
+/// Returns whether a URL has the host of another with a slip, and no weaker scheme. The pool allows the
+/// other one.
+fn is_near_host(old: &str, new: &str) -> bool {
+    let parts = |url: &str| {
+        let (scheme, rest) = url.split_once("://")?;
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (host, path) = rest.split_at(end);
+        Some([scheme, host, path].map(str::to_owned))
+    };
+    let (Some(old), Some(new)) = (parts(old), parts(new)) else {
+        return false;
+    };
+    // A host below another one is another one.
+    let labels = |host: &str| host.matches('.').count();
+    let same_host = old[1] == new[1] || slip_of(&old[1], &[&new[1]]).is_some();
+    (old[0] == new[0] || new[0] == "https")
+        && same_host
+        && labels(&old[1]) == labels(&new[1])
+        && !new[1].contains('*')
+        && old[2] == new[2]
 }
 
 /// Returns the instruction of a fix.

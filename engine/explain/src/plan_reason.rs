@@ -2,7 +2,7 @@
 
 use super::call::call_denial;
 use super::input::{flow, input, listed};
-use super::message::Message;
+use super::message::{Message, slip_of};
 use super::wording::did_you_mean;
 use agent_decide::{
     Between, CallDenial, InputDenial, PlanDenial, PlanPolicy, PlanReason, ReferenceMismatch,
@@ -10,8 +10,9 @@ use agent_decide::{
 };
 use agent_diagnostic::{Code, Diagnostic, Label};
 use agent_json_schema::ArgumentProblem;
-use agent_model::{Binding, Cap, Driver, Plan, PlanStep};
-use agent_text::{Span, Text};
+use agent_model::{Binding, Cap, Driver, Effect, Index, Plan, PlanStep, Rule, Selector};
+use agent_text::{Likeness, Span, Text, hidden_difference, visible};
+use std::cell::RefCell;
 
 /// The documents that reasons are about.
 pub(super) struct Reasons<'a> {
@@ -19,6 +20,9 @@ pub(super) struct Reasons<'a> {
     pub(super) request: Option<&'a Text>,
     pub(super) plan: &'a Plan,
     pub(super) rules: &'a PlanPolicy,
+    pub(super) index: Option<&'a Index>,
+    /// One search for all reasons, with its budget.
+    pub(super) likeness: RefCell<Likeness>,
 }
 
 impl Reasons<'_> {
@@ -30,6 +34,10 @@ impl Reasons<'_> {
         };
         let mut diagnostic = message.diagnostic(text, denial.step);
         diagnostic.labels.extend(self.in_profile(&denial.reason));
+        if let (PlanReason::NoRule, Some(number)) = (&denial.reason, denial.step) {
+            let step = self.plan.steps.get(number)?;
+            self.near_rule(step, &mut diagnostic);
+        }
         Some(diagnostic)
     }
 
@@ -43,6 +51,36 @@ impl Reasons<'_> {
             _ => return None,
         };
         Some(Label::new(self.rules.profile.text.place(span), text))
+    }
+
+    /// Adds the rule whose selector is almost the tool of a step. What a rule allows is changed only by the
+    /// author of the profile.
+    fn near_rule(&self, step: &PlanStep, diagnostic: &mut Diagnostic) {
+        let Some(profile) = &self.rules.profile.value else {
+            return;
+        };
+        let id = format!("{}/{}", step.connector.value, step.tool.value);
+        let selectors = profile
+            .rules
+            .iter()
+            .filter_map(|rule| match &rule.selector {
+                Selector::One(selector) if rule.effect == Effect::Allow => Some(&**selector),
+                _ => None,
+            });
+        let near = self.likeness.borrow_mut().slips(&id, selectors, 1);
+        let Some(near) = near.first() else {
+            return;
+        };
+        let is_near = |rule: &&Rule| matches!(&rule.selector, Selector::One(it) if it == near);
+        let rule = profile.rules.iter().find(is_near);
+        let place = rule.map(|rule| self.rules.profile.text.place(rule.span));
+        diagnostic.labels.extend(place.map(|place| {
+            Label::new(
+                place,
+                format!("allows `{}`: is `{id}` meant?", visible(near)),
+            )
+        }));
+        diagnostic.notes.extend(hidden_difference(near, &id));
     }
 
     /// Returns the message about a plan as a whole, and the text that it has a place in.
@@ -132,7 +170,12 @@ impl Reasons<'_> {
                     .reason(Code::ToolUnknown)
                     .at(format!("{at}/connector_id"))
                     .rule(IN_POOL)
-                    .help(did_you_mean(nearest, "name a connector of the pool"))
+                    .help(match (&nearest[..], self.rules.pool.value.as_ref()) {
+                        ([], Some(pool)) => {
+                            format!("name a connector of the pool: {}", listed(&pool.connectors))
+                        }
+                        _ => did_you_mean(nearest, "name a connector of the pool"),
+                    })
             }
             PlanReason::NoTool { nearest } => {
                 let text =
@@ -140,7 +183,14 @@ impl Reasons<'_> {
                 on_tool("no such tool", text)
                     .reason(Code::ToolUnknown)
                     .rule(IN_POOL)
-                    .help(did_you_mean(nearest, "name a tool of the pool"))
+                    .help(match (&nearest[..], self.rules.pool.value.as_ref()) {
+                        ([], Some(pool)) => {
+                            let tools = pool.of_connector(connector).iter();
+                            let tools: Vec<_> = tools.map(|it| &it.tool).collect();
+                            format!("name a tool of the connector: {}", listed(&tools))
+                        }
+                        _ => did_you_mean(nearest, "name a tool of the pool"),
+                    })
             }
             PlanReason::NoRule => {
                 let text = format!("no rule of the profile allows `{id}`");
@@ -166,7 +216,15 @@ impl Reasons<'_> {
                     .rule("the index has the MCP server as it was locked")
                     .help("give the index that the lock was made from")
             }
-            PlanReason::Server(denial) => self.server(step, denial)?.at(format!("{at}/tool_id")),
+            PlanReason::Server(denial) => {
+                let message = self.server(step, denial)?;
+                if let Some(member) = self.unknown(step, denial) {
+                    let number = self.binding(step)?.number;
+                    let message = message.at(format!("/bindings/{number}/{member}"));
+                    return Some((&self.rules.pool.text, message));
+                }
+                message.at(format!("{at}/tool_id"))
+            }
             PlanReason::SeveralVersions { versions, .. } => {
                 let versions = listed(versions);
                 let text = format!(
@@ -192,12 +250,19 @@ impl Reasons<'_> {
                 }
             }
             PlanReason::NoSchema { member, name, span } => {
-                let text = format!("neither the pool nor the project has a schema `{name}`");
+                let pool = self.rules.pool.value.as_ref()?;
+                let names = pool.named.iter().map(|(name, _)| &**name);
+                let meant = self.likeness.borrow_mut().slips(name, names, 2);
+                let text = format!(
+                    "neither the pool nor the project has a schema `{}`",
+                    visible(name)
+                );
                 Message::new(Code::MovaValidationFailed, *span, "no such schema", text)
                     .reason(Code::SchemaInvalid)
                     .at(format!("{at}/{member}"))
                     .rule("a schema is named by its `$id`")
                     .help("name one of `schemas` of the pool, or leave it out")
+                    .named(slip_of(name, &meant))
             }
             PlanReason::Input(denial) => {
                 let message = input(denial);
@@ -245,19 +310,50 @@ impl Reasons<'_> {
         pool.binding(&step.connector.value, &step.tool.value)
     }
 
+    /// Returns the member of a binding that names what the index does not know, but almost, so that the
+    /// binding is to be corrected, and not the plan.
+    fn unknown(&self, step: &PlanStep, denial: &CallDenial<'_>) -> Option<&'static str> {
+        let Driver::McpProxy { server, tool, .. } = &self.binding(step)?.driver else {
+            return None;
+        };
+        let mut entries = self
+            .index
+            .into_iter()
+            .flat_map(|it| it.versions(&server.value));
+        match denial {
+            CallDenial::UnknownServer { nearest } if !nearest.is_empty() => {
+                entries.next().is_none().then_some("server")
+            }
+            CallDenial::UnknownTool { nearest } if !nearest.is_empty() => {
+                let is_known = entries.any(|entry| entry.tool(&tool.value).is_some());
+                (!is_known).then_some("tool")
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the message about an MCP server, as of a one-call plan.
     fn server(&self, step: &PlanStep, denial: &CallDenial<'_>) -> Option<Message> {
         let Driver::McpProxy { server, tool, .. } = &self.binding(step)?.driver else {
             return None;
         };
-        let span = step.tool.span;
-        let message = call_denial(denial, (server, span), (tool, span), "input");
+        let (server_name, tool_name) = ((&*server.value, server.span), (&*tool.value, tool.span));
+        let message = call_denial(denial, server_name, tool_name, "input");
         let reason = message.code;
+        let is_unknown = self.unknown(step, denial).is_some();
         let message = Message {
             code: Code::MovaPolicyDenied,
-            span,
+            span: if is_unknown {
+                message.span
+            } else {
+                step.tool.span
+            },
             ..message
         };
+        if is_unknown {
+            let rule = "a binding names a tool that its server lists";
+            return Some(message.reason(reason).rule(rule));
+        }
         let message = message.reason(reason);
         if PlanReason::Server(denial.clone()).check() == Some(StepCheck::Policy) {
             return Some(message);

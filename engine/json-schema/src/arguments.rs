@@ -2,10 +2,11 @@
 
 use super::arena::Schema;
 use super::budget::{Budget, OverBudget};
+use super::correction::{Correction, renamed};
 use super::json::{Json, with_schema};
 use super::keyword::entries;
 use super::schema_error::Refused;
-use super::violation::Violation;
+use super::violation::{Violation, without_follow_ups};
 use agent_syntax::{Entry, Node};
 use agent_text::Span;
 
@@ -37,6 +38,8 @@ pub enum ArgumentProblem {
         span: Span,
         /// The most similar declared name.
         nearest: Option<String>,
+        /// The declared name that was meant, if only one can be.
+        correction: Option<Correction>,
     },
     /// A violation of the schema.
     Invalid {
@@ -48,6 +51,8 @@ pub enum ArgumentProblem {
         message: String,
         /// The place of the keyword in the schema, as a JSON pointer.
         rule: String,
+        /// The obvious correction.
+        correction: Option<Correction>,
     },
 }
 
@@ -124,17 +129,28 @@ fn check(
             span: moved(arguments.span, offset),
             message: "must be an object, like the arguments of every tool".to_owned(),
             rule: "/type".to_owned(),
+            correction: None,
         }]);
     }
     let mut found: Vec<_> = unknown(schema, arguments, &violations, budget)?
         .into_iter()
-        .map(|(entry, nearest)| ArgumentProblem::Unknown {
+        .map(|(entry, nearest, correction)| ArgumentProblem::Unknown {
             name: entry.key.clone().into_owned(),
             span: moved(entry.key_span, offset),
             nearest,
+            correction: correction.map(|it| it.moved(offset)),
         })
         .collect();
-    found.extend(violations.into_iter().map(|violation| {
+    let mut violations = without_follow_ups(violations);
+    // An undeclared argument may be the misspelt one.
+    violations.retain(|it| {
+        let span = moved(it.span, offset);
+        !found.iter().any(
+            |other| matches!(other, ArgumentProblem::Unknown { span: other, .. } if *other == span),
+        )
+    });
+    found.extend(violations.into_iter().map(|mut violation| {
+        let correction = violation.corrections.pop();
         let causes = violation.causes.first().map(|cause| {
             let Violation {
                 instance, message, ..
@@ -146,10 +162,14 @@ fn check(
             span: moved(violation.span, offset),
             message: violation.message + &causes.unwrap_or_default(),
             rule: violation.schema,
+            correction: correction.map(|it| it.moved(offset)),
         }
     }));
     Ok(found)
 }
+
+/// An undeclared argument, the most similar declared name, and a correction.
+type Unknown<'n, 't> = (&'n Entry<'t>, Option<String>, Option<Correction>);
 
 /// Returns the undeclared arguments, each with a similar name. The violations of the schema cover
 /// those that the schema itself refuses.
@@ -158,7 +178,7 @@ fn unknown<'n, 't>(
     arguments: &'n Node<'t>,
     violations: &[Violation],
     budget: &mut Budget,
-) -> Result<Vec<(&'n Entry<'t>, Option<String>)>, OverBudget> {
+) -> Result<Vec<Unknown<'n, 't>>, OverBudget> {
     let Some(entries) = entries(arguments) else {
         return Ok(Vec::new());
     };
@@ -170,8 +190,14 @@ fn unknown<'n, 't>(
         let reported = violations.iter().any(|it| it.span == entry.key_span);
         if !reported && !schema.declares_property(&entry.key, budget)? {
             let names = schema.declared_names(budget)?;
-            let meant = budget.likeness().nearest(&entry.key, names, 1);
-            found.push((entry, meant.first().map(|name| (*name).to_owned())));
+            let search = budget.likeness();
+            let meant = search.nearest(&entry.key, names.iter().copied(), 1);
+            let nearest = meant.first().map(|name| (*name).to_owned());
+            found.push((
+                entry,
+                nearest,
+                renamed(entry, entries, names.into_iter(), search),
+            ));
         }
     }
     Ok(found)

@@ -2,7 +2,8 @@
 
 use super::arena::{Check, Condition, Properties, Schema, SubId};
 use super::budget::{Budget, OverBudget};
-use super::pointer::{index, tokens};
+use super::correction::meant;
+use super::pointer::{index, push_name, tokens};
 use super::types::Types;
 use std::collections::BTreeSet;
 
@@ -45,8 +46,17 @@ impl<'a> Schema<'a> {
     /// # Errors
     /// The search exceeds the budget.
     pub(super) fn declared_names(&self, budget: &mut Budget) -> Result<Vec<&'a str>, OverBudget> {
+        self.declared_within(self.root, budget)
+    }
+
+    /// Returns the same names of the values of a subschema.
+    pub(super) fn declared_within(
+        &self,
+        sub: SubId,
+        budget: &mut Budget,
+    ) -> Result<Vec<&'a str>, OverBudget> {
         let mut found = BTreeSet::new();
-        for sub in self.reached([self.root], Reach::Any, budget)? {
+        for sub in self.reached([sub], Reach::Any, budget)? {
             for properties in self.properties(sub) {
                 budget.charge(properties.named.len() as u64)?;
                 found.extend(properties.named.iter().map(|(name, _)| *name));
@@ -110,6 +120,46 @@ impl<'a> Schema<'a> {
             location = location.child(&token, budget)?;
         }
         Ok(Some(location))
+    }
+
+    /// Returns the pointer to a possible part that a pointer to an impossible one is a slip of, if only
+    /// one can be meant.
+    ///
+    /// # Errors
+    /// The search exceeds the budget.
+    pub fn nearest_location(
+        &self,
+        pointer: &str,
+        budget: &mut Budget,
+    ) -> Result<Option<String>, OverBudget> {
+        let (Some(tokens), Some(mut location)) =
+            (tokens(pointer), self.instance_location("", budget)?)
+        else {
+            return Ok(None);
+        };
+        let mut nearest = String::new();
+        for token in tokens {
+            let mut next = location.child(&token, budget)?;
+            let mut name = token.to_string();
+            if !next.possible {
+                let mut names = BTreeSet::new();
+                for sub in self.reached(location.subs.iter().copied(), Reach::Any, budget)? {
+                    for properties in self.properties(sub) {
+                        budget.charge(properties.named.len() as u64)?;
+                        names.extend(properties.named.iter().map(|(name, _)| *name));
+                    }
+                }
+                let names: Vec<_> = names.into_iter().collect();
+                let Some(meant) = meant(&token, &names, budget.likeness()) else {
+                    return Ok(None);
+                };
+                next = location.child(meant, budget)?;
+                meant.clone_into(&mut name);
+            }
+            push_name(&mut nearest, &name);
+            location = next;
+        }
+        Ok(location.possible.then_some(nearest))
     }
 
     fn properties(&self, sub: SubId) -> impl Iterator<Item = &Properties<'a>> {

@@ -12,6 +12,7 @@
 //! | `keyword`, `documents` | keywords, drafts, and the documents that references lead to |
 //! | `ecma`, `pattern` | patterns, in linear time |
 //! | `schema_error`, `violation`, `wording` | errors in schemas and values, in words |
+//! | `correction` | obvious corrections of violating values |
 //! | `compile` | checks a schema, resolves its references, and fills `arena` |
 //! | `evaluate` | checks values against a schema |
 //! | `introspection` | derives what a schema requires without a value |
@@ -30,6 +31,7 @@ mod arena;
 mod arguments;
 mod budget;
 mod compile;
+mod correction;
 mod documents;
 mod ecma;
 mod evaluate;
@@ -51,6 +53,7 @@ mod wording;
 pub use arena::Schema;
 pub use arguments::{ArgumentProblem, Unusable, arguments, unusable};
 pub use budget::{Budget, EVALUATION_DEPTH_LIMIT, OverBudget, STEP_LIMIT};
+pub use correction::Correction;
 pub use documents::{Documents, IDENTIFIER_LIMIT, URI_LIMIT};
 pub use ecma::PatternError;
 pub use introspection::{InstanceLocation, PropertyStatus};
@@ -63,4 +66,4 @@ pub use pointer::{at_pointer, child, token, unescaped};
 pub use schema_error::{Refused, SCHEMA_ERROR_LIMIT, SchemaError, SchemaErrorKind};
 pub use set::{NamedText, SchemaSet};
 pub use types::Types;
-pub use violation::Violation;
+pub use violation::{Violation, without_follow_ups};

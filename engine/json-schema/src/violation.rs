@@ -1,5 +1,8 @@
 //! Violations of a schema.
 
+use super::correction::Correction;
+use super::pointer::token;
+use super::wording::quoted;
 use agent_text::Span;
 
 /// A violation of a schema by a value.
@@ -24,4 +27,32 @@ pub struct Violation {
     /// If all of several subschemas fail, the violations of the nearest one. For a property name or
     /// a condition, the violations that cause this one.
     pub causes: Vec<Violation>,
+    /// The obvious corrections of the value; for missing properties one for each that is misspelt.
+    pub corrections: Vec<Correction>,
+}
+
+/// Returns violations without follow-ups: a missing property with a misspelt key is one problem, at the
+/// key.
+pub fn without_follow_ups(mut violations: Vec<Violation>) -> Vec<Violation> {
+    let is_required = |it: &Violation| it.keyword == "required" && !it.corrections.is_empty();
+    let (misspelt, mut rest): (Vec<_>, Vec<_>) = violations.drain(..).partition(is_required);
+    for violation in misspelt {
+        for correction in &violation.corrections {
+            let (Some(span), Correction::Key { from, to, .. }) =
+                (correction.key_span(), correction)
+            else {
+                continue;
+            };
+            if rest.iter().all(|it| it.span != span) {
+                rest.push(Violation {
+                    instance: format!("{}/{}", violation.instance, token(from)),
+                    span,
+                    message: format!("is not a known property; did you mean {}?", quoted(to)),
+                    corrections: vec![correction.clone()],
+                    ..violation.clone()
+                });
+            }
+        }
+    }
+    rest
 }

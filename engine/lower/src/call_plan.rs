@@ -3,17 +3,33 @@
 //! The whole text must be one plan. The engine extracts nothing from prose and repairs nothing.
 
 use super::exact::{inexact, inexact_numbers};
-use super::fields::{Object, name, opening, text, words};
+use super::fields::{self, Object, describe, name, opening, text, words};
 use super::read::{Checked, Lowered, PLAN_LIMIT, decode};
 use super::recovery;
-use agent_diagnostic::{Code, Diagnostic, Fix, Problems};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Problems};
 use agent_model::{CallPlan, Planned, PlannedCall};
 use agent_syntax::{Node, Value, json};
-use agent_text::{DocumentKind, Text};
+use agent_text::{DocumentKind, Likeness, Text};
 
 const SHAPES: &str = "write one of\n\
     {\"type\": \"call_tool\", \"server\": \"…\", \"tool\": \"…\", \"args\": {…}}\n\
     {\"type\": \"final_answer\", \"answer\": \"…\", \"needs_more_info\": true}";
+
+/// The types of plans.
+const TYPES: [&str; 2] = ["call_tool", "final_answer"];
+
+/// The names that other protocols have for fields of a call.
+const ALIASES: [(&str, &str); 9] = [
+    ("arguments", "args"),
+    ("input", "args"),
+    ("mcp_server", "server"),
+    ("name", "tool"),
+    ("parameters", "args"),
+    ("params", "args"),
+    ("server_id", "server"),
+    ("tool_id", "tool"),
+    ("tool_name", "tool"),
+];
 
 /// The help for a clarification without a question.
 const QUESTION: &str = "ask for the missing information";
@@ -39,7 +55,12 @@ pub fn call_plan(bytes: Vec<u8>) -> Lowered<CallPlan> {
             warnings: Vec::new(),
         }),
         _ => {
-            if let Some(shape) = found.iter_mut().find(|it| it.code == Code::PlanShape) {
+            let is_shape = |it: &&mut Diagnostic| {
+                let mut fixes = it.fixes.iter();
+                let is_corrected = fixes.any(|fix| fix.applicability == Applicability::Safe);
+                it.code == Code::PlanShape && !is_corrected
+            };
+            if let Some(shape) = found.iter_mut().find(is_shape) {
                 shape.fixes.push(Fix::display(SHAPES));
             }
             Err(found)
@@ -59,7 +80,8 @@ fn of_plan(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
                 | Code::WrongDocument
                 | Code::WrongEncoding
         );
-        if situation {
+        let exact = [Code::MisspeltKey, Code::UnknownValue, Code::WrongType];
+        if situation || exact.contains(&problem.code) {
             problem.reason = Some(problem.code);
         }
         problem.code = match problem.code {
@@ -87,19 +109,22 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Planned> {
         return None;
     }
     let root = Object::of(node, "the plan", opening(node), problems)?.rename("");
+    root.check_spelling(&["type"], problems);
     let kind = root.required("type", SHAPES, problems)?;
-    match text(&kind.value, "type", problems)? {
+    let (text, span) = (text(&kind.value, "type", problems)?, kind.value.span);
+    let mut meant = text;
+    if !TYPES.contains(&text) {
+        let message = format!("unsupported plan type {text:?}");
+        let label = "neither `call_tool` nor `final_answer`";
+        let written = span.of(problems.text().as_str()).to_owned();
+        let report = problems.report(Code::UnknownValue, span, label, message);
+        fields::meant(report, (span, &written), text, &TYPES);
+        // The rest is read as what was meant.
+        meant = *Likeness::new().slips(text, TYPES, 1).first()?;
+    }
+    match meant {
         "call_tool" => call(&root, problems),
-        "final_answer" => answer(&root, problems),
-        other => {
-            problems.report(
-                Code::PlanShape,
-                kind.value.span,
-                "neither `call_tool` nor `final_answer`",
-                format!("unsupported plan type {other:?}"),
-            );
-            None
-        }
+        _ => answer(&root, problems),
     }
 }
 
@@ -109,7 +134,15 @@ fn call(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
     let tool = root.read("tool", "name the tool", problems, name);
     let args = root.required("args", "add:\n\"args\": {}", problems);
     let args = args.and_then(|entry| {
-        Object::of(&entry.value, "args", entry.key_span, problems)?;
+        let span = entry.value.span;
+        let Value::Mapping(_) = entry.value.value else {
+            let found = describe(&entry.value.value);
+            let message = format!("`args` must be an object, but is {found}");
+            let report =
+                problems.report(Code::WrongType, span, format!("this is {found}"), message);
+            report.help("write the arguments as an object, such as `{}`");
+            return None;
+        };
         let text = problems.text().as_str();
         inexact_numbers(&entry.value, &mut String::new(), &mut |_, span, written| {
             let message = inexact(span.of(text), written);
@@ -117,7 +150,7 @@ fn call(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
             let problem = problems.report(code, span, "not exact", message);
             problem.help(code.help());
         });
-        Some(entry.value.span)
+        Some(span)
     });
     Some(Planned::Call(PlannedCall {
         server: server?,
@@ -136,11 +169,16 @@ fn answer(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned>
         "add:\n\"needs_more_info\": true",
         problems,
     )?;
-    if needs.value.value != Value::Bool(true) {
+    let (value, span) = (&needs.value.value, needs.value.span);
+    if *value != Value::Bool(true) {
         let message = "a final answer without `\"needs_more_info\": true` is not supported";
-        problems
-            .report(Code::PlanShape, needs.value.span, "not `true`", message)
-            .help("call a tool, or ask for the missing information and write `true`");
+        let report = problems.report(Code::WrongType, span, "not `true`", message);
+        match value {
+            Value::String(text) if text.eq_ignore_ascii_case("true") => {
+                report.replace("write `true`".to_owned(), span, "true".to_owned())
+            }
+            _ => report.help("call a tool, or ask for the missing information and write `true`"),
+        };
         return None;
     }
     Some(Planned::NeedsMoreInfo {
@@ -151,7 +189,14 @@ fn answer(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned>
 /// Reports fields that a plan of this type does not have. A plan cannot contain a second call, a
 /// condition or a retry.
 fn refuse_unknown(root: &Object<'_, '_>, known: &[&str], problems: &mut Problems<'_>) {
-    for entry in root.unknown(known) {
+    for entry in root.refuse_misspelt(known, problems) {
+        let named = ALIASES.iter().find(|(alias, _)| *alias == entry.key);
+        if let Some((_, meant)) = named.filter(|(_, it)| known.contains(it))
+            && root.optional(meant).is_none()
+        {
+            root.take_as(entry, meant, problems);
+            continue;
+        }
         problems.report(
             Code::PlanShape,
             entry.key_span,

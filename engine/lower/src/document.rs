@@ -1,15 +1,15 @@
 //! The documents of a plan, from untrusted JSON \[3\]. Each is read strictly and checked against its
 //! schema before it is lowered.
 
+use super::corrected::{conform, predicate};
 use super::fields::placed;
 use super::integrity::digest;
 use super::read::{DOCUMENT_LIMIT, decode};
 use super::recovery;
 use agent_diagnostic::{Change, ChangeKind, Code, Diagnostic, Finding, Findings, Problems};
-use agent_json_schema::{Budget, Library, Violation};
+use agent_json_schema::{Library, Violation};
 use agent_syntax::{Node, Value, canonical_node, json};
 use agent_text::{DocumentKind, Span, Spanned, Text};
-use std::collections::BTreeSet;
 
 /// A document with its findings, and its value if it could be read.
 ///
@@ -29,6 +29,13 @@ impl<T> Validated<T> {
     pub fn sound(&self) -> Option<&T> {
         self.value.as_ref().filter(|_| self.findings.is_empty())
     }
+
+    /// Returns the value of a document that was read as it is written, without corrections.
+    pub fn as_written(&self) -> Option<&T> {
+        let mut findings = self.findings.iter();
+        let is_corrected = findings.any(|it| it.is_corrected());
+        self.value.as_ref().filter(|_| !is_corrected)
+    }
 }
 
 /// Reads a document, checks it against the named schema of each library, and lowers its tree.
@@ -37,7 +44,7 @@ impl<T> Validated<T> {
 pub(super) fn validate<T>(
     (source, bytes, limit): (DocumentKind, Vec<u8>, usize),
     (schema, libraries): (&str, &[&Library]),
-    lower: impl Fn(&Node<'_>, &mut Findings<'_>) -> Option<T>,
+    lower: impl Fn(&mut Node<'_>, &mut Findings<'_>) -> Option<T>,
 ) -> Validated<T> {
     let text = match decode(source, bytes, limit) {
         Ok(text) => text,
@@ -47,17 +54,17 @@ pub(super) fn validate<T>(
         let mut problems = Problems::new(text);
         let root = json::parse(&mut problems);
         let found = problems.finish();
-        let Some(root) = root.filter(|_| found.is_empty()) else {
+        let Some(mut root) = root.filter(|_| found.is_empty()) else {
             return (None, Err(found));
         };
         let mut findings = Findings::new(text);
         for (number, library) in libraries.iter().enumerate() {
             let mut before = libraries[..number].iter();
-            if findings.is_empty() && !before.any(|it| std::ptr::eq(*it, *library)) {
-                conform(&root, "", (schema, library), |_| true, &mut findings);
+            if findings.are_corrected() && !before.any(|it| std::ptr::eq(*it, *library)) {
+                conform(&mut root, "", (schema, library), |_| true, &mut findings);
             }
         }
-        let value = lower(&root, &mut findings);
+        let value = lower(&mut root, &mut findings);
         let mut findings = findings.finish();
         agent_text::sort::sort_by_key(&mut findings, |finding| finding.diagnostic.place().copied());
         (value, Ok(findings))
@@ -103,40 +110,13 @@ fn unreadable<T>(text: Text, found: Vec<Diagnostic>) -> Validated<T> {
     }
 }
 
-/// Reports every violation of the named schema in a value at the pointer `at`. The caller reports
-/// the violations that `is_reported` excludes.
-pub(super) fn conform(
-    node: &Node<'_>,
+/// Reports a violation of the named schema, in a value at the pointer `at`.
+pub(super) fn report_violation(
+    violation: &Violation,
     at: &str,
-    (schema, library): (&str, &Library),
-    is_reported: impl Fn(&Violation) -> bool,
+    schema: &str,
     findings: &mut Findings<'_>,
 ) {
-    let mut budget = Budget::new();
-    match library.check(schema, node, &mut budget) {
-        Some(Ok(violations)) => {
-            let of_type = violations.iter().filter(|it| it.keyword == "type");
-            let of_type: BTreeSet<_> = of_type.map(|it| &*it.instance).collect();
-            for violation in violations.iter().filter(|it| is_reported(it)) {
-                // A value of the wrong type violates nearly every other keyword too.
-                if violation.keyword == "type" || !of_type.contains(&*violation.instance) {
-                    report_violation(violation, at, schema, findings);
-                }
-            }
-        }
-        Some(Err(over)) => findings.reasoned(
-            Some(Code::SchemaBudget),
-            (node.span, at),
-            schema,
-            "not checked",
-            format!("the document can't be checked: {}", over.reason()),
-            Code::SchemaBudget.help(),
-        ),
-        None => debug_assert!(false, "no schema {schema}"),
-    }
-}
-
-fn report_violation(violation: &Violation, at: &str, schema: &str, findings: &mut Findings<'_>) {
     // A failed `then` or `else` has causes that say more than the condition itself.
     if matches!(violation.keyword, "then" | "else") && !violation.causes.is_empty() {
         for cause in &violation.causes {
@@ -157,12 +137,22 @@ fn report_violation(violation: &Violation, at: &str, schema: &str, findings: &mu
         )
     });
     let rule = rule(violation, schema);
+    let help = match violation.keyword {
+        "required" | "dependentRequired" => "add what is missing",
+        "additionalProperties" | "unevaluatedProperties" => "write a known property, or remove it",
+        "anyOf" | "oneOf" => "write one of the alternatives whole",
+        _ => "write a value that the schema allows",
+    };
     findings.add(
         (violation.span, &pointer),
         &rule,
         "violates the schema",
-        format!("{what} {}{}", violation.message, causes.unwrap_or_default()),
-        &format!("change it as `{rule}` of the schema requires"),
+        format!(
+            "{what} {}{}",
+            predicate(violation),
+            causes.unwrap_or_default()
+        ),
+        help,
     );
     // Removing an unknown member resolves its violation.
     if matches!(
@@ -202,6 +192,17 @@ pub(super) fn member<'n, 'a>(node: &'n Node<'a>, name: &str) -> Option<&'n Node<
             .iter()
             .find(|entry| entry.key == name)
             .map(|entry| &entry.value),
+        _ => None,
+    }
+}
+
+/// Returns a member of an object, to be corrected.
+pub(super) fn member_mut<'n, 'a>(node: &'n mut Node<'a>, name: &str) -> Option<&'n mut Node<'a>> {
+    match &mut node.value {
+        Value::Mapping(entries) => entries
+            .iter_mut()
+            .find(|entry| entry.key == name)
+            .map(|entry| &mut entry.value),
         _ => None,
     }
 }

@@ -34,7 +34,13 @@ pub fn wrong_type(
     let text = problems.text();
     let written = span.of(text.as_str());
     // Only these lists contain mappings.
-    let lists = ["mcp", "capabilities", "required_capabilities", "tenants"];
+    let lists = [
+        "mcp",
+        "capabilities",
+        "items",
+        "required_capabilities",
+        "tenants",
+    ];
     let retyped = match path
         .rsplit('.')
         .next()
@@ -529,19 +535,28 @@ impl<'n, 't> Object<'n, 't> {
 
     /// Refuses fields that are spelled almost like a known one, which would be lost in silence.
     /// Returns the other unknown ones.
-    fn refuse_misspelt(&self, known: &[&str], problems: &mut Problems<'_>) -> Vec<&'n Entry<'t>> {
+    pub(crate) fn refuse_misspelt(
+        &self,
+        known: &[&str],
+        problems: &mut Problems<'_>,
+    ) -> Vec<&'n Entry<'t>> {
         let absent = known.iter().copied();
         let absent: Vec<&str> = absent.filter(|key| self.optional(key).is_none()).collect();
         let unknown = self.unknown(known);
         let others = unknown.filter(|entry| match misspelt(&entry.key, &absent) {
             Some(meant) => {
-                self.report_misspelt(entry, meant, problems);
-                self.misspelt.borrow_mut().push((meant.to_owned(), entry));
+                self.take_as(entry, meant, problems);
                 false
             }
             None => true,
         });
         others.collect()
+    }
+
+    /// Refuses a field whose name stands for a known one, and reads it as that.
+    pub(crate) fn take_as(&self, entry: &'n Entry<'t>, meant: &str, problems: &mut Problems<'_>) {
+        self.report_misspelt(entry, meant, problems);
+        self.misspelt.borrow_mut().push((meant.to_owned(), entry));
     }
 
     /// Checks the fields: a misspelt one is refused, and an unknown one has no effect.

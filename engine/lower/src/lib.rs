@@ -4,6 +4,7 @@
 
 mod call_plan;
 mod capability;
+mod corrected;
 mod definitions;
 mod document;
 mod evaluation_context;

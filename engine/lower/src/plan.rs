@@ -5,12 +5,12 @@ use super::document::{
 };
 use super::exact::{inexact, inexact_numbers};
 use super::read::PLAN_LIMIT;
-use agent_diagnostic::{Change, ChangeKind, Code, Findings};
+use agent_diagnostic::{Applicability, Change, ChangeKind, Code, Edit, Findings, Fix};
 use agent_json_schema::Library;
 use agent_model::{DocumentRef, Input, Plan, PlanStep, Request};
 use agent_syntax::{Node, json_string};
-use agent_text::{DocumentKind, Spanned};
-use std::collections::BTreeMap;
+use agent_text::{DocumentKind, Span, Spanned, Text};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The rule against repeated step names.
 const UNIQUE: &str = "each step of the plan has its own `step_id`";
@@ -36,7 +36,7 @@ pub fn request(bytes: Vec<u8>) -> Validated<Request> {
         (DocumentKind::Request, bytes, PLAN_LIMIT),
         ("env.mova_agent_request_v1", &[Library::own()]),
         |root, findings| {
-            if !findings.is_empty() {
+            if !findings.are_corrected() {
                 return None;
             }
             let request = member(root, "request")?;
@@ -52,7 +52,7 @@ pub fn request(bytes: Vec<u8>) -> Validated<Request> {
 
 /// Reads as much of a plan as possible, because planners make several mistakes at once. There are too
 /// many findings to say more if their list is full.
-fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
+fn read_plan(root: &mut Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
     let text = findings.text().as_str();
     inexact_numbers(root, &mut String::new(), &mut |pointer, span, written| {
         let (reason, message) = (Code::NumberNotExact, inexact(span.of(text), written));
@@ -68,6 +68,7 @@ fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
         }
     }
     let mut steps = Vec::new();
+    let mut moved = BTreeSet::new();
     for (number, node) in nodes.iter().enumerate() {
         let at = format!("/plan/steps/{number}");
         let [connector, tool, id] = ["connector_id", "tool_id", "step_id"].map(|name| {
@@ -79,7 +80,7 @@ fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
             let name = spanned(node, name).filter(|_| !is_reported);
             name.unwrap_or_else(refused)
         });
-        let input = input(node, number, &first, findings);
+        let input = input(nodes, number, (&first, &mut moved), findings);
         let before = first.get(&*id.value).filter(|it| **it < number);
         if let Some(before) = before.and_then(|it| member(&nodes[*it], "step_id")) {
             let at = (id.span, &*format!("{at}/step_id"));
@@ -111,13 +112,15 @@ fn read_plan(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Plan> {
     })
 }
 
-/// Returns the input of a step. `first` maps each name to the number of its first step.
+/// Returns the input of a step. `first` maps each name to the number of its first step; `moved` are the
+/// steps that a fix moves, each once.
 fn input(
-    step: &Node<'_>,
+    nodes: &[Node<'_>],
     number: usize,
-    first: &BTreeMap<&str, usize>,
+    (first, moved): (&BTreeMap<&str, usize>, &mut BTreeSet<usize>),
     findings: &mut Findings<'_>,
 ) -> Option<Input> {
+    let step = &nodes[number];
     let Some(from) = member(step, "input_from") else {
         return member(step, "input").map(|input| Input::Literal(input.span));
     };
@@ -163,6 +166,17 @@ fn input(
         ),
     };
     findings.add(at, EARLIER, label, message, &help);
+    if let Some(later) = place.copied().filter(|it| *it > number)
+        && moved.insert(later)
+    {
+        let source = member(&nodes[later], "input_from").and_then(|from| member(from, "step"));
+        let source = source.map(|name| string(name).and_then(|name| first.get(name)));
+        // What the moved step needs stands before its new place.
+        if source.is_none_or(|place| place.is_some_and(|place| *place < number)) {
+            let fix = moved_before(nodes, (later, number), &name.value, findings.text());
+            findings.fix(fix);
+        }
+    }
     for meant in meant {
         findings.propose(vec![Change {
             source: DocumentKind::Plan,
@@ -172,6 +186,33 @@ fn input(
         }]);
     }
     Some(Input::Refused)
+}
+
+/// Returns the fix that moves a step before an earlier one.
+fn moved_before(
+    nodes: &[Node<'_>],
+    (later, number): (usize, usize),
+    name: &str,
+    text: &Text,
+) -> Fix {
+    let between = |start: u32, end: u32| Span { start, end };
+    let (step, before) = (nodes[later].span, nodes[number].span);
+    let separator = between(before.end, nodes[number + 1].span.start);
+    let written = |span: Span| span.of(text.as_str());
+    let gone = between(nodes[later - 1].span.end, step.end);
+    let edit = |span, replacement| Edit {
+        place: text.place(span),
+        replacement,
+    };
+    let new = format!("{}{}", written(step), written(separator));
+    Fix {
+        title: format!("move the step `{name}` before this one"),
+        applicability: Applicability::Safe,
+        edits: vec![
+            edit(between(before.start, before.start), new),
+            edit(gone, String::new()),
+        ],
+    }
 }
 
 fn pool_ref(node: &Node<'_>) -> Option<DocumentRef> {

@@ -1,14 +1,15 @@
 //! Instruction profiles, with the caps and the input policy that MOVA does not define \[1, 3\].
 
+use super::corrected::{conform, correct_keys};
 use super::document::{
-    Validated, conform, digest_of, items, member, spanned, string, validate, whole_number,
+    Validated, digest_of, items, member, member_mut, spanned, string, validate, whole_number,
 };
 use super::read::PROFILE_LIMIT;
-use agent_diagnostic::{Code, Findings};
-use agent_json_schema::{Budget, Library, TextPattern, token};
+use agent_diagnostic::Findings;
+use agent_json_schema::{Budget, Library, TextPattern};
 use agent_model::{Cap, DenyPattern, Effect, InputPolicy, Profile, Rule, Selector};
 use agent_syntax::{Node, Value};
-use agent_text::{DocumentKind, Spanned, misspelt};
+use agent_text::{DocumentKind, Spanned};
 
 /// The rule about `input_policy`.
 const INPUT_POLICY: &str = "`input_policy` is {\"max_bytes\": …, \"deny_patterns\": […]}, its patterns without \
@@ -17,7 +18,20 @@ const INPUT_POLICY: &str = "`input_policy` is {\"max_bytes\": …, \"deny_patter
 /// The rule about the selectors of tools.
 const SELECTOR: &str = "a rule about tools has the `selector` `connector_id/tool_id` or `*`";
 
-/// The members that are known.
+/// The rule about members that the schema does not know.
+const OPEN: &str = "a profile has these members, and others of its author";
+
+/// The known members of a rule.
+const RULE_MEMBERS: [&str; 6] = [
+    "description",
+    "effect",
+    "on_violation",
+    "rule_id",
+    "severity",
+    "target",
+];
+
+/// The known members of a profile.
 const MEMBERS: [&str; 9] = [
     "applies_to",
     "caps",
@@ -40,13 +54,22 @@ pub fn profile(bytes: Vec<u8>, library: &Library) -> Validated<Profile> {
     )
 }
 
-fn read(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
-    if !findings.is_empty() {
+fn read(root: &mut Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
+    if !findings.are_corrected() {
         return None;
     }
-    refuse_misspelt(root, findings);
-    let caps = member(root, "caps");
-    if let Some(caps) = caps {
+    correct_keys(root, "", (&MEMBERS, OPEN), findings);
+    if let Some(Value::Sequence(rules)) = member_mut(root, "rules").map(|it| &mut it.value) {
+        for (number, rule) in rules.iter_mut().enumerate() {
+            let at = format!("/rules/{number}");
+            correct_keys(rule, &at, (&RULE_MEMBERS, OPEN), findings);
+            if let Some(target) = member_mut(rule, "target") {
+                let at = format!("{at}/target");
+                correct_keys(target, &at, (&["kind", "selector"], OPEN), findings);
+            }
+        }
+    }
+    if let Some(caps) = member_mut(root, "caps") {
         let schema = "ds.mova_agent_run_summary_v1#/$defs/caps";
         // Each missing cap is reported as a denial of its own.
         let is_reported = |it: &agent_json_schema::Violation| it.keyword != "required";
@@ -58,6 +81,7 @@ fn read(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
             findings,
         );
     }
+    let (root, caps) = (&*root, member(root, "caps"));
     let envelopes = member(root, "applies_to").and_then(|it| member(it, "envelope_ids"));
     Some(Profile {
         id: spanned(root, "profile_id")?.value,
@@ -86,29 +110,6 @@ fn read(root: &Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
             .collect(),
         input_policy: member(root, "input_policy").and_then(|it| input_policy(it, findings)),
     })
-}
-
-/// Reports members that are spelled almost like one that restricts plans.
-fn refuse_misspelt(root: &Node<'_>, findings: &mut Findings<'_>) {
-    let Value::Mapping(entries) = &root.value else {
-        return;
-    };
-    let absent = MEMBERS.into_iter();
-    let absent: Vec<_> = absent.filter(|it| member(root, it).is_none()).collect();
-    for entry in entries.iter().filter(|it| !MEMBERS.contains(&&*it.key)) {
-        let Some(meant) = misspelt(&entry.key, &absent) else {
-            continue;
-        };
-        let pointer = format!("/{}", token(&entry.key));
-        findings.reasoned(
-            Some(Code::MisspeltKey),
-            (entry.key_span, &pointer),
-            "a profile has these members, and others of its author",
-            "misspelt",
-            format!("unknown member `{}`, almost `{meant}`", entry.key),
-            &format!("did you mean `{meant}`?"),
-        );
-    }
 }
 
 fn strings(list: &Node<'_>) -> Vec<String> {

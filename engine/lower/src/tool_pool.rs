@@ -14,9 +14,12 @@ use agent_model::{
 };
 use agent_syntax::{Node, json_string};
 use agent_text::sort::sort_by;
-use agent_text::{DocumentKind, Span};
+use agent_text::{DocumentKind, Span, Spanned, hidden_difference, visible};
 use core::net::IpAddr;
 use std::collections::BTreeMap;
+
+/// The rule about references to schemas.
+const NAMED: &str = "a binding names one of the pool's `schemas`, or one that the project has";
 
 /// Maximum number of reported errors of one schema.
 const SCHEMA_ERRORS: usize = 20;
@@ -32,7 +35,7 @@ pub fn tool_pool(bytes: Vec<u8>, library: &Library) -> Validated<ToolPool> {
 }
 
 fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Option<ToolPool> {
-    if !findings.is_empty() {
+    if !findings.are_corrected() {
         return None;
     }
     let connectors = connectors(root, findings);
@@ -43,20 +46,18 @@ fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Opti
     let mut bindings = Vec::new();
     for (number, node) in nodes.iter().enumerate() {
         let at = format!("/bindings/{number}");
-        let connector = spanned(node, "connector_id")?;
+        let mut connector = spanned(node, "connector_id")?;
         let tool = spanned(node, "tool_id")?;
         if !connectors.contains_key(&connector.value) {
-            let names = connectors.keys().map(String::as_str);
-            let meant = findings.likeness().nearest(&connector.value, names, 1);
-            findings.add(
-                (connector.span, &format!("{at}/connector_id")),
-                "a binding names one of the pool's `connectors`",
-                "unknown connector",
-                format!("the pool has no connector `{}`", connector.value),
-                &match meant[..] {
-                    [meant] => format!("did you mean `{meant}`?"),
-                    _ => "add its contract to `connectors`".to_owned(),
-                },
+            const RULE: &str = "a binding names one of the pool's `connectors`";
+            let pointer = format!("{at}/connector_id");
+            let message = format!("the pool has no connector `{}`", visible(&connector.value));
+            let names = || connectors.keys().map(String::as_str);
+            connector.value = known_name(
+                connector.clone(),
+                names,
+                (RULE, &pointer, message),
+                findings,
             );
         }
         let name = (connector.value.clone(), tool.value.clone());
@@ -97,6 +98,35 @@ fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Opti
         schemas: schemas.set,
         named: schemas.named.into_iter().collect(),
     })
+}
+
+/// Reports a name of nothing, and returns the only known one that it is a slip of, or the name itself.
+fn known_name<'k, I: Iterator<Item = &'k str>>(
+    name: Spanned<String>,
+    known: impl Fn() -> I,
+    (rule, pointer, message): (&str, &str, String),
+    findings: &mut Findings<'_>,
+) -> String {
+    const LABEL: &str = "names nothing";
+    let at = (name.span, pointer);
+    if let [meant] = findings.likeness().slips(&name.value, known(), 2)[..] {
+        let edit = (name.span, json_string(meant));
+        let meant = meant.to_owned();
+        findings.corrected(Some(Code::UnknownValue), at, rule, LABEL, message, edit);
+        findings.note(hidden_difference(&name.value, &meant));
+        return meant;
+    }
+    let near = findings.likeness().nearest(&name.value, known(), 3);
+    let listed = |names: &[&str]| names.join("`, `");
+    let help = match &near[..] {
+        [] => match &known().take(20).collect::<Vec<_>>()[..] {
+            [] => "add its contract to `connectors`".to_owned(),
+            names => format!("use one of these, or add it there: `{}`", listed(names)),
+        },
+        near => format!("did you mean `{}`?", listed(near)),
+    };
+    findings.add(at, rule, LABEL, message, &help);
+    name.value
 }
 
 /// Returns the connectors by id, with the place of each id.
@@ -184,9 +214,9 @@ fn driver(
             addresses: addresses(node, at, findings),
         },
         "mcp_proxy" => Driver::McpProxy {
-            server: spanned(node, "server")?.value,
+            server: spanned(node, "server")?,
             version: spanned(node, "server_version").map(|version| version.value),
-            tool: spanned(node, "tool")?.value,
+            tool: spanned(node, "tool")?,
             addresses: addresses(node, at, findings),
         },
         _ => Driver::RestrictedShell {
@@ -335,11 +365,30 @@ impl Schemas {
                     continue;
                 };
                 let key = if named.is_some() { by_name } else { inline };
+                let pointer = format!("/bindings/{number}/{key}");
+                let mut reference = named.and_then(string).map(str::to_owned);
+                // A library has schemas that a pool may name; no slip of one is worth a search.
+                if let Some(name) = &mut reference
+                    && !first_of.contains_key(name)
+                    && library
+                        .schema_at(name.split('#').next().unwrap_or(name))
+                        .is_none()
+                {
+                    let names = || first_of.keys().map(String::as_str);
+                    if let [meant] = findings.likeness().slips(name, names(), 2)[..] {
+                        let message = format!("no schema of the pool is named `{}`", visible(name));
+                        let edit = (node.span, json_string(meant));
+                        let (reason, at) = (Some(Code::UnknownValue), (node.span, &*pointer));
+                        findings.corrected(reason, at, NAMED, "names nothing", message, edit);
+                        findings.note(hidden_difference(name, meant));
+                        *name = meant.to_owned();
+                    }
+                }
                 of_binding.insert((number, role), roots.len());
                 roots.push(Root {
-                    pointer: format!("/bindings/{number}/{key}"),
+                    pointer,
                     node,
-                    reference: named.and_then(string).map(str::to_owned),
+                    reference,
                 });
             }
         }

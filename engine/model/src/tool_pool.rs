@@ -61,11 +61,11 @@ pub enum Driver {
     /// Calls one tool of an MCP server. The lock must contain both.
     McpProxy {
         /// The server's id.
-        server: String,
+        server: Spanned<String>,
         /// The server's version, if the binding names one.
         version: Option<String>,
         /// The tool's name at the server.
-        tool: String,
+        tool: Spanned<String>,
         /// `non_public_addresses`
         addresses: Vec<IpAddr>,
     },

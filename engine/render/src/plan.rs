@@ -43,7 +43,7 @@ impl PlanReport<'_> {
 
     /// Returns the documents that were read: kind, name and digest.
     pub fn decided_against(&self) -> Vec<(&'static str, Option<String>, String)> {
-        let request = self.context.request.and_then(|it| it.value.as_ref());
+        let request = self.context.request.and_then(|it| it.as_written());
         let request = request.map(|it| (Some(it.id.value.clone()), it.digest.clone()));
         let authorized = self.answer.authorized.as_ref();
         documents(self.rules, request, self.context.lock, authorized)
@@ -57,8 +57,8 @@ fn documents(
     lock: Option<&Lock>,
     authorized: Option<&AuthorizedPlan>,
 ) -> Vec<(&'static str, Option<String>, String)> {
-    let pool = rules.pool.value.as_ref();
-    let profile = rules.profile.value.as_ref();
+    let pool = rules.pool.as_written();
+    let profile = rules.profile.as_written();
     let schemas = rules.schema_digests(request.is_some());
     let named = |kind, id: &str, digest: &str| (kind, Some(id.to_owned()), digest.to_owned());
     let mut found = Vec::new();

@@ -39,6 +39,8 @@ pub(super) struct Decision<'a> {
     pub(super) denials: Vec<PlanDenial<'a>>,
     /// Whether a denial says that the policy is not the locked one, which it says once.
     pub(super) says_other_policy: bool,
+    /// The limits of bindings that were denied.
+    pub(super) told: BTreeSet<(usize, &'static str)>,
     /// The outcomes of the present step.
     pub(super) outcomes: StepOutcomes,
     pub(super) trace: Vec<Vec<StepRecord<'a>>>,

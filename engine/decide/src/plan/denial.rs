@@ -125,6 +125,8 @@ pub enum FlowMismatch<'a> {
         step: &'a str,
         /// The pointer to the part.
         pointer: &'a str,
+        /// The only pointer to a declared part that it is a slip of.
+        nearest: Option<String>,
         /// The place of the pointer.
         span: Span,
     },

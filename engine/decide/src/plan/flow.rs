@@ -141,7 +141,7 @@ impl<'a> Decision<'a> {
         self.budget.read(text)?;
         let read = JsonText::read(text);
         let Some(part) = read.as_ref().and_then(|read| read.root().at(pointer)) else {
-            return Ok(vec![link.no_such_part()]);
+            return Ok(vec![link.no_such_part(None)]);
         };
         self.budget.read(part.span().of(text))?;
         let found = denials(part, 0, link.consumer, &mut self.budget).into_iter();
@@ -159,10 +159,11 @@ impl<'a> Decision<'a> {
 }
 
 impl<'a> Link<'a, '_> {
-    fn no_such_part(self) -> FlowMismatch<'a> {
+    fn no_such_part(self, nearest: Option<String>) -> FlowMismatch<'a> {
         FlowMismatch::NoSuchPart {
             step: self.step,
             pointer: &self.pointer.value,
+            nearest,
             span: self.pointer.span,
         }
     }
@@ -173,7 +174,12 @@ impl<'a> Link<'a, '_> {
             return Ok(None);
         };
         if !part.is_possible() {
-            return Ok(Some(self.no_such_part()));
+            // Behind a no-op the pointer is not the written one.
+            let nearest = match pointer == self.pointer.value {
+                true => producer.nearest_location(pointer, budget)?,
+                false => None,
+            };
+            return Ok(Some(self.no_such_part(nearest)));
         }
         for schema in &self.consumer.schemas.known {
             let found = schema.with(|schema| self.fits(&part, schema, Types::ANY, budget));

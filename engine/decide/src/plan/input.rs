@@ -4,7 +4,9 @@ use super::destination::{DestinationDenial, elsewhere};
 use super::schemas::Applicable;
 use super::server::ToolSchemas;
 use crate::locked_tool::NEAR;
-use agent_json_schema::{self, ArgumentProblem, Budget, Json, OverBudget};
+use agent_json_schema::{
+    self, ArgumentProblem, Budget, Correction, Json, OverBudget, without_follow_ups,
+};
 use agent_lower::rule;
 use agent_model::{Binding, Driver, Program};
 use agent_text::Span;
@@ -31,6 +33,8 @@ pub enum InputDenial<'a> {
         message: String,
         /// The rule: the name of the schema and a pointer.
         rule: String,
+        /// The obvious correction.
+        correction: Option<Correction>,
     },
     /// The input violates the tool's own input schema.
     Argument(ArgumentProblem),
@@ -121,7 +125,9 @@ pub(super) fn denials<'r>(
     found.schemas(root, consumer, budget);
     if let Some(tool) = consumer.tool.filter(|tool| tool.listed) {
         let schema = tool.input.as_deref();
-        let problems = agent_json_schema::arguments(schema, root, offset, budget);
+        let mut problems = agent_json_schema::arguments(schema, root, offset, budget);
+        // A fault that the schema of the binding sees too is one.
+        problems.retain(|problem| !found.denials.iter().any(|it| is_same(it, problem)));
         found
             .denials
             .extend(problems.into_iter().map(InputDenial::Argument));
@@ -132,6 +138,25 @@ pub(super) fn denials<'r>(
         Driver::Noop | Driver::McpProxy { .. } => {}
     }
     found.denials
+}
+
+/// Returns whether the schemas of the binding and of the tool refuse a value for the same reason.
+fn is_same(denial: &InputDenial<'_>, problem: &ArgumentProblem) -> bool {
+    let InputDenial::Invalid {
+        span: at, message, ..
+    } = denial
+    else {
+        return false;
+    };
+    match problem {
+        ArgumentProblem::Unknown { span, .. } => span == at,
+        ArgumentProblem::Invalid {
+            span,
+            message: other,
+            ..
+        } => span == at && message == other,
+        ArgumentProblem::Unusable(_) => false,
+    }
 }
 
 struct Found<'r> {
@@ -157,13 +182,15 @@ impl<'r> Found<'r> {
         for schema in &consumer.schemas.known {
             match schema.check(root, budget) {
                 Ok(violations) => {
-                    for violation in violations {
+                    for mut violation in without_follow_ups(violations) {
                         let rule = rule(&violation, &schema.name);
+                        let correction = violation.corrections.pop();
                         self.denials.push(InputDenial::Invalid {
                             pointer: violation.instance,
                             span: self.moved(violation.span),
                             message: violation.message,
                             rule,
+                            correction: correction.map(|it| it.moved(self.offset)),
                         });
                     }
                 }

@@ -55,7 +55,7 @@ use input::{InputConsumer, denials};
 use record::StepOutcomes;
 use schemas::{Applicable, Side};
 use server::{CalledTool, KnownTool};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A check that is deferred to the run.
@@ -148,6 +148,7 @@ pub fn authorize_plan<'a>(
         refused_inputs: plan.findings.iter().filter_map(input_of).collect(),
         denials: Vec::new(),
         says_other_policy: false,
+        told: BTreeSet::new(),
         outcomes: StepOutcomes::default(),
         trace: Vec::new(),
         steps: Vec::new(),
@@ -214,9 +215,10 @@ impl<'a> Decision<'a> {
         let pool = rules.pool.value.as_ref().filter(|_| !step.is_refused);
         let binding = pool.and_then(|pool| self.binding(number, step, pool));
         if rules.profile.value.is_some() && !step.is_refused {
-            // No rule allows a tool that does not exist: that would be reported twice.
-            let is_unknown = pool.is_some() && binding.is_none();
-            self.allowed(number, step, is_unknown);
+            // A tool that does not exist is one problem, whatever the rules say of it.
+            if pool.is_none() || binding.is_some() {
+                self.allowed(number, step);
+            }
         }
         let authorized = match pool.zip(binding) {
             Some((pool, binding)) => self.bound(plan, number, pool, binding),
@@ -380,9 +382,9 @@ impl<'a> Decision<'a> {
             return Default::default();
         };
         let target = Target {
-            server,
+            server: &server.value,
             version: version.as_deref(),
-            tool,
+            tool: &tool.value,
         };
         let context = CallContext {
             index,
@@ -391,7 +393,7 @@ impl<'a> Decision<'a> {
             evaluation_context: self.context.evaluation_context,
         };
         // The entry and the definition are read once for all steps that call the tool.
-        let key = (&**server, version.as_deref(), &**tool);
+        let key = (target.server, target.version, target.tool);
         let known = self.tools.remove(&key);
         let known = known.unwrap_or_else(|| KnownTool::find(target, context, &mut self.budget));
         for denial in &known.denials {

@@ -2,6 +2,7 @@
 
 use super::decision::Decision;
 use super::denial::PlanReason;
+use super::record::StepCheck;
 use agent_diagnostic::Problems;
 use agent_model::{Binding, Cap, Plan, PlanStep, Profile};
 
@@ -40,16 +41,15 @@ impl<'a> Decision<'a> {
         cap.is_some_and(|cap| number as u64 >= cap.value)
     }
 
-    /// Checks that a rule allows the tool of a step, unless the pool does not know it, and that none
-    /// denies it.
-    pub(super) fn allowed(&mut self, number: usize, step: &'a PlanStep, is_unknown: bool) {
+    /// Checks that a rule allows the tool of a step, and that none denies it.
+    pub(super) fn allowed(&mut self, number: usize, step: &'a PlanStep) {
         let (connector, tool) = (&*step.connector.value, &*step.tool.value);
         let rules = &self.rules.by_tool;
         let most = Problems::LIMIT - self.denials.len();
         for place in rules.denying.first(connector, tool, most) {
             self.deny(number, PlanReason::RuleDenies(place));
         }
-        if !is_unknown && rules.allowing.first(connector, tool, 1).is_empty() {
+        if rules.allowing.first(connector, tool, 1).is_empty() {
             self.deny(number, PlanReason::NoRule);
         }
     }
@@ -61,6 +61,11 @@ impl<'a> Decision<'a> {
                 continue;
             };
             if value.value > most.value {
+                // Steps that share a binding share its limits.
+                if !self.told.insert((binding.number, limit)) {
+                    self.outcomes.failed.push(StepCheck::Limits);
+                    continue;
+                }
                 let reason = PlanReason::AboveCap {
                     binding: binding.number,
                     limit,

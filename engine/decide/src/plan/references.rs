@@ -1,7 +1,7 @@
 //! The check that a plan was made for the given documents.
 
 use super::decision::Decision;
-use super::denial::{Between, PlanReason, ReferenceMismatch, Referred};
+use super::denial::{Between, PlanDenial, PlanReason, ReferenceMismatch, Referred};
 use agent_model::{DocumentRef, Plan};
 use agent_text::Spanned;
 
@@ -86,6 +86,18 @@ impl<'a> Decision<'a> {
         between: Between,
     ) {
         if is == Some(&*said.value) {
+            return;
+        }
+        // What the request asks for and the given document is are told once.
+        let is_told = |it: &PlanDenial<'_>| match &it.reason {
+            PlanReason::OtherDocument(other) => {
+                between == Between::PlanAndRequest
+                    && other.between == Between::PlanAndDocument
+                    && (other.span, other.is) == (said.span, is)
+            }
+            _ => false,
+        };
+        if self.denials.iter().any(is_told) {
             return;
         }
         let mismatch = ReferenceMismatch {

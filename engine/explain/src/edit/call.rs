@@ -1,14 +1,15 @@
 //! Fixes of a denied call, as edits of its plan.
 
+use super::super::message::slip_of;
 use super::document;
 use super::patch::Patch;
 use agent_decide::CallDenial;
 use agent_diagnostic::{Applicability, Change, ChangeKind, Fix};
 use agent_json_schema::{ArgumentProblem, child, token};
-use agent_model::{CallPlan, Planned};
+use agent_model::{CallPlan, Name, Planned};
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Node, json_string};
-use agent_text::{DocumentKind, Span};
+use agent_text::{DocumentKind, Span, Spanned};
 
 /// Returns the fixes of a one-call plan that remove one denial, the likeliest first: names of
 /// similar spelling, and arguments that are left out. Other denials may stay or appear. The fixed
@@ -25,13 +26,16 @@ pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<Fix> {
             edits: edits.collect(),
         }
     };
-    let names = |nearest: &[&str], span: Span, what: &str| {
-        // A person must choose one of several names.
-        let applicability = match nearest.len() {
-            1 => Applicability::Safe,
-            _ => Applicability::Display,
-        };
+    let names = |nearest: &[&str], (said, span): (&str, Span), what: &str| {
+        let meant = slip_of(said, nearest);
+        let mut nearest = nearest.to_vec();
+        nearest.sort_by_key(|name| Some(*name) != meant);
         let fixes = nearest.iter().map(|name| {
+            // A person must choose a name that is only similar.
+            let applicability = match meant == Some(*name) {
+                true => Applicability::Safe,
+                false => Applicability::Display,
+            };
             let patches = vec![named(span, name)];
             fix(format!("{what} `{name}`"), applicability, patches)
         });
@@ -39,20 +43,26 @@ pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<Fix> {
     };
     match denial {
         CallDenial::UnknownServer { nearest } => {
-            names(nearest, call.server.span, "name the server")
+            names(nearest, said(&call.server), "name the server")
         }
-        CallDenial::UnknownTool { nearest } => names(nearest, call.tool.span, "call the tool"),
+        CallDenial::UnknownTool { nearest } => names(nearest, said(&call.tool), "call the tool"),
         CallDenial::Arguments(ArgumentProblem::Unknown {
             name,
             span,
             nearest,
+            correction,
         }) => {
             let text = call.args.of(plan.text.as_str());
             let tree = parse_value(&mut Reader::new(text)).ok();
             let has = |name: &str| tree.as_ref().is_some_and(|it| child(it, name).is_some());
             let renamed = nearest.as_deref().filter(|meant| !has(meant)).map(|meant| {
                 let title = format!("call the argument `{meant}`");
-                fix(title, Applicability::Safe, vec![named(*span, meant)])
+                // A person must choose a name that is only similar.
+                let applicability = match correction {
+                    Some(_) => Applicability::Safe,
+                    None => Applicability::Display,
+                };
+                fix(title, applicability, vec![named(*span, meant)])
             });
             let removed = tree.as_ref().and_then(|it| without(text, it, name));
             let left_out = removed.map(|mut patches| {
@@ -68,6 +78,11 @@ pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<Fix> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Returns a written name with its place.
+fn said<N: Name>(name: &Spanned<N>) -> (&str, Span) {
+    (name.value.as_str(), name.span)
 }
 
 /// Replaces a name.

@@ -1,8 +1,9 @@
 //! The state of an evaluation, and the report of violations.
 
 use super::evaluated::Evaluated;
-use crate::arena::{KeywordSchema, Schema};
+use crate::arena::{KeywordSchema, Schema, SubId};
 use crate::budget::{Budget, OverBudget};
+use crate::correction::Correction;
 use crate::keyword::Keyword;
 use crate::pointer::{push_index, push_name};
 use crate::violation::Violation;
@@ -53,6 +54,8 @@ pub(super) struct Evaluator<'s, 'a, 'i, 'b> {
     /// If above zero, only the verdict counts, and no violation is collected.
     pub(super) quiet: u32,
     pub(super) found: Vec<Violation>,
+    /// The subschema that is being evaluated.
+    pub(super) present: SubId,
 }
 
 impl Evaluator<'_, '_, '_, '_> {
@@ -117,6 +120,21 @@ impl Evaluator<'_, '_, '_, '_> {
         self.report(at, span, Vec::new(), message)
     }
 
+    /// Adds corrections to the violation that a verdict reported.
+    pub(super) fn correct<C: IntoIterator<Item = Correction>>(
+        &mut self,
+        verdict: Validity,
+        corrections: impl FnOnce(&mut Self) -> Result<C, OverBudget>,
+    ) -> Validity {
+        if self.quiet == 0 && verdict == Ok(false) {
+            let found = corrections(self)?;
+            if let Some(last) = self.found.last_mut() {
+                last.corrections.extend(found);
+            }
+        }
+        verdict
+    }
+
     /// Reports a violation. Returns `false`.
     #[cold]
     pub(super) fn report(
@@ -152,6 +170,7 @@ impl Evaluator<'_, '_, '_, '_> {
             keyword: at.keyword.name(),
             message,
             causes,
+            corrections: Vec::new(),
         };
         let texts = [&violation.instance, &violation.schema, &violation.message];
         let bytes: usize = texts.iter().map(|text| text.len()).sum();

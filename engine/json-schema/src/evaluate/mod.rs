@@ -39,6 +39,7 @@ impl Schema<'_> {
             depth: 0,
             quiet: 0,
             found: Vec::new(),
+            present: self.root,
         };
         let valid = evaluator.check(self.root, instance, None)?;
         debug_assert_eq!(valid, evaluator.found.is_empty());
@@ -52,6 +53,7 @@ impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
     fn check(&mut self, sub: SubId, node: &Node<'_>, evaluated: Tracker<'_>) -> Validity {
         self.budget.charge(1)?;
         let schema: &'s Schema<'a> = self.schema;
+        let number = sub;
         let sub = schema.sub(sub);
         let rules = match &sub.body {
             Body::Always => return Ok(true),
@@ -69,6 +71,7 @@ impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
             return Err(OverBudget::Depth);
         }
         self.depth += 1;
+        let outer = std::mem::replace(&mut self.present, number);
         let entered = self.scope.last() != Some(&sub.resource);
         if entered {
             self.scope.push(sub.resource);
@@ -82,6 +85,7 @@ impl<'s, 'a> Evaluator<'s, 'a, '_, '_> {
             self.scope.pop();
         }
         self.depth -= 1;
+        self.present = outer;
         verdict
     }
 

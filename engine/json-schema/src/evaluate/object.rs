@@ -3,6 +3,7 @@
 use super::evaluator::{Evaluator, KeywordLocation, Tracker, Validity};
 use crate::arena::{Properties, SubId};
 use crate::budget::{Budget, OverBudget};
+use crate::correction::{completed, renamed};
 use crate::value::sort_by_text;
 use crate::wording::{listed, quoted};
 use agent_syntax::{Entry, Node, Value};
@@ -42,7 +43,7 @@ impl Evaluator<'_, '_, '_, '_> {
             if let (false, Some(rest)) = (known, &properties.additional) {
                 known = true;
                 valid &= if it.schema.sub(rest.sub).is_never() {
-                    it.unknown(at.of(rest), properties, place, entry)?
+                    it.unknown(at.of(rest), properties, place, entries)?
                 } else {
                     it.part(rest.sub, place, &entry.value)?
                 };
@@ -60,8 +61,9 @@ impl Evaluator<'_, '_, '_, '_> {
         at: KeywordLocation,
         properties: &Properties<'_>,
         place: usize,
-        entry: &Entry<'_>,
+        entries: &[Entry<'_>],
     ) -> Validity {
+        let entry = &entries[place];
         if self.quiet > 0 {
             return Ok(false);
         }
@@ -77,8 +79,11 @@ impl Evaluator<'_, '_, '_, '_> {
                 message += &format!("; did you mean {}?", quoted(meant));
             }
         }
-        self.within(place, |it| {
+        let verdict = self.within(place, |it| {
             it.require(false, at, entry.key_span, || message)
+        });
+        self.correct(verdict, |it| {
+            Ok(renamed(entry, entries, names(), it.budget.likeness()))
         })
     }
 
@@ -114,7 +119,26 @@ impl Evaluator<'_, '_, '_, '_> {
     ) -> Validity {
         let keys = Keys::new(entries, self.budget)?;
         let holds = keys.contain_all(names, self.budget)?;
-        self.require(holds, at, span, || missing_names(names, &keys))
+        if holds || self.quiet > 0 {
+            return Ok(holds);
+        }
+        let missing: Vec<_> = names
+            .iter()
+            .copied()
+            .filter(|it| !keys.contain(it))
+            .collect();
+        let declared = self.schema.declared_within(self.present, self.budget)?;
+        let mut found = completed(entries, &missing, self.budget.likeness());
+        found.retain(|it| !it.is_of(&declared));
+        // The rest is missing, whatever the misspelt ones are.
+        let is_misspelt = |name: &&str| found.iter().any(|it| it.writes(name));
+        let (misspelt, rest): (Vec<_>, Vec<_>) = missing.into_iter().partition(is_misspelt);
+        if !misspelt.is_empty() {
+            let verdict = self.require(false, at, span, || missing_names(&misspelt));
+            self.correct(verdict, |_| Ok(found))?;
+        }
+        self.require(rest.is_empty(), at, span, || missing_names(&rest))?;
+        Ok(false)
     }
 
     pub(super) fn dependent_required(
@@ -130,7 +154,8 @@ impl Evaluator<'_, '_, '_, '_> {
             let applies = keys.contain_all(&[name], self.budget)?;
             let holds = !applies || keys.contain_all(needed, self.budget)?;
             valid &= self.require(holds, at, span, || {
-                let missing = missing_names(needed, &keys);
+                let missing = needed.iter().copied().filter(|it| !keys.contain(it));
+                let missing = missing_names(&missing.collect::<Vec<_>>());
                 format!("{missing}, because it has {}", quoted(name))
             })?;
         }
@@ -166,24 +191,32 @@ impl Evaluator<'_, '_, '_, '_> {
             if !never {
                 return it.part(sub, place, &entry.value);
             }
-            it.within(place, |it| {
+            let verdict = it.within(place, |it| {
                 it.require(false, at, entry.key_span, || {
                     "is not a property that any part of the schema declares".to_owned()
                 })
+            });
+            it.correct(verdict, |it| {
+                let known = it.schema.declared_within(it.present, it.budget)?;
+                Ok(renamed(
+                    entry,
+                    entries,
+                    known.into_iter(),
+                    it.budget.likeness(),
+                ))
             })
         })
     }
 }
 
-/// Returns the message for the names that are missing among the keys.
-fn missing_names(names: &[&str], keys: &Keys<'_>) -> String {
-    let missing: Vec<_> = names.iter().filter(|name| !keys.contain(name)).collect();
+/// Returns the message for missing names.
+fn missing_names(missing: &[&str]) -> String {
     let noun = if missing.len() == 1 {
         "the property"
     } else {
         "the properties"
     };
-    let names = listed(missing.into_iter(), |name| quoted(name), "and");
+    let names = listed(missing.iter(), |name| quoted(name), "and");
     format!("must have {noun} {names}")
 }
 

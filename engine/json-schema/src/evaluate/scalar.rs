@@ -2,6 +2,7 @@
 
 use super::evaluator::{Evaluator, KeywordLocation, Validity};
 use crate::arena::Check;
+use crate::correction::{known, retyped};
 use crate::keyword::Keyword;
 use crate::number::Decimal;
 use crate::types::Types;
@@ -22,7 +23,7 @@ impl Evaluator<'_, '_, '_, '_> {
             (Check::Type(types), _) => self.types(at, *types, node),
             (Check::Members(members, allowed), _) => {
                 let holds = members.contain(node, self.budget)?;
-                self.require(holds, at, node.span, || {
+                let verdict = self.require(holds, at, node.span, || {
                     let wanted = match &allowed.value {
                         Value::Sequence(values) if at.keyword == Keyword::Enum => {
                             listed(values.iter(), shown, "or")
@@ -30,7 +31,8 @@ impl Evaluator<'_, '_, '_, '_> {
                         _ => shown(allowed),
                     };
                     format!("must be {wanted}, and is {}", found())
-                })
+                });
+                self.correct(verdict, |it| Ok(known(allowed, node, it.budget.likeness())))
             }
             (Check::MultipleOf(divisor, text), Value::Number(number)) => {
                 let holds = Decimal::new(number).is_multiple_of(divisor, self.budget)?;
@@ -69,14 +71,15 @@ impl Evaluator<'_, '_, '_, '_> {
             self.budget.charge(number.len() as u64 / 8)?;
         }
         let holds = types.contains(Types::of(&node.value));
-        self.require(holds, at, node.span, || {
+        let verdict = self.require(holds, at, node.span, || {
             let found = match &node.value {
                 // The value explains why a number is not an integer.
                 Value::Number(_) if types.contains(Types::INTEGER) => shown(node),
                 value => kind(value).to_owned(),
             };
             format!("must be {}, and is {found}", kinds(types))
-        })
+        });
+        self.correct(verdict, |_| Ok(retyped(types, node)))
     }
 
     fn count(&mut self, at: KeywordLocation, limit: u64, node: &Node<'_>) -> Validity {

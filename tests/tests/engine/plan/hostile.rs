@@ -256,7 +256,7 @@ fn names_that_are_nearly_right() {
     );
     assert_eq!(
         found,
-        codes(&[("TOOL_UNKNOWN", 1), ("validation_failed", 1_000)])
+        codes(&[("TOOL_UNKNOWN", 1), ("UNKNOWN_VALUE", 1_000)])
     );
 }
 

@@ -1,0 +1,318 @@
+//! Documents that violate their schema, read as if their obvious mistakes were corrected.
+//!
+//! A correction is a finding with a safe fix, so a document with one is never decided to be valid. Reading
+//! on with the corrected value reports every other cause in the same run, and no follow-ups: the property
+//! that a misspelt key stands for is not missing as well.
+
+use super::document::{report_violation, rule};
+use agent_diagnostic::{Code, Findings};
+use agent_json_schema::{
+    Budget, Correction, Library, OverBudget, Violation, at_pointer, token, unescaped,
+};
+use agent_syntax::{Entry, Node, Value, json_string};
+use agent_text::{Span, hidden_difference, misspelt, visible};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// Maximum number of rounds. What a corrected key contains is checked in the next one.
+const ROUNDS: usize = 4;
+
+/// Maximum number of corrections of one document.
+const CORRECTIONS: usize = 100;
+
+/// Reports every violation of a schema in a value at the pointer `at`, and corrects the value where only
+/// one thing can be meant. The caller reports the violations that `is_reported` excludes.
+pub(super) fn conform(
+    node: &mut Node<'_>,
+    at: &str,
+    (schema, library): (&str, &Library),
+    is_reported: impl Fn(&Violation) -> bool,
+    findings: &mut Findings<'_>,
+) {
+    let mut corrected = BTreeSet::new();
+    for round in 1.. {
+        let mut budget = Budget::new();
+        let found = match library.check(schema, node, &mut budget) {
+            Some(Ok(found)) => found,
+            Some(Err(over)) => return over_budget(node.span, at, schema, over, findings),
+            None => return debug_assert!(false, "no schema {schema}"),
+        };
+        let mut corrections = Vec::new();
+        if round < ROUNDS {
+            exact(&found, &mut |violation| {
+                of_violation(violation, node, &mut corrections)
+            });
+        }
+        corrections.retain(|it| corrected.len() < CORRECTIONS && corrected.insert(it.edited()));
+        if corrections.is_empty() {
+            return report(&found, at, schema, is_reported, findings);
+        }
+        for it in &corrections {
+            it.report(at, schema, findings);
+            if let Some(node) = at_pointer_mut(node, it.pointer()) {
+                it.correction.apply(node);
+            }
+        }
+    }
+}
+
+fn over_budget(span: Span, at: &str, schema: &str, over: OverBudget, findings: &mut Findings<'_>) {
+    findings.reasoned(
+        Some(Code::SchemaBudget),
+        (span, at),
+        schema,
+        "not checked",
+        format!("the document can't be checked: {}", over.reason()),
+        Code::SchemaBudget.help(),
+    );
+}
+
+fn report(
+    found: &[Violation],
+    at: &str,
+    schema: &str,
+    is_reported: impl Fn(&Violation) -> bool,
+    findings: &mut Findings<'_>,
+) {
+    let of_type = found.iter().filter(|it| it.keyword == "type");
+    let of_type: BTreeSet<_> = of_type.map(|it| &*it.instance).collect();
+    for violation in found.iter().filter(|it| is_reported(it)) {
+        // A value of the wrong type violates nearly every other keyword too.
+        if violation.keyword == "type" || !of_type.contains(&*violation.instance) {
+            report_violation(violation, at, schema, findings);
+        }
+    }
+}
+
+/// Visits violations; in place of a failed condition its causes.
+fn exact<'v>(found: &'v [Violation], visit: &mut dyn FnMut(&'v Violation)) {
+    for violation in found {
+        match violation.keyword {
+            "then" | "else" => exact(&violation.causes, visit),
+            _ => visit(violation),
+        }
+    }
+}
+
+/// A violation with its correction.
+struct Corrected<'v> {
+    violation: &'v Violation,
+    correction: Correction,
+}
+
+/// Collects the corrections of a violation. Those of keys come last, since they move what is below.
+fn of_violation<'v>(
+    violation: &'v Violation,
+    root: &Node<'_>,
+    corrections: &mut Vec<Corrected<'v>>,
+) {
+    let named = || {
+        let value = (violation.keyword == "pattern").then(|| at_pointer(root, &violation.instance));
+        let Value::String(text) = &value??.value else {
+            return None;
+        };
+        let name = in_form(violation.instance.rsplit('/').next()?, text)?;
+        Some(Correction::Value(json_string(&name)))
+    };
+    for correction in violation.corrections.iter().cloned().chain(named()) {
+        let found = Corrected {
+            violation,
+            correction,
+        };
+        match found.correction {
+            Correction::Key { .. } => corrections.push(found),
+            _ => corrections.insert(0, found),
+        }
+    }
+}
+
+impl Corrected<'_> {
+    /// Returns the place of the replaced text.
+    fn edited(&self) -> Span {
+        match &self.correction {
+            Correction::Key { span, .. } => *span,
+            _ => self.violation.span,
+        }
+    }
+
+    /// Returns the pointer to the corrected value: for a key its object.
+    fn pointer(&self) -> &str {
+        let instance = &*self.violation.instance;
+        match (&self.correction, self.violation.keyword) {
+            (Correction::Key { .. }, "required")
+            | (Correction::Value(_) | Correction::List | Correction::Item(_), _) => instance,
+            _ => instance.rsplit_once('/').map_or("", |(object, _)| object),
+        }
+    }
+
+    fn report(&self, at: &str, schema: &str, findings: &mut Findings<'_>) {
+        let violation = self.violation;
+        let (reason, label) = match (&self.correction, violation.keyword) {
+            (Correction::Key { .. }, _) => (Code::MisspeltKey, "misspelt"),
+            (_, "type") => (Code::WrongType, "another type"),
+            (_, "pattern") => (Code::InvalidName, "another form"),
+            _ => (Code::UnknownValue, "not an allowed value"),
+        };
+        let text = findings.text().as_str();
+        let (pointer, message, difference) = match &self.correction {
+            Correction::Key { from, to, .. } => {
+                let pointer = format!("{at}{}/{}", self.pointer(), token(from));
+                let message = format!("unknown property `{}`, almost `{to}`", visible(&pointer));
+                (pointer, message, hidden_difference(from, to))
+            }
+            correction => {
+                let pointer = format!("{at}{}", violation.instance);
+                let (_, new) = correction.edit(text, violation.span);
+                let message = format!("`{pointer}` {}", visible(&predicate(violation)));
+                (
+                    pointer,
+                    message,
+                    hidden_difference(bare(violation.span.of(text)), bare(&new)),
+                )
+            }
+        };
+        let edit = self.correction.edit(text, violation.span);
+        let at = (self.edited(), &*pointer);
+        findings.corrected(
+            Some(reason),
+            at,
+            &rule(violation, schema),
+            label,
+            message,
+            edit,
+        );
+        findings.note(difference);
+    }
+}
+
+/// Returns the text of a JSON string without escapes.
+fn bare(json: &str) -> &str {
+    json.trim_matches('"')
+}
+
+/// Corrects keys of an object whose schema allows any, and which are spelled almost like a known one that
+/// is absent: otherwise the property would be lost in silence.
+pub(super) fn correct_keys(
+    object: &mut Node<'_>,
+    at: &str,
+    (known, rule): (&[&str], &str),
+    findings: &mut Findings<'_>,
+) {
+    let Value::Mapping(entries) = &mut object.value else {
+        return;
+    };
+    let has = |entries: &[Entry<'_>], name: &str| entries.iter().any(|it| it.key == name);
+    let absent = known.iter().copied();
+    let absent: Vec<_> = absent.filter(|it| !has(entries, it)).collect();
+    if absent.is_empty() {
+        return;
+    }
+    for number in 0..entries.len() {
+        let entry = &entries[number];
+        let meant = misspelt(&entry.key, &absent).filter(|_| !known.contains(&&*entry.key));
+        let Some(meant) = meant else {
+            continue;
+        };
+        let pointer = format!("{at}/{}", token(&entry.key));
+        let message = format!("unknown property `{}`, almost `{meant}`", visible(&pointer));
+        let (reason, at) = (Some(Code::MisspeltKey), (entry.key_span, &*pointer));
+        if has(entries, meant) {
+            let help = format!("did you mean `{meant}`, which is there already?");
+            findings.reasoned(reason, at, rule, "misspelt", message, &help);
+        } else {
+            let edit = (entry.key_span, json_string(meant));
+            findings.corrected(reason, at, rule, "misspelt", message, edit);
+            findings.note(hidden_difference(&entry.key, meant));
+            entries[number].key = Cow::Owned(meant.to_owned());
+        }
+    }
+}
+
+/// Returns the predicate about a violating value. A pattern is said in words where it has a name.
+pub(super) fn predicate(violation: &Violation) -> String {
+    let form = match violation.keyword {
+        "pattern" => match violation.instance.rsplit('/').next() {
+            Some("pointer") => "must be a JSON pointer: empty, or begin with `/`",
+            Some("step" | "step_id" | "plan_id" | "request_id") => {
+                "must be 1 to 64 small letters, digits, `-` and `_`"
+            }
+            Some("connector_id" | "tool_id") => {
+                "must be a name without `*`, `/` and control characters"
+            }
+            Some("input_schema_ref" | "output_schema_ref" | "$id") => "must be an absolute URI",
+            Some("digest") => "must be `sha256-` and 43 characters of Base64 with a final `=`",
+            _ => return violation.message.clone(),
+        },
+        _ => return violation.message.clone(),
+    };
+    match violation.message.rsplit_once(", and is ") {
+        Some((_, value)) => format!("{form}, and is {value}"),
+        None => form.to_owned(),
+    }
+}
+
+/// Returns a text in the form of its member, if it says the same in another one.
+fn in_form(member: &str, text: &str) -> Option<String> {
+    let shown: String = text
+        .chars()
+        .filter(|c| visible(c.encode_utf8(&mut [0; 4])) == c.to_string())
+        .collect();
+    let name = match member {
+        "pointer" => pointer(&shown)?,
+        "step" | "step_id" | "plan_id" | "request_id" => {
+            let name = shown.trim().to_ascii_lowercase().replace(' ', "-");
+            let is_id = |name: &str| {
+                let inner = |b: u8| {
+                    b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_')
+                };
+                name.bytes().all(inner)
+                    && !name.starts_with(['-', '_'])
+                    && (1..=64).contains(&name.len())
+            };
+            Some(name).filter(|name| is_id(name))?
+        }
+        _ => return None,
+    };
+    (name != text).then_some(name)
+}
+
+/// Returns the JSON pointer that was meant by a name, a path of JSONPath, or a fragment of a URI.
+fn pointer(text: &str) -> Option<String> {
+    let text = text.trim();
+    if text.contains('~') {
+        return None;
+    }
+    if let Some(pointer) = text.strip_prefix('#').filter(|it| it.starts_with('/')) {
+        return Some(pointer.to_owned());
+    }
+    if text == "$" {
+        return Some(String::new());
+    }
+    let is_word = |part: &str| {
+        let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        !part.is_empty() && part.chars().all(inner)
+    };
+    let path = match text.strip_prefix("$.") {
+        Some(path) => path.replace('[', ".").replace(']', "").replace('.', "/"),
+        None if text.starts_with('/') => return None,
+        None => text.to_owned(),
+    };
+    path.split('/').all(is_word).then(|| format!("/{path}"))
+}
+
+/// Returns the value at a JSON pointer.
+fn at_pointer_mut<'n, 'a>(node: &'n mut Node<'a>, pointer: &str) -> Option<&'n mut Node<'a>> {
+    let mut node = node;
+    for part in pointer.split('/').skip(1) {
+        let part = unescaped(part)?;
+        node = match &mut node.value {
+            Value::Mapping(entries) => {
+                let mut entries = entries.iter_mut();
+                &mut entries.find(|entry| entry.key == part)?.value
+            }
+            Value::Sequence(items) => items.get_mut(part.parse::<usize>().ok()?)?,
+            _ => return None,
+        };
+    }
+    Some(node)
+}
