@@ -1,6 +1,7 @@
 //! Capability requirements, in manifests and in tasks \[4, 4\].
 
 use super::fields::{Object, each, empty, keyword, keyword_or, list, name, name_set};
+use super::format;
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_model::{
     Capability, CapabilityRequirement, ForbidLabel, Load, Manifest, Name, Tag, Task, Tools,
@@ -45,10 +46,7 @@ fn requirement(
     problems: &mut Problems<'_>,
 ) -> Option<CapabilityRequirement> {
     let object = Object::of(node, path, node.span, problems)?;
-    object.check_fields(
-        &["verb", "resource", "constraints", "load", "tools"],
-        problems,
-    );
+    object.check_fields(&format::CAPABILITY.names, problems);
     let verb = object.read("verb", "add:\nverb: <verb>", problems, keyword);
     let resource = object.read("resource", "add:\nresource: <resource>", problems, name);
     let constraints = object.read_or("constraints", Vec::new(), problems, name_set::<Tag>);

@@ -10,6 +10,7 @@ mod document;
 mod evaluation_context;
 mod exact;
 pub mod fields;
+pub mod format;
 mod index;
 mod integrity;
 mod lock;
