@@ -228,6 +228,28 @@ pub(super) fn correct_keys(
     }
 }
 
+/// Corrects a word of an open vocabulary that is spelled almost like a known one.
+pub(super) fn correct_word(
+    node: &mut Node<'_>,
+    pointer: &str,
+    (known, rule): (&str, &str),
+    findings: &mut Findings<'_>,
+) {
+    let Value::String(word) = &node.value else {
+        return;
+    };
+    if word == known || misspelt(word, &[known]).is_none() {
+        return;
+    }
+    let message = format!("`{pointer}` is `{}`, almost `{known}`", visible(word));
+    let difference = hidden_difference(word, known);
+    let (at, edit) = ((node.span, pointer), (node.span, json_string(known)));
+    let label = "not a known kind";
+    findings.corrected(Some(Code::UnknownValue), at, rule, label, message, edit);
+    findings.note(difference);
+    node.value = Value::String(Cow::Owned(known.to_owned()));
+}
+
 /// Returns the predicate about a violating value. A pattern is said in words where it has a name.
 pub(super) fn predicate(violation: &Violation) -> String {
     let form = match violation.keyword {

@@ -1,6 +1,6 @@
 //! Instruction profiles, with the caps and the input policy that MOVA does not define \[1, 3\].
 
-use super::corrected::{conform, correct_keys};
+use super::corrected::{conform, correct_keys, correct_word};
 use super::document::{
     Validated, digest_of, items, member, member_mut, spanned, string, validate, whole_number,
 };
@@ -20,6 +20,9 @@ const SELECTOR: &str = "a rule about tools has the `selector` `connector_id/tool
 
 /// The rule about members that the schema does not know.
 const OPEN: &str = "a profile has these members, and others of its author";
+
+/// The rule about kinds of targets.
+const KINDS: &str = "rules about tools have targets of the kind `tool`";
 
 /// The known members of a rule.
 const RULE_MEMBERS: [&str; 6] = [
@@ -66,6 +69,10 @@ fn read(root: &mut Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
             if let Some(target) = member_mut(rule, "target") {
                 let at = format!("{at}/target");
                 correct_keys(target, &at, (&["kind", "selector"], OPEN), findings);
+                // A rule that denies tools and is read as one about something else would deny nothing.
+                if let Some(kind) = member_mut(target, "kind") {
+                    correct_word(kind, &format!("{at}/kind"), ("tool", KINDS), findings);
+                }
             }
         }
     }
