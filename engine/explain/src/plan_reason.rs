@@ -306,7 +306,7 @@ impl Reasons<'_> {
                 let message = Message::new(Code::MovaLimitExceeded, *span, "above the cap", text)
                     .at(format!("/bindings/{binding}/limits/{limit}"))
                     .rule(format!("`caps.{}` of the profile", cap.name()))
-                    .help(match of_seconds(*limit, *value, *most) {
+                    .help(match of_seconds(limit, *value, *most) {
                         Some(question) => question,
                         None => format!("set it to {most} or less"),
                     });
@@ -385,7 +385,7 @@ fn of_seconds(limit: &str, value: u64, most: u64) -> Option<String> {
     }
     let counts =
         |what: &str, meant: u64| Some(format!("{what} counts milliseconds: is {meant} meant?"));
-    if value % 1_000 == 0 && value / 1_000 <= most && value >= 1_000_000 {
+    if value.is_multiple_of(1_000) && value / 1_000 <= most && value >= 1_000_000 {
         return counts("`timeout_ms`", value / 1_000);
     }
     let scaled = most.checked_mul(1_000)?;
