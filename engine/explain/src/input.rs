@@ -62,7 +62,7 @@ pub(super) fn input(denial: &InputDenial<'_>) -> Message {
                 .at(pointer)
                 .rule(rule)
                 .help(format!("satisfy {rule}"))
-                .corrected(correction)
+                .corrected(correction.as_deref())
         }
         InputDenial::Argument(problem) => {
             let message = argument(problem, "the tool", "input");
@@ -173,7 +173,7 @@ pub(super) fn argument(problem: &ArgumentProblem, tool: &str, arguments: &str) -
                 .at(format!("/{}", token(name)))
                 .rule(format!("only what {INPUT_SCHEMA} declares is an argument"))
                 .help(did_you_mean(nearest, Code::ArgumentUnknown.help()))
-                .corrected(correction)
+                .corrected(correction.as_deref())
         }
         ArgumentProblem::Invalid {
             pointer,
@@ -187,7 +187,7 @@ pub(super) fn argument(problem: &ArgumentProblem, tool: &str, arguments: &str) -
                 .at(pointer)
                 .rule(format!("{INPUT_SCHEMA}#{rule}"))
                 .help(format!("satisfy `{rule}` of the input schema"))
-                .corrected(correction)
+                .corrected(correction.as_deref())
         }
     }
 }

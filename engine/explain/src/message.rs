@@ -77,14 +77,18 @@ impl Message {
     }
 
     /// Adds the obvious correction, which says more than any help.
-    pub(super) fn corrected(self, correction: &Option<Correction>) -> Self {
-        let correction = correction.clone();
+    pub(super) fn corrected(self, correction: Option<&Correction>) -> Self {
+        let correction = correction.cloned();
         Self { correction, ..self }
     }
 
     /// Adds the name that was meant as a correction.
     pub(super) fn named(self, meant: Option<&str>) -> Self {
-        self.corrected(&meant.map(|name| Correction::Value(json_string(name))))
+        self.corrected(
+            meant
+                .map(|name| Correction::Value(json_string(name)))
+                .as_ref(),
+        )
     }
 
     /// Replaces the usual help.

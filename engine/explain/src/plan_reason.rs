@@ -137,11 +137,20 @@ impl Reasons<'_> {
                     Some(span) => ("/caps", span),
                     None => ("", Span::new(0, usize::from(!text.is_empty()))),
                 };
-                let text = format!("the profile `{id}` has no cap `{cap}`");
+                let (text, help) = match profile.caps_span {
+                    Some(_) => (
+                        format!("the profile `{id}` has no cap `{cap}`"),
+                        format!("add `{cap}` to `caps`"),
+                    ),
+                    None => (
+                        format!("the profile `{id}` has no `caps`"),
+                        format!("add `caps` with {}", listed(&Cap::ALL.map(Cap::name))),
+                    ),
+                };
                 denied(span, "a cap is missing", text)
                     .at(pointer)
                     .rule("a cap that is missing denies")
-                    .help(format!("add `{cap}` to `caps`"))
+                    .help(help)
             }
             _ => return None,
         })
@@ -297,7 +306,10 @@ impl Reasons<'_> {
                 let message = Message::new(Code::MovaLimitExceeded, *span, "above the cap", text)
                     .at(format!("/bindings/{binding}/limits/{limit}"))
                     .rule(format!("`caps.{}` of the profile", cap.name()))
-                    .help(format!("set it to {most} or less"));
+                    .help(match of_seconds(limit, *value, *most) {
+                        Some(question) => question,
+                        None => format!("set it to {most} or less"),
+                    });
                 return Some((&self.rules.pool.text, message));
             }
             _ => return None,
@@ -366,6 +378,21 @@ impl Reasons<'_> {
     }
 }
 
+/// Returns the question whether seconds and milliseconds were mixed up, if a limit of time is off by 1,000.
+fn of_seconds(limit: &str, value: u64, most: u64) -> Option<String> {
+    if limit != "timeout_ms" {
+        return None;
+    }
+    let counts =
+        |what: &str, meant: u64| Some(format!("{what} counts milliseconds: is {meant} meant?"));
+    if value.is_multiple_of(1_000) && value / 1_000 <= most && value >= 1_000_000 {
+        return counts("`timeout_ms`", value / 1_000);
+    }
+    let scaled = most.checked_mul(1_000)?;
+    (most <= 600 && value <= scaled)
+        .then(|| counts("`caps.max_timeout_ms` of the profile", scaled))?
+}
+
 fn other_document(stated: &ReferenceMismatch<'_>) -> Message {
     let ReferenceMismatch {
         document,
@@ -381,6 +408,11 @@ fn other_document(stated: &ReferenceMismatch<'_>) -> Message {
         (Between::PlanAndDocument, _) => ("plan", "the pool"),
         (Between::RequestAndDocument, Referred::Profile) => ("request", "the profile"),
         (Between::RequestAndDocument, _) => ("request", "the pool"),
+    };
+    // A fix of the plan is verified by deciding again; a request is decided against the same documents.
+    let meant = match between {
+        Between::RequestAndDocument => is.and_then(|is| slip_of(said, &[is])),
+        _ => None,
     };
     let is = match is {
         Some(is) => format!("{whose} has `{is}`"),
@@ -403,4 +435,5 @@ fn other_document(stated: &ReferenceMismatch<'_>) -> Message {
     .help(format!(
         "make a new {what}, or give the documents that it was made for"
     ))
+    .named(meant)
 }

@@ -39,7 +39,7 @@ pub enum ArgumentProblem {
         /// The most similar declared name.
         nearest: Option<String>,
         /// The declared name that was meant, if only one can be.
-        correction: Option<Correction>,
+        correction: Option<Box<Correction>>,
     },
     /// A violation of the schema.
     Invalid {
@@ -52,7 +52,7 @@ pub enum ArgumentProblem {
         /// The place of the keyword in the schema, as a JSON pointer.
         rule: String,
         /// The obvious correction.
-        correction: Option<Correction>,
+        correction: Option<Box<Correction>>,
     },
 }
 
@@ -138,7 +138,7 @@ fn check(
             name: entry.key.clone().into_owned(),
             span: moved(entry.key_span, offset),
             nearest,
-            correction: correction.map(|it| it.moved(offset)),
+            correction: correction.map(|it| Box::new(it.moved(offset))),
         })
         .collect();
     let mut violations = without_follow_ups(violations);
@@ -162,7 +162,7 @@ fn check(
             span: moved(violation.span, offset),
             message: violation.message + &causes.unwrap_or_default(),
             rule: violation.schema,
-            correction: correction.map(|it| it.moved(offset)),
+            correction: correction.map(|it| Box::new(it.moved(offset))),
         }
     }));
     Ok(found)

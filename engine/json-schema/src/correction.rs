@@ -184,6 +184,18 @@ pub(super) fn known(
     Some(Correction::Value(json_string(meant)))
 }
 
+/// Returns the texts among allowed values.
+pub(super) fn texts<'n>(allowed: &'n Node<'_>) -> impl Iterator<Item = &'n str> {
+    let allowed = match &allowed.value {
+        Value::Sequence(values) => values,
+        _ => std::slice::from_ref(allowed),
+    };
+    allowed.iter().filter_map(|it| match &it.value {
+        Value::String(word) => Some(&**word),
+        _ => None,
+    })
+}
+
 /// Returns the only known word that a word is a slip or an inflection of.
 pub(super) fn meant<'k>(word: &str, known: &[&'k str], search: &mut Likeness) -> Option<&'k str> {
     if word.len() > WORD || known.len() > KNOWN || known.contains(&word) {

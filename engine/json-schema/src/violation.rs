@@ -27,6 +27,9 @@ pub struct Violation {
     /// If all of several subschemas fail, the violations of the nearest one. For a property name or
     /// a condition, the violations that cause this one.
     pub causes: Vec<Violation>,
+    /// The properties that are missing or declared, or the texts that are allowed, as far as they are
+    /// few.
+    pub expected: Vec<String>,
     /// The obvious corrections of the value; for missing properties one for each that is misspelt.
     pub corrections: Vec<Correction>,
 }

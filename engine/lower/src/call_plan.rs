@@ -8,7 +8,7 @@ use super::read::{Checked, Lowered, PLAN_LIMIT, decode};
 use super::recovery;
 use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Problems};
 use agent_model::{CallPlan, Planned, PlannedCall};
-use agent_syntax::{Node, Value, json};
+use agent_syntax::{Node, Value, json, json_string};
 use agent_text::{DocumentKind, Likeness, Text};
 
 const SHAPES: &str = "write one of\n\
@@ -17,6 +17,16 @@ const SHAPES: &str = "write one of\n\
 
 /// The types of plans.
 const TYPES: [&str; 2] = ["call_tool", "final_answer"];
+
+/// The names that other protocols have for types.
+const TYPE_ALIASES: [(&str, &str); 6] = [
+    ("call", "call_tool"),
+    ("final", "final_answer"),
+    ("function_call", "call_tool"),
+    ("tool", "call_tool"),
+    ("tool_call", "call_tool"),
+    ("tool_use", "call_tool"),
+];
 
 /// The names that other protocols have for fields of a call.
 const ALIASES: [(&str, &str); 9] = [
@@ -118,9 +128,14 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Planned> {
         let label = "neither `call_tool` nor `final_answer`";
         let written = span.of(problems.text().as_str()).to_owned();
         let report = problems.report(Code::UnknownValue, span, label, message);
-        fields::meant(report, (span, &written), text, &TYPES);
         // The rest is read as what was meant.
-        meant = *Likeness::new().slips(text, TYPES, 1).first()?;
+        if let Some((_, known)) = TYPE_ALIASES.iter().find(|(alias, _)| *alias == text) {
+            report.replace(format!("write `{known}`"), span, json_string(known));
+            meant = known;
+        } else {
+            fields::meant(report, (span, &written), text, &TYPES);
+            meant = *Likeness::new().slips(text, TYPES, 1).first()?;
+        }
     }
     match meant {
         "call_tool" => call(&root, problems),

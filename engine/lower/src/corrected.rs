@@ -43,6 +43,11 @@ pub(super) fn conform(
                 of_violation(violation, node, &mut corrections)
             });
         }
+        if corrections.is_empty() && round < ROUNDS {
+            let mut all = Vec::new();
+            exact(&found, &mut |it| all.push(it));
+            corrections.extend(all.iter().filter_map(|it| guessed(it, &all, node)));
+        }
         corrections.retain(|it| corrected.len() < CORRECTIONS && corrected.insert(it.edited()));
         if corrections.is_empty() {
             return report(&found, at, schema, is_reported, findings);
@@ -77,11 +82,35 @@ fn report(
     let of_type = found.iter().filter(|it| it.keyword == "type");
     let of_type: BTreeSet<_> = of_type.map(|it| &*it.instance).collect();
     for violation in found.iter().filter(|it| is_reported(it)) {
+        if is_follow_up(violation, found) {
+            continue;
+        }
         // A value of the wrong type violates nearly every other keyword too.
         if violation.keyword == "type" || !of_type.contains(&*violation.instance) {
             report_violation(violation, at, schema, findings);
         }
     }
+}
+
+/// Returns whether a declared property is refused only because something else of its object is.
+fn is_follow_up(violation: &Violation, found: &[Violation]) -> bool {
+    let Some(object) = declaring(violation) else {
+        return false;
+    };
+    let within = |it: &Violation| {
+        let rest = it.instance.strip_prefix(object);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let mut others = found.iter().filter(|it| declaring(it).is_none());
+    others.any(within)
+}
+
+/// Returns the object of a property that is declared, and refused as if it were not: the part of the
+/// schema that declares it does not apply.
+fn declaring(violation: &Violation) -> Option<&str> {
+    let (object, key) = violation.instance.rsplit_once('/')?;
+    let is_declared = violation.expected.iter().any(|it| it == key);
+    (violation.keyword == "unevaluatedProperties" && is_declared).then_some(object)
 }
 
 /// Visits violations; in place of a failed condition its causes.
@@ -98,6 +127,8 @@ fn exact<'v>(found: &'v [Violation], visit: &mut dyn FnMut(&'v Violation)) {
 struct Corrected<'v> {
     violation: &'v Violation,
     correction: Correction,
+    /// Whether a person has to decide, although no follow-ups are to be reported.
+    is_choice: bool,
 }
 
 /// Collects the corrections of a violation. Those of keys come last, since they move what is below.
@@ -118,12 +149,127 @@ fn of_violation<'v>(
         let found = Corrected {
             violation,
             correction,
+            is_choice: false,
         };
         match found.correction {
             Correction::Key { .. } => corrections.push(found),
             _ => corrections.insert(0, found),
         }
     }
+}
+
+/// Names that other protocols have for members of steps.
+const ALIASES: [(&str, &str); 6] = [
+    ("args", "input"),
+    ("arguments", "input"),
+    ("from", "step"),
+    ("parameters", "input"),
+    ("params", "input"),
+    ("path", "pointer"),
+];
+
+/// Returns the correction of a word that shares its words with only one that is possible: of a key with
+/// one missing property, of a value with one allowed text.
+fn guessed<'v>(
+    violation: &'v Violation,
+    found: &[&'v Violation],
+    root: &Node<'_>,
+) -> Option<Corrected<'v>> {
+    let mut is_choice = false;
+    let correction = match violation.keyword {
+        "enum" => {
+            let Value::String(word) = &at_pointer(root, &violation.instance)?.value else {
+                return None;
+            };
+            let words = violation.expected.iter().map(String::as_str);
+            Correction::Value(json_string(alike(word, words)?.0))
+        }
+        "additionalProperties" | "unevaluatedProperties" if declaring(violation).is_none() => {
+            let (object, key) = violation.instance.rsplit_once('/')?;
+            let key = unescaped(key)?;
+            let of_object = |keyword: &'static str| {
+                let found = found.iter();
+                found
+                    .filter(move |it| it.keyword == keyword && it.instance == object)
+                    .copied()
+            };
+            let missing = of_object("required").flat_map(|it| &it.expected);
+            let missing: Vec<_> = missing.map(String::as_str).collect();
+            let needs_input = of_object("oneOf").next().is_some();
+            let named = ALIASES.iter().filter(|(alias, _)| *alias == key);
+            let mut named = named.map(|(_, name)| *name);
+            let is_needed = |name: &str| missing.contains(&name) || name == "input" && needs_input;
+            let to = alike(&key, missing.iter().copied());
+            let named = || named.find(|name| is_needed(name)).map(|it| (it, false));
+            let (to, other_unit) = to.or_else(named)?;
+            is_choice = other_unit;
+            // Two keys for one property are a choice.
+            let unknown = of_object_keys(found, object);
+            let same = unknown.filter(|it| alike(it, [to].into_iter()).is_some());
+            if same.count() > 1 {
+                return None;
+            }
+            Correction::Key {
+                span: violation.span,
+                from: key,
+                to: to.to_owned(),
+            }
+        }
+        _ => return None,
+    };
+    Some(Corrected {
+        violation,
+        correction,
+        is_choice,
+    })
+}
+
+/// Returns the unknown keys of an object.
+fn of_object_keys<'v>(found: &[&'v Violation], object: &str) -> impl Iterator<Item = &'v str> {
+    let unknown = found.iter().filter(|it| it.keyword.ends_with("Properties"));
+    let unknown = unknown.filter(|it| declaring(it).is_none());
+    unknown.filter_map(move |it| {
+        let (parent, key) = it.instance.rsplit_once('/')?;
+        (parent == object).then_some(key)
+    })
+}
+
+/// Returns the only word that contains all parts of another, or whose parts all are in it, and whether
+/// they differ in a unit, which is a choice: `timeout` may count seconds.
+fn alike<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<(&'k str, bool)> {
+    let parts = |word: &str| -> Vec<String> {
+        let mut parts = vec![String::new()];
+        let mut was_lower = false;
+        for c in word.chars() {
+            let is_break = matches!(c, '_' | '-' | '.' | ' ') || was_lower && c.is_uppercase();
+            if is_break {
+                parts.push(String::new());
+            }
+            was_lower = c.is_lowercase();
+            if c.is_alphanumeric()
+                && let Some(last) = parts.last_mut()
+            {
+                last.extend(c.to_lowercase());
+            }
+        }
+        parts.retain(|part| !part.is_empty());
+        parts
+    };
+    let own = parts(word);
+    if own.is_empty() || word.len() > 64 {
+        return None;
+    }
+    let mut near = known.filter_map(|known| {
+        let other = parts(known);
+        let other_unit = ["ms", "bytes"].iter().any(|unit| {
+            let has = |parts: &[String]| parts.last().is_some_and(|it| it == unit);
+            has(&own) != has(&other)
+        });
+        let within = |few: &[String], many: &[String]| few.iter().all(|part| many.contains(part));
+        let is_near = !other.is_empty() && (within(&own, &other) || within(&other, &own));
+        is_near.then_some((known, other_unit))
+    });
+    near.next().filter(|_| near.next().is_none())
 }
 
 impl Corrected<'_> {
@@ -173,15 +319,14 @@ impl Corrected<'_> {
         };
         let edit = self.correction.edit(text, violation.span);
         let at = (self.edited(), &*pointer);
-        findings.corrected(
-            Some(reason),
-            at,
-            &rule(violation, schema),
-            label,
-            message,
-            edit,
-        );
-        findings.note(difference);
+        let rule = rule(violation, schema);
+        if self.is_choice {
+            let help = format!("did you mean `{}`? mind the unit", bare(&edit.1));
+            findings.reasoned(Some(reason), at, &rule, label, message, &help);
+        } else {
+            findings.corrected(Some(reason), at, &rule, label, message, edit);
+            findings.note(difference);
+        }
     }
 }
 
@@ -228,6 +373,28 @@ pub(super) fn correct_keys(
     }
 }
 
+/// Corrects a word of an open vocabulary that is spelled almost like a known one.
+pub(super) fn correct_word(
+    node: &mut Node<'_>,
+    pointer: &str,
+    (known, rule): (&str, &str),
+    findings: &mut Findings<'_>,
+) {
+    let Value::String(word) = &node.value else {
+        return;
+    };
+    if word == known || misspelt(word, &[known]).is_none() {
+        return;
+    }
+    let message = format!("`{pointer}` is `{}`, almost `{known}`", visible(word));
+    let difference = hidden_difference(word, known);
+    let (at, edit) = ((node.span, pointer), (node.span, json_string(known)));
+    let label = "not a known kind";
+    findings.corrected(Some(Code::UnknownValue), at, rule, label, message, edit);
+    findings.note(difference);
+    node.value = Value::String(Cow::Owned(known.to_owned()));
+}
+
 /// Returns the predicate about a violating value. A pattern is said in words where it has a name.
 pub(super) fn predicate(violation: &Violation) -> String {
     let form = match violation.keyword {
@@ -238,6 +405,9 @@ pub(super) fn predicate(violation: &Violation) -> String {
             }
             Some("connector_id" | "tool_id") => {
                 "must be a name without `*`, `/` and control characters"
+            }
+            _ if violation.instance.contains("/destinations/") => {
+                "must be `http://` or `https://` with a host, and nothing behind its port"
             }
             Some("input_schema_ref" | "output_schema_ref" | "$id") => "must be an absolute URI",
             Some("digest") => "must be `sha256-` and 43 characters of Base64 with a final `=`",

@@ -1,6 +1,6 @@
 //! Instruction profiles, with the caps and the input policy that MOVA does not define \[1, 3\].
 
-use super::corrected::{conform, correct_keys};
+use super::corrected::{conform, correct_keys, correct_word};
 use super::document::{
     Validated, digest_of, items, member, member_mut, spanned, string, validate, whole_number,
 };
@@ -20,6 +20,9 @@ const SELECTOR: &str = "a rule about tools has the `selector` `connector_id/tool
 
 /// The rule about members that the schema does not know.
 const OPEN: &str = "a profile has these members, and others of its author";
+
+/// The rule about kinds of targets.
+const KINDS: &str = "rules about tools have targets of the kind `tool`";
 
 /// The known members of a rule.
 const RULE_MEMBERS: [&str; 6] = [
@@ -63,9 +66,15 @@ fn read(root: &mut Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
         for (number, rule) in rules.iter_mut().enumerate() {
             let at = format!("/rules/{number}");
             correct_keys(rule, &at, (&RULE_MEMBERS, OPEN), findings);
+            let denies = member(rule, "effect").and_then(string) == Some("deny");
             if let Some(target) = member_mut(rule, "target") {
                 let at = format!("{at}/target");
                 correct_keys(target, &at, (&["kind", "selector"], OPEN), findings);
+                // A rule that is meant to deny tools would deny nothing. What a rule allows is changed by
+                // its author alone.
+                if let Some(kind) = member_mut(target, "kind").filter(|_| denies) {
+                    correct_word(kind, &format!("{at}/kind"), ("tool", KINDS), findings);
+                }
             }
         }
     }
@@ -101,7 +110,10 @@ fn read(root: &mut Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
         caps: Cap::ALL
             .into_iter()
             .filter_map(|cap| {
-                member(caps?, cap.name())?;
+                if member(caps?, cap.name()).is_none() {
+                    // The key that is almost its name was refused already.
+                    return is_almost(caps?, cap, findings).then_some((cap, None));
+                }
                 let pointer = format!("/caps/{}", cap.name());
                 let sound = !findings.is_about(&pointer);
                 let value = whole_number(caps?, cap.name()).filter(|_| sound);
@@ -109,6 +121,21 @@ fn read(root: &mut Node<'_>, findings: &mut Findings<'_>) -> Option<Profile> {
             })
             .collect(),
         input_policy: member(root, "input_policy").and_then(|it| input_policy(it, findings)),
+    })
+}
+
+/// Returns whether a key of the caps is almost the name of one.
+fn is_almost(caps: &Node<'_>, cap: Cap, findings: &mut Findings<'_>) -> bool {
+    let Value::Mapping(entries) = &caps.value else {
+        return false;
+    };
+    let known = |key: &str| Cap::ALL.iter().any(|cap| cap.name() == key);
+    let mut unknown = entries.iter().filter(|entry| !known(&entry.key));
+    unknown.any(|entry| {
+        let near = findings
+            .likeness()
+            .nearest(&entry.key, Cap::ALL.map(Cap::name), 1);
+        near.first() == Some(&cap.name())
     })
 }
 

@@ -6,6 +6,7 @@
 
 mod case;
 mod question;
+mod safety;
 
 use agent_diagnostic::{Diagnostic, Severity};
 use agent_tests::corpus::{Failures, corpus};
@@ -172,8 +173,19 @@ fn missed(case: &BrokenCase) -> Vec<&'static str> {
 }
 
 /// Returns the documents after the fixes of all rounds.
-fn mended(case: &BrokenCase, mut found: Vec<Diagnostic>) -> Documents {
-    let mut documents = case.documents.clone();
+fn mended(case: &BrokenCase, found: Vec<Diagnostic>) -> Documents {
+    let again = |it: &Documents| question::ask(&case.ask, it, case.tenant_id.as_deref());
+    mended_by(&case.documents, found, case.unsafe_fixes, &again)
+}
+
+/// Returns documents after the fixes of all rounds. `again` asks the question about changed ones.
+fn mended_by(
+    documents: &Documents,
+    mut found: Vec<Diagnostic>,
+    unsafe_fixes: bool,
+    again: &dyn Fn(&Documents) -> Vec<Diagnostic>,
+) -> Documents {
+    let mut documents = documents.clone();
     for _ in 0..ROUNDS {
         let texts: Vec<_> = documents
             .iter()
@@ -181,14 +193,14 @@ fn mended(case: &BrokenCase, mut found: Vec<Diagnostic>) -> Documents {
                 Some((question::kind(file), std::str::from_utf8(bytes).ok()?))
             })
             .collect();
-        let changed = agent_api::mend(&texts, &found, case.unsafe_fixes);
+        let changed = agent_api::mend(&texts, &found, unsafe_fixes);
         if changed.is_empty() {
             break;
         }
         for text in changed {
             documents.insert(text.kind.usual_name().to_owned(), text.text.into_bytes());
         }
-        found = question::ask(&case.ask, &documents, case.tenant_id.as_deref());
+        found = again(&documents);
     }
     documents
 }

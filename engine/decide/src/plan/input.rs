@@ -34,7 +34,7 @@ pub enum InputDenial<'a> {
         /// The rule: the name of the schema and a pointer.
         rule: String,
         /// The obvious correction.
-        correction: Option<Correction>,
+        correction: Option<Box<Correction>>,
     },
     /// The input violates the tool's own input schema.
     Argument(ArgumentProblem),
@@ -190,7 +190,7 @@ impl<'r> Found<'r> {
                             span: self.moved(violation.span),
                             message: violation.message,
                             rule,
-                            correction: correction.map(|it| it.moved(self.offset)),
+                            correction: correction.map(|it| Box::new(it.moved(self.offset))),
                         });
                     }
                 }

@@ -22,10 +22,14 @@ impl<'a> Decision<'a> {
         if envelopes.is_some_and(|it| !it.value.iter().any(|it| it == PLAN_ENVELOPE)) {
             self.deny(None, PlanReason::OtherEnvelopes);
         }
-        for cap in Cap::ALL {
-            if !profile.has_cap(cap) {
-                self.deny(None, PlanReason::CapMissing(cap));
-            }
+        // A profile without any caps is one problem.
+        let missing = Cap::ALL.into_iter().filter(|cap| !profile.has_cap(*cap));
+        let reported = match profile.caps_span {
+            Some(_) => Cap::ALL.len(),
+            None => 1,
+        };
+        for cap in missing.take(reported) {
+            self.deny(None, PlanReason::CapMissing(cap));
         }
         if let Some(cap) = profile.cap(Cap::Steps)
             && plan.steps.len() as u64 > cap.value

@@ -91,9 +91,13 @@ impl<'a> Decision<'a> {
         // What the request asks for and the given document is are told once.
         let is_told = |it: &PlanDenial<'_>| match &it.reason {
             PlanReason::OtherDocument(other) => {
+                let same = (other.document, other.member) == (document, member);
                 between == Between::PlanAndRequest
-                    && other.between == Between::PlanAndDocument
-                    && (other.span, other.is) == (said.span, is)
+                    && match other.between {
+                        Between::PlanAndDocument => (other.span, other.is) == (said.span, is),
+                        Between::RequestAndDocument => same && other.is == Some(&said.value),
+                        Between::PlanAndRequest => false,
+                    }
             }
             _ => false,
         };

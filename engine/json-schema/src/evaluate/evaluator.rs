@@ -3,7 +3,7 @@
 use super::evaluated::Evaluated;
 use crate::arena::{KeywordSchema, Schema, SubId};
 use crate::budget::{Budget, OverBudget};
-use crate::correction::Correction;
+use crate::correction::{Correction, KNOWN};
 use crate::keyword::Keyword;
 use crate::pointer::{push_index, push_name};
 use crate::violation::Violation;
@@ -120,6 +120,16 @@ impl Evaluator<'_, '_, '_, '_> {
         self.report(at, span, Vec::new(), message)
     }
 
+    /// Adds the texts that would do to the violation that a verdict reported.
+    pub(super) fn expect<'t>(&mut self, verdict: &Validity, texts: impl Iterator<Item = &'t str>) {
+        if self.quiet == 0
+            && *verdict == Ok(false)
+            && let Some(last) = self.found.last_mut()
+        {
+            last.expected = texts.take(KNOWN).map(str::to_owned).collect();
+        }
+    }
+
     /// Adds corrections to the violation that a verdict reported.
     pub(super) fn correct<C: IntoIterator<Item = Correction>>(
         &mut self,
@@ -170,6 +180,7 @@ impl Evaluator<'_, '_, '_, '_> {
             keyword: at.keyword.name(),
             message,
             causes,
+            expected: Vec::new(),
             corrections: Vec::new(),
         };
         let texts = [&violation.instance, &violation.schema, &violation.message];

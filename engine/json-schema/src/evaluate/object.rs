@@ -137,8 +137,9 @@ impl Evaluator<'_, '_, '_, '_> {
             let verdict = self.require(false, at, span, || missing_names(&misspelt));
             self.correct(verdict, |_| Ok(found))?;
         }
-        self.require(rest.is_empty(), at, span, || missing_names(&rest))?;
-        Ok(false)
+        let verdict = self.require(rest.is_empty(), at, span, || missing_names(&rest));
+        self.expect(&verdict, rest.into_iter());
+        verdict.and(Ok(false))
     }
 
     pub(super) fn dependent_required(
@@ -196,14 +197,14 @@ impl Evaluator<'_, '_, '_, '_> {
                     "is not a property that any part of the schema declares".to_owned()
                 })
             });
+            if it.quiet > 0 {
+                return verdict;
+            }
+            let known = it.schema.declared_within(it.present, it.budget)?;
+            it.expect(&verdict, known.iter().copied());
             it.correct(verdict, |it| {
-                let known = it.schema.declared_within(it.present, it.budget)?;
-                Ok(renamed(
-                    entry,
-                    entries,
-                    known.into_iter(),
-                    it.budget.likeness(),
-                ))
+                let search = it.budget.likeness();
+                Ok(renamed(entry, entries, known.into_iter(), search))
             })
         })
     }

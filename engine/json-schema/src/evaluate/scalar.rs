@@ -2,7 +2,7 @@
 
 use super::evaluator::{Evaluator, KeywordLocation, Validity};
 use crate::arena::Check;
-use crate::correction::{known, retyped};
+use crate::correction::{known, retyped, texts};
 use crate::keyword::Keyword;
 use crate::number::Decimal;
 use crate::types::Types;
@@ -32,6 +32,7 @@ impl Evaluator<'_, '_, '_, '_> {
                     };
                     format!("must be {wanted}, and is {}", found())
                 });
+                self.expect(&verdict, texts(allowed));
                 self.correct(verdict, |it| Ok(known(allowed, node, it.budget.likeness())))
             }
             (Check::MultipleOf(divisor, text), Value::Number(number)) => {

@@ -1,0 +1,208 @@
+//! Safe fixes mend slips and nothing else: a plan that is rightly denied stays denied, whatever slip is
+//! mended beside it.
+
+use super::case::Documents;
+use super::{errors, mended_by, question};
+use agent_tests::corpus::{Failures, corpus};
+
+/// A change of one document of the base: its file, a text that occurs there, and its replacement.
+type Change = (&'static str, &'static str, &'static str);
+
+/// Changes after which the plan is rightly denied: every word in them is known and legal, so only a person
+/// may replace it.
+const DENIED: [Change; 17] = [
+    (
+        "plan.json",
+        "\"tool_id\": \"list\"",
+        "\"tool_id\": \"delete\"",
+    ),
+    (
+        "plan.json",
+        "\"request_id\": \"hello-1\"",
+        "\"request_id\": \"hello-2\"",
+    ),
+    (
+        "plan.json",
+        "\"pool_version\": \"1.0.0\"",
+        "\"pool_version\": \"1.0.1\"",
+    ),
+    ("plan.json", "\"limit\": 2", "\"limit\": 200"),
+    ("plan.json", "\"limit\": 2", "\"everyone\": true"),
+    (
+        "plan.json",
+        "env.mova_agent_plan_v1",
+        "env.mova_agent_plan_v2",
+    ),
+    (
+        "profile.json",
+        "\"status\": \"active\"",
+        "\"status\": \"draft\"",
+    ),
+    (
+        "profile.json",
+        "\"effect\": \"allow\"",
+        "\"effect\": \"deny\"",
+    ),
+    (
+        "profile.json",
+        "\"effect\": \"allow\"",
+        "\"effect\": \"warn\"",
+    ),
+    ("profile.json", "\"max_steps\": 4", "\"max_steps\": 1"),
+    (
+        "profile.json",
+        "\"max_timeout_ms\": 10000",
+        "\"max_timeout_ms\": 10",
+    ),
+    (
+        "profile.json",
+        "connector_acme:audiences/list",
+        "connector_acme:audiences/lists",
+    ),
+    ("profile.json", "\"max_steps\": 4", "\"max_retries\": 4"),
+    (
+        "tool-pool.json",
+        "https://mcp.acme.example",
+        "https://mcp.acme.exmple",
+    ),
+    (
+        "tool-pool.json",
+        "\"server_version\": \"2.1.0\"",
+        "\"server_version\": \"2.0.0\"",
+    ),
+    ("tool-pool.json", "\"maximum\": 100", "\"maximum\": 1"),
+    (
+        "tool-pool.json",
+        "\"tool\": \"list_audiences\"",
+        "\"tool\": \"delete_audience\"",
+    ),
+];
+
+/// Slips that are mended to what the base has.
+const SLIPS: [Change; 16] = [
+    ("plan.json", "\"envelope_id\"", "\"envelopeId\""),
+    ("plan.json", "\"verb\": \"create\"", "\"verb\": \"Create\""),
+    ("plan.json", "\"input_from\"", "\"input_form\""),
+    ("plan.json", "\"/audiences\"", "\"$.audiences\""),
+    (
+        "plan.json",
+        "\"tool_id\": \"keep\"",
+        "\"tool_id\": \"keeep\"",
+    ),
+    ("plan.json", "connector_core:noop", "connector_core/noop"),
+    (
+        "plan.json",
+        "\"step\": \"list\"",
+        "\"step\": \"li\u{200b}st\"",
+    ),
+    (
+        "tool-pool.json",
+        "\"driver_kind\": \"noop\"",
+        "\"driver_kind\": \"no-op\"",
+    ),
+    (
+        "tool-pool.json",
+        "\"destinations\": [\"https://reports.example\"]",
+        "\"destinations\": \"https://reports.example\"",
+    ),
+    (
+        "tool-pool.json",
+        "\"server\": \"acme-audiences\"",
+        "\"server\": \"acme_audiences\"",
+    ),
+    (
+        "tool-pool.json",
+        "\"timeout_ms\": 1000",
+        "\"timeout_ms\": \"1000\"",
+    ),
+    (
+        "tool-pool.json",
+        "\"output_schema_ref\": \"urn:example:audiences\"",
+        "\"output_schema_ref\": \"urn:example:audience\"",
+    ),
+    ("profile.json", "\"caps\"", "\"cap\""),
+    (
+        "profile.json",
+        "\"effect\": \"deny\"",
+        "\"effect\": \"denied\"",
+    ),
+    (
+        "profile.json",
+        "\"kind\": \"tool\", \"selector\": \"connector_acme:audiences/delete\"",
+        "\"kind\": \"Tool\", \"selector\": \"connector_acme:audiences/delete\"",
+    ),
+    ("request.json", "\"goal\"", "\"goals\""),
+];
+
+/// Returns documents after a change, or `None` if its text does not occur.
+fn changed(documents: &Documents, (file, old, new): Change) -> Option<Documents> {
+    let text = std::str::from_utf8(&documents[file]).expect("UTF-8");
+    let mut documents = documents.clone();
+    let replaced = text.contains(old).then(|| text.replacen(old, new, 1))?;
+    documents.insert(file.to_owned(), replaced.into_bytes());
+    Some(documents)
+}
+
+/// Returns the documents after every safe fix, and whether the plan may run then.
+fn mend(documents: &Documents) -> (Documents, bool) {
+    const ASK: &str = "plan check";
+    let found = question::ask(ASK, documents, None);
+    let mended = mended_by(documents, found, false, &|it| question::ask(ASK, it, None));
+    let found = question::ask(ASK, &mended, None);
+    let may_run = errors(&found).is_empty();
+    (mended, may_run)
+}
+
+fn base() -> Documents {
+    let folder = corpus().join("broken/base/plans");
+    let files = std::fs::read_dir(folder).expect("a folder");
+    let files = files.map(|file| {
+        let path = file.expect("a file").path();
+        let name = path.file_name().and_then(|it| it.to_str()).expect("a name");
+        (name.to_owned(), std::fs::read(&path).expect("a file"))
+    });
+    files.collect()
+}
+
+#[test]
+fn slips_are_mended_to_the_base() {
+    let base = base();
+    let mut failures = Failures::default();
+    for slip in SLIPS {
+        let broken = changed(&base, slip).expect("a text of the base");
+        let found = question::ask("plan check", &broken, None);
+        if errors(&found).len() != 1 {
+            failures.add(slip.2, format!("{} errors", errors(&found).len()));
+        }
+        if mend(&broken) != (base.clone(), true) {
+            failures.add(slip.2, "is not mended to the base".to_owned());
+        }
+    }
+    failures.finish();
+}
+
+#[test]
+fn a_plan_that_is_rightly_denied_stays_denied() {
+    let base = base();
+    let mut failures = Failures::default();
+    for denied in DENIED {
+        let goal = changed(&base, denied).expect("a text of the base");
+        let (mended, may_run) = mend(&goal);
+        if may_run || mended != goal {
+            failures.add(denied.2, format!("is changed, and may run: {may_run}"));
+        }
+        // A slip beside it is mended, and nothing else.
+        for slip in SLIPS {
+            let Some(broken) = changed(&goal, slip) else {
+                continue;
+            };
+            let (mended, may_run) = mend(&broken);
+            let kept = mended[denied.0].windows(denied.2.len());
+            let mut kept = kept.filter(|it| *it == denied.2.as_bytes());
+            if may_run || kept.next().is_none() {
+                failures.add(denied.2, format!("with {}: may run: {may_run}", slip.2));
+            }
+        }
+    }
+    failures.finish();
+}
