@@ -18,6 +18,8 @@ mod locked_policy;
 mod meant;
 mod message;
 mod misnamed;
+#[cfg(feature = "repair")]
+mod misspelt_keys;
 mod offer;
 mod plan;
 mod plan_checks;

@@ -23,6 +23,7 @@ const SUGGESTED: usize = 3;
 /// nothing.
 pub fn resolution_diagnostics(resolution: &Resolution) -> Vec<Diagnostic> {
     let mut found = unsatisfied(resolution);
+    add_misspelt_keys(resolution.matching(), &mut found);
     found.append(&mut misnamed(resolution.matching()));
     found
 }
@@ -30,9 +31,21 @@ pub fn resolution_diagnostics(resolution: &Resolution) -> Vec<Diagnostic> {
 /// Returns an error for each capability without a tool, and a warning for each name of nothing.
 pub fn matching_diagnostics(matching: &Matching) -> Vec<Diagnostic> {
     let mut found = unmatched(matching);
+    add_misspelt_keys(matching, &mut found);
     found.append(&mut misnamed(matching));
     found
 }
+
+/// Adds the misspelt keys of the index that may explain a refusal.
+#[cfg(feature = "repair")]
+fn add_misspelt_keys(matching: &Matching, found: &mut Vec<Diagnostic>) {
+    if !found.is_empty() {
+        found.append(&mut super::misspelt_keys::misspelt_keys(matching));
+    }
+}
+
+#[cfg(not(feature = "repair"))]
+fn add_misspelt_keys(_: &Matching, _: &mut Vec<Diagnostic>) {}
 
 fn misnamed(matching: &Matching) -> Vec<Diagnostic> {
     let mut search = Search {

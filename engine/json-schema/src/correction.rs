@@ -6,7 +6,7 @@
 use super::types::Types;
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Entry, Node, Value, json_string};
-use agent_text::{Likeness, Span};
+use agent_text::{KEYWORD, Likeness, Span};
 use std::borrow::Cow;
 
 /// Maximum length of a word that is compared with known ones, in bytes.
@@ -207,7 +207,7 @@ pub(super) fn meant<'k>(word: &str, known: &[&'k str], search: &mut Likeness) ->
             .filter(char::is_ascii_digit)
             .collect::<String>()
     };
-    match search.slips(word, known.iter().copied(), 2)[..] {
+    match search.slips_from(KEYWORD, word, known.iter().copied(), 2)[..] {
         [meant] => Some(meant).filter(|meant| digits(meant) == digits(word)),
         [] => {
             let mut stems = known.iter().filter(|known| is_inflected(word, known));

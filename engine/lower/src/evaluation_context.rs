@@ -184,7 +184,7 @@ fn read_context<T, F: FnOnce(Text) -> T>(
 }
 
 /// Returns the text without a byte order mark and the `---` line that may begin a YAML document.
-fn yaml_part(text: &str) -> Span {
+pub(crate) fn yaml_part(text: &str) -> Span {
     let rest = text.trim_start_matches('\u{feff}');
     let behind_mark = rest
         .split_once('\n')

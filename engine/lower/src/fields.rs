@@ -6,7 +6,7 @@ use agent_model::{Endpoint, EndpointError, Keyword, Name, NameError, NameRule};
 use agent_syntax::{Entry, Node, Value, json_string, written_as};
 use agent_text::sort::sort_by;
 use agent_text::{
-    Likeness, Span, Spanned, Text, hidden_difference, is_part, misspelt, nearest, visible,
+    KEYWORD, Likeness, Span, Spanned, Text, hidden_difference, is_part, misspelt, nearest, visible,
 };
 use std::cell::RefCell;
 
@@ -114,6 +114,15 @@ fn retyped(written: &str, expected: &str, found: &str) -> Option<String> {
             let words: Vec<_> = words.map(|it| format!("{quote}{it}{quote}")).collect();
             (is_line && !is_flow && plain && !has_key(written) && !words.is_empty())
                 .then(|| format!("[{}]", words.join(", ")))
+        }
+        // A blank is missing behind the colon of the only key.
+        #[cfg(feature = "repair")]
+        "a mapping" => {
+            let (key, value) = written.split_once([':', '='])?;
+            let is_key = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+            let is_one = is_line && !value.trim().is_empty() && !value.starts_with('/');
+            (is_one && key.trim_end().bytes().all(is_key))
+                .then(|| format!("{}: {}", key.trim_end(), value.trim_start()))
         }
         "a boolean" => boolean_word(bare).map(|value| value.to_string()),
         "a whole number" | "a number" => {
@@ -281,11 +290,7 @@ pub(crate) fn meant<'p, 't>(
     known: &[&str],
 ) -> Report<'p, 't> {
     match Likeness::new().slips(text, known.iter().copied(), 2)[..] {
-        [meant] => report.note(hidden_difference(text, meant)).replace(
-            format!("write `{meant}`"),
-            span,
-            written_as(written, meant),
-        ),
+        [meant] => written_for(report, (span, written), text, meant),
         _ => {
             // The first word of a value stands for it: `eu` for `eu-only`.
             let begins = |known: &&&str| {
@@ -309,6 +314,18 @@ pub(crate) fn meant<'p, 't>(
     }
 }
 
+/// Writes a known word for a slip of it.
+fn written_for<'p, 't>(
+    report: Report<'p, 't>,
+    (span, written): (Span, &str),
+    text: &str,
+    meant: &str,
+) -> Report<'p, 't> {
+    let title = format!("write `{meant}`");
+    let report = report.note(hidden_difference(text, meant));
+    report.replace(title, span, written_as(written, meant))
+}
+
 /// Reports a value that its field does not allow.
 pub(crate) fn bad_choice(
     problems: &mut Problems<'_>,
@@ -326,7 +343,13 @@ pub(crate) fn bad_choice(
     );
     let report = match boolean_word(text).filter(|_| allowed == ["true", "false"]) {
         Some(value) => report.replace(format!("write `{value}`"), span, value.to_string()),
-        None => meant(report, (span, &written), text, allowed),
+        None => {
+            let near = Likeness::new().slips_from(KEYWORD, text, allowed.iter().copied(), 2);
+            match near[..] {
+                [only] => written_for(report, (span, &written), text, only),
+                _ => meant(report, (span, &written), text, allowed),
+            }
+        }
     };
     let verb = capability::verb_of(text).filter(|verb| allowed.contains(verb));
     let report = match verb {
@@ -487,16 +510,21 @@ impl<'n, 't> Object<'n, 't> {
     pub fn missing(&self, key: &str, help: &str, problems: &mut Problems<'_>) {
         let is_misspelt = |entry: &Entry<'_>| {
             let is_reported = problems.has(Code::MisspeltKey, entry.key_span);
-            is_reported && misspelt(&entry.key, &[key]).is_some()
+            is_reported
+                && (misspelt(&entry.key, &[key]).is_some() || glued(entry, &[key]).is_some())
         };
         if self.entries.iter().any(is_misspelt) {
             return;
         }
         let message = format!("the required field `{}` is missing", self.path(key));
+        let is_slip = |name, key| {
+            let known = Likeness::new().slips_from(KEYWORD, name, [key], 1);
+            !known.is_empty()
+        };
         let is_ignored = |entry: &&Entry<'_>| problems.has(Code::UnknownKey, entry.key_span);
         let mut ignored = self.entries.iter().filter(is_ignored);
         if let (Some(entry), None) = (ignored.next(), ignored.next())
-            && is_part(&entry.key, key)
+            && (is_part(&entry.key, key) || is_slip(&entry.key, key))
         {
             let span = entry.key_span;
             let replacement = written_as(span.of(problems.text().as_str()), key);
@@ -548,7 +576,18 @@ impl<'n, 't> Object<'n, 't> {
                 self.take_as(entry, meant, problems);
                 false
             }
-            None => true,
+            None => match glued(entry, &absent) {
+                Some((meant, value)) => {
+                    let written = format!("{meant}: {value}");
+                    let message = format!("a colon and a blank are missing behind `{meant}`");
+                    let label = format!("did you mean `{written}`?");
+                    problems
+                        .report(Code::MisspeltKey, entry.key_span, label, message)
+                        .replace(format!("write `{written}`"), entry.key_span, written);
+                    false
+                }
+                None => true,
+            },
         });
         others.collect()
     }
@@ -612,6 +651,26 @@ impl<'n, 't> Object<'n, 't> {
             self.warn_of(entry, known, problems);
         }
     }
+}
+
+/// Returns the known key with which a key without a value begins, and what follows it: `verb:search`,
+/// `verb= search` and `verb search` in a mapping on one line.
+#[cfg(feature = "repair")]
+fn glued<'k, 'e>(entry: &'e Entry<'_>, known: &[&'k str]) -> Option<(&'k str, &'e str)> {
+    if !matches!(entry.value.value, Value::Null) {
+        return None;
+    }
+    let mut known = known.iter();
+    known.find_map(|known| {
+        let rest = entry.key.strip_prefix(known)?;
+        let value = rest.trim_start_matches([' ', ':', '=']);
+        (value.len() < rest.len() && !value.is_empty()).then_some((*known, value))
+    })
+}
+
+#[cfg(not(feature = "repair"))]
+fn glued<'k, 'e>(_: &'e Entry<'_>, _: &[&'k str]) -> Option<(&'k str, &'e str)> {
+    None
 }
 
 /// Takes a node as a string. A plain YAML scalar counts as its source text.

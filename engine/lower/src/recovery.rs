@@ -4,6 +4,7 @@
 //! either the situation explains the refusal alone, or the text is repaired and read once more, so
 //! that one run reports every cause. What is read in this way is never used.
 
+use super::evaluation_context::yaml_part;
 use super::situation::{self, Surrounded};
 pub(super) use super::situation::{of_bytes, of_kind};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Problems, Severity};
@@ -125,6 +126,7 @@ fn repairs(text: &Text, within: Span, syntax: Code) -> Repairs {
         if syntax == Code::JsonSyntax || start.starts_with(['{', '[']) {
             return repair_json(text.as_str(), within);
         }
+        within.start += yaml_part(part).start;
     }
     let scratch = Text::new(text.source(), within.of(text.as_str()).to_owned());
     let mut problems = Problems::new(&scratch);

@@ -11,7 +11,7 @@ mod spelling;
 
 pub use position::{LineIndex, Position};
 pub use spelling::{
-    LIKENESS_LIMIT, Likeness, hidden_difference, is_part, misspelt, nearest, visible,
+    KEYWORD, LIKENESS_LIMIT, Likeness, hidden_difference, is_part, misspelt, nearest, visible,
 };
 
 #[cfg(feature = "serde")]

@@ -20,7 +20,7 @@ pub fn misspelt<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     }
     let near = known
         .iter()
-        .filter_map(|known| Some((slip(key, known)?, *known)));
+        .filter_map(|known| Some((slip(key, known, NAME)?, *known)));
     near.min().map(|(_, known)| known)
 }
 
@@ -33,14 +33,24 @@ pub fn is_part(key: &str, longer: &str) -> bool {
     stem.len() >= 4 && key != longer && (longer.ends_with(&key) || longer.starts_with(stem))
 }
 
+/// The least length of a keyword that a wrong letter leaves recognisable. Formats have few of them.
+pub const KEYWORD: usize = 3;
+
+/// The least length of such a name or key: `ads` is another name than `aws`.
+const NAME: usize = 4;
+
 /// Returns the number of edits between two names if one is a slip of the other.
-fn slip(name: &str, known: &str) -> Option<usize> {
+fn slip(name: &str, known: &str, shortest: usize) -> Option<usize> {
     let edits = strsim::osa_distance(name, known);
-    let tolerated = match known.chars().count() {
-        0..4 => 0,
-        4..8 => 1,
-        _ => 2,
-    };
+    let length = known.chars().count();
+    let is_long = length >= shortest && name.len() >= KEYWORD;
+    let tolerated = usize::from(is_long) + usize::from(length >= 8);
+    // Another number is another name: `eu-2` is not `eu-1`.
+    let digits = |name: &'_ str| name.bytes().filter(u8::is_ascii_digit).collect::<Vec<_>>();
+    let (own, other) = (digits(name), digits(known));
+    if own.len() == other.len() && own != other {
+        return None;
+    }
     let is_near = edits <= tolerated || letters(name) == letters(known) || is_plural(name, known);
     is_near.then_some(edits)
 }
@@ -201,9 +211,22 @@ impl Likeness {
         names: impl IntoIterator<Item = &'c str>,
         limit: usize,
     ) -> Vec<&'c str> {
-        let mut near = self.compared(name, names, limit, INVISIBLE, |known| {
-            slip(name, known).or_else(|| is_joined_otherwise(name, known).then_some(INVISIBLE))
-        });
+        self.slips_from(NAME, name, names, limit)
+    }
+
+    /// Returns the same. A wrong letter is tolerated in names of at least `shortest` letters.
+    pub fn slips_from<'c>(
+        &mut self,
+        shortest: usize,
+        name: &str,
+        names: impl IntoIterator<Item = &'c str>,
+        limit: usize,
+    ) -> Vec<&'c str> {
+        let is_slip = |known: &str| {
+            let edits = slip(name, known, shortest);
+            edits.or_else(|| is_joined_otherwise(name, known).then_some(INVISIBLE))
+        };
+        let mut near = self.compared(name, names, limit, INVISIBLE, is_slip);
         if near.contains(&name) {
             near.clear();
         }
@@ -264,7 +287,7 @@ const INVISIBLE: usize = 8;
 
 #[cfg(test)]
 mod tests {
-    use super::{CANDIDATE_COST, Likeness, hidden_difference, misspelt, nearest, visible};
+    use super::{CANDIDATE_COST, KEYWORD, Likeness, hidden_difference, misspelt, nearest, visible};
 
     #[test]
     fn names_are_slips_of_known_ones() {
@@ -285,6 +308,14 @@ mod tests {
         for name in ["erase:invoices", "read:invoices", "read:bills"] {
             assert!(likeness.slips(name, known, 2).is_empty(), "{name}");
         }
+        // Neither is another number, or a name so short that it could be one of its own.
+        let known = ["eu-1", "tier-02", "aws", "any"];
+        for name in ["eu-2", "tier-20", "ads", "anu"] {
+            assert!(likeness.slips(name, known, 2).is_empty(), "{name}");
+        }
+        assert_eq!(likeness.slips("eu1", known, 2), ["eu-1"]);
+        assert_eq!(likeness.slips("tier-o2", known, 2), ["tier-02"]);
+        assert_eq!(likeness.slips_from(KEYWORD, "anu", known, 2), ["any"]);
     }
 
     #[test]
@@ -321,6 +352,7 @@ mod tests {
             ("MCP", "mcp"),
             ("m-cp", "mcp"),
             ("mcps", "mcp"),
+            ("ncp", "mcp"),
             ("teir", "tier"),
             ("polcy", "policy"),
             ("policies", "policy"),

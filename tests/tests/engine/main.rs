@@ -20,6 +20,7 @@ mod import;
 mod json_test_suite;
 mod locked_policy;
 mod mova;
+mod mutation;
 mod plan;
 mod policy;
 mod properties;

@@ -2,8 +2,8 @@
 
 use super::Repairs;
 use crate::json::{DEPTH_LIMIT, Reader, json_string};
-use agent_text::Span;
 use agent_text::sort::sort_by_key;
+use agent_text::{Span, misspelt};
 
 /// Maximum bytes to look ahead for the end of a string with quotes inside.
 const LOOKAHEAD: usize = 1_000;
@@ -472,17 +472,26 @@ impl<'t> Fixer<'t> {
             match bytes[at] {
                 b'"' => {
                     let next = self.text[at + 1..self.end].chars().next();
-                    let inner = next.is_some_and(|c| c.is_alphanumeric())
-                        || self.is_in_quotation(start, at);
-                    if !inner || self.ends_string(at + 1) {
+                    let quotes = self.is_in_quotation(start, at);
+                    let inner = next.is_some_and(|c| c.is_alphanumeric()) || quotes;
+                    // The end of a quotation leaves the quote that ends the string.
+                    let ends =
+                        self.ends_string(at + 1) && !(quotes && self.are_paired(at, line_end));
+                    if !inner || ends {
                         self.at = at + 1;
                         return;
                     }
                     let content = &self.text[start + 1..at];
-                    let word = content.trim_end();
-                    if let Some(key) = word.strip_suffix(':').filter(|_| is_key) {
-                        let behind = start + 1 + key.trim_end().len();
-                        self.unclosed(behind);
+                    if let Some(key) = before_value(content).filter(|_| is_key) {
+                        self.unclosed(start + 1 + key.len());
+                        return;
+                    }
+                    // Behind a comma, a quote begins the next string if those that follow make pairs.
+                    let before = content.trim_end();
+                    if let Some(item) = before.strip_suffix(',')
+                        && self.are_paired(at, line_end)
+                    {
+                        self.unclosed(start + 1 + item.trim_end().len());
                         return;
                     }
                     // The string must end on this line, else the quote is its end.
@@ -501,17 +510,17 @@ impl<'t> Fixer<'t> {
                 b'\\' => at = self.escape(at),
                 b'\n' | b'\r' => {
                     let line = self.text[start..at].trim_end();
+                    if let Some(key) = before_value(&line[1..]).filter(|_| is_key) {
+                        self.unclosed(start + 1 + key.len());
+                        return;
+                    }
                     let following = self.text[at..self.end].trim_start();
                     let closed = line.ends_with([',', '}', ']', ':'])
                         || following.starts_with(['"', '}', ']']);
                     // A string may go on if it ends before the next line does.
                     if closed || following.is_empty() {
-                        let content = line.trim_end_matches([',', '}', ']']);
-                        let len = match content.strip_suffix(':') {
-                            Some(key) if is_key => key.len(),
-                            _ => content.len(),
-                        };
-                        self.unclosed(start + len.max(1));
+                        let content = without_closers(line);
+                        self.unclosed(start + content.len().max(1));
                         return;
                     }
                     let len =
@@ -560,7 +569,7 @@ impl<'t> Fixer<'t> {
             }
         }
         let content = self.text[start..self.end].trim_end();
-        let content = content.trim_end_matches(['}', ']', ',']);
+        let content = without_closers(content);
         self.unclosed(start + content.len().max(1));
     }
 
@@ -582,6 +591,18 @@ impl<'t> Fixer<'t> {
         ahead
             .char_indices()
             .any(|(at, c)| c == '"' && self.ends_string(from + at + 1))
+    }
+
+    /// Returns whether an even number of quotes that are not escaped is on the rest of a line.
+    fn are_paired(&self, from: usize, line_end: usize) -> bool {
+        let limit = floor(self.text, line_end.min(from + LOOKAHEAD));
+        let mut escaped = false;
+        let quotes = self.text[from..limit].bytes().filter(|byte| {
+            let is_quote = *byte == b'"' && !escaped;
+            escaped = *byte == b'\\' && !escaped;
+            is_quote
+        });
+        limit == line_end && quotes.count() % 2 == 0
     }
 
     /// Inserts a missing closing quote.
@@ -644,7 +665,7 @@ impl<'t> Fixer<'t> {
             _ => &['”', '“', '"'],
         };
         let line = line_end(self.text, start, self.end);
-        let mut content = String::new();
+        let mut new = String::from("\"");
         let mut chars = self.text[begin..line].char_indices();
         let mut close = None;
         while let Some((at, c)) = chars.next() {
@@ -653,16 +674,27 @@ impl<'t> Fixer<'t> {
                 close = Some(behind);
                 break;
             }
-            match c {
-                '\\' => match chars.next() {
-                    Some((_, 'n')) => content.push('\n'),
-                    Some((_, 't')) => content.push('\t'),
-                    Some((_, other)) => content.push(other),
-                    None => content.push('\\'),
-                },
-                _ => content.push(c),
+            let escaped = (c == '\\').then(|| chars.next()).flatten();
+            match escaped {
+                None => {
+                    let quoted = json_string(c.encode_utf8(&mut [0; 4]));
+                    new.push_str(&quoted[1..quoted.len() - 1]);
+                }
+                // Escapes of JSON stay as they are.
+                Some((at, c)) => {
+                    let digits = self.text[begin + at + 1..line].bytes().take(4);
+                    let is_code = || digits.filter(u8::is_ascii_hexdigit).count() == 4;
+                    match c {
+                        '"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't' => new.push('\\'),
+                        'u' if is_code() => new.push('\\'),
+                        'u' => new.push_str("\\\\"),
+                        _ => {}
+                    }
+                    new.push(c);
+                }
             }
         }
+        new.push('"');
         let Some(close) = close else {
             self.stop("a value");
             return;
@@ -674,7 +706,6 @@ impl<'t> Fixer<'t> {
                 code_point(open)
             ),
         };
-        let new = json_string(&content);
         self.replace(
             (start, close),
             &new,
@@ -740,7 +771,8 @@ impl<'t> Fixer<'t> {
             }
             return;
         }
-        if let Some(constant) = constant(word) {
+        let near = misspelt(word, &["false", "true"]);
+        if let Some(constant) = constant(word).or(near) {
             if constant == word {
                 return;
             }
@@ -840,6 +872,32 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
+/// Returns a text without the commas and brackets behind it that close nothing in it.
+fn without_closers(content: &str) -> &str {
+    let excess = |open: u8, close: u8| {
+        let bytes = content.bytes();
+        bytes.fold(0_i64, |excess, byte| {
+            excess + i64::from(byte == close) - i64::from(byte == open)
+        })
+    };
+    let (mut braces, mut brackets) = (excess(b'{', b'}'), excess(b'[', b']'));
+    let closes_nothing = |excess: &mut i64| {
+        *excess -= 1;
+        *excess >= 0
+    };
+    content.trim_end_matches(|c| match c {
+        '}' => closes_nothing(&mut braces),
+        ']' => closes_nothing(&mut brackets),
+        c => matches!(c, ',' | ' ' | '\t'),
+    })
+}
+
+/// Returns the key of a text that ends with a colon, or with brackets of its value.
+fn before_value(content: &str) -> Option<&str> {
+    let content = content.trim_end_matches([' ', '\t', '[', ']', '{', '}', ',']);
+    Some(content.strip_suffix(':')?.trim_end())
+}
+
 /// Returns the JSON constant that a word means in some language.
 fn constant(word: &str) -> Option<&'static str> {
     let is = |known: &&str| word.eq_ignore_ascii_case(known);
@@ -908,6 +966,20 @@ mod tests {
             ("[1, 2,, 3]", "[1, 2, 3]"),
             ("[,1]", "[1]"),
             ("[1 2]", "[1, 2]"),
+            ("{\"a\": { \"b\": \"c }\n}", "{\"a\": { \"b\": \"c\" }\n}"),
+            ("[\"a, \"b\", \"c\"]", "[\"a\", \"b\", \"c\"]"),
+            ("[\"a\", \"b, \"c\"]", "[\"a\", \"b\", \"c\"]"),
+            ("{\"a\": \"b, \"c\": \"d\"}", "{\"a\": \"b\", \"c\": \"d\"}"),
+            (
+                "[\"he said, \"go\", and left\"]",
+                "[\"he said, \\\"go\\\", and left\"]",
+            ),
+            ("['\\u006da\\\\b\\'\"']", "[\"\\u006da\\\\b'\\\"\"]"),
+            ("{\"a\": \"{{ b[0] }}\n}", "{\"a\": \"{{ b[0] }}\"\n}"),
+            ("[{\"a\": \"b [c]},\n1]", "[{\"a\": \"b [c]\"},\n1]"),
+            ("{\"a: [{ \"b\": 1 }]}", "{\"a\": [{ \"b\": 1 }]}"),
+            ("{\"a: [\n\"b\"]}", "{\"a\": [\n\"b\"]}"),
+            ("{\"a: [],\n\"b\": ture}", "{\"a\": [],\n\"b\": true}"),
             ("{\"a\": 1\n \"b\": 2}", "{\"a\": 1,\n \"b\": 2}"),
             ("{\"a\": \"x\" \"b\": 2}", "{\"a\": \"x\", \"b\": 2}"),
             (

@@ -21,6 +21,7 @@ struct Previous<'t> {
     width: usize,
     /// The column of its key, behind dashes.
     inner: usize,
+    has_key: bool,
     /// Whether its value is on the lines below.
     opens: bool,
     is_item: bool,
@@ -168,12 +169,8 @@ impl<'t> Fixer<'t> {
             (false, true) => sibling.is_some_and(|it| it.indent == line.indent),
             (true, _) => sibling.is_some_and(|it| it.indent.len() > line.indent.len()),
         };
-        let value = self.member(
-            start,
-            rest,
-            is_member,
-            next.is_some_and(|it| it.indent.len() > line.indent.len()),
-        );
+        let is_followed = next.is_some_and(|it| it.indent.len() > line.indent.len());
+        let value = self.member(start, rest, is_member, is_followed);
         if value.is_some() {
             // Behind a dash a key has no indentation of its own.
             self.level(inner, false, if is_item { "" } else { line.indent });
@@ -182,7 +179,11 @@ impl<'t> Fixer<'t> {
             Some((at, value)) => (at, value, true),
             None => (start, rest, false),
         };
-        let opens = value.is_empty() || value.starts_with('#');
+        let is_note = has_key && is_followed && value.starts_with("//");
+        if is_note {
+            self.comment(at);
+        }
+        let opens = value.is_empty() || value.starts_with('#') || is_note;
         // A key or an item that is not further right, or nothing, ends what is open.
         let ends = next.is_none_or(|it| {
             it.indent.len() <= inner && (is_key(it.content) || it.content.starts_with('-'))
@@ -196,6 +197,7 @@ impl<'t> Fixer<'t> {
             indent: line.indent,
             width,
             inner,
+            has_key,
             opens,
             is_item,
             is_plain,
@@ -209,7 +211,12 @@ impl<'t> Fixer<'t> {
         self.previous.as_ref().is_some_and(|previous| {
             previous.is_plain
                 && !previous.opens
-                && width > previous.width
+                && width
+                    > (if previous.has_key {
+                        previous.inner
+                    } else {
+                        previous.width
+                    })
                 && !line.indent.contains('\t')
                 && !is_key(line.content)
         })
@@ -320,14 +327,16 @@ impl<'t> Fixer<'t> {
             }
             return Some((at + 1 + blanks, trimmed));
         }
-        if !is_member {
+        let is_alone = is_followed && matches!(value, "" | "=");
+        if !is_member && !is_alone {
             return None;
         }
         if let Some(after) = value.strip_prefix('=') {
             let trimmed = after.trim_start_matches(['>', ' ', '\t']);
             let end = start + rest.len() - trimmed.len();
             let words = ["a key is followed by `=`", "expected `:`", "write `: `"];
-            self.replace((at, end), ": ", words);
+            let colon = if trimmed.is_empty() { ":" } else { ": " };
+            self.replace((at, end), colon, words);
             return Some((end, trimmed));
         }
         let is_missing = if value.is_empty() {
@@ -345,6 +354,85 @@ impl<'t> Fixer<'t> {
         ];
         self.replace((at, at), ":", words);
         Some((at + blanks, value))
+    }
+
+    /// Writes the mark of a comment for that of other languages.
+    fn comment(&mut self, at: usize) {
+        let words = [
+            "YAML has no comments with `//`",
+            "expected `#`",
+            "write `#`",
+        ];
+        self.replace((at, at + 2), "#", words);
+    }
+
+    /// Inserts missing commas into a list or a mapping on one line, and checks what follows it.
+    fn flow(&mut self, start: usize, text: &str) {
+        let mut open = Vec::new();
+        let mut at = 0;
+        // The end of the last item, until a comma; and whether a key and its colon precede.
+        let (mut item, mut is_value) = (None, false);
+        while let Some(c) = text[at..].chars().next() {
+            let rest = &text[at..];
+            if matches!(c, ' ' | '\t') {
+                at += 1;
+                continue;
+            }
+            if !matches!(c, ',' | ':' | ']' | '}')
+                && let Some(end) = item.take()
+            {
+                self.missing_comma(start + end);
+            }
+            match c {
+                '[' | '{' => {
+                    open.push(c);
+                    is_value = false;
+                    at += 1;
+                }
+                ']' | '}' => {
+                    open.pop();
+                    at += 1;
+                    item = Some(at);
+                    is_value = false;
+                    if open.is_empty() {
+                        let behind = text[at..].trim_start();
+                        if behind.starts_with("//") {
+                            self.comment(start + text.len() - behind.len());
+                        }
+                        return;
+                    }
+                }
+                ',' | ':' => {
+                    is_value = c == ':';
+                    item = None;
+                    at += 1;
+                }
+                '"' | '\'' => {
+                    let Some(len) = quoted_len(rest) else { return };
+                    at += len;
+                    item = Some(at);
+                }
+                _ => {
+                    let len = plain_len(rest);
+                    let word = rest[..len].trim_end();
+                    let is_key = rest[len..].starts_with(':');
+                    // Behind a value and a blank, the last word is the next key.
+                    match word.rsplit_once([' ', '\t']) {
+                        Some((value, _)) if is_key && is_value => {
+                            self.missing_comma(start + at + value.trim_end().len());
+                        }
+                        _ => {}
+                    }
+                    at += len;
+                    item = Some(at - (len - word.len()));
+                }
+            }
+        }
+    }
+
+    fn missing_comma(&mut self, at: usize) {
+        let words = ["a comma is missing", "missing `,`", "insert `,`"];
+        self.replace((at, at), ",", words);
     }
 
     /// Checks the value of a key or an item.
@@ -371,6 +459,7 @@ impl<'t> Fixer<'t> {
                 }
             }
             Some(b'[' | b'{') => {
+                self.flow(start, plain);
                 let open = depth(plain);
                 if open > 0 && !ends {
                     return Value::Flow(open);
@@ -430,6 +519,31 @@ fn is_key(content: &str) -> bool {
             || [": ", ":\t", " = ", "= "]
                 .iter()
                 .any(|it| behind.starts_with(it)))
+}
+
+/// Returns the length of a string in quotes, if it ends on its line.
+fn quoted_len(text: &str) -> Option<usize> {
+    let quote = text.as_bytes()[0];
+    let mut escaped = false;
+    let close = text.bytes().skip(1).position(|byte| {
+        let closes = byte == quote && !escaped;
+        escaped = byte == b'\\' && quote == b'"' && !escaped;
+        closes
+    });
+    close.map(|at| at + 2)
+}
+
+/// Returns the length of a string without quotes in a list or a mapping on one line: at least 1.
+fn plain_len(text: &str) -> usize {
+    let mut ends = text.char_indices().skip(1).filter(|(at, c)| match c {
+        ',' | '[' | ']' | '{' | '}' => true,
+        ':' => {
+            let behind = &text[at + 1..];
+            behind.is_empty() || behind.starts_with([' ', ',', '[', ']', '{', '}'])
+        }
+        _ => false,
+    });
+    ends.next().map_or(text.len(), |(at, _)| at)
 }
 
 /// Returns whether a string in quotes ends on its line.
@@ -513,6 +627,16 @@ mod tests {
             ),
             ("a: b: c\nd: @e # f\n", "a: \"b: c\"\nd: \"@e\" # f\n"),
             ("a:\n  - b:c\n    d: e\n", "a:\n  - b: c\n    d: e\n"),
+            ("a: {b: c d: e}\n", "a: {b: c, d: e}\n"),
+            ("a: [{b: 'c' d: e} f]\n", "a: [{b: 'c', d: e}, f]\n"),
+            ("a: [\"b\" \"c:d\", e f]\n", "a: [\"b\", \"c:d\", e f]\n"),
+            ("a: [b] // c\n", "a: [b] # c\n"),
+            (
+                "a: // b\n  c: // d\n    - e: f\n",
+                "a: # b\n  c: # d\n    - e: f\n",
+            ),
+            ("a:\n  b =\n    c: d\n", "a:\n  b:\n    c: d\n"),
+            ("a:\n  - b: c\n    d [e]\n", "a:\n  - b: c\n    d: [e]\n"),
         ] {
             assert!(!is_yaml(broken) || broken.starts_with("a = b"), "{broken}");
             let repairs = repair(broken, Span::new(0, broken.len()));
@@ -525,7 +649,7 @@ mod tests {
 
     #[test]
     fn right_lines_stay() {
-        let text = "a: b c\n# x\nd:\n- read:reports\n- https://x.example\n- e: |\n    f g\n     h = i\n  j: >-\n    k\nl: m\n  n o\np: [q,\n  r: s\n ]\nt: \"u\n  v\"\nw:\n  x y\n";
+        let text = "a: b c\n# x\nd:\n- read:reports\n- https://x.example\n- e: |\n    f g\n     h = i\n  j: >-\n    k\nl: m\n  n o\np: [q,\n  r: s\n ]\np2: {q: \"r, s\", https://t.example: [u v, {}], 'w': x}\nt: \"u\n  v\"\nw:\n  x y\n";
         let repairs = repair(text, Span::new(0, text.len()));
         assert_eq!(repairs.list, []);
     }
