@@ -201,7 +201,7 @@ fn slips_are_mended_to_the_base() {
             failures.add(slip.2, format!("{} errors", errors(&found).len()));
         }
         if mend(&broken) != (base.clone(), true) {
-            failures.add(slip.2, "is not mended to the base".to_owned());
+            failures.add(slip.2, "is not mended to the base");
         }
     }
     failures.finish();
@@ -373,4 +373,18 @@ fn no_fix_changes_what_a_rule_allows() {
         let documents = after(&[change]);
         assert_eq!(mend(&documents), (documents, false), "{}", change.2);
     }
+}
+
+#[test]
+fn members_of_a_driver_are_not_refused_because_another_one_is_missing() {
+    let missing = (
+        "tool-pool.json",
+        "      \"tool\": \"list_audiences\",\n",
+        "",
+    );
+    let told = told(&after(&[missing]));
+    let [only] = &told[..] else {
+        panic!("{told:#?}");
+    };
+    assert!(only.contains("must have the property `tool`"), "{only}");
 }
