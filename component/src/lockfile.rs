@@ -8,7 +8,7 @@ use crate::bindings::exports::agent::engine::lockfile::{
 use crate::convert::all;
 use crate::inputs::Index;
 use crate::resolver::Resolution;
-use agent_api::{self as api, LockText, compare, lower, model, render, verify};
+use agent_api::{self as api, LockText, compare, model, render, verify};
 
 /// A lock.
 pub(crate) struct Lock(pub(crate) model::Lock, Option<String>);
@@ -37,11 +37,8 @@ impl Lock {
 
 impl GuestLock for Lock {
     fn parse(text: Vec<u8>) -> Result<lockfile::Lock, Vec<Diagnostic>> {
-        let lock = lower::lock(text.clone()).map_err(all)?;
-        Ok(lockfile::Lock::new(Self(
-            lock.value,
-            String::from_utf8(text).ok(),
-        )))
+        let LockText { lock, text } = LockText::read(text).map_err(all)?.value;
+        Ok(lockfile::Lock::new(Self(lock, text)))
     }
 
     fn of_resolution(resolution: ResolutionBorrow<'_>) -> Option<lockfile::Lock> {

@@ -32,6 +32,18 @@ visitPlans("call", "the first look shows a call that may be made, and every chec
   await plans.has(plans.root.locator(".against-list tr"), [/^lock sha256-/, /^entry of the index sha256-/, /^definition of the tool sha256-/]);
 });
 
+visitPlans("call", "the policy that the lock names decides on the arguments", async (plans) => {
+  await plans.example("More than a policy allows");
+  await plans.says("The call may not be made");
+  await plans.root.getByText("a call reads at most 10 audiences").first().waitFor();
+  await plans.type("call.json", "50", "10");
+  await plans.says("The call may be made");
+
+  await plans.example("Without the policy of the lock");
+  await plans.says("The call may not be made");
+  await plans.root.locator(".code", { hasText: "POLICY_MISSING" }).first().waitFor();
+});
+
 visitPlans("call", "one click corrects a misspelt tool, and can be undone", async (plans) => {
   await plans.example("A tool that is misspelt");
   await plans.says("The call may not be made");

@@ -50,6 +50,31 @@ visit("every suggested fix makes its requirement pass, and can be undone", async
   }
 });
 
+visit("one click applies all safe fixes, and another undoes them", async ({ playground, page }) => {
+  await playground.type("agents.md", "itivity", "itivty");
+  await playground.type("agents.md", "dency", "dancy");
+  await playground.says("No decision");
+  const before = await bothTexts(playground);
+  await page.getByRole("button", { name: "Apply all 2 safe fixes" }).click();
+  await playground.noticeIs("Applied: 2 safe fixes");
+  await playground.says("Every requirement has a server");
+  assert.equal(await playground.text("agents.md"), MANIFEST);
+  assert.equal(await page.locator(".apply-all").count(), 0);
+  await playground.notice.getByRole("button", { name: "Undo" }).click();
+  await playground.says("No decision");
+  assert.equal(await bothTexts(playground), before);
+});
+
+visit("a name that is almost one of the index is a problem with a fix", async ({ playground, page }) => {
+  await playground.type("agents.md", "y: audiences", "y: audience");
+  await playground.says("Not every requirement has a server");
+  await playground.has(playground.problems.locator(".problem > p"), [/^error UNSATISFIED .*audience.* agents.md:6:17$/]);
+  await page.locator(".input.manifest .badge", { hasText: "1 error" }).waitFor();
+  await playground.problems.getByRole("button", { name: "Apply" }).click();
+  await playground.says("Every requirement has a server");
+  assert.equal(await playground.text("agents.md"), MANIFEST);
+});
+
 visit("problems are underlined and listed, and a click goes there", async ({ playground, page }) => {
   await playground.type("agents.md", "internal", "top-secret");
   await playground.says("No decision");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
-import { INDEX, MANIFEST } from "./hello.mjs";
+import { INDEX } from "./hello.mjs";
 import { visit } from "./visit.mjs";
 
 /** @param {import("./playground.mjs").Playground} playground */
@@ -43,16 +43,27 @@ visit("a cell opens the explanation, with its places marked in both inputs", asy
   await playground.explanation.getByRole("button", { name: "agents.md:14:16" }).click();
   await eventually(async () => assert.equal(await playground.cursor("agents.md"), "14:16"));
 
-  await playground.explanation.locator(".apply").first().click();
-  await playground.explanation.getByText("audiences: eligible").waitFor();
-  await playground.notice.getByRole("button", { name: "Undo" }).click();
-  await playground.explanation.getByText("audiences: rejected").waitFor();
-  assert.equal(await playground.text("agents.md"), MANIFEST);
-  assert.equal(await playground.text("mcp.index.json"), INDEX);
+  // What the entry of a server states is no fix of it.
+  assert.equal(await playground.explanation.locator(".apply").count(), 0);
 
   await playground.explanation.getByRole("button", { name: "Close the explanation" }).click();
   await playground.explanation.waitFor({ state: "detached" });
   await eventually(async () => assert.equal(await page.locator(".cm-place").count(), 0));
+});
+
+visit("a fix in the explanation makes the server eligible, and is undone", async ({ playground }) => {
+  await playground.type("agents.md", "internal", "confidential");
+  await playground.open("Matrix");
+  const changed = await playground.text("agents.md");
+  await playground.answer.getByRole("button", { name: /^chart-reports 3.4.1, reporting/ }).click();
+  await playground.explanation.getByText("reporting: rejected").waitFor();
+  await playground.explanation.locator(".apply").first().click();
+  await playground.explanation.getByText("reporting: selected").waitFor();
+  assert.notEqual(await playground.text("agents.md"), changed);
+  await playground.notice.getByRole("button", { name: "Undo" }).click();
+  await playground.explanation.getByText("reporting: rejected").waitFor();
+  assert.equal(await playground.text("agents.md"), changed);
+  assert.equal(await playground.text("mcp.index.json"), INDEX);
 });
 
 visit("the matrix is filtered by code, id and requirement, and zoomed", async ({ playground, page }) => {

@@ -19,6 +19,12 @@ visit("after the first visit the page works without its server", async ({ playgr
   await playground.type("agents.md", "internal", "confidential");
   await playground.says("Not every requirement has a server");
 
+  // The larger module is not there: the first one goes on answering.
+  await playground.type("agents.md", "ires:", "iers:");
+  await playground.says("No decision");
+  await playground.type("agents.md", "iers:", "ires:");
+  await playground.says("Not every requirement has a server");
+
   await page.goto(`${address}index.html`);
   await playground.verdict();
   assert.match(await page.getByRole("contentinfo").innerText(), /engine \d/);

@@ -121,7 +121,7 @@ visit("everything is copied as Markdown", async ({ playground, page }) => {
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   assert.ok(copied.includes(`### \`agents.md\`\n\n\`\`\`yaml\n${MANIFEST.replace("internal", "confidential")}\`\`\`\n`));
   assert.ok(copied.includes(`### \`mcp.index.json\`\n\n\`\`\`json\n${INDEX}\`\`\`\n`));
-  assert.match(copied, /^- `UNSATISFIED` .*reporting.* \(agents\.md:8:17\)$/m);
+  assert.match(copied, /^- `UNSATISFIED` .*reporting.* \(agents\.md:13:18\)$/m);
   assert.match(copied, /^- ✓ `audiences`: `acme-audiences 2\.1\.0`$/m);
   assert.match(copied, /^- ✗ `reporting`: no server is eligible$/m);
   assert.match(copied, /^agent engine \d+\.\d+\.\d+$/m);

@@ -74,7 +74,7 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
   problem: async (playground) => {
     await playground.notice.getByRole("button", { name: "Close" }).click();
     await showInput(playground, "agents.md");
-    await playground.type("agents.md", "requires:", "requiers:");
+    await playground.type("agents.md", "ires:", "iers:");
     await showAnswer(playground);
     await playground.problems.waitFor();
   },

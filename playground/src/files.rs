@@ -6,7 +6,7 @@ use agent_answer::{DocumentKind, Drift, LockVerdict};
 use agent_ui::browser;
 use agent_ui::editor::Viewer;
 use agent_ui::page::use_page;
-use agent_ui::problems::{code, prose};
+use agent_ui::problems::{code, places, prose};
 use agent_ui::words::count;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -149,6 +149,7 @@ fn list(drifts: &[Drift], heading: &'static str, none: &'static str) -> Html {
                 { for subject.map(|it| html! { <strong>{ format!("{it}: ") }</strong> }) }
                 { prose(&drift.text) }
                 if drift.widening { { " " }<span class="badge warning">{ "more access" }</span> }
+                { places(&drift.places) }
             </li>
         }
     });

@@ -14,7 +14,9 @@ use agent_ui::answer::{Sign, engine_status, headline};
 use agent_ui::content::Content as _;
 use agent_ui::dialog::close;
 use agent_ui::page::use_page;
-use agent_ui::problems::{Place, Problems, code, fixes, places, prose, reasons, suppositions};
+use agent_ui::problems::{
+    ApplyAll, Place, Problems, code, fixes, places, prose, reasons, suppositions,
+};
 use agent_ui::words::{count, thousands};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -48,12 +50,15 @@ pub(crate) fn VerdictView() -> Html {
             }
         });
     let collisions: Rc<[_]> = verdict.collisions.as_slice().into();
+    let documents = page.content().problems();
+    let problems: Rc<[_]> = documents.iter().map(|it| it.fixes.clone()).collect();
     html! {
         <>
             { status }
             { summary(verdict) }
             { for verdict.tokens.map(token_bar) }
-            <Problems diagnostics={page.content().problems()} />
+            <ApplyAll {problems} />
+            <Problems diagnostics={documents} />
             <Problems label="Collisions" diagnostics={collisions} />
             <ol class="requirements">{ for cards }</ol>
         </>

@@ -21,6 +21,7 @@ pub mod corpus;
 pub mod difference;
 pub mod digest;
 pub mod files;
+pub mod formats;
 pub mod hostile;
 pub mod inputs;
 pub mod native;

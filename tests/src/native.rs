@@ -536,10 +536,8 @@ fn add_resolution(answers: &mut Answers, resolution: &Resolution) {
 }
 
 fn lock_text(bytes: &[u8]) -> LockText {
-    LockText {
-        lock: read_lock(bytes),
-        text: String::from_utf8(bytes.to_vec()).ok(),
-    }
+    let read = LockText::read(bytes.to_vec());
+    read.expect("a valid lock").value
 }
 
 fn drifts(drifts: &[Drift]) -> Answers {

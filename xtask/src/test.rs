@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use crate::cargo::{GUEST, all_but_playground, cargo, playground};
-use crate::playground::PLANS;
+use crate::playground::PLANS_AND_POLICY;
 use crate::{component, process, resolver, setup, status};
 
 /// One part of the tests: its name and its check.
@@ -24,7 +24,7 @@ const PARTS: [Part; 7] = [
     }),
     ("the same of the playground's packages", |workspace| {
         run(workspace, &playground(), &[], &[])?;
-        let plans = ["--package", "agent-worker", "--features", PLANS];
+        let plans = ["--package", "agent-worker", "--features", PLANS_AND_POLICY];
         run(workspace, &plans, &[], &[])
     }),
     (

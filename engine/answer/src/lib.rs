@@ -14,7 +14,7 @@ mod plan;
 mod resolution;
 mod server;
 
-pub use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Label, Severity};
+pub use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Label, Round, Severity};
 pub use agent_text::{DocumentKind, Place, Position, Span};
 pub use candidate::{
     CandidateVerdict, Check, Eligible, Explanation, HealthSwitch, Listed, NearMiss, Reason,

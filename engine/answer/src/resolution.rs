@@ -220,6 +220,8 @@ pub struct Drift {
     pub capability: Option<String>,
     /// A sentence with both values.
     pub text: String,
+    /// The places of the earlier value in the lock and of the present one in the index, if known.
+    pub places: Vec<Place>,
     /// Whether the difference gives the agent more access.
     pub widening: bool,
 }

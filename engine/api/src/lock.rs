@@ -3,7 +3,7 @@
 use agent_decide::{self as decide, Drift, compare_definitions};
 use agent_diagnostic::Code;
 use agent_explain::located;
-use agent_lower::stored_definitions;
+use agent_lower::{self as lower, Checked, Lowered, stored_definitions};
 use agent_model::{Index, Lock};
 
 /// A lock, and its text if it was read from one.
@@ -13,6 +13,19 @@ pub struct LockText {
     pub lock: Lock,
     /// The text, for the places of drifts.
     pub text: Option<String>,
+}
+
+impl LockText {
+    /// Reads a lock, and keeps its text.
+    ///
+    /// # Errors
+    /// Every problem of the text, ordered by place.
+    pub fn read(bytes: Vec<u8>) -> Lowered<Self> {
+        let text = String::from_utf8(bytes.clone()).ok();
+        let Checked { value, warnings } = lower::lock(bytes)?;
+        let value = Self { lock: value, text };
+        Ok(Checked { value, warnings })
+    }
 }
 
 /// Returns the differences between the older lock, if any, and the newer, with their places in the older.

@@ -7,12 +7,14 @@ mod code;
 mod finding;
 mod fix;
 mod problems;
+mod round;
 
 pub use change::{Change, ChangeKind, ChangeSet};
 pub use code::Code;
 pub use finding::{Finding, Findings};
 pub use fix::{Applicability, Edit, Fix};
 pub use problems::{Problems, Report};
+pub use round::Round;
 
 use agent_text::Place;
 #[cfg(feature = "serde")]

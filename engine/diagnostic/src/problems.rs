@@ -42,6 +42,13 @@ impl<'t> Problems<'t> {
         found.any(|it| it.code == code && it.place().is_some_and(|place| place.span == span))
     }
 
+    /// Takes back the warning of a code at a place, of which an error says more.
+    pub fn retract(&mut self, code: Code, span: Span) {
+        let is_it =
+            |it: &Diagnostic| it.code == code && it.place().is_some_and(|at| at.span == span);
+        self.found.retain(|it| !is_it(it));
+    }
+
     /// Reports a problem at a place. The returned report accepts further labels and help, and
     /// ignores them past the limit.
     pub fn report(

@@ -8,6 +8,7 @@ use super::wording::{did_you_mean, quoted};
 use agent_diagnostic::{Applicability, Diagnostic, Edit, Fix, Label};
 use agent_model::{CapabilityRequirement, Index, Name, Requirement};
 use agent_syntax::written_as;
+use agent_text::sort::sort_by;
 use agent_text::{Likeness, Span, Text, hidden_difference, visible};
 
 /// Maximum number of names that a message suggests.
@@ -15,6 +16,9 @@ const SUGGESTED: usize = 3;
 
 /// Maximum number of permissions or constraints of a requirement that are compared.
 const COMPARED: usize = 100;
+
+/// Maximum number of servers among which those with the required scopes are searched.
+const SEARCHED: usize = 10_000;
 
 /// A name that the index does not have, and similar ones that it has.
 pub(super) struct Meant<'r> {
@@ -90,6 +94,34 @@ fn of_category<'r>(
         };
         found.push((name, permission.span, known));
     }
+    found
+}
+
+/// Returns the categories of servers that support all scopes of a requirement, if no server has its
+/// category: another word for it may be among them.
+pub(super) fn categories_with_scopes(decision: Decision<'_>) -> Vec<&str> {
+    let Decision::Category(resolution, number) = decision else {
+        return Vec::new();
+    };
+    let (index, requirement) = (
+        resolution.index(),
+        &resolution.manifest().requirements[number],
+    );
+    let scopes = requirement.permissions.iter().take(COMPARED);
+    let scopes: Option<Vec<_>> = scopes.map(|it| index.scope(it.value.as_str())).collect();
+    let category = index.category(requirement.category.value.as_str());
+    let Some(scopes) = scopes.filter(|it| !it.is_empty() && category.is_none()) else {
+        return Vec::new();
+    };
+    let able = index.servers().take(SEARCHED).filter(|server| {
+        let supported = server.scope_numbers();
+        scopes.iter().all(|it| supported.binary_search(it).is_ok())
+    });
+    let categories = able.flat_map(|server| server.categories());
+    let mut found: Vec<_> = categories.take(COMPARED).collect();
+    sort_by(&mut found, Ord::cmp);
+    found.dedup();
+    found.truncate(SUGGESTED);
     found
 }
 

@@ -2,7 +2,7 @@
 
 use super::decision::{Decision, RejectedCandidate, Required};
 use super::edit::{relaxing, without_item};
-use super::meant::meant;
+use super::meant::{categories_with_scopes, meant};
 use super::wording::{fix, policy_failure, quoted, reason, supposition};
 use agent_decide::{Change, Matching, Rejection, Resolution};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Label};
@@ -78,6 +78,14 @@ fn diagnostic(decision: Decision<'_>, search: Option<&mut Likeness>) -> Diagnost
     }
     // As long as a name is a slip, other changes would change more than the author wants.
     if slips.is_empty() {
+        let others = categories_with_scopes(decision);
+        if detailed && !others.is_empty() {
+            let title = format!(
+                "write a category of servers with these scopes: {}",
+                quoted(&others)
+            );
+            diagnostic.fixes.push(Fix::display(title));
+        }
         for near in &nearest {
             add_fixes(decision, near, detailed, &mut diagnostic);
         }
@@ -142,7 +150,7 @@ fn add_fixes(
     }
 }
 
-/// Returns what stands against the nearest candidate, and what would have to be true of it.
+/// Returns the reasons against the nearest candidate, and what would have to be true of it.
 fn note(near: &RejectedCandidate<'_>) -> String {
     let reasons = near.reasons.as_slice();
     match near.suppositions.first() {

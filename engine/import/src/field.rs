@@ -27,6 +27,14 @@ pub(super) enum Scalars {
     Numbers,
 }
 
+/// Returns the fields that an overlay may set, each with the mapping that it is in: for a server, or as
+/// defaults of all servers.
+pub fn overlay_fields(own: bool) -> impl Iterator<Item = (Option<&'static str>, &'static str)> {
+    let fields = Field::ALL.into_iter();
+    let fields = fields.filter(move |field| own || !field.own());
+    fields.map(Field::path)
+}
+
 impl Field {
     /// Every field, in the order of reports about missing ones.
     pub(super) const ALL: [Self; 11] = [

@@ -41,6 +41,7 @@ mod overlay;
 mod problems;
 mod registry;
 
+pub use field::overlay_fields;
 pub use first_manifest::{FirstManifest, NoFirstManifest, Offer, first_manifest};
 
 use agent_diagnostic::{Code, Diagnostic, Fix, Severity};

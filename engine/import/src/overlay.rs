@@ -6,6 +6,7 @@ use super::existing::ExistingIndex;
 use super::field::Field;
 use agent_diagnostic::{Code, Problems};
 use agent_lower::fields::{Object, opening};
+use agent_lower::format;
 use agent_syntax::{Entry, Node, Value};
 use agent_text::{Span, nearest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -283,7 +284,7 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
         return Some(settings);
     }
     let overlay = Object::of(root, "the overlay", opening(root), problems)?.rename("");
-    overlay.check_fields(&["version", "defaults", "servers"], problems);
+    overlay.check_fields(&format::OVERLAY.names, problems);
     overlay.check_version(problems);
     if let Some(entry) = overlay.optional("defaults") {
         settings.defaults = given(entry, "defaults", false, problems);

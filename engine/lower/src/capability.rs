@@ -1,6 +1,7 @@
 //! Capability requirements, in manifests and in tasks \[4, 4\].
 
 use super::fields::{Object, each, empty, keyword, keyword_or, list, name, name_set};
+use super::format;
 use agent_diagnostic::{Code, Diagnostic, Problems};
 use agent_model::{
     Capability, CapabilityRequirement, ForbidLabel, Load, Manifest, Name, Tag, Task, Tools,
@@ -10,6 +11,19 @@ use agent_text::{Span, Spanned};
 
 /// An example of a requirement, for help texts.
 pub(super) const EXAMPLE: &str = "- verb: <verb>\n  resource: <resource>";
+
+/// Returns the verb that another word for an action may mean. A person has to choose it.
+pub(super) fn verb_of(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "browse" | "find" | "lookup" | "query" => "search",
+        "fetch" | "get" | "list" | "view" => "read",
+        "create" | "delete" | "edit" | "insert" | "modify" | "update" => "write",
+        "call" | "invoke" | "run" => "execute",
+        "alert" | "message" | "post" | "send" => "notify",
+        "analyse" | "analyze" | "plan" | "think" => "reason",
+        _ => return None,
+    })
+}
 
 /// Reads a non-empty list of requirements. Returns `None` if any is invalid.
 pub(super) fn requirements(
@@ -32,10 +46,7 @@ fn requirement(
     problems: &mut Problems<'_>,
 ) -> Option<CapabilityRequirement> {
     let object = Object::of(node, path, node.span, problems)?;
-    object.check_fields(
-        &["verb", "resource", "constraints", "load", "tools"],
-        problems,
-    );
+    object.check_fields(&format::CAPABILITY.names, problems);
     let verb = object.read("verb", "add:\nverb: <verb>", problems, keyword);
     let resource = object.read("resource", "add:\nresource: <resource>", problems, name);
     let constraints = object.read_or("constraints", Vec::new(), problems, name_set::<Tag>);

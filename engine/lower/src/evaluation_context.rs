@@ -6,6 +6,7 @@ use super::fields::{
     Object, bad_name, did_you_mean, each, integer, keyword, list, name, one_of, placed, text,
     wrong_type,
 };
+use super::format;
 use super::read::{CONTEXT_LIMIT, Lowered, read};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{ByKey, Context, Health, Name, ServerId, Task, TaskId, Tenant, TenantId};
@@ -57,7 +58,7 @@ impl Notation {
 pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
     read_context(DocumentKind::Task, bytes, notation, |root, problems| {
         let root = root_object(root, "the task", problems)?;
-        root.check_fields(&["task_id", "required_capabilities"], problems);
+        root.check_fields(&format::TASK.names, problems);
         let id = root.read(
             "task_id",
             "add:\ntask_id: <task id>",
@@ -87,7 +88,7 @@ pub fn task(bytes: Vec<u8>, notation: Notation) -> Lowered<Task> {
 pub fn tenant(bytes: Vec<u8>, notation: Notation, id: Option<&str>) -> Lowered<Tenant> {
     read_context(DocumentKind::Tenant, bytes, notation, |root, problems| {
         let root = root_object(root, "the tenant configuration", problems)?;
-        root.check_fields(&["version", "tenants"], problems);
+        root.check_fields(&format::TENANTS.names, problems);
         root.check_version(problems);
         let entry = root.required("tenants", "add:\ntenants:\n  - id: <tenant id>", problems)?;
         let items = list(&entry.value, "tenants", problems)?;
@@ -209,8 +210,7 @@ const STRINGS: [&str; 3] = ["id", "tier", "policy"];
 fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<(Tenant, Span)> {
     let object = Object::of(node, path, node.span, problems)?;
     // Further fields are data for the policy.
-    let known = ["id", "tier", "policy", "token_budget", "priorities"];
-    object.check_spelling(&known, problems);
+    object.check_spelling(&format::TENANT.names, problems);
     let id = object.read("id", "add:\nid: <tenant id>", problems, name::<TenantId>);
     let tier = object
         .read_optional("tier", problems, text)
@@ -228,7 +228,7 @@ fn one_tenant(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Optio
     });
     let (mut classes, mut servers) = (Vec::new(), Vec::new());
     if let Some(priorities) = object.object("priorities", problems) {
-        priorities.check_fields(&["classes", "servers"], problems);
+        priorities.check_fields(&format::PRIORITIES.names, problems);
         for (key, kept) in [("classes", &mut classes), ("servers", &mut servers)] {
             let Some(object) = priorities.object(key, problems) else {
                 continue;

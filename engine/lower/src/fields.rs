@@ -1,10 +1,13 @@
 //! Typed fields of trees, and the diagnostics about them.
 
+use super::{capability, shape};
 use agent_diagnostic::{Code, Problems, Report};
 use agent_model::{Endpoint, EndpointError, Keyword, Name, NameError, NameRule};
 use agent_syntax::{Entry, Node, Value, json_string, written_as};
 use agent_text::sort::sort_by;
-use agent_text::{Likeness, Span, Spanned, Text, hidden_difference, misspelt, nearest, visible};
+use agent_text::{
+    Likeness, Span, Spanned, Text, hidden_difference, is_part, misspelt, nearest, visible,
+};
 use std::cell::RefCell;
 
 /// Returns the name of a value's type, with its article.
@@ -44,8 +47,9 @@ pub fn wrong_type(
         .is_some_and(|key| lists.contains(&key))
     {
         true => listed(written, indentation(text, span)).filter(|_| expected == "a list"),
-        false => retyped(written, expected),
+        false => retyped(written, expected, found),
     };
+    let reshaped = shape::suggestion(text, span, path, expected, found);
     let field = field(path);
     if found == "nothing" {
         let message = format!("{field} must be {expected}, but has no value");
@@ -66,6 +70,11 @@ pub fn wrong_type(
             false => format!("write `{retyped}`"),
         };
         report.replace(title, span, retyped);
+    } else if let Some((title, replacement)) = reshaped {
+        match replacement {
+            Some((span, replacement)) => report.replace(title, span, replacement),
+            None => report.help(title),
+        };
     } else {
         report.help(format!("write {expected}"));
     }
@@ -90,7 +99,7 @@ fn listed(written: &str, indentation: Option<usize>) -> Option<String> {
 }
 
 /// Returns a value in the notation of another type, if only one value of that type can be meant.
-fn retyped(written: &str, expected: &str) -> Option<String> {
+fn retyped(written: &str, expected: &str, found: &str) -> Option<String> {
     let quoted = written.strip_prefix(['"', '\'']);
     let quoted = quoted.and_then(|it| it.strip_suffix(['"', '\'']));
     let bare = quoted.unwrap_or(written);
@@ -99,9 +108,12 @@ fn retyped(written: &str, expected: &str) -> Option<String> {
     match expected {
         "a list" | "a list of strings" => {
             let plain = !bare.contains(['[', ']', '{', '}', '#', '|', '>', '\\']);
-            let one = quoted.is_none() || !bare.contains(',');
-            (is_line && !is_flow && plain && one && !has_key(written) && !bare.trim().is_empty())
-                .then(|| format!("[{written}]"))
+            // No item of such a list has a blank or a comma.
+            let words = bare.split([' ', ',']).filter(|word| !word.is_empty());
+            let quote = &written[..usize::from(quoted.is_some())];
+            let words: Vec<_> = words.map(|it| format!("{quote}{it}{quote}")).collect();
+            (is_line && !is_flow && plain && !has_key(written) && !words.is_empty())
+                .then(|| format!("[{}]", words.join(", ")))
         }
         "a boolean" => boolean_word(bare).map(|value| value.to_string()),
         "a whole number" | "a number" => {
@@ -117,7 +129,7 @@ fn retyped(written: &str, expected: &str) -> Option<String> {
             let only = only.map(str::trim).filter(|it| {
                 !it.is_empty() && is_line && !it.contains([',', '[', ']', '{', '}', '#'])
             });
-            let number = || written.parse::<f64>().ok().map(|_| json_string(written));
+            let number = || (found == "a number").then(|| json_string(written));
             // A blank behind a colon makes a mapping of a scope.
             let pair = || {
                 let (key, value) = written.split_once(": ").filter(|_| is_line && !is_flow)?;
@@ -226,7 +238,14 @@ pub(crate) fn bad_name(
 pub(crate) fn bad_endpoint(problems: &mut Problems<'_>, span: Span, error: EndpointError) {
     let message = format!("the endpoint can't be used: {error}");
     let code = Code::InvalidEndpoint;
+    let written = span.of(problems.text().as_str()).trim_matches(['"', '\'']);
+    let is_host = written.contains('.') && !written.contains([':', '@', ' ', '<']);
+    let meant = is_host.then(|| format!("did you mean `https://{written}`?"));
     let report = problems.report(code, span, "not an endpoint", message);
+    let report = match meant {
+        Some(meant) => report.help(meant),
+        None => report,
+    };
     report.help("write a URL such as `https://mcp.example/reports`, or `pkg:generic/NAME@VERSION`");
 }
 
@@ -308,6 +327,11 @@ pub(crate) fn bad_choice(
     let report = match boolean_word(text).filter(|_| allowed == ["true", "false"]) {
         Some(value) => report.replace(format!("write `{value}`"), span, value.to_string()),
         None => meant(report, (span, &written), text, allowed),
+    };
+    let verb = capability::verb_of(text).filter(|verb| allowed.contains(verb));
+    let report = match verb {
+        Some(verb) => report.help(format!("did you mean `{verb}`?")),
+        None => report,
     };
     report.help(format!("use {}", one_of(allowed)));
 }
@@ -469,6 +493,24 @@ impl<'n, 't> Object<'n, 't> {
             return;
         }
         let message = format!("the required field `{}` is missing", self.path(key));
+        let is_ignored = |entry: &&Entry<'_>| problems.has(Code::UnknownKey, entry.key_span);
+        let mut ignored = self.entries.iter().filter(is_ignored);
+        if let (Some(entry), None) = (ignored.next(), ignored.next())
+            && is_part(&entry.key, key)
+        {
+            let span = entry.key_span;
+            let replacement = written_as(span.of(problems.text().as_str()), key);
+            problems.retract(Code::UnknownKey, span);
+            problems
+                .report(
+                    Code::MissingField,
+                    span,
+                    format!("did you mean `{key}`?"),
+                    message,
+                )
+                .replace(format!("write `{key}`"), span, replacement);
+            return;
+        }
         let label = format!("`{key}` is missing here");
         // A field of a file is written at its beginning, another one behind its neighbours.
         let place = match self.entries.last() {

@@ -4,6 +4,7 @@
 //! resolution. The loader reports a problem at its place and continues behind it.
 
 use super::fields::{bad_choice, bad_endpoint, bad_name, wrong_type};
+use super::format::{self, Fields};
 use super::lookalike::warn_of_lookalikes;
 use super::read::{Checked, INDEX_LIMIT, Lowered, decode};
 use super::recovery;
@@ -15,7 +16,7 @@ use agent_model::{
 };
 use agent_syntax::json::{self, Kind, Reader, SyntaxError, Token};
 use agent_syntax::{Entry, Value, json_string};
-use agent_text::{DocumentKind, Span, Text, misspelt};
+use agent_text::{DocumentKind, Span, Text, is_part, misspelt};
 use std::borrow::Cow;
 
 /// Reads an index. Refuses the whole index if any entry is invalid.
@@ -76,7 +77,10 @@ fn misspelt_key(object: &str, field: &str) -> Option<Span> {
         return None;
     };
     let near = |entry: &&Entry<'_>| misspelt(&entry.key, &[field]).is_some();
-    entries.iter().find(near).map(|entry| entry.key_span)
+    let part = |entry: &&Entry<'_>| is_part(&entry.key, field);
+    let found = entries.iter().find(near);
+    let found = found.or_else(|| entries.iter().find(part));
+    found.map(|entry| entry.key_span)
 }
 
 struct Loader<'t, 'p> {
@@ -94,7 +98,7 @@ impl<'t> Loader<'t, '_> {
             Kind::Object => {
                 let open = Span::new(start, start + 1);
                 let mut seen = [None; 1];
-                self.object(&["servers"], &mut seen, &mut |loader, _| {
+                self.object(&format::INDEX.names, &mut seen, &mut |loader, _| {
                     if loader.expect(Kind::Array, "servers", "a list")? {
                         loader.servers()?;
                     }
@@ -196,14 +200,12 @@ impl<'t> Loader<'t, '_> {
         Ok(())
     }
 
-    /// Reads an object as [`Self::object`] does, and reports its absent fields among the first
-    /// `required` ones. Returns its place, or `None` for a value of another kind, which it reports.
+    /// Reads an object as [`Self::object`] does, and reports its absent required fields. Returns its place, or `None` for a value of another kind, which it reports.
     #[inline]
     fn record<const N: usize>(
         &mut self,
         path: &str,
-        known: &[&str; N],
-        required: usize,
+        known: &Fields<N>,
         field: &mut dyn FnMut(&mut Self, usize) -> Read<()>,
     ) -> Read<Option<Span>> {
         if !self.expect(Kind::Object, path, "an object")? {
@@ -211,9 +213,10 @@ impl<'t> Loader<'t, '_> {
         }
         let start = self.reader.offset();
         let mut seen = [None; N];
-        self.object(known, &mut seen, field)?;
-        if seen[..required].iter().any(Option::is_none) {
-            let absent = known[..required].iter().zip(seen);
+        let Fields { names, required } = known;
+        self.object(names, &mut seen, field)?;
+        if seen[..*required].iter().any(Option::is_none) {
+            let absent = names[..*required].iter().zip(seen);
             for (field, _) in absent.filter(|(_, seen)| seen.is_none()) {
                 self.missing(path, field, start);
             }
@@ -237,22 +240,10 @@ impl<'t> Loader<'t, '_> {
     }
 
     fn server(&mut self) -> Read<()> {
-        const FIELDS: [&str; 10] = [
-            "id",
-            "version",
-            "endpoint",
-            "categories",
-            "scopes",
-            "data",
-            "trust",
-            "policy",
-            "class",
-            "capabilities",
-        ];
         let (mut id, mut version, mut endpoint, mut class) = (None, None, None, None);
         let mut data = (None, None);
         let mut trust = (None, None);
-        let entry = self.record("the entry", &FIELDS, 7, &mut |loader, field| {
+        let entry = self.record("the entry", &format::SERVER, &mut |loader, field| {
             match field {
                 0 => id = loader.key("id", ServerId::RULE)?,
                 1 => version = loader.key("version", ServerVersion::RULE)?,
@@ -413,8 +404,7 @@ impl<'t> Loader<'t, '_> {
 
     fn data(&mut self) -> Read<(Option<ResidencySet>, Option<Sensitivity>)> {
         let mut data = (None, None);
-        let fields = ["residency", "maxSensitivity"];
-        self.record("data", &fields, 2, &mut |loader, field| {
+        self.record("data", &format::SERVER_DATA, &mut |loader, field| {
             match field {
                 0 => data.0 = loader.residency()?,
                 _ => data.1 = loader.keyword("data.maxSensitivity")?,
@@ -456,8 +446,7 @@ impl<'t> Loader<'t, '_> {
 
     fn trust(&mut self) -> Read<(Option<bool>, Option<Slice>)> {
         let mut trust = (None, None);
-        let fields = ["signed", "publisher"];
-        self.record("trust", &fields, 2, &mut |loader, field| {
+        self.record("trust", &format::SERVER_TRUST, &mut |loader, field| {
             match field {
                 0 => {
                     if loader.expect(Kind::Bool, "trust.signed", "a boolean")? {
@@ -474,7 +463,8 @@ impl<'t> Loader<'t, '_> {
     /// Reads `capabilities`, which contains MCP's own handshake and the tools.
     fn capabilities(&mut self) -> Read<()> {
         let tools = &mut |loader: &mut Self, _| loader.tools();
-        self.record("capabilities", &["tools"], 0, tools).map(drop)
+        self.record("capabilities", &format::SERVER_CAPABILITIES, tools)
+            .map(drop)
     }
 
     /// Reads a mapping from names to tools.
@@ -501,15 +491,9 @@ impl<'t> Loader<'t, '_> {
     }
 
     fn tool(&mut self, key: &Token<'_>) -> Read<()> {
-        const FIELDS: [&str; 5] = [
-            "description",
-            "inputSchema",
-            "outputSchema",
-            "annotations",
-            "x-summit-capabilities",
-        ];
+        const FIELDS: [&str; 5] = format::TOOL.names;
         let mut description = None;
-        let entry = self.record("the tool", &FIELDS, 0, &mut |loader, field| {
+        let entry = self.record("the tool", &format::TOOL, &mut |loader, field| {
             match field {
                 0 => {
                     description = loader
@@ -543,16 +527,19 @@ impl<'t> Loader<'t, '_> {
 
     /// Reads one element of `x-summit-capabilities`.
     fn block(&mut self) -> Read<()> {
-        let fields = ["verb", "resource", "constraints"];
         let (mut verb, mut resource) = (None, None);
-        let block = self.record("the capability", &fields, 2, &mut |loader, field| {
-            match field {
-                0 => verb = loader.keyword("verb")?,
-                1 => resource = loader.string("resource")?,
-                _ => loader.members("constraints", IndexBuilder::tag, Tag::RULE)?,
-            }
-            Ok(())
-        })?;
+        let block = self.record(
+            "the capability",
+            &format::TOOL_CAPABILITY,
+            &mut |loader, field| {
+                match field {
+                    0 => verb = loader.keyword("verb")?,
+                    1 => resource = loader.string("resource")?,
+                    _ => loader.members("constraints", IndexBuilder::tag, Tag::RULE)?,
+                }
+                Ok(())
+            },
+        )?;
         if block.is_none() {
             return Ok(());
         }
@@ -581,7 +568,7 @@ impl<'t> Loader<'t, '_> {
             }
             Ok(())
         };
-        self.record("policy", &["rateLimitPerMin"], 0, number)
+        self.record("policy", &format::SERVER_POLICY, number)
             .map(drop)
     }
 }

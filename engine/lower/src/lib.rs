@@ -10,6 +10,7 @@ mod document;
 mod evaluation_context;
 mod exact;
 pub mod fields;
+pub mod format;
 mod index;
 mod integrity;
 mod lock;
@@ -25,6 +26,7 @@ mod recovery;
 #[cfg(not(feature = "repair"))]
 #[path = "unrecovered.rs"]
 mod recovery;
+mod shape;
 #[cfg(feature = "repair")]
 mod situation;
 mod stub;

@@ -1,8 +1,8 @@
 //! `agents.md` \[0, 1.1\].
 
-use super::capability;
 use super::fields::{Object, boolean, each, empty, keyword, keyword_or, list, name, name_set};
 use super::read::{Lowered, MANIFEST_LIMIT, read};
+use super::{capability, format};
 use agent_diagnostic::{Code, Problems};
 use agent_model::{
     Agent, CapabilityRequirement, Constraints, ForbidLabel, Load, Manifest, Name, Requirement,
@@ -59,7 +59,7 @@ fn parts(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraint
         _ => root,
     };
     let root = Object::of(&root, "", parts.opening, problems)?;
-    root.check_spelling(&["name", "version", "requires", "constraints"], problems);
+    root.check_spelling(&format::MANIFEST.names, problems);
     let agent_name = root.read("name", "add:\nname: <agent name>", problems, name);
     let agent_version = root.read("version", "add:\nversion: <version>", problems, name);
     let requirements = root
@@ -91,7 +91,7 @@ fn parts(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraint
 /// Reads `requires.mcp` and `requires.capabilities`, at least one of which is required.
 fn requires(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<Requirements> {
     let requires = Object::of(node, "requires", key, problems)?;
-    requires.check_fields(&["mcp", "capabilities"], problems);
+    requires.check_fields(&format::REQUIRES.names, problems);
     let capabilities = requires.read_or(
         "capabilities",
         Vec::new(),
@@ -117,7 +117,7 @@ fn servers(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<V
 
 fn requirement(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Option<Requirement> {
     let object = Object::of(node, path, node.span, problems)?;
-    object.check_fields(&["category", "permissions", "load"], problems);
+    object.check_fields(&format::REQUIREMENT.names, problems);
     let category = object.read("category", "add:\ncategory: <category>", problems, name);
     let permissions = object.read(
         "permissions",
@@ -136,20 +136,20 @@ fn requirement(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
 
 fn constraints(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<Constraints> {
     let object = Object::of(node, "constraints", key, problems)?;
-    object.check_fields(&["data", "actions", "trust"], problems);
+    object.check_fields(&format::CONSTRAINTS.names, problems);
     let mut constraints = Constraints::default();
     if let Some(data) = object.object("data", problems) {
-        data.check_fields(&["residency", "sensitivity"], problems);
+        data.check_fields(&format::CONSTRAINTS_DATA.names, problems);
         constraints.residency = data.read_optional("residency", problems, keyword);
         constraints.sensitivity = data.read_optional("sensitivity", problems, keyword);
     }
     if let Some(actions) = object.object("actions", problems) {
-        actions.check_fields(&["forbid"], problems);
+        actions.check_fields(&format::CONSTRAINTS_ACTIONS.names, problems);
         let labels = actions.read_optional("forbid", problems, name_set);
         constraints.forbid = labels.unwrap_or_default();
     }
     if let Some(trust) = object.object("trust", problems) {
-        trust.check_fields(&["requireSigned"], problems);
+        trust.check_fields(&format::CONSTRAINTS_TRUST.names, problems);
         constraints.require_signed = trust.read_optional("requireSigned", problems, boolean);
     }
     Some(constraints)

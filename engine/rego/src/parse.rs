@@ -56,6 +56,7 @@ pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Module> {
         .module(),
         Err(bad) => Err(error(bad.span, bad.reason)),
     };
+    let module = module.map_err(|error| unclosed(text).unwrap_or(error));
     let report = |error: ParseError| {
         let report = problems.report(error.code, error.span, "here", error.message);
         if let Some(help) = error.help {
@@ -63,6 +64,27 @@ pub(super) fn parse(problems: &mut Problems<'_>) -> Option<Module> {
         }
     };
     module.map_err(report).ok()
+}
+
+/// Returns the error of the last bracket that no other closes, which the parser notices elsewhere.
+fn unclosed(text: &str) -> Option<ParseError> {
+    let mut open = Vec::new();
+    for token in tokens(text).ok()? {
+        match token.span.of(text) {
+            "(" | "[" | "{" => open.push(token.span),
+            ")" | "]" | "}" => {
+                open.pop()?;
+            }
+            _ => {}
+        }
+    }
+    let span = open.pop()?;
+    let (bracket, closing) = match span.of(text) {
+        "(" => ("(", "close it with `)`"),
+        "[" => ("[", "close it with `]`"),
+        _ => ("{", "close it with `}`"),
+    };
+    Some(error(span, format!("`{bracket}` is not closed")).help(closing))
 }
 
 fn error(span: Span, message: impl Into<String>) -> ParseError {

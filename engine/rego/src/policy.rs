@@ -8,7 +8,7 @@ use agent_decide::{
     Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,
 };
 use agent_lower::{Checked, Lowered, digest};
-use agent_text::DocumentKind;
+use agent_text::{DocumentKind, Place};
 use regorus::Value;
 use std::collections::BTreeSet;
 
@@ -71,8 +71,14 @@ impl PolicyEngine for Policy {
             tree.package == ["switchboard"] && tree.rules.iter().any(|rule| rule.name[0] == name)
         };
         if !has(TOOLS) {
-            let detail = format!("it has no rule `data.switchboard.{TOOLS}`");
-            return failed(PolicyErrorKind::Undefined, detail);
+            let mut detail = format!("it has no rule `data.switchboard.{TOOLS}`");
+            if tree.package != ["switchboard"] {
+                detail = format!("{detail}: its package is `{}`", tree.package.join("."));
+            }
+            let mut decision = failed(PolicyErrorKind::Undefined, detail);
+            let place = self.module().text.place(tree.package_span);
+            decision.answer = decision.answer.map_err(|error| at(error, place));
+            return decision;
         }
         // In arrays, so that an undefined rule does not hide the other.
         let reasons = if has(REASONS) {
@@ -88,8 +94,18 @@ impl PolicyEngine for Policy {
             place.start.line..=place.end.line
         });
         let lines: BTreeSet<u32> = lines.collect();
+        // What the answer lacks is to be written where the rule is.
+        let mut rules = tree.rules.iter();
+        let rule = rules.find(|rule| rule.name[0] == TOOLS);
+        let answer = result.and_then(|value| {
+            let answer = answer(&value);
+            answer.map_err(|error| match rule {
+                Some(rule) => at(error, text.place(rule.name_span)),
+                None => error,
+            })
+        });
         PolicyDecision {
-            answer: result.and_then(|value| answer(&value)),
+            answer,
             lines: lines.into_iter().collect(),
         }
     }
@@ -103,6 +119,14 @@ fn error(kind: PolicyErrorKind, detail: String) -> PolicyError {
     }
 }
 
+/// Returns a failure with its place in the policy.
+fn at(error: PolicyError, place: Place) -> PolicyError {
+    PolicyError {
+        place: Some(place),
+        ..error
+    }
+}
+
 fn answer(value: &Value) -> Result<Allowed, PolicyError> {
     let first = |at: usize| match &value[at] {
         Value::Array(found) => found.first().cloned(),
@@ -113,7 +137,8 @@ fn answer(value: &Value) -> Result<Allowed, PolicyError> {
         Some(Value::Set(tools)) => tools,
         Some(other) => {
             let other = kind(&other);
-            return Err(wrong(format!("`{TOOLS}` must be a set, and is {other}")));
+            let written = format!("`{TOOLS}` must be a set, and is {other}");
+            return Err(wrong(format!("{written}: write `{TOOLS} contains …`")));
         }
         None => {
             let detail = format!("it leaves `{TOOLS}` undefined");

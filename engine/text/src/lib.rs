@@ -10,7 +10,9 @@ pub mod sort;
 mod spelling;
 
 pub use position::{LineIndex, Position};
-pub use spelling::{LIKENESS_LIMIT, Likeness, hidden_difference, misspelt, nearest, visible};
+pub use spelling::{
+    LIKENESS_LIMIT, Likeness, hidden_difference, is_part, misspelt, nearest, visible,
+};
 
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};

@@ -24,6 +24,15 @@ pub fn misspelt<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
     near.min().map(|(_, known)| known)
 }
 
+/// Returns whether a key is a part of a longer one, such as `capabilities` of `required_capabilities`
+/// or `sensitivity` of `maxSensitivity`, with or without a final `s`. Where the longer one is missing, it
+/// may be meant.
+pub fn is_part(key: &str, longer: &str) -> bool {
+    let (key, longer) = (letters(key), letters(longer));
+    let stem = key.strip_suffix('s').unwrap_or(&key);
+    stem.len() >= 4 && key != longer && (longer.ends_with(&key) || longer.starts_with(stem))
+}
+
 /// Returns the number of edits between two names if one is a slip of the other.
 fn slip(name: &str, known: &str) -> Option<usize> {
     let edits = strsim::osa_distance(name, known);
@@ -124,6 +133,15 @@ fn is_plural(a: &str, b: &str) -> bool {
     plural(a, b) || plural(b, a)
 }
 
+/// Returns whether two names differ only in their separators, as `pii low` and `pii.low`, or have the
+/// same parts in another order, as `orders:read` and `read:orders`.
+fn is_joined_otherwise(a: &str, b: &str) -> bool {
+    let joined = |name| letters(name).replace(['.', ':', '/'], "");
+    let (parts, others) = (a.split_once(':'), b.split_once(':'));
+    let is_swapped = |((a1, a2), (b1, b2))| a1 == b2 && a2 == b1;
+    joined(a) == joined(b) || parts.zip(others).is_some_and(is_swapped)
+}
+
 /// Budget for comparing spellings in one text or one decision, in pairs of bytes. One pair takes
 /// some 4 ns natively.
 pub const LIKENESS_LIMIT: u64 = 4_000_000;
@@ -174,15 +192,18 @@ impl Likeness {
         })
     }
 
-    /// Returns the names that a name was meant to be, by the rule of [`misspelt`], nearest first, at
-    /// most `limit`. Returns none if the name is among them, or once the budget is spent.
+    /// Returns the names that a name was meant to be, by the rule of [`misspelt`] or with other
+    /// separators, nearest first, at most `limit`. Returns none if the name is among them, or once the
+    /// budget is spent.
     pub fn slips<'c>(
         &mut self,
         name: &str,
         names: impl IntoIterator<Item = &'c str>,
         limit: usize,
     ) -> Vec<&'c str> {
-        let mut near = self.compared(name, names, limit, INVISIBLE, |known| slip(name, known));
+        let mut near = self.compared(name, names, limit, INVISIBLE, |known| {
+            slip(name, known).or_else(|| is_joined_otherwise(name, known).then_some(INVISIBLE))
+        });
         if near.contains(&name) {
             near.clear();
         }
@@ -250,6 +271,8 @@ mod tests {
         let known = ["read:invoices", "write:invoices", "read:orders"];
         let mut likeness = Likeness::new();
         for (name, meant) in [
+            ("invoices:read", "read:invoices"),
+            ("read-invoices", "read:invoices"),
             ("read:invoces", "read:invoices"),
             ("Read:Invoices", "read:invoices"),
             ("read:invo\u{456}ces", "read:invoices"),
@@ -308,7 +331,16 @@ mod tests {
         ] {
             assert_eq!(misspelt(key, &known), Some(meant), "{key}");
         }
-        for key in ["mp", "ter1", "pollcey", "prioritas1", "x-tier", "model", ""] {
+        for key in [
+            "p.ol.icy",
+            "mp",
+            "ter1",
+            "pollcey",
+            "prioritas1",
+            "x-tier",
+            "model",
+            "",
+        ] {
             assert_eq!(misspelt(key, &known), None, "{key}");
         }
     }

@@ -7,7 +7,7 @@ use agent_protocol::plans::Request;
 use agent_ui::answer::{Sign, engine_status, headline};
 use agent_ui::editor::Viewer;
 use agent_ui::page::use_page;
-use agent_ui::problems::Problems;
+use agent_ui::problems::{ApplyAll, Problems};
 use agent_ui::words::count;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -25,6 +25,9 @@ pub(crate) fn DecisionView() -> Html {
     let of_documents = problems.filter(|it| it.diagnostic.step.is_none());
     let of_documents: Vec<_> = of_documents.map(problem).collect();
     let diagnostics: Rc<[_]> = decision.diagnostics.clone().into();
+    let all = decision.problems.iter().map(|it| &it.diagnostic);
+    let all = diagnostics.iter().chain(all);
+    let problems: Rc<[_]> = all.map(|it| it.fixes.clone()).collect();
     let authorized = decision.authorized.as_ref().map(|it| {
         let summary = html! { <>{ "Authorised plan: " }<code>{ &it.digest }</code></> };
         file(&page, summary, "the authorised plan", &it.json)
@@ -41,6 +44,7 @@ pub(crate) fn DecisionView() -> Html {
         <>
             { status }
             { summary(page.content().kind, decision) }
+            <ApplyAll {problems} />
             <Problems {diagnostics} />
             if !of_documents.is_empty() {
                 <section class="documents" aria-label="Problems of documents">{ for of_documents }</section>

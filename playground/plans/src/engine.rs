@@ -1,18 +1,34 @@
 //! The protocol of the page and its worker.
 
 use crate::state::Plans;
+use agent_answer::DocumentKind;
 use agent_protocol::plans::{About, Answer, Request};
 use agent_protocol::to_bytes;
 use agent_ui::editor::Editors;
 use agent_ui::worker::WorkerProtocol;
+
+/// The script of the worker.
+const WORKER: &str = "./engine/plans/worker.js";
+
+/// The script of the worker with the policy evaluator, which is much larger.
+const POLICY_WORKER: &str = "./engine/plans/policy/worker.js";
 
 impl WorkerProtocol for Plans {
     type Wanted = Request;
     type About = About;
     type Answer = Answer;
 
-    fn script(_: &Editors, _: Option<&'static str>) -> &'static str {
-        "./engine/plans/worker.js"
+    fn script(editors: &Editors, present: Option<&'static str>) -> &'static str {
+        // The policy evaluator stays once it is loaded.
+        if present == Some(POLICY_WORKER) || editors.is_filled(DocumentKind::Policy) {
+            POLICY_WORKER
+        } else {
+            WORKER
+        }
+    }
+
+    fn loading(script: &'static str) -> Option<&'static str> {
+        (script == POLICY_WORKER).then_some("Loading the policy evaluator…")
     }
 
     fn request(request: &Self::Wanted) -> Vec<u8> {

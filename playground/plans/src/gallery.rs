@@ -69,6 +69,8 @@ pub(crate) const CALLS: &[Example] = &[
     example("An argument that is misspelt", "ARGUMENT_UNKNOWN", &[(DocumentKind::Call, own!("misspelt-argument.call.json"))]),
     example("An argument above the maximum", "ARGUMENT_INVALID", &[(DocumentKind::Call, own!("too-many.call.json"))]),
     example("A tool that writes, and is forbidden", "FORBIDDEN_ACTION", &[(DocumentKind::Call, own!("forbidden.call.json"))]),
+    example("More than a policy allows", "POLICY_DENIED", &[(DocumentKind::Call, own!("more-than-the-policy.call.json")), (DocumentKind::Lock, own!("under-policy.lock")), (DocumentKind::Policy, own!("policy.rego"))]),
+    example("Without the policy of the lock", "POLICY_MISSING", &[(DocumentKind::Lock, own!("under-policy.lock"))]),
     example("A tool that was changed since", "DEFINITION_CHANGED", &[(DocumentKind::Catalogue, own!("changed.catalogue.json"))]),
     example("No lock", "LOCK_MISSING", &[(DocumentKind::Lock, "")]),
     example("Prose around a plan", "PLAN_NOT_JSON", &[(DocumentKind::Call, own!("prose.call.txt"))]),

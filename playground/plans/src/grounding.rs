@@ -4,7 +4,7 @@ use crate::state::{Expanded, Page, Plans};
 use agent_answer::{Claim, Evidence, Fix, Grounding, NearQuote, Piece, Quote};
 use agent_ui::answer::{Sign, engine_status, headline};
 use agent_ui::page::use_page;
-use agent_ui::problems::{Place, Problems, fixes, help, places, reason};
+use agent_ui::problems::{ApplyAll, Place, Problems, fixes, help, places, reason};
 use agent_ui::words::count;
 use std::rc::Rc;
 use yew::prelude::*;
@@ -21,10 +21,12 @@ pub(crate) fn GroundingView() -> Html {
     let claims = (0..).zip(&grounding.claims);
     let claims = claims.map(|(number, claim)| item(&page, number, claim));
     let diagnostics: Rc<[_]> = grounding.diagnostics.clone().into();
+    let problems: Rc<[_]> = diagnostics.iter().map(|it| it.fixes.clone()).collect();
     html! {
         <>
             { status }
             { summary(grounding) }
+            <ApplyAll {problems} />
             <Problems {diagnostics} />
             <ol class="requirements claims" aria-label="Claims">{ for claims }</ol>
         </>

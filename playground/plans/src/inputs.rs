@@ -42,6 +42,8 @@ impl Documents for Plans {
         Document::new(DocumentKind::Catalogue, "The current tools of the servers",
             "Optional. The current tools of the servers, by server id:\n\n\
              { \"acme-reports\": { \"tools\": [] } }\n\nWithout it, those of the index count."),
+        Document::new(DocumentKind::Policy, "The policy that the lock names",
+            "Optional. The policy in Rego that the lock names; without it, no tool of such a lock may be called"),
         Document::new(DocumentKind::Summary, "The claims, and the evidence of each",
             "Paste a summary here, such as\n\n[{ \"claim\": \"…\", \"evidence\": \"…\" }]"),
     ];
@@ -56,6 +58,7 @@ impl Documents for Plans {
                 DocumentKind::Lock,
                 DocumentKind::Index,
                 DocumentKind::Catalogue,
+                DocumentKind::Policy,
             ],
         ),
         (
@@ -65,6 +68,7 @@ impl Documents for Plans {
                 DocumentKind::Index,
                 DocumentKind::Lock,
                 DocumentKind::Catalogue,
+                DocumentKind::Policy,
             ],
         ),
         (
@@ -78,13 +82,15 @@ impl Documents for Plans {
         (Area::Grounding, "Groundings", gallery::GROUNDINGS),
     ];
     const BASIS: Texts = BASIS;
-    const EXTENSIONS: &'static str = ".json,.lock";
+    const EXTENSIONS: &'static str = ".json,.lock,.rego";
     const FILE_NAMES: &'static str =
         "`plan.json`, `tool-pool.json`, `agents.lock` or `payload.json`";
 
     fn document_of(area: Area, name: &str) -> Option<DocumentKind> {
         if name.ends_with(".lock") || name.ends_with(".lock.json") {
             return Some(DocumentKind::Lock);
+        } else if name.ends_with(".rego") {
+            return Some(DocumentKind::Policy);
         } else if !name.ends_with(".json") {
             return None;
         }
@@ -130,6 +136,7 @@ mod tests {
             ("mcp.index.json", Some(DocumentKind::Index)),
             ("catalog.json", Some(DocumentKind::Catalogue)),
             ("catalogue.json", Some(DocumentKind::Catalogue)),
+            ("policy.rego", Some(DocumentKind::Policy)),
             ("summary.json", Some(DocumentKind::Summary)),
             ("payload.json", Some(DocumentKind::Payload)),
             ("tool-result.json", Some(DocumentKind::Payload)),

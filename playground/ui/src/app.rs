@@ -10,10 +10,12 @@ use crate::files::{on_drop, open_files};
 use crate::header::header;
 use crate::inputs::{inputs, panes};
 use crate::keeping::use_keeping;
+use crate::notice::Notice;
 use crate::page::{Actor, Page};
 use crate::problems::Guide;
 use crate::state::{Pane, State};
 use crate::worker::WorkerClient;
+use std::cell::Cell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{DragEvent, Element, KeyboardEvent};
@@ -46,11 +48,19 @@ pub fn App<C: Content>() -> Html {
         let editors = Rc::clone(&editors);
         use_memo((), |()| WorkerClient::<C>::start(editors, report))
     };
+    let stale = use_memo((), |()| Cell::new(false));
+    stale.set(state.stale());
     let guide = {
         let actor = actor.clone();
         use_memo((), |()| Guide {
             go_to: actor.callback(Actor::go_to),
-            apply: actor.callback(Actor::apply),
+            // Edits fit the texts of their answer alone.
+            apply: actor.callback(move |actor, fix| match stale.get() {
+                true => actor.notify(Notice::alarm(
+                    "The inputs changed: the next answer has new fixes",
+                )),
+                false => actor.apply(fix),
+            }),
         })
     };
     let on_change = {

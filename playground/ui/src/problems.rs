@@ -1,7 +1,7 @@
 //! Problems of documents, places and fixes.
 
-use crate::words::{capitalised, count};
-use agent_answer::{Applicability, Code, Diagnostic, Fix, Label, Reason};
+use crate::words::{capitalised, count, thousands};
+use agent_answer::{Applicability, Code, Diagnostic, Edit, Fix, Label, Reason, Round};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -118,11 +118,12 @@ pub struct ProblemsProps {
 /// A list of problems, errors first.
 #[component]
 pub fn Problems(props: &ProblemsProps) -> Html {
-    // The requirement itself says this, and more about it.
+    // The requirement itself says this, and more about it, but not what was meant by a name.
+    let is_safe = |fix: &Fix| fix.applicability == Applicability::Safe;
     let listed = props
         .diagnostics
         .iter()
-        .filter(|it| it.code != Code::Unsatisfied);
+        .filter(|it| it.code != Code::Unsatisfied || it.fixes.iter().any(is_safe));
     let mut all: Vec<_> = listed.collect();
     all.sort_by_key(|it| it.severity as u8);
     let rest = all.len().saturating_sub(SHOWN) as u32;
@@ -215,6 +216,35 @@ pub fn Apply(props: &ApplyProps) -> Html {
             <button class="apply" onclick={apply.reform(move |_| fix.clone())}>
                 { &props.label }
             </button>
+        }
+    }
+}
+
+/// The properties of [`ApplyAll`].
+#[derive(Properties, PartialEq)]
+pub struct ApplyAllProps {
+    /// The fixes of each problem of the answer.
+    pub problems: Rc<[Vec<Fix>]>,
+}
+
+/// A button that applies the safe fixes of all problems as one step of each document, if there are
+/// several. Those that overlap follow after the next answer.
+#[component]
+pub fn ApplyAll(props: &ApplyAllProps) -> Html {
+    let problems = props.problems.iter().map(Vec::as_slice);
+    let may_be_made = |edit: &Edit| edit.place.source.may_be_edited();
+    let round = Round::new(problems, Applicability::Safe, may_be_made);
+    let number = round.fixes.len();
+    let title = format!("{} safe fixes", thousands(number as u32));
+    let label = format!("Apply all {title}");
+    let all = Fix {
+        title,
+        applicability: Applicability::Safe,
+        edits: round.edits.into_iter().cloned().collect(),
+    };
+    html! {
+        if number > 1 {
+            <p class="apply-all"><Apply fix={all} {label} /></p>
         }
     }
 }

@@ -99,6 +99,8 @@ pub struct WorkerClient<P: WorkerProtocol> {
     connection: RefCell<Connection<P::Wanted>>,
     /// The script that an answer asked for.
     better: Cell<Option<&'static str>>,
+    /// Whether such a script could not be loaded.
+    unavailable: Cell<bool>,
 }
 
 /// A request that waits for the worker: its revision, its content, and the edits until it.
@@ -154,6 +156,7 @@ impl<P: WorkerProtocol> WorkerClient<P> {
             report,
             connection: RefCell::new(Connection::new(None)),
             better: Cell::new(None),
+            unavailable: Cell::new(false),
         });
         client.connect();
         client
@@ -268,6 +271,7 @@ impl<P: WorkerProtocol> WorkerClient<P> {
                 let answer = message.answer().unwrap_or_default();
                 let answer: Option<P::Answer> = from_bytes(&answer);
                 better = answer.as_ref().and_then(|it| P::better_script(it, present));
+                better = better.filter(|_| !self.unavailable.get());
                 let revision = request.0;
                 if better.is_some() {
                     self.connection.borrow_mut().next.get_or_insert(request);
@@ -296,11 +300,16 @@ impl<P: WorkerProtocol> WorkerClient<P> {
     }
 
     /// Ends the worker. A request that waits starts another worker; the failed request is not sent
-    /// again. A worker that could not be loaded waits for the next change.
+    /// again. A worker that could not be loaded waits for the next change, unless it would only have
+    /// answered better than the one before, which is started again.
     fn fail(self: &Rc<Self>, reason: &str) {
         let failed = self.connection.replace(Connection::new(None));
         let retry = failed.ready && failed.next.is_some();
         self.connection.borrow_mut().next = failed.next;
+        if !failed.ready && self.better.take().is_some() {
+            self.unavailable.set(true);
+            return self.connect();
+        }
         self.report.emit(WorkerEvent::Failed(reason.to_owned()));
         if retry {
             self.connect();

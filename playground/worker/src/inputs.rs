@@ -5,8 +5,8 @@ use agent_api::answer::{self, DocumentKind, Verdict};
 use agent_api::decide::{EvaluationContext, PolicyEngine, Resolution};
 use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::{self, Lowered, Notation};
-use agent_api::model::{Context, Health, Index, Lock, Manifest, Task, Tenant};
-use agent_api::resolve;
+use agent_api::model::{Context, Health, Index, Manifest, Task, Tenant};
+use agent_api::{LockText, resolve};
 use agent_protocol::Texts;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl<T> Read<T> {
 pub struct Inputs {
     pub(crate) manifest: Read<Manifest>,
     pub(crate) index: Read<Index>,
-    pub(crate) lock: Read<Lock>,
+    pub(crate) lock: Read<LockText>,
     task: Read<Task>,
     tenant: Read<Tenant>,
     /// Read again when the id of the tenant changes.
@@ -89,7 +89,7 @@ impl Inputs {
             self.index = lower::index(text.into_bytes()).into();
         }
         if let Some(text) = given(DocumentKind::Lock) {
-            self.lock = Read::optional(text, lower::lock);
+            self.lock = Read::optional(text, LockText::read);
         }
         let by_content = Notation::ByContent;
         if let Some(text) = given(DocumentKind::Task) {

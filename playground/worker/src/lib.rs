@@ -1,4 +1,4 @@
-//! The engine of `agent` for browsers, as a wasm module of one of three kinds.
+//! The engine of `agent` for browsers, as a wasm module of one of several kinds.
 //!
 //! A worker of the playground calls [`page`], and [`Session`] keeps the inputs, so that an edit of one
 //! text does not read the others again. The feature `plans` selects the session of the page of plans.

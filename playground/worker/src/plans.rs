@@ -1,8 +1,9 @@
 //! The session of the page of plans.
 
+use crate::evaluator::{self, Policy};
 use crate::inputs::Read;
 use agent_api::answer::{Diagnostic, DocumentKind, Grounding, PlanDecision};
-use agent_api::decide::{CallContext, PlanContext, PlanPolicy};
+use agent_api::decide::{CallContext, EvaluationContext, PlanContext, PlanPolicy, PolicyEngine};
 use agent_api::lower::{self, Validated};
 use agent_api::model::{self, CallPlan, Index, Lock, Payload, Plan, Summary, ToolsSnapshot};
 use agent_api::{CallAnswer, GroundingAnswer, PlanAnswer};
@@ -17,12 +18,14 @@ pub struct Session {
     tool_pool: String,
     profile: String,
     /// Tool pool and profile, read again when one of them changes.
-    policy: Option<Arc<PlanPolicy>>,
+    plan_policy: Option<Arc<PlanPolicy>>,
     request: Option<Validated<model::Request>>,
     call: Read<CallPlan>,
     lock: Read<Lock>,
     index: Read<Index>,
     catalogue: Read<ToolsSnapshot>,
+    /// The policy that the lock names.
+    policy: Read<Policy>,
     summary: Read<Summary>,
     payload: Read<Payload>,
 }
@@ -37,14 +40,15 @@ impl Session {
 
     /// Answers a question.
     pub fn answer(&mut self, texts: Texts, request: Request) -> Answer {
-        let policy_changed = texts.has(DocumentKind::ToolPool) || texts.has(DocumentKind::Profile);
+        let plan_policy_changed =
+            texts.has(DocumentKind::ToolPool) || texts.has(DocumentKind::Profile);
         for (number, text) in texts.0 {
             self.read(number, text);
         }
-        if policy_changed {
+        if plan_policy_changed {
             let [pool, profile] = [&self.tool_pool, &self.profile];
             let [pool, profile] = [pool, profile].map(|text| text.clone().into_bytes());
-            self.policy = Some(Arc::new(PlanPolicy::new(pool, profile, None)));
+            self.plan_policy = Some(Arc::new(PlanPolicy::new(pool, profile, None)));
         }
         match request {
             Request::Plan => Answer::Plan(self.plan()),
@@ -75,6 +79,8 @@ impl Session {
             self.index = Read::optional(text, lower::index);
         } else if is(DocumentKind::Catalogue) {
             self.catalogue = Read::optional(text, lower::tools_snapshot);
+        } else if is(DocumentKind::Policy) {
+            self.policy = Read::optional(text, evaluator::read);
         } else if is(DocumentKind::Summary) {
             self.summary = lower::summary(text.into_bytes()).into();
         } else if is(DocumentKind::Payload) {
@@ -84,7 +90,15 @@ impl Session {
 
     /// Returns whether a document that plans are decided against has errors.
     fn refused(&self) -> bool {
-        self.lock.refused() || self.catalogue.refused()
+        self.lock.refused() || self.catalogue.refused() || self.policy.refused()
+    }
+
+    fn evaluation_context(&self) -> Option<EvaluationContext> {
+        let policy = Arc::clone(self.policy.value.as_ref()?);
+        Some(EvaluationContext {
+            policy: Some(policy as Arc<dyn PolicyEngine>),
+            ..EvaluationContext::default()
+        })
     }
 
     fn plan(&self) -> PlanDecision {
@@ -92,17 +106,19 @@ impl Session {
             &self.lock.problems,
             &self.index.problems,
             &self.catalogue.problems,
+            &self.policy.problems,
         ]);
-        let decided = match (&self.plan, &self.policy) {
-            (Some(plan), Some(policy)) if !self.refused() && !self.index.refused() => {
+        let evaluation_context = self.evaluation_context();
+        let decided = match (&self.plan, &self.plan_policy) {
+            (Some(plan), Some(plan_policy)) if !self.refused() && !self.index.refused() => {
                 let context = PlanContext {
-                    evaluation_context: None,
+                    evaluation_context: evaluation_context.as_ref(),
                     request: self.request.as_ref(),
                     index: self.index.value.as_deref(),
                     lock: self.lock.value.as_deref(),
                     catalogue: self.catalogue.value.as_deref(),
                 };
-                PlanAnswer::new(plan, policy, context).data()
+                PlanAnswer::new(plan, plan_policy, context).data()
             }
             _ => PlanDecision::default(),
         };
@@ -118,15 +134,17 @@ impl Session {
             &self.lock.problems,
             &self.index.problems,
             &self.catalogue.problems,
+            &self.policy.problems,
         ]);
         if self.index.value.is_none() && !self.index.refused() {
             // The index is required. An empty one has the errors of a missing one.
             diagnostics.extend(lower::index(Vec::new()).err().into_iter().flatten());
         }
+        let evaluation_context = self.evaluation_context();
         let decided = match (&self.call.value, &self.index.value) {
             (Some(plan), Some(index)) if !self.refused() => {
                 let context = CallContext {
-                    evaluation_context: None,
+                    evaluation_context: evaluation_context.as_ref(),
                     index,
                     lock: self.lock.value.as_deref(),
                     catalogue: self.catalogue.value.as_deref(),

@@ -97,7 +97,7 @@ fn functions_answer_with_plain_objects() {
         .iter()
         .map(|p| &p["code"])
         .collect();
-    assert_eq!(codes, ["FRONTMATTER_MISSING", "JSON_SYNTAX"]);
+    assert_eq!(codes, ["EMPTY_DOCUMENT", "JSON_SYNTAX"]);
 
     let why = |server| {
         let stories = api::why(MANIFEST.to_owned(), INDEX.to_owned(), server, None);

@@ -1,5 +1,5 @@
 //! Sessions of the page of plans, and the page's examples.
-#![cfg(feature = "plans")]
+#![cfg(all(feature = "plans", feature = "policy"))]
 
 use agent_answer::{
     Code, DocumentKind, Edit, Evidence, Fix, Grounding, Piece, PlanDecision, PlanProblem,
@@ -257,21 +257,36 @@ fn titles_differ_and_files_of_examples_are_used() {
 }
 
 #[test]
-fn the_lock_of_the_examples_is_what_is_resolved() {
-    use agent_api::decide::Resolution;
-    use agent_api::{lower, render};
+fn the_locks_of_the_examples_are_what_is_resolved() {
+    use agent_api::decide::{EvaluationContext, PolicyEngine};
+    use agent_api::{lower, policy, render};
     use std::sync::Arc;
-    let manifest = include_str!("../../../examples/plans/agents.md");
-    let index = include_str!("../../../examples/plans/mcp.index.json");
-    let manifest = lower::manifest(manifest.as_bytes().to_vec()).expect("a manifest");
-    let index = lower::index(index.as_bytes().to_vec()).expect("an index");
-    let resolution = Resolution::new(Arc::new(manifest.value), Arc::new(index.value));
-    let expected = render::lock(&resolution.lock().expect("a lock"));
-    let (_, lock) = BASIS
-        .iter()
-        .find(|(it, _)| *it == DocumentKind::Lock)
-        .expect("a lock");
-    assert_eq!(*lock, expected);
+    let resolved = |policy| {
+        let manifest = include_str!("../../../examples/plans/agents.md");
+        let index = include_str!("../../../examples/plans/mcp.index.json");
+        let manifest = lower::manifest(manifest.as_bytes().to_vec()).expect("a manifest");
+        let index = lower::index(index.as_bytes().to_vec()).expect("an index");
+        let context = EvaluationContext {
+            policy,
+            ..EvaluationContext::default()
+        };
+        let resolution =
+            agent_api::resolve(Arc::new(manifest.value), Arc::new(index.value), context);
+        let lock = resolution.expect("no contradiction").lock();
+        render::lock(&lock.expect("a lock"))
+    };
+    let text = |texts: &[(DocumentKind, &'static str)], kind| {
+        let mut texts = texts.iter();
+        texts.find(|(it, _)| *it == kind).expect("a text").1
+    };
+    assert_eq!(text(BASIS, DocumentKind::Lock), resolved(None));
+
+    let denied = CALLS.iter().find(|it| it.code == "POLICY_DENIED");
+    let texts = denied.expect("an example").texts;
+    let policy = text(texts, DocumentKind::Policy).as_bytes().to_vec();
+    let policy = policy::read(policy).expect("a policy").value;
+    let policy: Arc<dyn PolicyEngine> = Arc::new(policy);
+    assert_eq!(text(texts, DocumentKind::Lock), resolved(Some(policy)));
 }
 
 fn first(request: Request) -> Inputs {

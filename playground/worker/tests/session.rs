@@ -1105,15 +1105,25 @@ fn an_existing_lock_that_still_holds() {
 fn drifts_from_an_existing_lock() {
     let manifest = MANIFEST.replace("- read:reports", "- read:reports\n        - export:reports");
     let widened = verdict(&manifest, INDEX, Some(LOCK)).existing.unwrap();
+    let changes = widened.changes.unwrap();
+    let [Drift { places, .. }] = &changes[..] else {
+        panic!("{changes:?}");
+    };
+    assert_eq!(places[0].source, DocumentKind::Lock);
+    assert!(
+        places[0].span.of(LOCK).contains("read:reports"),
+        "{places:?}"
+    );
     assert_eq!(
-        widened.changes.unwrap(),
-        [Drift {
+        changes[0],
+        Drift {
             code: Code::ScopeWidened,
             category: Some("reporting".to_owned()),
             capability: None,
             text: "the scope `export:reports` is newly granted".to_owned(),
+            places: places.clone(),
             widening: true,
-        }]
+        }
     );
     assert_eq!(widened.verify, Some(vec![]));
 

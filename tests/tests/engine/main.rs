@@ -13,6 +13,7 @@ mod documents;
 mod edits;
 mod expansion;
 mod first_manifest;
+mod formats;
 mod grounding;
 mod hostile;
 mod import;

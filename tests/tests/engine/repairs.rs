@@ -109,7 +109,28 @@ fn valid(kind: DocumentKind) -> &'static str {
 }
 
 /// Breaks of a valid document that one safe fix mends: the broken part, and what it was.
-const MENDED: [(DocumentKind, &str, &str); 22] = [
+const MENDED: [(DocumentKind, &str, &str); 27] = [
+    (
+        DocumentKind::Task,
+        "\nrequires:",
+        "\nrequired_capabilities:",
+    ),
+    (
+        DocumentKind::Task,
+        "\ncapabilities:",
+        "\nrequired_capabilities:",
+    ),
+    (DocumentKind::Index, "\"sensitivity\"", "\"maxSensitivity\""),
+    (
+        DocumentKind::Manifest,
+        "permissions: read:invoices write:invoices",
+        "permissions: [read:invoices, write:invoices]",
+    ),
+    (
+        DocumentKind::Manifest,
+        "requires:\n  - category: invoices\n    permissions: [read:",
+        "requires:\n  mcp:\n    - category: invoices\n      permissions: [read:",
+    ),
     (
         DocumentKind::Manifest,
         "residency: EU",
@@ -220,6 +241,68 @@ fn a_slip_is_mended_by_its_safe_fix() {
         assert_eq!(found.len(), 1, "{broken}: {found:#?}");
         let (mended, fixes) = repaired(&text, &found);
         assert_eq!((mended, fixes), (right, 1), "{broken}: {found:#?}");
+    }
+}
+
+#[test]
+fn a_value_of_another_shape_is_written_in_the_right_one() {
+    let head = "---\nname: a\nversion: 1.0.0\n";
+    for (broken, mended) in [
+        (
+            "requires:\n- category: c\n  permissions: [p]\n",
+            "requires:\n  mcp:\n  - category: c\n    permissions: [p]\n",
+        ),
+        (
+            "requires: [{ category: c, permissions: [p] }]\n",
+            "requires: { mcp: [{ category: c, permissions: [p] }] }\n",
+        ),
+        (
+            "requires:\n  - verb: read\n    resource: codebase\n",
+            "requires:\n  capabilities:\n    - verb: read\n      resource: codebase\n",
+        ),
+        (
+            "requires:\n  capabilities:\n    - search:internet\n",
+            "requires:\n  capabilities:\n    - { verb: search, resource: internet }\n",
+        ),
+    ] {
+        let [broken, mended] = [broken, mended].map(|text| format!("{head}{text}---\n"));
+        let found = problems(DocumentKind::Manifest, &broken);
+        assert_eq!(repaired(&broken, &found), (mended.clone(), 1), "{found:#?}");
+        assert_eq!(problems(DocumentKind::Manifest, &mended), []);
+    }
+    for broken in [
+        "- acme-billing: HEALTHY\n- other: STARTING\n",
+        "servers:\n  acme-billing: HEALTHY\n  other: STARTING\n",
+    ] {
+        let found = problems(DocumentKind::Health, broken);
+        let mended = "acme-billing: HEALTHY\nother: STARTING\n".to_owned();
+        assert_eq!(repaired(broken, &found), (mended, 1), "{found:#?}");
+    }
+    for (kind, broken, title) in [
+        (
+            DocumentKind::Task,
+            "task_id: t\nrequired_capabilities: [{ verb: find, resource: internet }]\n",
+            "did you mean `search`?",
+        ),
+        (
+            DocumentKind::Manifest,
+            "---\nrequires:\n  mcp:\n    - c\n---\n",
+            "write the category with its scopes:\n- category: c\n  permissions: [<scope>]",
+        ),
+        (
+            DocumentKind::Index,
+            r#"{ "servers": { "a": {} } }"#,
+            "write a list of servers, each with its `id`",
+        ),
+        (
+            DocumentKind::Index,
+            r#"[{ "endpoint": "acme.example/mcp" }]"#,
+            "did you mean `https://acme.example/mcp`?",
+        ),
+    ] {
+        let found = problems(kind, broken);
+        let mut fixes = found.iter().flat_map(|it| &it.fixes);
+        assert!(fixes.any(|fix| fix.title == title), "{found:#?}");
     }
 }
 
@@ -789,7 +872,7 @@ fn drifts_have_their_places_in_the_lock_and_in_the_index() {
         assert_eq!((code, tool), (is, of));
         starts(shown, at);
     }
-    // Two selections of the same tool are told apart.
+    // Two selections of the same tool have places of their own.
     assert_ne!(drifts[3].places[0], drifts[6].places[0]);
     let text: String = agent_render::drifts(&drifts)
         .into_iter()

@@ -123,7 +123,7 @@ fn text_around_a_document_is_removed() {
         ] {
             let code = Code::TextAroundDocument;
             assert_eq!(only(kind, text.clone()).0, code, "{kind:?}");
-            // What stands before a manifest moves behind its frontmatter.
+            // The text before a manifest moves behind its frontmatter.
             let mended = mended(kind, &text);
             let frontmatter = document.trim_end_matches("Body.\n");
             assert!(mended.starts_with(frontmatter), "{kind:?}: {mended}");

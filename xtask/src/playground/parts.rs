@@ -2,9 +2,9 @@
 //! editor.
 //!
 //! The engine has several modules: most visitors have neither a policy nor a plan, and the
-//! evaluator of policies is several times as large as the rest. The modules for policies and plans
-//! are in subfolders, with files of the same names. The npm package contains the first two in
-//! another kind: the page does not load functions for other programs.
+//! evaluator of policies is several times as large as the rest. The modules for policies, for plans
+//! and for both are in subfolders, with files of the same names. The npm package contains the first
+//! two in another kind: the page does not load functions for other programs.
 //!
 //! The page of plans is a separate module for the same reason. It is beside the first page, and
 //! both load the same editor and the same `browser.js`.
@@ -68,6 +68,9 @@ const POLICY: &str = "policy";
 /// The feature of the module for plans, and its folder.
 pub(crate) const PLANS: &str = "plans";
 
+/// The features of the module for plans under policies.
+pub(crate) const PLANS_AND_POLICY: &str = "plans,policy";
+
 /// A package that is built as a module.
 struct Package {
     name: &'static str,
@@ -83,9 +86,9 @@ pub(super) fn build(workspace: &Workspace) -> Result<()> {
     let mut engine = modules(workspace, ["", POLICY])?;
     engine.extend(within(
         PLANS,
-        module(workspace, &WORKER_PACKAGE, NAME, PLANS)?,
+        modules(workspace, [PLANS, PLANS_AND_POLICY])?,
     ));
-    for folder in ["", "policy/", "plans/"] {
+    for folder in ["", "policy/", "plans/", "plans/policy/"] {
         engine.insert(format!("{folder}{WORKER}"), worker.clone());
     }
     write(workspace, "engine", engine)?;

@@ -4,14 +4,15 @@ use super::convert;
 use super::requirement::checks;
 use super::step::obligations;
 use super::tokens::tokens;
+use crate::lock::{LockText, compare, verify};
 use agent_answer::{
     Agent, Capability, Drift, LockVerdict, Outcome, PolicyDecision, Requirement, Selected,
     SelectedTool, Stage, Verdict,
 };
-use agent_decide::{self as decide, LockState, Matching, PolicyError, Resolution};
+use agent_decide::{self as decide, Matching, PolicyError, Resolution};
 use agent_diagnostic::{Code, Diagnostic};
 use agent_explain::{Candidate, Decision};
-use agent_model::{Index, Lock, Manifest, ToolView};
+use agent_model::{Index, Manifest, ToolView};
 use agent_text::{DocumentKind, Span, Text};
 
 /// Number of near misses of a requirement without a server or tool.
@@ -29,7 +30,7 @@ pub struct Inputs<'a> {
     /// The index, if it has no errors.
     pub index: Option<&'a Index>,
     /// An existing lock, if there is a readable one.
-    pub lock: Option<&'a Lock>,
+    pub lock: Option<&'a LockText>,
     /// The problems of all texts.
     pub problems: Vec<Diagnostic>,
 }
@@ -79,8 +80,8 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
         existing: existing.map(|existing| LockVerdict {
             changes: lock
                 .as_ref()
-                .map(|lock| drifts(&decide::compare(Some(existing), lock))),
-            verify: index.map(|index| drifts(&decide::verify(existing, index))),
+                .map(|lock| drifts(&compare(Some(existing), lock))),
+            verify: index.map(|index| drifts(&verify(existing, index, None))),
         }),
         lock: lock.as_ref().map(agent_render::lock),
     }
@@ -194,8 +195,8 @@ fn also(decision: Decision<'_>, first: ToolView<'_>) -> Vec<String> {
     others.map(|tool| tool.name().to_owned()).collect()
 }
 
-fn drifts(state: &LockState) -> Vec<Drift> {
-    state.drifts().iter().map(drift).collect()
+fn drifts(drifts: &[decide::Drift]) -> Vec<Drift> {
+    drifts.iter().map(drift).collect()
 }
 
 fn drift(drift: &decide::Drift) -> Drift {
@@ -204,6 +205,7 @@ fn drift(drift: &decide::Drift) -> Drift {
         category: drift.category.clone(),
         capability: drift.capability.clone(),
         text: agent_explain::drift(drift),
+        places: drift.places.clone(),
         widening: drift.widening(),
     }
 }

@@ -1,8 +1,8 @@
 //! Suggested fixes applied to texts.
 
 use super::apply;
-use agent_diagnostic::{Applicability, Diagnostic, Edit, Fix};
-use agent_text::{DocumentKind, LineIndex};
+use agent_diagnostic::{Applicability, Diagnostic, Edit, Fix, Round};
+use agent_text::{DocumentKind, LineIndex, Place};
 
 /// A text with fixes applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,126 +30,68 @@ pub fn mend(
     diagnostics: &[Diagnostic],
     unsafe_too: bool,
 ) -> Vec<Mended> {
-    let allowed: &[Applicability] = match unsafe_too {
-        false => &[Applicability::Safe],
-        true => &[Applicability::Safe, Applicability::Unsafe],
-    };
-    let rounds = allowed.iter().map(|applicability| {
-        let mut drafts: Vec<_> = documents.iter().map(Draft::new).collect();
-        for diagnostic in diagnostics {
-            let fixes = diagnostic.fixes.iter();
-            let mut fixes = fixes.filter(|fix| fix.applicability == *applicability);
-            if let Some(fix) = fixes.find(|fix| is_about(documents, fix)) {
-                take(&mut drafts, &fix.edits);
-            }
-        }
-        let mended = drafts.into_iter().filter_map(Draft::finish);
-        mended.collect::<Vec<_>>()
+    let mut drafts: Vec<_> = documents.iter().map(Draft::new).collect();
+    let problems = || diagnostics.iter().map(|it| &*it.fixes);
+    let mut round = Round::new(problems(), Applicability::Safe, |edit| {
+        accepts(&mut drafts, edit)
     });
-    rounds
-        .into_iter()
-        .find(|mended| !mended.is_empty())
-        .unwrap_or_default()
+    if unsafe_too && round.edits.is_empty() {
+        round = Round::new(problems(), Applicability::Unsafe, |edit| {
+            accepts(&mut drafts, edit)
+        });
+    }
+    let mended = drafts.iter().map(|draft| draft.mended(&round));
+    mended.flatten().collect()
 }
 
-/// Returns whether a fix has edits, and all of them are about documents that may be changed.
-fn is_about(documents: &[(DocumentKind, &str)], fix: &Fix) -> bool {
-    let may_be_edited = |edit: &Edit| {
-        let kind = edit.place.source;
-        let known = documents.iter().filter(|(known, _)| *known == kind);
-        kind.may_be_edited() && known.count() == 1
-    };
-    !fix.edits.is_empty() && fix.edits.iter().all(may_be_edited)
-}
-
-/// Takes the edits of a fix, all or none.
-fn take<'e>(drafts: &mut [Draft<'e>], edits: &'e [Edit]) {
-    let fits = edits.iter().all(|edit| {
-        let mut drafts = drafts.iter_mut();
-        let draft = drafts.find(|draft| draft.kind == edit.place.source);
-        draft.is_some_and(|draft| draft.accepts(edit))
-    });
-    if fits {
-        for draft in drafts {
-            let (kind, before) = (draft.kind, draft.edits.len());
-            for edit in edits.iter().filter(|edit| edit.place.source == kind) {
-                draft.insert(edit);
-            }
-            draft.fixes += usize::from(draft.edits.len() > before);
-        }
+/// Returns whether an edit was made for one of these documents, which may be changed.
+fn accepts(drafts: &mut [Draft<'_>], edit: &Edit) -> bool {
+    let kind = edit.place.source;
+    let mut drafts = drafts.iter_mut().filter(|draft| draft.kind == kind);
+    match (drafts.next(), drafts.next()) {
+        (Some(draft), None) => kind.may_be_edited() && draft.accepts(&edit.place),
+        _ => false,
     }
 }
 
-/// A document with the edits that were taken.
-struct Draft<'e> {
+/// A document.
+struct Draft<'t> {
     kind: DocumentKind,
-    text: &'e str,
+    text: &'t str,
     /// The lines of the text, once an edit needs them.
     lines: Option<LineIndex>,
-    /// Ordered by their start, without overlaps.
-    edits: Vec<&'e Edit>,
-    fixes: usize,
 }
 
-impl<'e> Draft<'e> {
-    fn new(&(kind, text): &(DocumentKind, &'e str)) -> Self {
+impl<'t> Draft<'t> {
+    fn new(&(kind, text): &(DocumentKind, &'t str)) -> Self {
         Self {
             kind,
             text,
             lines: None,
-            edits: Vec::new(),
-            fixes: 0,
         }
     }
 
-    /// Returns whether an edit was made for this text and fits between the taken ones, or is one of
-    /// them.
-    fn accepts(&mut self, edit: &Edit) -> bool {
-        let place = &edit.place;
-        let (start, end) = (place.span.start, place.span.end);
-        let range = start as usize..end as usize;
+    /// Returns whether a place is one of this text. In another text it has other lines, as a rule.
+    fn accepts(&mut self, place: &Place) -> bool {
+        let range = place.span.start as usize..place.span.end as usize;
         if self.text.get(range.clone()).is_none() {
             return false;
         }
-        // An edit of another text has other lines, as a rule.
         let lines = self.lines.get_or_insert_with(|| LineIndex::new(self.text));
-        if lines.position(self.text, range.start) != place.start
-            || lines.position(self.text, range.end) != place.end
-        {
-            return false;
-        }
-        let at = self.position(edit);
-        let (before, after) = self.edits.split_at(at);
-        before
-            .last()
-            .is_none_or(|taken| taken.place.span.end <= start)
-            && after.first().is_none_or(|taken| {
-                let next = taken.place.span.start;
-                *taken == edit || (next > start && next >= end)
-            })
+        lines.position(self.text, range.start) == place.start
+            && lines.position(self.text, range.end) == place.end
     }
 
-    fn insert(&mut self, edit: &'e Edit) {
-        let at = self.position(edit);
-        if self.edits.get(at) != Some(&edit) {
-            self.edits.insert(at, edit);
-        }
-    }
-
-    /// Returns the number of taken edits that start before another edit.
-    fn position(&self, edit: &Edit) -> usize {
-        let start = edit.place.span.start;
-        self.edits
-            .partition_point(|taken| taken.place.span.start < start)
-    }
-
-    /// Returns the new text, if it differs.
-    fn finish(self) -> Option<Mended> {
-        let text = apply(self.text, self.edits.iter().copied());
-        (text != self.text).then_some(Mended {
+    /// Returns the text after the edits of a round, if it differs.
+    fn mended(&self, round: &Round<'_>) -> Option<Mended> {
+        let is_here = |edit: &&Edit| edit.place.source == self.kind;
+        let text = apply(self.text, round.edits.iter().copied().filter(is_here));
+        let fixes = round.fixes.iter();
+        let is_about = |fix: &&&Fix| fix.edits.iter().any(|edit| is_here(&edit));
+        (text != self.text).then(|| Mended {
             kind: self.kind,
             text,
-            fixes: self.fixes,
+            fixes: fixes.filter(is_about).count(),
         })
     }
 }

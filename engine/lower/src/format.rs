@@ -1,0 +1,101 @@
+//! The fields of the documents that people write: the readers take them from here, and so do the JSON
+//! Schemas in `schemas/`.
+
+/// The fields of a mapping. The first `required` ones must be there.
+#[derive(Debug, Clone, Copy)]
+pub struct Fields<const N: usize> {
+    /// The names: the required ones first, otherwise in the usual order.
+    pub names: [&'static str; N],
+    /// The number of required fields.
+    pub required: usize,
+}
+
+const fn fields<const N: usize>(required: usize, names: [&'static str; N]) -> Fields<N> {
+    Fields { names, required }
+}
+
+/// The frontmatter of `agents.md` \[0\].
+pub const MANIFEST: Fields<4> = fields(3, ["name", "version", "requires", "constraints"]);
+
+/// `requires`: at least one of both.
+pub const REQUIRES: Fields<2> = fields(0, ["mcp", "capabilities"]);
+
+/// An item of `requires.mcp`.
+pub const REQUIREMENT: Fields<3> = fields(2, ["category", "permissions", "load"]);
+
+/// A required capability \[4\].
+pub const CAPABILITY: Fields<5> = fields(2, ["verb", "resource", "constraints", "load", "tools"]);
+
+/// `constraints`
+pub const CONSTRAINTS: Fields<3> = fields(0, ["data", "actions", "trust"]);
+
+/// `constraints.data`
+pub const CONSTRAINTS_DATA: Fields<2> = fields(0, ["residency", "sensitivity"]);
+
+/// `constraints.actions`
+pub const CONSTRAINTS_ACTIONS: Fields<1> = fields(0, ["forbid"]);
+
+/// `constraints.trust`
+pub const CONSTRAINTS_TRUST: Fields<1> = fields(0, ["requireSigned"]);
+
+/// A task \[4\].
+pub const TASK: Fields<2> = fields(2, ["task_id", "required_capabilities"]);
+
+/// A configuration of tenants \[4\].
+pub const TENANTS: Fields<2> = fields(1, ["tenants", "version"]);
+
+/// A tenant. Further fields are data for the policy.
+pub const TENANT: Fields<5> = fields(1, ["id", "tier", "policy", "token_budget", "priorities"]);
+
+/// The `priorities` of a tenant.
+pub const PRIORITIES: Fields<2> = fields(0, ["classes", "servers"]);
+
+/// An index, unless it is the list alone \[0\].
+pub const INDEX: Fields<1> = fields(1, ["servers"]);
+
+/// An entry of an index.
+pub const SERVER: Fields<10> = fields(
+    7,
+    [
+        "id",
+        "version",
+        "endpoint",
+        "categories",
+        "scopes",
+        "data",
+        "trust",
+        "policy",
+        "class",
+        "capabilities",
+    ],
+);
+
+/// The `data` of a server.
+pub const SERVER_DATA: Fields<2> = fields(2, ["residency", "maxSensitivity"]);
+
+/// The `trust` of a server.
+pub const SERVER_TRUST: Fields<2> = fields(2, ["signed", "publisher"]);
+
+/// The `policy` of a server.
+pub const SERVER_POLICY: Fields<1> = fields(0, ["rateLimitPerMin"]);
+
+/// The `capabilities` of a server, beside those of MCP's handshake.
+pub const SERVER_CAPABILITIES: Fields<1> = fields(0, ["tools"]);
+
+/// A tool of a server \[4\].
+pub const TOOL: Fields<5> = fields(
+    0,
+    [
+        "description",
+        "inputSchema",
+        "outputSchema",
+        "annotations",
+        "x-summit-capabilities",
+    ],
+);
+
+/// An element of `x-summit-capabilities`.
+pub const TOOL_CAPABILITY: Fields<3> = fields(2, ["verb", "resource", "constraints"]);
+
+/// An overlay of an import.
+pub const OVERLAY: Fields<3> = fields(0, ["version", "defaults", "servers"]);

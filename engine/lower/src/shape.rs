@@ -1,0 +1,105 @@
+//! What to write in place of a value of another shape than its field has.
+
+use agent_model::{CapabilityVerb, Keyword as _};
+use agent_text::{Span, Text};
+
+/// A suggestion: its title, and a replacement if only one can be meant.
+pub(super) type Suggestion = (String, Option<(Span, String)>);
+
+/// Returns what to write in place of a value that should have been a list or a mapping.
+pub(super) fn suggestion(
+    text: &Text,
+    span: Span,
+    path: &str,
+    expected: &str,
+    found: &str,
+) -> Option<Suggestion> {
+    let written = span.of(text.as_str());
+    let (list, item) = match path.strip_suffix(']').and_then(|it| it.rsplit_once('[')) {
+        Some((list, _)) => (list, true),
+        None => (path, false),
+    };
+    match (list.rsplit('.').next()?, item, expected, found) {
+        ("requires", false, "a mapping", "a list") => {
+            let kinds = [("mcp", "category"), ("capabilities", "verb")];
+            let mut kinds = kinds.iter().filter(|(_, key)| written.contains(key));
+            match (kinds.next(), kinds.next()) {
+                (Some((kind, _)), None) => Some((
+                    format!("write the list as `{kind}` of the field"),
+                    named(text, span, kind),
+                )),
+                _ => None,
+            }
+        }
+        ("mcp", true, "a mapping", "a string") => Some((
+            format!(
+                "write the category with its scopes:\n- category: {}\n  permissions: [<scope>]",
+                unquoted(written)
+            ),
+            None,
+        )),
+        ("capabilities" | "required_capabilities", true, "a mapping", "a string") => {
+            let (verb, resource) = unquoted(written).split_once(':')?;
+            let resource = resource.trim();
+            let is_word = !resource.is_empty() && !resource.contains([' ', ',', '{', '}', '"']);
+            CapabilityVerb::parse(verb).filter(|_| is_word)?;
+            let mapping = match written.starts_with('"') {
+                true => format!("{{ \"verb\": \"{verb}\", \"resource\": \"{resource}\" }}"),
+                false => format!("{{ verb: {verb}, resource: {resource} }}"),
+            };
+            Some((format!("write `{mapping}`"), Some((span, mapping))))
+        }
+        ("servers", false, "a list", "an object") => {
+            let title = "write a list of servers, each with its `id`";
+            Some((title.to_owned(), None))
+        }
+        // A snapshot of the health of servers.
+        ("the snapshot", false, "a mapping", "a list") => {
+            let lines: Option<Vec<_>> = written
+                .lines()
+                .map(|line| line.strip_prefix("- ").filter(|it| it.contains(": ")))
+                .collect();
+            let title = "write a mapping, without the dashes".to_owned();
+            Some((title, lines.map(|lines| (span, lines.join("\n")))))
+        }
+        ("servers", false, "a string", "a mapping") => {
+            let title = "write the servers at the top level, without `servers`".to_owned();
+            Some((title, without_key(text, span, "servers:")))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a block without the key in front of it and the indentation below that.
+fn without_key(text: &Text, span: Span, key: &str) -> Option<(Span, String)> {
+    let (before, block) = (
+        &text.as_str()[..span.start as usize],
+        span.of(text.as_str()),
+    );
+    let (rest, indentation) = before.rsplit_once('\n')?;
+    let rest = rest.strip_suffix(key)?;
+    let is_block = !block.starts_with('{') && (rest.is_empty() || rest.ends_with('\n'));
+    let lines = block.replace(&format!("\n{indentation}"), "\n");
+    is_block.then(|| (Span::new(rest.len(), span.end as usize), lines))
+}
+
+/// Returns a list as the value of a key. The lines of a block stay in their order, two columns further.
+fn named(text: &Text, mut span: Span, key: &str) -> Option<(Span, String)> {
+    let written = span.of(text.as_str());
+    if written.starts_with('[') {
+        return Some((span, format!("{{ {key}: {written} }}")));
+    }
+    // A list in the column of the key above begins behind its first dash.
+    let before = &text.as_str()[..span.start as usize];
+    let before = before.strip_suffix("- ").unwrap_or(before);
+    span.start = before.len() as u32;
+    let (column, written) = (before.rsplit('\n').next()?, span.of(text.as_str()));
+    let deeper = if column.is_empty() { "  " } else { "" };
+    let lines = written.replace('\n', "\n  ");
+    let is_block = column.bytes().all(|b| b == b' ');
+    is_block.then(|| (span, format!("{deeper}{key}:\n{column}  {lines}")))
+}
+
+fn unquoted(written: &str) -> &str {
+    written.trim_matches(['"', '\''])
+}
