@@ -20,7 +20,10 @@ pub enum CallDenial<'a> {
     /// There is no lock.
     LockMissing,
     /// The lock has neither the tool for a capability nor its server for a category.
-    NotLocked,
+    NotLocked {
+        /// The versions of the server that the lock has instead of the required one.
+        versions: Vec<&'a str>,
+    },
     /// The index has no entry with the locked integrity.
     EntryChanged {
         /// The locked version.

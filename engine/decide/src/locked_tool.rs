@@ -77,7 +77,17 @@ impl<'a> LockedTool<'a> {
         if selections.is_empty() {
             match context.lock {
                 Some(_) if is_unknown => {}
-                Some(_) => denials.push(CallDenial::NotLocked),
+                Some(lock) => {
+                    let any = Target {
+                        version: None,
+                        ..target
+                    };
+                    let others = locked(any, lock).into_iter();
+                    let mut versions: Vec<_> = others.map(|it| it.version.as_str()).collect();
+                    versions.sort_unstable();
+                    versions.dedup();
+                    denials.push(CallDenial::NotLocked { versions });
+                }
                 None => denials.push(CallDenial::LockMissing),
             }
         }

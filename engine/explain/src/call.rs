@@ -5,7 +5,7 @@ use super::edit::call_fixes;
 use super::input::{argument, unusable, unusable_code};
 use super::locked_policy::{other_policy, policy_denial};
 use super::message::{Message, slip_of};
-use super::wording::did_you_mean;
+use super::wording::{did_you_mean, quoted};
 use agent_decide::{CallDenial, CallVerdict, MayWrite};
 use agent_diagnostic::{Code, Diagnostic};
 use agent_json_schema::ArgumentProblem;
@@ -73,7 +73,14 @@ pub(super) fn call_denial(
             let text = format!("no lock is given that allows {named}");
             on_tool(Code::LockMissing, "locked nowhere", text)
         }
-        CallDenial::NotLocked => {
+        CallDenial::NotLocked { versions } if !versions.is_empty() => {
+            let versions = quoted(versions);
+            let text = format!("the lock has {named} only in the version {versions}");
+            on_tool(Code::ToolNotLocked, "another version is locked", text).help(format!(
+                "name the version {versions}, or run `agent resolve`"
+            ))
+        }
+        CallDenial::NotLocked { .. } => {
             let rest = "for a capability nor the server for a category";
             let text = format!("the lock has neither {named} {rest}");
             on_tool(Code::ToolNotLocked, "not in the lock", text)

@@ -29,7 +29,9 @@ pub fn call_fixes(plan: &CallPlan, denial: &CallDenial<'_>) -> Vec<Fix> {
     let names = |nearest: &[&str], (said, span): (&str, Span), what: &str| {
         let meant = slip_of(said, nearest);
         let mut nearest = nearest.to_vec();
-        nearest.sort_by_key(|name| Some(*name) != meant);
+        if let Some(at) = nearest.iter().position(|name| Some(*name) == meant) {
+            nearest[..=at].rotate_right(1);
+        }
         let fixes = nearest.iter().map(|name| {
             // A person must choose a name that is only similar.
             let applicability = match meant == Some(*name) {

@@ -79,7 +79,33 @@ const DENIED: [Change; 17] = [
 ];
 
 /// Slips that are mended to what the base has.
-const SLIPS: [Change; 16] = [
+const SLIPS: [Change; 22] = [
+    (
+        "plan.json",
+        "\"input\": { \"limit\"",
+        "\"args\": { \"limit\"",
+    ),
+    ("plan.json", "\"step_id\": \"keep\"", "\"id\": \"keep\""),
+    (
+        "plan.json",
+        "\"instruction_profile_ref\"",
+        "\"profile_ref\"",
+    ),
+    (
+        "tool-pool.json",
+        "\"driver_kind\": \"mcp_proxy\"",
+        "\"driver_kind\": \"mcp\"",
+    ),
+    (
+        "tool-pool.json",
+        "\"server\": \"acme-audiences\"",
+        "\"server_id\": \"acme-audiences\"",
+    ),
+    (
+        "request.json",
+        "\"pool_id\": \"hello-plans\"",
+        "\"pool_id\": \"hello-plan\"",
+    ),
     ("plan.json", "\"envelope_id\"", "\"envelopeId\""),
     ("plan.json", "\"verb\": \"create\"", "\"verb\": \"Create\""),
     ("plan.json", "\"input_from\"", "\"input_form\""),
@@ -175,7 +201,7 @@ fn slips_are_mended_to_the_base() {
             failures.add(slip.2, format!("{} errors", errors(&found).len()));
         }
         if mend(&broken) != (base.clone(), true) {
-            failures.add(slip.2, "is not mended to the base".to_owned());
+            failures.add(slip.2, "is not mended to the base");
         }
     }
     failures.finish();
@@ -205,4 +231,160 @@ fn a_plan_that_is_rightly_denied_stays_denied() {
         }
     }
     failures.finish();
+}
+
+/// Returns the base after changes.
+fn after(changes: &[Change]) -> Documents {
+    let mut documents = base();
+    for change in changes {
+        documents = changed(&documents, *change).expect("a text of the base");
+    }
+    documents
+}
+
+/// Returns the messages and the help of each error of a plan.
+fn told(documents: &Documents) -> Vec<String> {
+    let found = question::ask("plan check", documents, None);
+    let words = errors(&found).into_iter().map(|it| {
+        let titles = it.fixes.iter().map(|fix| format!("; {}", fix.title));
+        it.message.clone() + &titles.collect::<String>()
+    });
+    words.collect()
+}
+
+#[test]
+fn a_step_that_two_earlier_ones_need_is_moved_once() {
+    const KEEP: &str = "\"connector_id\": \"connector_core:noop\", \"tool_id\": \"keep\"";
+    let from = format!("{KEEP}, \"input_from\": {{ \"step\": \"c\", \"pointer\": \"\" }}");
+    let steps = [
+        ("a", &from),
+        ("b", &from),
+        ("c", &format!("{KEEP}, \"input\": 1")),
+    ];
+    let steps = steps.map(|(name, rest)| format!("{{ \"step_id\": \"{name}\", {rest} }}"));
+    let mut documents = base();
+    let text = String::from_utf8(documents["plan.json"].clone()).expect("UTF-8");
+    let head = text.split_once("\"steps\"").expect("steps").0;
+    let text = format!("{head}\"steps\": [{}]}}}}", steps.join(", "));
+    documents.insert("plan.json".to_owned(), text.into_bytes());
+    assert_eq!(told(&documents).len(), 2);
+    let (mended, may_run) = mend(&documents);
+    assert!(may_run);
+    let mended = String::from_utf8(mended["plan.json"].clone()).expect("UTF-8");
+    let [a, b, c] = &steps;
+    assert!(
+        mended.ends_with(&format!("[{c}, {a}, {b}]}}}}")),
+        "{mended}"
+    );
+}
+
+#[test]
+fn a_limit_of_time_that_is_off_by_1000_is_a_question() {
+    for (change, question) in [
+        (
+            (
+                "tool-pool.json",
+                "\"timeout_ms\": 5000",
+                "\"timeout_ms\": 5000000",
+            ),
+            "`timeout_ms` counts milliseconds: is 5000 meant?",
+        ),
+        (
+            (
+                "profile.json",
+                "\"max_timeout_ms\": 10000",
+                "\"max_timeout_ms\": 10",
+            ),
+            "counts milliseconds: is 10000 meant?",
+        ),
+        (
+            ("tool-pool.json", "\"timeout_ms\": 5000", "\"timeout\": 5"),
+            "did you mean `timeout_ms`? mind the unit",
+        ),
+    ] {
+        let documents = after(&[change]);
+        let told = told(&documents);
+        assert!(told.iter().all(|it| it.contains(question)), "{told:#?}");
+        assert_eq!(mend(&documents), (documents, false));
+    }
+}
+
+#[test]
+fn a_problem_of_a_binding_is_told_once_for_all_its_steps() {
+    let twice: Change = (
+        "plan.json",
+        "{\n        \"step_id\": \"keep\"",
+        "{ \"step_id\": \"again\", \"connector_id\": \"connector_acme:audiences\", \
+         \"tool_id\": \"list\", \"input\": {} },\n      {\n        \"step_id\": \"keep\"",
+    );
+    for (change, words) in [
+        (
+            (
+                "tool-pool.json",
+                "\"timeout_ms\": 5000",
+                "\"timeout_ms\": 10001",
+            ),
+            "and the profile allows 10000",
+        ),
+        (
+            (
+                "tool-pool.json",
+                "\"server\": \"acme-audiences\"",
+                "\"server\": \"acme-audience\"",
+            ),
+            "no server `acme-audience` lists tools",
+        ),
+    ] {
+        let told = told(&after(&[twice, change]));
+        let [only] = &told[..] else {
+            panic!("{told:#?}");
+        };
+        assert!(only.contains(words), "{only}");
+    }
+}
+
+#[test]
+fn another_version_of_a_locked_server_is_named() {
+    let version = (
+        "tool-pool.json",
+        "\"server_version\": \"2.1.0\"",
+        "\"server_version\": \"2.1\"",
+    );
+    let told = told(&after(&[version]));
+    let [only] = &told[..] else {
+        panic!("{told:#?}");
+    };
+    assert!(only.contains("only in the version `2.1.0`"), "{only}");
+}
+
+#[test]
+fn no_fix_changes_what_a_rule_allows() {
+    let selector = (
+        "profile.json",
+        "connector_acme:audiences/list",
+        "connector_acme:audiences/lst",
+    );
+    let kind = (
+        "profile.json",
+        "\"kind\": \"tool\", \"selector\": \"connector_acme:audiences/list\"",
+        "\"kind\": \"Tool\", \"selector\": \"*\"",
+    );
+    for change in [selector, kind] {
+        let documents = after(&[change]);
+        assert_eq!(mend(&documents), (documents, false), "{}", change.2);
+    }
+}
+
+#[test]
+fn members_of_a_driver_are_not_refused_because_another_one_is_missing() {
+    let missing = (
+        "tool-pool.json",
+        "      \"tool\": \"list_audiences\",\n",
+        "",
+    );
+    let told = told(&after(&[missing]));
+    let [only] = &told[..] else {
+        panic!("{told:#?}");
+    };
+    assert!(only.contains("must have the property `tool`"), "{only}");
 }
