@@ -64,17 +64,17 @@ pub fn wrong_type(
         format!("this is {found}"),
         format!("{field} must be {expected}, but is {found}"),
     );
-    if let Some(retyped) = retyped {
+    if let Some((title, replacement)) = reshaped {
+        match replacement {
+            Some((span, replacement)) => report.replace(title, span, replacement),
+            None => report.help(title),
+        };
+    } else if let Some(retyped) = retyped {
         let title = match retyped.contains('\n') {
             true => "write the mapping as an item of a list".to_owned(),
             false => format!("write `{retyped}`"),
         };
         report.replace(title, span, retyped);
-    } else if let Some((title, replacement)) = reshaped {
-        match replacement {
-            Some((span, replacement)) => report.replace(title, span, replacement),
-            None => report.help(title),
-        };
     } else {
         report.help(format!("write {expected}"));
     }
