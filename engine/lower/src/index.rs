@@ -105,14 +105,19 @@ impl<'t> Loader<'t, '_> {
                     Ok(())
                 })?;
                 if seen[0].is_none() {
-                    self.problems
-                        .report(
-                            Code::MissingField,
-                            open,
-                            "`servers` is missing here",
-                            "the index has no field `servers`",
-                        )
-                        .help("write a list of servers, alone or as `servers` of the object");
+                    let text = self.problems.text().as_str();
+                    let message = "the index has no field `servers`";
+                    let code = Code::MissingField;
+                    if let Some(key) = misspelt_key(&text[start..], "servers") {
+                        let key = Span::new(start + key.start as usize, start + key.end as usize);
+                        self.problems
+                            .report(code, key, "did you mean `servers`?", message)
+                            .replace("write `servers`".to_owned(), key, json_string("servers"));
+                    } else {
+                        self.problems
+                            .report(code, open, "`servers` is missing here", message)
+                            .help("write a list of servers, alone or as `servers` of the object");
+                    }
                 }
                 Ok(())
             }

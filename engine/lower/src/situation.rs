@@ -284,6 +284,7 @@ kinds! {
     LOCK "a lock" [Lock] "pass it with `--lock agents.lock`"
     INDEX "an index" [Index] "pass it with `--index mcp.index.json`"
     CLIENT "the configuration of an MCP client" [] "make an index of it with `agent index import .mcp.json`"
+    PACKAGE "a package.json of npm" [] "pass the index with `--index mcp.index.json`"
     SERVER "a server.json of a registry" [] "make an index of it with `agent index import server.json`"
     CAPTURE "a capture of a server's tools" [] "make an index of it with `agent index import capture.json`"
     LISTED "a capture of one server's tools" [] "write it as the value of the server's id: { \"ID\": { \"tools\": [] } }"
@@ -453,6 +454,10 @@ fn shape(root: &Node<'_>, is_catalogue: bool) -> Option<(Kind, Span)> {
     }
     if has(root, "name") && (has(root, "packages") || has(root, "remotes")) {
         return key(SERVER, "packages").or_else(|| key(SERVER, "remotes"));
+    }
+    let of_npm = ["dependencies", "devDependencies", "scripts"];
+    if let Some(found) = of_npm.iter().find_map(|name| key(PACKAGE, name)) {
+        return Some(found);
     }
     if let Some(found) = key(CAPTURE, "tools/list").or_else(|| key(CAPTURE, "initialize")) {
         return Some(found);

@@ -77,7 +77,7 @@ impl Asked<'_> {
         match native::read(&inputs, None) {
             Ok(read) => [
                 read.warnings.clone(),
-                explain::unsatisfied(&read.resolution()),
+                explain::resolution_diagnostics(&read.resolution()),
             ]
             .concat(),
             Err(problems) => problems,
@@ -102,7 +102,7 @@ impl Asked<'_> {
         let allowed = engine.is_some();
         match native::read(&inputs, engine) {
             Ok(read) if allowed => {
-                [read.warnings.clone(), explain::unmatched(&read.matching())].concat()
+                [read.warnings.clone(), explain::matching_diagnostics(&read.matching())].concat()
             }
             Ok(_) => problems,
             Err(found) => {
@@ -203,7 +203,7 @@ impl Asked<'_> {
         let mut problems = Vec::new();
         let older = value(lower::lock(self.required("agents.lock")), &mut problems);
         let resolution = read.resolution();
-        problems.extend(explain::unsatisfied(&resolution));
+        problems.extend(explain::resolution_diagnostics(&resolution));
         if let (Some(older), Some(newer)) = (older, resolution.lock()) {
             let state = compare(Some(&older), &newer);
             problems.extend(state.drifts().iter().map(explain::drift_diagnostic));
