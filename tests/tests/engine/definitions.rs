@@ -15,7 +15,7 @@ use std::sync::Arc;
 fn index(description: &str) -> Index {
     let text = format!(
         r#"[{{"id": "files", "version": "1", "categories": ["files"], "scopes": ["read:files"],
-        "endpoint": "https://files.acme.example/", "trust": {{"signed": true, "publisher": "P"}},
+        "endpoint": "https://tools.acme.example/", "trust": {{"signed": true, "publisher": "P"}},
         "data": {{"residency": "any", "maxSensitivity": "internal"}},
         "capabilities": {{"tools": {{
           "read": {{"description": "{description}",

@@ -199,7 +199,6 @@ fn schemas_and_readers_agree_on_every_document_of_the_corpora() {
                 (&mut failures, &mut counts),
             );
         }
-        println!("{format:?}: {counts:?}");
         assert!(
             counts.accepted > 5 && counts.refused > counts.beyond,
             "{format:?}: {counts:?}"
@@ -329,7 +328,6 @@ fn schemas_and_readers_agree_on_documents_with_one_change() {
     }
     failures.finish();
     for (name, counts) in all {
-        println!("{name}: {counts:?}");
         assert!(
             counts.accepted > 0 && counts.refused > 9,
             "{name}: {counts:?}"

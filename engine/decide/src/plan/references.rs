@@ -88,7 +88,7 @@ impl<'a> Decision<'a> {
         if is == Some(&*said.value) {
             return;
         }
-        // What the request asks for and the given document is are told once.
+        // What the request asks for and the given document is are reported once.
         let is_told = |it: &PlanDenial<'_>| match &it.reason {
             PlanReason::OtherDocument(other) => {
                 let same = (other.document, other.member) == (document, member);

@@ -101,9 +101,11 @@ impl Asked<'_> {
         let engine = engine.map(|it| -> Arc<dyn PolicyEngine> { it });
         let allowed = engine.is_some();
         match native::read(&inputs, engine) {
-            Ok(read) if allowed => {
-                [read.warnings.clone(), explain::matching_diagnostics(&read.matching())].concat()
-            }
+            Ok(read) if allowed => [
+                read.warnings.clone(),
+                explain::matching_diagnostics(&read.matching()),
+            ]
+            .concat(),
             Ok(_) => problems,
             Err(found) => {
                 problems.extend(found);
