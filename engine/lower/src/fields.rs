@@ -49,6 +49,9 @@ pub fn wrong_type(
         true => listed(written, indentation(text, span)).filter(|_| expected == "a list"),
         false => retyped(written, expected, found),
     };
+    // A list of lines begins on a line of its own.
+    let is_alone = indentation(text, span).is_some();
+    let retyped = retyped.filter(|it| is_alone || !it.starts_with("- "));
     let reshaped = shape::suggestion(text, span, path, expected, found);
     let field = field(path);
     if found == "nothing" {
@@ -108,6 +111,16 @@ fn retyped(written: &str, expected: &str, found: &str) -> Option<String> {
     match expected {
         "a list" | "a list of strings" => {
             let plain = !bare.contains(['[', ']', '{', '}', '#', '|', '>', '\\']);
+            // A dash without a blank behind it begins a string.
+            if written.starts_with('-') {
+                let item = |line: &str| {
+                    let (blanks, item) = line.split_once('-')?;
+                    let is_item = blanks.trim().is_empty() && !item.starts_with(['-', ' ']);
+                    is_item.then(|| format!("{blanks}- {item}"))
+                };
+                let items: Option<Vec<_>> = written.lines().map(item).collect();
+                return items.map(|items| items.join("\n"));
+            }
             // No item of such a list has a blank or a comma.
             let words = bare.split([' ', ',']).filter(|word| !word.is_empty());
             let quote = &written[..usize::from(quoted.is_some())];

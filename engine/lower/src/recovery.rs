@@ -8,7 +8,10 @@ use super::evaluation_context::yaml_part;
 use super::situation::{self, Surrounded};
 pub(super) use super::situation::{of_bytes, of_kind};
 use agent_diagnostic::{Applicability, Code, Diagnostic, Edit, Fix, Problems, Severity};
-use agent_syntax::{Repair, Repaired, Repairs, frontmatter, repair_json, repair_yaml, yaml};
+use agent_syntax::{
+    Repair, Repaired, Repairs, frontmatter, repair_characters, repair_json, repair_marks,
+    repair_yaml, yaml,
+};
 use agent_text::sort::sort_by_key;
 use agent_text::{DocumentKind, Span, Text};
 
@@ -106,7 +109,7 @@ fn rewritten(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 fn is_syntax(code: Code) -> bool {
     matches!(
         code,
-        Code::JsonSyntax | Code::YamlSyntax | Code::FrontmatterMissing
+        Code::JsonSyntax | Code::YamlSyntax | Code::FrontmatterMissing | Code::FrontmatterUnclosed
     )
 }
 
@@ -116,7 +119,14 @@ fn repairs(text: &Text, within: Span, syntax: Code) -> Repairs {
     if text.source() == DocumentKind::Manifest {
         let scratch = Text::new(DocumentKind::Manifest, part.to_owned());
         let Some(parts) = frontmatter(&mut Problems::new(&scratch)) else {
-            return complete();
+            let Some((mut marks, content)) = repair_marks(text.as_str(), within) else {
+                return complete();
+            };
+            let inner = of_yaml(text, content);
+            marks.complete = inner.complete;
+            marks.list.extend(inner.list);
+            sort_by_key(&mut marks.list, |it| it.edit);
+            return marks;
         };
         within.end = within.start + parts.content.end;
         within.start += parts.content.start;
@@ -128,18 +138,36 @@ fn repairs(text: &Text, within: Span, syntax: Code) -> Repairs {
         }
         within.start += yaml_part(part).start;
     }
-    let scratch = Text::new(text.source(), within.of(text.as_str()).to_owned());
+    of_yaml(text, within)
+}
+
+/// Returns the repairs of a part in YAML: first of characters at the beginning of lines, then of what the
+/// lines mean.
+fn of_yaml(text: &Text, within: Span) -> Repairs {
+    let mut found = repair_characters(text.as_str(), within);
+    let edits = found.list.iter().map(|it| (it.edit, &*it.replacement));
+    let repaired = Repaired::new(text.as_str(), edits);
+    let end = within.end as usize + repaired.text.len() - text.as_str().len();
+    let within = Span::new(within.start as usize, end);
+    let scratch = Text::new(text.source(), within.of(&repaired.text).to_owned());
     let mut problems = Problems::new(&scratch);
-    let whole = Span::new(0, scratch.as_str().len());
-    yaml::parse(whole, &mut problems);
-    match problems
-        .finish()
-        .iter()
-        .any(|it| it.code == Code::YamlSyntax)
-    {
-        true => repair_yaml(text.as_str(), within),
-        false => complete(),
+    yaml::parse(Span::new(0, scratch.as_str().len()), &mut problems);
+    let mut problems = problems.finish().into_iter();
+    if !problems.any(|it| it.code == Code::YamlSyntax) {
+        return found;
     }
+    let further = repair_yaml(&repaired.text, within);
+    found.complete = further.complete;
+    for mut repair in further.list {
+        let (edit, touches) = repaired.original(repair.edit);
+        (repair.span, repair.edit) = (repaired.original(repair.span).0, edit);
+        match touches {
+            true => found.complete = false,
+            false => found.list.push(repair),
+        }
+    }
+    sort_by_key(&mut found.list, |it| it.edit);
+    found
 }
 
 fn complete() -> Repairs {
@@ -152,7 +180,9 @@ fn complete() -> Repairs {
 /// Returns the problem of a repair.
 fn problem(text: &Text, repair: &Repair, syntax: Code) -> Diagnostic {
     let place = text.place(repair.span);
+    let is_mark = repair.replacement.trim() == "---";
     let code = match syntax {
+        Code::FrontmatterMissing | Code::FrontmatterUnclosed if is_mark => syntax,
         Code::JsonSyntax => syntax,
         _ => Code::YamlSyntax,
     };

@@ -18,7 +18,9 @@ pub use json::{json_string, write_string};
 pub use node::{Entry, Node, Value};
 pub use number::Number;
 #[cfg(feature = "repair")]
-pub use repair::{Repair, Repaired, Repairs, repair_json, repair_yaml};
+pub use repair::{
+    Repair, Repaired, Repairs, repair_characters, repair_json, repair_marks, repair_yaml,
+};
 
 /// Returns a word in the quotes of the text that it replaces.
 pub fn written_as(replaced: &str, word: &str) -> String {

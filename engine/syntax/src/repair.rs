@@ -3,10 +3,14 @@
 //! A refused text stays refused. Its repaired form serves only to find every further problem in one
 //! run: it is read by the same strict reader, and its places are mapped back.
 
+mod characters;
 mod json;
+mod marks;
 mod yaml;
 
+pub use characters::repair as repair_characters;
 pub use json::repair as repair_json;
+pub use marks::repair as repair_marks;
 pub use yaml::repair as repair_yaml;
 
 use agent_diagnostic::Problems;

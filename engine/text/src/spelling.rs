@@ -352,7 +352,6 @@ mod tests {
             ("MCP", "mcp"),
             ("m-cp", "mcp"),
             ("mcps", "mcp"),
-            ("ncp", "mcp"),
             ("teir", "tier"),
             ("polcy", "policy"),
             ("policies", "policy"),
@@ -366,6 +365,7 @@ mod tests {
         for key in [
             "p.ol.icy",
             "mp",
+            "ncp",
             "ter1",
             "pollcey",
             "prioritas1",

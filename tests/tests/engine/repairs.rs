@@ -253,6 +253,10 @@ fn a_value_of_another_shape_is_written_in_the_right_one() {
             "requires:\n  mcp:\n  - category: c\n    permissions: [p]\n",
         ),
         (
+            "requires:\n  mcp:\n  - category: c\n    permissions:\n      -p\n      -q\n",
+            "requires:\n  mcp:\n  - category: c\n    permissions:\n      - p\n      - q\n",
+        ),
+        (
             "requires: [{ category: c, permissions: [p] }]\n",
             "requires: { mcp: [{ category: c, permissions: [p] }] }\n",
         ),

@@ -596,8 +596,12 @@ impl<'t> Fixer<'t> {
     /// Returns whether an even number of quotes that are not escaped is on the rest of a line.
     fn are_paired(&self, from: usize, line_end: usize) -> bool {
         let limit = floor(self.text, line_end.min(from + LOOKAHEAD));
+        // An escape may reach beyond the end of its line.
+        let Some(rest) = self.text.get(from..limit) else {
+            return false;
+        };
         let mut escaped = false;
-        let quotes = self.text[from..limit].bytes().filter(|byte| {
+        let quotes = rest.bytes().filter(|byte| {
             let is_quote = *byte == b'"' && !escaped;
             escaped = *byte == b'\\' && !escaped;
             is_quote

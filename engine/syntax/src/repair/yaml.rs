@@ -511,7 +511,7 @@ fn key_len(text: &str) -> usize {
 }
 
 /// Returns whether a line begins with a key.
-fn is_key(content: &str) -> bool {
+pub(super) fn is_key(content: &str) -> bool {
     let content = content.trim_start_matches("- ");
     let behind = &content[key_len(content)..];
     behind.len() < content.len()
