@@ -285,6 +285,7 @@ kinds! {
     INDEX "an index" [Index] "pass it with `--index mcp.index.json`"
     CLIENT "the configuration of an MCP client" [] "make an index of it with `agent index import .mcp.json`"
     PACKAGE "a package.json of npm" [] "pass the index with `--index mcp.index.json`"
+    RESULT "the result of a tool" [] "pass it as the payload: `agent ground --payload payload.json summary.json`"
     SERVER "a server.json of a registry" [] "make an index of it with `agent index import server.json`"
     CAPTURE "a capture of a server's tools" [] "make an index of it with `agent index import capture.json`"
     LISTED "a capture of one server's tools" [] "write it as the value of the server's id: { \"ID\": { \"tools\": [] } }"
@@ -312,6 +313,7 @@ pub(super) fn of_kind(text: &Text) -> Option<Diagnostic> {
         DocumentKind::Request => "a request",
         DocumentKind::ToolPool => "a tool pool",
         DocumentKind::Profile => "an instruction profile",
+        DocumentKind::Summary => "a summary",
         // Other inputs may contain anything.
         _ => return None,
     };
@@ -367,7 +369,7 @@ fn recognise(text: &Text) -> Option<(Kind, Span)> {
         false => yaml::parse(whole, &mut Problems::new(&scratch)),
     }?;
     let is_catalogue = text.source() == DocumentKind::Catalogue;
-    shape(&root, is_catalogue)
+    shape(&root, is_catalogue, text.source() == DocumentKind::Summary)
 }
 
 fn entries<'n, 'a>(node: &'n Node<'a>) -> &'n [Entry<'a>] {
@@ -389,7 +391,7 @@ fn has(node: &Node<'_>, key: &str) -> bool {
 }
 
 /// Returns the kind that the characteristic keys of a tree show.
-fn shape(root: &Node<'_>, is_catalogue: bool) -> Option<(Kind, Span)> {
+fn shape(root: &Node<'_>, is_catalogue: bool, has_result: bool) -> Option<(Kind, Span)> {
     let at = |name: &str| {
         let mut all = entries(root).iter();
         all.find(|entry| entry.key == name)
@@ -454,6 +456,12 @@ fn shape(root: &Node<'_>, is_catalogue: bool) -> Option<(Kind, Span)> {
     }
     if has(root, "name") && (has(root, "packages") || has(root, "remotes")) {
         return key(SERVER, "packages").or_else(|| key(SERVER, "remotes"));
+    }
+    // Only a summary is confused with what it is about.
+    if has_result
+        && let Some(found) = key(RESULT, "structuredContent").or_else(|| key(RESULT, "content"))
+    {
+        return Some(found);
     }
     let of_npm = ["dependencies", "devDependencies", "scripts"];
     if let Some(found) = of_npm.iter().find_map(|name| key(PACKAGE, name)) {
