@@ -130,12 +130,13 @@ pub(super) struct CallTrace<'a> {
 }
 
 impl<'a> CallTrace<'a> {
-    /// Records a check. Without denials it is skipped if a check that it needs failed.
+    /// Records a check. Without denials it is skipped if a check that it needs failed, or was skipped
+    /// itself.
     pub(super) fn record(&mut self, check: CallCheck, denials: Vec<CallDenial<'a>>) {
-        let needed = check.needs().iter().find(|it| self.failed(**it));
-        let outcome = match needed {
+        let cause = check.needs().iter().find_map(|it| self.cause(*it));
+        let outcome = match cause {
             _ if !denials.is_empty() => CheckOutcome::Failed,
-            Some(needed) => CheckOutcome::Skipped(SkipCause::Failed(*needed)),
+            Some(cause) => CheckOutcome::Skipped(cause),
             None => CheckOutcome::Passed,
         };
         self.records.push(CallRecord {
@@ -150,8 +151,13 @@ impl<'a> CallTrace<'a> {
         self.records.iter().all(|it| it.denials.is_empty())
     }
 
-    fn failed(&self, check: CallCheck) -> bool {
-        let failed = |it: &CallRecord<'_>| it.check == check && !it.denials.is_empty();
-        self.records.iter().any(failed)
+    /// Returns why a check leaves those that need it without input, if it does.
+    fn cause(&self, check: CallCheck) -> Option<SkipCause<CallCheck>> {
+        let record = self.records.iter().find(|it| it.check == check)?;
+        match record.outcome {
+            CheckOutcome::Failed => Some(SkipCause::Failed(check)),
+            CheckOutcome::Skipped(cause) => Some(cause),
+            CheckOutcome::Passed | CheckOutcome::Deferred => None,
+        }
     }
 }

@@ -111,6 +111,9 @@ fn a_check_is_failed_for_each_reason_and_none_is_passed_that_could_not_be_made()
             unmade(CallCheck::ReadOnly);
         }
         if checks[CallCheck::Listed as usize].outcome == CheckState::Failed {
+            // The lock is not asked about it, and so the labels and annotations are not either.
+            unmade(CallCheck::Permitted);
+            unmade(CallCheck::ReadOnly);
             unmade(CallCheck::Unchanged);
             unmade(CallCheck::Arguments);
         }
