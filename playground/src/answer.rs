@@ -61,12 +61,12 @@ pub(crate) fn AnswerPane() -> Html {
     let labelled = TABS.iter().find(|(tab, ..)| *tab == open);
     let stale = page.state.stale();
     html! {
-        <section class="answer" aria-label="Answer">
+        <section class={classes!("answer", stale.then_some("stale"))} aria-label="Answer">
             <div class="tabs" role="tablist" aria-label="Views" onkeydown={page.callback(press)}>
                 { for tabs }
             </div>
             <div
-                class={classes!("panel", stale.then_some("stale"))}
+                class="panel"
                 id="answer-panel"
                 role="tabpanel"
                 aria-labelledby={labelled.map(|(_, key, _)| format!("tab-{key}"))}

@@ -1,22 +1,26 @@
 //! The content of the page: its answers, texts and keys.
 
 use crate::answer::{AnswerPane, TABS};
-use crate::inputs::{KEPT, Texts};
+use crate::markdown;
 use crate::policy::policy_lines;
-use crate::share::Share;
-use crate::state::{Actor, History, Page, Servers, name_tenant};
-use crate::{markdown, share};
+use crate::state::{Actor, History, Page, Servers, State, name_tenant};
 use agent_answer::{Diagnostic, DocumentKind, Filter};
 use agent_protocol::{Answer, MatrixRequest, Request};
-use agent_ui::browser::{self, focus, value_of};
+use agent_ui::browser::{focus, value_of};
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
-use agent_ui::state::{Dialog, Pane};
+use agent_ui::saved::SavedInputs;
+use agent_ui::state::Pane;
 use std::rc::Rc;
 use web_sys::KeyboardEvent;
 use yew::prelude::*;
 
+/// The field with the id of the tenant.
+pub(crate) const TENANT_ID: &str = "tenant_id";
+
 impl Content for Servers {
+    const NAME: &'static str = "servers";
+    const FIELDS: &'static [&'static str] = &[TENANT_ID];
     const KEYS: &'static [(&'static str, &'static str)] = &[
         (
             "Alt 1 … Alt 5",
@@ -88,16 +92,12 @@ impl Content for Servers {
         };
     }
 
-    fn open(page: &Page) {
-        share::open(page);
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        vec![(TENANT_ID, self.tenant_id.to_string())]
     }
 
-    fn keep(page: &Page) -> bool {
-        browser::store(KEPT, &Texts::of(page).to_json())
-    }
-
-    fn forget() {
-        browser::forget(KEPT);
+    fn restore(state: &mut State, saved: &SavedInputs) {
+        name_tenant(state, saved.field(TENANT_ID).into());
     }
 
     fn answer() -> Html {
@@ -131,21 +131,11 @@ impl Content for Servers {
     }
 
     fn toolbar(page: &Page) -> Html {
-        let share = page.on(|state| {
-            let body = html! { <Share /> };
-            state.dialog = Some(Dialog {
-                title: "Share",
-                body,
-            });
-        });
         let copy = page.callback(|page, _| {
             page.copy("inputs and verdict as Markdown", markdown::report(page));
         });
         html! {
-            <>
-                <button onclick={share}>{ "Share" }</button>
-                <button onclick={copy}>{ "Copy as Markdown" }</button>
-            </>
+            <button onclick={copy}>{ "Copy as Markdown" }</button>
         }
     }
 

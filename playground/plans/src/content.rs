@@ -3,23 +3,18 @@
 use crate::decision::DecisionView;
 use crate::grounding::GroundingView;
 use crate::marks;
-use crate::state::{Answered, Expanded, Page, Plans};
-use agent_answer::{Diagnostic, DocumentKind};
+use crate::state::{Answered, Expanded, Plans};
+use agent_answer::Diagnostic;
 use agent_protocol::plans::{Answer, Request};
 use agent_ui::areas::Area;
-use agent_ui::browser;
-use agent_ui::content::{Content, Documents as _};
+use agent_ui::content::Content;
 use agent_ui::editor::Mark;
 use agent_ui::page::use_page;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// Returns the key under which the browser keeps a text.
-fn key(kind: DocumentKind) -> String {
-    format!("agent-playground/plans/{}", kind.usual_name())
-}
-
 impl Content for Plans {
+    const NAME: &'static str = "plans";
     const KEYS: &'static [(&'static str, &'static str)] =
         &[("Enter on a check", "its values, places and fixes")];
 
@@ -61,34 +56,6 @@ impl Content for Plans {
     fn replaced(&mut self) {
         self.expanded = Expanded::Automatic;
         self.point_out = true;
-    }
-
-    fn open(page: &Page) {
-        let kept = Self::kinds().map(|kind| (kind, browser::load(&key(kind))));
-        let kept: Vec<_> = kept.collect();
-        page.load(Self::kinds(), |kind| {
-            let kept = kept.iter().find(|(each, _)| *each == kind);
-            let kept = kept.and_then(|(_, text)| text.as_deref());
-            kept.unwrap_or_else(|| Self::first_text(kind))
-        });
-    }
-
-    /// A text of the first example is not stored: a later version may have another one.
-    fn keep(page: &Page) -> bool {
-        Self::kinds().all(|kind| {
-            let text = String::from(page.editors.text(kind));
-            if text == Self::first_text(kind) {
-                browser::forget(&key(kind));
-                return true;
-            }
-            browser::store(&key(kind), &text)
-        })
-    }
-
-    fn forget() {
-        for kind in Self::kinds() {
-            browser::forget(&key(kind));
-        }
     }
 
     fn answer() -> Html {
@@ -141,9 +108,9 @@ fn AnswerPane() -> Html {
     }
     let stale = page.state.stale();
     html! {
-        <section class="answer" aria-label="Answer">
+        <section class={classes!("answer", stale.then_some("stale"))} aria-label="Answer">
             <div
-                class={classes!("panel", stale.then_some("stale"))}
+                class="panel"
                 id="decided"
                 tabindex="0"
                 role="region"

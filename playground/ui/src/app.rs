@@ -9,9 +9,10 @@ use crate::editor::Editors;
 use crate::files::{on_drop, open_files};
 use crate::header::header;
 use crate::inputs::{inputs, panes};
-use crate::keeping::use_keeping;
+use crate::keeping::{Keeping, use_keeping};
+use crate::link;
 use crate::notice::Notice;
-use crate::page::{Actor, Page};
+use crate::page::{Actor, Page, use_page_event};
 use crate::problems::Guide;
 use crate::state::{Pane, State};
 use crate::worker::WorkerClient;
@@ -38,6 +39,7 @@ pub fn App<C: Content>() -> Html {
     let actor = Actor {
         dispatcher: state.dispatcher(),
         editors: Rc::clone(&editors),
+        keeping: use_memo((), |()| Keeping::default()),
     };
     let page = Page {
         state: state.clone(),
@@ -79,7 +81,7 @@ pub fn App<C: Content>() -> Html {
     // The editors inside exist before this first effect.
     {
         let page = page.clone();
-        use_effect_with((), move |()| C::open(&page));
+        use_effect_with((), move |()| link::open(&page));
     }
     // Read together: in the effect, the handle may show a later state.
     let request = (state.revision, state.content.wanted(), state.edits);
@@ -99,6 +101,7 @@ pub fn App<C: Content>() -> Html {
     let marks = (state.content.marks(), state.marked);
     use_effect_with(marks, move |(marks, _)| editors.mark(marks));
     use_keeping(&page);
+    use_page_event("hashchange", &page, link::follow);
     use_keys(&page);
 
     let pane = match state.pane {

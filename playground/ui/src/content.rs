@@ -4,6 +4,8 @@ use crate::areas::Area;
 use crate::editor::Mark;
 use crate::example::{Example, Texts};
 use crate::page::{Actor, Page};
+use crate::saved::SavedInputs;
+use crate::state::State;
 use crate::worker::WorkerProtocol;
 use agent_answer::{Diagnostic, DocumentKind};
 use std::fmt::Debug;
@@ -92,6 +94,10 @@ pub trait Documents: Sized + 'static {
 pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + PartialEq {
     /// The page's own keyboard shortcuts, and what each does.
     const KEYS: &'static [(&'static str, &'static str)];
+    /// The name under which the browser keeps the page's inputs.
+    const NAME: &'static str;
+    /// The names of the page's own fields of its inputs.
+    const FIELDS: &'static [&'static str] = &[];
 
     /// Returns the content of the next request. When it changes, the page sends a request.
     fn wanted(&self) -> Self::Wanted;
@@ -111,14 +117,13 @@ pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + Partia
     /// Reacts to texts that replace those before, such as an example.
     fn replaced(&mut self) {}
 
-    /// Loads the documents of the last visit, or of a link, or of the first example.
-    fn open(page: &Page<Self>);
+    /// Returns the page's own fields of its inputs, each with one of [`Content::FIELDS`].
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
 
-    /// Stores the texts for the next visit. Returns whether the browser did.
-    fn keep(page: &Page<Self>) -> bool;
-
-    /// Removes the stored texts.
-    fn forget();
+    /// Takes the page's own fields of other inputs.
+    fn restore(_state: &mut State<Self>, _saved: &SavedInputs) {}
 
     /// Shows the answer of the visible area.
     fn answer() -> Html;

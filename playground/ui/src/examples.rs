@@ -29,14 +29,13 @@ pub(crate) fn examples<C: Content>(page: &Page<C>) -> Dialog {
 
 fn item<C: Content>(page: &Page<C>, area: Area, example: &'static Example) -> Html {
     let open = page.callback(move |page, _| {
+        let before = page.keeping.set_aside(page);
         let kinds = C::kinds().filter(|kind| C::shows(area, *kind));
         page.load(kinds, |kind| example.text(kind, C::BASIS));
         page.update(|state| state.dialog = None);
         area.open();
-        page.notify(Notice::done(format!(
-            "Opened the example “{}”",
-            example.title
-        )));
+        let text = format!("Opened the example “{}”", example.title);
+        page.notify(Notice::replaced(text, before));
     });
     html! {
         <li>

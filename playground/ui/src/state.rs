@@ -131,6 +131,11 @@ impl<C: Content> State<C> {
         }
     }
 
+    /// Sends the same request again, after a failure.
+    pub(crate) fn ask_again(&mut self) {
+        self.revision += 1;
+    }
+
     /// Counts edits of texts.
     pub fn edit(&mut self, kinds: &[DocumentKind]) {
         for kind in kinds {
