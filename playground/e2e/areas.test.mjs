@@ -111,12 +111,6 @@ visit("keys and files go to the visible area", async ({ page, playground }) => {
 visitPlans("call", "typed texts survive a reload, until a reset", async (plans, { page }) => {
   await plans.type("call.json", "list_audiences", "list_audience");
   await plans.says("The call may not be made");
-  await eventually(async () => {
-    const kept = await page.evaluate(() => ({ ...localStorage }));
-    assert.match(kept["agent-playground/plans/call.json"], /list_audience"/);
-    // Unchanged first texts are not stored: a later version may have other examples.
-    assert.deepEqual(Object.keys(kept).filter((key) => key.startsWith("agent-playground/plans/")), ["agent-playground/plans/call.json"]);
-  });
   await page.reload();
   await plans.says("The call may not be made");
   await plans.press("Reset");
@@ -135,14 +129,10 @@ visitPlans("call", "the theme is the same in all areas", async (plans, { page, p
   assert.equal(await page.locator("html").getAttribute("data-theme"), "dark");
 });
 
-visit("a module that can't be loaded is reported, and tried again", async ({ page, playground }) => {
+visit("a module that can't be loaded is reported, and tried again", async ({ page }) => {
   await page.route("**/agent-plans_bg.wasm", (route) => route.abort());
   const plans = new Plans(page);
   await plans.area("One call");
-  await page.getByRole("alert").filter({ hasText: "can't be loaded" }).waitFor();
-  await plans.root.getByRole("link", { name: "Back to servers" }).click();
-  await playground.verdict();
-  await page.goBack();
   await page.getByRole("alert").filter({ hasText: "can't be loaded" }).waitFor();
   await page.unroute("**/agent-plans_bg.wasm");
   await page.getByRole("button", { name: "Try again" }).click();

@@ -46,7 +46,7 @@ visit("inputs that an example replaces can be opened again, until they are delet
   await playground.type("agents.md", "internal", "confidential");
   await playground.says("Not every requirement has a server");
   const edited = await playground.text("agents.md");
-  await playground.example("No trusted server");
+  await playground.example("A permission too many");
   await playground.example("A policy in Rego");
 
   const items = await recent(playground);
@@ -98,7 +98,7 @@ visit("unreadable stored texts are ignored", async ({ playground, page }) => {
   for (const broken of ["{", "[]", '{"manifest": 1}', ""]) {
     await page.evaluate((text) => {
       sessionStorage.clear();
-      localStorage.setItem("agent-playground/servers", '[["broken", 0]]');
+      localStorage.setItem("agent-playground/servers", "broken 0\n");
       localStorage.setItem("agent-playground/servers/broken", text);
     }, broken);
     await page.reload();

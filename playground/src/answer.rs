@@ -9,6 +9,7 @@ use crate::what_if::WhatIf;
 use agent_answer::Severity;
 use agent_ui::browser::focus;
 use agent_ui::content::Content as _;
+use agent_ui::examples::shown_example;
 use agent_ui::page::use_page;
 use web_sys::KeyboardEvent;
 use yew::prelude::*;
@@ -65,6 +66,7 @@ pub(crate) fn AnswerPane() -> Html {
             <div class="tabs" role="tablist" aria-label="Views" onkeydown={page.callback(press)}>
                 { for tabs }
             </div>
+            { shown_example(&page) }
             <div
                 class="panel"
                 id="answer-panel"

@@ -4,8 +4,9 @@ use crate::answer::{AnswerPane, TABS};
 use crate::markdown;
 use crate::policy::policy_lines;
 use crate::state::{Actor, History, Page, Servers, State, name_tenant};
-use agent_answer::{Diagnostic, DocumentKind, Filter};
+use agent_answer::{Diagnostic, DocumentKind, Filter, Outcome};
 use agent_protocol::{Answer, MatrixRequest, Request};
+use agent_ui::answer::Sign;
 use agent_ui::browser::{focus, value_of};
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
@@ -41,6 +42,18 @@ impl Content for Servers {
 
     fn problems(&self) -> Rc<[Diagnostic]> {
         Rc::clone(&self.problems)
+    }
+
+    fn brief(&self) -> Option<(Sign, String)> {
+        let verdict = self.verdict.as_ref()?;
+        let (all, met) = (verdict.requirements.len(), verdict.requirements.iter());
+        let met = met.filter(|it| matches!(it.outcome, Outcome::Selected(_)));
+        let text = format!("{} of {all}", met.count());
+        Some(match verdict.satisfied {
+            Some(true) => (Sign::yes("yes"), text),
+            Some(false) => (Sign::no("no"), text),
+            None => (Sign::no("no decision"), "error".to_owned()),
+        })
     }
 
     fn marks(&self) -> Vec<Mark> {

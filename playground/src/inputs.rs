@@ -55,6 +55,11 @@ impl Documents for Servers {
     )];
     const GALLERIES: &'static [Gallery] =
         &[(Area::Servers, "Servers and tools", gallery::EXAMPLES)];
+    const INTRODUCTIONS: &'static [(Area, &'static str)] = &[(
+        Area::Servers,
+        "`agents.md` says what the agent needs, `mcp.index.json` which servers exist. Edit either: \
+         the answer follows.",
+    )];
     const EXTENSIONS: &'static str = ".md,.markdown,.json,.lock,.yaml,.yml,.rego";
     const FILE_NAMES: &'static str = "`agents.md`, `mcp.index.json`, `task.yaml` or `policy.rego`";
 
@@ -112,23 +117,45 @@ mod tests {
         }
     }
 
+    fn read(fields: &[(&str, Option<&str>)]) -> Result<SavedInputs, String> {
+        let fields = fields.iter();
+        let fields = fields.map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned)));
+        SavedInputs::of_fields::<Servers>(fields)
+    }
+
     /// Browsers and links keep inputs for later versions.
     #[test]
     fn the_saved_form() {
         let all = SavedInputs::new(Servers::kinds(), |kind| kind.usual_name().to_owned());
-        let json = r#"{"context":"context.yaml","health":"health.yaml","index":"mcp.index.json","lock":"agents.lock","manifest":"agents.md","policy":"policy.rego","task":"task.yaml","tenant":"tenant.yaml"}"#;
-        assert_eq!(all.to_json(), json);
-        assert_eq!(SavedInputs::read::<Servers>(json), Ok(all));
+        let fields: Vec<_> = all.fields().collect();
+        let expected = [
+            ("context", "context.yaml"),
+            ("health", "health.yaml"),
+            ("index", "mcp.index.json"),
+            ("lock", "agents.lock"),
+            ("manifest", "agents.md"),
+            ("policy", "policy.rego"),
+            ("task", "task.yaml"),
+            ("tenant", "tenant.yaml"),
+        ];
+        assert_eq!(fields, expected);
+        assert_eq!(
+            read(&expected.map(|(name, text)| (name, Some(text)))),
+            Ok(all)
+        );
 
         // Additions of a later version are ignored, and what is missing is empty.
-        let json = r#"{"plan":{"id":1},"engine":"99.0.0","manifest":"---\nname: \"𝄞\"\n---\n","tenant_id":"t"}"#;
-        let saved = SavedInputs::read::<Servers>(json).unwrap();
+        let manifest = "---\nname: \"𝄞\"\n---\n";
+        let fields = [
+            ("plan", None),
+            ("engine", Some("99.0.0")),
+            ("manifest", Some(manifest)),
+            ("tenant_id", Some("t")),
+        ];
+        let saved = read(&fields).unwrap();
         assert_eq!(saved.field("engine"), "99.0.0");
         assert_eq!(saved.field("tenant_id"), "t");
-        assert_eq!(
-            saved.text(DocumentKind::Manifest),
-            "---\nname: \"𝄞\"\n---\n"
-        );
+        assert_eq!(saved.text(DocumentKind::Manifest), manifest);
         assert_eq!(saved.text(DocumentKind::Lock), "");
         assert_eq!(saved.area::<Servers>(), Area::Servers);
         assert_eq!(saved.title::<Servers>(), "name: \"𝄞\"");
@@ -136,21 +163,18 @@ mod tests {
 
     #[test]
     fn unreadable_inputs_are_refused() {
-        for (json, reason) in [
-            ("", "it is cut off or damaged"),
-            ("null", "it is cut off or damaged"),
-            ("[]", "it is cut off or damaged"),
-            (r#"{"manifest":"a"} and more"#, "it is cut off or damaged"),
-            ("{}", "it holds no document of this page"),
-            (r#"{"plan":"a"}"#, "it holds no document of this page"),
-            (r#"{"manifest":1,"index":"b"}"#, "`manifest` is not a text"),
-            (r#"{"manifest":"a","lock":{}}"#, "`lock` is not a text"),
+        let none = "it holds no document of this page";
+        for (fields, reason) in [
+            (&[][..], none),
+            (&[("engine", Some("0.1.0"))], none),
+            (&[("plan", Some("a"))], none),
+            (&[("manifest", None)], "`manifest` is not a text"),
+            (
+                &[("index", Some("a")), ("lock", None)],
+                "`lock` is not a text",
+            ),
         ] {
-            assert_eq!(
-                SavedInputs::read::<Servers>(json),
-                Err(reason.to_owned()),
-                "{json}"
-            );
+            assert_eq!(read(fields), Err(reason.to_owned()), "{fields:?}");
         }
     }
 

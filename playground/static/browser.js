@@ -161,7 +161,7 @@ export function setHash(hash) {
 /** Shows another hash, or none, for the same place in the history. If the browser forbids it, the old one stays. */
 export function replaceHash(hash) {
   try {
-    history.replaceState(null, "", location.pathname + location.search + hash);
+    history.replaceState(null, "", location.pathname + location.search + (hash === "#" ? "" : hash));
   } catch {
     // It is only an address.
   }
@@ -180,6 +180,21 @@ export function focus(id) {
 /** The value of the field that an event is about. */
 export function valueOf(event) {
   return event.target.value;
+}
+
+/** Gives the part before a bar its share of both parts, in percent. */
+export function share(bar, axis, percent) {
+  const { style } = bar.parentElement;
+  style.setProperty(`--${axis}-first`, `${percent}fr`);
+  style.setProperty(`--${axis}-second`, `${100 - percent}fr`);
+}
+
+/** The share that the part before a bar has when the bar is at a place of the window, in percent. */
+export function shareAt(bar, rows, at) {
+  const first = bar.previousElementSibling.getBoundingClientRect();
+  const second = bar.nextElementSibling.getBoundingClientRect();
+  const [start, end] = rows ? [first.top, second.bottom] : [first.left, second.right];
+  return Math.max(0, Math.round((100 * (at - start)) / (end - start)));
 }
 
 /** The theme of the page, or undefined. */

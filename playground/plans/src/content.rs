@@ -4,12 +4,15 @@ use crate::decision::DecisionView;
 use crate::grounding::GroundingView;
 use crate::marks;
 use crate::state::{Answered, Expanded, Plans};
-use agent_answer::Diagnostic;
+use agent_answer::{Claim, Diagnostic, Evidence, PlanVerdict};
 use agent_protocol::plans::{Answer, Request};
+use agent_ui::answer::Sign;
 use agent_ui::areas::Area;
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
+use agent_ui::examples::shown_example;
 use agent_ui::page::use_page;
+use agent_ui::words::count;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -25,6 +28,28 @@ impl Content for Plans {
     fn problems(&self) -> Rc<[Diagnostic]> {
         self.answer()
             .map_or_else(Rc::default, |answer| Rc::clone(&answer.problems))
+    }
+
+    fn brief(&self) -> Option<(Sign, String)> {
+        Some(match &*self.answer()?.answer {
+            Answer::Plan(decision) | Answer::Call(decision) => match decision.verdict {
+                PlanVerdict::Allowed => (Sign::yes("yes"), String::new()),
+                PlanVerdict::NeedsMoreInfo(_) => (Sign::no("question"), String::new()),
+                PlanVerdict::Denied | PlanVerdict::Undecided => {
+                    let problems = decision.problems.len() + decision.diagnostics.len();
+                    (Sign::no("no"), count(problems as u32, "problem"))
+                }
+            },
+            Answer::Grounding(grounding) => {
+                let is_found = |it: &&Claim| matches!(it.verdict, Evidence::Found { .. });
+                let found = grounding.claims.iter().filter(is_found).count();
+                let text = format!("{found} of {}", grounding.claims.len());
+                (
+                    Sign::of(grounding.grounded == Some(true), "yes", "no"),
+                    text,
+                )
+            }
+        })
     }
 
     fn marks(&self) -> Vec<Mark> {
@@ -109,6 +134,7 @@ fn AnswerPane() -> Html {
     let stale = page.state.stale();
     html! {
         <section class={classes!("answer", stale.then_some("stale"))} aria-label="Answer">
+            { shown_example(&page) }
             <div
                 class="panel"
                 id="decided"

@@ -4,7 +4,7 @@ use crate::answer::footer;
 use crate::areas::{Area, use_area};
 use crate::browser::use_window_event;
 use crate::content::Content;
-use crate::dialog::{dialogs, help};
+use crate::dialog::{dialogs, help, notice};
 use crate::editor::Editors;
 use crate::files::{on_drop, open_files};
 use crate::header::header;
@@ -14,6 +14,7 @@ use crate::link;
 use crate::notice::Notice;
 use crate::page::{Actor, Page, use_page_event};
 use crate::problems::Guide;
+use crate::splitter::{Axis, Splitter};
 use crate::state::{Pane, State};
 use crate::worker::WorkerClient;
 use std::cell::Cell;
@@ -121,8 +122,10 @@ pub fn App<C: Content>() -> Html {
                 { header(&page) }
                 <main>
                     { inputs(&page, &on_change) }
+                    <Splitter axis={Axis::Columns} label="Width of the inputs" />
                     { C::answer() }
                 </main>
+                { notice(&page) }
                 { panes(&page) }
                 { footer(state.milliseconds) }
                 { dialogs(&page) }

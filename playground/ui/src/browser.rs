@@ -50,6 +50,12 @@ extern "C" {
     /// Returns the value of the field that an event is about.
     #[wasm_bindgen(js_name = valueOf)]
     pub fn value_of(event: &Event) -> String;
+    /// Gives the part before a bar its share of both parts, in percent.
+    pub(crate) fn share(bar: &web_sys::Element, axis: &str, percent: u32);
+    /// Returns the share that the part before a bar has when the bar is at a place of the window, in
+    /// percent.
+    #[wasm_bindgen(js_name = shareAt)]
+    pub(crate) fn share_at(bar: &web_sys::Element, rows: bool, at: i32) -> u32;
     pub(crate) fn theme() -> Option<String>;
     #[wasm_bindgen(js_name = showTheme)]
     pub(crate) fn show_theme(name: &str);
@@ -86,8 +92,8 @@ pub(crate) async fn claim(name: &str, patience: u32) -> bool {
 }
 
 /// Returns the time in milliseconds since 1970.
-pub(crate) fn now() -> f64 {
-    js_sys::Date::now()
+pub(crate) fn now() -> u64 {
+    js_sys::Date::now() as u64
 }
 
 /// Copies a text to the clipboard. Returns false if the browser does not allow it.
@@ -116,6 +122,28 @@ pub(crate) fn object(fields: &[(&str, JsValue)]) -> JsValue {
         let _ = Reflect::set(&object, &JsValue::from_str(name), value);
     }
     object.into()
+}
+
+/// Returns the fields of a JSON object, each as a text if it is one. Returns `None` if the text is
+/// no JSON object.
+pub(crate) fn parse(json: &str) -> Option<Vec<(String, Option<String>)>> {
+    let object: Object = js_sys::JSON::parse(json).ok()?.dyn_into().ok()?;
+    if Array::is_array(&object) {
+        return None;
+    }
+    let entries = Object::entries(&object).into_iter();
+    let fields = entries.map(|entry| {
+        let entry = Array::from(&entry);
+        Some((entry.get(0).as_string()?, entry.get(1).as_string()))
+    });
+    fields.collect()
+}
+
+/// Returns a JSON object of texts.
+pub(crate) fn stringify<'t>(fields: impl Iterator<Item = (&'t str, &'t str)>) -> String {
+    let fields: Vec<_> = fields.map(|(name, text)| (name, text.into())).collect();
+    // An object of texts has JSON.
+    js_sys::JSON::stringify(&object(&fields)).map_or_else(|_| String::new(), String::from)
 }
 
 fn property(object: &JsValue, name: &str) -> Option<String> {

@@ -1,5 +1,6 @@
 //! The content that distinguishes one page from another.
 
+use crate::answer::Sign;
 use crate::areas::Area;
 use crate::editor::Mark;
 use crate::example::{Example, Texts};
@@ -51,6 +52,8 @@ pub trait Documents: Sized + 'static {
     const LAYOUTS: &'static [Layout];
     /// The examples of each area. A first visit shows the very first one.
     const GALLERIES: &'static [Gallery];
+    /// What each area is for, and what to do there, in a line.
+    const INTRODUCTIONS: &'static [(Area, &'static str)];
     /// The texts of the examples, except those that an example has itself.
     const BASIS: Texts = &[];
     /// The file name extensions that the page opens, separated by commas.
@@ -104,6 +107,9 @@ pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + Partia
 
     /// Returns the problems of all documents.
     fn problems(&self) -> Rc<[Diagnostic]>;
+
+    /// Returns the last answer in short, for where there is no room for more.
+    fn brief(&self) -> Option<(Sign, String)>;
 
     /// Returns the places that have a background in the editors.
     fn marks(&self) -> Vec<Mark>;

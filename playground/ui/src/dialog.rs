@@ -1,4 +1,4 @@
-//! Dialogs and the notice, over the page.
+//! Dialogs over the page, and the notice.
 
 use crate::content::Content;
 use crate::notice::Undo;
@@ -8,17 +8,17 @@ use crate::state::Dialog;
 use web_sys::HtmlDialogElement;
 use yew::prelude::*;
 
-/// Shows the dialog that is open, and the notice.
+/// Shows the dialog that is open.
 pub(crate) fn dialogs<C: Content>(page: &Page<C>) -> Html {
     let on_close = page.on(|state| state.dialog = None);
     let dialog = page.state.dialog.clone().map(|Dialog { title, body }| {
         html! { <Modal key={title} {title} {on_close}>{ body }</Modal> }
     });
-    html! { <>{ dialog }{ notice(page) }</> }
+    html! { { for dialog } }
 }
 
-/// Shows the notice of a page.
-fn notice<C: Content>(page: &Page<C>) -> Html {
+/// Shows the notice of a page, in a row of its own: it covers nothing.
+pub(crate) fn notice<C: Content>(page: &Page<C>) -> Html {
     let notice = page.state.notice.as_ref().map(|notice| {
         let change = notice.undo.clone();
         let undo = page.callback(move |page, _| page.undo(&change));

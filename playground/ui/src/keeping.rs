@@ -30,12 +30,12 @@ const DELAY: u32 = 700;
 const RELOADING: u32 = 200;
 
 /// Inputs that the browser keeps.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kept {
     /// Their id.
     pub(crate) id: String,
     /// The time of the last edit, in milliseconds since 1970.
-    pub(crate) time: f64,
+    pub(crate) time: u64,
 }
 
 /// The place of a tab's inputs among those that the browser keeps.
@@ -82,9 +82,12 @@ fn key<C: Content>(id: &str) -> String {
 /// Returns what the browser keeps, the latest first.
 pub(crate) fn kept<C: Content>() -> Vec<Kept> {
     let list = browser::load(&list_key::<C>()).unwrap_or_default();
-    let list: Vec<(String, f64)> = serde_json::from_str(&list).unwrap_or_default();
-    let list = list.into_iter();
-    list.map(|(id, time)| Kept { id, time }).collect()
+    let kept = list.lines().filter_map(|line| {
+        let (id, time) = line.split_once(' ')?;
+        let (id, time) = (id.to_owned(), time.parse().ok()?);
+        Some(Kept { id, time })
+    });
+    kept.collect()
 }
 
 /// Returns kept inputs, if this version can read them.
@@ -92,10 +95,12 @@ pub(crate) fn read<C: Content>(id: &str) -> Option<SavedInputs> {
     SavedInputs::read::<C>(&browser::load(&key::<C>(id))?).ok()
 }
 
-/// Stores the list of what the browser keeps.
+/// Stores the list of what the browser keeps, a line for each: its id and time.
 fn store_list<C: Content>(list: &[Kept]) {
-    let list: Vec<_> = list.iter().map(|kept| (&kept.id, kept.time)).collect();
-    let list = serde_json::to_string(&list).unwrap_or_default();
+    let lines = list
+        .iter()
+        .map(|Kept { id, time }| format!("{id} {time}\n"));
+    let list: String = lines.collect();
     // It is short: where the inputs found room, it does too.
     browser::store(&list_key::<C>(), &list);
 }

@@ -74,7 +74,7 @@ fn item<C: Content>(page: &Page<C>, kept: &Kept, saved: &SavedInputs) -> Html {
         <li key={kept.id.clone()}>
             <button class="example" onclick={open}>
                 <strong><bdi>{ saved.title::<C>() }</bdi></strong>
-                <span class="quiet">{ browser::date_and_time(kept.time) }</span>
+                <span class="quiet">{ browser::date_and_time(kept.time as f64) }</span>
             </button>
         </li>
     }

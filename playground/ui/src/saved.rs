@@ -1,10 +1,11 @@
 //! The inputs of a page at one time, in the form in which browsers and links hold them.
 
 use crate::areas::Area;
+use crate::browser;
 use crate::content::Content;
 use crate::page::Page;
 use agent_answer::DocumentKind;
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// The field with the visible area.
 const AREA: &str = "area";
@@ -15,14 +16,19 @@ const TITLE: usize = 60;
 /// All texts by the names of their documents, and further fields. Links stay in use: every later
 /// version must read them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SavedInputs(Map<String, Value>);
+pub struct SavedInputs(BTreeMap<String, String>);
 
-/// Returns the name of a document's text.
+/// Returns the name of a document's text: that of its kind, with a small letter.
 fn name(kind: DocumentKind) -> String {
-    match serde_json::to_value(kind) {
-        Ok(Value::String(name)) => name,
-        _ => unreachable!("a kind is written as its name"),
-    }
+    let mut name = format!("{kind:?}");
+    name[..1].make_ascii_lowercase();
+    name
+}
+
+/// Returns whether a character is a letter, or of another alphabet. The tables of all letters would
+/// be a large part of the page.
+fn is_letter(c: char) -> bool {
+    c.is_ascii_alphabetic() || !c.is_ascii()
 }
 
 impl SavedInputs {
@@ -59,21 +65,34 @@ impl SavedInputs {
     ///
     /// # Errors
     /// The problem of the form, for the user.
-    pub fn read<C: Content>(json: &str) -> Result<Self, String> {
-        let fields: Map<_, _> =
-            serde_json::from_str(json).map_err(|_| "it is cut off or damaged")?;
+    pub(crate) fn read<C: Content>(json: &str) -> Result<Self, String> {
+        let fields = browser::parse(json).ok_or("it is cut off or damaged")?;
+        Self::of_fields::<C>(fields)
+    }
+
+    /// Returns the inputs that fields hold, each of which is `None` if it is not a text.
+    ///
+    /// # Errors
+    /// The problem of the form, for the user.
+    pub fn of_fields<C: Content>(
+        fields: impl IntoIterator<Item = (String, Option<String>)>,
+    ) -> Result<Self, String> {
+        let names: Vec<_> = C::kinds().map(name).collect();
+        let mut saved = Self::default();
         let mut documents = 0;
-        for name in C::kinds().map(name) {
-            match fields.get(&name) {
-                Some(Value::String(_)) => documents += 1,
-                Some(_) => return Err(format!("`{name}` is not a text")),
+        for (field, value) in fields {
+            let is_document = names.contains(&field);
+            documents += usize::from(is_document);
+            match value {
+                Some(value) => saved.set(&field, value),
+                None if is_document => return Err(format!("`{field}` is not a text")),
                 None => {}
             }
         }
         if documents == 0 {
             return Err("it holds no document of this page".to_owned());
         }
-        Ok(Self(fields))
+        Ok(saved)
     }
 
     /// Returns the text of a document. It is empty if there is none.
@@ -81,15 +100,15 @@ impl SavedInputs {
         self.field(&name(kind))
     }
 
-    /// Returns a field. It is empty if it is missing, or if it is not a text.
+    /// Returns a field. It is empty if it is missing.
     pub fn field(&self, name: &str) -> &str {
-        self.0.get(name).and_then(Value::as_str).unwrap_or_default()
+        self.0.get(name).map_or("", String::as_str)
     }
 
     /// Sets a field, unless the value is empty.
     pub fn set(&mut self, name: &str, value: String) {
         if !value.is_empty() {
-            self.0.insert(name.to_owned(), value.into());
+            self.0.insert(name.to_owned(), value);
         }
     }
 
@@ -104,7 +123,7 @@ impl SavedInputs {
     pub fn title<C: Content>(&self) -> String {
         let documents = C::layout(self.area::<C>()).unwrap_or_default();
         let lines = documents.iter().flat_map(|kind| self.text(*kind).lines());
-        let mut words = lines.filter(|line| line.contains(char::is_alphabetic));
+        let mut words = lines.filter(|line| line.contains(is_letter));
         let line = words.next().unwrap_or("empty").trim();
         line.chars().take(TITLE).collect()
     }
@@ -125,8 +144,13 @@ impl SavedInputs {
         C::kinds().all(|kind| is_same(&name(kind))) && C::FIELDS.iter().all(|name| is_same(name))
     }
 
+    /// Returns all fields by their names, in order.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (&**name, &**value))
+    }
+
     /// Returns the inputs as JSON.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string(&self.0).unwrap_or_default()
+    pub(crate) fn to_json(&self) -> String {
+        browser::stringify(self.fields())
     }
 }
