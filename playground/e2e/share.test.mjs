@@ -61,6 +61,18 @@ visit("a link asks before it replaces somebody's inputs, in a new tab and in an 
   assert.match(await again.text("agents.md"), /^name: mine-agent$/m);
 });
 
+visit("a link opens the tab and the explanation that were open", async ({ playground, another }) => {
+  await playground.open("Matrix");
+  await playground.answer.getByRole("button", { name: /^gamma 1.0.0, audiences/ }).click();
+  await playground.explanation.locator(".checks").waitFor();
+  await playground.press("Share");
+  const link = await playground.dialog.getByLabel("Link").inputValue();
+  const other = await another({ fragment: link.split("#")[1], wait: false });
+  await other.noticeIs("Opened the link");
+  await other.explanation.getByRole("heading", { name: /gamma/ }).waitFor();
+  await other.tabs.getByRole("tab", { name: "Matrix", selected: true }).waitFor();
+});
+
 visitPlans("grounding", "a link also holds the inputs of plans and groundings, and their area", async (plans, { another }) => {
   await plans.paste("summary.json", SUMMARY.replace("[", "[ "));
   await plans.press("Share");

@@ -3,9 +3,9 @@
 use crate::answer::{AnswerPane, TABS};
 use crate::markdown;
 use crate::policy::policy_lines;
-use crate::state::{Actor, History, Page, Servers, State, name_tenant};
-use agent_answer::{Diagnostic, DocumentKind, Filter, Outcome};
-use agent_protocol::{Answer, MatrixRequest, Request};
+use crate::state::{Actor, History, Page, Servers, State, explain, name_tenant};
+use agent_answer::{Diagnostic, DocumentKind, Filter, Outcome, ServerName};
+use agent_protocol::{Answer, ExplanationRequest, MatrixRequest, Request};
 use agent_ui::answer::Sign;
 use agent_ui::browser::{focus, value_of};
 use agent_ui::content::Content;
@@ -18,6 +18,13 @@ use yew::prelude::*;
 
 /// The field with the id of the tenant.
 pub(crate) const TENANT_ID: &str = "tenant_id";
+
+/// The fields of links for the open tab, and for the open explanation.
+const TAB: &str = "tab";
+const REQUIREMENT: &str = "requirement";
+const SERVER: &str = "server";
+const VERSION: &str = "version";
+const TOOL: &str = "tool";
 
 impl Content for Servers {
     const NAME: &'static str = "servers";
@@ -111,6 +118,43 @@ impl Content for Servers {
 
     fn restore(state: &mut State, saved: &SavedInputs) {
         name_tenant(state, saved.field(TENANT_ID).into());
+        let tab = TABS.iter().find(|(_, key, _)| *key == saved.field(TAB));
+        if let Some((tab, ..)) = tab {
+            state.content.open_tab(*tab);
+        }
+        if let Ok(requirement) = saved.field(REQUIREMENT).parse() {
+            let field = |name| saved.field(name).to_owned();
+            let server = ServerName {
+                id: field(SERVER),
+                version: field(VERSION),
+            };
+            let tool = Some(field(TOOL)).filter(|tool| !tool.is_empty());
+            explain(
+                state,
+                ExplanationRequest {
+                    requirement,
+                    server,
+                    tool,
+                },
+            );
+        }
+    }
+
+    fn views(&self) -> Vec<(&'static str, String)> {
+        let tab = TABS.iter().find(|(tab, ..)| *tab == self.tab);
+        let mut views: Vec<_> = tab
+            .map(|(_, key, _)| (TAB, (*key).to_owned()))
+            .into_iter()
+            .collect();
+        if let Some(story) = self.wanted.explanation.clone() {
+            views.extend([
+                (REQUIREMENT, story.requirement.to_string()),
+                (SERVER, story.server.id),
+                (VERSION, story.server.version),
+                (TOOL, story.tool.unwrap_or_default()),
+            ]);
+        }
+        views
     }
 
     fn answer() -> Html {

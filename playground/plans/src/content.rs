@@ -3,7 +3,7 @@
 use crate::decision::DecisionView;
 use crate::grounding::GroundingView;
 use crate::marks;
-use crate::state::{Answered, Expanded, Plans};
+use crate::state::{Answered, Expanded, Plans, State};
 use agent_answer::{Claim, Diagnostic, Evidence, PlanVerdict};
 use agent_protocol::plans::{Answer, Request};
 use agent_ui::answer::Sign;
@@ -12,9 +12,15 @@ use agent_ui::content::Content;
 use agent_ui::editor::Mark;
 use agent_ui::examples::shown_example;
 use agent_ui::page::use_page;
+use agent_ui::saved::SavedInputs;
 use agent_ui::words::count;
 use std::rc::Rc;
 use yew::prelude::*;
+
+/// The fields of links for the check or the claim that is shown in full.
+const STEP: &str = "step";
+const CHECK: &str = "check";
+const CLAIM: &str = "claim";
 
 impl Content for Plans {
     const NAME: &'static str = "plans";
@@ -81,6 +87,26 @@ impl Content for Plans {
     fn replaced(&mut self) {
         self.expanded = Expanded::Automatic;
         self.point_out = true;
+    }
+
+    fn restore(state: &mut State, saved: &SavedInputs) {
+        let number = |name| saved.field(name).parse().ok();
+        let expanded = match (number(STEP), number(CHECK), number(CLAIM)) {
+            (Some(step), Some(check), _) => Some(Expanded::Check { step, check }),
+            (.., Some(claim)) => Some(Expanded::Claim(claim)),
+            _ => None,
+        };
+        state.content.expanded = expanded.unwrap_or(state.content.expanded);
+    }
+
+    fn views(&self) -> Vec<(&'static str, String)> {
+        match self.expanded {
+            Expanded::Check { step, check } => {
+                vec![(STEP, step.to_string()), (CHECK, check.to_string())]
+            }
+            Expanded::Claim(claim) => vec![(CLAIM, claim.to_string())],
+            Expanded::Automatic | Expanded::Nothing => vec![],
+        }
     }
 
     fn answer() -> Html {

@@ -128,7 +128,12 @@ pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + Partia
         Vec::new()
     }
 
-    /// Takes the page's own fields of other inputs.
+    /// Returns fields for the open views, which links hold besides the inputs.
+    fn views(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// Takes the page's own fields of other inputs, and those for open views, if there are any.
     fn restore(_state: &mut State<Self>, _saved: &SavedInputs) {}
 
     /// Shows the answer of the visible area.

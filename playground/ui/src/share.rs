@@ -34,7 +34,13 @@ fn warnings<C: Content>(saved: &SavedInputs) -> Vec<String> {
 fn Share<C: Content>() -> Html {
     let page = use_page::<C>();
     let made = use_state(|| None);
-    let saved = use_memo((), |()| SavedInputs::of(&page));
+    let saved = use_memo((), |()| {
+        let mut saved = SavedInputs::of(&page);
+        for (name, value) in page.content().views() {
+            saved.set(name, value);
+        }
+        saved
+    });
     let warnings = use_memo((), |()| warnings::<C>(&saved));
     {
         let (made, area) = (made.setter(), page.state.area);
