@@ -88,8 +88,8 @@ visit("at 360 × 740 the answer in short is in view while one types", async ({ p
   await playground.has(parts.locator(".brief"), ["✓ yes: 2 of 2"]);
   await playground.type("agents.md", "internal", "confidential");
   await playground.has(parts.locator(".brief"), ["✗ no: 1 of 2"]);
-  const box = await parts.boundingBox();
-  assert.ok(box && box.y + box.height <= 740);
+  const box = await parts.locator(".brief").boundingBox();
+  assert.ok(box && box.x > 0 && box.x + box.width <= 360 && box.y + box.height <= 740, JSON.stringify(box));
 }, { browser: PHONE });
 
 visit("at 360 × 740 capabilities, tools and policies don't scroll sideways either", async ({ playground, page }) => {
