@@ -10,7 +10,7 @@ visit("an engine that stops is reported, and started again with the next change"
     window.first = window.engineWorker;
     window.first.postMessage("nonsense");
   });
-  const alert = page.getByRole("alert").filter({ hasText: "The engine stopped" });
+  const alert = page.getByRole("alert").filter({ hasText: "Your inputs are safe" });
   await alert.waitFor();
   await playground.type("agents.md", "internal", "confidential");
   await playground.says("Not every requirement has a server");
@@ -33,8 +33,8 @@ visit("an engine that does not answer is stopped after a minute, and started aga
 visit("an engine that can't be loaded is reported", async ({ playground, page, context }) => {
   await context.route("**/engine/worker.js", (route) => route.abort());
   await page.reload();
-  await page.getByRole("alert").filter({ hasText: "The engine stopped: the engine could not be loaded" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "These inputs are undecided: the engine can't be loaded" }).waitFor();
   await context.unroute("**/engine/worker.js");
-  await playground.type("agents.md", "internal", "confidential");
-  await playground.says("Not every requirement has a server");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await playground.says("Every requirement has a server");
 }, { expected: [/^console: Failed to load resource: net::ERR_FAILED$/] });

@@ -29,6 +29,28 @@ visit("every example opens and shows its code", async ({ playground, page }, t) 
   }
 });
 
+visit("a newcomer is told what to do, and one click makes the answer a no", async ({ playground }) => {
+  const introduction = playground.root.locator(".introduction");
+  assert.match(await introduction.innerText(), /agents\.md says what the agent needs, mcp\.index\.json which servers exist/);
+  await introduction.getByRole("button", { name: "Try: make it fail" }).click();
+  await playground.says("Not every requirement has a server");
+  await playground.notice.getByRole("button", { name: "Undo" }).click();
+  await playground.says("Every requirement has a server");
+  assert.equal(await playground.text("agents.md"), MANIFEST);
+});
+
+visit("an example says what it shows until it is edited, and opens the document that matters", async ({ playground }) => {
+  const shown = playground.root.locator(".shown-example");
+  assert.equal(await shown.count(), 0);
+  await playground.example("More permissions than in the lock");
+  await playground.has(shown, [/^More permissions than in the lock\. .*each widening is named\.$/]);
+  assert.equal(await playground.input("agents.lock").isVisible(), true);
+  await playground.open("Matrix");
+  assert.equal(await shown.isVisible(), true);
+  await playground.type("agents.md", "contacts", "people");
+  await shown.waitFor({ state: "detached" });
+});
+
 /**
  * @param {import("./playground.mjs").Playground} playground
  * @param {string} code

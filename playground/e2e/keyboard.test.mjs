@@ -140,3 +140,28 @@ visit("F8 goes to the next problem", async ({ playground, page }) => {
   await page.keyboard.press("F8");
   await eventually(async () => assert.equal(await playground.cursor("agents.md"), "13:18"));
 });
+
+visit("the parts of the page are made wider and higher, by the keyboard and by dragging", async ({ playground, page }) => {
+  const inputs = playground.root.locator(".inputs");
+  const width = async () => (await inputs.boundingBox())?.width ?? 0;
+  const bar = page.getByRole("separator", { name: "Width of the inputs" });
+  const before = await width();
+  await bar.focus();
+  for (let times = 0; times < 5; times++) await page.keyboard.press("ArrowRight");
+  await eventually(async () => assert.ok((await width()) > before + 50));
+  assert.equal(await bar.getAttribute("aria-valuenow"), "55");
+
+  const wide = await width();
+  await page.mouse.move(wide, 400);
+  await page.mouse.down();
+  await page.mouse.move(wide - 200, 420, { steps: 4 });
+  await page.mouse.up();
+  await page.mouse.move(900, 420);
+  await eventually(async () => assert.ok(Math.abs((await width()) - (wide - 200)) < 5));
+
+  const upper = playground.root.locator(".input.manifest");
+  const height = async () => (await upper.boundingBox())?.height ?? 0;
+  const low = await height();
+  await page.getByRole("separator", { name: "Height of the upper input" }).press("ArrowDown");
+  await eventually(async () => assert.ok((await height()) > low + 5));
+});

@@ -70,7 +70,7 @@ visit("at 360 × 740 every part is reached, and the page never scrolls sideways"
   await parts.getByRole("button", { name: "Answer" }).tap();
   await playground.explanation.getByRole("button", { name: "Close the explanation" }).tap();
 
-  for (const name of ["Examples", "Share", "Help"]) {
+  for (const name of ["Examples", "Recent", "Share", "Help"]) {
     await page.getByRole("toolbar").getByRole("button", { name, exact: true }).tap();
     await playground.dialog.waitFor();
     await fits(page, name);
@@ -80,6 +80,16 @@ visit("at 360 × 740 every part is reached, and the page never scrolls sideways"
   await playground.noticeIs("Applied");
   await fits(page, "a notice");
   await playground.notice.getByRole("button", { name: "Undo" }).tap();
+}, { browser: PHONE });
+
+visit("at 360 × 740 the answer in short is in view while one types", async ({ playground, page }) => {
+  const parts = page.getByRole("navigation", { name: "Parts of the page" });
+  await parts.getByRole("button", { name: "agents.md" }).tap();
+  await playground.has(parts.locator(".brief"), ["✓ yes: 2 of 2"]);
+  await playground.type("agents.md", "internal", "confidential");
+  await playground.has(parts.locator(".brief"), ["✗ no: 1 of 2"]);
+  const box = await parts.locator(".brief").boundingBox();
+  assert.ok(box && box.x > 0 && box.x + box.width <= 360 && box.y + box.height <= 740, JSON.stringify(box));
 }, { browser: PHONE });
 
 visit("at 360 × 740 capabilities, tools and policies don't scroll sideways either", async ({ playground, page }) => {

@@ -42,17 +42,18 @@ visit("the page reports that it loads the second module", async ({ playground, p
   });
   await playground.show("policy.rego");
   await playground.paste("policy.rego", "package switchboard\n\nallowed_tools := set()\n");
-  await playground.answer.getByText("Loading the policy evaluator").waitFor();
+  await playground.answer.getByText("Loading the larger engine").waitFor();
+  await playground.answer.getByText("Below, in grey, is the answer to earlier inputs").waitFor();
   assert.equal(await page.locator("#answer-panel").getAttribute("aria-busy"), "true");
   release();
   await playground.verdict();
-  assert.equal(await playground.answer.getByText("Loading the policy evaluator").count(), 0);
+  assert.equal(await playground.answer.getByText("Loading the larger engine").count(), 0);
 });
 
-visit("without the second module, the page reports it and ignores policies", async ({ playground, page }) => {
+visit("without the second module, inputs with a policy are undecided", async ({ playground, page }) => {
   await page.context().route("**/engine/policy/**", (route) => route.abort());
   await playground.paste("policy.rego", "package switchboard\n");
-  await playground.answer.getByRole("alert").getByText("could not be loaded").waitFor();
+  await playground.answer.getByRole("alert").getByText("the policy evaluator can't be loaded").waitFor();
   await playground.paste("policy.rego", "");
   await playground.says("Every requirement has a server");
   assert.equal(await playground.answer.getByRole("alert").count(), 0);

@@ -23,3 +23,16 @@ export function visit(name, body, options) {
     await browser.visit((each) => body(each, t), options);
   });
 }
+
+/**
+ * Waits until the browser has stored the page for visits without a network.
+ * @param {import("playwright-core").Page} page
+ * @returns the scope of what is stored
+ */
+export function stored(page) {
+  return page.evaluate(async () => {
+    const { active, scope } = await navigator.serviceWorker.ready;
+    if (active.state !== "activated") await new Promise((resolve) => (active.onstatechange = resolve));
+    return scope;
+  });
+}

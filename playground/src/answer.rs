@@ -9,6 +9,7 @@ use crate::what_if::WhatIf;
 use agent_answer::Severity;
 use agent_ui::browser::focus;
 use agent_ui::content::Content as _;
+use agent_ui::examples::shown_example;
 use agent_ui::page::use_page;
 use web_sys::KeyboardEvent;
 use yew::prelude::*;
@@ -61,12 +62,13 @@ pub(crate) fn AnswerPane() -> Html {
     let labelled = TABS.iter().find(|(tab, ..)| *tab == open);
     let stale = page.state.stale();
     html! {
-        <section class="answer" aria-label="Answer">
+        <section class={classes!("answer", stale.then_some("stale"))} aria-label="Answer">
             <div class="tabs" role="tablist" aria-label="Views" onkeydown={page.callback(press)}>
                 { for tabs }
             </div>
+            { shown_example(&page) }
             <div
-                class={classes!("panel", stale.then_some("stale"))}
+                class="panel"
                 id="answer-panel"
                 role="tabpanel"
                 aria-labelledby={labelled.map(|(_, key, _)| format!("tab-{key}"))}

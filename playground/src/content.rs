@@ -1,22 +1,34 @@
 //! The content of the page: its answers, texts and keys.
 
 use crate::answer::{AnswerPane, TABS};
-use crate::inputs::{KEPT, Texts};
+use crate::markdown;
 use crate::policy::policy_lines;
-use crate::share::Share;
-use crate::state::{Actor, History, Page, Servers, name_tenant};
-use crate::{markdown, share};
-use agent_answer::{Diagnostic, DocumentKind, Filter};
-use agent_protocol::{Answer, MatrixRequest, Request};
-use agent_ui::browser::{self, focus, value_of};
+use crate::state::{Actor, History, Page, Servers, State, explain, name_tenant};
+use agent_answer::{Diagnostic, DocumentKind, Filter, Outcome, ServerName};
+use agent_protocol::{Answer, ExplanationRequest, MatrixRequest, Request};
+use agent_ui::answer::Sign;
+use agent_ui::browser::{focus, value_of};
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
-use agent_ui::state::{Dialog, Pane};
+use agent_ui::saved::SavedInputs;
+use agent_ui::state::Pane;
 use std::rc::Rc;
 use web_sys::KeyboardEvent;
 use yew::prelude::*;
 
+/// The field with the id of the tenant.
+pub(crate) const TENANT_ID: &str = "tenant_id";
+
+/// The fields of links for the open tab, and for the open explanation.
+const TAB: &str = "tab";
+const REQUIREMENT: &str = "requirement";
+const SERVER: &str = "server";
+const VERSION: &str = "version";
+const TOOL: &str = "tool";
+
 impl Content for Servers {
+    const NAME: &'static str = "servers";
+    const FIELDS: &'static [&'static str] = &[TENANT_ID];
     const KEYS: &'static [(&'static str, &'static str)] = &[
         (
             "Alt 1 … Alt 5",
@@ -37,6 +49,18 @@ impl Content for Servers {
 
     fn problems(&self) -> Rc<[Diagnostic]> {
         Rc::clone(&self.problems)
+    }
+
+    fn brief(&self) -> Option<(Sign, String)> {
+        let verdict = self.verdict.as_ref()?;
+        let (all, met) = (verdict.requirements.len(), verdict.requirements.iter());
+        let met = met.filter(|it| matches!(it.outcome, Outcome::Selected(_)));
+        let text = format!("{} of {all}", met.count());
+        Some(match verdict.satisfied {
+            Some(true) => (Sign::yes("yes"), text),
+            Some(false) => (Sign::no("no"), text),
+            None => (Sign::no("no decision"), "error".to_owned()),
+        })
     }
 
     fn marks(&self) -> Vec<Mark> {
@@ -88,16 +112,49 @@ impl Content for Servers {
         };
     }
 
-    fn open(page: &Page) {
-        share::open(page);
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        vec![(TENANT_ID, self.tenant_id.to_string())]
     }
 
-    fn keep(page: &Page) -> bool {
-        browser::store(KEPT, &Texts::of(page).to_json())
+    fn restore(state: &mut State, saved: &SavedInputs) {
+        name_tenant(state, saved.field(TENANT_ID).into());
+        let tab = TABS.iter().find(|(_, key, _)| *key == saved.field(TAB));
+        if let Some((tab, ..)) = tab {
+            state.content.open_tab(*tab);
+        }
+        if let Ok(requirement) = saved.field(REQUIREMENT).parse() {
+            let field = |name| saved.field(name).to_owned();
+            let server = ServerName {
+                id: field(SERVER),
+                version: field(VERSION),
+            };
+            let tool = Some(field(TOOL)).filter(|tool| !tool.is_empty());
+            explain(
+                state,
+                ExplanationRequest {
+                    requirement,
+                    server,
+                    tool,
+                },
+            );
+        }
     }
 
-    fn forget() {
-        browser::forget(KEPT);
+    fn views(&self) -> Vec<(&'static str, String)> {
+        let tab = TABS.iter().find(|(tab, ..)| *tab == self.tab);
+        let mut views: Vec<_> = tab
+            .map(|(_, key, _)| (TAB, (*key).to_owned()))
+            .into_iter()
+            .collect();
+        if let Some(story) = self.wanted.explanation.clone() {
+            views.extend([
+                (REQUIREMENT, story.requirement.to_string()),
+                (SERVER, story.server.id),
+                (VERSION, story.server.version),
+                (TOOL, story.tool.unwrap_or_default()),
+            ]);
+        }
+        views
     }
 
     fn answer() -> Html {
@@ -131,21 +188,11 @@ impl Content for Servers {
     }
 
     fn toolbar(page: &Page) -> Html {
-        let share = page.on(|state| {
-            let body = html! { <Share /> };
-            state.dialog = Some(Dialog {
-                title: "Share",
-                body,
-            });
-        });
         let copy = page.callback(|page, _| {
             page.copy("inputs and verdict as Markdown", markdown::report(page));
         });
         html! {
-            <>
-                <button onclick={share}>{ "Share" }</button>
-                <button onclick={copy}>{ "Copy as Markdown" }</button>
-            </>
+            <button onclick={copy}>{ "Copy as Markdown" }</button>
         }
     }
 

@@ -31,8 +31,7 @@ impl WorkerProtocol for Servers {
 
     fn loading(script: &'static str) -> Option<&'static str> {
         (script == POLICY_WORKER).then_some(
-            "Loading the policy evaluator… Until then, verdicts ignore the policy, and name only \
-                 the first error of syntax.",
+            "Loading the larger engine, which evaluates policies and finds every error of syntax…",
         )
     }
 
@@ -40,6 +39,13 @@ impl WorkerProtocol for Servers {
     fn better_script(answer: &Answer, present: Option<&'static str>) -> Option<&'static str> {
         let is_refused = answer.verdict.as_ref()?.satisfied.is_none();
         (is_refused && present == Some(WORKER)).then_some(POLICY_WORKER)
+    }
+
+    fn missing(script: &'static str) -> &'static str {
+        match script {
+            POLICY_WORKER => "the policy evaluator can't be loaded, and a policy is given",
+            _ => "the engine can't be loaded",
+        }
     }
 
     fn request((request, _): &Self::Wanted) -> Vec<u8> {

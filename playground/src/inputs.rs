@@ -1,11 +1,10 @@
-//! The documents of the page, and their stored form in browsers and links.
+//! The documents of the page.
 
 use crate::gallery;
-use crate::state::{Page, Servers, name_tenant};
+use crate::state::Servers;
 use agent_answer::DocumentKind;
 use agent_ui::areas::Area;
 use agent_ui::content::{Document, Documents, Gallery, Layout};
-use serde_json::{Map, Value};
 
 /// Words in names of YAML and JSON files.
 const WORDS: [(&str, DocumentKind); 5] = [
@@ -56,6 +55,11 @@ impl Documents for Servers {
     )];
     const GALLERIES: &'static [Gallery] =
         &[(Area::Servers, "Servers and tools", gallery::EXAMPLES)];
+    const INTRODUCTIONS: &'static [(Area, &'static str)] = &[(
+        Area::Servers,
+        "`agents.md` says what the agent needs, `mcp.index.json` which servers exist. Edit either: \
+         the answer follows.",
+    )];
     const EXTENSIONS: &'static str = ".md,.markdown,.json,.lock,.yaml,.yml,.rego";
     const FILE_NAMES: &'static str = "`agents.md`, `mcp.index.json`, `task.yaml` or `policy.rego`";
 
@@ -79,92 +83,10 @@ impl Documents for Servers {
     }
 }
 
-/// The names of the texts in stored form, and whether empty texts are stored. Links stay in use: every
-/// later version must read them.
-const NAMES: [(&str, DocumentKind, bool); 8] = [
-    ("manifest", DocumentKind::Manifest, true),
-    ("index", DocumentKind::Index, true),
-    ("lock", DocumentKind::Lock, true),
-    ("task", DocumentKind::Task, false),
-    ("tenant", DocumentKind::Tenant, false),
-    ("health", DocumentKind::Health, false),
-    ("policy", DocumentKind::Policy, false),
-    ("context", DocumentKind::Context, false),
-];
-const TENANT_ID: &str = "tenant_id";
-
-/// The key under which the browser keeps the texts.
-pub(crate) const KEPT: &str = "agent-playground/texts";
-
-/// All texts by their names, and further fields.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Texts(pub(crate) Map<String, Value>);
-
-impl Texts {
-    /// Returns the texts of the editors.
-    pub(crate) fn of(page: &Page) -> Self {
-        let tenant_id = page.content().tenant_id.to_string();
-        Self::new(|kind| page.editors.text(kind).into(), tenant_id)
-    }
-
-    /// Returns texts by the kinds of their documents, and the id of the tenant.
-    pub(crate) fn new(text: impl Fn(DocumentKind) -> String, tenant_id: String) -> Self {
-        let texts = NAMES.map(|(name, kind, always)| (name, text(kind), always));
-        let texts = texts.into_iter().chain([(TENANT_ID, tenant_id, false)]);
-        let written = texts.filter(|(_, text, always)| *always || !text.is_empty());
-        let fields = written.map(|(name, text, _)| (name.to_owned(), text.into()));
-        Self(fields.collect())
-    }
-
-    /// Reads the texts. Unknown fields may be those of a later version.
-    ///
-    /// # Errors
-    /// The problem of the form, for the user.
-    pub(crate) fn read(json: &str) -> Result<Self, String> {
-        let fields: Map<_, _> = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        let names = NAMES.into_iter().map(|(name, ..)| name);
-        for name in names.chain([TENANT_ID]) {
-            match fields.get(name) {
-                Some(Value::String(_)) => {}
-                None if !matches!(name, "manifest" | "index") => {}
-                _ => return Err(format!("`{name}` is not a text")),
-            }
-        }
-        Ok(Self(fields))
-    }
-
-    /// Returns the text of a document.
-    pub(crate) fn get(&self, kind: DocumentKind) -> &str {
-        let name = NAMES.into_iter().find(|(_, each, _)| *each == kind);
-        name.map_or("", |(name, ..)| self.field(name))
-    }
-
-    /// Returns the id of the tenant.
-    pub(crate) fn tenant_id(&self) -> &str {
-        self.field(TENANT_ID)
-    }
-
-    /// Returns a field, which is empty if it is missing.
-    pub(crate) fn field(&self, name: &str) -> &str {
-        self.0.get(name).and_then(Value::as_str).unwrap_or_default()
-    }
-
-    /// Returns the texts as JSON.
-    pub(crate) fn to_json(&self) -> String {
-        serde_json::to_string(&self.0).unwrap_or_default()
-    }
-
-    /// Loads the texts into the editors.
-    pub(crate) fn load(&self, page: &Page) {
-        page.load(Servers::kinds(), |kind| self.get(kind));
-        let id = self.tenant_id().into();
-        page.update(|state| name_tenant(state, id));
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Area, DocumentKind, Documents as _, NAMES, Servers, Texts};
+    use super::{Area, DocumentKind, Documents as _, Servers};
+    use agent_ui::saved::SavedInputs;
 
     #[test]
     fn a_file_name_selects_the_document() {
@@ -195,31 +117,81 @@ mod tests {
         }
     }
 
-    /// Browsers and links keep texts for later versions.
+    fn read(fields: &[(&str, Option<&str>)]) -> Result<SavedInputs, String> {
+        let fields = fields.iter();
+        let fields = fields.map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned)));
+        SavedInputs::of_fields::<Servers>(fields)
+    }
+
+    /// Browsers and links keep inputs for later versions.
     #[test]
-    fn the_stored_form() {
-        let text = |kind| match kind {
-            DocumentKind::Manifest => "m",
-            DocumentKind::Index => "i",
-            _ => "",
-        };
-        let few = Texts::new(|kind| text(kind).to_owned(), String::new());
-        // In any order.
-        let json = r#"{"index":"i","lock":"","manifest":"m"}"#;
-        assert_eq!(few.to_json(), json);
-        assert_eq!(Texts::read(json), Ok(few));
+    fn the_saved_form() {
+        let all = SavedInputs::new(Servers::kinds(), |kind| kind.usual_name().to_owned());
+        let fields: Vec<_> = all.fields().collect();
+        let expected = [
+            ("context", "context.yaml"),
+            ("health", "health.yaml"),
+            ("index", "mcp.index.json"),
+            ("lock", "agents.lock"),
+            ("manifest", "agents.md"),
+            ("policy", "policy.rego"),
+            ("task", "task.yaml"),
+            ("tenant", "tenant.yaml"),
+        ];
+        assert_eq!(fields, expected);
+        assert_eq!(
+            read(&expected.map(|(name, text)| (name, Some(text)))),
+            Ok(all)
+        );
 
-        let name = |kind| NAMES.iter().find(|(_, each, _)| *each == kind).unwrap().0;
-        let all = Texts::new(|kind| name(kind).to_owned(), "t".to_owned());
-        let json = r#"{"context":"context","health":"health","index":"index","lock":"lock","manifest":"manifest","policy":"policy","task":"task","tenant":"tenant","tenant_id":"t"}"#;
-        assert_eq!(all.to_json(), json);
-        for (_, kind, _) in NAMES {
-            assert_eq!(all.get(kind), name(kind));
+        // Additions of a later version are ignored, and what is missing is empty.
+        let manifest = "---\nname: \"𝄞\"\n---\n";
+        let fields = [
+            ("plan", None),
+            ("engine", Some("99.0.0")),
+            ("manifest", Some(manifest)),
+            ("tenant_id", Some("t")),
+        ];
+        let saved = read(&fields).unwrap();
+        assert_eq!(saved.field("engine"), "99.0.0");
+        assert_eq!(saved.field("tenant_id"), "t");
+        assert_eq!(saved.text(DocumentKind::Manifest), manifest);
+        assert_eq!(saved.text(DocumentKind::Lock), "");
+        assert_eq!(saved.area::<Servers>(), Area::Servers);
+        assert_eq!(saved.title::<Servers>(), "name: \"𝄞\"");
+    }
+
+    #[test]
+    fn unreadable_inputs_are_refused() {
+        let none = "it holds no document of this page";
+        for (fields, reason) in [
+            (&[][..], none),
+            (&[("engine", Some("0.1.0"))], none),
+            (&[("plan", Some("a"))], none),
+            (&[("manifest", None)], "`manifest` is not a text"),
+            (
+                &[("index", Some("a")), ("lock", None)],
+                "`lock` is not a text",
+            ),
+        ] {
+            assert_eq!(read(fields), Err(reason.to_owned()), "{fields:?}");
         }
-        assert_eq!(all.tenant_id(), "t");
-        assert_eq!(Texts::read(json), Ok(all));
+    }
 
-        let older = Texts::read(r#"{"manifest":"m","index":"i"}"#).unwrap();
-        assert_eq!(older.get(DocumentKind::Lock), "");
+    #[test]
+    fn texts_of_examples_are_nobodys_work_until_they_are_edited() {
+        let mut saved = SavedInputs::new(Servers::kinds(), |kind| {
+            Servers::first_text(kind).to_owned()
+        });
+        assert!(saved.is_of_examples::<Servers>());
+        let first = saved.clone();
+        saved.set("engine", "0.1.0".to_owned());
+        assert!(saved.is_of_examples::<Servers>() && saved.is_same::<Servers>(&first));
+        saved.set("tenant_id", "acme".to_owned());
+        assert!(!saved.is_of_examples::<Servers>() && !saved.is_same::<Servers>(&first));
+        let edited = SavedInputs::new(Servers::kinds(), |kind| {
+            format!("{} ", Servers::first_text(kind))
+        });
+        assert!(!edited.is_of_examples::<Servers>() && !edited.is_same::<Servers>(&first));
     }
 }

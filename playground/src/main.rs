@@ -15,8 +15,6 @@ mod inputs;
 mod markdown;
 mod matrix;
 mod policy;
-mod secrets;
-mod share;
 mod state;
 mod tokens;
 mod verdict;

@@ -1,22 +1,23 @@
 //! The inputs and the verdict as Markdown, for an issue.
 
-use crate::inputs::Texts;
+use crate::content::TENANT_ID;
 use crate::state::{Page, Servers};
 use agent_answer::{DocumentKind, Outcome, Verdict};
 use agent_ui::answer::ENGINE;
 use agent_ui::content::Documents as _;
+use agent_ui::saved::SavedInputs;
 use std::fmt::Write as _;
 
 /// Returns the inputs, the verdict and the version of the engine.
 pub(crate) fn report(page: &Page) -> String {
     let verdict = page.content().verdict.as_deref();
-    write(&Texts::of(page), verdict, ENGINE)
+    write(&SavedInputs::of(page), verdict, ENGINE)
 }
 
-fn write(texts: &Texts, verdict: Option<&Verdict>, version: &str) -> String {
+fn write(saved: &SavedInputs, verdict: Option<&Verdict>, version: &str) -> String {
     let mut out = String::new();
     for kind in Servers::kinds() {
-        let text = texts.get(kind);
+        let text = saved.text(kind);
         let language = match kind {
             DocumentKind::Index | DocumentKind::Lock => "json",
             DocumentKind::Policy => "rego",
@@ -30,8 +31,8 @@ fn write(texts: &Texts, verdict: Option<&Verdict>, version: &str) -> String {
             let _ = writeln!(out, "### `{name}`\n\n{fence}{language}\n{text}\n{fence}\n");
         }
     }
-    if !texts.tenant_id().trim().is_empty() {
-        let _ = writeln!(out, "Tenant: {}\n", code(texts.tenant_id()));
+    if !saved.field(TENANT_ID).trim().is_empty() {
+        let _ = writeln!(out, "Tenant: {}\n", code(saved.field(TENANT_ID)));
     }
     if let Some(verdict) = verdict {
         out += "### Verdict\n\n";
@@ -85,16 +86,18 @@ fn write_verdict(out: &mut String, verdict: &Verdict) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Texts, write};
+    use super::{SavedInputs, write};
+    use crate::state::Servers;
     use agent_answer::{
         Code, Diagnostic, DocumentKind, Label, Outcome, Place, Position, Requirement, Selected,
         ServerName, Span, Verdict,
     };
+    use agent_ui::content::Documents as _;
 
-    fn texts(texts: &[(DocumentKind, &str)]) -> Texts {
+    fn texts(texts: &[(DocumentKind, &str)]) -> SavedInputs {
         let find = |kind| texts.iter().find(|(each, _)| *each == kind);
         let text = |kind| find(kind).map_or("", |(_, text)| text).to_owned();
-        Texts::new(text, String::new())
+        SavedInputs::new(Servers::kinds(), text)
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 pub(crate) type Actor = agent_ui::page::Actor<Servers>;
 pub(crate) type Page = agent_ui::page::Page<Servers>;
-type State = agent_ui::state::State<Servers>;
+pub(crate) type State = agent_ui::state::State<Servers>;
 
 /// Number of entries of a list to request at first, and again each time.
 pub(crate) const LIST_STEP: u32 = 50;

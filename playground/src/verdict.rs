@@ -10,7 +10,7 @@ use agent_answer::{
     ServerName, Verdict,
 };
 use agent_protocol::{Answer, ExplanationRequest, ListRequest, RejectedRequest, Request};
-use agent_ui::answer::{Sign, engine_status, headline};
+use agent_ui::answer::{Sign, headline, status};
 use agent_ui::content::Content as _;
 use agent_ui::dialog::close;
 use agent_ui::page::use_page;
@@ -26,7 +26,7 @@ use yew::prelude::*;
 pub(crate) fn VerdictView() -> Html {
     let page = use_page::<Servers>();
     let content = page.content();
-    let status = engine_status(&page.state.engine, content.verdict.is_some());
+    let status = status(&page, content.verdict.is_some());
     let Some(verdict) = &content.verdict else {
         return status;
     };

@@ -3,7 +3,7 @@
 // The page has areas, which stand in the address behind `#`, and two modules, each of which is
 // loaded when one of its areas is first seen. A module renders into the element of its name.
 
-/** The areas of the module of plans. All else is about servers: links that hold inputs, too. */
+/** The areas of the module of plans. All else is about servers. Inputs of a link follow behind a dot. */
 const PLANS = ["#plans", "#call", "#grounding"];
 
 const MODULES = {
@@ -17,8 +17,13 @@ const MODULES = {
 /** Those that are there, or on their way. */
 const started = new Map();
 
+/** The name of the module whose area stands in the address. */
+function named() {
+  return PLANS.includes(location.hash.split(".")[0]) ? "plans" : "servers";
+}
+
 function show() {
-  const seen = PLANS.includes(location.hash) ? "plans" : "servers";
+  const seen = named();
   for (const name of Object.keys(MODULES)) document.getElementById(name).hidden = name !== seen;
   if (!started.has(seen)) started.set(seen, start(seen));
   return started.get(seen);
@@ -32,12 +37,28 @@ async function start(name) {
   } catch (error) {
     // The next time that it is to be seen is another try.
     started.delete(name);
-    const told = document.createElement("p");
-    told.className = "failure";
-    told.setAttribute("role", "alert");
-    told.textContent = `This part of the page can't be loaded: ${error.message}`;
-    document.getElementById(name).replaceChildren(told);
+    document.getElementById(name).replaceChildren(failure(error));
   }
+}
+
+/** What takes the place of a module that can't be loaded: the reason, and where to go from there. */
+function failure(error) {
+  const told = document.createElement("div");
+  told.className = "failure";
+  told.setAttribute("role", "alert");
+  const reason = document.createElement("p");
+  reason.textContent = `This part of the page can't be loaded: ${error.message}. Without a network it is there only after an earlier visit to it.`;
+  const again = document.createElement("button");
+  again.textContent = "Try again";
+  again.onclick = show;
+  told.append(reason, again);
+  if (named() !== "servers") {
+    const back = document.createElement("a");
+    back.href = "#";
+    back.textContent = "Back to servers";
+    told.append(" ", back);
+  }
+  return told;
 }
 
 /** @param {string} address of a style sheet */
@@ -47,7 +68,10 @@ function style(address) {
     link.rel = "stylesheet";
     link.href = address;
     link.onload = resolve;
-    link.onerror = () => reject(new Error(`${address} is missing`));
+    link.onerror = () => {
+      link.remove();
+      reject(new Error(`${address} is not there`));
+    };
     document.head.append(link);
   });
 }

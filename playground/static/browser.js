@@ -11,10 +11,22 @@ export async function compress(text) {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** The reverse; throws when the text would pass `limit` bytes, so that no link fills the memory. */
+/**
+ * The reverse, or undefined of what is no such form; throws when the text would pass `limit` bytes,
+ * so that no link fills the memory.
+ */
 export async function decompress(packed, limit) {
-  const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
-  const bytes = Uint8Array.from(binary, (c) => c.charCodeAt(0));
+  try {
+    const binary = atob(packed.replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(binary, (c) => c.charCodeAt(0));
+    return await inflate(bytes, limit);
+  } catch (error) {
+    if (error instanceof RangeError) throw error;
+    return undefined;
+  }
+}
+
+async function inflate(bytes, limit) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const reader = stream.getReader();
   const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -26,7 +38,7 @@ export async function decompress(packed, limit) {
     length += value.length;
     if (length > limit) {
       await reader.cancel();
-      throw new Error(`it holds more than ${limit} bytes`);
+      throw new RangeError(`it holds more than ${limit} bytes`);
     }
     text += decoder.decode(value, { stream: true });
   }
@@ -90,6 +102,52 @@ export function forget(key) {
   }
 }
 
+/** Keeps a value for this tab, as long as it is open. */
+export function storeInTab(key, value) {
+  try {
+    sessionStorage.setItem(key, value);
+  } catch {
+    // Then a reload counts as another tab.
+  }
+}
+
+/** A value that was kept for this tab, or undefined. */
+export function loadFromTab(key) {
+  try {
+    return sessionStorage.getItem(key) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether only this tab has a name, from now until it is closed. A tab that was duplicated has the
+ * stored values of the first.
+ * @param {number} patience in milliseconds
+ */
+export function claim(name, patience) {
+  const { locks } = navigator;
+  if (!locks) return Promise.resolve(true);
+  const options = patience > 0 ? { signal: AbortSignal.timeout(patience) } : { ifAvailable: true };
+  return new Promise((resolve) => {
+    const hold = (lock) => {
+      resolve(lock !== null);
+      return lock && new Promise(() => {});
+    };
+    locks.request(name, options, hold).catch(() => resolve(false));
+  });
+}
+
+/** A name that nothing else has. */
+export function newId() {
+  return Date.now().toString(36) + Math.random().toString(36).slice(2);
+}
+
+/** A time as the person writes it. */
+export function dateAndTime(milliseconds) {
+  return new Date(milliseconds).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
 /** What the address has behind the path: empty, or "#" and more. */
 export function hash() {
   return location.hash;
@@ -100,10 +158,10 @@ export function setHash(hash) {
   location.hash = hash;
 }
 
-/** Removes the hash from the address. If the browser forbids it, the next load has the hash again. */
-export function forgetHash() {
+/** Shows another hash, or none, for the same place in the history. If the browser forbids it, the old one stays. */
+export function replaceHash(hash) {
   try {
-    history.replaceState(null, "", location.pathname);
+    history.replaceState(null, "", location.pathname + location.search + (hash === "#" ? "" : hash));
   } catch {
     // It is only an address.
   }
@@ -122,6 +180,21 @@ export function focus(id) {
 /** The value of the field that an event is about. */
 export function valueOf(event) {
   return event.target.value;
+}
+
+/** Gives the part before a bar its share of both parts, in percent. */
+export function share(bar, axis, percent) {
+  const { style } = bar.parentElement;
+  style.setProperty(`--${axis}-first`, `${percent}fr`);
+  style.setProperty(`--${axis}-second`, `${100 - percent}fr`);
+}
+
+/** The share that the part before a bar has when the bar is at a place of the window, in percent. */
+export function shareAt(bar, rows, at) {
+  const first = bar.previousElementSibling.getBoundingClientRect();
+  const second = bar.nextElementSibling.getBoundingClientRect();
+  const [start, end] = rows ? [first.top, second.bottom] : [first.left, second.right];
+  return Math.max(0, Math.round((100 * (at - start)) / (end - start)));
 }
 
 /** The theme of the page, or undefined. */

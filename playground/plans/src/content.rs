@@ -3,23 +3,27 @@
 use crate::decision::DecisionView;
 use crate::grounding::GroundingView;
 use crate::marks;
-use crate::state::{Answered, Expanded, Page, Plans};
-use agent_answer::{Diagnostic, DocumentKind};
+use crate::state::{Answered, Expanded, Plans, State};
+use agent_answer::{Claim, Diagnostic, Evidence, PlanVerdict};
 use agent_protocol::plans::{Answer, Request};
+use agent_ui::answer::Sign;
 use agent_ui::areas::Area;
-use agent_ui::browser;
-use agent_ui::content::{Content, Documents as _};
+use agent_ui::content::Content;
 use agent_ui::editor::Mark;
+use agent_ui::examples::shown_example;
 use agent_ui::page::use_page;
+use agent_ui::saved::SavedInputs;
+use agent_ui::words::count;
 use std::rc::Rc;
 use yew::prelude::*;
 
-/// Returns the key under which the browser keeps a text.
-fn key(kind: DocumentKind) -> String {
-    format!("agent-playground/plans/{}", kind.usual_name())
-}
+/// The fields of links for the check or the claim that is shown in full.
+const STEP: &str = "step";
+const CHECK: &str = "check";
+const CLAIM: &str = "claim";
 
 impl Content for Plans {
+    const NAME: &'static str = "plans";
     const KEYS: &'static [(&'static str, &'static str)] =
         &[("Enter on a check", "its values, places and fixes")];
 
@@ -30,6 +34,28 @@ impl Content for Plans {
     fn problems(&self) -> Rc<[Diagnostic]> {
         self.answer()
             .map_or_else(Rc::default, |answer| Rc::clone(&answer.problems))
+    }
+
+    fn brief(&self) -> Option<(Sign, String)> {
+        Some(match &*self.answer()?.answer {
+            Answer::Plan(decision) | Answer::Call(decision) => match decision.verdict {
+                PlanVerdict::Allowed => (Sign::yes("yes"), String::new()),
+                PlanVerdict::NeedsMoreInfo(_) => (Sign::no("question"), String::new()),
+                PlanVerdict::Denied | PlanVerdict::Undecided => {
+                    let problems = decision.problems.len() + decision.diagnostics.len();
+                    (Sign::no("no"), count(problems as u32, "problem"))
+                }
+            },
+            Answer::Grounding(grounding) => {
+                let is_found = |it: &&Claim| matches!(it.verdict, Evidence::Found { .. });
+                let found = grounding.claims.iter().filter(is_found).count();
+                let text = format!("{found} of {}", grounding.claims.len());
+                (
+                    Sign::of(grounding.grounded == Some(true), "yes", "no"),
+                    text,
+                )
+            }
+        })
     }
 
     fn marks(&self) -> Vec<Mark> {
@@ -63,31 +89,23 @@ impl Content for Plans {
         self.point_out = true;
     }
 
-    fn open(page: &Page) {
-        let kept = Self::kinds().map(|kind| (kind, browser::load(&key(kind))));
-        let kept: Vec<_> = kept.collect();
-        page.load(Self::kinds(), |kind| {
-            let kept = kept.iter().find(|(each, _)| *each == kind);
-            let kept = kept.and_then(|(_, text)| text.as_deref());
-            kept.unwrap_or_else(|| Self::first_text(kind))
-        });
+    fn restore(state: &mut State, saved: &SavedInputs) {
+        let number = |name| saved.field(name).parse().ok();
+        let expanded = match (number(STEP), number(CHECK), number(CLAIM)) {
+            (Some(step), Some(check), _) => Some(Expanded::Check { step, check }),
+            (.., Some(claim)) => Some(Expanded::Claim(claim)),
+            _ => None,
+        };
+        state.content.expanded = expanded.unwrap_or(state.content.expanded);
     }
 
-    /// A text of the first example is not stored: a later version may have another one.
-    fn keep(page: &Page) -> bool {
-        Self::kinds().all(|kind| {
-            let text = String::from(page.editors.text(kind));
-            if text == Self::first_text(kind) {
-                browser::forget(&key(kind));
-                return true;
+    fn views(&self) -> Vec<(&'static str, String)> {
+        match self.expanded {
+            Expanded::Check { step, check } => {
+                vec![(STEP, step.to_string()), (CHECK, check.to_string())]
             }
-            browser::store(&key(kind), &text)
-        })
-    }
-
-    fn forget() {
-        for kind in Self::kinds() {
-            browser::forget(&key(kind));
+            Expanded::Claim(claim) => vec![(CLAIM, claim.to_string())],
+            Expanded::Automatic | Expanded::Nothing => vec![],
         }
     }
 
@@ -141,9 +159,10 @@ fn AnswerPane() -> Html {
     }
     let stale = page.state.stale();
     html! {
-        <section class="answer" aria-label="Answer">
+        <section class={classes!("answer", stale.then_some("stale"))} aria-label="Answer">
+            { shown_example(&page) }
             <div
-                class={classes!("panel", stale.then_some("stale"))}
+                class="panel"
                 id="decided"
                 tabindex="0"
                 role="region"

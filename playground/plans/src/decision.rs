@@ -4,7 +4,7 @@ use crate::flow::{flow, problem};
 use crate::state::{Page, Plans};
 use agent_answer::{DecidedAgainst, PlanDecision, PlanVerdict, StepOutcome};
 use agent_protocol::plans::Request;
-use agent_ui::answer::{Sign, engine_status, headline};
+use agent_ui::answer::{Sign, headline, status};
 use agent_ui::editor::Viewer;
 use agent_ui::page::use_page;
 use agent_ui::problems::{ApplyAll, Problems};
@@ -17,7 +17,7 @@ use yew::prelude::*;
 pub(crate) fn DecisionView() -> Html {
     let page = use_page::<Plans>();
     let decision = page.content().decision();
-    let status = engine_status(&page.state.engine, decision.is_some());
+    let status = status(&page, decision.is_some());
     let Some(decision) = decision else {
         return status;
     };

@@ -31,6 +31,13 @@ impl WorkerProtocol for Plans {
         (script == POLICY_WORKER).then_some("Loading the policy evaluator…")
     }
 
+    fn missing(script: &'static str) -> &'static str {
+        match script {
+            POLICY_WORKER => "the policy evaluator can't be loaded, and a policy is given",
+            _ => "the engine can't be loaded",
+        }
+    }
+
     fn request(request: &Self::Wanted) -> Vec<u8> {
         to_bytes(request)
     }

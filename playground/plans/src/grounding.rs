@@ -2,7 +2,7 @@
 
 use crate::state::{Expanded, Page, Plans};
 use agent_answer::{Claim, Evidence, Fix, Grounding, NearQuote, Piece, Quote};
-use agent_ui::answer::{Sign, engine_status, headline};
+use agent_ui::answer::{Sign, headline, status};
 use agent_ui::page::use_page;
 use agent_ui::problems::{ApplyAll, Place, Problems, fixes, help, places, reason};
 use agent_ui::words::count;
@@ -14,7 +14,7 @@ use yew::prelude::*;
 pub(crate) fn GroundingView() -> Html {
     let page = use_page::<Plans>();
     let grounding = page.content().grounding();
-    let status = engine_status(&page.state.engine, grounding.is_some());
+    let status = status(&page, grounding.is_some());
     let Some(grounding) = grounding else {
         return status;
     };

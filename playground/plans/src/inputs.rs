@@ -81,6 +81,23 @@ impl Documents for Plans {
         (Area::Call, "Plans of one call", gallery::CALLS),
         (Area::Grounding, "Groundings", gallery::GROUNDINGS),
     ];
+    const INTRODUCTIONS: &'static [(Area, &'static str)] = &[
+        (
+            Area::Plans,
+            "`plan.json` says what a model wants to do; the tool pool, the profile and the lock say \
+             what it may. Edit any of them: the answer follows.",
+        ),
+        (
+            Area::Call,
+            "`call.json` is the call that a model wants to make; the index and the lock say whether \
+             it may. Edit any of them: the answer follows.",
+        ),
+        (
+            Area::Grounding,
+            "Each claim of `summary.json` quotes `payload.json`, the result of a tool. Edit either: \
+             the answer follows.",
+        ),
+    ];
     const BASIS: Texts = BASIS;
     const EXTENSIONS: &'static str = ".json,.lock,.rego";
     const FILE_NAMES: &'static str =

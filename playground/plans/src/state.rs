@@ -4,6 +4,7 @@ use agent_answer::{Diagnostic, Grounding, PlanDecision, StepOutcome};
 use agent_protocol::plans::{Answer, Request};
 use std::rc::Rc;
 
+pub(crate) type State = agent_ui::state::State<Plans>;
 pub(crate) type Page = agent_ui::page::Page<Plans>;
 
 /// The part of an answer that is shown in full.
@@ -81,15 +82,15 @@ fn first_failure(decision: &PlanDecision) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Expanded, Plans};
+    use super::{Expanded, Plans, State};
     use agent_answer::{Code, Diagnostic, DocumentKind, Grounding, PlanDecision};
     use agent_protocol::plans::{Answer, Request};
     use agent_ui::areas::Area;
     use agent_ui::content::{Content as _, Documents as _};
-    use agent_ui::state::{Pane, State};
+    use agent_ui::state::Pane;
     use agent_ui::worker::WorkerEvent;
 
-    fn answer(state: &mut State<Plans>, revision: u32, answer: Answer) {
+    fn answer(state: &mut State, revision: u32, answer: Answer) {
         state.change(|state| {
             state.handle(WorkerEvent::Answered {
                 revision,
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn each_area_has_its_question_and_its_last_answer() {
-        let mut state = State::<Plans>::new(Area::Call);
+        let mut state = State::new(Area::Call);
         assert_eq!(state.content.kind, Request::Call);
         assert_eq!(state.lower, DocumentKind::Index);
         let call = PlanDecision {
@@ -145,18 +146,18 @@ mod tests {
 
     #[test]
     fn the_areas_of_another_page_leave_this_one_as_it_is() {
-        let mut state = State::<Plans>::new(Area::Grounding);
+        let mut state = State::new(Area::Grounding);
         let before = state.clone();
         state.change(|state| state.show_area(Area::Servers));
         state.change(|state| state.show_area(Area::Grounding));
         assert_eq!(state, before);
         // A link to another page may load this one first.
-        assert_eq!(State::<Plans>::new(Area::Servers).area, Area::Plans);
+        assert_eq!(State::new(Area::Servers).area, Area::Plans);
     }
 
     #[test]
     fn replaced_texts_are_pointed_out_and_documents_of_other_areas_do_not_come_to_the_front() {
-        let mut state = State::<Plans>::new(Area::Plans);
+        let mut state = State::new(Area::Plans);
         state.content.expanded = Expanded::Check { step: 1, check: 0 };
         state.change(|state| state.replace(&Plans::kinds().collect::<Vec<_>>()));
         assert!(state.content.point_out && state.stale());

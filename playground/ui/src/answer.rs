@@ -1,5 +1,7 @@
 //! The headline and the footer of all answers.
 
+use crate::content::Content;
+use crate::page::Page;
 use crate::state::Engine;
 use yew::prelude::*;
 
@@ -10,21 +12,28 @@ pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
 /// of the page alone has none.
 const COMPONENT: Option<&str> = option_env!("AGENT_COMPONENT_SHA256");
 
-/// Shows why the engine does not answer, if it does not. `answered` says whether there is an
-/// earlier answer to show.
-pub fn engine_status(engine: &Engine, answered: bool) -> Html {
-    match engine {
+/// Shows why there is no answer to the present inputs, if there is none for longer than a moment.
+/// `answered` says whether there is one to earlier inputs, which is shown below.
+pub fn status<C: Content>(page: &Page<C>, answered: bool) -> Html {
+    let stale = page.state.stale();
+    let below = (answered && stale).then_some(" Below, in grey, is the answer to earlier inputs.");
+    match &page.state.engine {
         Engine::Failed(reason) => html! {
-            <p class="failure" role="alert">
-                { format!("The engine stopped: {reason}. Your inputs are safe; the next change restarts it.") }
-            </p>
+            <div class="status failure" role="alert">
+                <p>
+                    if stale { <strong>{ "These inputs are undecided" }</strong>{ ": " } }
+                    { format!("{reason}. Your inputs are safe; the next change tries again.") }
+                    { below }
+                </p>
+                <button onclick={page.on(|state| state.ask_again())}>{ "Try again" }</button>
+            </div>
         },
         Engine::Loading(message) => {
             let class = if answered { "loading" } else { "waiting" };
-            html! { <p {class} role="status">{ *message }</p> }
+            html! { <p class={classes!("status", class)} role="status">{ *message }{ below }</p> }
         }
         Engine::Ready if answered => html! {},
-        Engine::Ready => html! { <p class="waiting">{ "…" }</p> },
+        Engine::Ready => html! { <p class="status waiting">{ "…" }</p> },
     }
 }
 

@@ -4,15 +4,17 @@ use crate::answer::footer;
 use crate::areas::{Area, use_area};
 use crate::browser::use_window_event;
 use crate::content::Content;
-use crate::dialog::{dialogs, help};
+use crate::dialog::{dialogs, help, notice};
 use crate::editor::Editors;
 use crate::files::{on_drop, open_files};
 use crate::header::header;
 use crate::inputs::{inputs, panes};
-use crate::keeping::use_keeping;
+use crate::keeping::{Keeping, use_keeping};
+use crate::link;
 use crate::notice::Notice;
-use crate::page::{Actor, Page};
+use crate::page::{Actor, Page, use_page_event};
 use crate::problems::Guide;
+use crate::splitter::{Axis, Splitter};
 use crate::state::{Pane, State};
 use crate::worker::WorkerClient;
 use std::cell::Cell;
@@ -38,6 +40,7 @@ pub fn App<C: Content>() -> Html {
     let actor = Actor {
         dispatcher: state.dispatcher(),
         editors: Rc::clone(&editors),
+        keeping: use_memo((), |()| Keeping::default()),
     };
     let page = Page {
         state: state.clone(),
@@ -79,7 +82,7 @@ pub fn App<C: Content>() -> Html {
     // The editors inside exist before this first effect.
     {
         let page = page.clone();
-        use_effect_with((), move |()| C::open(&page));
+        use_effect_with((), move |()| link::open(&page));
     }
     // Read together: in the effect, the handle may show a later state.
     let request = (state.revision, state.content.wanted(), state.edits);
@@ -99,6 +102,7 @@ pub fn App<C: Content>() -> Html {
     let marks = (state.content.marks(), state.marked);
     use_effect_with(marks, move |(marks, _)| editors.mark(marks));
     use_keeping(&page);
+    use_page_event("hashchange", &page, link::follow);
     use_keys(&page);
 
     let pane = match state.pane {
@@ -118,8 +122,10 @@ pub fn App<C: Content>() -> Html {
                 { header(&page) }
                 <main>
                     { inputs(&page, &on_change) }
+                    <Splitter axis={Axis::Columns} label="Width of the inputs" />
                     { C::answer() }
                 </main>
+                { notice(&page) }
                 { panes(&page) }
                 { footer(state.milliseconds) }
                 { dialogs(&page) }

@@ -33,18 +33,28 @@ impl Area {
         Self::of(&browser::hash())
     }
 
-    fn of(hash: &str) -> Self {
-        let named = AREAS.into_iter().find(|(_, each, _)| *each == hash);
+    /// A link names the area of its inputs in front of them. Those of the first area stand alone.
+    pub(crate) fn of(hash: &str) -> Self {
+        let name = hash.split('.').next();
+        let named = AREAS.into_iter().find(|(_, each, _)| Some(*each) == name);
         named.map_or(Self::Servers, |(area, ..)| area)
+    }
+
+    /// Returns the name of the area, which is empty for the first.
+    pub(crate) fn name(self) -> &'static str {
+        &self.hash()[1..]
+    }
+
+    /// Returns the hash of the area.
+    pub(crate) fn hash(self) -> &'static str {
+        let entry = AREAS.into_iter().find(|(area, ..)| *area == self);
+        entry.map_or("#", |(_, hash, _)| hash)
     }
 
     /// Makes this the visible area.
     pub(crate) fn open(self) {
-        let entry = AREAS.into_iter().find(|(area, ..)| *area == self);
-        if let Some((_, hash, _)) = entry
-            && Self::current() != self
-        {
-            browser::set_hash(hash);
+        if Self::current() != self {
+            browser::set_hash(self.hash());
         }
     }
 }
@@ -78,8 +88,9 @@ mod tests {
         for (area, hash, _) in AREAS {
             assert_eq!(Area::of(hash), area);
         }
-        for hash in ["", "#1.q1bK", "#plan", "plans"] {
+        for hash in ["", "#1.q1bK", "#plan", "#plan.1.q1bK", "plans"] {
             assert_eq!(Area::of(hash), Area::Servers, "{hash}");
         }
+        assert_eq!(Area::of("#call.1.q1bK"), Area::Call);
     }
 }

@@ -20,25 +20,42 @@ extern "C" {
     /// Downloads a text as a file.
     pub fn download(name: &str, text: &str);
     /// Stores a value. Returns false if storage is full or forbidden.
-    pub fn store(key: &str, value: &str) -> bool;
+    pub(crate) fn store(key: &str, value: &str) -> bool;
     /// Returns a stored value.
-    pub fn load(key: &str) -> Option<String>;
+    pub(crate) fn load(key: &str) -> Option<String>;
     /// Removes a stored value.
-    pub fn forget(key: &str);
+    pub(crate) fn forget(key: &str);
+    #[wasm_bindgen(js_name = storeInTab)]
+    pub(crate) fn store_in_tab(key: &str, value: &str);
+    #[wasm_bindgen(js_name = loadFromTab)]
+    pub(crate) fn load_from_tab(key: &str) -> Option<String>;
+    #[wasm_bindgen(js_name = claim)]
+    fn js_claim(name: &str, patience: u32) -> Promise;
+    #[wasm_bindgen(js_name = newId)]
+    pub(crate) fn new_id() -> String;
+    /// Returns a time, in milliseconds since 1970, as the user writes it.
+    #[wasm_bindgen(js_name = dateAndTime)]
+    pub(crate) fn date_and_time(milliseconds: f64) -> String;
     /// Returns what the address has behind the path: nothing, or `#` and more.
-    pub fn hash() -> String;
+    pub(crate) fn hash() -> String;
     #[wasm_bindgen(js_name = setHash)]
     pub(crate) fn set_hash(hash: &str);
-    /// Removes the hash from the address.
-    #[wasm_bindgen(js_name = forgetHash)]
-    pub fn forget_hash();
+    /// Shows another hash, or none, in the address.
+    #[wasm_bindgen(js_name = replaceHash)]
+    pub(crate) fn replace_hash(hash: &str);
     /// Returns the address of the page, without a hash.
-    pub fn address() -> String;
+    pub(crate) fn address() -> String;
     /// Moves the keyboard to the element of an id.
     pub fn focus(id: &str);
     /// Returns the value of the field that an event is about.
     #[wasm_bindgen(js_name = valueOf)]
     pub fn value_of(event: &Event) -> String;
+    /// Gives the part before a bar its share of both parts, in percent.
+    pub(crate) fn share(bar: &web_sys::Element, axis: &str, percent: u32);
+    /// Returns the share that the part before a bar has when the bar is at a place of the window, in
+    /// percent.
+    #[wasm_bindgen(js_name = shareAt)]
+    pub(crate) fn share_at(bar: &web_sys::Element, rows: bool, at: i32) -> u32;
     pub(crate) fn theme() -> Option<String>;
     #[wasm_bindgen(js_name = showTheme)]
     pub(crate) fn show_theme(name: &str);
@@ -55,16 +72,28 @@ pub(crate) struct File {
 ///
 /// # Errors
 /// The browser's message, if it can't.
-pub async fn compress(text: &str) -> Result<String, String> {
+pub(crate) async fn compress(text: &str) -> Result<String, String> {
     text_of(js_compress(text)).await
 }
 
-/// Reverses [`compress`], for texts of at most `limit` bytes.
+/// Reverses [`compress`], for texts of at most `limit` bytes. Returns an empty text if this is not
+/// such a form.
 ///
 /// # Errors
-/// The browser's message, if this is not such a form or holds more.
-pub async fn decompress(packed: &str, limit: u32) -> Result<String, String> {
+/// A sentence, if the text is larger.
+pub(crate) async fn decompress(packed: &str, limit: u32) -> Result<String, String> {
     text_of(js_decompress(packed, limit)).await
+}
+
+/// Returns whether only this tab has a name, from now until it is closed. `patience`: the time for
+/// which to wait for another tab, in milliseconds.
+pub(crate) async fn claim(name: &str, patience: u32) -> bool {
+    JsFuture::from(js_claim(name, patience)).await == Ok(JsValue::TRUE)
+}
+
+/// Returns the time in milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    js_sys::Date::now() as u64
 }
 
 /// Copies a text to the clipboard. Returns false if the browser does not allow it.
@@ -93,6 +122,28 @@ pub(crate) fn object(fields: &[(&str, JsValue)]) -> JsValue {
         let _ = Reflect::set(&object, &JsValue::from_str(name), value);
     }
     object.into()
+}
+
+/// Returns the fields of a JSON object, each as a text if it is one. Returns `None` if the text is
+/// no JSON object.
+pub(crate) fn parse(json: &str) -> Option<Vec<(String, Option<String>)>> {
+    let object: Object = js_sys::JSON::parse(json).ok()?.dyn_into().ok()?;
+    if Array::is_array(&object) {
+        return None;
+    }
+    let entries = Object::entries(&object).into_iter();
+    let fields = entries.map(|entry| {
+        let entry = Array::from(&entry);
+        Some((entry.get(0).as_string()?, entry.get(1).as_string()))
+    });
+    fields.collect()
+}
+
+/// Returns a JSON object of texts.
+pub(crate) fn stringify<'t>(fields: impl Iterator<Item = (&'t str, &'t str)>) -> String {
+    let fields: Vec<_> = fields.map(|(name, text)| (name, text.into())).collect();
+    // An object of texts has JSON.
+    js_sys::JSON::stringify(&object(&fields)).map_or_else(|_| String::new(), String::from)
 }
 
 fn property(object: &JsValue, name: &str) -> Option<String> {

@@ -1,9 +1,12 @@
 //! The content that distinguishes one page from another.
 
+use crate::answer::Sign;
 use crate::areas::Area;
 use crate::editor::Mark;
 use crate::example::{Example, Texts};
 use crate::page::{Actor, Page};
+use crate::saved::SavedInputs;
+use crate::state::State;
 use crate::worker::WorkerProtocol;
 use agent_answer::{Diagnostic, DocumentKind};
 use std::fmt::Debug;
@@ -49,6 +52,8 @@ pub trait Documents: Sized + 'static {
     const LAYOUTS: &'static [Layout];
     /// The examples of each area. A first visit shows the very first one.
     const GALLERIES: &'static [Gallery];
+    /// What each area is for, and what to do there, in a line.
+    const INTRODUCTIONS: &'static [(Area, &'static str)];
     /// The texts of the examples, except those that an example has itself.
     const BASIS: Texts = &[];
     /// The file name extensions that the page opens, separated by commas.
@@ -92,12 +97,19 @@ pub trait Documents: Sized + 'static {
 pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + PartialEq {
     /// The page's own keyboard shortcuts, and what each does.
     const KEYS: &'static [(&'static str, &'static str)];
+    /// The name under which the browser keeps the page's inputs.
+    const NAME: &'static str;
+    /// The names of the page's own fields of its inputs.
+    const FIELDS: &'static [&'static str] = &[];
 
     /// Returns the content of the next request. When it changes, the page sends a request.
     fn wanted(&self) -> Self::Wanted;
 
     /// Returns the problems of all documents.
     fn problems(&self) -> Rc<[Diagnostic]>;
+
+    /// Returns the last answer in short, for where there is no room for more.
+    fn brief(&self) -> Option<(Sign, String)>;
 
     /// Returns the places that have a background in the editors.
     fn marks(&self) -> Vec<Mark>;
@@ -111,14 +123,18 @@ pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + Partia
     /// Reacts to texts that replace those before, such as an example.
     fn replaced(&mut self) {}
 
-    /// Loads the documents of the last visit, or of a link, or of the first example.
-    fn open(page: &Page<Self>);
+    /// Returns the page's own fields of its inputs, each with one of [`Content::FIELDS`].
+    fn fields(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
 
-    /// Stores the texts for the next visit. Returns whether the browser did.
-    fn keep(page: &Page<Self>) -> bool;
+    /// Returns fields for the open views, which links hold besides the inputs.
+    fn views(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
 
-    /// Removes the stored texts.
-    fn forget();
+    /// Takes the page's own fields of other inputs, and those for open views, if there are any.
+    fn restore(_state: &mut State<Self>, _saved: &SavedInputs) {}
 
     /// Shows the answer of the visible area.
     fn answer() -> Html;

@@ -1,35 +1,31 @@
-//! Dialogs and the notice, over the page.
+//! Dialogs over the page, and the notice.
 
 use crate::content::Content;
+use crate::notice::Undo;
 use crate::page::Page;
 use crate::problems::prose;
 use crate::state::Dialog;
 use web_sys::HtmlDialogElement;
 use yew::prelude::*;
 
-/// Shows the dialog that is open, and the notice.
+/// Shows the dialog that is open.
 pub(crate) fn dialogs<C: Content>(page: &Page<C>) -> Html {
     let on_close = page.on(|state| state.dialog = None);
     let dialog = page.state.dialog.clone().map(|Dialog { title, body }| {
         html! { <Modal key={title} {title} {on_close}>{ body }</Modal> }
     });
-    html! { <>{ dialog }{ notice(page) }</> }
+    html! { { for dialog } }
 }
 
-/// Shows the notice of a page.
-fn notice<C: Content>(page: &Page<C>) -> Html {
+/// Shows the notice of a page, in a row of its own: it covers nothing.
+pub(crate) fn notice<C: Content>(page: &Page<C>) -> Html {
     let notice = page.state.notice.as_ref().map(|notice| {
-        let kinds = notice.undo.clone();
-        let undo = page.callback(move |page, _| {
-            for kind in &kinds {
-                page.editors.undo(*kind);
-            }
-            page.update(|state| state.notice = None);
-        });
+        let change = notice.undo.clone();
+        let undo = page.callback(move |page, _| page.undo(&change));
         html! {
             <p class={classes!("notice", notice.alarming.then_some("alarming"))}>
                 <span>{ prose(&notice.text) }</span>
-                if !notice.undo.is_empty() {
+                if notice.undo != Undo::Nothing {
                     <button onclick={undo}>{ "Undo" }</button>
                 }
                 { close("Close", page.on(|state| state.notice = None)) }
@@ -98,7 +94,7 @@ pub(crate) fn help<C: Content>() -> Dialog {
             { C::help() }
             <p>
                 { "Nothing leaves your browser: there is no server behind this page. The browser keeps \
-                   the inputs until you reset them." }
+                   your inputs and the last ten before them, under “Recent”, until you delete them there." }
             </p>
             <h3>{ "Keys" }</h3>
             <dl class="keys">{ for keys }</dl>

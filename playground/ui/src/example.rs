@@ -7,10 +7,12 @@ use agent_answer::DocumentKind;
 pub type Texts = &'static [(DocumentKind, &'static str)];
 
 /// An example.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Example {
-    /// The title: what it demonstrates.
+    /// The title.
     pub title: &'static str,
+    /// What it shows, in a sentence.
+    pub shows: &'static str,
     /// The code that it leads to, or the rule that breaks a tie. Empty if there is no problem.
     pub code: &'static str,
     /// The texts that it has itself.
@@ -18,6 +20,13 @@ pub struct Example {
 }
 
 impl Example {
+    /// Returns the document that matters: the first of its own that is not always visible, or else
+    /// the first.
+    pub fn document(&self, visible: DocumentKind) -> DocumentKind {
+        let mut own = self.texts.iter().map(|(kind, _)| *kind);
+        own.rfind(|kind| *kind != visible).unwrap_or(visible)
+    }
+
     /// Returns the text of a document: the example's own, or else that of `basis`, or else none.
     pub fn text(&self, kind: DocumentKind, basis: Texts) -> &'static str {
         let mut texts = self.texts.iter().chain(basis);

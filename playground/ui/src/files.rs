@@ -2,7 +2,7 @@
 
 use crate::browser;
 use crate::content::Content;
-use crate::notice::Notice;
+use crate::notice::{Notice, Undo};
 use crate::page::Page;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{DragEvent, FileList, HtmlInputElement};
@@ -46,7 +46,7 @@ pub(crate) fn open_files<C: Content>(page: &Page<C>, files: FileList) {
         let names: Vec<_> = opened.iter().map(|kind| kind.usual_name()).collect();
         page.notify(if refused.is_empty() {
             Notice {
-                undo: opened,
+                undo: Undo::Steps(opened),
                 ..Notice::done(format!("Opened {}", names.join(", ")))
             }
         } else {

@@ -7,27 +7,33 @@ use crate::examples::examples;
 use crate::files::{Open, open_files};
 use crate::notice::Notice;
 use crate::page::Page;
+use crate::recent::recent;
+use crate::share::share;
 use crate::theme::ThemeSwitch;
 use yew::prelude::*;
 
 /// Shows the head.
 pub(crate) fn header<C: Content>(page: &Page<C>) -> Html {
     let reset = page.callback(|page, _| {
+        let before = page.keeping.set_aside(page);
         page.load(C::kinds(), C::first_text);
-        C::forget();
-        page.notify(Notice::done("Reset to the first example"));
+        page.notify(Notice::replaced("Reset to the first example", before));
     });
     let examples = page.callback(|page, _| {
         let dialog = examples(page);
         page.update(|state| state.dialog = Some(dialog));
     });
+    let recent = page.on(|state| state.dialog = Some(recent::<C>()));
+    let share = page.on(|state| state.dialog = Some(share::<C>()));
     html! {
         <header class="head">
             <h1>{ "agent" }<span>{ " playground" }</span></h1>
             <Areas />
             <div class="actions" role="toolbar" aria-label="The whole page">
                 <button onclick={examples}>{ "Examples" }</button>
+                <button onclick={recent}>{ "Recent" }</button>
                 <Open accept={C::EXTENSIONS} on_files={page.callback(open_files)} />
+                <button onclick={share}>{ "Share" }</button>
                 { C::toolbar(page) }
                 <button onclick={reset}>{ "Reset" }</button>
                 <ThemeSwitch />

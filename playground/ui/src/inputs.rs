@@ -2,7 +2,9 @@
 
 use crate::content::{Content, Document};
 use crate::editor::EditorPane;
+use crate::examples::introduction;
 use crate::page::Page;
+use crate::splitter::{Axis, Splitter};
 use crate::state::Pane;
 use crate::words::count;
 use agent_answer::{DocumentKind, Severity};
@@ -54,10 +56,12 @@ pub(crate) fn inputs<C: Content>(page: &Page<C>, on_change: &Callback<DocumentKi
     let tabs = tabs.map(|document| tab(page, document));
     html! {
         <section class="inputs" aria-label="Inputs">
+            { introduction(page) }
             <div class="input manifest">
                 <h2 class="input-head">{ for heading.map(|document| name(page, document)) }</h2>
                 { for uppers.iter().map(|document| body(document, upper)) }
             </div>
+            <Splitter axis={Axis::Rows} label="Height of the upper input" />
             <div class="input lower">
                 <div class="input-head" role="group" aria-label="Visible input">{ for tabs }</div>
                 { for lowers.iter().map(|document| body(document, page.state.lower)) }
@@ -114,6 +118,10 @@ fn problems<C: Content>(page: &Page<C>, kind: DocumentKind) -> Html {
 
 /// Shows buttons for the parts of the page, where there is room for one only.
 pub(crate) fn panes<C: Content>(page: &Page<C>) -> Html {
+    let brief = page.content().brief().filter(|_| !page.state.stale());
+    let brief = brief.map(|(sign, text)| {
+        html! { <span class={classes!("brief", sign.class)}>{ sign.before(text.into()) }</span> }
+    });
     let item = |pane: Pane, name: &'static str| {
         html! {
             <button
@@ -125,6 +133,7 @@ pub(crate) fn panes<C: Content>(page: &Page<C>) -> Html {
                 })}
             >
                 { name }
+                if pane == Pane::Answer { { brief.clone() } }
             </button>
         }
     };

@@ -1,6 +1,8 @@
 //! A short message for the user.
 
+use crate::keeping::Before;
 use agent_answer::DocumentKind;
+use std::rc::Rc;
 
 /// A message that stays until the next one, or until the user closes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,8 +11,20 @@ pub struct Notice {
     pub text: String,
     /// Whether something went wrong.
     pub alarming: bool,
-    /// The documents in which the user can undo the change.
-    pub undo: Vec<DocumentKind>,
+    /// What the user can undo.
+    pub undo: Undo,
+}
+
+/// A change that the user can undo.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Undo {
+    /// None.
+    #[default]
+    Nothing,
+    /// The last step in each of these documents.
+    Steps(Vec<DocumentKind>),
+    /// Other inputs in place of these.
+    Inputs(Rc<Before>),
 }
 
 impl Notice {
@@ -19,7 +33,15 @@ impl Notice {
         Self {
             text: text.into(),
             alarming: false,
-            undo: Vec::new(),
+            undo: Undo::Nothing,
+        }
+    }
+
+    /// Reports other inputs in place of those before.
+    pub(crate) fn replaced(text: impl Into<String>, before: Before) -> Self {
+        Self {
+            undo: Undo::Inputs(Rc::new(before)),
+            ..Self::done(text)
         }
     }
 

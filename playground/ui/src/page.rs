@@ -1,9 +1,10 @@
 //! The state of a page and the actions on it, for every component.
 
-use crate::browser;
+use crate::browser::{self, use_window_event};
 use crate::content::Content;
 use crate::editor::Editors;
-use crate::notice::Notice;
+use crate::keeping::Keeping;
+use crate::notice::{Notice, Undo};
 use crate::state::{State, Update};
 use agent_answer::{DocumentKind, Fix, Place};
 use std::ops::Deref;
@@ -18,6 +19,8 @@ pub struct Actor<C: Content> {
     pub(crate) dispatcher: UseReducerDispatcher<State<C>>,
     /// The editors of the page.
     pub editors: Rc<Editors>,
+    /// The place of the inputs among those that the browser keeps.
+    pub(crate) keeping: Rc<Keeping<C>>,
 }
 
 impl<C: Content> Actor<C> {
@@ -68,7 +71,7 @@ impl<C: Content> Actor<C> {
         let edited = undo.clone();
         self.update(move |state| state.bring_inputs(&edited));
         self.notify(Notice {
-            undo,
+            undo: Undo::Steps(undo),
             ..Notice::done(format!("Applied: {}", fix.title))
         });
     }
@@ -114,6 +117,16 @@ impl<C: Content> Page<C> {
         &self.state.content
     }
 
+    /// Undoes what a notice offers to undo.
+    pub(crate) fn undo(&self, undo: &Undo) {
+        match undo {
+            Undo::Nothing => {}
+            Undo::Steps(kinds) => kinds.iter().for_each(|kind| self.editors.undo(*kind)),
+            Undo::Inputs(before) => self.keeping.restore(self, before),
+        }
+        self.update(|state| state.notice = None);
+    }
+
     /// Returns a callback that acts on an event, in the latest state.
     pub fn callback<E>(&self, act: impl Fn(&Self, E) + 'static) -> Callback<E> {
         let page = self.clone();
@@ -133,4 +146,19 @@ impl<C: Content> Deref for Page<C> {
 #[hook]
 pub fn use_page<C: Content>() -> Page<C> {
     use_context().expect("`App` is around every component")
+}
+
+/// Acts on an event of the window, in the latest state.
+#[hook]
+pub(crate) fn use_page_event<C: Content>(
+    name: &'static str,
+    page: &Page<C>,
+    act: impl Fn(&Page<C>) + 'static,
+) {
+    let latest = use_mut_ref(|| page.clone());
+    latest.replace(page.clone());
+    use_window_event(name, move |_| {
+        let page = latest.borrow().clone();
+        act(&page);
+    });
 }

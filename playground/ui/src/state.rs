@@ -2,6 +2,7 @@
 
 use crate::areas::Area;
 use crate::content::Content;
+use crate::example::Example;
 use crate::notice::Notice;
 use crate::worker::{Edits, WorkerEvent};
 use agent_answer::DocumentKind;
@@ -67,6 +68,8 @@ pub struct State<C: Content> {
     pub dialog: Option<Dialog>,
     /// The notice over the page.
     pub notice: Option<Notice>,
+    /// The open example, until one of its texts is edited.
+    pub example: Option<&'static Example>,
     /// The page's own state.
     pub content: C,
 }
@@ -107,6 +110,7 @@ impl<C: Content> State<C> {
             lower: documents[1],
             dialog: None,
             notice: None,
+            example: None,
             content,
         }
     }
@@ -131,8 +135,14 @@ impl<C: Content> State<C> {
         }
     }
 
+    /// Sends the same request again, after a failure.
+    pub(crate) fn ask_again(&mut self) {
+        self.revision += 1;
+    }
+
     /// Counts edits of texts.
     pub fn edit(&mut self, kinds: &[DocumentKind]) {
+        self.example = None;
         for kind in kinds {
             self.edits[*kind as usize] += 1;
         }

@@ -51,6 +51,9 @@ pub trait WorkerProtocol: 'static {
         None
     }
 
+    /// Returns the reason why there is no answer if a script can't be loaded.
+    fn missing(script: &'static str) -> &'static str;
+
     /// Returns a request as bytes. The texts that changed are sent beside it.
     fn request(wanted: &Self::Wanted) -> Vec<u8>;
 
@@ -181,8 +184,8 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         worker.set_onmessage(Some(&self.listener(|client, event| {
             client.receive(event.data().unchecked_ref());
         })));
-        worker.set_onerror(Some(&self.listener(|client, _| {
-            client.fail("the engine could not be loaded");
+        worker.set_onerror(Some(&self.listener(move |client, _| {
+            client.fail(P::missing(script));
         })));
         self.connection.borrow_mut().worker = Some(RunningWorker { worker, script });
     }
@@ -245,7 +248,7 @@ impl<P: WorkerProtocol> WorkerClient<P> {
         let bytes = Uint8Array::from(P::request(wanted).as_slice());
         let message = object(&[("request", bytes.into()), ("texts", texts.into())]);
         let mut delay = TIMEOUT;
-        let mut reason = "the engine took too long and was stopped".to_owned();
+        let mut reason = "the engine took too long, and was stopped".to_owned();
         if let Err(error) = worker.post_message(&message) {
             delay = 0;
             reason = format!("the browser can't send the inputs to the engine: {error:?}");

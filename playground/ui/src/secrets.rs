@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn usual_inputs_hold_no_secrets() {
-        let hello = include_str!("../../examples/hello-agent/mcp.index.json");
+        let hello = include_str!("../../../examples/hello-agent/mcp.index.json");
         for text in [
             hello,
             "integrity: sha256-tbNzfi/fkkMJRcuo9kgfEWekWDGXjkLrIHvBZr3EyKs=",
