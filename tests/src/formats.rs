@@ -108,7 +108,13 @@ fn named(rule: NameRule, notation: Notation) -> Value {
     let reserved: String = rule.reserved.iter().collect();
     let mut schema = string(notation);
     schema["pattern"] = json!(format!("^[^{reserved}\\u0000-\\u001f\\u007f-\\u009f]+$"));
-    schema["not"] = json!({ "type": "string", "pattern": "^<[a-z _-]{2,}>$" });
+    // The placeholders of `model`; a tool may be called `TODO`.
+    let words = match rule == ToolName::RULE {
+        true => "",
+        false => "|YOUR_.*|CHANGEME|CHANGE_ME|FIXME|TBD|TODO",
+    };
+    let pattern = format!(r"^(<[a-z _-]{{2,}}>|\$\{{.*\}}|\{{\{{.*\}}\}}{words})$");
+    schema["not"] = json!({ "type": "string", "pattern": pattern });
     if !rule.known.is_empty() {
         let known: Vec<_> = rule.known.iter().map(|word| spelled(word)).collect();
         let near = json!({ "type": "string", "pattern": format!("^({})$", known.join("|")) });

@@ -22,7 +22,15 @@ pub fn located(drifts: &mut [Drift], lock: &str, index: Option<&Index>) {
     };
     for drift in drifts.iter_mut().take(LOCATED) {
         let selection = selection(&root, drift);
+        // Of a server with the same endpoint in another version, the version is what no longer fits.
+        let is_offered = |selection: &&Node<'_>| {
+            let [id, endpoint] = ["id", "endpoint"].map(|key| string(selection, key));
+            let same = |it: ServerView<'_>| Some(it.id()) == id && Some(it.endpoint()) == endpoint;
+            drift.code == Code::ServerRemoved
+                && index.is_some_and(|index| index.servers().any(same))
+        };
         let locked = match selection {
+            Some(selection) if is_offered(&selection) => child(selection, "version"),
             Some(selection) => in_selection(selection, drift),
             None => in_lock(&root, drift),
         };

@@ -5,7 +5,7 @@ use super::{capture, client, manifest, registry};
 use agent_diagnostic::{Code, Problems};
 use agent_lower::fields::describe;
 use agent_syntax::{Entry, Node, Value, json};
-use agent_text::Span;
+use agent_text::{Span, misspelt};
 
 /// The help for a document of an unknown form.
 const FORMS: &str = "import one of
@@ -15,15 +15,27 @@ const FORMS: &str = "import one of
 - a capture: { \"initialize\": {…}, \"tools/list\": { \"tools\": […] } }, or one by protocol version
 - the configuration of a client: { \"mcpServers\": {…} } or { \"servers\": {…} }";
 
+/// The members that identify a form.
+const IDENTIFYING: [&str; 8] = [
+    "packages",
+    "remotes",
+    "server",
+    "servers",
+    "tools/list",
+    "initialize",
+    "capabilities",
+    "mcpServers",
+];
+
+/// The help for a document that is not JSON.
+pub(super) const STRICT: &str = "import strict JSON: copy an editor's file, and remove comments and \
+                                 trailing commas from the copy";
+
 /// Parses a document as JSON. Reports a problem and returns `None` if that fails.
 pub(super) fn parse<'t>(problems: &mut Problems<'t>) -> Option<Node<'t>> {
     let root = json::parse(problems);
     if root.is_none() {
-        problems.help(
-            Code::JsonSyntax,
-            "import strict JSON: copy an editor's file, and remove comments and trailing commas \
-             from the copy",
-        );
+        problems.help(Code::JsonSyntax, STRICT);
     }
     root
 }
@@ -80,7 +92,16 @@ pub(super) fn read<'a>(
         [] => {
             let index = member(entries, "servers").is_some();
             let message = "the document has no form that can be imported";
-            let report = problems.report(Code::ImportFormat, open, "unknown form", message);
+            let slip = entries.iter().find_map(|entry| {
+                let meant = misspelt(&entry.key, &IDENTIFYING)?;
+                Some((entry.key_span, meant))
+            });
+            let report = match slip {
+                Some((span, meant)) => problems
+                    .report(Code::ImportFormat, span, "unknown member", message)
+                    .help(format!("did you mean `{meant}`?")),
+                None => problems.report(Code::ImportFormat, open, "unknown form", message),
+            };
             let report = report.help(FORMS);
             if index {
                 report.help("import a document into an index, not the index itself");

@@ -374,6 +374,13 @@ impl<'s, 'a> EntryMaker<'s, 'a> {
                 problems
                     .report(Code::ImportUnused, at, "no known tools", message)
                     .help(help);
+                for capabilities in own.tools.values().filter_map(|tool| tool.capabilities) {
+                    super::overlay::check_capabilities(
+                        capabilities,
+                        CAPABILITIES,
+                        &mut problems.overlay,
+                    );
+                }
                 continue;
             }
             let names = known.iter().flat_map(|tools| tools.members.keys());

@@ -44,9 +44,10 @@ mod registry;
 pub use field::overlay_fields;
 pub use first_manifest::{FirstManifest, NoFirstManifest, Offer, first_manifest};
 
-use agent_diagnostic::{Code, Diagnostic, Fix, Severity};
+use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Problems, Severity};
 use agent_lower::{self, Checked, INDEX_LIMIT, Lowered, Notation, decode};
 use agent_model::{Index, ServerView};
+use agent_syntax::json;
 use agent_text::sort::{sort_by, sort_by_key};
 use agent_text::{DocumentKind, Span, Text};
 use entry::{EntryMaker, NewEntry};
@@ -115,10 +116,62 @@ pub fn import(
         (Some(overlay), Some(existing)) if found.is_empty() => {
             // The result is loaded again, and its warnings are reported there.
             let existing = existing.map(|read| read.value);
-            put(&documents, overlay.as_ref(), notation, existing.as_ref())
+            let made = put(&documents, overlay.as_ref(), notation, existing.as_ref());
+            made.map_err(|found| explained(found, &documents, overlay.as_ref(), notation))
         }
         _ => Err(in_order(found)),
     }
+}
+
+/// Adds what a refused text is instead, and its further problems. A text without an error is only looked
+/// at if it is an overlay, which may be another document.
+fn explained(
+    mut found: Vec<Diagnostic>,
+    documents: &[Text],
+    overlay: Option<&Text>,
+    notation: Notation,
+) -> Vec<Diagnostic> {
+    for text in documents.iter().chain(overlay) {
+        let is_own = |problem: &Diagnostic| {
+            problem.severity == Severity::Error
+                && (problem.place())
+                    .is_some_and(|at| (at.source, at.number) == (text.source(), text.number()))
+        };
+        if !found.iter().any(is_own) {
+            continue;
+        }
+        let (own, others) = found.into_iter().partition(is_own);
+        let own = agent_lower::explain_refusal(text, own, &mut |repaired| {
+            let repaired = repaired.clone().numbered(text.number());
+            let mut problems = Problems::new(&repaired);
+            if text.source() == DocumentKind::Import {
+                let root = json::parse(&mut problems);
+                root.and_then(|root| document::read(&root, &mut problems).map(drop));
+            } else if let Some(root) = notation.parse(&mut problems) {
+                overlay::read(&root, &mut problems);
+            }
+            problems.finish()
+        });
+        // What a wrong document lacks is a follow-up.
+        if own.iter().any(|it| it.code == Code::WrongDocument) {
+            return own;
+        }
+        found = others;
+        found.extend(own.into_iter().map(|mut problem| {
+            // A program edits no document of others.
+            if text.source() == DocumentKind::Import {
+                for fix in &mut problem.fixes {
+                    fix.edits.clear();
+                    fix.applicability = Applicability::Display;
+                }
+                if problem.code == Code::JsonSyntax {
+                    problem.fixes.push(Fix::display(document::STRICT));
+                }
+            }
+            problem
+        }));
+    }
+    in_order(found)
 }
 
 /// Decodes the document of a number.
@@ -177,7 +230,7 @@ fn put(
         overlay.unwrap_or(&no_overlay),
         existing.map_or(&no_index, Index::text),
     );
-    let roots: Vec<_> = problems.import.iter_mut().map(document::parse).collect();
+    let roots: Vec<_> = problems.import.iter_mut().map(json::parse).collect();
     let overlay_root = overlay.map(|_| notation.parse(&mut problems.overlay));
     let json = overlay.is_some_and(|text| notation.is_json(text.as_str()));
     let read: Vec<_> = roots

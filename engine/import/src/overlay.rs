@@ -5,10 +5,11 @@ use super::endpoint::{Refusal, has_user_info, is_placeholder};
 use super::existing::ExistingIndex;
 use super::field::Field;
 use agent_diagnostic::{Code, Problems};
-use agent_lower::fields::{Object, opening};
+use agent_lower::fields::{Object, each, keyword, list, name, names, opening};
 use agent_lower::format;
-use agent_syntax::{Entry, Node, Value};
-use agent_text::{Span, nearest};
+use agent_model::{CapabilityVerb, Resource, Tag};
+use agent_syntax::{Entry, Node, Value, written_as};
+use agent_text::{Likeness, Span, nearest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The key of a tool's capabilities.
@@ -208,6 +209,9 @@ impl<'a> Settings<'a> {
             known.extend(server.names.iter().map(|(name, _)| *name));
             known.push(&target.id);
         }
+        known.sort_unstable();
+        known.dedup();
+        let text = problems.text();
         let mut suggestions = SUGGESTION_LIMIT;
         for (number, (key, span, given)) in self.servers.iter().enumerate() {
             let id = given
@@ -228,10 +232,16 @@ impl<'a> Settings<'a> {
                 continue;
             }
             suggestions -= 1;
+            let slips = Likeness::new().slips(key, known.iter().copied(), 2);
             let near = nearest(key, known.iter().copied(), 1);
-            let report = match near.first() {
-                Some(meant) => report.help(format!("did you mean `{meant}`?")),
-                None => report,
+            let report = match (&slips[..], near.first()) {
+                // An entry of its own is not written twice.
+                ([meant], _) if !self.by_key.contains_key(meant) => {
+                    let written = written_as(span.of(text.as_str()), meant);
+                    report.replace(format!("write `{meant}`"), *span, written)
+                }
+                (_, Some(meant)) => report.help(format!("did you mean `{meant}`?")),
+                _ => report,
             };
             if let [only, ..] = &known[..]
                 && described.len() == 1
@@ -298,6 +308,20 @@ pub(super) fn read<'a>(root: &'a Node<'a>, problems: &mut Problems<'_>) -> Optio
         }
     }
     Some(settings)
+}
+
+/// Checks the capabilities of a tool that no document has listed, which the loader won't see.
+pub(super) fn check_capabilities(entry: &Entry<'_>, path: &str, problems: &mut Problems<'_>) {
+    let Some(items) = list(&entry.value, path, problems) else {
+        return;
+    };
+    each(items, path, problems, |item, path, problems| {
+        let capability = Object::of(item, path, opening(item), problems)?;
+        capability.read_optional("verb", problems, keyword::<CapabilityVerb>);
+        capability.read_optional("resource", problems, name::<Resource>);
+        capability.read_optional("constraints", problems, names::<Tag>);
+        Some(())
+    });
 }
 
 fn given<'a>(

@@ -56,9 +56,10 @@ impl<'t> ImportProblems<'t> {
         }
     }
 
-    /// Returns the place of an origin.
-    pub(super) fn place(&mut self, origin: Origin) -> Place {
-        self.of(origin).text().place(origin.span)
+    /// Returns the place of an origin, and the text of its input.
+    pub(super) fn place(&mut self, origin: Origin) -> (Place, &'t str) {
+        let text = self.of(origin).text();
+        (text.place(origin.span), text.as_str())
     }
 
     /// Returns all problems, ordered by place within each text.

@@ -153,6 +153,7 @@ fn package<'a>(package: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Option<
     let base_url = field("registryBaseUrl", "registry_base_url")?;
     let sha256 = field("fileSha256", "file_sha256")?;
     let text = |field: Option<(&'a str, Span)>| field.map(|(text, _)| text);
+    let written = version.map(|(_, span)| span);
     let (Some((registry, _)), Some((identifier, span))) = (registry, identifier) else {
         let key = if registry.is_none() {
             "registryType"
@@ -170,5 +171,9 @@ fn package<'a>(package: &Object<'a, 'a>, problems: &mut Problems<'_>) -> Option<
         sha256: text(sha256),
     }
     .purl();
+    let span = match (&purl, written) {
+        (Err(Refusal::NoVersion), Some(version)) => version,
+        _ => span,
+    };
     Some((span, "the package", purl.map(Cow::Owned)))
 }

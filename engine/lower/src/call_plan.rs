@@ -7,7 +7,7 @@ use super::fields::{self, Object, describe, name, opening, text, words};
 use super::read::{Checked, Lowered, PLAN_LIMIT, decode};
 use super::recovery;
 use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Problems};
-use agent_model::{CallPlan, Planned, PlannedCall};
+use agent_model::{CallPlan, Planned, PlannedCall, is_placeholder};
 use agent_syntax::{Node, Value, json, json_string};
 use agent_text::{DocumentKind, Likeness, Text};
 
@@ -177,7 +177,16 @@ fn call(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
 fn answer(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
     refuse_unknown(root, &["type", "answer", "needs_more_info"], problems);
     let answer = root.read("answer", QUESTION, problems, |node, path, problems| {
-        words(node, path, QUESTION, problems)
+        let answer = words(node, path, QUESTION, problems)?;
+        let text = answer.value.trim();
+        if is_placeholder(text) || matches!(text, "…" | "...") {
+            let message = format!("`answer` is the placeholder `{}`", answer.value);
+            problems
+                .report(Code::EmptyValue, answer.span, "a placeholder", message)
+                .help(QUESTION);
+            return None;
+        }
+        Some(answer)
     });
     let needs = root.required(
         "needs_more_info",

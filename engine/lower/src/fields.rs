@@ -230,7 +230,13 @@ pub(crate) fn bad_name(
             let near = !nearest(text, rule.known.iter().copied(), 1).is_empty();
             let written = span.of(problems.text().as_str()).to_owned();
             let report = problems.report(Code::UnknownValue, span, label, message);
-            let report = meant(report, (span, &written), text, rule.known);
+            // A name of one's own, but for its dashes.
+            let dashed = text.replace('_', "-");
+            let is_dashed = cfg!(feature = "repair") && !near && rule.check(&dashed).is_ok();
+            let report = match is_dashed {
+                true => written_for(report, (span, &written), text, &dashed),
+                false => meant(report, (span, &written), text, rule.known),
+            };
             let mut help = format!("use {}", one_of(rule.known));
             // A slip must not end as a name of its own.
             if !near {
@@ -493,7 +499,18 @@ impl<'n, 't> Object<'n, 't> {
             && let Some(version) = text(&entry.value, "version", problems)
             && version != "v0.1"
         {
-            bad_choice(problems, entry.value.span, "version", version, &["v0.1"]);
+            let span = entry.value.span;
+            // The same version, in another notation.
+            if matches!(version, "0.1" | "0.1.0" | "v0.1.0" | "V0.1") {
+                let written = written_as(span.of(problems.text().as_str()), "v0.1");
+                let message = format!("`version` can't be {version:?}");
+                let label = "not one of the allowed values";
+                problems
+                    .report(Code::UnknownValue, span, label, message)
+                    .replace("write `v0.1`".to_owned(), span, written);
+                return;
+            }
+            bad_choice(problems, span, "version", version, &["v0.1"]);
         }
     }
 

@@ -129,10 +129,12 @@ fn check_forbidden(
     span: Span,
     problems: &mut Problems<'_>,
 ) {
+    let mut is_forbidden = false;
     let mut check = |what: &str, name: &str| {
         // An unsorted list has been reported already.
         let found = forbid.binary_search_by(|label| label.as_str().cmp(name));
         if found.is_ok() {
+            is_forbidden = true;
             let message = format!("the lock both grants and forbids the {what} `{name}`");
             problems
                 .report(Code::ForbiddenAction, span, "granted here", message)
@@ -150,6 +152,26 @@ fn check_forbidden(
         check("capability", &capability.pair());
         check("tool", tool.as_str());
     }
+    // Nobody compares a refused lock, so its other trace of an edit by hand is reported here.
+    #[cfg(feature = "repair")]
+    if is_forbidden {
+        let scopes = selection.scopes.iter().map(Scope::as_str);
+        let (id, version) = (selection.id.as_str(), selection.version.as_str());
+        let endpoint = selection.endpoint.as_str();
+        if agent_model::selection_hash(id, version, endpoint, scopes) != selection.hash {
+            let message = "the hash of a selection is not that of its values";
+            problems
+                .report(
+                    Code::HashChanged,
+                    span,
+                    "edited by hand or damaged",
+                    message,
+                )
+                .help(REWRITE);
+        }
+    }
+    #[cfg(not(feature = "repair"))]
+    let _ = is_forbidden;
 }
 
 fn field<N: Name>(object: &Object<'_, '_>, key: &str, problems: &mut Problems<'_>) -> Option<N> {

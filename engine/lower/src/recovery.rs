@@ -28,7 +28,11 @@ pub fn explain(
     if !is_refused || text.as_str().len() > RECOVERY_LIMIT {
         return found;
     }
-    if let Some(problem) = situation::of_text(text).or_else(|| of_kind(text)) {
+    let situation = situation::of_text(text);
+    if !situation.is_empty() {
+        return situation;
+    }
+    if let Some(problem) = of_kind(text) {
         return vec![problem];
     }
     let Some(syntax) = found.iter().map(|it| it.code).find(|it| is_syntax(*it)) else {
@@ -207,16 +211,28 @@ fn with_fix(mut problem: Diagnostic, title: String, edits: Vec<Edit>) -> Diagnos
 }
 
 fn around_document(text: &Text, around: &Surrounded, is_read: bool) -> Diagnostic {
-    let mut problem = Diagnostic::new(
-        Code::TextAroundDocument,
-        format!("{} surrounds the document", around.what),
-    );
+    let message = match text.source() {
+        DocumentKind::Manifest if around.what == "other text" => format!(
+            "{} precedes the frontmatter, which must begin on the first line",
+            around.what
+        ),
+        _ => format!("{} surrounds the document", around.what),
+    };
+    let mut problem = Diagnostic::new(Code::TextAroundDocument, message);
     for (span, _) in around
         .edits
         .iter()
         .filter(|(span, _)| span.start < span.end)
     {
-        problem = problem.label(text.place(*span), "not part of the document");
+        let written = span.of(text.as_str());
+        let start = span.start as usize + written.len() - written.trim_start().len();
+        let end = span.start as usize + written.trim_end().len();
+        let shown = if start < end {
+            Span::new(start, end)
+        } else {
+            *span
+        };
+        problem = problem.label(text.place(shown), "not part of the document");
     }
     if !is_read {
         return problem.help(around.title);

@@ -49,6 +49,24 @@ pub(super) fn suggestion(
             };
             Some((format!("write `{mapping}`"), Some((span, mapping))))
         }
+        // Where the keys are indented far enough, the dash has room before them.
+        (
+            "mcp" | "capabilities" | "items" | "required_capabilities" | "tenants",
+            false,
+            "a list",
+            "a mapping",
+        ) => {
+            let start = span.start as usize;
+            let (above, indent) = text.as_str()[..start].rsplit_once('\n')?;
+            let key = above.rsplit('\n').next()?.trim_end();
+            let own = key.len() - key.trim_start().len();
+            let has_room = key.ends_with(':') && indent.len() >= own + 4;
+            (has_room && indent.trim().is_empty()).then(|| {
+                let title = "write the mapping as an item of a list";
+                let dash = Span::new(start - 2, start);
+                (title.to_owned(), Some((dash, "- ".to_owned())))
+            })
+        }
         ("servers", false, "a list", "an object") => {
             let title = "write a list of servers, each with its `id`";
             Some((title.to_owned(), None))

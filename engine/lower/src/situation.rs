@@ -2,7 +2,8 @@
 //!
 //! Each situation is one problem, which replaces every follow-up.
 
-use agent_diagnostic::{Code, Diagnostic, Problems};
+use agent_diagnostic::{Code, Diagnostic, Label, Problems};
+use agent_model::{HealthStatus, Keyword as _};
 use agent_syntax::json::{Reader, parse_value};
 use agent_syntax::{Entry, Node, Value, yaml};
 use agent_text::{DocumentKind, Span, Text};
@@ -47,14 +48,17 @@ pub(super) fn of_bytes(source: DocumentKind, bytes: &[u8]) -> Option<Diagnostic>
     let is_binary = head.contains(&0) || kind.is_some_and(|_| !is_text_magic);
     is_binary.then(|| {
         let what = kind.map_or("binary data", |(_, what)| what);
-        let message = format!("the file is {what}, not text");
+        let message = match kind {
+            Some(_) => format!("the file is binary ({what}), not text"),
+            None => "the file is binary, not text".to_owned(),
+        };
         let problem = Diagnostic::new(Code::BinaryDocument, message).label(start, what);
         problem.help("check that the path names the intended file")
     })
 }
 
 /// Returns the situation that the characters of a text show.
-pub(super) fn of_text(text: &Text) -> Option<Diagnostic> {
+pub(super) fn of_text(text: &Text) -> Vec<Diagnostic> {
     let content = text.as_str();
     if content.trim_start_matches('\u{feff}').trim().is_empty() {
         let message = format!("the file is empty; `{}` is expected", usual_name(text));
@@ -64,22 +68,22 @@ pub(super) fn of_text(text: &Text) -> Option<Diagnostic> {
             DocumentKind::Lock => "run `agent resolve` to write the lock",
             _ => "write the document, or check that the path names the intended file",
         };
-        return Some(problem.help(help));
+        return vec![problem.help(help)];
     }
     // A single NUL in a text has a place.
     let head = &content.as_bytes()[..content.len().min(4096)];
     if head.iter().filter(|byte| **byte == 0).count() * 8 > head.len() {
-        return of_bytes(text.source(), content.as_bytes());
+        return Vec::from_iter(of_bytes(text.source(), content.as_bytes()));
     }
-    conflict(text)
+    conflicts(text)
 }
 
 fn usual_name(text: &Text) -> &'static str {
     text.source().usual_name()
 }
 
-/// Returns the problem of the marker lines of a merge conflict.
-fn conflict(text: &Text) -> Option<Diagnostic> {
+/// Returns the problem of each merge conflict: its marker lines.
+fn conflicts(text: &Text) -> Vec<Diagnostic> {
     let mut markers: Vec<(Span, u8)> = Vec::new();
     let mut at = 0;
     for line in text.as_str().split_inclusive('\n') {
@@ -101,13 +105,11 @@ fn conflict(text: &Text) -> Option<Diagnostic> {
         }
         at += line.len();
     }
-    if !markers.iter().any(|(_, kind)| *kind == b'<') {
-        return None;
-    }
-    let conflicts = markers.iter().filter(|(_, it)| *it == b'<').count();
-    let plural = if conflicts == 1 { "" } else { "s" };
-    let message = format!("the file contains {conflicts} merge conflict{plural}");
-    let mut problem = Diagnostic::new(Code::ConflictMarkers, message);
+    let help = match text.source() {
+        DocumentKind::Lock => "run `agent resolve` to write the lock again",
+        _ => "keep one side of the conflict, and remove the marker lines",
+    };
+    let mut conflicts: Vec<Diagnostic> = Vec::new();
     for (span, kind) in markers {
         let label = match kind {
             b'<' => "one side begins here",
@@ -115,12 +117,16 @@ fn conflict(text: &Text) -> Option<Diagnostic> {
             b'=' => "the other side begins here",
             _ => "the conflict ends here",
         };
-        problem = problem.label(text.place(span), label);
+        if kind == b'<' {
+            let message = "the file contains a merge conflict";
+            conflicts.push(Diagnostic::new(Code::ConflictMarkers, message).help(help));
+        }
+        // Behind another mark the conflict is damaged itself.
+        if let Some(last) = conflicts.last_mut() {
+            last.labels.push(Label::new(text.place(span), label));
+        }
     }
-    Some(problem.help(match text.source() {
-        DocumentKind::Lock => "run `agent resolve` to write the lock again",
-        _ => "keep one side of each conflict, and remove the marker lines",
-    }))
+    conflicts
 }
 
 /// A document with other text around it.
@@ -147,6 +153,7 @@ pub(super) fn surrounded(text: &Text) -> Option<Surrounded> {
         at += line.len();
     }
     let is_manifest = text.source() == DocumentKind::Manifest;
+    let is_blank = |it: &str| it.trim_start_matches('\u{feff}').trim().is_empty();
     let (what, title, start, end) = match fences[..] {
         // The body of a manifest may contain fences of its own.
         [first, .., last] if fences.len() == 2 || (is_manifest && fences.len() % 2 == 0) => {
@@ -176,10 +183,17 @@ pub(super) fn surrounded(text: &Text) -> Option<Surrounded> {
             if end <= start || !is_prose(&content[..start]) || !is_prose(&content[end..]) {
                 return None;
             }
-            let is_blank = |it: &str| it.trim_start_matches('\u{feff}').trim().is_empty();
             if is_blank(&content[..start]) && is_blank(&content[end..]) {
                 return None;
             }
+            // What is only white space stays, and so does the end of the last line.
+            let behind = &content[end..];
+            let break_len = match behind.trim_start_matches([' ', '\t']) {
+                rest if is_blank(rest) => behind.len(),
+                rest if rest.starts_with(['\n', '\r']) => behind.find('\n').map_or(0, |at| at + 1),
+                _ => 0,
+            };
+            let end = end + break_len;
             ("prose", "remove the text around the document", start, end)
         }
     };
@@ -314,6 +328,7 @@ pub(super) fn of_kind(text: &Text) -> Option<Diagnostic> {
         DocumentKind::ToolPool => "a tool pool",
         DocumentKind::Profile => "an instruction profile",
         DocumentKind::Summary => "a summary",
+        DocumentKind::Overlay => "an overlay",
         // Other inputs may contain anything.
         _ => return None,
     };
@@ -482,9 +497,8 @@ fn shape(root: &Node<'_>, is_catalogue: bool, has_result: bool) -> Option<(Kind,
     if let Some(found) = key(TASK, "required_capabilities").or_else(|| key(TENANT, "tenants")) {
         return Some(found);
     }
-    let states = ["HEALTHY", "UNHEALTHY"];
     let is_health = |entry: &Entry<'_>| match &entry.value.value {
-        Value::String(text) | Value::Plain(text) => states.contains(&&**text),
+        Value::String(text) | Value::Plain(text) => HealthStatus::parse(text).is_some(),
         _ => false,
     };
     let all = entries(root);

@@ -8,7 +8,10 @@ use agent_syntax::{Entry, json};
 use agent_text::sort::sort_by;
 use agent_text::{DocumentKind, Span};
 
-const EXAMPLE: &str = "add a server, for example\n{ \"acme-reports\": { \"tools\": [] } }";
+const EXAMPLE: &str =
+    "add the server's tools:\n{ \"<server id>\": { \"tools\": [{ \"name\": \"<tool>\" }] } }";
+
+const TOOLS: &str = "add the list:\n\"tools\": [{ \"name\": \"<tool>\" }]";
 
 /// Reads a catalogue: an object that maps each server's id to the result of its `tools/list`.
 /// Of each tool the name and the definition count; other fields are ignored.
@@ -36,14 +39,14 @@ fn server(entry: &Entry<'_>, problems: &mut Problems<'_>) -> Option<ListedServer
     let id = ServerId::new(entry.key.as_ref())
         .map_err(|error| bad_name(problems, entry.key_span, ServerId::RULE, &entry.key, error));
     let result = Object::of(&entry.value, entry.key.as_ref(), entry.key_span, problems)?;
-    let listed = result.required("tools", EXAMPLE, problems)?;
+    let listed = result.required("tools", TOOLS, problems)?;
     let path = result.path("tools");
     let items = list(&listed.value, &path, problems)?;
     let mut tools: Vec<(ListedTool, Span)> = Vec::new();
     // An invalid tool has been reported, and does not hide problems of the others.
     each(items, &path, problems, |item, path, problems| {
         let tool = Object::of(item, path, item.span, problems)?;
-        let name = tool.read("name", "add:\n\"name\": \"search\"", problems, name)?;
+        let name = tool.read("name", "add:\n\"name\": \"<tool>\"", problems, name)?;
         let listed = ListedTool {
             name: name.value,
             span: item.span,

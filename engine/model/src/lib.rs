@@ -36,6 +36,7 @@ pub use manifest::{Agent, Constraints, Manifest, Requirement};
 pub use name::{
     AgentName, AgentVersion, Category, Class, Endpoint, ForbidLabel, Name, NameError, NameRule,
     Publisher, Resource, Scope, ServerId, ServerVersion, Tag, TaskId, TenantId, ToolName,
+    is_placeholder,
 };
 pub use non_empty::NonEmpty;
 pub use origin::{Origin, UrlError, is_public};

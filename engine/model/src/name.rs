@@ -43,7 +43,9 @@ impl NameRule {
         if text.is_empty() {
             return Err(NameError::Empty);
         }
-        if text.starts_with('<') && is_placeholder(text) {
+        // A server may call a tool `TODO`.
+        let is_name = self.noun == "tool name" && !text.starts_with(['<', '$', '{']);
+        if is_placeholder(text) && !is_name {
             return Err(NameError::Placeholder);
         }
         // There is no early exit, so that the loop handles many bytes at a time. Bytes from 0x7f on
@@ -78,12 +80,20 @@ impl NameRule {
     }
 }
 
-/// Returns whether a text is a word or some words in angle brackets, as messages print what a person has
-/// to fill in.
-fn is_placeholder(text: &str) -> bool {
-    let words = text.strip_prefix('<').and_then(|it| it.strip_suffix('>'));
+/// Returns whether a text stands for what a person has to fill in: words in angle brackets as messages
+/// print them, a variable of a template, or a word such as `TODO`.
+pub fn is_placeholder(text: &str) -> bool {
+    let within = |open, close| text.strip_prefix(open)?.strip_suffix(close);
     let is_word = |c: char| c.is_ascii_lowercase() || matches!(c, ' ' | '-' | '_');
-    words.is_some_and(|words| words.len() > 1 && words.chars().all(is_word))
+    match text.as_bytes() {
+        [b'<', ..] => within("<", ">").is_some_and(|it| it.len() > 1 && it.chars().all(is_word)),
+        [b'$' | b'{', ..] => within("${", "}").or_else(|| within("{{", "}}")).is_some(),
+        [b'Y', ..] => text.starts_with("YOUR_"),
+        [b'C' | b'F' | b'T', ..] => {
+            ["CHANGEME", "CHANGE_ME", "FIXME", "TBD", "TODO"].contains(&text)
+        }
+        _ => false,
+    }
 }
 
 impl fmt::Display for NameError {
@@ -201,6 +211,15 @@ mod tests {
         assert_eq!(ServerId::new("a\u{7f}"), Err(NameError::Control('\u{7f}')));
         assert_eq!(Scope::new("<scope>"), Err(NameError::Placeholder));
         assert_eq!(AgentName::new("<agent name>"), Err(NameError::Placeholder));
+        for text in ["${VERSION}", "{{version}}", "TODO", "YOUR_VERSION"] {
+            assert_eq!(
+                ServerVersion::new(text),
+                Err(NameError::Placeholder),
+                "{text}"
+            );
+        }
+        assert!(ServerVersion::new("2025.4.25 (with mcp<2)").is_ok());
+        assert!(ToolName::new("TODO").is_ok() && Category::new("TODO list").is_ok());
         assert!(Category::new("<b>").is_ok() && Category::new("<a>b").is_ok());
         assert_eq!(Scope::new("a,b"), Err(NameError::Reserved(',')));
         assert!(ServerVersion::new("1@2,3").is_ok());

@@ -1329,7 +1329,7 @@ fn documents_of_no_form_or_of_two_are_refused() {
         (r#"{"tools/list": {"tools": []}}"#, Code::MissingField),
         (r#"{"server": {}}"#, Code::MissingField),
         (r#"{"mcpServers": {"a": 1}}"#, Code::WrongType),
-        ("", Code::JsonSyntax),
+        ("", Code::EmptyDocument),
         ("{\"mcpServers\": {}} {}", Code::JsonSyntax),
     ] {
         let problems = refuse(document, None, None);

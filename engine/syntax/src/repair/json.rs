@@ -224,6 +224,9 @@ impl<'t> Fixer<'t> {
                 let len = 1 + usize::from(self.rest().starts_with("=>"));
                 let words = ["a key is followed by `=`", "expected `:`", "write `:`"];
                 self.replace((self.at, self.at + len), ":", words);
+                if let Some(colon) = self.found.list.last_mut() {
+                    colon.edit.start = self.last as u32;
+                }
                 self.at += len;
                 self.last = self.at;
                 self.next = Next::Value;
@@ -247,7 +250,11 @@ impl<'t> Fixer<'t> {
                 self.pass(if object { Next::Key } else { Next::Value });
             }
             (Next::Comma, ';') => {
-                let words = ["members are separated by `;`", "expected `,`", "write `,`"];
+                let words = [
+                    "members are separated by `;` instead of a comma",
+                    "expected `,`",
+                    "write `,`",
+                ];
                 self.replace((self.at, self.at + 1), ",", words);
                 let object = self.open.last().is_some_and(|it| it.bracket == b'{');
                 self.comma = self.at;
@@ -391,7 +398,11 @@ impl<'t> Fixer<'t> {
             &format!("missing `{right}`"),
             &format!("insert `{right}`"),
         ];
-        self.replace((at, at), &right.to_string(), words);
+        let new = match behind_comma {
+            true => right.to_string(),
+            false => format!("{}{right}", self.line_of(frame.start, at)),
+        };
+        self.replace((at, at), &new, words);
         self.open.pop();
         let object = self.open.last().is_some_and(|it| it.bracket == b'{');
         self.next = match (behind_comma, object) {
@@ -611,7 +622,11 @@ impl<'t> Fixer<'t> {
 
     /// Inserts a missing closing quote.
     fn unclosed(&mut self, at: usize) {
-        let words = ["a string is not closed", "missing `\"`", "insert `\"`"];
+        let words = [
+            "a quoted string is not closed",
+            "missing `\"`",
+            "insert `\"`",
+        ];
         // What was found behind the end is no part of the string.
         self.found.list.retain(|it| it.span.start as usize <= at);
         self.replace((at, at), "\"", words);
@@ -842,8 +857,37 @@ impl<'t> Fixer<'t> {
             false => format!("write the missing value, and add `{missing}`"),
         };
         let words = [&*message, "the text ends here", &title];
-        self.found
-            .add((at, at), &format!("{stand_in}{missing}"), words, is_whole);
+        let closers = self.open.iter().rev();
+        let closers = closers.map(|it| {
+            let right = closing(it.bracket);
+            format!("{}{right}", self.line_of(it.start, at))
+        });
+        let mut new = stand_in + &closers.collect::<String>();
+        let space = &self.text[at..self.end];
+        let is_blank = is_whole && space.trim().is_empty() && space.contains('\n');
+        if is_blank {
+            new.push_str(if space.contains("\r\n") { "\r\n" } else { "\n" });
+        }
+        self.found.add((at, at), &new, words, is_whole);
+        if let Some(repair) = self.found.list.last_mut().filter(|_| is_blank) {
+            repair.edit.end = self.end as u32;
+        }
+    }
+
+    /// Returns the white space before the bracket that closes the one at `start`: the line break and the
+    /// indentation of that one, if its members are on lines of their own.
+    fn line_of(&self, start: usize, at: usize) -> String {
+        let members = self.text[start..at].get(1..).unwrap_or_default();
+        let members = members.trim_start_matches([' ', '\t']);
+        if !members.starts_with(['\n', '\r']) {
+            return String::new();
+        }
+        let from = floor(self.text, start.saturating_sub(LOOKAHEAD));
+        let line = self.text[from..start].rsplit('\n').next();
+        let line = line.unwrap_or_default();
+        let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+        let break_len = if members.starts_with('\r') { 2 } else { 1 };
+        format!("{}{indent}", members.get(..break_len).unwrap_or("\n"))
     }
 }
 

@@ -17,6 +17,9 @@ struct Line<'t> {
 
 /// The line before.
 struct Previous<'t> {
+    start: usize,
+    /// Whether it is the first line at its column.
+    begins: bool,
     indent: &'t str,
     width: usize,
     /// The column of its key, behind dashes.
@@ -194,6 +197,8 @@ impl<'t> Fixer<'t> {
         };
         let is_plain = !value.starts_with(['"', '\'', '[', '{', '|', '>']);
         self.previous = Some(Previous {
+            start: line.start,
+            begins: below && !is_item,
             indent: line.indent,
             width,
             inner,
@@ -274,6 +279,24 @@ impl<'t> Fixer<'t> {
         if is_child || fits(width) {
             return width;
         }
+        if let Some(first) = self.first_sibling(line, is_item) {
+            let title = format!("indent with {width} spaces");
+            let message = format!(
+                "a line is indented by {} spaces, the next one by {width}",
+                first.1 - first.0
+            );
+            let label = format!("expected {width} spaces");
+            let at = (first.1, first.1);
+            self.replace(at, "", [&message, &label, &title]);
+            if let Some(repair) = self.found.list.last_mut() {
+                repair.edit = Span::new(first.0, first.1);
+                repair.replacement = " ".repeat(width);
+            }
+            if let Some(level) = self.levels.last_mut() {
+                level.column = width;
+            }
+            return width;
+        }
         let distance = |level: &&Level<'_>| level.column.abs_diff(width);
         let alike = || self.levels.iter().filter(|it| it.is_item == is_item);
         let Some(nearest) = alike().min_by_key(distance) else {
@@ -290,6 +313,20 @@ impl<'t> Fixer<'t> {
         self.found
             .add((line.start, end), &" ".repeat(column), words, ties == 1);
         column
+    }
+
+    /// Returns the indentation of the line before, if it alone began a block at a column that no other
+    /// block of the document would have, and this line is where one would.
+    fn first_sibling(&self, line: Line<'t>, is_item: bool) -> Option<(usize, usize)> {
+        let previous = self.previous.as_ref().filter(|it| it.begins && !it.opens)?;
+        let [.., outer, parent, own] = &self.levels[..] else {
+            return None;
+        };
+        let step = parent.column.checked_sub(outer.column)?;
+        let width = line.indent.len();
+        let is_own = own.column == previous.width && !own.is_item;
+        (is_own && !is_item && step > 0 && width == parent.column + step && is_key(line.content))
+            .then_some((previous.start, previous.start + previous.indent.len()))
     }
 
     /// Reads a key, and returns its value with its place.
@@ -455,7 +492,11 @@ impl<'t> Fixer<'t> {
                     let label = format!("missing `{quote}`");
                     let title = format!("insert `{quote}`");
                     let at = start + value.len();
-                    self.replace((at, at), quote, ["a string is not closed", &label, &title]);
+                    self.replace(
+                        (at, at),
+                        quote,
+                        ["a quoted string is not closed", &label, &title],
+                    );
                 }
             }
             Some(b'[' | b'{') => {

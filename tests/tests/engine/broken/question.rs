@@ -3,8 +3,8 @@
 use super::case::Documents;
 use agent_api::documents::{Overlay, import};
 use agent_api::lower::{self, Lowered, Notation};
-use agent_api::{CallAnswer, GroundingAnswer, PlanAnswer};
-use agent_decide::{CallContext, PlanContext, PlanPolicy, PolicyEngine, compare, verify};
+use agent_api::{CallAnswer, GroundingAnswer, LockText, PlanAnswer, compare, verify};
+use agent_decide::{CallContext, PlanContext, PlanPolicy, PolicyEngine};
 use agent_diagnostic::Diagnostic;
 use agent_explain as explain;
 use agent_rego as policy;
@@ -182,11 +182,11 @@ impl Asked<'_> {
 
     fn verified(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
-        let lock = value(lower::lock(self.required("agents.lock")), &mut problems);
+        let lock = value(LockText::read(self.required("agents.lock")), &mut problems);
         let index = value(lower::index(self.required("mcp.index.json")), &mut problems);
         if let (Some(lock), Some(index)) = (lock, index) {
-            let state = verify(&lock, &index);
-            problems.extend(state.drifts().iter().map(explain::drift_diagnostic));
+            let drifts = verify(&lock, &index, None);
+            problems.extend(drifts.iter().map(explain::drift_diagnostic));
         }
         problems
     }
@@ -203,12 +203,12 @@ impl Asked<'_> {
             Err(problems) => return problems,
         };
         let mut problems = Vec::new();
-        let older = value(lower::lock(self.required("agents.lock")), &mut problems);
+        let older = value(LockText::read(self.required("agents.lock")), &mut problems);
         let resolution = read.resolution();
         problems.extend(explain::resolution_diagnostics(&resolution));
         if let (Some(older), Some(newer)) = (older, resolution.lock()) {
-            let state = compare(Some(&older), &newer);
-            problems.extend(state.drifts().iter().map(explain::drift_diagnostic));
+            let drifts = compare(Some(&older), &newer);
+            problems.extend(drifts.iter().map(explain::drift_diagnostic));
         }
         problems
     }
