@@ -698,7 +698,10 @@ impl<'n, 't> Object<'n, 't> {
 #[cfg(feature = "repair")]
 pub(crate) fn is_synonym(key: &str, field: &str) -> bool {
     let names: &[&str] = match field {
+        "claim" => &["statement", "text"],
         "endpoint" => &["url", "uri", "address"],
+        "evidence" => &["proof", "quote", "source"],
+        "items" => &["claims", "facts", "statements", "summary"],
         "permissions" => &["scopes", "scope"],
         "required_capabilities" => &["requires", "requirements"],
         "requires" => &["dependencies", "needs"],
