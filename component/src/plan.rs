@@ -106,6 +106,7 @@ impl Guest for Component {
         let answer = api::PlanAnswer::new(&plan, rules, context);
         let (report, text, found) = (answer.report(), answer.text(), answer.diagnostics());
         PlanAnswer {
+            warnings: all(answer.warnings()),
             report,
             text: all(text),
             verdict: match answer.into_authorized() {

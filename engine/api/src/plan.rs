@@ -7,7 +7,7 @@ use agent_decide::{
 use agent_diagnostic::{ChangeSet, Code, Diagnostic, Finding};
 use agent_explain::{
     CheckRecord, PlanDocuments, addresses, plan_checks, plan_diagnostics, plan_findings,
-    plan_fixes, query_denial, run_denial,
+    plan_fixes, plan_warnings, query_denial, run_denial,
 };
 use agent_lower::{Validated, digest};
 use agent_model::Plan;
@@ -59,6 +59,11 @@ impl<'a> PlanAnswer<'a> {
     /// if the plan may run.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         plan_diagnostics(&self.documents, self.findings.clone(), &self.fixes)
+    }
+
+    /// Returns warnings about the documents, which change no verdict.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        plan_warnings(&self.documents)
     }
 
     /// Returns the check that each diagnostic fails; none for one that is about no check.

@@ -157,8 +157,20 @@ fn listed<'a>(
             (tool.map(|tool| tool.entry()), names.collect())
         }
     };
-    tool.ok_or_else(|| CallDenial::UnknownTool {
-        nearest: likeness.nearest(name, names, NEAR),
+    tool.ok_or_else(|| {
+        // Clients put the server in front of a tool that shares its name with another.
+        let bare = |it: &&str| {
+            let before = name.strip_suffix(*it);
+            before.is_some_and(|it| {
+                ["__", "/", ".", ":"]
+                    .iter()
+                    .any(|sign| it.strip_suffix(sign) == Some(id))
+            })
+        };
+        let bare = names.iter().copied().find(bare);
+        CallDenial::UnknownTool {
+            nearest: bare.map_or_else(|| likeness.nearest(name, names, NEAR), |it| vec![it]),
+        }
     })
 }
 

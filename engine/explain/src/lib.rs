@@ -32,6 +32,7 @@ mod run;
 mod schema;
 mod subject;
 mod unsatisfied;
+mod unused_selectors;
 mod wording;
 
 pub use call::call_denials;
@@ -59,6 +60,7 @@ pub use run::{addresses, deferred, query_denial, run_denial};
 pub use schema::{nearest_schemas, nonconformities};
 pub use subject::{Subject, did_you_mean, subject};
 pub use unsatisfied::{unmatched, unsatisfied};
+pub use unused_selectors::plan_warnings;
 pub use wording::{
     check_name, drift, drift_diagnostic, drift_subject, fix, lost, policy_error, policy_failure,
     reason, supposition,

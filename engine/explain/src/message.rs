@@ -11,6 +11,16 @@ pub(super) fn slip_of<'k>(name: &str, near: &[&'k str]) -> Option<&'k str> {
         let digits = text.chars().filter(char::is_ascii_digit);
         digits.collect::<String>()
     };
+    let is_prefixed = |it: &str| {
+        let before = name.strip_suffix(it);
+        near.len() == 1
+            && before.is_some_and(|it| ["__", ".", ":"].iter().any(|sign| it.ends_with(sign)))
+    };
+    if let [only] = near
+        && is_prefixed(only)
+    {
+        return Some(only);
+    }
     let mut slips = near.iter().filter(|it| misspelt(name, &[**it]).is_some());
     let only = slips.next().filter(|_| slips.next().is_none())?;
     (digits(only) == digits(name) && *only != name).then_some(*only)

@@ -8,7 +8,7 @@ use super::read::{Checked, Lowered, PLAN_LIMIT, decode};
 use super::recovery;
 use agent_diagnostic::{Applicability, Code, Diagnostic, Fix, Problems};
 use agent_model::{CallPlan, Planned, PlannedCall, is_placeholder};
-use agent_syntax::{Node, Value, json, json_string};
+use agent_syntax::{Entry, Node, Value, json, json_string};
 use agent_text::{DocumentKind, Likeness, Text};
 
 const SHAPES: &str = "write one of\n\
@@ -143,10 +143,44 @@ fn read(node: &Node<'_>, problems: &mut Problems<'_>) -> Option<Planned> {
     }
 }
 
+/// Returns whether a string contains a JSON object, as planners write arguments.
+fn is_object(text: &str) -> bool {
+    let node = json::parse_value(&mut json::Reader::new(text));
+    let is_whole = |node: &Node<'_>| node.span.of(text) == text.trim();
+    node.is_ok_and(|node| matches!(node.value, Value::Mapping(_)) && is_whole(&node))
+}
+
+/// Writes the name alone where a server's or a tool's name contains more, as in `acme/search`.
+fn name_alone(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> bool {
+    let entry = |key| root.optional(key).map(|entry: &Entry<'_>| &entry.value);
+    let text = |key| match &entry(key)?.value {
+        Value::String(text) => Some(&**text),
+        _ => None,
+    };
+    let (Some(server), Some(tool)) = (text("server"), text("tool")) else {
+        return true;
+    };
+    let Some((owner, alone)) = tool.split_once('/') else {
+        return true;
+    };
+    let span = entry("tool").map(|it| it.span).unwrap_or_default();
+    if owner != server || alone.is_empty() || alone.contains('/') {
+        return true;
+    }
+    let message = format!("`tool` repeats the server: {tool:?}");
+    problems
+        .report(Code::UnknownValue, span, "more than a name", message)
+        .replace(format!("write `{alone}`"), span, json_string(alone));
+    false
+}
+
 fn call(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
     refuse_unknown(root, &["type", "server", "tool", "args"], problems);
     let server = root.read("server", "name the server by its id", problems, name);
-    let tool = root.read("tool", "name the tool", problems, name);
+    let tool = match name_alone(root, problems) {
+        true => root.read("tool", "name the tool", problems, name),
+        false => None,
+    };
     let args = root.required("args", "add:\n\"args\": {}", problems);
     let args = args.and_then(|entry| {
         let span = entry.value.span;
@@ -155,7 +189,14 @@ fn call(root: &Object<'_, '_>, problems: &mut Problems<'_>) -> Option<Planned> {
             let message = format!("`args` must be an object, but is {found}");
             let report =
                 problems.report(Code::WrongType, span, format!("this is {found}"), message);
-            report.help("write the arguments as an object, such as `{}`");
+            match &entry.value.value {
+                Value::String(text) if is_object(text) => report.replace(
+                    "write the object without quotes".to_owned(),
+                    span,
+                    text.trim().to_owned(),
+                ),
+                _ => report.help("write the arguments as an object, such as `{}`"),
+            };
             return None;
         };
         let text = problems.text().as_str();

@@ -159,13 +159,17 @@ fn of_violation<'v>(
 }
 
 /// Names that other protocols have for members of steps.
-const ALIASES: [(&str, &str); 6] = [
+const ALIASES: [(&str, &str); 10] = [
     ("args", "input"),
     ("arguments", "input"),
     ("from", "step"),
     ("parameters", "input"),
     ("params", "input"),
     ("path", "pointer"),
+    ("objective", "goal"),
+    ("query", "goal"),
+    ("question", "goal"),
+    ("task", "goal"),
 ];
 
 /// Returns the correction of a word that shares its words with only one that is possible: of a key with

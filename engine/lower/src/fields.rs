@@ -237,6 +237,11 @@ pub(crate) fn bad_name(
                 true => written_for(report, (span, &written), text, &dashed),
                 false => meant(report, (span, &written), text, rule.known),
             };
+            let other = other_word(text).filter(|it| rule.known.contains(it));
+            let report = match other {
+                Some(word) => report.help(format!("did you mean `{word}`?")),
+                None => report,
+            };
             let mut help = format!("use {}", one_of(rule.known));
             // A slip must not end as a name of its own.
             if !near {
@@ -370,7 +375,8 @@ pub(crate) fn bad_choice(
             }
         }
     };
-    let verb = capability::verb_of(text).filter(|verb| allowed.contains(verb));
+    let verb = capability::verb_of(text).or_else(|| other_word(text));
+    let verb = verb.filter(|verb| allowed.contains(verb));
     let report = match verb {
         Some(verb) => report.help(format!("did you mean `{verb}`?")),
         None => report,
@@ -553,9 +559,14 @@ impl<'n, 't> Object<'n, 't> {
         };
         let is_ignored = |entry: &&Entry<'_>| problems.has(Code::UnknownKey, entry.key_span);
         let mut ignored = self.entries.iter().filter(is_ignored);
-        if let (Some(entry), None) = (ignored.next(), ignored.next())
-            && (is_part(&entry.key, key) || is_slip(&entry.key, key))
-        {
+        let alone = match (ignored.next(), ignored.next()) {
+            (Some(entry), None) => Some(entry),
+            _ => None,
+        };
+        let alone = alone.filter(|it| is_part(&it.key, key) || is_slip(&it.key, key));
+        let mut others = self.entries.iter().filter(|it| is_synonym(&it.key, key));
+        let other = others.next().filter(|_| others.next().is_none());
+        if let Some(entry) = alone.or(other) {
             let span = entry.key_span;
             let replacement = written_as(span.of(problems.text().as_str()), key);
             problems.retract(Code::UnknownKey, span);
@@ -681,6 +692,59 @@ impl<'n, 't> Object<'n, 't> {
             self.warn_of(entry, known, problems);
         }
     }
+}
+
+/// Returns whether a key is the name that other formats have for a field.
+#[cfg(feature = "repair")]
+pub(crate) fn is_synonym(key: &str, field: &str) -> bool {
+    let names: &[&str] = match field {
+        "claim" => &["statement", "text"],
+        "endpoint" => &["url", "uri", "address"],
+        "evidence" => &["proof", "quote", "source"],
+        "items" => &["claims", "facts", "statements", "summary"],
+        "permissions" => &["scopes", "scope"],
+        "required_capabilities" => &["requires", "requirements"],
+        "requires" => &["dependencies", "needs"],
+        "resource" => &["target", "object"],
+        "scopes" => &["permissions"],
+        "task_id" => &["id", "task", "name"],
+        "verb" => &["action", "operation"],
+        _ => &[],
+    };
+    names.contains(&key)
+}
+
+/// Returns the known word that another word may mean. A person has to choose it.
+#[cfg(feature = "repair")]
+fn other_word(word: &str) -> Option<&'static str> {
+    Some(match &*word.to_ascii_lowercase() {
+        "code" | "git" | "repo" | "repository" | "source" => "codebase",
+        "disk" | "file" | "files" | "filesystem" => "fs",
+        "browser" | "http" | "web" | "www" => "internet",
+        "docs" | "kb" | "knowledge" | "wiki" => "knowledge_graph",
+        "chat" | "messages" => "slack",
+        "green" | "ok" | "online" | "running" | "up" => "HEALTHY",
+        "dead" | "down" | "error" | "failed" | "offline" | "red" => "UNHEALTHY",
+        "booting" | "pending" => "STARTING",
+        "secret" | "restricted" => "confidential",
+        "pii" => "pii.high",
+        "ro" | "read" | "safe" => "readonly",
+        "approval" | "hitl" | "human" => "human_in_the_loop",
+        "lazy" | "ondemand" => "on_demand",
+        "always" | "eager" | "required" => "essential",
+        _ => return None,
+    })
+}
+
+#[cfg(not(feature = "repair"))]
+fn other_word(_: &str) -> Option<&'static str> {
+    None
+}
+
+/// Recognises nothing.
+#[cfg(not(feature = "repair"))]
+pub(crate) fn is_synonym(_: &str, _: &str) -> bool {
+    false
 }
 
 /// Returns the known key with which a key without a value begins, and what follows it: `verb:search`,
@@ -839,7 +903,10 @@ pub fn integer(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
         );
         problems
             .report(Code::WrongType, node.span, "not a whole number", message)
-            .help("write decimal digits alone, such as `4000`");
+            .help(match thousands(text) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "write decimal digits alone, such as `4000`".to_owned(),
+            });
         return None;
     }
     let value = text.parse().ok();
@@ -850,6 +917,25 @@ pub fn integer(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
             .help("write a smaller number");
     }
     value.map(|value| placed(value, node))
+}
+
+/// Returns the digits of a number with separators or a `k`.
+#[cfg(feature = "repair")]
+fn thousands(text: &str) -> Option<String> {
+    let (number, zeros) = match text.strip_suffix(['k', 'K']) {
+        Some(number) => (number, "000"),
+        None => (text, ""),
+    };
+    let groups: Vec<_> = number.split([',', '_', ' ', '\'']).collect();
+    let digits = |group: &&str| group.bytes().all(|b| b.is_ascii_digit());
+    let in_threes = groups[1..].iter().all(|group| group.len() == 3);
+    (groups.iter().all(digits) && in_threes && !groups[0].is_empty() && groups[0].len() < 10)
+        .then(|| format!("{}{zeros}", groups.concat()))
+}
+
+#[cfg(not(feature = "repair"))]
+fn thousands(_: &str) -> Option<String> {
+    None
 }
 
 /// Takes a node as a boolean: plain `true` or `false`.

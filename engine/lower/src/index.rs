@@ -3,7 +3,7 @@
 //! The index is read in one pass and without a tree, because reading it dominates the cost of a
 //! resolution. The loader reports a problem at its place and continues behind it.
 
-use super::fields::{bad_choice, bad_endpoint, bad_name, wrong_type};
+use super::fields::{bad_choice, bad_endpoint, bad_name, is_synonym, wrong_type};
 use super::format::{self, Fields};
 use super::lookalike::warn_of_lookalikes;
 use super::read::{Checked, INDEX_LIMIT, Lowered, decode};
@@ -80,6 +80,8 @@ fn misspelt_key(object: &str, field: &str) -> Option<Span> {
     let part = |entry: &&Entry<'_>| is_part(&entry.key, field);
     let found = entries.iter().find(near);
     let found = found.or_else(|| entries.iter().find(part));
+    let other = |entry: &&Entry<'_>| is_synonym(&entry.key, field);
+    let found = found.or_else(|| entries.iter().find(other));
     found.map(|entry| entry.key_span)
 }
 

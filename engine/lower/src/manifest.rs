@@ -60,6 +60,8 @@ fn parts(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraint
     };
     let root = Object::of(&root, "", parts.opening, problems)?;
     root.check_spelling(&format::MANIFEST.names, problems);
+    #[cfg(feature = "repair")]
+    warn_of_lost_constraints(&root, problems);
     let agent_name = root.read("name", "add:\nname: <agent name>", problems, name);
     let agent_version = root.read("version", "add:\nversion: <version>", problems, name);
     let requirements = root
@@ -86,6 +88,34 @@ fn parts(problems: &mut Problems<'_>) -> Option<(Agent, Requirements, Constraint
         version: agent_version?.value,
     };
     Some((agent, requirements?, constraints?))
+}
+
+/// Warns of constraints at the top level, where other tools own the keys: they would be lost in silence.
+#[cfg(feature = "repair")]
+fn warn_of_lost_constraints(root: &Object<'_, '_>, problems: &mut Problems<'_>) {
+    let has = |value: &Value<'_>, keys: &[&str]| match value {
+        Value::Mapping(entries) => entries.iter().any(|it| keys.contains(&&*it.key)),
+        _ => false,
+    };
+    for entry in root.entries() {
+        let value = &entry.value.value;
+        let home = match &*entry.key {
+            "data" if has(value, &["residency", "sensitivity"]) => "constraints",
+            "trust" if has(value, &["requireSigned"]) => "constraints",
+            "actions" if has(value, &["forbid"]) => "constraints",
+            "residency" | "sensitivity" => "constraints.data",
+            "requireSigned" => "constraints.trust",
+            "forbid" => "constraints.actions",
+            _ => continue,
+        };
+        let message = format!("`{}` at the top level constrains nothing", entry.key);
+        problems
+            .report(Code::UnknownKey, entry.key_span, "has no effect", message)
+            .help(format!(
+                "write it under `{home}`, as `{home}.{}`",
+                entry.key
+            ));
+    }
 }
 
 /// Reads `requires.mcp` and `requires.capabilities`, at least one of which is required.

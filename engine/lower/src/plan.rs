@@ -6,9 +6,9 @@ use super::document::{
 use super::exact::{inexact, inexact_numbers};
 use super::read::PLAN_LIMIT;
 use agent_diagnostic::{Applicability, Change, ChangeKind, Code, Edit, Findings, Fix};
-use agent_json_schema::Library;
+use agent_json_schema::{Library, token};
 use agent_model::{DocumentRef, Input, Plan, PlanStep, Request};
-use agent_syntax::{Node, json_string};
+use agent_syntax::{Node, Value, json_string};
 use agent_text::{DocumentKind, Span, Spanned, Text};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +20,9 @@ const EXACT: &str = "RFC 8785, which digests cover, keeps the value of each numb
 
 /// The rule against loops.
 const EARLIER: &str = "`input_from` names an earlier step";
+
+/// The rule about templates.
+const TEMPLATES: &str = "the output of an earlier step comes by `input_from`";
 
 /// Reads a plan. Only the project's own schemas determine its shape, whichever core MOVA has.
 pub fn plan(bytes: Vec<u8>) -> Validated<Plan> {
@@ -122,7 +125,13 @@ fn input(
 ) -> Option<Input> {
     let step = &nodes[number];
     let Some(from) = member(step, "input_from") else {
-        return member(step, "input").map(|input| Input::Literal(input.span));
+        let literal = member(step, "input")?;
+        let is_earlier = |name: &str| first.get(name).is_some_and(|it| *it < number);
+        let at = format!("/plan/steps/{number}/input");
+        if refuse_templates(step, literal, literal, &at, &is_earlier, findings) {
+            return Some(Input::Refused);
+        }
+        return Some(Input::Literal(literal.span));
     };
     let pointer = format!("/plan/steps/{number}/input_from/step");
     // The schema's violations have been reported already.
@@ -186,6 +195,105 @@ fn input(
         }]);
     }
     Some(Input::Refused)
+}
+
+/// Reports the strings of a literal input that stand for the output of an earlier step, as the templates
+/// of other planners do. They would be passed on as they are. Returns whether there is one.
+fn refuse_templates(
+    step: &Node<'_>,
+    input: &Node<'_>,
+    node: &Node<'_>,
+    at: &str,
+    is_earlier: &dyn Fn(&str) -> bool,
+    findings: &mut Findings<'_>,
+) -> bool {
+    match &node.value {
+        Value::String(text) => {
+            let Some((name, pointer)) = template(text).filter(|(name, _)| is_earlier(name)) else {
+                return false;
+            };
+            let from = format!(
+                "\"input_from\": {{ \"step\": {}, \"pointer\": {} }}",
+                json_string(name),
+                json_string(&pointer)
+            );
+            let is_whole = std::ptr::eq(input, node);
+            let help = match is_whole {
+                true => format!("write instead of `input`:\n{from}"),
+                false => format!("only a whole input comes from a step:\n{from}"),
+            };
+            let message = format!("the input is the text {text:?}, not the output of `{name}`");
+            let reason = Some(Code::EmptyValue);
+            findings.reasoned(
+                reason,
+                (node.span, at),
+                TEMPLATES,
+                "a placeholder",
+                message,
+                &help,
+            );
+            let entries = match &step.value {
+                Value::Mapping(entries) => &entries[..],
+                _ => &[],
+            };
+            if is_whole && let Some(entry) = entries.iter().find(|it| it.key == "input") {
+                let span = Span {
+                    start: entry.key_span.start,
+                    end: node.span.end,
+                };
+                let place = findings.text().place(span);
+                findings.fix(Fix {
+                    title: format!("write `{from}`"),
+                    applicability: Applicability::Safe,
+                    edits: vec![Edit {
+                        place,
+                        replacement: from,
+                    }],
+                });
+            }
+            true
+        }
+        Value::Sequence(items) => {
+            let mut found = false;
+            for (number, item) in items.iter().enumerate() {
+                let at = format!("{at}/{number}");
+                found |= refuse_templates(step, input, item, &at, is_earlier, findings);
+            }
+            found
+        }
+        Value::Mapping(entries) => {
+            let mut found = false;
+            for entry in entries {
+                let at = format!("{at}/{}", token(&entry.key));
+                found |= refuse_templates(step, input, &entry.value, &at, is_earlier, findings);
+            }
+            found
+        }
+        _ => false,
+    }
+}
+
+/// Returns the step and the pointer that a template names: `{{list.audiences}}`, `${list.output.audiences}`,
+/// `$list.audiences[0]`.
+fn template(text: &str) -> Option<(&str, String)> {
+    let text = text.trim();
+    let within = |open, close| text.strip_prefix(open)?.strip_suffix(close);
+    let path = within("{{", "}}").or_else(|| within("${", "}"));
+    let path = path.or_else(|| text.strip_prefix('$'))?.trim();
+    let path = path.strip_prefix("steps.").unwrap_or(path);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let end = path.find(|c| !is_name(c)).unwrap_or(path.len());
+    let (name, rest) = path.split_at(end);
+    let mut tokens: Vec<_> = rest.split(['.', '[', ']', '/']).collect();
+    tokens.retain(|it| !it.is_empty());
+    if tokens.iter().any(|it| !it.chars().all(is_name)) {
+        return None;
+    }
+    if let Some(&("output" | "outputs" | "result")) = tokens.first() {
+        tokens.remove(0);
+    }
+    let pointer = tokens.iter().map(|it| format!("/{it}")).collect();
+    Some((name, pointer))
 }
 
 /// Returns the fix that moves a step before an earlier one.

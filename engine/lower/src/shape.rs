@@ -20,6 +20,28 @@ pub(super) fn suggestion(
         None => (path, false),
     };
     match (list.rsplit('.').next()?, item, expected, found) {
+        // The kinds as items: without the dash they are the keys.
+        ("requires", false, "a mapping", "a list")
+            if keyed(written).is_some_and(|it| matches!(it, "mcp" | "capabilities")) =>
+        {
+            let text = text.as_str();
+            let dashes = written.lines().filter(|line| {
+                line.trim_start().strip_prefix("- ").is_some_and(|it| {
+                    ["mcp:", "capabilities:"]
+                        .iter()
+                        .any(|key| it.starts_with(key))
+                })
+            });
+            let at = span.start as usize;
+            let at = if text[at..].starts_with("- ") {
+                at
+            } else {
+                at - 2
+            };
+            let dash = (dashes.count() <= 1 && text.get(at..at + 2) == Some("- "))
+                .then(|| (Span::new(at, at + 2), "  ".to_owned()));
+            Some(("remove the dash: the field is a mapping".to_owned(), dash))
+        }
         ("requires", false, "a mapping", "a list") => {
             let kinds = [("mcp", "category"), ("capabilities", "verb")];
             let mut kinds = kinds.iter().filter(|(_, key)| written.contains(key));
@@ -116,6 +138,12 @@ fn named(text: &Text, mut span: Span, key: &str) -> Option<(Span, String)> {
     let lines = written.replace('\n', "\n  ");
     let is_block = column.bytes().all(|b| b == b' ');
     is_block.then(|| (span, format!("{deeper}{key}:\n{column}  {lines}")))
+}
+
+/// Returns the key of the first item of a list in lines.
+fn keyed(written: &str) -> Option<&str> {
+    let first = written.lines().next()?.trim_start_matches(['-', ' ']);
+    Some(first.strip_suffix(':').unwrap_or(first))
 }
 
 fn unquoted(written: &str) -> &str {

@@ -87,7 +87,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, TokenError> {
             _ if SIGNS.contains(&byte) => (Kind::Sign, 1),
             _ => {
                 let width = text[at..].chars().next().map_or(1, char::len_utf8);
-                return Err(bad(at + width, "a token can't start with this character"));
+                return Err(bad(at + width, misused(&text[at..])));
             }
         };
         at += length;
@@ -120,6 +120,16 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, TokenError> {
         new_line: true,
     });
     Ok(found)
+}
+
+/// Returns the message about a character that starts no token, as other languages use it.
+fn misused(rest: &str) -> &'static str {
+    match rest.chars().next() {
+        Some('\'' | '“' | '”' | '‘' | '’') => "Rego writes strings in double quotes",
+        Some('!') => "Rego negates with `not` in place of `!`",
+        Some('&') => "Rego has no `&&`: write each condition on a line of its own",
+        _ => "a token can't start with this character",
+    }
 }
 
 /// Returns the number of bytes at the start that a test accepts.

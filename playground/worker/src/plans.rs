@@ -102,14 +102,14 @@ impl Session {
     }
 
     fn plan(&self) -> PlanDecision {
-        let diagnostics = all([
+        let mut diagnostics = all([
             &self.lock.problems,
             &self.index.problems,
             &self.catalogue.problems,
             &self.policy.problems,
         ]);
         let evaluation_context = self.evaluation_context();
-        let decided = match (&self.plan, &self.plan_policy) {
+        let mut decided = match (&self.plan, &self.plan_policy) {
             (Some(plan), Some(plan_policy)) if !self.refused() && !self.index.refused() => {
                 let context = PlanContext {
                     evaluation_context: evaluation_context.as_ref(),
@@ -122,6 +122,7 @@ impl Session {
             }
             _ => PlanDecision::default(),
         };
+        diagnostics.append(&mut decided.diagnostics);
         PlanDecision {
             diagnostics,
             ..decided

@@ -41,7 +41,7 @@ impl PlanAnswer<'_> {
                 None => PlanVerdict::Denied,
             },
             plan: plan.and_then(|plan| Some(plan.id.as_ref()?.value.clone())),
-            diagnostics: Vec::new(),
+            diagnostics: self.warnings(),
             problems,
             steps: steps.collect(),
             authorized: self.authorized().map(|json| Authorized {

@@ -47,6 +47,8 @@ pub fn repair(text: &str, within: Span) -> Repairs {
             cut_off: Vec::new(),
         },
         levels: Vec::new(),
+        ended: Vec::new(),
+        announced: None,
         previous: None,
     };
     let mut at = within.start as usize;
@@ -113,6 +115,10 @@ enum Value {
 struct Fixer<'t> {
     found: Repairs,
     levels: Vec<Level<'t>>,
+    /// The levels that the line before ended by its indentation.
+    ended: Vec<Level<'t>>,
+    /// The column of the keys that a line before that one announced, if it was the last one above.
+    announced: Option<usize>,
     previous: Option<Previous<'t>>,
 }
 
@@ -127,9 +133,11 @@ impl<'t> Fixer<'t> {
             return Value::Other;
         }
         let width = self.indentation(line, is_item);
-        while self.levels.last().is_some_and(|it| it.column > width) {
-            self.levels.pop();
-        }
+        self.announced = (self.previous.as_ref())
+            .filter(|it| it.opens && width <= it.inner)
+            .map(|it| it.inner);
+        let kept = self.levels.iter().rposition(|it| it.column <= width);
+        self.ended = self.levels.split_off(kept.map_or(0, |last| last + 1));
         let (mut start, mut rest) = (line.start + line.indent.len(), line.content);
         let (mut inner, mut is_item) = (width, false);
         let below = self
@@ -145,6 +153,20 @@ impl<'t> Fixer<'t> {
                 .iter()
                 .any(|it| it.is_item && it.column == inner);
             let opened = self.previous.as_ref().is_some_and(|it| it.opens);
+            let among_keys = (self.levels.iter()).any(|it| !it.is_item && it.column == inner);
+            let key = behind.strip_prefix(' ').filter(|it| is_key(it));
+            if let Some(key) = key
+                && among_keys
+                && !among_items
+                && !opened
+                && !is_item
+            {
+                let words = ["an item stands among keys", "a dash", "remove the dash"];
+                self.replace((start, start + 2), "", words);
+                start += 2;
+                rest = key;
+                break;
+            }
             if glued && (among_items || opened) {
                 let words = [
                     "a space is missing behind `-`",
@@ -279,6 +301,9 @@ impl<'t> Fixer<'t> {
         if is_child || fits(width) {
             return width;
         }
+        if let Some(width) = self.lost_indentation(line, is_item) {
+            return width;
+        }
         if let Some(first) = self.first_sibling(line, is_item) {
             let title = format!("indent with {width} spaces");
             let message = format!(
@@ -313,6 +338,56 @@ impl<'t> Fixer<'t> {
         self.found
             .add((line.start, end), &" ".repeat(column), words, ties == 1);
         column
+    }
+
+    /// Reports that the line before has lost its indentation: it ended blocks, and this line goes on with one
+    /// of them. To move this line out instead would take it from what it belongs to.
+    fn lost_indentation(&mut self, line: Line<'t>, is_item: bool) -> Option<usize> {
+        let previous = self
+            .previous
+            .as_ref()
+            .filter(|it| !it.opens && !it.is_item)?;
+        let width = line.indent.len();
+        let goes_on = (self.ended.iter()).any(|it| it.column == width && it.is_item == is_item);
+        let is_first = self.announced.is_some_and(|column| width > column);
+        if is_item || !(goes_on || is_first) {
+            return None;
+        }
+        let deepest = self.ended.iter().map(|it| it.column).max();
+        let expected = if is_first {
+            width
+        } else {
+            deepest.unwrap_or(width)
+        };
+        // Of several blocks a person has to choose.
+        let safe = is_first || self.ended.len() == 1;
+        let (start, end) = (previous.start, previous.start + previous.indent.len());
+        let title = format!("indent with {expected} spaces");
+        let message = format!(
+            "a line is indented by {} spaces, but the block around it goes on below",
+            previous.width
+        );
+        let label = format!("expected {expected} spaces");
+        let words = [&*message, &label, &title];
+        self.found
+            .add((end, end), &" ".repeat(expected), words, safe);
+        if let Some(repair) = self.found.list.last_mut() {
+            repair.edit = Span::new(start, end);
+        }
+        if let Some(previous) = &mut self.previous {
+            (previous.width, previous.inner) = (expected, expected);
+        }
+        // The blocks of the line before are those that it seemed to end.
+        let own = self.levels.pop();
+        let mut ended = std::mem::take(&mut self.ended);
+        self.levels.append(&mut ended);
+        if is_first {
+            self.levels.extend(own.map(|own| Level {
+                column: width,
+                ..own
+            }));
+        }
+        Some(width)
     }
 
     /// Returns the indentation of the line before, if it alone began a block at a column that no other

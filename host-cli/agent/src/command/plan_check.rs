@@ -60,6 +60,7 @@ fn steps(
             Some(context)
         )
     )?;
+    session.add(answer.warnings);
     let allowed = match answer.verdict {
         PlanVerdict::Allowed(_) => true,
         PlanVerdict::Denied(found) => {

@@ -138,7 +138,9 @@ impl Asked<'_> {
             catalogue: None,
             evaluation_context: None,
         };
-        problems.extend(PlanAnswer::new(&plan, &rules, context).diagnostics());
+        let answer = PlanAnswer::new(&plan, &rules, context);
+        problems.extend(answer.diagnostics());
+        problems.extend(answer.warnings());
         problems
     }
 
