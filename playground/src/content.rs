@@ -3,10 +3,11 @@
 use crate::answer::{AnswerPane, TABS};
 use crate::inputs::{KEPT, Texts};
 use crate::policy::policy_lines;
+use crate::reservations::against_lock;
 use crate::share::Share;
 use crate::state::{Actor, History, Page, Servers, name_tenant};
 use crate::{markdown, share};
-use agent_answer::{Diagnostic, DocumentKind, Filter};
+use agent_answer::{Code, Diagnostic, DocumentKind, Filter};
 use agent_protocol::{Answer, MatrixRequest, Request};
 use agent_ui::browser::{self, focus, value_of};
 use agent_ui::content::Content;
@@ -44,11 +45,30 @@ impl Content for Servers {
             return Vec::new();
         };
         let failed = explanation.checks.iter().filter(|check| !check.passed);
-        let places = failed.flat_map(|it| [it.asked_at, it.offered_at]).flatten();
+        let places = failed.flat_map(|it| {
+            // What the server has is fine: it lacks something beside it.
+            let lacks = matches!(
+                it.code,
+                Code::MissingCategory
+                    | Code::MissingScope
+                    | Code::MissingCapability
+                    | Code::ConstraintUnmet
+            );
+            [it.asked_at, it.offered_at.filter(|_| !lacks)]
+        });
+        let places = places.flatten();
         let requirement = self.requirements().get(explanation.requirement as usize);
         let lines = requirement.map(|requirement| policy_lines(requirement, explanation));
         let places = places.chain(lines.into_iter().flatten());
         places.map(|place| (place, "")).collect()
+    }
+
+    fn badge(&self, kind: DocumentKind) -> Option<String> {
+        let verdict = self
+            .verdict
+            .as_ref()
+            .filter(|_| kind == DocumentKind::Lock)?;
+        against_lock(verdict)
     }
 
     fn answered(&mut self, mut answer: Answer) -> bool {

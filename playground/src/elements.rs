@@ -2,6 +2,7 @@
 
 use crate::state::Page;
 use agent_answer::{Requirement, ServerName};
+use agent_ui::names::Name;
 use yew::prelude::*;
 
 /// Shows that a view has nothing to show, and why.
@@ -25,9 +26,10 @@ pub(crate) fn table_head(names: [&'static str; 3]) -> Html {
 pub(crate) fn server_name(server: &ServerName, tool: Option<&str>) -> Html {
     html! {
         <>
-            <bdi>{ &server.id }</bdi>{ " " }<bdi class="version">{ &server.version }</bdi>
+            <Name name={server.id.clone()} />{ " " }
+            <Name class="version" name={server.version.clone()} />
             if let Some(tool) = tool {
-                <span class="slash">{ " / " }</span><bdi class="tool">{ tool.to_owned() }</bdi>
+                <span class="slash">{ " / " }</span><Name class="tool" name={tool.to_owned()} />
             }
         </>
     }

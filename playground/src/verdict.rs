@@ -3,6 +3,7 @@
 use crate::elements::{server_name, tags};
 use crate::funnel::funnel;
 use crate::policy::policy_places;
+use crate::reservations::reservations;
 use crate::state::{Actor, LIST_STEP, Servers, explain};
 use crate::tokens::token_bar;
 use agent_answer::{
@@ -13,6 +14,7 @@ use agent_protocol::{Answer, ExplanationRequest, ListRequest, RejectedRequest, R
 use agent_ui::answer::{Sign, engine_status, headline};
 use agent_ui::content::Content as _;
 use agent_ui::dialog::close;
+use agent_ui::names::Name;
 use agent_ui::page::use_page;
 use agent_ui::problems::{
     ApplyAll, Place, Problems, code, fixes, places, prose, reasons, suppositions,
@@ -76,6 +78,15 @@ fn summary(verdict: &Verdict) -> Html {
         None => Sign::no("No decision: an input has errors"),
     };
     let agent = verdict.agent.iter();
+    let reservations = reservations(verdict);
+    let sign = match verdict.satisfied {
+        Some(true) if !reservations.is_empty() => Sign::caution(sign.words),
+        _ => sign,
+    };
+    let sentence = match &*reservations {
+        [] => sign.words.to_owned(),
+        all => format!("{}; {}", sign.words, all.join(", ")),
+    };
     let mut facts: Vec<_> = agent
         .map(|it| format!("{} {}", it.name, it.version))
         .collect();
@@ -87,7 +98,7 @@ fn summary(verdict: &Verdict) -> Html {
         let tools = tools.map_or_else(String::new, |it| format!(" with {}", count(it, "tool")));
         facts.push(format!("{}{tools} in the index", count(servers, "server")));
     }
-    headline(sign, &facts)
+    headline(sign, &sentence, &facts)
 }
 
 #[derive(Properties, PartialEq)]
@@ -121,11 +132,11 @@ fn Card(props: &CardProps) -> Html {
     });
     let capability = requirement.capability.as_ref();
     let tags = tags(requirement).iter();
-    let tags = tags.map(|tag| html! { <code class="scope">{ tag }</code> });
+    let tags = tags.map(|tag| html! { <code class="scope"><Name name={tag.clone()} /></code> });
     html! {
         <li class={classes!("card", sign.class)}>
             <div class="card-head">
-                <h3>{ sign.before(html! { { requirement.name() } }) }</h3>
+                <h3>{ sign.before(html! { <Name name={requirement.name()} /> }) }</h3>
                 <Place place={requirement.place} />
                 <span class="scopes">{ for tags }</span>
                 if capability.is_some_and(|it| it.load == "on_demand") {
@@ -213,9 +224,15 @@ fn near_misses(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &str) -> 
                 <p>{ server(actor, number, &near.server, near.tool.as_deref()) }</p>
                 { reasons(&near.reasons) }
                 { fixes(&near.fixes) }
-                { suppositions(&near.suppositions) }
             </li>
         }
+    });
+    let supposed = nearest.iter().flat_map(|near| {
+        let name = || {
+            html! { <>{ server_name(&near.server, near.tool.as_deref()) }{ " " }</> }
+        };
+        let texts = near.suppositions.iter();
+        texts.map(move |text| (name(), text.clone()))
     });
     html! {
         if nearest.is_empty() {
@@ -223,6 +240,7 @@ fn near_misses(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &str) -> 
         } else {
             <h4>{ code(Code::Unsatisfied) }{ format!(" No {noun} is eligible. Nearest:") }</h4>
             <ol class="nearest">{ for items }</ol>
+            { suppositions(supposed) }
         }
     }
 }

@@ -142,6 +142,7 @@ fn AnswerPane() -> Html {
     let stale = page.state.stale();
     html! {
         <section class="answer" aria-label="Answer">
+            <h2 class="visually-hidden">{ "Answer" }</h2>
             <div
                 class={classes!("panel", stale.then_some("stale"))}
                 id="decided"

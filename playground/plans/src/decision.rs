@@ -88,7 +88,7 @@ fn summary(kind: Request, decision: &PlanDecision) -> Html {
     if deferred > 0 && decision.verdict == PlanVerdict::Allowed {
         facts.push(number(deferred, "deferred check"));
     }
-    headline(sign, &facts)
+    headline(sign, sign.words, &facts)
 }
 
 /// Shows a text that a host receives, closed at first.

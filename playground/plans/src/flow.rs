@@ -4,7 +4,8 @@ use crate::marks::of_check;
 use crate::state::{Expanded, Page};
 use agent_answer::{InputFrom, PlanDecision, PlanProblem, Step, StepCheck, StepOutcome};
 use agent_ui::answer::Sign;
-use agent_ui::problems::{Place, code, details, places, prose};
+use agent_ui::names::Name;
+use agent_ui::problems::{Place, cause, code, details, places, prose};
 use yew::prelude::*;
 
 /// Shows all steps, one below the other.
@@ -41,7 +42,7 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
             <span class="node" aria-hidden="true">{ number + 1 }</span>
             <div class={classes!("card", sign.class)}>
                 <div class="card-head">
-                    <h3>{ sign.before(html! { <bdi>{ name }</bdi> }) }</h3>
+                    <h3>{ sign.before(html! { <Name name={name.clone()} /> }) }</h3>
                     <Place place={step.place} />
                     if step.obligations.iter().any(|it| it == "approval") {
                         <span class="badge warning">{ "needs human approval" }</span>
@@ -49,10 +50,10 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
                 </div>
                 { for step.title.as_ref().map(|title| html! { <p><bdi>{ title }</bdi></p> }) }
                 <p class="calls">
-                    <bdi>{ &step.connector }</bdi>
+                    <Name name={step.connector.clone()} />
                     if step.id.is_some() {
                         <span class="slash">{ " / " }</span>
-                        <bdi class="tool">{ &step.tool }</bdi>
+                        <Name class="tool" name={step.tool.clone()} />
                     }
                     { for step.driver.as_ref().map(|driver| html! {
                         <>{ " " }<code class="scope">{ driver }</code></>
@@ -87,7 +88,7 @@ fn input_from(from: &InputFrom) -> Html {
             }
             <span class="quiet">{ "of" }</span>
             <span>
-                <bdi>{ &from.id }</bdi>
+                <Name name={from.id.clone()} />
                 { for from.step.map(|step| html! {
                     <span class="quiet">{ format!(", step {}", step + 1) }</span>
                 }) }
@@ -166,6 +167,7 @@ pub(crate) fn problem(problem: &PlanProblem) -> Html {
                 }) }
                 { code(found.reason.unwrap_or(found.code)) }{ " " }
                 { prose(&found.message) }
+                { found.labels.first().map(cause).unwrap_or_default() }
                 { places(found.place()) }
             </p>
             if pointer.is_some() || found.rule.is_some() {

@@ -5,6 +5,7 @@ use crate::areas::{Area, use_area};
 use crate::browser::use_window_event;
 use crate::content::Content;
 use crate::dialog::{dialogs, help};
+use crate::difference::Excerpts;
 use crate::editor::Editors;
 use crate::files::{on_drop, open_files};
 use crate::header::header;
@@ -50,6 +51,15 @@ pub fn App<C: Content>() -> Html {
     };
     let stale = use_memo((), |()| Cell::new(false));
     stale.set(state.stale());
+    let fresh = use_mut_ref(|| 0);
+    if !state.stale() {
+        fresh.replace(state.revision);
+    }
+    let excerpts = Excerpts {
+        revision: *fresh.borrow(),
+        editors: Rc::clone(&editors),
+        stale: Rc::clone(&stale),
+    };
     let guide = {
         let actor = actor.clone();
         use_memo((), |()| Guide {
@@ -108,6 +118,7 @@ pub fn App<C: Content>() -> Html {
     };
     html! {
         <ContextProvider<Guide> context={(*guide).clone()}>
+        <ContextProvider<Excerpts> context={excerpts}>
         <ContextProvider<Page<C>> context={page.clone()}>
             <div
                 class="page"
@@ -125,6 +136,7 @@ pub fn App<C: Content>() -> Html {
                 { dialogs(&page) }
             </div>
         </ContextProvider<Page<C>>>
+        </ContextProvider<Excerpts>>
         </ContextProvider<Guide>>
     }
 }

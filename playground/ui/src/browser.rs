@@ -3,7 +3,7 @@
 use js_sys::{Array, Object, Promise, Reflect};
 use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue, wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::Event;
+use web_sys::{Element, Event, HtmlElement};
 use yew::prelude::{hook, use_effect_with};
 
 #[wasm_bindgen(raw_module = "./browser.js")]
@@ -106,6 +106,15 @@ async fn text_of(promise: Promise) -> Result<String, String> {
             Ok(error) => error.message().into(),
             Err(other) => format!("{other:?}"),
         }),
+    }
+}
+
+/// Moves the keyboard to the first element inside another that fits a selector.
+pub(crate) fn focus_in(element: &Element, selector: &str) {
+    let found = element.query_selector(selector).ok().flatten();
+    if let Some(found) = found.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+        // If it can't have the keyboard, the user can still reach it.
+        let _ = found.focus();
     }
 }
 

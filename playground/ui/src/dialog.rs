@@ -1,10 +1,11 @@
 //! Dialogs and the notice, over the page.
 
+use crate::browser::focus_in;
 use crate::content::Content;
 use crate::page::Page;
 use crate::problems::prose;
 use crate::state::Dialog;
-use web_sys::HtmlDialogElement;
+use web_sys::{Element, HtmlDialogElement};
 use yew::prelude::*;
 
 /// Shows the dialog that is open, and the notice.
@@ -20,11 +21,18 @@ pub(crate) fn dialogs<C: Content>(page: &Page<C>) -> Html {
 fn notice<C: Content>(page: &Page<C>) -> Html {
     let notice = page.state.notice.as_ref().map(|notice| {
         let kinds = notice.undo.clone();
-        let undo = page.callback(move |page, _| {
+        let undo = page.callback(move |page, event: MouseEvent| {
             for kind in &kinds {
                 page.editors.undo(*kind);
             }
             page.update(|state| state.notice = None);
+            // The button goes. The keyboard stays where the fix was.
+            if event.detail() == 0
+                && let Some(button) = event.target_dyn_into::<Element>()
+                && let Ok(Some(page)) = button.closest(".page")
+            {
+                focus_in(&page, ".panel");
+            }
         });
         html! {
             <p class={classes!("notice", notice.alarming.then_some("alarming"))}>

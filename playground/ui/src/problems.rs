@@ -1,8 +1,12 @@
 //! Problems of documents, places and fixes.
 
+use crate::browser::focus_in;
+use crate::difference::Difference;
 use crate::words::{capitalised, count, thousands};
 use agent_answer::{Applicability, Code, Diagnostic, Edit, Fix, Label, Reason, Round};
+use gloo_timers::callback::Timeout;
 use std::rc::Rc;
+use web_sys::Element;
 use yew::prelude::*;
 
 /// Maximum number of problems to list. An index may have a thousand.
@@ -153,10 +157,19 @@ fn problem(found: &Diagnostic) -> Html {
         <li class={classes!("problem", severity)}>
             <p>
                 <strong>{ severity }</strong>{ " " }{ code(found.code) }{ " " }
-                { message }{ " " }{ place }
+                { message }{ found.labels.first().map(cause).unwrap_or_default() }{ " " }{ place }
             </p>
             { details(found) }
         </li>
+    }
+}
+
+/// Shows the text of a problem's own place, such as the reason of a parser.
+pub fn cause(label: &Label) -> Html {
+    html! {
+        if !label.text.is_empty() {
+            <span class="quiet cause">{ ": " }{ prose(&label.text) }</span>
+        }
     }
 }
 
@@ -213,10 +226,28 @@ pub fn Apply(props: &ApplyProps) -> Html {
     let fix = props.fix.clone();
     html! {
         if !props.fix.edits.is_empty() {
-            <button class="apply" onclick={apply.reform(move |_| fix.clone())}>
+            <button
+                class="apply"
+                onclick={move |event: MouseEvent| {
+                    apply.emit(fix.clone());
+                    keep_keyboard(&event);
+                }}
+            >
                 { &props.label }
             </button>
         }
+    }
+}
+
+/// Moves the keyboard to the button that undoes a fix, if the keyboard applied it: the button that was
+/// pressed goes with its problem.
+fn keep_keyboard(event: &MouseEvent) {
+    let by_keyboard = event.detail() == 0;
+    let button = event.target_dyn_into::<Element>().filter(|_| by_keyboard);
+    let page = button.and_then(|it| it.closest(".page").ok().flatten());
+    if let Some(page) = page {
+        // The notice is rendered first.
+        Timeout::new(0, move || focus_in(&page, ".notice button:not(.close)")).forget();
     }
 }
 
@@ -260,19 +291,43 @@ pub fn suggested_fixes<'f>(suggested: impl IntoIterator<Item = &'f Fix>) -> Html
     }
 }
 
-/// Shows what would have to be true of a candidate: facts that no fix changes.
-pub fn suppositions<'s>(suppositions: impl IntoIterator<Item = &'s String>) -> Html {
-    let items = suppositions.into_iter();
-    let items = items.map(|it| html! { <li>{ prose(&format!("It {it}")) }</li> });
-    html! { <ul class="quiet">{ for items }</ul> }
+/// Shows what would have to be true of candidates: facts that no fix changes. Each is a name, or
+/// nothing where it is clear, and the predicate of a sentence about it.
+pub fn suppositions(suppositions: impl IntoIterator<Item = (Html, String)>) -> Html {
+    let mut items = suppositions
+        .into_iter()
+        .map(|(name, text)| html! { <li>{ name }{ prose(&text) }</li> });
+    let first = items.next();
+    html! {
+        if let Some(first) = first {
+            <section class="suppositions">
+                <h4>{ "Claims about the server, which no fix makes true" }</h4>
+                <ul>{ first }{ for items }</ul>
+            </section>
+        }
+    }
 }
 
-/// Shows fixes, each with a button that applies it if it has edits.
+/// Shows fixes, each as a difference with a button that applies it if it has edits.
 pub fn fixes<'f>(fixes: impl IntoIterator<Item = &'f Fix>) -> Html {
     let items = fixes.into_iter().map(|fix| {
+        let widens = fix.applicability == Applicability::Unsafe;
+        // The difference shows the snippet.
+        let title = match fix.title.split_once('\n') {
+            Some((lead, _)) if !fix.edits.is_empty() => lead.trim_end_matches(':'),
+            _ => &fix.title,
+        };
         html! {
-            <li class={classes!("fix", (fix.applicability == Applicability::Unsafe).then_some("widening"))}>
-                <span>{ prose(&capitalised(&fix.title)) }</span>
+            <li class={classes!("fix", widens.then_some("widening"))}>
+                <div>
+                    <span>{ prose(&capitalised(title)) }</span>
+                    if widens {
+                        <strong class="badge warning">
+                            { "gives the agent more, or removes a requirement" }
+                        </strong>
+                    }
+                    <Difference edits={fix.edits.clone()} />
+                </div>
                 <Apply fix={fix.clone()} />
             </li>
         }

@@ -1,0 +1,107 @@
+//! The edits of a fix as a difference.
+
+use crate::editor::Editors;
+use crate::problems::Place;
+use crate::words::count;
+use agent_answer::{Edit, visible};
+use std::cell::Cell;
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// Maximum number of edits to show. A fix that moves a text everywhere may have a hundred.
+const SHOWN: usize = 3;
+
+/// Maximum number of characters of each text of an edit.
+const LENGTH: usize = 60;
+
+/// The texts that the last answer is about.
+#[derive(Clone)]
+pub(crate) struct Excerpts {
+    /// The revision of these texts.
+    pub(crate) revision: u32,
+    pub(crate) editors: Rc<Editors>,
+    /// Whether the texts have changed since the answer.
+    pub(crate) stale: Rc<Cell<bool>>,
+}
+
+impl PartialEq for Excerpts {
+    fn eq(&self, other: &Self) -> bool {
+        self.revision == other.revision
+    }
+}
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct DifferenceProps {
+    pub(crate) edits: Vec<Edit>,
+}
+
+/// What edits remove and insert, with their places. While the texts change, their places are wrong, so
+/// that nothing is shown until the next answer.
+#[component]
+pub(crate) fn Difference(props: &DifferenceProps) -> Html {
+    let excerpts = use_context::<Excerpts>().filter(|it| !it.stale.get());
+    let Some(excerpts) = excerpts.filter(|_| !props.edits.is_empty()) else {
+        return html! {};
+    };
+    let items = props.edits.iter().take(SHOWN).filter_map(|edit| {
+        let pieces = excerpts.editors.excerpt(&edit.place, LENGTH as u32 + 1)?;
+        let [before, removed] = pieces.each_ref().map(String::as_str);
+        let inserted = &*edit.replacement;
+        let arrow = !removed.is_empty() && !inserted.is_empty();
+        Some(html! {
+            <li>
+                <code>
+                    <bdi class="quiet">{ end(before) }</bdi>
+                    if !removed.is_empty() { <del><bdi>{ start(removed) }</bdi></del> }
+                    if arrow { { " → " } }
+                    if !inserted.is_empty() { <ins><bdi>{ start(inserted) }</bdi></ins> }
+                </code>
+                { " " }<Place place={edit.place} />
+            </li>
+        })
+    });
+    let rest = props.edits.len().saturating_sub(SHOWN) as u32;
+    html! {
+        <ul class="difference">
+            { for items }
+            if rest > 0 { <li class="quiet">{ format!("and {}", count(rest, "more edit")) }</li> }
+        </ul>
+    }
+}
+
+/// Returns the start of a text on one line, with the code points of characters that can't be seen.
+fn start(text: &str) -> String {
+    let mut shown: String = text.chars().take(LENGTH).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    visible(&shown.replace('\n', "⏎")).into_owned()
+}
+
+/// Returns the end of the text of a line in front of an edit, without its indentation.
+fn end(text: &str) -> String {
+    let text = text.trim_start();
+    let length = text.chars().count();
+    let shown: String = text
+        .chars()
+        .skip(length.saturating_sub(LENGTH / 2))
+        .collect();
+    match shown.len() < text.len() {
+        true => format!("…{}", visible(&shown)),
+        false => visible(&shown).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{end, start};
+
+    #[test]
+    fn long_texts_are_cut_and_line_ends_are_shown() {
+        assert_eq!(start("a\nb"), "a⏎b");
+        assert_eq!(start(&"x".repeat(61)), format!("{}…", "x".repeat(60)));
+        assert_eq!(start("a\u{200b}"), "a<U+200B>");
+        assert_eq!(end("    \"tool_id\": "), "\"tool_id\": ");
+        assert_eq!(end(&"x".repeat(31)), format!("…{}", "x".repeat(30)));
+    }
+}
