@@ -77,6 +77,9 @@ impl Content for Servers {
         if let Some(verdict) = verdict {
             // While an input has errors, the lock before stays.
             self.lock.add(verdict.lock.as_deref());
+            if verdict.satisfied.is_some() {
+                self.note_selections(&verdict);
+            }
             self.problems = verdict.diagnostics.as_slice().into();
             self.verdict = Some(Rc::new(verdict));
         }
@@ -93,6 +96,7 @@ impl Content for Servers {
 
     fn replaced(&mut self) {
         self.tenant_id = Rc::default();
+        self.selections.clear();
         self.lock = History::default();
         self.resolution = History::default();
         self.close_explanation();

@@ -33,6 +33,10 @@ pub(crate) fn VerdictView() -> Html {
         return status;
     };
     let (rejected, eligible) = (content.wanted.rejected, content.wanted.eligible);
+    let former = |number: u32| {
+        let (_, history) = content.selections.get(number as usize)?;
+        history.before.clone()
+    };
     let cards = (0..)
         .zip(&verdict.requirements)
         .map(|(number, requirement)| {
@@ -45,6 +49,7 @@ pub(crate) fn VerdictView() -> Html {
                     actor={page.actor.clone()}
                     {number}
                     requirement={requirement.clone()}
+                    was={former(number)}
                     {rejected}
                     {eligible}
                     lists={open.then(|| Rc::clone(&content.views))}
@@ -106,6 +111,8 @@ struct CardProps {
     actor: Actor,
     number: u32,
     requirement: Requirement,
+    /// The selection before the last change.
+    was: Option<Rc<str>>,
     /// The list of rejected candidates, if it is open.
     rejected: Option<RejectedRequest>,
     /// The list of eligible candidates, if it is open.
@@ -139,6 +146,9 @@ fn Card(props: &CardProps) -> Html {
                 <h3>{ sign.before(html! { <Name name={requirement.name()} /> }) }</h3>
                 <Place place={requirement.place} />
                 <span class="scopes">{ for tags }</span>
+                { for props.was.as_ref().map(|was| html! {
+                    <span class="quiet was">{ "was " }<Name name={Rc::clone(was)} /></span>
+                }) }
                 if capability.is_some_and(|it| it.load == "on_demand") {
                     <span class="badge neutral" title="The agent loads a stub until it needs the tool">
                         { "on demand" }

@@ -5,7 +5,7 @@ use crate::areas::{Area, use_area};
 use crate::browser::use_window_event;
 use crate::content::Content;
 use crate::dialog::{dialogs, help};
-use crate::difference::Excerpts;
+use crate::difference::EXCERPT;
 use crate::editor::Editors;
 use crate::files::{on_drop, open_files};
 use crate::header::header;
@@ -16,6 +16,7 @@ use crate::page::{Actor, Page};
 use crate::problems::Guide;
 use crate::state::{Pane, State};
 use crate::worker::WorkerClient;
+use agent_answer::Place;
 use std::cell::Cell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::JsCast as _;
@@ -55,14 +56,19 @@ pub fn App<C: Content>() -> Html {
     if !state.stale() {
         fresh.replace(state.revision);
     }
-    let excerpts = Excerpts {
-        revision: *fresh.borrow(),
-        editors: Rc::clone(&editors),
-        stale: Rc::clone(&stale),
-    };
     let guide = {
         let actor = actor.clone();
-        use_memo((), |()| Guide {
+        let (stale, editors) = (Rc::clone(&stale), Rc::clone(&editors));
+        let revision = *fresh.borrow();
+        use_memo(revision, move |revision| Guide {
+            revision: *revision,
+            excerpt: {
+                let stale = Rc::clone(&stale);
+                Callback::from(move |place: Place| match stale.get() {
+                    true => None,
+                    false => editors.excerpt(&place, EXCERPT),
+                })
+            },
             go_to: actor.callback(Actor::go_to),
             // Edits fit the texts of their answer alone.
             apply: actor.callback(move |actor, fix| match stale.get() {
@@ -118,7 +124,6 @@ pub fn App<C: Content>() -> Html {
     };
     html! {
         <ContextProvider<Guide> context={(*guide).clone()}>
-        <ContextProvider<Excerpts> context={excerpts}>
         <ContextProvider<Page<C>> context={page.clone()}>
             <div
                 class="page"
@@ -136,7 +141,6 @@ pub fn App<C: Content>() -> Html {
                 { dialogs(&page) }
             </div>
         </ContextProvider<Page<C>>>
-        </ContextProvider<Excerpts>>
         </ContextProvider<Guide>>
     }
 }

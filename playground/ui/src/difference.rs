@@ -1,11 +1,8 @@
 //! The edits of a fix as a difference.
 
-use crate::editor::Editors;
-use crate::problems::Place;
+use crate::problems::{Guide, Place, use_guide};
 use crate::words::count;
 use agent_answer::{Edit, visible};
-use std::cell::Cell;
-use std::rc::Rc;
 use yew::prelude::*;
 
 /// Maximum number of edits to show. A fix that moves a text everywhere may have a hundred.
@@ -14,21 +11,8 @@ const SHOWN: usize = 3;
 /// Maximum number of characters of each text of an edit.
 const LENGTH: usize = 60;
 
-/// The texts that the last answer is about.
-#[derive(Clone)]
-pub(crate) struct Excerpts {
-    /// The revision of these texts.
-    pub(crate) revision: u32,
-    pub(crate) editors: Rc<Editors>,
-    /// Whether the texts have changed since the answer.
-    pub(crate) stale: Rc<Cell<bool>>,
-}
-
-impl PartialEq for Excerpts {
-    fn eq(&self, other: &Self) -> bool {
-        self.revision == other.revision
-    }
-}
+/// Maximum number of characters to read of each.
+pub(crate) const EXCERPT: u32 = LENGTH as u32 + 1;
 
 #[derive(Properties, PartialEq)]
 pub(crate) struct DifferenceProps {
@@ -39,12 +23,9 @@ pub(crate) struct DifferenceProps {
 /// that nothing is shown until the next answer.
 #[component]
 pub(crate) fn Difference(props: &DifferenceProps) -> Html {
-    let excerpts = use_context::<Excerpts>().filter(|it| !it.stale.get());
-    let Some(excerpts) = excerpts.filter(|_| !props.edits.is_empty()) else {
-        return html! {};
-    };
+    let Guide { excerpt, .. } = use_guide();
     let items = props.edits.iter().take(SHOWN).filter_map(|edit| {
-        let pieces = excerpts.editors.excerpt(&edit.place, LENGTH as u32 + 1)?;
+        let pieces = excerpt.emit(edit.place)?;
         let [before, removed] = pieces.each_ref().map(String::as_str);
         let inserted = &*edit.replacement;
         let arrow = !removed.is_empty() && !inserted.is_empty();
@@ -62,10 +43,14 @@ pub(crate) fn Difference(props: &DifferenceProps) -> Html {
     });
     let rest = props.edits.len().saturating_sub(SHOWN) as u32;
     html! {
-        <ul class="difference">
-            { for items }
-            if rest > 0 { <li class="quiet">{ format!("and {}", count(rest, "more edit")) }</li> }
-        </ul>
+        if !props.edits.is_empty() {
+            <ul class="difference">
+                { for items }
+                if rest > 0 {
+                    <li class="quiet">{ format!("and {}", count(rest, "more edit")) }</li>
+                }
+            </ul>
+        }
     }
 }
 

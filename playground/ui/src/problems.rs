@@ -18,14 +18,19 @@ const PAGES: &str = "https://github.com/agent-engine/agent/blob/main/docs/refere
 /// The actions on documents, for every component inside a page.
 #[derive(Clone, PartialEq)]
 pub struct Guide {
+    /// The revision of the last answer that fits its texts.
+    pub(crate) revision: u32,
+    /// Returns the text of the line before a place, and the text there; `None` while the texts change.
+    pub(crate) excerpt: Callback<agent_answer::Place, Option<[String; 2]>>,
     /// Shows a place in its editor.
     pub(crate) go_to: Callback<agent_answer::Place>,
     /// Applies the edits of a fix.
     pub(crate) apply: Callback<Fix>,
 }
 
+/// Returns the actions.
 #[hook]
-fn use_guide() -> Guide {
+pub(crate) fn use_guide() -> Guide {
     use_context().expect("`App` is around every component")
 }
 
