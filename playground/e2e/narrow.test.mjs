@@ -167,6 +167,11 @@ function skipped(page) {
 
 visit("at 390 px no level of headings is skipped", async ({ playground, page }) => {
   assert.deepEqual(await skipped(page), []);
+  await playground.example("JSON with a comma too many");
+  await playground.says("No decision");
+  assert.deepEqual(await skipped(page), []);
+  await playground.press("Reset");
+  await playground.says("Every requirement has a server");
   const parts = page.getByRole("navigation", { name: "Parts of the page" });
   for (const name of /** @type {const} */ (["agents.md", "policy.rego", "Answer"])) {
     await parts.getByRole("button", { name }).tap();

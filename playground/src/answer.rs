@@ -9,7 +9,6 @@ use crate::what_if::WhatIf;
 use agent_answer::{DocumentKind, Severity};
 use agent_ui::browser::focus;
 use agent_ui::content::Content as _;
-use agent_ui::names::Lookalikes;
 use agent_ui::page::use_page;
 use web_sys::KeyboardEvent;
 use yew::prelude::*;
@@ -71,7 +70,6 @@ pub(crate) fn AnswerPane() -> Html {
     let labelled = TABS.iter().find(|(tab, ..)| *tab == open);
     let stale = page.state.stale();
     html! {
-        <ContextProvider<Lookalikes> context={Lookalikes::of(&problems)}>
         <section class="answer" aria-label="Answer">
             <h2 class="visually-hidden">{ "Answer" }</h2>
             <div class="tabs" role="tablist" aria-label="Views" onkeydown={page.callback(press)}>
@@ -95,7 +93,6 @@ pub(crate) fn AnswerPane() -> Html {
             </div>
             <ExplanationPanel />
         </section>
-        </ContextProvider<Lookalikes>>
     }
 }
 

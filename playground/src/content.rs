@@ -12,6 +12,7 @@ use agent_protocol::{Answer, MatrixRequest, Request};
 use agent_ui::browser::{self, focus, value_of};
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
+use agent_ui::names::Lookalikes;
 use agent_ui::state::{Dialog, Pane};
 use std::rc::Rc;
 use web_sys::KeyboardEvent;
@@ -80,6 +81,7 @@ impl Content for Servers {
             if verdict.satisfied.is_some() {
                 self.note_selections(&verdict);
             }
+            self.lookalikes = Lookalikes::of(&verdict.diagnostics);
             self.problems = verdict.diagnostics.as_slice().into();
             self.verdict = Some(Rc::new(verdict));
         }

@@ -10,7 +10,7 @@ use agent_answer::{
 use agent_protocol::ExplanationRequest;
 use agent_ui::answer::Sign;
 use agent_ui::dialog::close;
-use agent_ui::names::Name;
+use agent_ui::names::name;
 use agent_ui::page::use_page;
 use agent_ui::problems::{Apply, places, reasons, suggested_fixes, suppositions};
 use agent_ui::words::count;
@@ -81,7 +81,7 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
     let requirements = page.content().requirements();
     let requirement = requirements.get(explanation.requirement as usize);
     let server = &explanation.server;
-    let name = ServerName {
+    let subject = ServerName {
         id: server.id.clone(),
         version: server.version.clone(),
     };
@@ -90,12 +90,12 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
     let others = explanation.others.iter().map(|other| {
         let request = ExplanationRequest {
             requirement: explanation.requirement,
-            server: name.clone(),
+            server: subject.clone(),
             tool: Some(other.clone()),
         };
         html! {
             <button class="server" onclick={page.on(|state| explain(state, request))}>
-                <Name name={other.clone()} />
+                { name(other, "") }
             </button>
         }
     });
@@ -105,11 +105,11 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
     let supposed = supposed.map(|text| (html! { "It " }, text.clone()));
     html! {
         <>
-            <h3>{ server_name(&name, tool.map(|tool| &*tool.name)) }</h3>
+            <h3>{ server_name(&page.content().lookalikes, &subject, tool.map(|tool| &*tool.name)) }</h3>
             <p>
                 { places([&place]) }{ " " }
                 <span class="endpoint">{ &server.endpoint }</span>{ " " }
-                <span class="quiet">{ "by " }<Name name={server.publisher.clone()} /></span>
+                <span class="quiet">{ "by " }{ name(&server.publisher, "") }</span>
             </p>
             { for tool.map(description) }
             <p class={classes!("answer-line", sign.class)}>
@@ -122,7 +122,7 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
                 <tbody>{ for explanation.checks.iter().map(|check| row(check, &lines)) }</tbody>
             </table>
             { reasons(&explanation.reasons) }
-            { suggested_fixes(&explanation.fixes) }
+            { suggested_fixes(&explanation.fixes, None) }
             { suppositions(supposed) }
             { for explanation.health.as_ref().map(|health| switch(&server.id, health)) }
             if !explanation.others.is_empty() {
@@ -136,8 +136,8 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
 /// Shows the index entry of a tool.
 fn description(tool: &ToolEntry) -> Html {
     let advertised = tool.advertised.iter();
-    let advertised = advertised
-        .map(|it| html! { <><code class="scope"><Name name={it.clone()} /></code>{ " " }</> });
+    let advertised =
+        advertised.map(|it| html! { <><code class="scope">{ name(it, "") }</code>{ " " }</> });
     html! {
         <>
             { for tool.description.as_ref().map(|text| html! { <p><bdi>{ text }</bdi></p> }) }
@@ -178,7 +178,7 @@ fn row(check: &Check, lines: &[Place]) -> Html {
         html! {
             <td>
                 if let Some(value) = value {
-                    <Name name={value.clone()} />
+                    { name(value, "") }
                 } else {
                     <span class="quiet">{ "nothing" }</span>
                 }

@@ -2,6 +2,7 @@
 
 use agent_answer::{Diagnostic, DocumentKind, Filter, Outcome, Requirement, Verdict};
 use agent_protocol::{Answer, ExplanationRequest, MatrixRequest, Request};
+use agent_ui::names::Lookalikes;
 use std::rc::Rc;
 
 pub(crate) type Actor = agent_ui::page::Actor<Servers>;
@@ -53,6 +54,8 @@ pub(crate) struct Servers {
     /// The last verdict; `None` before the first.
     pub(crate) verdict: Option<Rc<Verdict>>,
     pub(crate) problems: Rc<[Diagnostic]>,
+    /// The names of servers that look like others.
+    pub(crate) lookalikes: Lookalikes,
     /// The selections of the requirements, by their names, in the order of the verdict.
     pub(crate) selections: Vec<(String, History)>,
     pub(crate) lock: History,

@@ -47,7 +47,10 @@ pub(crate) fn DecisionView() -> Html {
             <ApplyAll {problems} />
             <Problems {diagnostics} />
             if !of_documents.is_empty() {
-                <section class="documents" aria-label="Problems of documents">{ for of_documents }</section>
+                <section class="documents" aria-label="Problems of documents">
+                    <h3 class="visually-hidden">{ "Problems of documents" }</h3>
+                    { for of_documents }
+                </section>
             }
             if let PlanVerdict::NeedsMoreInfo(question) = &decision.verdict {
                 <blockquote class="asks"><bdi>{ question }</bdi></blockquote>

@@ -4,7 +4,7 @@ use crate::marks::of_check;
 use crate::state::{Expanded, Page};
 use agent_answer::{InputFrom, PlanDecision, PlanProblem, Step, StepCheck, StepOutcome};
 use agent_ui::answer::Sign;
-use agent_ui::names::Name;
+use agent_ui::names::name;
 use agent_ui::problems::{Place, cause, code, details, places, prose};
 use yew::prelude::*;
 
@@ -30,7 +30,7 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
     let of_step = |problem: &&PlanProblem| problem.diagnostic.step == Some(number as usize);
     let problems: Vec<_> = decision.problems.iter().filter(of_step).collect();
     let sign = Sign::of(problems.is_empty(), "may run", "may not run");
-    let name = step.id.as_ref().unwrap_or(&step.tool);
+    let id = step.id.as_ref().unwrap_or(&step.tool);
     let expanded = page.content().expanded_check();
     let expanded = expanded.and_then(|(step, at)| (step == number).then_some(at));
     let checks = (0..).zip(&step.checks);
@@ -42,7 +42,7 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
             <span class="node" aria-hidden="true">{ number + 1 }</span>
             <div class={classes!("card", sign.class)}>
                 <div class="card-head">
-                    <h3>{ sign.before(html! { <Name name={name.clone()} /> }) }</h3>
+                    <h3>{ sign.before(name(id, "")) }</h3>
                     <Place place={step.place} />
                     if step.obligations.iter().any(|it| it == "approval") {
                         <span class="badge warning">{ "needs human approval" }</span>
@@ -50,10 +50,10 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
                 </div>
                 { for step.title.as_ref().map(|title| html! { <p><bdi>{ title }</bdi></p> }) }
                 <p class="calls">
-                    <Name name={step.connector.clone()} />
+                    { name(&step.connector, "") }
                     if step.id.is_some() {
                         <span class="slash">{ " / " }</span>
-                        <Name class="tool" name={step.tool.clone()} />
+                        { name(&step.tool, "tool") }
                     }
                     { for step.driver.as_ref().map(|driver| html! {
                         <>{ " " }<code class="scope">{ driver }</code></>
@@ -63,12 +63,12 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
                     <p class="given"><span class="quiet">{ "with" }</span><code><bdi>{ input }</bdi></code></p>
                 }) }
                 { for step.input_from.as_ref().map(input_from) }
-                <div class="chips" role="group" aria-label={format!("Checks of {name}")}>
+                <div class="chips" role="group" aria-label={format!("Checks of {id}")}>
                     { for checks }
                 </div>
                 { for expanded.map(|(at, check)| {
                     let problems = problems.iter().filter(|it| it.check == Some(at));
-                    detail((number, at), name, check, problems.copied())
+                    detail((number, at), id, check, problems.copied())
                 }) }
                 { for of_no_check.map(|it| problem(it)) }
             </div>
@@ -88,7 +88,7 @@ fn input_from(from: &InputFrom) -> Html {
             }
             <span class="quiet">{ "of" }</span>
             <span>
-                <Name name={from.id.clone()} />
+                { name(&from.id, "") }
                 { for from.step.map(|step| html! {
                     <span class="quiet">{ format!(", step {}", step + 1) }</span>
                 }) }

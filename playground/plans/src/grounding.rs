@@ -154,7 +154,7 @@ fn near_miss(near: &NearQuote) -> Html {
                 }
             </blockquote>
             <p class="where">{ quoted(&near.quote) }</p>
-            { fixes([&fix]) }
+            { fixes([&fix], None) }
         </>
     }
 }

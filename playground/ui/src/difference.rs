@@ -17,6 +17,8 @@ pub(crate) const EXCERPT: u32 = LENGTH as u32 + 1;
 #[derive(Properties, PartialEq)]
 pub(crate) struct DifferenceProps {
     pub(crate) edits: Vec<Edit>,
+    /// The place that is shown above the fix.
+    pub(crate) shown: Option<agent_answer::Place>,
 }
 
 /// What edits remove and insert, with their places. While the texts change, their places are wrong, so
@@ -24,6 +26,10 @@ pub(crate) struct DifferenceProps {
 #[component]
 pub(crate) fn Difference(props: &DifferenceProps) -> Html {
     let Guide { excerpt, .. } = use_guide();
+    let is_shown = |place: &agent_answer::Place| {
+        let shown = props.shown.as_ref();
+        shown.is_some_and(|it| (it.source, it.start) == (place.source, place.start))
+    };
     let items = props.edits.iter().take(SHOWN).filter_map(|edit| {
         let pieces = excerpt.emit(edit.place)?;
         let [before, removed] = pieces.each_ref().map(String::as_str);
@@ -37,7 +43,7 @@ pub(crate) fn Difference(props: &DifferenceProps) -> Html {
                     if arrow { { " → " } }
                     if !inserted.is_empty() { <ins><bdi>{ start(inserted) }</bdi></ins> }
                 </code>
-                { " " }<Place place={edit.place} />
+                if !is_shown(&edit.place) { { " " }<Place place={edit.place} /> }
             </li>
         })
     });

@@ -17,6 +17,13 @@ impl Lookalikes {
         Self(labels.map(|label| label.text.clone()).collect())
     }
 
+    /// Shows a name, with code points where a reader may take it for another.
+    pub fn name(&self, name: &str, class: &'static str) -> Html {
+        let shown = self.display(name);
+        let spelled = matches!(shown, Cow::Owned(_)).then_some("spelled");
+        html! { <bdi class={classes!(class, spelled)}>{ shown.into_owned() }</bdi> }
+    }
+
     /// Returns a name for display: with code points if it looks like another, or has characters that
     /// can't be seen.
     fn display<'n>(&self, name: &'n str) -> Cow<'n, str> {
@@ -31,25 +38,9 @@ impl Lookalikes {
     }
 }
 
-/// The properties of a [`Name`].
-#[derive(Properties, PartialEq)]
-pub struct NameProps {
-    /// The name.
-    pub name: AttrValue,
-    /// The class of its element.
-    #[prop_or_default]
-    pub class: Classes,
-}
-
-/// A name, with code points where a reader may take it for another.
-#[component]
-pub fn Name(props: &NameProps) -> Html {
-    let lookalikes = use_context::<Lookalikes>().unwrap_or_default();
-    let (shown, class) = match lookalikes.display(&props.name) {
-        Cow::Borrowed(_) => (props.name.clone(), props.class.clone()),
-        Cow::Owned(shown) => (shown.into(), classes!(props.class.clone(), "spelled")),
-    };
-    html! { <bdi {class}>{ shown }</bdi> }
+/// Shows a name, with code points where a reader may take it for another.
+pub fn name(name: &str, class: &'static str) -> Html {
+    Lookalikes::default().name(name, class)
 }
 
 #[cfg(test)]

@@ -138,6 +138,7 @@ pub fn Problems(props: &ProblemsProps) -> Html {
     let rest = all.len().saturating_sub(SHOWN) as u32;
     html! {
         if !all.is_empty() {
+            <h3 class="visually-hidden">{ props.label }</h3>
             <ul class="problems" aria-label={props.label}>
                 { for all.into_iter().take(SHOWN).map(problem) }
                 if rest > 0 {
@@ -190,7 +191,7 @@ pub fn details(found: &Diagnostic) -> Html {
         <>
             if !labels.is_empty() { <ul class="also">{ for also }</ul> }
             { help(hints(others, &found.notes)) }
-            { suggested_fixes(suggested) }
+            { suggested_fixes(suggested, found.place()) }
         </>
     }
 }
@@ -285,13 +286,16 @@ pub fn ApplyAll(props: &ApplyAllProps) -> Html {
     }
 }
 
-/// Shows fixes below a heading, if there are any.
-pub fn suggested_fixes<'f>(suggested: impl IntoIterator<Item = &'f Fix>) -> Html {
+/// Shows fixes below a heading, if there are any. `shown` is the place that is shown above them.
+pub fn suggested_fixes<'f>(
+    suggested: impl IntoIterator<Item = &'f Fix>,
+    shown: Option<&agent_answer::Place>,
+) -> Html {
     let mut suggested = suggested.into_iter().peekable();
     html! {
         if suggested.peek().is_some() {
             <h4>{ "Suggested fixes" }</h4>
-            { fixes(suggested) }
+            { fixes(suggested, shown) }
         }
     }
 }
@@ -313,8 +317,12 @@ pub fn suppositions(suppositions: impl IntoIterator<Item = (Html, String)>) -> H
     }
 }
 
-/// Shows fixes, each as a difference with a button that applies it if it has edits.
-pub fn fixes<'f>(fixes: impl IntoIterator<Item = &'f Fix>) -> Html {
+/// Shows fixes, each as a difference with a button that applies it if it has edits. `shown` is the place
+/// that is shown above them.
+pub fn fixes<'f>(
+    fixes: impl IntoIterator<Item = &'f Fix>,
+    shown: Option<&agent_answer::Place>,
+) -> Html {
     let items = fixes.into_iter().map(|fix| {
         let widens = fix.applicability == Applicability::Unsafe;
         // The difference shows the snippet.
@@ -328,10 +336,10 @@ pub fn fixes<'f>(fixes: impl IntoIterator<Item = &'f Fix>) -> Html {
                     <span>{ prose(&capitalised(title)) }</span>
                     if widens {
                         <strong class="badge warning">
-                            { "gives the agent more, or removes a requirement" }
+                            { "changes what is asked for or allowed" }
                         </strong>
                     }
-                    <Difference edits={fix.edits.clone()} />
+                    <Difference edits={fix.edits.clone()} shown={shown.copied()} />
                 </div>
                 <Apply fix={fix.clone()} />
             </li>
