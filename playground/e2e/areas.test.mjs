@@ -41,7 +41,7 @@ for (const serviceWorkers of /** @type {const} */ (["block", "allow"])) {
     await playground.says("Not every requirement has a server");
     const before = asked.length;
     await plans.area("Grounding");
-    await plans.says("Every claim has its evidence");
+    await plans.says("Each claim quotes the payload");
     await plans.area("Servers");
     await playground.verdict();
     // With another address the browser asks for the icon again.
@@ -50,7 +50,7 @@ for (const serviceWorkers of /** @type {const} */ (["block", "allow"])) {
 }
 
 visitPlans("grounding", "a visit to plans loads nothing of servers", async (plans, { page, playground }) => {
-  await plans.says("Every claim has its evidence");
+  await plans.says("Each claim quotes the payload");
   const loaded = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname));
   assert.ok(loaded.some((path) => OF_PLANS.test(path)), loaded.join(" "));
   assert.deepEqual(loaded.filter((path) => OF_SERVERS.test(path)), []);
@@ -62,13 +62,13 @@ visitPlans("call", "areas are pages of the history, and the visible one is marke
   const current = page.getByRole("navigation", { name: "Areas" }).locator("[aria-current=page]");
   assert.equal(await current.innerText(), "One call");
   await plans.area("Grounding");
-  await plans.says("Every claim has its evidence");
+  await plans.says("Each claim quotes the payload");
   assert.equal(await current.innerText(), "Grounding");
   await page.goBack();
   await plans.says("The call may be made");
   assert.equal(await current.innerText(), "One call");
   await page.goForward();
-  await plans.says("Every claim has its evidence");
+  await plans.says("Each claim quotes the payload");
   assert.equal(await plans.input("payload.json").isVisible(), true);
   assert.equal(await plans.input("call.json").isVisible(), false);
 });
@@ -76,7 +76,7 @@ visitPlans("call", "areas are pages of the history, and the visible one is marke
 visit("keys and files go to the visible area", async ({ page, playground }) => {
   const plans = new Plans(page);
   await plans.area("Grounding");
-  await plans.says("Every claim has its evidence");
+  await plans.says("Each claim quotes the payload");
   await plans.decided.focus();
   await page.keyboard.press("?");
   await page.getByRole("dialog").getByText("searches a payload for the evidence").waitFor();
@@ -166,12 +166,12 @@ visit("after the first look at plans they work without the server", async ({ pag
   await playground.verdict();
   const plans = new Plans(page);
   await plans.area("Grounding");
-  await plans.says("Every claim has its evidence");
+  await plans.says("Each claim quotes the payload");
   await stopServer();
   await page.reload();
-  await plans.says("Every claim has its evidence");
+  await plans.says("Each claim quotes the payload");
   await plans.type("summary.json", "31977", "31978");
-  await plans.says("Not every claim has its evidence");
+  await plans.says("Not every claim quotes the payload");
 }, {
   browser: { serviceWorkers: "allow" },
   expected: [/^console: Failed to load resource: net::ERR_CONNECTION_REFUSED$/],

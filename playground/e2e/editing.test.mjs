@@ -120,3 +120,18 @@ visit("the same problem is underlined again when its example is opened again", a
     await underlined.first().waitFor();
   }
 });
+
+visit("what an edit changed is in the card, until other texts are opened", async ({ playground }) => {
+  const was = playground.cards.locator(".was");
+  assert.equal(await was.count(), 0);
+  await playground.type("agents.md", "internal", "confidential");
+  await playground.says("Not every requirement has a server");
+  await playground.has(was, ["was chart-reports 3.4.1"]);
+  await playground.paste("agents.md", MANIFEST);
+  await playground.says("Every requirement has a server");
+  await playground.has(was, ["was no server"]);
+  await playground.press("Reset");
+  await playground.noticeIs("Reset");
+  await playground.verdict();
+  await playground.has(was, []);
+});

@@ -116,7 +116,7 @@ visitPlans("plans", "in plans and groundings, too, markup is shown and nothing r
     await plans.says(/claim/);
     await plans.claims.nth(1).locator(".claimed").click();
     await plans.claims.nth(1).getByRole("button", { name: "Apply" }).click();
-    await plans.says("Every claim has its evidence");
+    await plans.says("Each claim quotes the payload");
     await inert(page);
   }
 });
@@ -125,7 +125,7 @@ for (const [what, make] of Object.entries(HUGE)) {
   visitPlans("grounding", `a payload of ${what} neither freezes the page nor spoils it`, async (plans, { page }, t) => {
     await takeTimes(page);
     await page.reload();
-    await plans.says("Every claim");
+    await plans.says("Each claim");
     const text = make();
     const started = performance.now();
     const { gap } = await holdUps(page, async () => {
@@ -136,7 +136,7 @@ for (const [what, make] of Object.entries(HUGE)) {
     assert.ok(gap < GAP_MS, `the page was held up for ${gap} ms`);
     assert.equal(await page.locator(".failure").count(), 0);
     await plans.paste("payload.json", PAYLOAD);
-    await plans.says("Every claim has its evidence");
+    await plans.says("Each claim quotes the payload");
   });
 }
 

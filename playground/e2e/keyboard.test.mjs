@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
+import { PLAN, visitPlans } from "./plans.mjs";
 import { visit } from "./visit.mjs";
 
 /** @param {import("playwright-core").Page} page @returns what has the keyboard, and whether that is to be seen */
@@ -78,9 +79,12 @@ visit("a requirement is made to pass without a mouse", async ({ playground, page
   await tabTo(page, "Apply");
   await page.keyboard.press("Enter");
   await playground.says("Every requirement has a server");
-  await tabTo(page, "Undo");
+  // The button is gone with its problem, and so is the next one.
+  await eventually(async () => assert.equal((await focused(page)).name, "Undo"));
   await page.keyboard.press("Enter");
   await playground.says("Not every requirement has a server");
+  await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement.id), "answer-panel"));
+  await tabTo(page, "Apply");
 });
 
 visit("arrows move through the tabs, and Alt with a number opens them from anywhere", async ({ playground, page }) => {
@@ -164,4 +168,22 @@ visit("the parts of the page are made wider and higher, by the keyboard and by d
   const low = await height();
   await page.getByRole("separator", { name: "Height of the upper input" }).press("ArrowDown");
   await eventually(async () => assert.ok((await height()) > low + 5));
+});
+
+visitPlans("plans", "a plan is made to run without a mouse", async (plans, { page }) => {
+  await plans.paste("plan.json", PLAN.replace('"tool_id": "list"', '"tool_id": "lists"'));
+  await plans.says("The plan may not run");
+  await plans.root.locator(".apply").first().focus();
+  await page.keyboard.press("Enter");
+  await plans.says("The plan may run");
+  await eventually(async () => assert.equal((await focused(page)).name, "Undo"));
+  await page.keyboard.press("Enter");
+  await plans.says("The plan may not run");
+  await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement.id), "decided"));
+});
+
+visit("the headline alone is announced, not the head of the page", async ({ page }) => {
+  assert.equal(await page.locator("header[role=status]").count(), 0);
+  const announced = await page.locator(".headline [role=status], [role=status].answer-line").allInnerTexts();
+  assert.deepEqual(announced.map((text) => text.replace(/\s+/g, " ").trim()), ["✓Every requirement has a server"]);
 });

@@ -75,3 +75,26 @@ visit("the lock is compared with the one before the last change", async ({ playg
   await playground.type("agents.md", "internal", "pii.high");
   await playground.answer.getByText("There is no lock").waitFor();
 });
+
+visit("a lock that the answer widens is in the headline, and at both of its tabs", async ({ playground, page }) => {
+  const narrow = LOCK.replace('"write:audiences"', '"write:nothing"');
+  await playground.paste("agents.lock", narrow);
+  await playground.says("Every requirement has a server; 1 widening against your lock");
+  assert.equal(await page.locator(".answer-line.yes").count(), 0);
+  await page.locator("button.input-name", { hasText: "agents.lock" }).locator(".badge", { hasText: "1 widening" }).waitFor();
+  await playground.tabs.getByRole("tab", { name: "agents.lock" }).locator(".badge", { hasText: "1 widening" }).waitFor();
+
+  await playground.paste("agents.lock", LOCK);
+  await page.locator(".answer-line.yes").waitFor();
+  await playground.has(playground.headline, [/Every requirement has a server$/]);
+  assert.equal(await playground.tabs.locator(".badge").count(), 0);
+});
+
+visit("constraints without effect, and other warnings, are in the headline", async ({ playground, page }) => {
+  const ignored = MANIFEST.replace("constraints:", "constraints:\n  budget: 3");
+  await playground.paste("agents.md", ignored);
+  await playground.says("Every requirement has a server; 1 constraint ignored");
+  await page.locator(".answer-line.caution").waitFor();
+  await playground.paste("agents.md", ignored.replace("requires:", "requires:\n  colour: red"));
+  await playground.says("1 constraint ignored, 1 warning");
+});

@@ -152,7 +152,7 @@ visitPlans("plans", "at 360 × 740 plans and groundings don't scroll sideways ei
   }
   await plans.area("Grounding");
   await plans.example("Put together from two places");
-  await plans.says("Not every claim has its evidence");
+  await plans.says("Not every claim quotes the payload");
   await fits(page, "a grounding");
   await plans.claims.first().getByRole("button", { name: /^payload\.json:/ }).first().tap();
   await plans.input("payload.json").waitFor();
@@ -164,3 +164,37 @@ visitPlans("plans", "at 360 × 740 plans and groundings don't scroll sideways ei
     await plans.dialog.getByRole("button", { name: "Close", exact: true }).tap();
   }
 }, { browser: PHONE });
+
+/** @param {import("playwright-core").Page} page @returns {Promise<string[]>} what is wrong with the order of headings */
+function skipped(page) {
+  return page.evaluate(() => {
+    const shown = [...document.querySelectorAll("h1, h2, h3, h4, h5")].filter((heading) => heading.getClientRects().length > 0);
+    const levels = shown.map((heading) => Number(heading.localName[1]));
+    const wrong = shown.filter((_, at) => levels[at] > (levels[at - 1] ?? 0) + 1);
+    return wrong.map((heading) => `${heading.localName} ${heading.textContent}`);
+  });
+}
+
+visit("at 390 px no level of headings is skipped", async ({ playground, page }) => {
+  assert.deepEqual(await skipped(page), []);
+  await playground.example("JSON with a comma too many");
+  await playground.says("No decision");
+  assert.deepEqual(await skipped(page), []);
+  await playground.press("Reset");
+  await playground.says("Every requirement has a server");
+  const parts = page.getByRole("navigation", { name: "Parts of the page" });
+  for (const name of /** @type {const} */ (["agents.md", "policy.rego", "Answer"])) {
+    await parts.getByRole("button", { name }).tap();
+    assert.deepEqual(await skipped(page), [], name);
+  }
+  await playground.open("Matrix");
+  await playground.answer.getByRole("button", { name: /^gamma 1.0.0, audiences/ }).tap();
+  await playground.explanation.locator(".checks").waitFor();
+  assert.deepEqual(await skipped(page), []);
+}, { browser: { ...PHONE, viewport: { width: 390, height: 844 } } });
+
+visitPlans("plans", "at 390 px no level of headings is skipped in plans", async (plans, { page }) => {
+  await plans.example("Everything at once");
+  await plans.says("The plan may not run");
+  assert.deepEqual(await skipped(page), []);
+}, { browser: { ...PHONE, viewport: { width: 390, height: 844 } } });

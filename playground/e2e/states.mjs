@@ -183,7 +183,7 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     const plans = new Plans(playground.page);
     await plans.page.keyboard.press("Escape");
     await plans.area("Grounding");
-    await plans.says("Every claim has its evidence");
+    await plans.says("Each claim quotes the payload");
     await plans.claims.locator(".claimed").first().click();
     await plans.root.locator(".claim.chosen").waitFor();
   },

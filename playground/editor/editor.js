@@ -122,6 +122,19 @@ export class Editor {
     this.#view.focus();
   }
 
+  /**
+   * @param {Position} start
+   * @param {Position} end
+   * @param {number} limit of characters of each
+   * @returns {[string, string]} the text of the line before a place, and the start of the text there
+   */
+  excerpt(start, end, limit) {
+    const { doc } = this.#view.state;
+    const { from, to } = rangeOf(doc, { start, end });
+    const line = Math.max(doc.lineAt(from).from, from - limit);
+    return [doc.sliceString(line, from), doc.sliceString(from, Math.min(to, from + limit))];
+  }
+
   /** @param {Edit[]} list is done as one step that can be undone; places are those before it */
   applyEdits(list) {
     if (list.length === 0) return;

@@ -6,7 +6,7 @@ use crate::matrix::MatrixView;
 use crate::state::{Page, Servers, Tab};
 use crate::verdict::VerdictView;
 use crate::what_if::WhatIf;
-use agent_answer::Severity;
+use agent_answer::{DocumentKind, Severity};
 use agent_ui::browser::focus;
 use agent_ui::content::Content as _;
 use agent_ui::examples::shown_example;
@@ -29,7 +29,12 @@ pub(crate) fn AnswerPane() -> Html {
     let page = use_page::<Servers>();
     {
         let editors = page.editors.clone();
-        use_effect_with(page.content().marks(), move |marks| {
+        let explanation = page.content().views.explanation.as_ref();
+        let entry = explanation.map(|it| it.server.place);
+        use_effect_with((page.content().marks(), entry), move |(marks, entry)| {
+            if let Some(entry) = entry {
+                editors.reveal(entry, false);
+            }
             // The first place of each document is visible in the end.
             for (place, _) in marks.iter().rev() {
                 editors.reveal(place, false);
@@ -40,6 +45,7 @@ pub(crate) fn AnswerPane() -> Html {
     let problems = page.content().problems();
     let errors = problems.iter().filter(|it| it.severity == Severity::Error);
     let errors = errors.count();
+    let against = page.content().badge(DocumentKind::Lock);
     let tabs = TABS.map(|(tab, key, name)| {
         let selected = tab == open;
         html! {
@@ -56,6 +62,9 @@ pub(crate) fn AnswerPane() -> Html {
                 if tab == Tab::Verdict && errors > 0 {
                     <span class="badge" aria-label={format!("{errors} errors")}>{ errors }</span>
                 }
+                if let Some(text) = against.as_ref().filter(|_| tab == Tab::Lock) {
+                    <span class="badge warning">{ text }</span>
+                }
             </button>
         }
     });
@@ -63,6 +72,7 @@ pub(crate) fn AnswerPane() -> Html {
     let stale = page.state.stale();
     html! {
         <section class={classes!("answer", stale.then_some("stale"))} aria-label="Answer">
+            <h2 class="visually-hidden">{ "Answer" }</h2>
             <div class="tabs" role="tablist" aria-label="Views" onkeydown={page.callback(press)}>
                 { for tabs }
             </div>
@@ -71,6 +81,7 @@ pub(crate) fn AnswerPane() -> Html {
                 class="panel"
                 id="answer-panel"
                 role="tabpanel"
+                tabindex="-1"
                 aria-labelledby={labelled.map(|(_, key, _)| format!("tab-{key}"))}
                 aria-busy={stale.to_string()}
             >

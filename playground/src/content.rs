@@ -3,13 +3,15 @@
 use crate::answer::{AnswerPane, TABS};
 use crate::markdown;
 use crate::policy::policy_lines;
+use crate::reservations::against_lock;
 use crate::state::{Actor, History, Page, Servers, State, explain, name_tenant};
-use agent_answer::{Diagnostic, DocumentKind, Filter, Outcome, ServerName};
+use agent_answer::{Code, Diagnostic, DocumentKind, Filter, Outcome, ServerName};
 use agent_protocol::{Answer, ExplanationRequest, MatrixRequest, Request};
 use agent_ui::answer::Sign;
 use agent_ui::browser::{focus, value_of};
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
+use agent_ui::names::Lookalikes;
 use agent_ui::saved::SavedInputs;
 use agent_ui::state::Pane;
 use std::rc::Rc;
@@ -68,11 +70,30 @@ impl Content for Servers {
             return Vec::new();
         };
         let failed = explanation.checks.iter().filter(|check| !check.passed);
-        let places = failed.flat_map(|it| [it.asked_at, it.offered_at]).flatten();
+        let places = failed.flat_map(|it| {
+            // What the server has is fine: it lacks something beside it.
+            let lacks = matches!(
+                it.code,
+                Code::MissingCategory
+                    | Code::MissingScope
+                    | Code::MissingCapability
+                    | Code::ConstraintUnmet
+            );
+            [it.asked_at, it.offered_at.filter(|_| !lacks)]
+        });
+        let places = places.flatten();
         let requirement = self.requirements().get(explanation.requirement as usize);
         let lines = requirement.map(|requirement| policy_lines(requirement, explanation));
         let places = places.chain(lines.into_iter().flatten());
         places.map(|place| (place, "")).collect()
+    }
+
+    fn badge(&self, kind: DocumentKind) -> Option<String> {
+        let verdict = self
+            .verdict
+            .as_ref()
+            .filter(|_| kind == DocumentKind::Lock)?;
+        against_lock(verdict)
     }
 
     fn answered(&mut self, mut answer: Answer) -> bool {
@@ -81,6 +102,10 @@ impl Content for Servers {
         if let Some(verdict) = verdict {
             // While an input has errors, the lock before stays.
             self.lock.add(verdict.lock.as_deref());
+            if verdict.satisfied.is_some() {
+                self.note_selections(&verdict);
+            }
+            self.lookalikes = Lookalikes::of(&verdict.diagnostics);
             self.problems = verdict.diagnostics.as_slice().into();
             self.verdict = Some(Rc::new(verdict));
         }
@@ -97,6 +122,7 @@ impl Content for Servers {
 
     fn replaced(&mut self) {
         self.tenant_id = Rc::default();
+        self.selections.clear();
         self.lock = History::default();
         self.resolution = History::default();
         self.close_explanation();

@@ -2,6 +2,7 @@
 
 use crate::state::Page;
 use agent_answer::{Requirement, ServerName};
+use agent_ui::names::{Lookalikes, name};
 use yew::prelude::*;
 
 /// Shows that a view has nothing to show, and why.
@@ -22,12 +23,16 @@ pub(crate) fn table_head(names: [&'static str; 3]) -> Html {
 }
 
 /// Shows the name of a server, or of one of its tools.
-pub(crate) fn server_name(server: &ServerName, tool: Option<&str>) -> Html {
+pub(crate) fn server_name(
+    lookalikes: &Lookalikes,
+    server: &ServerName,
+    tool: Option<&str>,
+) -> Html {
     html! {
         <>
-            <bdi>{ &server.id }</bdi>{ " " }<bdi class="version">{ &server.version }</bdi>
+            { lookalikes.name(&server.id, "") }{ " " }{ name(&server.version, "version") }
             if let Some(tool) = tool {
-                <span class="slash">{ " / " }</span><bdi class="tool">{ tool.to_owned() }</bdi>
+                <span class="slash">{ " / " }</span>{ name(tool, "tool") }
             }
         </>
     }

@@ -10,6 +10,7 @@ use agent_answer::{
 use agent_protocol::ExplanationRequest;
 use agent_ui::answer::Sign;
 use agent_ui::dialog::close;
+use agent_ui::names::name;
 use agent_ui::page::use_page;
 use agent_ui::problems::{Apply, places, reasons, suggested_fixes, suppositions};
 use agent_ui::words::count;
@@ -80,7 +81,7 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
     let requirements = page.content().requirements();
     let requirement = requirements.get(explanation.requirement as usize);
     let server = &explanation.server;
-    let name = ServerName {
+    let subject = ServerName {
         id: server.id.clone(),
         version: server.version.clone(),
     };
@@ -89,27 +90,28 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
     let others = explanation.others.iter().map(|other| {
         let request = ExplanationRequest {
             requirement: explanation.requirement,
-            server: name.clone(),
+            server: subject.clone(),
             tool: Some(other.clone()),
         };
         html! {
             <button class="server" onclick={page.on(|state| explain(state, request))}>
-                <bdi>{ other }</bdi>
+                { name(other, "") }
             </button>
         }
     });
     let lines = requirement.map(|requirement| policy_lines(requirement, explanation));
     let lines = lines.unwrap_or_default();
+    let supposed = explanation.suppositions.iter();
+    let supposed = supposed.map(|text| (html! { "It " }, text.clone()));
     html! {
         <>
-            <h3>{ server_name(&name, tool.map(|tool| &*tool.name)) }</h3>
+            <h3>{ server_name(&page.content().lookalikes, &subject, tool.map(|tool| &*tool.name)) }</h3>
             <p>
                 { places([&place]) }{ " " }
                 <span class="endpoint">{ &server.endpoint }</span>{ " " }
-                <span class="quiet">{ "by " }<bdi>{ &server.publisher }</bdi></span>
+                <span class="quiet">{ "by " }{ name(&server.publisher, "") }</span>
             </p>
             { for tool.map(description) }
-            { for explanation.health.as_ref().map(|health| switch(&server.id, health)) }
             <p class={classes!("answer-line", sign.class)}>
                 { sign.mark() }
                 { for requirement.map(|it| format!("{}: ", it.name())) }
@@ -120,8 +122,9 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
                 <tbody>{ for explanation.checks.iter().map(|check| row(check, &lines)) }</tbody>
             </table>
             { reasons(&explanation.reasons) }
-            { suggested_fixes(&explanation.fixes) }
-            { suppositions(&explanation.suppositions) }
+            { suggested_fixes(&explanation.fixes, None) }
+            { suppositions(supposed) }
+            { for explanation.health.as_ref().map(|health| switch(&server.id, health)) }
             if !explanation.others.is_empty() {
                 <h4>{ "Other tools of this server" }</h4>
                 <p class="tools">{ for others }</p>
@@ -133,7 +136,8 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
 /// Shows the index entry of a tool.
 fn description(tool: &ToolEntry) -> Html {
     let advertised = tool.advertised.iter();
-    let advertised = advertised.map(|it| html! { <><code class="scope">{ it }</code>{ " " }</> });
+    let advertised =
+        advertised.map(|it| html! { <><code class="scope">{ name(it, "") }</code>{ " " }</> });
     html! {
         <>
             { for tool.description.as_ref().map(|text| html! { <p><bdi>{ text }</bdi></p> }) }
@@ -153,7 +157,7 @@ fn switch(id: &str, health: &HealthSwitch) -> Html {
         None => html! { <span class="quiet">{ "not considered: there is no snapshot" }</span> },
     };
     let fix = Fix {
-        title: format!("`{id}` is {}", health.to),
+        title: format!("suppose that `{id}` is {}", health.to),
         applicability: Applicability::Display,
         edits: health.edits.clone(),
     };
@@ -174,7 +178,7 @@ fn row(check: &Check, lines: &[Place]) -> Html {
         html! {
             <td>
                 if let Some(value) = value {
-                    <bdi>{ value }</bdi>
+                    { name(value, "") }
                 } else {
                     <span class="quiet">{ "nothing" }</span>
                 }

@@ -15,6 +15,7 @@ mod inputs;
 mod markdown;
 mod matrix;
 mod policy;
+mod reservations;
 mod state;
 mod tokens;
 mod verdict;

@@ -1,8 +1,12 @@
-//! The inputs and the verdict as Markdown, for an issue.
+//! The inputs and the verdict as Markdown, for an issue: with reasons, fixes and the commands that give
+//! the same answer.
 
 use crate::content::TENANT_ID;
+use crate::reservations::reservations;
 use crate::state::{Page, Servers};
-use agent_answer::{DocumentKind, Outcome, Verdict};
+use agent_answer::{
+    Applicability, Code, DocumentKind, Fix, NearMiss, Outcome, Verdict, unmistakable,
+};
 use agent_ui::answer::ENGINE;
 use agent_ui::content::Documents as _;
 use agent_ui::saved::SavedInputs;
@@ -39,6 +43,11 @@ fn write(saved: &SavedInputs, verdict: Option<&Verdict>, version: &str) -> Strin
         write_verdict(&mut out, verdict);
         out.push('\n');
     }
+    let _ = writeln!(out, "### The same on the command line\n\n```sh");
+    for command in commands(saved) {
+        let _ = writeln!(out, "{command}");
+    }
+    out += "```\n\n";
     let _ = writeln!(out, "agent engine {version}");
     out
 }
@@ -53,10 +62,70 @@ fn fence(text: &str) -> String {
     "`".repeat(3.max(backquotes(text) + 1))
 }
 
-/// Returns a name as code.
+/// Returns a name as code, with code points where it could be taken for another.
 fn code(name: &str) -> String {
-    let ticks = "`".repeat(backquotes(name) + 1);
+    let name = unmistakable(name);
+    let ticks = "`".repeat(backquotes(&name) + 1);
     format!("{ticks}{name}{ticks}")
+}
+
+/// The options of the commands, by the documents that they name.
+const OPTIONS: [(DocumentKind, &str); 6] = [
+    (DocumentKind::Index, "--index"),
+    (DocumentKind::Task, "--task"),
+    (DocumentKind::Tenant, "--tenant"),
+    (DocumentKind::Health, "--health"),
+    (DocumentKind::Policy, "--policy"),
+    (DocumentKind::Context, "--policy-context"),
+];
+
+/// Returns the commands that give the same answer, with the texts in files of their usual names.
+fn commands(saved: &SavedInputs) -> impl Iterator<Item = String> {
+    let mut inputs = String::new();
+    for (kind, option) in OPTIONS {
+        if kind == DocumentKind::Index || !saved.text(kind).trim().is_empty() {
+            let _ = write!(inputs, " {option} {}", kind.usual_name());
+        }
+    }
+    let tenant = saved.field(TENANT_ID).trim();
+    if !tenant.is_empty() {
+        let _ = write!(inputs, " --tenant-id '{}'", tenant.replace('\'', "'\\''"));
+    }
+    let has_lock = !saved.text(DocumentKind::Lock).trim().is_empty();
+    let modes = [
+        Some("--dry-run"),
+        has_lock.then_some("--locked --lock agents.lock"),
+    ];
+    let modes = modes.into_iter().flatten();
+    modes.map(move |mode| format!("agent resolve {mode}{inputs} agents.md"))
+}
+
+fn write_fixes<'f>(out: &mut String, fixes: impl IntoIterator<Item = &'f Fix>) {
+    for fix in fixes {
+        // The lines after the first are a snippet.
+        let title = fix.title.lines().next().unwrap_or_default();
+        let name = fix.applicability.name();
+        let _ = writeln!(out, "  - fix ({name}): {}", title.trim_end_matches(':'));
+    }
+}
+
+fn write_near_miss(out: &mut String, near: &NearMiss) {
+    let tool = near.tool.iter();
+    let tool = tool.map(|tool| format!(" / {tool}"));
+    let name = format!("{} {}", near.server.id, near.server.version);
+    let name = code(&(name + &tool.collect::<String>()));
+    for reason in &near.reasons {
+        let _ = writeln!(
+            out,
+            "  - {name}: {} {}",
+            code(reason.code.name()),
+            reason.text
+        );
+    }
+    for supposition in &near.suppositions {
+        let _ = writeln!(out, "  - {name} {supposition} (a claim about the server)");
+    }
+    write_fixes(out, &near.fixes);
 }
 
 fn write_verdict(out: &mut String, verdict: &Verdict) {
@@ -66,6 +135,22 @@ fn write_verdict(out: &mut String, verdict: &Verdict) {
             format!(" ({file}:{}:{})", start.line, start.utf16_column)
         });
         let _ = writeln!(out, "- {} {}{at}", code(found.code.name()), found.message);
+        // The requirement has the others.
+        let own = found.code != Code::Unsatisfied;
+        let fixes = found.fixes.iter();
+        write_fixes(
+            out,
+            fixes.filter(|it| own || it.applicability == Applicability::Safe),
+        );
+    }
+    let drifts = verdict.existing.iter().flat_map(|it| &it.changes).flatten();
+    for drift in drifts {
+        let more = if drift.widening { " (a widening)" } else { "" };
+        let _ = writeln!(out, "- {} {}{more}", code(drift.code.name()), drift.text);
+    }
+    let open = reservations(verdict);
+    if verdict.satisfied == Some(true) && !open.is_empty() {
+        let _ = writeln!(out, "- {}", open.join(", "));
     }
     for requirement in &verdict.requirements {
         let name = code(&requirement.name());
@@ -81,16 +166,21 @@ fn write_verdict(out: &mut String, verdict: &Verdict) {
             }
             Outcome::Unsatisfied { .. } => writeln!(out, "- ✗ {name}: no server is eligible"),
         };
+        if let Outcome::Unsatisfied { nearest } = &requirement.outcome {
+            for near in nearest {
+                write_near_miss(out, near);
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{SavedInputs, write};
+    use super::{SavedInputs, TENANT_ID, commands, write};
     use crate::state::Servers;
     use agent_answer::{
-        Code, Diagnostic, DocumentKind, Label, Outcome, Place, Position, Requirement, Selected,
-        ServerName, Span, Verdict,
+        Applicability, Code, Diagnostic, DocumentKind, Fix, Label, NearMiss, Outcome, Place,
+        Position, Reason, Requirement, Selected, ServerName, Span, Verdict,
     };
     use agent_ui::content::Documents as _;
 
@@ -110,6 +200,8 @@ mod tests {
             write(&texts, None, "0.1.0"),
             "### `agents.md`\n\n`````yaml\n---\n````\n---\n`````\n\n\
              ### `mcp.index.json`\n\n```json\n[]\n```\n\n\
+             ### The same on the command line\n\n```sh\n\
+             agent resolve --dry-run --index mcp.index.json agents.md\n```\n\n\
              agent engine 0.1.0\n"
         );
     }
@@ -152,14 +244,41 @@ mod tests {
             hash: String::new(),
             over: None,
         });
+        let near = NearMiss {
+            server: ServerName {
+                id: "\u{430}cme".to_owned(),
+                version: "1".to_owned(),
+            },
+            tool: None,
+            reasons: vec![Reason {
+                code: Code::UnsignedNotAllowed,
+                text: "is not signed".to_owned(),
+            }],
+            fixes: vec![Fix::display("drop `trust`")],
+            suppositions: vec!["would be eligible if it were signed".to_owned()],
+        };
         let verdict = Verdict {
             diagnostics: vec![
-                diagnostic(vec![Label::new(place, String::new())]),
+                Diagnostic {
+                    fixes: vec![
+                        Fix {
+                            applicability: Applicability::Safe,
+                            ..Fix::display("write `c`:\nc")
+                        },
+                        Fix::display("drop `trust`"),
+                    ],
+                    ..diagnostic(vec![Label::new(place, String::new())])
+                },
                 diagnostic(vec![]),
             ],
             requirements: vec![
                 requirement("a", selected),
-                requirement("b", Outcome::Unsatisfied { nearest: vec![] }),
+                requirement(
+                    "b",
+                    Outcome::Unsatisfied {
+                        nearest: vec![near],
+                    },
+                ),
             ],
             ..Verdict::default()
         };
@@ -174,12 +293,34 @@ mod tests {
              ### `mcp.index.json`\n\n```json\ni\n```\n\n\
              ### `agents.lock`\n\n```json\nl\n```\n\n\
              ### Verdict\n\n\
-             - `UNSATISFIED` no server is eligible for `b` (agents.md:6:17)\n\
+             - `UNSATISFIED` no server is eligible for `b` (agents.md:6:17)\n  \
+               - fix (safe): write `c`\n\
              - `UNSATISFIED` no server is eligible for `b`\n\
              - ✓ `a`: ``x`y 1.0.0``\n\
-             - ✗ `b`: no server is eligible\n\n\
+             - ✗ `b`: no server is eligible\n  \
+               - `<U+0430>cme 1`: `UNSIGNED_NOT_ALLOWED` is not signed\n  \
+               - `<U+0430>cme 1` would be eligible if it were signed (a claim about the server)\n  \
+               - fix (display): drop `trust`\n\n\
+             ### The same on the command line\n\n```sh\n\
+             agent resolve --dry-run --index mcp.index.json agents.md\n\
+             agent resolve --locked --lock agents.lock --index mcp.index.json agents.md\n```\n\n\
              agent engine 0.1.0\n"
         );
+    }
+
+    #[test]
+    fn the_commands_name_every_input_and_quote_the_tenant() {
+        let kinds = [
+            DocumentKind::Policy,
+            DocumentKind::Tenant,
+            DocumentKind::Health,
+        ];
+        let text = |kind| if kinds.contains(&kind) { "x" } else { "" };
+        let mut texts = SavedInputs::new(Servers::kinds(), |kind| text(kind).to_owned());
+        texts.set(TENANT_ID, "it's".to_owned());
+        let expected = "agent resolve --dry-run --index mcp.index.json --tenant tenant.yaml \
+                        --health health.yaml --policy policy.rego --tenant-id 'it'\\''s' agents.md";
+        assert_eq!(commands(&texts).collect::<Vec<_>>(), [expected]);
     }
 
     #[test]

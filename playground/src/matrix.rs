@@ -102,6 +102,7 @@ pub(crate) fn MatrixView() -> Html {
         base,
         names: seen.iter().map(|it| it.name()).collect(),
         codes: page.state.about.checks.clone(),
+        lookalikes: content.lookalikes.clone(),
     });
     let rows = (matrix.offset..).zip(&matrix.rows).map(|(at, row)| {
         let tool = row.tool.as_deref().unwrap_or_default();

@@ -1,7 +1,8 @@
 //! The state of the page, and its actions.
 
-use agent_answer::{Diagnostic, DocumentKind, Filter, Requirement, Verdict};
+use agent_answer::{Diagnostic, DocumentKind, Filter, Outcome, Requirement, Verdict};
 use agent_protocol::{Answer, ExplanationRequest, MatrixRequest, Request};
+use agent_ui::names::Lookalikes;
 use std::rc::Rc;
 
 pub(crate) type Actor = agent_ui::page::Actor<Servers>;
@@ -10,6 +11,9 @@ pub(crate) type State = agent_ui::state::State<Servers>;
 
 /// Number of entries of a list to request at first, and again each time.
 pub(crate) const LIST_STEP: u32 = 50;
+
+/// Maximum number of requirements whose earlier selections are remembered.
+const REMEMBERED: usize = 200;
 
 /// A view of the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,6 +54,10 @@ pub(crate) struct Servers {
     /// The last verdict; `None` before the first.
     pub(crate) verdict: Option<Rc<Verdict>>,
     pub(crate) problems: Rc<[Diagnostic]>,
+    /// The names of servers that look like others.
+    pub(crate) lookalikes: Lookalikes,
+    /// The selections of the requirements, by their names, in the order of the verdict.
+    pub(crate) selections: Vec<(String, History)>,
     pub(crate) lock: History,
     pub(crate) resolution: History,
     pub(crate) wanted: Request,
@@ -63,6 +71,22 @@ impl Servers {
     pub(crate) fn requirements(&self) -> &[Requirement] {
         let verdict = self.verdict.as_ref();
         verdict.map_or(&[], |verdict| &verdict.requirements)
+    }
+
+    /// Notes the selections of a verdict beside those before it. Requirements of one name are told apart
+    /// by their order.
+    pub(crate) fn note_selections(&mut self, verdict: &Verdict) {
+        let mut former = std::mem::take(&mut self.selections);
+        let requirements = verdict.requirements.iter().take(REMEMBERED);
+        self.selections = requirements
+            .map(|requirement| {
+                let name = requirement.name();
+                let at = former.iter().position(|(each, _)| *each == name);
+                let mut history = at.map(|at| former.remove(at).1).unwrap_or_default();
+                history.add(Some(&selection(requirement)));
+                (name, history)
+            })
+            .collect();
     }
 
     /// Opens a tab. Of the requested views only those in the tab stay.
@@ -101,6 +125,17 @@ impl Servers {
     }
 }
 
+/// Returns the name of the selected server or tool.
+fn selection(requirement: &Requirement) -> String {
+    let Outcome::Selected(selected) = &requirement.outcome else {
+        let is_tool = requirement.capability.is_some();
+        return if is_tool { "no tool" } else { "no server" }.to_owned();
+    };
+    let tool = selected.tool.as_ref();
+    let tool = tool.map_or_else(String::new, |tool| format!(" / {}", tool.name));
+    format!("{} {}{tool}", selected.server.id, selected.server.version)
+}
+
 /// Requests an explanation. Its places are marked in the index, which comes to the front. If one is
 /// open already, the visible document stays.
 pub(crate) fn explain(state: &mut State, request: ExplanationRequest) {
@@ -120,8 +155,8 @@ pub(crate) fn name_tenant(state: &mut State, id: Rc<str>) {
 mod tests {
     use super::{History, LIST_STEP, State, Tab, explain, name_tenant};
     use agent_answer::{
-        CandidateVerdict, Constraints, DocumentKind, Explanation, Filter, Listed, Matrix, Place,
-        Position, Server, ServerName, Span, Supposed, Verdict,
+        CandidateVerdict, Constraints, DocumentKind, Explanation, Filter, Listed, Matrix, Outcome,
+        Place, Position, Requirement, Selected, Server, ServerName, Span, Supposed, Verdict,
     };
     use agent_protocol::{
         About, Answer, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request,
@@ -415,6 +450,63 @@ mod tests {
             assert_eq!(state.content.lock.now.as_deref(), lock);
             assert_eq!(state.content.lock.before.as_deref(), before, "{lock:?}");
         }
+    }
+
+    #[test]
+    fn a_selection_is_compared_with_the_last_different_one() {
+        let requirement = |id: Option<&str>| Requirement {
+            category: Some("a".to_owned()),
+            capability: None,
+            permissions: vec![],
+            place: Place {
+                source: DocumentKind::Manifest,
+                number: 0,
+                span: Span::default(),
+                start: Position::line_start(1),
+                end: Position::line_start(1),
+            },
+            all: 1,
+            funnel: vec![],
+            policy_decision: None,
+            outcome: match id {
+                None => Outcome::Unsatisfied { nearest: vec![] },
+                Some(id) => Outcome::Selected(Selected {
+                    server: ServerName {
+                        id: id.to_owned(),
+                        version: "1".to_owned(),
+                    },
+                    tool: None,
+                    endpoint: String::new(),
+                    hash: String::new(),
+                    over: None,
+                }),
+            },
+        };
+        let mut state = start();
+        // Two requirements of one name are told apart by their order.
+        for (selected, before) in [
+            ([Some("x"), Some("y")], [None, None]),
+            ([Some("x"), Some("z")], [None, Some("y 1")]),
+            ([Some("x"), None], [None, Some("z 1")]),
+            ([Some("x"), None], [None, Some("z 1")]),
+            ([Some("x"), Some("y")], [None, Some("no server")]),
+        ] {
+            let requirements = selected.map(requirement).to_vec();
+            let satisfied = Some(requirements.len() == 2);
+            let answered = verdict(Verdict {
+                satisfied,
+                requirements,
+                ..Verdict::default()
+            });
+            answer(&mut state, 0, answered);
+            // An input with errors changes nothing.
+            answer(&mut state, 0, verdict(Verdict::default()));
+            let selections = state.content.selections.iter();
+            let found: Vec<_> = selections.map(|(_, it)| it.before.as_deref()).collect();
+            assert_eq!(found, before, "{selected:?}");
+        }
+        replace_all(&mut state);
+        assert!(state.content.selections.is_empty());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::elements::{server_name, tags};
 use crate::funnel::funnel;
 use crate::policy::policy_places;
+use crate::reservations::reservations;
 use crate::state::{Actor, LIST_STEP, Servers, explain};
 use crate::tokens::token_bar;
 use agent_answer::{
@@ -13,6 +14,7 @@ use agent_protocol::{Answer, ExplanationRequest, ListRequest, RejectedRequest, R
 use agent_ui::answer::{Sign, headline, status};
 use agent_ui::content::Content as _;
 use agent_ui::dialog::close;
+use agent_ui::names::{Lookalikes, name};
 use agent_ui::page::use_page;
 use agent_ui::problems::{
     ApplyAll, Place, Problems, code, fixes, places, prose, reasons, suppositions,
@@ -31,6 +33,10 @@ pub(crate) fn VerdictView() -> Html {
         return status;
     };
     let (rejected, eligible) = (content.wanted.rejected, content.wanted.eligible);
+    let former = |number: u32| {
+        let (_, history) = content.selections.get(number as usize)?;
+        history.before.clone()
+    };
     let cards = (0..)
         .zip(&verdict.requirements)
         .map(|(number, requirement)| {
@@ -41,8 +47,10 @@ pub(crate) fn VerdictView() -> Html {
                 <Card
                     key={number}
                     actor={page.actor.clone()}
+                    lookalikes={content.lookalikes.clone()}
                     {number}
                     requirement={requirement.clone()}
+                    was={former(number)}
                     {rejected}
                     {eligible}
                     lists={open.then(|| Rc::clone(&content.views))}
@@ -76,6 +84,13 @@ fn summary(verdict: &Verdict) -> Html {
         None => Sign::no("No decision: an input has errors"),
     };
     let agent = verdict.agent.iter();
+    let (sign, sentence) = match (verdict.satisfied, &*reservations(verdict)) {
+        (Some(true), open @ [_, ..]) => (
+            Sign::caution(sign.words),
+            format!("{}; {}", sign.words, open.join(", ")),
+        ),
+        _ => (sign, sign.words.to_owned()),
+    };
     let mut facts: Vec<_> = agent
         .map(|it| format!("{} {}", it.name, it.version))
         .collect();
@@ -87,14 +102,18 @@ fn summary(verdict: &Verdict) -> Html {
         let tools = tools.map_or_else(String::new, |it| format!(" with {}", count(it, "tool")));
         facts.push(format!("{}{tools} in the index", count(servers, "server")));
     }
-    headline(sign, &facts)
+    headline(sign, &sentence, &facts)
 }
 
 #[derive(Properties, PartialEq)]
 struct CardProps {
     actor: Actor,
+    /// The names of servers that look like others.
+    lookalikes: Lookalikes,
     number: u32,
     requirement: Requirement,
+    /// The selection before the last change.
+    was: Option<Rc<str>>,
     /// The list of rejected candidates, if it is open.
     rejected: Option<RejectedRequest>,
     /// The list of eligible candidates, if it is open.
@@ -121,13 +140,16 @@ fn Card(props: &CardProps) -> Html {
     });
     let capability = requirement.capability.as_ref();
     let tags = tags(requirement).iter();
-    let tags = tags.map(|tag| html! { <code class="scope">{ tag }</code> });
+    let tags = tags.map(|tag| html! { <code class="scope">{ name(tag, "") }</code> });
     html! {
         <li class={classes!("card", sign.class)}>
             <div class="card-head">
-                <h3>{ sign.before(html! { { requirement.name() } }) }</h3>
+                <h3>{ sign.before(name(&requirement.name(), "")) }</h3>
                 <Place place={requirement.place} />
                 <span class="scopes">{ for tags }</span>
+                { for props.was.as_ref().map(|was| html! {
+                    <span class="quiet was">{ "was " }{ name(was, "") }</span>
+                }) }
                 if capability.is_some_and(|it| it.load == "on_demand") {
                     <span class="badge neutral" title="The agent loads a stub until it needs the tool">
                         { "on demand" }
@@ -135,9 +157,9 @@ fn Card(props: &CardProps) -> Html {
                 }
             </div>
             { match &requirement.outcome {
-                Outcome::Selected(selected) => selection(actor, number, selected),
+                Outcome::Selected(selected) => selection(props, selected),
                 Outcome::Unsatisfied { nearest } => {
-                    near_misses(actor, number, nearest, noun(requirement))
+                    near_misses(props, nearest)
                 }
             } }
             { for requirement.policy_decision.as_ref().map(policy_decision) }
@@ -155,16 +177,16 @@ fn noun(requirement: &Requirement) -> &'static str {
 }
 
 /// Shows the selected server.
-fn selection(actor: &Actor, number: u32, selected: &Selected) -> Html {
+fn selection(props: &CardProps, selected: &Selected) -> Html {
     let tool = selected.tool.as_ref();
     let over = selected.over.as_ref().map(|over| {
-        let other = server(actor, number, &over.server, over.tool.as_deref());
+        let other = server(props, &over.server, over.tool.as_deref());
         html! { <p class="over">{ "over " }{ other }{ ": " }{ &over.text }</p> }
     });
     html! {
         <div class="selection">
             <p>
-                { server(actor, number, &selected.server, tool.map(|it| &*it.name)) }
+                { server(props, &selected.server, tool.map(|it| &*it.name)) }
                 <span class="endpoint">{ &selected.endpoint }</span>
             </p>
             { for tool.map(obligations) }
@@ -206,16 +228,23 @@ fn policy_decision(decision: &PolicyDecision) -> Html {
 }
 
 /// Shows the servers or tools that need the fewest changes.
-fn near_misses(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &str) -> Html {
+fn near_misses(props: &CardProps, nearest: &[NearMiss]) -> Html {
+    let noun = noun(&props.requirement);
     let items = nearest.iter().map(|near| {
         html! {
             <li>
-                <p>{ server(actor, number, &near.server, near.tool.as_deref()) }</p>
+                <p>{ server(props, &near.server, near.tool.as_deref()) }</p>
                 { reasons(&near.reasons) }
-                { fixes(&near.fixes) }
-                { suppositions(&near.suppositions) }
+                { fixes(&near.fixes, None) }
             </li>
         }
+    });
+    let supposed = nearest.iter().flat_map(|near| {
+        let name = || {
+            html! { <>{ server_name(&props.lookalikes, &near.server, near.tool.as_deref()) }{ " " }</> }
+        };
+        let texts = near.suppositions.iter();
+        texts.map(move |text| (name(), text.clone()))
     });
     html! {
         if nearest.is_empty() {
@@ -223,14 +252,15 @@ fn near_misses(actor: &Actor, number: u32, nearest: &[NearMiss], noun: &str) -> 
         } else {
             <h4>{ code(Code::Unsatisfied) }{ format!(" No {noun} is eligible. Nearest:") }</h4>
             <ol class="nearest">{ for items }</ol>
+            { suppositions(supposed) }
         }
     }
 }
 
 /// Shows the name of a server or tool as a button that opens the explanation.
-fn server(actor: &Actor, requirement: u32, server: &ServerName, tool: Option<&str>) -> Html {
+fn server(props: &CardProps, server: &ServerName, tool: Option<&str>) -> Html {
     let request = ExplanationRequest {
-        requirement,
+        requirement: props.number,
         server: server.clone(),
         tool: tool.map(str::to_owned),
     };
@@ -238,16 +268,16 @@ fn server(actor: &Actor, requirement: u32, server: &ServerName, tool: Option<&st
         <button
             class="server"
             title="Explain this"
-            onclick={actor.on(|state| explain(state, request))}
+            onclick={props.actor.on(|state| explain(state, request))}
         >
-            { server_name(server, tool) }
+            { server_name(&props.lookalikes, server, tool) }
         </button>
     }
 }
 
 /// Shows a candidate of a list.
-fn item(actor: &Actor, number: u32, name: &ServerName, tool: Option<&str>, note: Html) -> Html {
-    html! { <li>{ server(actor, number, name, tool) }{ " " }{ note }</li> }
+fn item(props: &CardProps, name: &ServerName, tool: Option<&str>, note: Html) -> Html {
+    html! { <li>{ server(props, name, tool) }{ " " }{ note }</li> }
 }
 
 /// Shows a list of candidates. `request` changes the number of candidates to request, and closes
@@ -284,7 +314,7 @@ fn rejected(props: &CardProps) -> Option<Html> {
     let listed = listed.filter(|it| it.requirement == props.number)?;
     let items = listed.items.iter().map(|it| {
         let note = html! { <span class="quiet">{ prose(&it.reason.text) }</span> };
-        item(actor, props.number, &it.server, it.tool.as_deref(), note)
+        item(props, &it.server, it.tool.as_deref(), note)
     });
     let stage = props.requirement.funnel.get(request.check as usize);
     let heading = html! {
@@ -337,10 +367,10 @@ fn eligible(props: &CardProps) -> Option<Html> {
     let items = listed.into_iter().flat_map(|listed| &listed.items);
     let items = items.map(|it| {
         let note = html! { <span class="quiet">{ format!("lost: {}", it.text) }</span> };
-        item(actor, requirement, &it.server, it.tool.as_deref(), note)
+        item(props, &it.server, it.tool.as_deref(), note)
     });
     let note = html! { <span class="yes">{ "selected" }</span> };
-    let first = item(actor, requirement, &selected.server, tool, note);
+    let first = item(props, &selected.server, tool, note);
     let items = html! { <ol>{ first }{ for items }</ol> };
     Some(list(
         actor,

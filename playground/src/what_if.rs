@@ -5,6 +5,7 @@ use crate::state::Servers;
 use agent_answer::{Constraints, ServerName, Supposed, SupposedRequirement};
 use agent_ui::answer::Sign;
 use agent_ui::browser::value_of;
+use agent_ui::names::Lookalikes;
 use agent_ui::page::use_page;
 use agent_ui::words::thousands;
 use yew::prelude::*;
@@ -39,7 +40,7 @@ pub(crate) fn WhatIf() -> Html {
                 { "Choose other constraints to see what they would change. Nothing is edited." }
             </p>
         },
-        Some(supposed) => comparison(supposed),
+        Some(supposed) => comparison(&content.lookalikes, supposed),
         None => html! {},
     };
     html! {
@@ -108,7 +109,7 @@ fn choice(
     }
 }
 
-fn comparison(supposed: &Supposed) -> Html {
+fn comparison(lookalikes: &Lookalikes, supposed: &Supposed) -> Html {
     let differs =
         |row: &&SupposedRequirement| (&row.now, &row.now_tool) != (&row.then, &row.then_tool);
     let number = supposed.requirements.iter().filter(differs).count();
@@ -117,9 +118,9 @@ fn comparison(supposed: &Supposed) -> Html {
         html! {
             <tr class={classes!(changed.then_some("changed"))}>
                 <th scope="row">{ &row.name }</th>
-                <td>{ cell(row, row.now.as_ref(), row.now_tool.as_deref(), row.now_eligible) }</td>
+                <td>{ cell(lookalikes, row, row.now.as_ref(), row.now_tool.as_deref(), row.now_eligible) }</td>
                 <td>
-                    { cell(row, row.then.as_ref(), row.then_tool.as_deref(), row.then_eligible) }
+                    { cell(lookalikes, row, row.then.as_ref(), row.then_tool.as_deref(), row.then_eligible) }
                     { badge(changed) }
                 </td>
             </tr>
@@ -139,6 +140,7 @@ fn comparison(supposed: &Supposed) -> Html {
 }
 
 fn cell(
+    lookalikes: &Lookalikes,
     row: &SupposedRequirement,
     server: Option<&ServerName>,
     tool: Option<&str>,
@@ -149,7 +151,7 @@ fn cell(
         Some(server) => html! {
             <>
                 <span class="yes">{ Sign::yes("").mark() }</span>
-                { server_name(server, tool) }
+                { server_name(lookalikes, server, tool) }
                 <span class="quiet">{ format!(" of {} eligible", thousands(eligible)) }</span>
             </>
         },

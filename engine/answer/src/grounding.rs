@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct Grounding {
     /// Whether every claim has its evidence; none if a text has errors, so that nothing was decided.
     pub grounded: Option<bool>,
+    /// The same as a sentence; empty if nothing was decided.
+    pub text: String,
     /// The problems of the texts. Missing evidence is reported with its claim.
     pub diagnostics: Vec<Diagnostic>,
     /// The claims, in the order of the summary.

@@ -3,7 +3,7 @@
 use super::decision::{Candidate, Decision, LostOn, RejectedCandidate};
 use agent_decide::{CheckOutcome, Comparison, Matching, Rejection, Resolution};
 use agent_diagnostic::Code;
-use agent_model::{Residency, ServerView, ToolView};
+use agent_model::{Name as _, Residency, ServerView, ToolView};
 use agent_text::Place;
 
 /// A check in words, with the values that it compared.
@@ -188,13 +188,24 @@ fn required_at(
 ) -> Option<Place> {
     match (decision, check.code) {
         (_, Code::MissingCategory | Code::MissingCapability) => Some(decision.required().place),
+        // The first scope that the server lacks: the others are fine.
         (Decision::Category(resolution, number), Code::MissingScope) => {
             let permissions = &resolution.manifest().requirements[number].permissions;
-            decision.in_manifest(permissions.first()?.span)
+            let lacks = |scope: &str| match &check.compared {
+                Comparison::Scopes(_, offered) => !offered.contains(&scope),
+                _ => false,
+            };
+            let missing = permissions.iter().find(|it| lacks(it.value.as_str()));
+            decision.in_manifest(missing.or(permissions.first())?.span)
         }
         (Decision::Capability(matching, number), Code::ConstraintUnmet) => {
-            let first = matching.requirement(number).constraints.first()?;
-            Some(matching.place(number, first.span))
+            let constraints = &matching.requirement(number).constraints;
+            let lacks = |tag: &str| match &check.compared {
+                Comparison::Constraints(_, blocks) => !blocks.iter().any(|it| it.contains(&tag)),
+                _ => false,
+            };
+            let missing = constraints.iter().find(|it| lacks(it.value.as_str()));
+            Some(matching.place(number, missing.or(constraints.first())?.span))
         }
         (Decision::Capability(matching, _), Code::ForbiddenAction) => match check.compared {
             Comparison::Action(_, _, Some(label)) => {

@@ -25,6 +25,15 @@ pub struct Citation<'p> {
     pub characters: Range<usize>,
 }
 
+/// Returns the verdict on a summary as a sentence. A verbatim quotation is all that is proved: the claim
+/// beside it may say the opposite.
+pub fn grounded(grounded: bool) -> &'static str {
+    match grounded {
+        true => "each claim quotes the payload; whether it follows is for a reader to judge",
+        false => "not every claim quotes the payload",
+    }
+}
+
 /// Returns a quote with its text and places.
 pub fn cite<'p>(grounding: &Grounding<'p>, quote: &Quote) -> Citation<'p> {
     let leaf = grounding.payload.leaf(quote.leaf);

@@ -46,7 +46,9 @@ pub use expansion::{denial, not_expanded, not_exposed, over_budget};
 pub use explanation::{
     CandidateCheck, CandidateExplanation, Verdict, explain_server, explain_tool,
 };
-pub use grounding::{Citation, cite, requote, ungrounded, ungrounded_code, ungrounded_reason};
+pub use grounding::{
+    Citation, cite, grounded, requote, ungrounded, ungrounded_code, ungrounded_reason,
+};
 pub use located::located;
 pub use locked_policy::policy_mismatch;
 pub use misnamed::{matching_diagnostics, resolution_diagnostics};

@@ -639,11 +639,14 @@ impl<'n, 't> Object<'n, 't> {
         self.misspelt.borrow_mut().push((meant.to_owned(), entry));
     }
 
-    /// Checks the fields: a misspelt one is refused, and an unknown one has no effect.
-    pub fn check_fields(&self, known: &[&str], problems: &mut Problems<'_>) {
-        for entry in self.refuse_misspelt(known, problems) {
+    /// Checks the fields: a misspelt one is refused, and an unknown one has no effect. Returns the number
+    /// of the latter.
+    pub fn check_fields(&self, known: &[&str], problems: &mut Problems<'_>) -> u32 {
+        let unknown = self.refuse_misspelt(known, problems);
+        for entry in &unknown {
             self.warn_of(entry, known, problems);
         }
+        unknown.len() as u32
     }
 
     /// Refuses misspelt fields. Others are of other programs.

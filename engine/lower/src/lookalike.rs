@@ -6,6 +6,7 @@
 use agent_diagnostic::{Code, Problems};
 use agent_model::{Index, Rank};
 use agent_text::sort::{sort_by, sort_by_number};
+use agent_text::spelled;
 use std::ops::Range;
 
 /// The table of prototypes. The build script makes it from the `unicode-security` crate and
@@ -57,18 +58,6 @@ pub(super) fn warn_of_lookalikes(index: &Index, problems: &mut Problems<'_>) {
                 .help("check the spelling of the id that you mean: ids are compared by code point");
         }
     }
-}
-
-/// Spells an id with the code point of every character outside of ASCII.
-fn spelled(id: &str) -> String {
-    id.chars().fold(String::new(), |mut spelled, c| {
-        if c.is_ascii() {
-            spelled.push(c);
-        } else {
-            spelled.push_str(&format!("<U+{:04X}>", u32::from(c)));
-        }
-        spelled
-    })
 }
 
 /// FNV-1a with 64 bits: it is the same on every host, and needs no other property.

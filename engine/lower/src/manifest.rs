@@ -166,20 +166,22 @@ fn requirement(node: &Node<'_>, path: &str, problems: &mut Problems<'_>) -> Opti
 
 fn constraints(node: &Node<'_>, key: Span, problems: &mut Problems<'_>) -> Option<Constraints> {
     let object = Object::of(node, "constraints", key, problems)?;
-    object.check_fields(&format::CONSTRAINTS.names, problems);
-    let mut constraints = Constraints::default();
+    let mut constraints = Constraints {
+        ignored: object.check_fields(&format::CONSTRAINTS.names, problems),
+        ..Constraints::default()
+    };
     if let Some(data) = object.object("data", problems) {
-        data.check_fields(&format::CONSTRAINTS_DATA.names, problems);
+        constraints.ignored += data.check_fields(&format::CONSTRAINTS_DATA.names, problems);
         constraints.residency = data.read_optional("residency", problems, keyword);
         constraints.sensitivity = data.read_optional("sensitivity", problems, keyword);
     }
     if let Some(actions) = object.object("actions", problems) {
-        actions.check_fields(&format::CONSTRAINTS_ACTIONS.names, problems);
+        constraints.ignored += actions.check_fields(&format::CONSTRAINTS_ACTIONS.names, problems);
         let labels = actions.read_optional("forbid", problems, name_set);
         constraints.forbid = labels.unwrap_or_default();
     }
     if let Some(trust) = object.object("trust", problems) {
-        trust.check_fields(&format::CONSTRAINTS_TRUST.names, problems);
+        constraints.ignored += trust.check_fields(&format::CONSTRAINTS_TRUST.names, problems);
         constraints.require_signed = trust.read_optional("requireSigned", problems, boolean);
     }
     Some(constraints)

@@ -3,7 +3,7 @@
 use super::json::{ObjectMembers, write_place};
 use super::styled::{Style, Styled, StyledSpan, count};
 use agent_decide::{Grounding, Quote, Reason, Verdict};
-use agent_explain::{Citation, cite, ungrounded_code, ungrounded_reason};
+use agent_explain::{Citation, cite, grounded, ungrounded_code, ungrounded_reason};
 use agent_syntax::json::Writer;
 use agent_syntax::json_string;
 use std::ops::Range;
@@ -89,7 +89,7 @@ pub fn grounding(grounding: &Grounding<'_>) -> Vec<StyledSpan> {
     let (all, failed) = (grounding.verdicts.len(), grounding.failed());
     let claims = count(all, "claim");
     let (heading, rest) = match failed {
-        0 => ("grounded", format!(": {claims}, each with its evidence")),
+        0 => ("grounded", format!(": {}", grounded(true))),
         _ => (
             "not grounded",
             format!(": {failed} of {claims} without evidence"),

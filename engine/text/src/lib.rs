@@ -11,7 +11,8 @@ mod spelling;
 
 pub use position::{LineIndex, Position};
 pub use spelling::{
-    KEYWORD, LIKENESS_LIMIT, Likeness, hidden_difference, is_part, misspelt, nearest, visible,
+    KEYWORD, LIKENESS_LIMIT, Likeness, hidden_difference, is_part, misspelt, nearest, spelled,
+    unmistakable, visible,
 };
 
 #[cfg(feature = "serde")]

@@ -111,6 +111,39 @@ pub fn visible(name: &str) -> Cow<'_, str> {
     }))
 }
 
+/// Spells a name with the code point of every character outside of ASCII.
+pub fn spelled(name: &str) -> String {
+    name.chars().fold(String::new(), |mut spelled, c| {
+        match c.is_ascii() {
+            true => spelled.push(c),
+            false => spelled.push_str(&format!("<U+{:04X}>", u32::from(c))),
+        }
+        spelled
+    })
+}
+
+/// Returns a name for display beside others: with the code points of characters that can't be seen, and
+/// of letters that can be taken for the Latin ones beside them.
+pub fn unmistakable(name: &str) -> Cow<'_, str> {
+    if name.is_ascii() {
+        return Cow::Borrowed(name);
+    }
+    let mixed = name.contains(|c: char| c.is_ascii_alphabetic()) && name.contains(is_other_letter);
+    if mixed {
+        Cow::Owned(spelled(name))
+    } else {
+        visible(name)
+    }
+}
+
+/// Returns whether a character may be a letter of another alphabet than the Latin one, such as Greek or
+/// Cyrillic, or a styled letter. Ideographs and syllables look like no Latin letter.
+fn is_other_letter(c: char) -> bool {
+    matches!(c, '\u{370}'..='\u{10ff}' | '\u{13a0}'..='\u{13ff}' | '\u{1f00}'..='\u{1fff}'
+        | '\u{2100}'..='\u{218f}' | '\u{2c00}'..='\u{2cff}' | '\u{a640}'..='\u{a69f}'
+        | '\u{ab30}'..='\u{abbf}' | '\u{ff21}'..='\u{ff5a}' | '\u{10000}'..='\u{1d7ff}')
+}
+
 fn is_invisible(c: char) -> bool {
     !c.is_ascii()
         && (c.is_whitespace()
@@ -287,7 +320,10 @@ const INVISIBLE: usize = 8;
 
 #[cfg(test)]
 mod tests {
-    use super::{CANDIDATE_COST, KEYWORD, Likeness, hidden_difference, misspelt, nearest, visible};
+    use super::{
+        CANDIDATE_COST, KEYWORD, Likeness, hidden_difference, misspelt, nearest, spelled,
+        unmistakable, visible,
+    };
 
     #[test]
     fn names_are_slips_of_known_ones() {
@@ -343,6 +379,27 @@ mod tests {
         }
         assert_eq!(visible("a\u{a0}b"), "a<U+00A0>b");
         assert_eq!(visible("\u{430}"), "\u{430}");
+    }
+
+    #[test]
+    fn names_that_a_reader_may_take_for_another_have_code_points() {
+        for (name, expected) in [
+            ("acme", "acme"),
+            ("acme\u{200b}", "acme<U+200B>"),
+            ("\u{202e}emca", "<U+202E>emca"),
+            ("\u{430}cme", "<U+0430>cme"),
+            ("\u{ff41}cme", "<U+FF41>cme"),
+            // Words of one alphabet are read as such, and no ideograph is taken for a Latin letter.
+            (
+                "\u{43f}\u{43e}\u{438}\u{441}\u{43a}",
+                "\u{43f}\u{43e}\u{438}\u{441}\u{43a}",
+            ),
+            ("caf\u{e9}", "caf\u{e9}"),
+            ("\u{65e5}\u{672c}-tools", "\u{65e5}\u{672c}-tools"),
+        ] {
+            assert_eq!(unmistakable(name), expected);
+        }
+        assert_eq!(spelled("caf\u{e9}"), "caf<U+00E9>");
     }
 
     #[test]

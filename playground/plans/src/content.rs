@@ -160,6 +160,7 @@ fn AnswerPane() -> Html {
     let stale = page.state.stale();
     html! {
         <section class={classes!("answer", stale.then_some("stale"))} aria-label="Answer">
+            <h2 class="visually-hidden">{ "Answer" }</h2>
             { shown_example(&page) }
             <div
                 class="panel"

@@ -47,7 +47,10 @@ pub(crate) fn DecisionView() -> Html {
             <ApplyAll {problems} />
             <Problems {diagnostics} />
             if !of_documents.is_empty() {
-                <section class="documents" aria-label="Problems of documents">{ for of_documents }</section>
+                <section class="documents" aria-label="Problems of documents">
+                    <h3 class="visually-hidden">{ "Problems of documents" }</h3>
+                    { for of_documents }
+                </section>
             }
             if let PlanVerdict::NeedsMoreInfo(question) = &decision.verdict {
                 <blockquote class="asks"><bdi>{ question }</bdi></blockquote>
@@ -88,7 +91,7 @@ fn summary(kind: Request, decision: &PlanDecision) -> Html {
     if deferred > 0 && decision.verdict == PlanVerdict::Allowed {
         facts.push(number(deferred, "deferred check"));
     }
-    headline(sign, &facts)
+    headline(sign, sign.words, &facts)
 }
 
 /// Shows a text that a host receives, closed at first.

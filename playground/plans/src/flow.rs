@@ -4,7 +4,8 @@ use crate::marks::of_check;
 use crate::state::{Expanded, Page};
 use agent_answer::{InputFrom, PlanDecision, PlanProblem, Step, StepCheck, StepOutcome};
 use agent_ui::answer::Sign;
-use agent_ui::problems::{Place, code, details, places, prose};
+use agent_ui::names::name;
+use agent_ui::problems::{Place, cause, code, details, places, prose};
 use yew::prelude::*;
 
 /// Shows all steps, one below the other.
@@ -29,7 +30,7 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
     let of_step = |problem: &&PlanProblem| problem.diagnostic.step == Some(number as usize);
     let problems: Vec<_> = decision.problems.iter().filter(of_step).collect();
     let sign = Sign::of(problems.is_empty(), "may run", "may not run");
-    let name = step.id.as_ref().unwrap_or(&step.tool);
+    let id = step.id.as_ref().unwrap_or(&step.tool);
     let expanded = page.content().expanded_check();
     let expanded = expanded.and_then(|(step, at)| (step == number).then_some(at));
     let checks = (0..).zip(&step.checks);
@@ -41,7 +42,7 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
             <span class="node" aria-hidden="true">{ number + 1 }</span>
             <div class={classes!("card", sign.class)}>
                 <div class="card-head">
-                    <h3>{ sign.before(html! { <bdi>{ name }</bdi> }) }</h3>
+                    <h3>{ sign.before(name(id, "")) }</h3>
                     <Place place={step.place} />
                     if step.obligations.iter().any(|it| it == "approval") {
                         <span class="badge warning">{ "needs human approval" }</span>
@@ -49,10 +50,10 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
                 </div>
                 { for step.title.as_ref().map(|title| html! { <p><bdi>{ title }</bdi></p> }) }
                 <p class="calls">
-                    <bdi>{ &step.connector }</bdi>
+                    { name(&step.connector, "") }
                     if step.id.is_some() {
                         <span class="slash">{ " / " }</span>
-                        <bdi class="tool">{ &step.tool }</bdi>
+                        { name(&step.tool, "tool") }
                     }
                     { for step.driver.as_ref().map(|driver| html! {
                         <>{ " " }<code class="scope">{ driver }</code></>
@@ -62,12 +63,12 @@ fn item(page: &Page, decision: &PlanDecision, number: u32, step: &Step) -> Html 
                     <p class="given"><span class="quiet">{ "with" }</span><code><bdi>{ input }</bdi></code></p>
                 }) }
                 { for step.input_from.as_ref().map(input_from) }
-                <div class="chips" role="group" aria-label={format!("Checks of {name}")}>
+                <div class="chips" role="group" aria-label={format!("Checks of {id}")}>
                     { for checks }
                 </div>
                 { for expanded.map(|(at, check)| {
                     let problems = problems.iter().filter(|it| it.check == Some(at));
-                    detail((number, at), name, check, problems.copied())
+                    detail((number, at), id, check, problems.copied())
                 }) }
                 { for of_no_check.map(|it| problem(it)) }
             </div>
@@ -87,7 +88,7 @@ fn input_from(from: &InputFrom) -> Html {
             }
             <span class="quiet">{ "of" }</span>
             <span>
-                <bdi>{ &from.id }</bdi>
+                { name(&from.id, "") }
                 { for from.step.map(|step| html! {
                     <span class="quiet">{ format!(", step {}", step + 1) }</span>
                 }) }
@@ -166,6 +167,7 @@ pub(crate) fn problem(problem: &PlanProblem) -> Html {
                 }) }
                 { code(found.reason.unwrap_or(found.code)) }{ " " }
                 { prose(&found.message) }
+                { found.labels.first().map(cause).unwrap_or_default() }
                 { places(found.place()) }
             </p>
             if pointer.is_some() || found.rule.is_some() {

@@ -5,7 +5,7 @@ use agent_answer::{Claim, Evidence, Fix, Grounding, NearQuote, Piece, Quote};
 use agent_ui::answer::{Sign, headline, status};
 use agent_ui::page::use_page;
 use agent_ui::problems::{ApplyAll, Place, Problems, fixes, help, places, reason};
-use agent_ui::words::count;
+use agent_ui::words::{capitalised, count};
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -35,9 +35,13 @@ pub(crate) fn GroundingView() -> Html {
 
 fn summary(grounding: &Grounding) -> Html {
     let sign = match grounding.grounded {
-        Some(true) => Sign::yes("Every claim has its evidence"),
-        Some(false) => Sign::no("Not every claim has its evidence"),
+        Some(true) => Sign::yes(""),
+        Some(false) => Sign::no(""),
         None => Sign::no("No decision: an input has errors"),
+    };
+    let sentence = match &*grounding.text {
+        "" => sign.words.to_owned(),
+        text => capitalised(text),
     };
     let all = count(grounding.claims.len() as u32, "claim");
     let is_missed = |claim: &&Claim| matches!(claim.verdict, Evidence::Missed { .. });
@@ -46,12 +50,12 @@ fn summary(grounding: &Grounding) -> Html {
         0 => vec![all],
         missed => vec![format!("{missed} of {all} without evidence")],
     };
-    headline(sign, &facts)
+    headline(sign, &sentence, &facts)
 }
 
 fn item(page: &Page, number: u32, claim: &Claim) -> Html {
     let found = matches!(claim.verdict, Evidence::Found { .. });
-    let sign = Sign::of(found, "has its evidence", "has no evidence");
+    let sign = Sign::of(found, "quotes the payload", "does not quote the payload");
     let chosen = page.content().expanded == Expanded::Claim(number);
     let place = place_in_payload(claim);
     let choose = page.callback(move |page, _| {
@@ -150,7 +154,7 @@ fn near_miss(near: &NearQuote) -> Html {
                 }
             </blockquote>
             <p class="where">{ quoted(&near.quote) }</p>
-            { fixes([&fix]) }
+            { fixes([&fix], None) }
         </>
     }
 }

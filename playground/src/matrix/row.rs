@@ -6,6 +6,7 @@
 use super::layout::LETTERS;
 use crate::elements::server_name;
 use agent_answer::{Code, MatrixRow};
+use agent_ui::names::Lookalikes;
 use std::rc::Rc;
 use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{Element, EventTarget};
@@ -22,6 +23,8 @@ pub(super) struct Columns {
     pub(super) names: Vec<String>,
     /// The code of each check.
     pub(super) codes: Vec<Code>,
+    /// The names of servers that look like others.
+    pub(super) lookalikes: Lookalikes,
 }
 
 #[derive(Properties, PartialEq)]
@@ -63,7 +66,7 @@ pub(super) fn Row(props: &RowProps) -> Html {
     });
     html! {
         <tr aria-rowindex={(at + 2).to_string()}>
-            <th scope="row" title={name.clone()}>{ server_name(&row.server, tool) }</th>
+            <th scope="row" title={name.clone()}>{ server_name(&columns.lookalikes, &row.server, tool) }</th>
             { for cells }
         </tr>
     }

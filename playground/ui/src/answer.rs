@@ -67,6 +67,15 @@ impl Sign {
         }
     }
 
+    /// Returns the sign of a yes with reservations.
+    pub const fn caution(words: &'static str) -> Self {
+        Self {
+            class: "caution",
+            mark: "!",
+            words,
+        }
+    }
+
     /// Returns one of two signs.
     pub const fn of(yes: bool, yes_words: &'static str, no_words: &'static str) -> Self {
         if yes {
@@ -93,13 +102,15 @@ impl Sign {
     }
 }
 
-/// Shows an answer in a sentence, which is the words of `sign`, and some facts about it.
-pub fn headline(sign: Sign, facts: &[String]) -> Html {
+/// Shows an answer in a sentence, and some facts about it. Screen readers announce the sentence alone.
+pub fn headline(sign: Sign, sentence: &str, facts: &[String]) -> Html {
     html! {
-        <header class="headline" role="status">
-            <p class={classes!("answer-line", sign.class)}>{ sign.mark() }{ sign.words }</p>
+        <div class="headline">
+            <p class={classes!("answer-line", sign.class)} role="status">
+                { sign.mark() }{ sentence }
+            </p>
             if !facts.is_empty() { <p class="facts"><bdi>{ facts.join(" · ") }</bdi></p> }
-        </header>
+        </div>
     }
 }
 

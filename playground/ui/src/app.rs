@@ -5,6 +5,7 @@ use crate::areas::{Area, use_area};
 use crate::browser::use_window_event;
 use crate::content::Content;
 use crate::dialog::{dialogs, help, notice};
+use crate::difference::EXCERPT;
 use crate::editor::Editors;
 use crate::files::{on_drop, open_files};
 use crate::header::header;
@@ -17,6 +18,7 @@ use crate::problems::Guide;
 use crate::splitter::{Axis, Splitter};
 use crate::state::{Pane, State};
 use crate::worker::WorkerClient;
+use agent_answer::Place;
 use std::cell::Cell;
 use std::rc::Rc;
 use wasm_bindgen::prelude::JsCast as _;
@@ -53,9 +55,23 @@ pub fn App<C: Content>() -> Html {
     };
     let stale = use_memo((), |()| Cell::new(false));
     stale.set(state.stale());
+    let fresh = use_mut_ref(|| 0);
+    if !state.stale() {
+        fresh.replace(state.revision);
+    }
     let guide = {
         let actor = actor.clone();
-        use_memo((), |()| Guide {
+        let (stale, editors) = (Rc::clone(&stale), Rc::clone(&editors));
+        let revision = *fresh.borrow();
+        use_memo(revision, move |revision| Guide {
+            revision: *revision,
+            excerpt: {
+                let stale = Rc::clone(&stale);
+                Callback::from(move |place: Place| match stale.get() {
+                    true => None,
+                    false => editors.excerpt(&place, EXCERPT),
+                })
+            },
             go_to: actor.callback(Actor::go_to),
             // Edits fit the texts of their answer alone.
             apply: actor.callback(move |actor, fix| match stale.get() {

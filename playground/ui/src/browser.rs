@@ -3,7 +3,7 @@
 use js_sys::{Array, Object, Promise, Reflect};
 use wasm_bindgen::prelude::{Closure, JsCast as _, JsValue, wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::Event;
+use web_sys::{Element, Event, HtmlElement};
 use yew::prelude::{hook, use_effect_with};
 
 #[wasm_bindgen(raw_module = "./browser.js")]
@@ -51,11 +51,11 @@ extern "C" {
     #[wasm_bindgen(js_name = valueOf)]
     pub fn value_of(event: &Event) -> String;
     /// Gives the part before a bar its share of both parts, in percent.
-    pub(crate) fn share(bar: &web_sys::Element, axis: &str, percent: u32);
+    pub(crate) fn share(bar: &Element, axis: &str, percent: u32);
     /// Returns the share that the part before a bar has when the bar is at a place of the window, in
     /// percent.
     #[wasm_bindgen(js_name = shareAt)]
-    pub(crate) fn share_at(bar: &web_sys::Element, rows: bool, at: i32) -> u32;
+    pub(crate) fn share_at(bar: &Element, rows: bool, at: i32) -> u32;
     pub(crate) fn theme() -> Option<String>;
     #[wasm_bindgen(js_name = showTheme)]
     pub(crate) fn show_theme(name: &str);
@@ -157,6 +157,15 @@ async fn text_of(promise: Promise) -> Result<String, String> {
             Ok(error) => error.message().into(),
             Err(other) => format!("{other:?}"),
         }),
+    }
+}
+
+/// Moves the keyboard to the first element inside another that fits a selector.
+pub(crate) fn focus_in(element: &Element, selector: &str) {
+    let found = element.query_selector(selector).ok().flatten();
+    if let Some(found) = found.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+        // If it can't have the keyboard, the user can still reach it.
+        let _ = found.focus();
     }
 }
 

@@ -114,6 +114,11 @@ pub trait Content: Documents + WorkerProtocol + Clone + Debug + Default + Partia
     /// Returns the places that have a background in the editors.
     fn marks(&self) -> Vec<Mark>;
 
+    /// Returns what the answer says against a document besides its problems, in two words.
+    fn badge(&self, _kind: DocumentKind) -> Option<String> {
+        None
+    }
+
     /// Takes an answer. Returns false if it only shows more of the last decision.
     fn answered(&mut self, answer: Self::Answer) -> bool;
 

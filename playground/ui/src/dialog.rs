@@ -1,11 +1,12 @@
 //! Dialogs over the page, and the notice.
 
+use crate::browser::focus_in;
 use crate::content::Content;
 use crate::notice::Undo;
 use crate::page::Page;
 use crate::problems::prose;
 use crate::state::Dialog;
-use web_sys::HtmlDialogElement;
+use web_sys::{Element, HtmlDialogElement};
 use yew::prelude::*;
 
 /// Shows the dialog that is open.
@@ -21,7 +22,16 @@ pub(crate) fn dialogs<C: Content>(page: &Page<C>) -> Html {
 pub(crate) fn notice<C: Content>(page: &Page<C>) -> Html {
     let notice = page.state.notice.as_ref().map(|notice| {
         let change = notice.undo.clone();
-        let undo = page.callback(move |page, _| page.undo(&change));
+        let undo = page.callback(move |page, event: MouseEvent| {
+            page.undo(&change);
+            // The button goes. The keyboard stays where the fix was.
+            if event.detail() == 0
+                && let Some(button) = event.target_dyn_into::<Element>()
+                && let Ok(Some(page)) = button.closest(".page")
+            {
+                focus_in(&page, ".panel");
+            }
+        });
         html! {
             <p class={classes!("notice", notice.alarming.then_some("alarming"))}>
                 <span>{ prose(&notice.text) }</span>

@@ -31,6 +31,8 @@ extern "C" {
     fn highlight(this: &Editor, places: &Array);
     #[wasm_bindgen(method)]
     fn reveal(this: &Editor, start: &JsValue, end: &JsValue, focus: bool);
+    #[wasm_bindgen(method)]
+    fn excerpt(this: &Editor, start: &JsValue, end: &JsValue, limit: u32) -> Array;
     #[wasm_bindgen(method, js_name = applyEdits)]
     fn apply_edits(this: &Editor, edits: &Array);
     #[wasm_bindgen(method)]
@@ -159,6 +161,14 @@ impl Editors {
     pub fn reveal_soon(self: &Rc<Self>, place: Place, focus: bool) {
         let editors = Rc::clone(self);
         Timeout::new(0, move || editors.reveal(&place, focus)).forget();
+    }
+
+    /// Returns the text of the line before a place, and the start of the text there, at most `limit`
+    /// characters of each.
+    pub(crate) fn excerpt(&self, place: &Place, limit: u32) -> Option<[String; 2]> {
+        let (start, end) = (position(place.start), position(place.end));
+        let pieces = self.with(place.source, |editor| editor.excerpt(&start, &end, limit))?;
+        Some([0, 1].map(|at| pieces.get(at).as_string().unwrap_or_default()))
     }
 
     /// Applies edits, those of each text as one step, which the user can undo. Returns the kinds of

@@ -63,6 +63,7 @@ pub(crate) fn inputs<C: Content>(page: &Page<C>, on_change: &Callback<DocumentKi
             </div>
             <Splitter axis={Axis::Rows} label="Height of the upper input" />
             <div class="input lower">
+                <h2 class="visually-hidden">{ "Further inputs" }</h2>
                 <div class="input-head" role="group" aria-label="Visible input">{ for tabs }</div>
                 { for lowers.iter().map(|document| body(document, page.state.lower)) }
             </div>
@@ -113,7 +114,13 @@ fn problems<C: Content>(page: &Page<C>, kind: DocumentKind) -> Html {
         }
     };
     let badges = [(Severity::Error, "error"), (Severity::Warning, "warning")].map(badge);
-    html! { <>{ for badges }</> }
+    let own = page.content().badge(kind);
+    html! {
+        <>
+            { for badges }
+            { for own.map(|text| html! { <span class="badge warning">{ text }</span> }) }
+        </>
+    }
 }
 
 /// Shows buttons for the parts of the page, where there is room for one only.

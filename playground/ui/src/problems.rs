@@ -1,8 +1,12 @@
 //! Problems of documents, places and fixes.
 
+use crate::browser::focus_in;
+use crate::difference::Difference;
 use crate::words::{capitalised, count, thousands};
 use agent_answer::{Applicability, Code, Diagnostic, Edit, Fix, Label, Reason, Round};
+use gloo_timers::callback::Timeout;
 use std::rc::Rc;
+use web_sys::Element;
 use yew::prelude::*;
 
 /// Maximum number of problems to list. An index may have a thousand.
@@ -14,14 +18,19 @@ const PAGES: &str = "https://github.com/agent-engine/agent/blob/main/docs/refere
 /// The actions on documents, for every component inside a page.
 #[derive(Clone, PartialEq)]
 pub struct Guide {
+    /// The revision of the last answer that fits its texts.
+    pub(crate) revision: u32,
+    /// Returns the text of the line before a place, and the text there; `None` while the texts change.
+    pub(crate) excerpt: Callback<agent_answer::Place, Option<[String; 2]>>,
     /// Shows a place in its editor.
     pub(crate) go_to: Callback<agent_answer::Place>,
     /// Applies the edits of a fix.
     pub(crate) apply: Callback<Fix>,
 }
 
+/// Returns the actions.
 #[hook]
-fn use_guide() -> Guide {
+pub(crate) fn use_guide() -> Guide {
     use_context().expect("`App` is around every component")
 }
 
@@ -129,6 +138,7 @@ pub fn Problems(props: &ProblemsProps) -> Html {
     let rest = all.len().saturating_sub(SHOWN) as u32;
     html! {
         if !all.is_empty() {
+            <h3 class="visually-hidden">{ props.label }</h3>
             <ul class="problems" aria-label={props.label}>
                 { for all.into_iter().take(SHOWN).map(problem) }
                 if rest > 0 {
@@ -153,10 +163,19 @@ fn problem(found: &Diagnostic) -> Html {
         <li class={classes!("problem", severity)}>
             <p>
                 <strong>{ severity }</strong>{ " " }{ code(found.code) }{ " " }
-                { message }{ " " }{ place }
+                { message }{ found.labels.first().map(cause).unwrap_or_default() }{ " " }{ place }
             </p>
             { details(found) }
         </li>
+    }
+}
+
+/// Shows the text of a problem's own place, such as the reason of a parser.
+pub fn cause(label: &Label) -> Html {
+    html! {
+        if !label.text.is_empty() {
+            <span class="quiet cause">{ ": " }{ prose(&label.text) }</span>
+        }
     }
 }
 
@@ -172,7 +191,7 @@ pub fn details(found: &Diagnostic) -> Html {
         <>
             if !labels.is_empty() { <ul class="also">{ for also }</ul> }
             { help(hints(others, &found.notes)) }
-            { suggested_fixes(suggested) }
+            { suggested_fixes(suggested, found.place()) }
         </>
     }
 }
@@ -213,10 +232,28 @@ pub fn Apply(props: &ApplyProps) -> Html {
     let fix = props.fix.clone();
     html! {
         if !props.fix.edits.is_empty() {
-            <button class="apply" onclick={apply.reform(move |_| fix.clone())}>
+            <button
+                class="apply"
+                onclick={move |event: MouseEvent| {
+                    apply.emit(fix.clone());
+                    keep_keyboard(&event);
+                }}
+            >
                 { &props.label }
             </button>
         }
+    }
+}
+
+/// Moves the keyboard to the button that undoes a fix, if the keyboard applied it: the button that was
+/// pressed goes with its problem.
+fn keep_keyboard(event: &MouseEvent) {
+    let by_keyboard = event.detail() == 0;
+    let button = event.target_dyn_into::<Element>().filter(|_| by_keyboard);
+    let page = button.and_then(|it| it.closest(".page").ok().flatten());
+    if let Some(page) = page {
+        // The notice is rendered first.
+        Timeout::new(0, move || focus_in(&page, ".notice button:not(.close)")).forget();
     }
 }
 
@@ -249,30 +286,61 @@ pub fn ApplyAll(props: &ApplyAllProps) -> Html {
     }
 }
 
-/// Shows fixes below a heading, if there are any.
-pub fn suggested_fixes<'f>(suggested: impl IntoIterator<Item = &'f Fix>) -> Html {
+/// Shows fixes below a heading, if there are any. `shown` is the place that is shown above them.
+pub fn suggested_fixes<'f>(
+    suggested: impl IntoIterator<Item = &'f Fix>,
+    shown: Option<&agent_answer::Place>,
+) -> Html {
     let mut suggested = suggested.into_iter().peekable();
     html! {
         if suggested.peek().is_some() {
             <h4>{ "Suggested fixes" }</h4>
-            { fixes(suggested) }
+            { fixes(suggested, shown) }
         }
     }
 }
 
-/// Shows what would have to be true of a candidate: facts that no fix changes.
-pub fn suppositions<'s>(suppositions: impl IntoIterator<Item = &'s String>) -> Html {
-    let items = suppositions.into_iter();
-    let items = items.map(|it| html! { <li>{ prose(&format!("It {it}")) }</li> });
-    html! { <ul class="quiet">{ for items }</ul> }
+/// Shows what would have to be true of candidates: facts that no fix changes. Each is a name, or
+/// nothing where it is clear, and the predicate of a sentence about it.
+pub fn suppositions(suppositions: impl IntoIterator<Item = (Html, String)>) -> Html {
+    let mut items = suppositions
+        .into_iter()
+        .map(|(name, text)| html! { <li>{ name }{ prose(&text) }</li> });
+    let first = items.next();
+    html! {
+        if let Some(first) = first {
+            <section class="suppositions">
+                <h4>{ "Claims about the server, which no fix makes true" }</h4>
+                <ul>{ first }{ for items }</ul>
+            </section>
+        }
+    }
 }
 
-/// Shows fixes, each with a button that applies it if it has edits.
-pub fn fixes<'f>(fixes: impl IntoIterator<Item = &'f Fix>) -> Html {
+/// Shows fixes, each as a difference with a button that applies it if it has edits. `shown` is the place
+/// that is shown above them.
+pub fn fixes<'f>(
+    fixes: impl IntoIterator<Item = &'f Fix>,
+    shown: Option<&agent_answer::Place>,
+) -> Html {
     let items = fixes.into_iter().map(|fix| {
+        let widens = fix.applicability == Applicability::Unsafe;
+        // The difference shows the snippet.
+        let title = match fix.title.split_once('\n') {
+            Some((lead, _)) if !fix.edits.is_empty() => lead.trim_end_matches(':'),
+            _ => &fix.title,
+        };
         html! {
-            <li class={classes!("fix", (fix.applicability == Applicability::Unsafe).then_some("widening"))}>
-                <span>{ prose(&capitalised(&fix.title)) }</span>
+            <li class={classes!("fix", widens.then_some("widening"))}>
+                <div>
+                    <span>{ prose(&capitalised(title)) }</span>
+                    if widens {
+                        <strong class="badge warning">
+                            { "changes what is asked for or allowed" }
+                        </strong>
+                    }
+                    <Difference edits={fix.edits.clone()} shown={shown.copied()} />
+                </div>
                 <Apply fix={fix.clone()} />
             </li>
         }

@@ -190,6 +190,7 @@ fn the_verdict_of_hello_agent() {
             sensitivity: Some("internal".to_owned()),
             require_signed: false,
         },
+        ignored_constraints: 0,
         requirements: vec![
             Requirement {
                 category: Some("audiences".to_owned()),
@@ -1583,4 +1584,26 @@ fn ambiguous_names_are_reported_beside_the_problems() {
         .collect();
     assert_eq!(codes, ["STUB_COLLISION"]);
     assert!(verdict.lock.is_some());
+}
+
+#[test]
+fn a_missing_scope_is_asked_for_at_its_own_place() {
+    let (mut session, _) = opened(texts(MANIFEST, INDEX, None));
+    let explanation = explained(&mut session, 0, name("gamma", "1.0.0"));
+    let scopes = explanation.checks.iter();
+    let scopes = scopes.filter(|check| check.code == Code::MissingScope);
+    let asked: Vec<_> = scopes.filter_map(|it| it.asked_at).collect();
+    // The server has the other one.
+    assert_eq!(asked.len(), 1);
+    assert_eq!(at(MANIFEST, &asked[0]), "write:audiences");
+}
+
+#[test]
+fn constraints_without_effect_are_counted() {
+    let manifest = MANIFEST.replace(
+        "constraints:\n",
+        "constraints:\n  budget: 3\n  trust:\n    colour: red\n    requireSigned: true\n",
+    );
+    assert_eq!(verdict(&manifest, INDEX, None).ignored_constraints, 2);
+    assert_eq!(verdict(MANIFEST, INDEX, None).ignored_constraints, 0);
 }

@@ -5,7 +5,7 @@ use super::shown;
 use crate::GroundingAnswer;
 use agent_answer::{Claim, Evidence, Grounding, NearQuote, Place, Quote};
 use agent_decide::{self as decide, Reason, Verdict};
-use agent_explain::{cite, ungrounded_code, ungrounded_reason};
+use agent_explain::{cite, grounded, ungrounded_code, ungrounded_reason};
 
 impl GroundingAnswer<'_> {
     /// Returns the answer as data.
@@ -47,6 +47,7 @@ impl GroundingAnswer<'_> {
         });
         Grounding {
             grounded: Some(decided.grounded()),
+            text: grounded(decided.grounded()).to_owned(),
             diagnostics: Vec::new(),
             claims: claims.collect(),
         }

@@ -22,6 +22,7 @@ pub fn supposed(resolution: &Resolution, asked: &Constraints) -> Supposed {
             .as_deref()
             .and_then(Sensitivity::parse)
             .map(unwritten),
+        ignored: 0,
     });
     let requirement = |(before, after): (Decision<'_>, Decision<'_>)| {
         let (now, now_tool, now_eligible) = winner(before);

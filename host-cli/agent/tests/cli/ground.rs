@@ -21,7 +21,7 @@ fn evidence_is_found_and_reported() {
         .agent("ground summary.json --payload payload.json")
         .exits(0)
         .notes_nothing()
-        .answers("✓ grounded: 1 claim")
+        .answers("✓ grounded: each claim quotes the payload; whether it follows is for a reader to judge")
         .answers("/text");
     let json = project
         .agent("ground summary.json --payload payload.json --format json")
