@@ -38,3 +38,13 @@ visit("texts typed before the engine is loaded count", async ({ playground, page
   await playground.says("Not every requirement has a server");
   assert.equal(await page.getByRole("alert").count(), 0);
 }, { wait: false });
+
+visit("a code opens its page of the book over the answer", async ({ playground, page }) => {
+  await playground.type("agents.md", "internal", "confidential");
+  await playground.says("Not every requirement has a server");
+  await playground.answer.getByRole("link", { name: "SENSITIVITY_EXCEEDED" }).first().click();
+  await playground.dialog.getByRole("heading", { name: "SENSITIVITY_EXCEEDED" }).waitFor();
+  await playground.dialog.getByRole("heading", { name: "Triggered by" }).waitFor();
+  assert.match(await playground.dialog.locator("pre").first().innerText(), /\w/);
+  assert.equal(page.context().pages().length, 1);
+});

@@ -107,6 +107,11 @@ impl Content for Servers {
             }
             self.lookalikes = Lookalikes::of(&verdict.diagnostics);
             self.problems = verdict.diagnostics.as_slice().into();
+            if verdict.satisfied.is_some() {
+                self.decided_before = None;
+            } else if let Some(before) = self.verdict.take().filter(|it| it.satisfied.is_some()) {
+                self.decided_before = Some(before);
+            }
             self.verdict = Some(Rc::new(verdict));
         }
         if let Some(Ok(text)) = &answer.resolution {
@@ -123,6 +128,7 @@ impl Content for Servers {
     fn replaced(&mut self) {
         self.tenant_id = Rc::default();
         self.selections.clear();
+        self.decided_before = None;
         self.lock = History::default();
         self.resolution = History::default();
         self.close_explanation();

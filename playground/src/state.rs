@@ -53,6 +53,8 @@ pub(crate) struct Servers {
     pub(crate) tenant_id: Rc<str>,
     /// The last verdict; `None` before the first.
     pub(crate) verdict: Option<Rc<Verdict>>,
+    /// The last decision, while an input has errors.
+    pub(crate) decided_before: Option<Rc<Verdict>>,
     pub(crate) problems: Rc<[Diagnostic]>,
     /// The names of servers that look like others.
     pub(crate) lookalikes: Lookalikes,

@@ -37,26 +37,35 @@ pub(crate) fn VerdictView() -> Html {
         let (_, history) = content.selections.get(number as usize)?;
         history.before.clone()
     };
-    let cards = (0..)
-        .zip(&verdict.requirements)
-        .map(|(number, requirement)| {
-            let rejected = rejected.filter(|it| it.requirement == number);
-            let eligible = eligible.filter(|it| it.requirement == number);
-            let open = rejected.is_some() || eligible.is_some();
-            html! {
-                <Card
-                    key={number}
-                    actor={page.actor.clone()}
-                    lookalikes={content.lookalikes.clone()}
-                    {number}
-                    requirement={requirement.clone()}
-                    was={former(number)}
-                    {rejected}
-                    {eligible}
-                    lists={open.then(|| Rc::clone(&content.views))}
-                />
-            }
-        });
+    let card = |(number, requirement): (u32, &Requirement)| {
+        let rejected = rejected.filter(|it| it.requirement == number);
+        let eligible = eligible.filter(|it| it.requirement == number);
+        let open = rejected.is_some() || eligible.is_some();
+        html! {
+            <Card
+                key={number}
+                actor={page.actor.clone()}
+                lookalikes={content.lookalikes.clone()}
+                {number}
+                requirement={requirement.clone()}
+                was={former(number)}
+                {rejected}
+                {eligible}
+                lists={open.then(|| Rc::clone(&content.views))}
+            />
+        }
+    };
+    let cards = |verdict: &Verdict| -> Html {
+        html! { <ol class="requirements">{ for (0..).zip(&verdict.requirements).map(card) }</ol> }
+    };
+    let before = content.decided_before.as_ref().map(|before| {
+        html! {
+            <section class="before" aria-label="The last decision" inert={true}>
+                <p>{ "The last decision, before the errors:" }</p>
+                { cards(before) }
+            </section>
+        }
+    });
     let collisions: Rc<[_]> = verdict.collisions.as_slice().into();
     let documents = page.content().problems();
     let problems: Rc<[_]> = documents.iter().map(|it| it.fixes.clone()).collect();
@@ -68,7 +77,8 @@ pub(crate) fn VerdictView() -> Html {
             <ApplyAll {problems} />
             <Problems diagnostics={documents} />
             <Problems label="Collisions" diagnostics={collisions} />
-            <ol class="requirements">{ for cards }</ol>
+            { cards(verdict) }
+            { before }
         </>
     }
 }

@@ -182,6 +182,20 @@ export function valueOf(event) {
   return event.target.value;
 }
 
+/** The pages about codes, by their names; loaded with the first one. */
+let codePages;
+
+/** The page about a code, as Markdown, or undefined if it can't be had now. */
+export async function codePage(name) {
+  codePages ??= fetch("./codes.json").then((response) => response.json());
+  try {
+    return (await codePages)[name];
+  } catch {
+    codePages = undefined;
+    return undefined;
+  }
+}
+
 /** Gives the part before a bar its share of both parts, in percent. */
 export function share(bar, axis, percent) {
   const { style } = bar.parentElement;

@@ -3,6 +3,7 @@
 use crate::answer::footer;
 use crate::areas::{Area, use_area};
 use crate::browser::use_window_event;
+use crate::code_page::page_of;
 use crate::content::Content;
 use crate::dialog::{dialogs, help, notice};
 use crate::difference::EXCERPT;
@@ -73,6 +74,9 @@ pub fn App<C: Content>() -> Html {
                 })
             },
             go_to: actor.callback(Actor::go_to),
+            explain: actor.callback(|actor, code| {
+                actor.update(move |state| state.dialog = Some(page_of(code)));
+            }),
             // Edits fit the texts of their answer alone.
             apply: actor.callback(move |actor, fix| match stale.get() {
                 true => actor.notify(Notice::alarm(

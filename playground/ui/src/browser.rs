@@ -14,6 +14,8 @@ extern "C" {
     fn js_decompress(packed: &str, limit: u32) -> Promise;
     #[wasm_bindgen(js_name = copy)]
     fn js_copy(text: &str) -> Promise;
+    #[wasm_bindgen(js_name = codePage)]
+    fn js_code_page(name: &str) -> Promise;
     #[wasm_bindgen(js_name = readFiles)]
     fn js_read_files(files: &web_sys::FileList, limit: u32) -> Promise;
 
@@ -99,6 +101,11 @@ pub(crate) fn now() -> u64 {
 /// Copies a text to the clipboard. Returns false if the browser does not allow it.
 pub(crate) async fn copy(text: &str) -> bool {
     JsFuture::from(js_copy(text)).await == Ok(JsValue::TRUE)
+}
+
+/// Returns the page about a code, as Markdown. Returns `None` if it can't be had now.
+pub(crate) async fn code_page(name: &str) -> Option<String> {
+    JsFuture::from(js_code_page(name)).await.ok()?.as_string()
 }
 
 /// Reads files of at most `limit` bytes each.

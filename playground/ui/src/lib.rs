@@ -9,6 +9,7 @@ pub mod answer;
 pub mod app;
 pub mod areas;
 pub mod browser;
+mod code_page;
 pub mod content;
 pub mod dialog;
 mod difference;

@@ -1,6 +1,7 @@
 //! Problems of documents, places and fixes.
 
 use crate::browser::focus_in;
+use crate::code_page::address;
 use crate::difference::Difference;
 use crate::words::{capitalised, count, thousands};
 use agent_answer::{Applicability, Code, Diagnostic, Edit, Fix, Label, Reason, Round};
@@ -11,9 +12,6 @@ use yew::prelude::*;
 
 /// Maximum number of problems to list. An index may have a thousand.
 const SHOWN: usize = 50;
-
-/// The folder of the pages that explain the codes.
-const PAGES: &str = "https://github.com/agent-engine/agent/blob/main/docs/reference/codes";
 
 /// The actions on documents, for every component inside a page.
 #[derive(Clone, PartialEq)]
@@ -26,6 +24,8 @@ pub struct Guide {
     pub(crate) go_to: Callback<agent_answer::Place>,
     /// Applies the edits of a fix.
     pub(crate) apply: Callback<Fix>,
+    /// Shows the page about a code.
+    pub(crate) explain: Callback<Code>,
 }
 
 /// Returns the actions.
@@ -36,13 +36,27 @@ pub(crate) fn use_guide() -> Guide {
 
 /// Shows a code, with a link to its page.
 pub fn code(code: Code) -> Html {
+    html! { <CodeLink {code} /> }
+}
+
+#[derive(Properties, PartialEq)]
+struct CodeLinkProps {
+    code: Code,
+}
+
+/// A code, which opens its page over this one, or by the browser's own means elsewhere.
+#[component]
+fn CodeLink(props: &CodeLinkProps) -> Html {
+    let Guide { explain, .. } = use_guide();
+    let code = props.code;
+    let open = move |event: MouseEvent| {
+        if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
+            event.prevent_default();
+            explain.emit(code);
+        }
+    };
     html! {
-        <a
-            class="code"
-            href={format!("{PAGES}/{}.md", code.page())}
-            target="_blank"
-            rel="noreferrer"
-        >
+        <a class="code" href={address(code)} target="_blank" rel="noreferrer" onclick={open}>
             { code.name() }
         </a>
     }

@@ -14,6 +14,7 @@
 
 use agent_pack::{Aim, TARGET, Toolchain, Workspace, reproducible};
 use anyhow::{Context as _, Result};
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -94,7 +95,20 @@ pub(super) fn build(workspace: &Workspace) -> Result<()> {
     write(workspace, "engine", engine)?;
     let page = module(workspace, &PLANS_PACKAGE, PLANS_PAGE, "")?;
     write(workspace, "plans", page)?;
+    let codes = Files::from([("codes.json".to_owned(), codes(workspace)?)]);
+    write(workspace, "codes", codes)?;
     editor(workspace, &folder(workspace, "editor"))
+}
+
+/// Returns the pages about codes as one JSON object, by their names.
+fn codes(workspace: &Workspace) -> Result<Vec<u8>> {
+    let pages = folder::read_all(&workspace.root().join("docs/reference/codes"))?;
+    let pages = pages.into_iter().filter_map(|(name, text)| {
+        let name = name.strip_suffix(".md")?.to_owned();
+        Some((name, String::from_utf8_lossy(&text).into_owned()))
+    });
+    let pages: BTreeMap<_, _> = pages.collect();
+    Ok(serde_json::to_vec(&pages)?)
 }
 
 /// Writes a part without the types, which only programmers need.
