@@ -48,7 +48,7 @@ visitPlans("call", "one click corrects a misspelt tool, and can be undone", asyn
   await plans.example("A tool that is misspelt");
   await plans.says("The call may not be made");
   await plans.has(checks(plans), ["✗catalogue , failed", ...CHECKS.slice(1).map((name) => `–${name} , skipped`)]);
-  await plans.has(plans.detail.locator(".against > p"), ["TOOL_UNKNOWN the server acme-audiences has no tool list_audience call.json:4:11", "at /tool by the catalogue lists the tool under this name"]);
+  await plans.has(plans.detail.locator(".against > p"), ["TOOL_UNKNOWN the server acme-audiences has no tool list_audience: no such tool call.json:4:11", "at /tool by the catalogue lists the tool under this name"]);
   await plans.root.locator(".cm-lintRange-error", { hasText: "list_audience" }).first().waitFor();
   const before = await plans.text("call.json");
   await plans.detail.locator(".fix", { hasText: "Call the tool list_audiences" }).getByRole("button", { name: "Apply" }).click();

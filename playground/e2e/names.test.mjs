@@ -16,6 +16,12 @@ visit("names that look like others are shown with code points", async ({ playgro
   const expected = ["acme-audiences 2.1.0", "acme-audiences<U+200B> 2.1.0", "<U+0430>cme-audiences 2.1.0", "<U+202E>acme-audiences 2.1.0"];
   for (const name of expected) assert.ok(names.includes(name), `${name} among ${names.join(", ")}`);
   assert.equal(new Set(names).size, names.length);
+  await playground.open("Verdict");
+  const warnings = await playground.texts(playground.problems.locator(".message"));
+  for (const name of ["acme-audiences<U+200B>", "<U+0430>cme-audiences", "<U+202E>acme-audiences"]) {
+    assert.ok(warnings.some((text) => text.includes(`the id ${name} looks like`)), `${name} in ${warnings.join("; ")}`);
+  }
+  await playground.open("Matrix");
 
   await playground.answer.getByRole("button", { name: /^\u0430cme-audiences 2.1.0, audiences/ }).click();
   await playground.explanation.getByRole("heading", { name: "<U+0430>cme-audiences 2.1.0" }).waitFor();

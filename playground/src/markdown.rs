@@ -5,7 +5,7 @@ use crate::content::TENANT_ID;
 use crate::reservations::reservations;
 use crate::state::{Page, Servers};
 use agent_answer::{
-    Applicability, Code, DocumentKind, Fix, NearMiss, Outcome, Verdict, unmistakable,
+    Applicability, Code, DocumentKind, Fix, NearMiss, Outcome, Verdict, unmistakable, visible,
 };
 use agent_ui::answer::ENGINE;
 use agent_ui::content::Documents as _;
@@ -134,7 +134,12 @@ fn write_verdict(out: &mut String, verdict: &Verdict) {
             let (file, start) = (label.place.source.usual_name(), label.place.start);
             format!(" ({file}:{}:{})", start.line, start.utf16_column)
         });
-        let _ = writeln!(out, "- {} {}{at}", code(found.code.name()), found.message);
+        let _ = writeln!(
+            out,
+            "- {} {}{at}",
+            code(found.code.name()),
+            visible(&found.message)
+        );
         // The requirement has the others.
         let own = found.code != Code::Unsatisfied;
         let fixes = found.fixes.iter();

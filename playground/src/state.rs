@@ -75,20 +75,27 @@ impl Servers {
         verdict.map_or(&[], |verdict| &verdict.requirements)
     }
 
-    /// Notes the selections of a verdict beside those before it. Requirements of one name are told apart
-    /// by their order.
+    /// Notes the selections of a verdict beside those before it. A requirement is the former one of its
+    /// name in its place, or else another one that left its place.
     pub(crate) fn note_selections(&mut self, verdict: &Verdict) {
-        let mut former = std::mem::take(&mut self.selections);
+        let former = std::mem::take(&mut self.selections);
         let requirements = verdict.requirements.iter().take(REMEMBERED);
-        self.selections = requirements
-            .map(|requirement| {
-                let name = requirement.name();
-                let at = former.iter().position(|(each, _)| *each == name);
-                let mut history = at.map(|at| former.remove(at).1).unwrap_or_default();
-                history.add(Some(&selection(requirement)));
-                (name, history)
-            })
-            .collect();
+        let names: Vec<_> = requirements.clone().map(Requirement::name).collect();
+        let stays = |at: usize| names.get(at) == former.get(at).map(|(name, _)| name);
+        let history = |at: usize| {
+            let mut others = (0..former.len()).filter(|it| !stays(*it));
+            let found = match stays(at) {
+                true => Some(at),
+                false => others.find(|it| former[*it].0 == names[at]),
+            };
+            found.map(|it| former[it].1.clone()).unwrap_or_default()
+        };
+        let selections = requirements.enumerate().map(|(at, requirement)| {
+            let mut history = history(at);
+            history.add(Some(&selection(requirement)));
+            (names[at].clone(), history)
+        });
+        self.selections = selections.collect();
     }
 
     /// Opens a tab. Of the requested views only those in the tab stay.
@@ -506,6 +513,25 @@ mod tests {
             let selections = state.content.selections.iter();
             let found: Vec<_> = selections.map(|(_, it)| it.before.as_deref()).collect();
             assert_eq!(found, before, "{selected:?}");
+        }
+        // A requirement that gets the name of another is a new one.
+        let named = |name: &str, id| Requirement {
+            category: Some(name.to_owned()),
+            ..requirement(id)
+        };
+        for requirements in [
+            vec![named("b", Some("x")), named("a", Some("y"))],
+            vec![named("a", Some("z")), named("a", Some("y"))],
+        ] {
+            let answered = verdict(Verdict {
+                satisfied: Some(true),
+                requirements,
+                ..Verdict::default()
+            });
+            answer(&mut state, 0, answered);
+            let selections = state.content.selections.iter();
+            let found: Vec<_> = selections.map(|(_, it)| it.before.as_deref()).collect();
+            assert_eq!(found, [None, Some("no server")]);
         }
         replace_all(&mut state);
         assert!(state.content.selections.is_empty());

@@ -58,14 +58,7 @@ pub(crate) fn VerdictView() -> Html {
     let cards = |verdict: &Verdict| -> Html {
         html! { <ol class="requirements">{ for (0..).zip(&verdict.requirements).map(card) }</ol> }
     };
-    let before = content.decided_before.as_ref().map(|before| {
-        html! {
-            <section class="before" aria-label="The last decision" inert={true}>
-                <p>{ "The last decision, before the errors:" }</p>
-                { cards(before) }
-            </section>
-        }
-    });
+    let before = content.decided_before.as_deref();
     let collisions: Rc<[_]> = verdict.collisions.as_slice().into();
     let documents = page.content().problems();
     let problems: Rc<[_]> = documents.iter().map(|it| it.fixes.clone()).collect();
@@ -78,7 +71,11 @@ pub(crate) fn VerdictView() -> Html {
             <Problems diagnostics={documents} />
             <Problems label="Collisions" diagnostics={collisions} />
             { cards(verdict) }
-            { before }
+            // Always there: Yew loses its place where this comes and goes.
+            <section class="before" aria-label="The last decision" hidden={before.is_none()} inert={true}>
+                <p>{ "The last decision, before the errors:" }</p>
+                { for before.map(cards) }
+            </section>
         </>
     }
 }

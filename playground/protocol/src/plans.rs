@@ -122,6 +122,7 @@ mod tests {
         };
         let grounding = Answer::Grounding(Grounding {
             grounded: Some(false),
+            text: "each".to_owned(),
             diagnostics: vec![],
             claims: vec![
                 evidence(Evidence::Found {

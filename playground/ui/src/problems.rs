@@ -3,6 +3,7 @@
 use crate::browser::focus_in;
 use crate::code_page::address;
 use crate::difference::Difference;
+use crate::names::name;
 use crate::words::{capitalised, count, thousands};
 use agent_answer::{Applicability, Code, Diagnostic, Edit, Fix, Label, Reason, Round};
 use gloo_timers::callback::Timeout;
@@ -68,15 +69,15 @@ pub fn prose(text: &str) -> Html {
         if at % 2 == 0 {
             html! { { piece } }
         } else {
-            html! { <code><bdi>{ piece }</bdi></code> }
+            html! { <code>{ name(piece, "") }</code> }
         }
     });
     html! { <>{ for pieces }</> }
 }
 
 /// Shows a code and a sentence.
-pub fn reason(name: Code, text: &str) -> Html {
-    html! { <>{ code(name) }{ " " }{ prose(text) }</> }
+pub fn reason(found: Code, text: &str) -> Html {
+    html! { <>{ code(found) }{ " " }{ prose(text) }</> }
 }
 
 /// Shows the reasons of a rejection, if there are any.
