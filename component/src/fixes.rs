@@ -3,7 +3,7 @@
 use crate::Component;
 use crate::bindings::exports::agent::engine::fixes::{Diagnostic, Document, Guest, MendedDocument};
 use crate::convert::all;
-use agent_api::mend;
+use agent_api::{mend, together};
 
 impl Guest for Component {
     fn mend(
@@ -23,5 +23,13 @@ impl Guest for Component {
                 fixes: it.fixes as u32,
             })
             .collect()
+    }
+
+    fn together(documents: Vec<Document>, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let texts: Vec<_> = documents
+            .iter()
+            .filter_map(|it| Some((it.kind.into(), str::from_utf8(&it.text).ok()?)))
+            .collect();
+        all(together(&texts, all(diagnostics)))
     }
 }

@@ -13,6 +13,7 @@
 //! | does a summary quote its payload? | [`GroundingAnswer`] |
 //! | what differs between locks, or from the index? | [`compare`], [`verify`] |
 //! | what may a new agent require? | [`first_manifest`] |
+//! | what do refused documents hide from each other? | [`together`] |
 //! | what do the documents become with the suggested fixes? | [`mend`] |
 //!
 //! The engine reads no clock, no file, no environment and no randomness: the same inputs give the
@@ -28,6 +29,11 @@ mod grounding;
 mod lock;
 pub mod plan;
 mod resolution;
+#[cfg(feature = "repair")]
+mod together;
+#[cfg(not(feature = "repair"))]
+#[path = "alone.rs"]
+mod together;
 
 pub use agent_explain::{Mended, mend};
 pub use agent_import::{first_manifest, import};
@@ -38,6 +44,7 @@ pub use grounding::GroundingAnswer;
 pub use lock::{LockText, UnreadableLock, compare, unreadable_lock, verify, verify_definitions};
 pub use plan::PlanAnswer;
 pub use resolution::{match_tools, resolve};
+pub use together::together;
 
 pub use agent_diagnostic as diagnostic;
 pub use agent_import as documents;

@@ -704,6 +704,8 @@ pub(crate) fn is_synonym(key: &str, field: &str) -> bool {
         "claim" => &["statement", "text"],
         "endpoint" => &["url", "uri", "address"],
         "evidence" => &["proof", "quote", "source"],
+        "id" => &["name", "server"],
+        "mcp" => &["mcpServers", "servers"],
         "items" => &["claims", "facts", "statements", "summary"],
         "permissions" => &["scopes", "scope"],
         "required_capabilities" => &["requires", "requirements"],

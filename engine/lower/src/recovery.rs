@@ -35,7 +35,14 @@ pub fn explain(
     if let Some(problem) = of_kind(text) {
         return vec![problem];
     }
-    let Some(syntax) = found.iter().map(|it| it.code).find(|it| is_syntax(*it)) else {
+    // YAML reads the variable of a template as a mapping in a mapping.
+    let has_template = text.as_str().contains("{{");
+    let is_template = |code: Code| has_template && code == Code::YamlUnsupported;
+    let codes = found.iter().map(|it| it.code);
+    let Some(syntax) = codes
+        .into_iter()
+        .find(|it| is_syntax(*it) || is_template(*it))
+    else {
         return found;
     };
     // A lock and a policy are not repaired.
@@ -157,7 +164,7 @@ fn of_yaml(text: &Text, within: Span) -> Repairs {
     let mut problems = Problems::new(&scratch);
     yaml::parse(Span::new(0, scratch.as_str().len()), &mut problems);
     let mut problems = problems.finish().into_iter();
-    if !problems.any(|it| it.code == Code::YamlSyntax) {
+    if !problems.any(|it| matches!(it.code, Code::YamlSyntax | Code::YamlUnsupported)) {
         return found;
     }
     let further = repair_yaml(&repaired.text, within);
@@ -188,6 +195,7 @@ fn problem(text: &Text, repair: &Repair, syntax: Code) -> Diagnostic {
     let code = match syntax {
         Code::FrontmatterMissing | Code::FrontmatterUnclosed if is_mark => syntax,
         Code::JsonSyntax => syntax,
+        _ if repair.label == "a placeholder" => Code::EmptyValue,
         _ => Code::YamlSyntax,
     };
     let problem = Diagnostic::new(code, repair.message.clone()).label(place, repair.label.clone());

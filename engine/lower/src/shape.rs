@@ -20,6 +20,10 @@ pub(super) fn suggestion(
         None => (path, false),
     };
     match (list.rsplit('.').next()?, item, expected, found) {
+        ("actions", false, "a mapping", "a list") => Some((
+            "write the list as `forbid` of the field".to_owned(),
+            named(text, span, "forbid"),
+        )),
         // The kinds as items: without the dash they are the keys.
         ("requires", false, "a mapping", "a list")
             if keyed(written).is_some_and(|it| matches!(it, "mcp" | "capabilities")) =>

@@ -574,6 +574,12 @@ impl<'t> Fixer<'t> {
                     );
                 }
             }
+            Some(b'{') if plain.starts_with("{{") && plain.ends_with("}}") => {
+                let message = format!("`{plain}` is a placeholder for a value");
+                let words = [&*message, "a placeholder", "write the value in its place"];
+                let stand_in = json_string(plain);
+                self.found.add((start, end), &stand_in, words, false);
+            }
             Some(b'[' | b'{') => {
                 self.flow(start, plain);
                 let open = depth(plain);

@@ -65,6 +65,7 @@ fn steps(
         PlanVerdict::Allowed(_) => true,
         PlanVerdict::Denied(found) => {
             session.add(found);
+            session.relate()?;
             false
         }
     };

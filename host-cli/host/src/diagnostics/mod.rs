@@ -62,6 +62,11 @@ impl Findings {
         self.diagnostics.extend(diagnostics);
     }
 
+    /// Replaces all problems.
+    pub fn replace(&mut self, diagnostics: Vec<Diagnostic>) {
+        self.diagnostics = diagnostics;
+    }
+
     /// Returns all problems.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {

@@ -23,20 +23,46 @@ pub(super) fn kind(file: &str) -> DocumentKind {
 /// Returns the diagnostics of a question.
 pub(super) fn ask(question: &str, documents: &Documents, tenant: Option<&str>) -> Vec<Diagnostic> {
     let all = Asked { documents, tenant };
-    match question.split_once(' ') {
-        Some(("validate", file)) => all.validated(file),
-        Some(("plan", "check")) => all.planned(),
-        Some(("call", "check")) => all.called(),
-        Some(("policy", "check")) => all.policy_checked(),
-        _ => match question {
-            "resolve" => all.resolved(),
-            "match" => all.matched(),
-            "ground" => all.grounded(),
-            "import" => all.imported(),
-            "verify" => all.verified(),
-            "locked" => all.locked(),
-            other => panic!("{other} is no question"),
-        },
+    let found = all.answered(question);
+    // As the commands do before they report.
+    let texts: Vec<_> = documents
+        .iter()
+        .filter_map(|(file, bytes)| Some((kind(file), std::str::from_utf8(bytes).ok()?)))
+        .filter(|(kind, _)| all.is_read(question, *kind))
+        .collect();
+    agent_api::together(&texts, found)
+}
+
+impl Asked<'_> {
+    /// Returns whether a question reads the documents of a kind.
+    fn is_read(&self, question: &str, kind: DocumentKind) -> bool {
+        use DocumentKind::{Call, Health, Index, Lock, Manifest, Payload, Summary, Task};
+        match question {
+            "resolve" | "locked" => matches!(kind, Manifest | Index),
+            "match" => matches!(kind, Task | Index | Health),
+            "call check" => matches!(kind, Call | Index | Lock),
+            "ground" => matches!(kind, Summary | Payload),
+            _ => false,
+        }
+    }
+
+    fn answered(&self, question: &str) -> Vec<Diagnostic> {
+        let all = self;
+        match question.split_once(' ') {
+            Some(("validate", file)) => all.validated(file),
+            Some(("plan", "check")) => all.planned(),
+            Some(("call", "check")) => all.called(),
+            Some(("policy", "check")) => all.policy_checked(),
+            _ => match question {
+                "resolve" => all.resolved(),
+                "match" => all.matched(),
+                "ground" => all.grounded(),
+                "import" => all.imported(),
+                "verify" => all.verified(),
+                "locked" => all.locked(),
+                other => panic!("{other} is no question"),
+            },
+        }
     }
 }
 

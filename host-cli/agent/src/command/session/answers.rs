@@ -4,6 +4,7 @@ use super::Session;
 use crate::args::Format;
 use crate::command::Answer;
 use agent_host::contract::diagnostic::{Diagnostic, Severity};
+use agent_host::contract::fixes::Document;
 use agent_host::contract::lockfile::Drift;
 use agent_host::contract::view::{ReportFormat, StyledSpan};
 use agent_host::{Failure, Instance, call, output};
@@ -77,8 +78,26 @@ impl Session {
         Ok(())
     }
 
+    /// Adds the problems that the inputs show only together.
+    pub(crate) fn relate(&mut self) -> Result<(), Failure> {
+        let mut documents: Vec<Document> = Vec::new();
+        for (kind, _) in &self.sources {
+            // A diagnostic names a kind, and can't tell two inputs of it apart.
+            if documents.iter().any(|it| it.kind == *kind) {
+                return Ok(());
+            }
+            let text = self.findings.text(*kind).map(<[u8]>::to_vec);
+            documents.extend(text.map(|text| Document { kind: *kind, text }));
+        }
+        let diagnostics = self.findings.diagnostics();
+        let found = call!(self.engine, fixes.call_together(&documents, diagnostics))?;
+        self.findings.replace(found);
+        Ok(())
+    }
+
     /// Reports the findings and answers no.
     pub(crate) fn refuse(&mut self) -> Result<Answer, Failure> {
+        self.relate()?;
         self.report()?;
         Ok(Answer::No)
     }
