@@ -507,7 +507,7 @@ impl<'n, 't> Object<'n, 't> {
         {
             let span = entry.value.span;
             // The same version, in another notation.
-            if matches!(version, "0.1" | "0.1.0" | "v0.1.0" | "V0.1") {
+            if cfg!(feature = "repair") && matches!(version, "0.1" | "0.1.0" | "v0.1.0" | "V0.1") {
                 let written = written_as(span.of(problems.text().as_str()), "v0.1");
                 let message = format!("`version` can't be {version:?}");
                 let label = "not one of the allowed values";

@@ -20,13 +20,14 @@ pub(super) fn suggestion(
         None => (path, false),
     };
     match (list.rsplit('.').next()?, item, expected, found) {
-        ("actions", false, "a mapping", "a list") => Some((
+        ("actions", false, "a mapping", "a list") if cfg!(feature = "repair") => Some((
             "write the list as `forbid` of the field".to_owned(),
             named(text, span, "forbid"),
         )),
         // The kinds as items: without the dash they are the keys.
         ("requires", false, "a mapping", "a list")
-            if keyed(written).is_some_and(|it| matches!(it, "mcp" | "capabilities")) =>
+            if cfg!(feature = "repair")
+                && keyed(written).is_some_and(|it| matches!(it, "mcp" | "capabilities")) =>
         {
             let text = text.as_str();
             let dashes = written.lines().filter(|line| {
@@ -81,7 +82,7 @@ pub(super) fn suggestion(
             false,
             "a list",
             "a mapping",
-        ) => {
+        ) if cfg!(feature = "repair") => {
             let start = span.start as usize;
             let (above, indent) = text.as_str()[..start].rsplit_once('\n')?;
             let key = above.rsplit('\n').next()?.trim_end();

@@ -48,6 +48,20 @@ pub struct Repairs {
 }
 
 impl Repairs {
+    /// Extends the edit of the last repair, unless another one is there.
+    fn widen(&mut self, start: usize, end: usize) -> bool {
+        let Some((last, others)) = self.list.split_last_mut() else {
+            return false;
+        };
+        // Repairs are found from the first to the last character.
+        let mut near = others.iter().rev().take(64);
+        let is_free = near.all(|it| (it.edit.end as usize) < start || it.edit.start as usize > end);
+        if is_free {
+            last.edit = Span::new(start, end);
+        }
+        is_free
+    }
+
     /// Adds a repair, up to [`Problems::LIMIT`].
     fn add(&mut self, span: (usize, usize), replacement: &str, words: [&str; 3], safe: bool) {
         if self.list.len() >= Problems::LIMIT {
@@ -77,12 +91,15 @@ pub struct Repaired {
 }
 
 impl Repaired {
-    /// Applies replacements, ordered by place and without overlaps, to a text.
+    /// Applies replacements, ordered by place, to a text. One that overlaps an earlier one is left out.
     pub fn new<'r>(text: &str, edits: impl IntoIterator<Item = (Span, &'r str)>) -> Self {
         let mut repaired = String::with_capacity(text.len());
         let (mut done, mut mapped) = (0, Vec::new());
         for (span, replacement) in edits {
-            debug_assert!(span.start as usize >= done);
+            // Two repairs of one place are alternatives: the first one is made.
+            if (span.start as usize) < done {
+                continue;
+            }
             repaired.push_str(&text[done..span.start as usize]);
             let start = repaired.len();
             repaired.push_str(replacement);

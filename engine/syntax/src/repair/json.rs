@@ -224,8 +224,8 @@ impl<'t> Fixer<'t> {
                 let len = 1 + usize::from(self.rest().starts_with("=>"));
                 let words = ["a key is followed by `=`", "expected `:`", "write `:`"];
                 self.replace((self.at, self.at + len), ":", words);
-                if let Some(colon) = self.found.list.last_mut() {
-                    colon.edit.start = self.last as u32;
+                if self.text[self.last..self.at].trim().is_empty() {
+                    self.found.widen(self.last, self.at + len);
                 }
                 self.at += len;
                 self.last = self.at;
@@ -862,15 +862,17 @@ impl<'t> Fixer<'t> {
             let right = closing(it.bracket);
             format!("{}{right}", self.line_of(it.start, at))
         });
-        let mut new = stand_in + &closers.collect::<String>();
+        let new = stand_in + &closers.collect::<String>();
         let space = &self.text[at..self.end];
         let is_blank = is_whole && space.trim().is_empty() && space.contains('\n');
-        if is_blank {
-            new.push_str(if space.contains("\r\n") { "\r\n" } else { "\n" });
-        }
         self.found.add((at, at), &new, words, is_whole);
-        if let Some(repair) = self.found.list.last_mut().filter(|_| is_blank) {
-            repair.edit.end = self.end as u32;
+        // The last line ends behind the brackets.
+        if is_blank
+            && self.found.widen(at, self.end)
+            && let Some(repair) = self.found.list.last_mut()
+        {
+            let line_end = if space.contains("\r\n") { "\r\n" } else { "\n" };
+            repair.replacement.push_str(line_end);
         }
     }
 

@@ -312,15 +312,14 @@ impl<'t> Fixer<'t> {
             );
             let label = format!("expected {width} spaces");
             let at = (first.1, first.1);
-            self.replace(at, "", [&message, &label, &title]);
-            if let Some(repair) = self.found.list.last_mut() {
-                repair.edit = Span::new(first.0, first.1);
-                repair.replacement = " ".repeat(width);
+            self.replace(at, &" ".repeat(width), [&message, &label, &title]);
+            if self.found.widen(first.0, first.1) {
+                if let Some(level) = self.levels.last_mut() {
+                    level.column = width;
+                }
+                return width;
             }
-            if let Some(level) = self.levels.last_mut() {
-                level.column = width;
-            }
-            return width;
+            self.found.list.pop();
         }
         let distance = |level: &&Level<'_>| level.column.abs_diff(width);
         let alike = || self.levels.iter().filter(|it| it.is_item == is_item);
