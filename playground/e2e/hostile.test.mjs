@@ -104,9 +104,9 @@ visitPlans("plans", "in plans and groundings, too, markup is shown and nothing r
     await plans.paste("call.json", CALL.replace('"limit": 2', `"${quoted}": "${quoted}"`).replace("acme-audiences", quoted));
     await plans.says(/The call may not be made|No decision/);
     for (const chip of await plans.root.locator(".chip").all()) await chip.click();
-    await plans.paste("call.json", JSON.stringify({ type: "final_answer", answer: text, needs_more_info: true }));
+    await plans.paste("call.json", JSON.stringify({ type: "final_answer", answer: `Which: ${text}`, needs_more_info: true }));
     await plans.says("needs more information");
-    assert.equal(await plans.root.locator(".asks").innerText(), text.replaceAll(/\s+/g, " "));
+    assert.equal(await plans.root.locator(".asks").innerText(), `Which: ${text.replaceAll(/\s+/g, " ")}`);
     await inert(page);
 
     await plans.area("Grounding");
@@ -150,7 +150,7 @@ async function inertEverywhere(playground, seen) {
   for (const tab of /** @type {const} */ (["Verdict", "Matrix", "What if", "agents.lock", "Explanation", "Verdict"])) {
     await playground.open(tab);
     await seen();
-    const cell = playground.answer.locator("td button, .server").first();
+    const cell = playground.answer.locator("td button, .requirements:not(.before *) .server").first();
     if (await cell.count()) {
       await cell.click();
       await playground.explanation.locator("p").first().waitFor();
