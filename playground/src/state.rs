@@ -492,7 +492,7 @@ mod tests {
             },
         };
         let mut state = start();
-        // Two requirements of one name are told apart by their order.
+        // Of two requirements with one name, the order decides which is which.
         for (selected, before) in [
             ([Some("x"), Some("y")], [None, None]),
             ([Some("x"), Some("z")], [None, Some("y 1")]),

@@ -13,7 +13,7 @@
 //! | does a summary quote its payload? | [`GroundingAnswer`] |
 //! | what differs between locks, or from the index? | [`compare`], [`verify`] |
 //! | what may a new agent require? | [`first_manifest`] |
-//! | what do refused documents hide from each other? | [`together`] |
+//! | what do refused documents hide from each other? | [`together()`] |
 //! | what do the documents become with the suggested fixes? | [`mend`] |
 //!
 //! The engine reads no clock, no file, no environment and no randomness: the same inputs give the
