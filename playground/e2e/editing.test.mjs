@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
-import { MANIFEST } from "./hello.mjs";
+import { INDEX, MANIFEST } from "./hello.mjs";
 import { visit } from "./visit.mjs";
 
 /** @param {import("./playground.mjs").Playground} playground */
