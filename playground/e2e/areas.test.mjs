@@ -8,7 +8,7 @@ import { stored, visit } from "./visit.mjs";
 const OF_PLANS = /\/(agent-plans[^/]*|plans\.css|engine\/plans\/[^/]+)$/;
 
 /** Files that only servers need. */
-const OF_SERVERS = /\/engine\/(worker\.js|agent-engine[^/]*)$/;
+const OF_SERVERS = /\/(agent-playground[^/]*|engine\/(worker\.js|agent-engine[^/]*))$/;
 
 /** @param {import("playwright-core").BrowserContext} context @returns {string[]} the addresses that are asked for from now on */
 function requests(context) {

@@ -20,6 +20,8 @@ const PATIENCE_MS = 15_000;
  * @property {string} [fragment] the part behind `#` of the address
  * @property {RegExp[]} [expected] complaints that belong to the test
  * @property {boolean} [wait] whether to wait for the first verdict
+ * @property {boolean} [slow] whether the network is that of a phone: 1.6 Mbit/s, 150 ms for each answer
+ * @property {() => void} [script] runs in each page before anything else
  *
  * @typedef {object} Visit
  * @property {Playground} playground
@@ -64,7 +66,9 @@ export async function start() {
         contexts.push(context);
         context.setDefaultTimeout(PATIENCE_MS);
         await watch(context, server.address, complaints);
+        if (given.script) await context.addInitScript(given.script);
         const page = await context.newPage();
+        if (given.slow) await slowDown(page);
         await page.goto(server.address + (given.fragment ? `#${given.fragment}` : ""));
         const playground = new Playground(page);
         if (given.wait !== false) await playground.verdict();
@@ -90,6 +94,18 @@ export async function start() {
     },
     close: () => browser.close(),
   };
+}
+
+/** @param {import("playwright-core").Page} page */
+async function slowDown(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Network.enable");
+  await session.send("Network.emulateNetworkConditions", {
+    offline: false,
+    latency: 150,
+    downloadThroughput: 1.6e6 / 8,
+    uploadThroughput: 0.75e6 / 8,
+  });
 }
 
 /**

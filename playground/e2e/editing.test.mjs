@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
-import { MANIFEST } from "./hello.mjs";
+import { INDEX, MANIFEST } from "./hello.mjs";
 import { visit } from "./visit.mjs";
 
 /** @param {import("./playground.mjs").Playground} playground */
@@ -145,4 +145,29 @@ visit("while a text is broken, the last decision stays below the error in grey",
   await playground.type("agents.md", "ires", "ires:");
   await playground.says("Every requirement has a server");
   assert.equal(await before.isVisible(), false);
+});
+
+visit("an applied fix is in view, also in a line that is thousands of characters long, and Reset scrolls back", async ({ playground }) => {
+  const line = JSON.stringify(JSON.parse(INDEX));
+  const at = line.lastIndexOf('"trust"');
+  assert.ok(at > 500);
+  await playground.paste("mcp.index.json", `${line.slice(0, at)}"trsut"${line.slice(at + '"trust"'.length)}`);
+  await playground.problems.getByText("MISSPELT_KEY").waitFor();
+  await playground.show("agents.lock");
+  await playground.problems.getByRole("button", { name: "Apply", exact: true }).click();
+  await playground.noticeIs("Applied");
+  const input = playground.input("mcp.index.json");
+  const seen = () =>
+    input.evaluate((content, offset) => {
+      const { view } = content.cmTile.root;
+      const place = view.coordsAtPos(offset);
+      const frame = view.scrollDOM.getBoundingClientRect();
+      return place !== null && place.left >= frame.left && place.right <= frame.right && place.top >= frame.top && place.bottom <= frame.bottom;
+    }, at);
+  await eventually(async () => assert.ok(await seen()));
+  assert.equal(await playground.text("mcp.index.json"), line);
+
+  await playground.press("Reset");
+  await playground.says("Every requirement has a server");
+  await eventually(async () => assert.equal(await input.evaluate((content) => content.cmTile.root.view.scrollDOM.scrollLeft), 0));
 });

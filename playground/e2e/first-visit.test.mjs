@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { INDEX, MANIFEST } from "./hello.mjs";
+import { firstPaint } from "./speed.mjs";
 import { visit } from "./visit.mjs";
 
 visit("the first visit shows hello-agent with both its servers", async ({ playground, page }) => {
@@ -47,4 +48,28 @@ visit("a code opens its page of the book over the answer", async ({ playground, 
   await playground.dialog.getByRole("heading", { name: "Triggered by" }).waitFor();
   assert.match(await playground.dialog.locator("pre").first().innerText(), /\w/);
   assert.equal(page.context().pages().length, 1);
+});
+
+visit("a newcomer with a slow network soon reads what this is", async (each) => {
+  // The book has the figure of a quiet machine, and the target of one second.
+  const milliseconds = await firstPaint(each);
+  assert.ok(milliseconds < 3_000, `${milliseconds} ms`);
+});
+
+visit("until the page is loaded its frame is there, and nothing moves afterwards", async ({ page, playground, address }) => {
+  let release = () => {};
+  const held = new Promise((resolve) => (release = () => resolve(undefined)));
+  await page.route("**/agent-playground_bg.wasm", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto("about:blank");
+  await page.goto(address);
+  await page.getByText("What may an AI agent use and do, and why?").waitFor();
+  const place = (/** @type {string} */ name) => page.getByRole("link", { name, exact: true }).boundingBox();
+  const before = await place("One call");
+  release();
+  await playground.says("Every requirement has a server");
+  assert.deepEqual(await place("One call"), before);
+  assert.equal(await page.getByText("What may an AI agent use and do, and why?").isVisible(), false);
 });

@@ -1,9 +1,9 @@
-// A plain static server: a folder under a path, with the right types.
+// A plain static server: a folder under a path, with the right types, compressed.
 
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import path from "node:path";
+import { gzipSync } from "node:zlib";
 
 /** The playground must work in any folder of a server. */
 const FOLDER = "/some/where/";
@@ -19,6 +19,16 @@ const TYPES = {
   ".webmanifest": "application/manifest+json",
 };
 
+/** The compressed files by their paths; all servers of a run answer with the same. */
+const compressed = /** @type {Map<string, Promise<Buffer | undefined>>} */ (new Map());
+
+/** @param {string} file */
+function compress(file) {
+  const content = compressed.get(file) ?? readFile(file).then((bytes) => gzipSync(bytes), () => undefined);
+  compressed.set(file, content);
+  return content;
+}
+
 /**
  * @param {string} dist
  * @returns the address of the page, and how to stop answering
@@ -29,13 +39,14 @@ export async function serve(dist) {
     const name = pathname === FOLDER ? "index.html" : pathname.slice(FOLDER.length);
     const file = path.join(dist, decodeURIComponent(name));
     const inside = pathname.startsWith(FOLDER) && file.startsWith(dist + path.sep);
-    const found = inside && (await stat(file).catch(() => undefined));
-    if (!found || !found.isFile()) return response.writeHead(404).end();
+    const content = inside && (await compress(file));
+    if (!content) return response.writeHead(404).end();
     response.writeHead(200, {
       "content-type": TYPES[path.extname(file)] ?? "application/octet-stream",
-      "content-length": found.size,
+      "content-encoding": "gzip",
+      "content-length": content.length,
     });
-    createReadStream(file).pipe(response);
+    response.end(content);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());

@@ -7,21 +7,60 @@ import { holdUps, percentile, strokes, takeTimes } from "./measure.mjs";
 
 /** The required figures, in milliseconds and frames. */
 export const TARGETS = {
-  "agents.md, key to verdict, p99": 50,
+  "first paint, 1.6 Mbit/s": 1_000,
+  "first verdict, cold": 700,
+  "agents.md, key to verdict, p99": 34,
   "agents.md, engine, p99": 5,
   "agents.md, longest task": 50,
   "index, key to verdict, p99": 300,
   "index, longest task": 50,
+  "index, longest task while pasting": 50,
   "matrix, longest task while scrolling": 50,
   "hello-agent, key to verdict, frames, p99": 2,
 };
+
+/**
+ * @param {Visit} visit
+ * @returns {Promise<number>} the time until a newcomer with a slow network sees more than white
+ */
+export async function firstPaint({ another }) {
+  const { page } = await another({ slow: true, wait: false });
+  return page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        new PerformanceObserver((list) => {
+          const [paint] = list.getEntriesByName("first-contentful-paint");
+          if (paint) resolve(paint.startTime);
+        }).observe({ type: "paint", buffered: true });
+      }),
+  );
+}
+
+/**
+ * @param {Visit} visit
+ * @returns {Promise<number>} the time until a newcomer has the first verdict
+ */
+async function firstVerdict({ another }) {
+  const newcomer = await another({
+    script: () => {
+      new MutationObserver((_, observer) => {
+        if (document.querySelector("#answer-panel[aria-busy=false] .headline") === null) return;
+        window.firstVerdict = performance.now();
+        observer.disconnect();
+      }).observe(document, { subtree: true, childList: true, attributes: true });
+    },
+  });
+  return newcomer.page.evaluate(() => window.firstVerdict);
+}
 
 /**
  * @param {Visit} visit that was not waited for
  * @param {number} rounds of four keys in agents.md; half as many in the others
  * @returns {Promise<Record<string, number>>}
  */
-export async function measure({ playground, page }, rounds) {
+export async function measure(visit, rounds) {
+  const { playground, page } = visit;
+  const first = { paint: await firstPaint(visit), verdict: await firstVerdict(visit) };
   await takeTimes(page);
   await page.reload();
   await playground.verdict();
@@ -68,6 +107,8 @@ export async function measure({ playground, page }, rounds) {
     percentile(all.map((each) => each[what]), share);
   const longest = (/** @type {{ longTasks: number[] }} */ { longTasks }) => Math.max(0, ...longTasks);
   return {
+    "first paint, 1.6 Mbit/s": first.paint,
+    "first verdict, cold": first.verdict,
     "agents.md, key to verdict, p50": of(manifest, "ms", 0.5),
     "agents.md, key to verdict, p99": of(manifest, "ms", 0.99),
     "agents.md, engine, p50": of(manifest, "engine", 0.5),

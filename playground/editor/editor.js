@@ -79,7 +79,7 @@ export class Editor {
       );
     } else {
       this.#view.setState(this.#state(after));
-      this.#view.scrollDOM.scrollTop = 0;
+      this.#view.scrollDOM.scrollTo(0, 0);
     }
     this.#cache = new TextCache(after);
   }

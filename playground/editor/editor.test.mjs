@@ -201,8 +201,9 @@ inPage("problems are underlined, marked, and shown by pointer and keyboard", {},
   await page.locator(".cm-lintRange-error").hover();
   const tooltip = page.locator(".cm-tooltip-lint");
   await tooltip.waitFor();
-  const expected = "error[UNSATISFIED]: no server is eligible for `reporting`\nhelp: nearest is `chart-reports 3.4.1`\nhelp: or lower the sensitivity";
+  const expected = "error[UNSATISFIED]: no server is eligible for reporting\nhelp: nearest is chart-reports 3.4.1\nhelp: or lower the sensitivity";
   assert.equal(await tooltip.innerText(), expected);
+  assert.deepEqual(await tooltip.locator("code").allInnerTexts(), ["reporting", "chart-reports 3.4.1"]);
   await page.mouse.move(1, 1);
   await tooltip.waitFor({ state: "detached" });
 

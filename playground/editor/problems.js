@@ -64,19 +64,32 @@ function rendered(problem) {
   const code = head.appendChild(document.createElement("span"));
   code.className = "cm-problem-code";
   code.textContent = `${problem.severity}[${problem.code}]`;
-  head.append(": ", problem.message);
+  head.append(": ", ...prose(problem.message));
   for (const help of problem.help ?? []) {
     const line = box.appendChild(document.createElement("div"));
     line.className = "cm-problem-help";
-    line.textContent = `help: ${help}`;
+    line.append("help: ", ...prose(help));
   }
   return box;
+}
+
+/**
+ * @param {string} text a sentence of the engine
+ * @returns {(string | HTMLElement)[]} the same, with what stands in backquotes as code
+ */
+function prose(text) {
+  return text.split("`").map((piece, at) => {
+    if (at % 2 === 0) return piece;
+    const code = document.createElement("code");
+    code.textContent = piece;
+    return code;
+  });
 }
 
 /** @param {Problem} problem */
 function spoken(problem) {
   const help = (problem.help ?? []).map((text) => ` Help: ${text}`).join("");
-  return `${problem.severity} ${problem.code}: ${problem.message}${help}`;
+  return `${problem.severity} ${problem.code}: ${problem.message}${help}`.replaceAll("`", "");
 }
 
 /**

@@ -7,8 +7,12 @@
 const PLANS = ["#plans", "#call", "#grounding"];
 
 const MODULES = {
-  servers: () => import("./agent-playground.js"),
+  servers: () => {
+    preload("./agent-playground_bg.wasm", "./editor/editor.js");
+    return import("./agent-playground.js");
+  },
   plans: async () => {
+    preload("./agent-plans_bg.wasm", "./editor/editor.js", "./agent-plans.js");
     await style("./plans.css");
     return import("./agent-plans.js");
   },
@@ -17,16 +21,25 @@ const MODULES = {
 /** Those that are there, or on their way. */
 const started = new Map();
 
+/** Those that render their part of the page, and those that say why they can't. */
+const loaded = new Set();
+
+/** What is seen until then. */
+const shell = document.getElementById("shell");
+
 /** The name of the module whose area stands in the address. */
 function named() {
   return PLANS.includes(location.hash.split(".")[0]) ? "plans" : "servers";
 }
 
-function show() {
+async function show() {
   const seen = named();
-  for (const name of Object.keys(MODULES)) document.getElementById(name).hidden = name !== seen;
   if (!started.has(seen)) started.set(seen, start(seen));
-  return started.get(seen);
+  for (const name of Object.keys(MODULES)) document.getElementById(name).hidden = name !== seen;
+  shell.hidden = loaded.has(seen);
+  await started.get(seen);
+  // Another one may have been asked for since.
+  shell.hidden = loaded.has(named());
 }
 
 /** @param {"servers" | "plans"} name */
@@ -38,6 +51,8 @@ async function start(name) {
     // The next time that it is to be seen is another try.
     started.delete(name);
     document.getElementById(name).replaceChildren(failure(error));
+  } finally {
+    loaded.add(name);
   }
 }
 
@@ -59,6 +74,21 @@ function failure(error) {
     told.append(" ", back);
   }
   return told;
+}
+
+/** Begins to load files that a module asks for once it runs. */
+function preload(...addresses) {
+  for (const address of addresses) {
+    const link = document.createElement("link");
+    const isModule = address.endsWith(".js");
+    link.rel = isModule ? "modulepreload" : "preload";
+    if (!isModule) {
+      link.as = "fetch";
+      link.crossOrigin = "";
+    }
+    link.href = address;
+    document.head.append(link);
+  }
 }
 
 /** @param {string} address of a style sheet */

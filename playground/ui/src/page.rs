@@ -68,8 +68,7 @@ impl<C: Content> Actor<C> {
     /// Applies the edits of a fix, and offers to undo them.
     pub(crate) fn apply(&self, fix: Fix) {
         let undo = self.editors.apply(&fix.edits);
-        let edited = undo.clone();
-        self.update(move |state| state.bring_inputs(&edited));
+        self.point_out(fix.edits.iter().map(|edit| edit.place));
         self.notify(Notice {
             undo: Undo::Steps(undo),
             ..Notice::done(format!("Applied: {}", fix.title))
