@@ -3,7 +3,7 @@
 import { Compartment, EditorState } from "@codemirror/state";
 import { EditorView, highlightSpecialChars } from "@codemirror/view";
 import { languageSupport } from "./languages.js";
-import { LINE_MAX_UNITS, PROBLEM_GUTTER_MAX_UNITS, SYNTAX_MAX_UNITS } from "./limits.js";
+import { LINE_MAX_UNITS, PROBLEM_GUTTER_MAX_UNITS } from "./limits.js";
 import { problemGutter } from "./problems.js";
 
 /** @import { Extension, Text } from "@codemirror/state" */
@@ -24,7 +24,7 @@ export function features(language, doc, wrapped) {
   return [
     wrapped ? switched(doc, hasShortLines, () => EditorView.lineWrapping) : [],
     switched(doc, hasProblemGutter, () => problemGutter),
-    switched(doc, hasSyntax, languageSupport(language)),
+    switched(doc, hasShortLines, languageSupport(language)),
     switched(doc, hasShortLines, () => specialChars),
   ];
 }
@@ -54,11 +54,6 @@ function switched(doc, wanted, feature) {
 /** @param {Text} doc */
 function hasProblemGutter(doc) {
   return doc.length <= PROBLEM_GUTTER_MAX_UNITS;
-}
-
-/** @param {Text} doc */
-function hasSyntax(doc) {
-  return doc.length <= SYNTAX_MAX_UNITS && hasShortLines(doc);
 }
 
 /** @param {Text} doc */

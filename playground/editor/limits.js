@@ -1,8 +1,11 @@
 // Sizes above which the editor omits features, so that typing stays fluent. They count UTF-16 code
 // units of the text.
 
-/** Syntax tree, with colours, folding, brackets and indentation. */
-export const SYNTAX_MAX_UNITS = 8_000_000;
+/** Syntax tree, with colours, folding, brackets and indentation. Larger JSON has the first two without. */
+export const TREE_MAX_UNITS = 300_000;
+
+/** Number of lines that fold together where there is no syntax tree. */
+export const FOLD_MAX_LINES = 2_000;
 
 /** The gutter with a mark beside each line that has a problem. */
 export const PROBLEM_GUTTER_MAX_UNITS = 8_000_000;

@@ -7,6 +7,7 @@ use crate::state::{Page, Servers, Tab};
 use crate::verdict::VerdictView;
 use crate::what_if::WhatIf;
 use agent_answer::{DocumentKind, Severity};
+use agent_ui::answer::use_answer_classes;
 use agent_ui::browser::focus;
 use agent_ui::content::Content as _;
 use agent_ui::examples::shown_example;
@@ -70,8 +71,9 @@ pub(crate) fn AnswerPane() -> Html {
     });
     let labelled = TABS.iter().find(|(tab, ..)| *tab == open);
     let stale = page.state.stale();
+    let classes = use_answer_classes(stale);
     html! {
-        <section class={classes!("answer", stale.then_some("stale"))} aria-label="Answer">
+        <section class={classes} aria-label="Answer">
             <h2 class="visually-hidden">{ "Answer" }</h2>
             <div class="tabs" role="tablist" aria-label="Views" onkeydown={page.callback(press)}>
                 { for tabs }
