@@ -16,6 +16,7 @@ import {
 import { comparison } from "./comparison.js";
 import { difference } from "./difference.js";
 import { features } from "./features.js";
+import { largePaste, pasted } from "./large-paste.js";
 import { places, setPlaces } from "./places.js";
 import { offsetOf, rangeOf } from "./positions.js";
 import { problemKeymap, problems, showProblems } from "./problems.js";
@@ -219,7 +220,7 @@ export class Editor {
               // A touch opens no keyboard. Real keyboards still scroll and select.
               EditorView.editable.of(false),
             ]
-          : [history(), keymap.of(historyKeymap)],
+          : [history(), keymap.of(historyKeymap), largePaste(withNewlines)],
         this.#options.placeholder ? placeholder(this.#options.placeholder) : [],
         lineNumbers(),
         features(language, doc, wrapped === true),
@@ -236,6 +237,7 @@ export class Editor {
         EditorView.updateListener.of((update) => {
           if (!update.docChanged || update.transactions.every((each) => each.annotation(silent))) return;
           this.#cache.update(update.changes);
+          if (update.transactions.every((each) => each.annotation(pasted))) return;
           this.#onChange();
         }),
       ],
