@@ -234,11 +234,11 @@ export class Editor {
         keymap.of([...problemKeymap, ...searchKeymap, ...defaultKeymap]),
         this.#comparison.of([]),
         theme,
-        EditorView.updateListener.of((update) => {
-          if (!update.docChanged || update.transactions.every((each) => each.annotation(silent))) return;
-          this.#cache.update(update.changes);
-          if (update.transactions.every((each) => each.annotation(pasted))) return;
-          this.#onChange();
+        EditorView.updateListener.of(({ docChanged, transactions, changes }) => {
+          const isEndOfPaste = transactions.some((each) => each.annotation(pasted) === false);
+          const isQuiet = transactions.every((each) => each.annotation(silent) || each.annotation(pasted));
+          if (docChanged && !transactions.every((each) => each.annotation(silent))) this.#cache.update(changes);
+          if (isEndOfPaste || (docChanged && !isQuiet)) this.#onChange();
         }),
       ],
     });

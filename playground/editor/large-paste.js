@@ -5,7 +5,7 @@ import { Annotation, EditorState, StateField, Transaction } from "@codemirror/st
 import { EditorView } from "@codemirror/view";
 import { PASTE_PART_UNITS } from "./limits.js";
 
-/** Marks the changes of a paste, with whether more of it is to come. */
+/** Marks the changes of a paste with `true`, and its end, a task of its own, with `false`. */
 export const pasted = /** @type {import("@codemirror/state").AnnotationType<boolean>} */ (Annotation.define());
 
 /** Whether a paste is under way. */
@@ -24,22 +24,23 @@ async function pasteInParts(view, text) {
   const time = Transaction.time.of(Date.now());
   for (let start = 0; start < text.length; start += PASTE_PART_UNITS) {
     const end = Math.min(start + PASTE_PART_UNITS, text.length);
-    const more = end < text.length;
+    const isLast = end === text.length;
     /** @type {import("@codemirror/state").Annotation<any>[]} */
-    const annotations = [pasted.of(more), time];
+    const annotations = [pasted.of(true), time];
     if (start === 0) annotations.push(isolateHistory.of("before"));
-    if (!more) annotations.push(isolateHistory.of("after"));
+    if (isLast) annotations.push(isolateHistory.of("after"));
     const at = from + start;
     view.dispatch({
       changes: { from: at, to: start === 0 ? to : at, insert: view.state.toText(text.slice(start, end)) },
       selection: { anchor: from + end },
-      scrollIntoView: !more,
+      scrollIntoView: isLast,
       annotations,
     });
     await new Promise((resolve) => setTimeout(resolve));
     // Another text may have taken the place of all of it.
     if (!view.state.field(pasting)) return;
   }
+  view.dispatch({ annotations: pasted.of(false) });
 }
 
 /**

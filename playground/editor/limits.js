@@ -7,8 +7,8 @@ export const TREE_MAX_UNITS = 300_000;
 /** Number of lines that fold together where there is no syntax tree. */
 export const FOLD_MAX_LINES = 2_000;
 
-/** A larger text is pasted in parts of this size. */
-export const PASTE_PART_UNITS = 500_000;
+/** A larger text is pasted in parts of this size. It is too large for a syntax tree, so that no part has one. */
+export const PASTE_PART_UNITS = 400_000;
 
 /** The gutter with a mark beside each line that has a problem. */
 export const PROBLEM_GUTTER_MAX_UNITS = 8_000_000;
