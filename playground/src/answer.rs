@@ -1,5 +1,6 @@
 //! The answer, one view in each tab, with the explanation over it.
 
+use crate::evaluation::EvaluationView;
 use crate::explanation::ExplanationPanel;
 use crate::files::{LockFile, ResolutionFile};
 use crate::matrix::MatrixView;
@@ -16,10 +17,11 @@ use web_sys::KeyboardEvent;
 use yew::prelude::*;
 
 /// The tabs, with their keys and names.
-pub(crate) const TABS: [(Tab, &str, &str); 5] = [
+pub(crate) const TABS: [(Tab, &str, &str); 6] = [
     (Tab::Verdict, "verdict", "Verdict"),
     (Tab::Matrix, "matrix", "Matrix"),
     (Tab::WhatIf, "what-if", "What if"),
+    (Tab::Policy, "policy", "Policy"),
     (Tab::Lock, "lock", "agents.lock"),
     (Tab::Resolution, "resolution", "Explanation"),
 ];
@@ -33,9 +35,10 @@ pub(crate) fn AnswerPane() -> Html {
         let explanation = page.content().views.explanation.as_ref();
         let entry = explanation.map(|it| it.server.place);
         use_effect_with((page.content().marks(), entry), move |(marks, entry)| {
-            if let Some(entry) = entry {
-                editors.reveal(entry, false);
-            }
+            let Some(entry) = entry else {
+                return;
+            };
+            editors.reveal(entry, false);
             // The first place of each document is visible in the end.
             for (place, _) in marks.iter().rev() {
                 editors.reveal(place, false);
@@ -91,6 +94,7 @@ pub(crate) fn AnswerPane() -> Html {
                     Tab::Verdict => html! { <VerdictView /> },
                     Tab::Matrix => html! { <MatrixView /> },
                     Tab::WhatIf => html! { <WhatIf /> },
+                    Tab::Policy => html! { <EvaluationView /> },
                     Tab::Lock => html! { <LockFile /> },
                     Tab::Resolution => html! { <ResolutionFile /> },
                 } }

@@ -109,7 +109,7 @@ impl Editors {
     }
 
     /// Replaces a text in one step, which the user can undo.
-    pub(crate) fn replace(&self, kind: DocumentKind, text: &str) {
+    pub fn replace(&self, kind: DocumentKind, text: &str) {
         self.with(kind, |editor| editor.replace_all(text));
     }
 
