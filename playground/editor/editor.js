@@ -15,7 +15,7 @@ import {
 } from "@codemirror/view";
 import { comparison } from "./comparison.js";
 import { difference } from "./difference.js";
-import { features } from "./features.js";
+import { features, wrapping } from "./features.js";
 import { largePaste, pasted } from "./large-paste.js";
 import { places, setPlaces } from "./places.js";
 import { offsetOf, rangeOf } from "./positions.js";
@@ -47,6 +47,7 @@ export class Editor {
   /** @type {string | null} */
   #original = null;
   #comparison = new Compartment();
+  #wrapping = new Compartment();
 
   /**
    * @param {HTMLElement} parent is filled by the editor
@@ -180,6 +181,12 @@ export class Editor {
     return shown;
   }
 
+  /** @param {boolean} wrapped whether lines are broken where they don't fit */
+  setWrapped(wrapped) {
+    this.#options = { ...this.#options, wrapped };
+    this.#view.dispatch({ effects: this.#wrapping.reconfigure(wrapped ? wrapping(this.#view.state.doc) : []) });
+  }
+
   focus() {
     this.#view.focus();
   }
@@ -223,7 +230,8 @@ export class Editor {
           : [history(), keymap.of(historyKeymap), largePaste(withNewlines)],
         this.#options.placeholder ? placeholder(this.#options.placeholder) : [],
         lineNumbers(),
-        features(language, doc, wrapped === true),
+        this.#wrapping.of(wrapped ? wrapping(doc) : []),
+        features(language, doc),
         highlightActiveLine(),
         highlightActiveLineGutter(),
         drawSelection(),

@@ -116,6 +116,36 @@ inPage("setText is silent and cannot be undone; typing is reported", {}, async (
   assert.deepEqual(await page.evaluate(() => [window.editor.undo(), window.editor.text(), window.changes]), [false, "new", 4]);
 });
 
+inPage("long lines are broken and not, also very long ones, and the text stays", {}, async (page, t) => {
+  const width = () => page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.querySelector(".cm-scroller");
+    return scrollWidth > clientWidth ? "scrolls" : "fits";
+  });
+  const line = `{"text":"${"many words ".repeat(40)}"}`;
+  await setText(page, line);
+  assert.equal(await width(), "scrolls");
+  await page.evaluate(() => window.editor.setWrapped(true));
+  assert.equal(await width(), "fits");
+  // It holds for the next text, and for one without syntax.
+  const long = `[${"\"word\", ".repeat(100_000)}0]`;
+  const started = performance.now();
+  await setText(page, long);
+  assert.equal(await width(), "fits");
+  await page.evaluate(() => window.editor.focus());
+  await page.keyboard.type("xyz");
+  t.diagnostic(`a line of ${long.length} characters, and three keys: ${Math.round(performance.now() - started)} ms`);
+  assert.equal(await getText(page), `xyz${long}`);
+  assert.ok(performance.now() - started < LOADING_MAX_TASK_MS + 3 * TYPING_MAX_TASK_MS);
+  await page.evaluate(() => window.editor.setWrapped(false));
+  assert.equal(await width(), "scrolls");
+  // Directional characters would cost minutes.
+  await page.evaluate(() => {
+    window.editor.setWrapped(true);
+    window.editor.setText("\\u202e\\u2066\\u05d0b\\u2069a".repeat(160_000));
+  });
+  assert.equal(await width(), "scrolls");
+});
+
 inPage("what is pasted has \"\\n\" line ends", {}, async (page) => {
   await page.evaluate(() => {
     const data = new DataTransfer();

@@ -19,6 +19,9 @@ export const PROBLEM_GUTTER_MAX_UNITS = 8_000_000;
  */
 export const LINE_MAX_UNITS = 100_000;
 
+/** A longer line is not broken where it doesn't fit. */
+export const WRAPPED_LINE_MAX_UNITS = 1_000_000;
+
 /** Number of problems to mark. The page's list has the rest. */
 export const PROBLEMS_MAX_COUNT = 1_000;
 

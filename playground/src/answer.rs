@@ -99,7 +99,8 @@ pub(crate) fn AnswerPane() -> Html {
                     Tab::Resolution => html! { <ResolutionFile /> },
                 } }
             </div>
-            <ExplanationPanel />
+            // In the matrix it stands beside the rows.
+            if open != Tab::Matrix { <ExplanationPanel /> }
         </section>
     }
 }
