@@ -378,6 +378,63 @@ for (const scheme of ["light", "dark"]) {
   });
 }
 
+/** @param {string} text with `|` at the cursor, where what follows is written */
+async function at(page, text) {
+  await setText(page, text.replace("|", ""));
+  await page.evaluate((offset) => {
+    window.editor.focus();
+    const { view } = document.querySelector(".cm-content").cmTile.root;
+    view.dispatch({ selection: { anchor: offset } });
+  }, text.indexOf("|"));
+}
+
+/** Asks for completions. @returns {Promise<string[]>} what is offered */
+async function offered(page) {
+  await page.keyboard.press("Control+Space");
+  await page.locator(".cm-tooltip-autocomplete li").first().waitFor();
+  return page.locator(".cm-tooltip-autocomplete li .cm-completionLabel").allInnerTexts();
+}
+
+/** Takes the first of the completions for what is typed. @returns the text with `|` at the cursor */
+async function taken(page, typed = "") {
+  await page.keyboard.type(typed);
+  // Keys that follow too soon are no choice.
+  await page.waitForTimeout(300);
+  await page.keyboard.press("Enter");
+  return page.evaluate(() => {
+    const { state } = document.querySelector(".cm-content").cmTile.root.view;
+    const { head } = state.selection.main;
+    return `${state.sliceDoc(0, head)}|${state.sliceDoc(head)}`;
+  });
+}
+
+const inFrontmatter = (text) => `---\n${text}\n---\n`;
+
+/** Each with what is offered first, what is typed then, and what comes of it. */
+const COMPLETIONS = {
+  "keys at the start, the required ones first": ["agents.md", inFrontmatter("|"), ["name", "requires", "version", "constraints"], "co", inFrontmatter("constraints:\n  |")],
+  "the keys that are not there yet": ["agents.md", inFrontmatter("name: x\n|"), ["requires", "version", "constraints"], "v", inFrontmatter("name: x\nversion: |")],
+  "a key of a mapping in a list": ["agents.md", inFrontmatter("requires:\n  mcp:\n    - |"), ["category", "permissions", "load"], "p", inFrontmatter("requires:\n  mcp:\n    - permissions:\n        - |")],
+  "a key between braces": ["agents.md", inFrontmatter("constraints: { data: { | } }"), ["residency", "sensitivity"], "s", inFrontmatter("constraints: { data: { sensitivity: | } }")],
+  "another name for a key": ["agents.md", inFrontmatter("constraints:\n  data:\n    sensi|: internal"), ["sensitivity"], "", inFrontmatter("constraints:\n  data:\n    sensitivity|: internal")],
+  "closed values, in their order": ["agents.md", inFrontmatter("constraints:\n  data:\n    sensitivity: |"), ["public", "internal", "confidential", "pii.low", "pii.moderate", "pii.high"], "pii.h", inFrontmatter("constraints:\n  data:\n    sensitivity: pii.high|")],
+  "true or false": ["agents.md", inFrontmatter("constraints:\n  trust:\n    requireSigned: |"), ["true", "false"], "", inFrontmatter("constraints:\n  trust:\n    requireSigned: true|")],
+  "a key of JSON, with its commas": ["mcp.index.json", '{"servers": [{"id": "a"\n| "version": "1"}]}', ["categories", "data", "endpoint", "scopes"], "en", '{"servers": [{"id": "a",\n"endpoint": "|", "version": "1"}]}'],
+  "a key of JSON in an open string": ["mcp.index.json", '{"servers": [{"id": "a", "tr|\n}]}', ["trust"], "", '{"servers": [{"id": "a", "trust": {|}\n}]}'],
+  "a closed value of JSON": ["mcp.index.json", '{"servers": [{"data": {"maxSensitivity": |}}]}', ["public", "internal"], "pii.m", '{"servers": [{"data": {"maxSensitivity": "pii.moderate"|}}]}'],
+  "the states of a health snapshot": ["health.yaml", "acme: |\nother: HEALTHY", ["HEALTHY", "PROBATION"], "UN", "acme: UNHEALTHY|\nother: HEALTHY"],
+  "what a kind of binding needs": ["tool-pool.json", '{"bindings": [{"driver_kind": "http", |}]}', ["connector_id"], "meth", '{"bindings": [{"driver_kind": "http", "methods": [|]}]}'],
+};
+
+for (const [name, [label, text, first, typed, result]] of Object.entries(COMPLETIONS)) {
+  const language = label.endsWith(".md") ? "agents.md" : label.endsWith(".yaml") ? "yaml or json" : "json";
+  inPage(`completion offers ${name}`, { label, language }, async (page) => {
+    await at(page, text);
+    assert.deepEqual((await offered(page)).slice(0, first.length), first);
+    assert.equal(await taken(page, typed), result);
+  });
+}
+
 inPage("destroy leaves nothing", {}, async (page) => {
   await page.evaluate(() => window.editor.destroy());
   assert.equal(await page.evaluate(() => document.querySelector("#parent").childNodes.length), 0);

@@ -13,6 +13,7 @@ import {
 import { EditorView } from "@codemirror/view";
 import { PROBLEMS_MAX_COUNT } from "./limits.js";
 import { rangeOf } from "./positions.js";
+import { prose } from "./prose.js";
 
 /** @import { EditorState, TransactionSpec } from "@codemirror/state" */
 /** @import { Command, KeyBinding } from "@codemirror/view" */
@@ -71,19 +72,6 @@ function rendered(problem) {
     line.append("help: ", ...prose(help));
   }
   return box;
-}
-
-/**
- * @param {string} text a sentence of the engine
- * @returns {(string | HTMLElement)[]} the same, with what stands in backquotes as code
- */
-function prose(text) {
-  return text.split("`").map((piece, at) => {
-    if (at % 2 === 0) return piece;
-    const code = document.createElement("code");
-    code.textContent = piece;
-    return code;
-  });
 }
 
 /** @param {Problem} problem */

@@ -212,13 +212,14 @@ pub(crate) struct EditorProps {
 }
 
 /// Puts an editor into an element. An editor with a document can be edited, and `text` is its
-/// placeholder.
+/// placeholder. `text_of` returns the texts of the other documents by their names.
 fn create(
     parent: &NodeRef,
     document: Option<DocumentKind>,
     label: &str,
     text: &str,
     wrapped: bool,
+    text_of: JsValue,
     on_change: impl FnMut() + 'static,
 ) -> Option<Editor> {
     let options = object(&[
@@ -227,9 +228,20 @@ fn create(
         ("readOnly", document.is_none().into()),
         ("placeholder", text.into()),
         ("wrapped", wrapped.into()),
+        ("textOf", text_of),
     ]);
     let on_change = Closure::<dyn FnMut()>::new(on_change).into_js_value();
     Some(Editor::new(&parent.cast()?, &options, &on_change))
+}
+
+/// Returns a function that returns the text of a document by its name.
+fn text_of(editors: Rc<Editors>) -> JsValue {
+    let text_of = move |name: String| {
+        let mut kinds = DocumentKind::ALL.into_iter();
+        let kind = kinds.find(|kind| kind.usual_name() == name);
+        kind.map(|kind| editors.text(kind)).unwrap_or_default()
+    };
+    Closure::<dyn Fn(String) -> JsString>::new(text_of).into_js_value()
 }
 
 /// The editor of a document.
@@ -250,6 +262,7 @@ pub(crate) fn EditorPane(props: &EditorProps) -> Html {
                 name,
                 &props.placeholder,
                 wrapped,
+                text_of(Rc::clone(&props.editors)),
                 on_change,
             );
             props.editors.editors[kind as usize].replace(editor);
@@ -282,7 +295,15 @@ pub fn Viewer(props: &ViewerProps) -> Html {
         let (parent, editor) = (parent.clone(), editor.clone());
         let (label, wrapped) = (props.label.clone(), props.wrapped);
         use_effect_with((), move |()| {
-            editor.replace(create(&parent, None, &label, "", wrapped, || ()));
+            editor.replace(create(
+                &parent,
+                None,
+                &label,
+                "",
+                wrapped,
+                JsValue::UNDEFINED,
+                || (),
+            ));
             move || {
                 if let Some(editor) = editor.take() {
                     editor.destroy();
