@@ -55,6 +55,7 @@ export function assistance(surroundings) {
     EditorView.domEventHandlers({ focus: (_, view) => start(view), mousemove: (_, view) => start(view) }),
     keymap.of([
       { key: "Ctrl-Space", run: (view) => (begin(view, (loaded) => loaded.startCompletion(view)), true) },
+      { key: "Mod-.", run: (view) => (begin(view, (loaded) => loaded.startQuickFix(view)), true) },
     ]),
   ];
   return part.of(waiting);

@@ -28,10 +28,10 @@ import { theme } from "./theme.js";
 /** @import { LanguageName } from "./languages.js" */
 /** @import { MarkedPlace } from "./places.js" */
 /** @import { Place, Position } from "./positions.js" */
-/** @import { Problem } from "./problems.js" */
+/** @import { Problem, ProblemActions } from "./problems.js" */
 
 /**
- * @typedef {object} Options
+ * @typedef {object} OwnOptions
  * @property {LanguageName} language
  * @property {string} label the name of the document, also for screen readers
  * @property {boolean} readOnly
@@ -39,6 +39,7 @@ import { theme } from "./theme.js";
  * @property {boolean} [wrapped]
  * @property {Surroundings["textOf"]} [textOf] the texts of the other documents, by their names
  */
+/** @typedef {OwnOptions & ProblemActions} Options */
 /** @typedef {Place & { insert: string }} Edit */
 
 /** Marks a change by the page. */
@@ -107,7 +108,7 @@ export class Editor {
 
   /** @param {Problem[]} list the problems to show, instead of those before */
   setDiagnostics(list) {
-    this.#view.dispatch(showProblems(this.#view.state, list));
+    this.#view.dispatch(showProblems(this.#view.state, list, this.#options));
   }
 
   /** @param {MarkedPlace[]} list the places to mark with a background, instead of those before */

@@ -8,11 +8,13 @@ import { resolve } from "./bundle.js";
 import { entry, written } from "./notation.js";
 import { placeAt } from "./place.js";
 import { closedValues, descriptionOf, knownKeys, typesOf } from "./schema.js";
+import { namesAt } from "./vocabulary.js";
 
 /** @import { Completion, CompletionSource } from "@codemirror/autocomplete" */
 /** @import { EditorState } from "@codemirror/state" */
 /** @import { EditorView } from "@codemirror/view" */
 /** @import { Surroundings } from "../assistance.js" */
+/** @import { Term } from "./names.js" */
 /** @import { Schema } from "./schema.js" */
 /** @import { Site } from "./tree.js" */
 
@@ -25,6 +27,8 @@ const SAME_WORD = /^[\w.:@/*~+-]*$/;
 /** The largest difference from the usual rank of a completion. */
 const BOOST_MAX = 99;
 
+/** A completion that may be the last of its line. @typedef {Completion & { mayEndLine?: boolean }} Ending */
+
 /**
  * @param {Surroundings} surroundings
  * @returns {CompletionSource}
@@ -32,15 +36,17 @@ const BOOST_MAX = 99;
 export function completions(surroundings) {
   return ({ state, pos, explicit }) => {
     if (!explicit && state.doc.length > TYPING_MAX_UNITS) return null;
-    const place = placeAt(surroundings, pos);
+    const place = placeAt(surroundings, pos, explicit);
     if (!place) return null;
-    const { site, schemas } = place;
+    const { site, schemas, lookup } = place;
     if (!explicit && site.from === pos) return null;
     const options = [];
-    if (site.slot === "value") options.push(...values(site, schemas));
-    if (site.slot === "key" || site.opensMapping) options.push(...keys(site, schemas));
+    const names = (/** @type {Site["slot"]} */ slot) => namesAt(surroundings.document, slot, lookup);
+    const insert = inserting(site, site.to - pos);
+    if (site.slot === "value") options.push(...values(site, schemas, names("value"), insert));
+    if (site.slot === "key" || site.opensMapping) options.push(...keys(site, schemas, names("key"), insert));
     if (options.length === 0) return null;
-    return { from: site.from + quote(state, site), to: site.to, options, validFor: SAME_WORD };
+    return { from: site.from + quote(state, site), options, validFor: SAME_WORD };
   };
 }
 
@@ -56,40 +62,54 @@ function quote(state, { from, to }) {
 /**
  * @param {Site} site
  * @param {Schema[]} schemas of the mapping
+ * @param {Term[]} names of keys that other documents have
+ * @param {Insert} insert
  * @returns {Completion[]}
  */
-function keys(site, schemas) {
+function keys(site, schemas, names, insert) {
+  const asKey = (/** @type {string} */ key, /** @type {string[]} */ types) =>
+    insert((rest) => (/^[ \t]*:/.test(rest) ? [written(key, site.notation), ""] : entry(key, types, site)));
   const { value } = site.holder;
   const there = value?.kind === "map" ? value.entries.map(({ key }) => key) : [];
-  const options = [];
-  for (const [key, known] of knownKeys(schemas)) {
-    if (there.includes(key) && key !== site.word) continue;
-    options.push({
-      label: key,
-      detail: known.required ? "required" : undefined,
-      boost: known.required ? 1 : 0,
-      info: explained(known.description || descriptionOf(known.schemas, resolve)),
-      apply: insertion(site, (rest) => {
-        if (/^[ \t]*:/.test(rest)) return [written(key, site.notation), ""];
-        return entry(key, typesOf(known.schemas, resolve), site);
-      }),
-    });
-  }
-  return options;
+  const isNew = (/** @type {string} */ key) => key === site.word || !there.includes(key);
+  const known = [...knownKeys(schemas)].filter(([key]) => isNew(key)).map(([key, { required, schemas: inside, description }]) => ({
+    label: key,
+    detail: required ? "required" : undefined,
+    boost: required ? 1 : 0,
+    info: explained(description || descriptionOf(inside, resolve)),
+    apply: asKey(key, typesOf(inside, resolve)),
+  }));
+  const others = names.filter(({ label }) => isNew(label)).map((term) => ({ ...shown(term), apply: asKey(term.label, []) }));
+  return [...known, ...others];
 }
 
 /**
  * @param {Site} site
  * @param {Schema[]} schemas of the value
- * @returns {Completion[]}
+ * @param {Term[]} names that other documents have
+ * @param {Insert} insert
+ * @returns {Ending[]}
  */
-function values(site, schemas) {
-  return [...closedValues(schemas)].map(([value, description], at) => ({
+function values(site, schemas, names, insert) {
+  const asValue = (/** @type {unknown} */ value) => insert(() => [written(value, site.notation), ""]);
+  const closed = [...closedValues(schemas)].map(([value, description]) => ({
     label: String(value),
-    boost: Math.max(-at, -BOOST_MAX),
     info: explained(description),
-    apply: insertion(site, () => [written(value, site.notation), ""]),
+    apply: asValue(value),
   }));
+  const labels = closed.map(({ label }) => label);
+  const others = names.filter(({ label }) => !labels.includes(label)).map((term) => ({ ...shown(term), apply: asValue(term.label) }));
+  const mayEndLine = site.notation === "block";
+  return [...closed, ...others].map((option, at) => ({ ...option, mayEndLine, boost: Math.max(-at, -BOOST_MAX) }));
+}
+
+/**
+ * @param {Term} term
+ * @returns {Completion}
+ */
+function shown({ label, detail, info }) {
+  // The empty pointer is the whole.
+  return { label, displayLabel: label || '""', detail, info: explained(info ?? "") };
 }
 
 /**
@@ -105,29 +125,31 @@ function explained(text) {
   };
 }
 
+/** @typedef {(rest: string) => [string, string]} Write the text before the cursor and behind it, for the rest of the line */
+/** @typedef {(write: Write) => (view: EditorView, completion: Completion, from: number, to: number) => void} Insert */
+
 /**
  * @param {Site} site
- * @param {(rest: string) => [string, string]} write the text before the cursor and behind it, for the rest of the line
- * @returns {(view: EditorView, completion: Completion, from: number, to: number) => void} replaces the word at the cursor
+ * @param {number} tail the length of what is behind the cursor of its word
+ * @returns {Insert} replaces the word
  */
-function insertion(site, write) {
-  return (view, _, wordFrom, wordTo) => {
+function inserting(site, tail) {
+  return (write) => (view, _, wordFrom, cursor) => {
     const { doc } = view.state;
     const from = wordFrom - quote(view.state, site);
-    const line = doc.lineAt(wordTo);
-    const rest = doc.sliceString(wordTo, line.to);
-    const [before, behind] = write(rest);
-    const commas = site.notation === "block" ? { before: null, behind: "" } : missingCommas(doc, from, wordTo);
-    const changes = [{ from, to: wordTo, insert: before + behind + commas.behind }];
+    const to = Math.min(cursor + tail, doc.length);
+    const [before, behind] = write(doc.sliceString(to, doc.lineAt(to).to));
+    const commas = site.notation === "block" ? { before: null, behind: "" } : missingCommas(doc, from, to);
+    const changes = [{ from, to, insert: before + behind + commas.behind }];
     if (commas.before !== null) changes.unshift({ from: commas.before, to: commas.before, insert: "," });
-    const cursor = from + before.length + (commas.before === null ? 0 : 1);
     view.dispatch({
       changes,
-      selection: EditorSelection.cursor(cursor),
+      selection: EditorSelection.cursor(from + before.length + (commas.before === null ? 0 : 1)),
       scrollIntoView: true,
       userEvent: "input.complete",
     });
-    if (/[:[{"-] ?$/.test(before) || before.endsWith("\n")) startCompletion(view);
+    // What the value may be follows by itself.
+    if (behind !== "" || before.endsWith(" ")) startCompletion(view);
   };
 }
 

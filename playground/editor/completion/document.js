@@ -8,7 +8,7 @@ import { readYaml } from "./yaml.js";
 /** @import { Node, Site } from "./tree.js" */
 
 /** Of a longer text with a cursor, only what is around the cursor is kept: all of it takes too much memory. */
-const WHOLE_MAX_UNITS = 300_000;
+export const WHOLE_MAX_UNITS = 300_000;
 
 /**
  * @param {string} text

@@ -33,9 +33,6 @@ import { nodeAt, plain } from "./tree.js";
 
 /** @typedef {{ description: string, required: boolean, schemas: Schema[] }} KnownKey */
 
-/** A schema refers to others, which refer to it. */
-const DEPTH_MAX = 12;
-
 /** @typedef {(reference: string) => Schema | undefined} Resolve */
 
 /**
@@ -60,19 +57,18 @@ export function resolver(bundle) {
  * @param {Node | null} node the value that they are for
  * @returns {Schema[]} the same, and those that they are composed of
  */
-function composed(schemas, resolve, node) {
-  /** @type {Schema[]} */
-  const all = [];
-  /** @param {Schema | undefined} schema @param {number} depth */
-  const add = (schema, depth) => {
-    if (!schema || typeof schema !== "object" || depth > DEPTH_MAX) return;
-    all.push(schema);
-    if (schema.$ref) add(resolve(schema.$ref), depth + 1);
-    for (const part of [schema.allOf, schema.anyOf, schema.oneOf].flat()) add(part, depth + 1);
-    if (schema.if) add(fulfils(node, schema.if) ? schema.then : schema.else, depth + 1);
-  };
-  for (const schema of schemas) add(schema, 0);
-  return all;
+export function composed(schemas, resolve, node) {
+  /** @type {Set<Schema>} */
+  const all = new Set();
+  const open = [...schemas];
+  for (let schema = open.shift(); schema; schema = open.shift()) {
+    if (typeof schema !== "object" || all.has(schema)) continue;
+    all.add(schema);
+    const parts = [schema.$ref ? resolve(schema.$ref) : [], schema.allOf, schema.anyOf, schema.oneOf];
+    if (schema.if) parts.push(fulfils(node, schema.if) ? schema.then : schema.else);
+    open.unshift(.../** @type {Schema[]} */ (parts.flat().filter((part) => part)));
+  }
+  return [...all];
 }
 
 /**
@@ -113,8 +109,8 @@ export function knownKeys(schemas) {
   /** @type {Map<string, KnownKey>} */
   const keys = new Map();
   const required = new Set(schemas.flatMap((schema) => schema.required ?? []));
-  for (const { properties = {} } of schemas) {
-    for (const [key, schema] of Object.entries(properties)) {
+  for (const { properties } of schemas) {
+    for (const [key, schema] of Object.entries(properties ?? {})) {
       const known = keys.get(key);
       known?.schemas.push(schema);
       if (known) known.description ||= schema.description ?? "";
@@ -133,7 +129,7 @@ export function closedValues(schemas) {
   const values = new Map();
   for (const schema of schemas) {
     if (schema.const !== undefined) values.set(schema.const, values.get(schema.const) || (schema.description ?? ""));
-    for (const value of schema.enum ?? []) values.set(value, values.get(value) ?? "");
+    for (const value of Array.isArray(schema.enum) ? schema.enum : []) values.set(value, values.get(value) ?? "");
   }
   const types = typesOf(schemas);
   if (types.includes("boolean") && types.length === 1) for (const value of [true, false]) values.set(value, "");
