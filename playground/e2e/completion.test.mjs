@@ -136,10 +136,10 @@ visit("a fix is applied from the squiggle, by pointer and by keyboard, and undon
 });
 
 visit("the code in a tooltip opens its page, and a syntax error has the parser's reason there", async ({ playground, page }) => {
-  await playground.paste("agents.lock", '{ "agent": 1, ');
+  await playground.paste("agents.lock", '{ "agent" 1 }');
   await playground.has(playground.problems.locator(".problem .cause"), [/\S/]);
   const [reason] = await playground.texts(playground.problems.locator(".problem .cause"));
-  await playground.input("agents.lock").focus();
+  await page.keyboard.press("Control+Home");
   await page.keyboard.press("F8");
   const told = page.locator(".cm-tooltip .cm-diagnostic");
   await told.waitFor();
