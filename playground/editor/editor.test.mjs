@@ -39,6 +39,15 @@ const PROBLEM = {
   help: ["nearest is `chart-reports 3.4.1`", "or lower the sensitivity"],
 };
 
+const FIXED = {
+  ...PROBLEM,
+  number: 3,
+  page: "https://example.org/UNSATISFIED.md",
+  cause: "asked for `here`",
+  also: ["mcp.index.json:4:2 offered here"],
+  fixes: [{ title: "Change `reporting` to `reports`", widens: false }, { title: "Remove it", widens: true }],
+};
+
 /** It says so and goes on, where directional characters let a long line change as it is measured. */
 const CODEMIRROR_GIVES_UP = /^Measure loop restarted more than/;
 
@@ -535,6 +544,34 @@ inPage("completion closes with Escape, and Tab still leaves the editor", { label
   assert.equal(await getText(page), inFrontmatter(""));
 });
 
+for (const scheme of ["light", "dark"]) {
+  inPage(`no accessibility problem with completions or fixes open, ${scheme}`, { label: "agents.md" }, async (page) => {
+    await page.evaluate((name) => document.documentElement.classList.toggle("dark", name === "dark"), scheme);
+    const check = async (what) => {
+      if (process.env.EDITOR_SCREENSHOTS) await page.screenshot({ path: `${process.env.EDITOR_SCREENSHOTS}/${what}-${scheme}.png` });
+      await page.evaluate(`${axe.source}; 0`);
+      const { violations } = await page.evaluate(() => window.axe.run());
+      assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), [], what);
+    };
+    await at(page, inFrontmatter("name: x\n|"));
+    await offered(page);
+    const info = page.locator(".cm-completionInfo");
+    await info.waitFor();
+    const { x, y } = await info.evaluate((box) => box.getBoundingClientRect());
+    assert.ok(await page.evaluate(([left, top]) => document.elementFromPoint(left + 5, top + 5).closest(".cm-completionInfo"), [x, y]) !== null);
+    await check("completions");
+    await page.keyboard.press("Escape");
+    await setText(page, MANIFEST);
+    await page.evaluate((problem) => window.editor.setDiagnostics([problem]), FIXED);
+    await page.keyboard.press("F8");
+    await page.locator(".cm-diagnosticAction").first().waitFor();
+    await check("problem");
+    await page.keyboard.press("Control+.");
+    await page.locator(".cm-tooltip-autocomplete li").first().waitFor();
+    await check("fixes");
+  });
+}
+
 inPage("Enter behind a whole value ends the line", { label: "agents.md" }, async (page) => {
   await at(page, inFrontmatter("constraints:\n  data:\n    sensitivity: |"));
   await offered(page);
@@ -560,15 +597,6 @@ inPage("hover explains a key and a closed value", { label: "agents.md" }, async 
   await page.mouse.move(left + 10, bottom - 5);
   await told.filter({ hasText: "internal: " }).waitFor();
 });
-
-const FIXED = {
-  ...PROBLEM,
-  number: 3,
-  page: "https://example.org/UNSATISFIED.md",
-  cause: "asked for `here`",
-  also: ["mcp.index.json:4:2 offered here"],
-  fixes: [{ title: "Change `reporting` to `reports`", widens: false }, { title: "Remove it", widens: true }],
-};
 
 inPage("a problem has its reason, its other places and its fixes, and leads to its code", { label: "agents.md" }, async (page) => {
   await setText(page, MANIFEST);

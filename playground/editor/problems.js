@@ -43,7 +43,7 @@ import { prose } from "./prose.js";
  * @property {(problem: number) => void} [explain] shows the page about its code
  */
 
-/** What a fix says of itself that is no repair. The page's lists say the same. */
+/** The mark of a fix that is no repair. The page's lists have the same words. */
 const WIDENS = "changes what is asked for or allowed";
 
 /** The severities by the names of CodeMirror. */

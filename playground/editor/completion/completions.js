@@ -153,7 +153,7 @@ function inserting(site, tail) {
   };
 }
 
-/** How far around the cursor commas are looked for. */
+/** How far around the cursor commas are searched. */
 const AROUND = 2_000;
 
 /**

@@ -4,6 +4,8 @@ import { EditorView } from "@codemirror/view";
 
 export const theme = EditorView.theme({
   ".cm-tooltip.cm-tooltip-autocomplete": {
+    // What a completion is for is shown beside the list.
+    overflow: "visible",
     "& > ul": {
       fontFamily: "var(--editor-font, ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace)",
       maxHeight: "16em",
