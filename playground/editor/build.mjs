@@ -1,6 +1,7 @@
 // Bundles the editor: `node editor/build.mjs [OUTPUT_DIR]` writes
 //
 // - `editor.js`, an ES module that exports `Editor`
+// - `completion.js`, which it loads later
 // - `editor.css`, the colours
 // - `editor.licenses.txt`, the licences of what is in the bundle; they ask to go with every copy
 //
@@ -11,6 +12,9 @@ import { copyFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises"
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { schemas } from "./schemas.mjs";
+
+/** @import { BuildOptions, Plugin } from "esbuild" */
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const playground = path.dirname(here);
@@ -21,28 +25,54 @@ const playground = path.dirname(here);
  */
 export async function buildEditor(outputDir) {
   await mkdir(outputDir, { recursive: true });
-  const result = await build({
-    absWorkingDir: playground,
-    entryPoints: [path.join(here, "editor.js")],
-    outfile: path.join(outputDir, "editor.js"),
-    bundle: true,
-    format: "esm",
-    target: "es2022",
-    minify: true,
-    legalComments: "none",
+  const editor = await bundled("editor.js", outputDir, {
     // See adopted-styles.js for the reason.
     alias: { "style-mod": path.join(here, "adopted-styles.js") },
     // Where the browser can tell that input is waiting, CodeMirror parses for 100 ms at a time. That
     // is a long task, and delays whatever else the page does. Without, it keeps to idle time.
     define: { "navigator.scheduling": "undefined" },
-    metafile: true,
-    logLevel: "warning",
+    external: ["./completion.js"],
+  });
+  const completion = await bundled("completion.js", outputDir, {
+    define: { DOCUMENT_SCHEMAS: JSON.stringify(await schemas()) },
+    plugins: [codemirrorOfEditor],
   });
   await copyFile(path.join(here, "editor.css"), path.join(outputDir, "editor.css"));
-  await writeFile(path.join(outputDir, "editor.licenses.txt"), await licences(Object.keys(result.metafile.inputs)));
+  await writeFile(path.join(outputDir, "editor.licenses.txt"), await licences([...editor, ...completion]));
   const bundle = await readFile(path.join(outputDir, "editor.js"));
   return { raw: bundle.length, gzip: gzipSync(bundle, { level: 9 }).length };
 }
+
+/**
+ * @param {string} entry the name of the module
+ * @param {string} outputDir
+ * @param {BuildOptions} options
+ * @returns {Promise<string[]>} the files that went into it
+ */
+async function bundled(entry, outputDir, options) {
+  const { metafile } = await build({
+    absWorkingDir: playground,
+    entryPoints: [path.join(here, entry)],
+    outfile: path.join(outputDir, entry),
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    minify: true,
+    legalComments: "none",
+    metafile: true,
+    logLevel: "warning",
+    ...options,
+  });
+  return Object.keys(metafile?.inputs ?? {});
+}
+
+/** Two copies of CodeMirror do not work together. What editor.js exports is listed in codemirror.js. @type {Plugin} */
+const codemirrorOfEditor = {
+  name: "the CodeMirror of editor.js",
+  setup({ onResolve }) {
+    onResolve({ filter: /^@codemirror\/(?:language|lint|state|view)$/ }, () => ({ path: "./editor.js", external: true }));
+  },
+};
 
 /**
  * @param {string[]} inputs the files that went into the bundle

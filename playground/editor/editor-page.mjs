@@ -45,6 +45,7 @@ export async function startBrowser() {
     ["/icon.svg", ["image/svg+xml", ICON]],
     ["/editor.css", ["text/css", await readFile(path.join(dist, "editor.css"), "utf8")]],
     ["/editor.js", ["text/javascript", await readFile(path.join(dist, "editor.js"), "utf8")]],
+    ["/completion.js", ["text/javascript", await readFile(path.join(dist, "completion.js"), "utf8")]],
   ]);
   const server = createServer((request, response) => {
     const file = files.get(request.url ?? "");
@@ -63,7 +64,8 @@ export async function startBrowser() {
     /**
      * A new page whose `window.editor` is an editor, `window.Editor` its class, and
      * `window.changes` the number of calls of `onChange`.
-     * @param {object} options of the editor, where they are not the usual
+     * @param {object} options of the editor, where they are not the usual, and the `texts` of other
+     * documents; `window.done` has what the editor asks of the page
      */
     async open(options = {}) {
       const page = await context.newPage();
@@ -77,8 +79,13 @@ export async function startBrowser() {
       await page.evaluate(async (given) => {
         const { Editor } = await import("/editor.js");
         const parent = document.querySelector("#parent");
-        const all = { language: "agents.md", label: "Manifest", readOnly: false, ...given };
-        Object.assign(window, { Editor, changes: 0 });
+        const page = {
+          textOf: (name) => given.texts?.[name] ?? "",
+          applyFix: (problem, fix) => window.done.push(`fix ${fix} of ${problem}`),
+          explain: (problem) => window.done.push(`code of ${problem}`),
+        };
+        const all = { language: "agents.md", label: "Manifest", readOnly: false, ...page, ...given };
+        Object.assign(window, { Editor, changes: 0, done: [] });
         window.editor = new Editor(parent, all, () => window.changes++);
         window.longTasks = [];
         new PerformanceObserver((list) => {

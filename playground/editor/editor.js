@@ -13,6 +13,7 @@ import {
   lineNumbers,
   placeholder,
 } from "@codemirror/view";
+import { assistance } from "./assistance.js";
 import { comparison } from "./comparison.js";
 import { difference } from "./difference.js";
 import { features, wrapping } from "./features.js";
@@ -24,16 +25,28 @@ import { TextCache } from "./text-cache.js";
 import { theme } from "./theme.js";
 
 /** @import { TransactionSpec } from "@codemirror/state" */
+/** @import { Surroundings } from "./assistance.js" */
 /** @import { LanguageName } from "./languages.js" */
 /** @import { MarkedPlace } from "./places.js" */
 /** @import { Place, Position } from "./positions.js" */
-/** @import { Problem } from "./problems.js" */
+/** @import { Problem, ProblemActions } from "./problems.js" */
 
-/** @typedef {{ language: LanguageName, label: string, readOnly: boolean, placeholder?: string, wrapped?: boolean }} Options */
+/**
+ * @typedef {object} OwnOptions
+ * @property {LanguageName} language
+ * @property {string} label the name of the document, also for screen readers
+ * @property {boolean} readOnly
+ * @property {string} [placeholder]
+ * @property {boolean} [wrapped]
+ * @property {Surroundings["textOf"]} [textOf] the texts of the other documents, by their names
+ */
+/** @typedef {OwnOptions & ProblemActions} Options */
 /** @typedef {Place & { insert: string }} Edit */
 
 /** Marks a change by the page. */
 const silent = /** @type {import("@codemirror/state").AnnotationType<boolean>} */ (Annotation.define());
+
+export * from "./codemirror.js";
 
 export class Editor {
   /** @type {EditorView} */
@@ -97,7 +110,7 @@ export class Editor {
 
   /** @param {Problem[]} list the problems to show, instead of those before */
   setDiagnostics(list) {
-    this.#view.dispatch(showProblems(this.#view.state, list));
+    this.#view.dispatch(showProblems(this.#view.state, list, this.#options));
   }
 
   /** @param {MarkedPlace[]} list the places to mark with a background, instead of those before */
@@ -212,7 +225,7 @@ export class Editor {
    * @returns {EditorState}
    */
   #state(text) {
-    const { language, label, readOnly, wrapped } = this.#options;
+    const { language, label, readOnly, wrapped, textOf } = this.#options;
     const doc = Text.of(text.split("\n"));
     return EditorState.create({
       doc,
@@ -227,7 +240,12 @@ export class Editor {
               // A touch opens no keyboard. Real keyboards still scroll and select.
               EditorView.editable.of(false),
             ]
-          : [history(), keymap.of(historyKeymap), largePaste(withNewlines)],
+          : [
+              history(),
+              keymap.of(historyKeymap),
+              largePaste(withNewlines),
+              assistance({ document: label, language, text: () => this.text(), textOf: textOf ?? (() => "") }),
+            ],
         this.#options.placeholder ? placeholder(this.#options.placeholder) : [],
         lineNumbers(),
         this.#wrapping.of(wrapped ? wrapping(doc) : []),

@@ -39,6 +39,15 @@ const PROBLEM = {
   help: ["nearest is `chart-reports 3.4.1`", "or lower the sensitivity"],
 };
 
+const FIXED = {
+  ...PROBLEM,
+  number: 3,
+  page: "https://example.org/UNSATISFIED.md",
+  cause: "asked for `here`",
+  also: ["mcp.index.json:4:2 offered here"],
+  fixes: [{ title: "Change `reporting` to `reports`", widens: false }, { title: "Remove it", widens: true }],
+};
+
 /** It says so and goes on, where directional characters let a long line change as it is measured. */
 const CODEMIRROR_GIVES_UP = /^Measure loop restarted more than/;
 
@@ -466,6 +475,251 @@ for (const scheme of ["light", "dark"]) {
     assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
   });
 }
+
+/** @param {string} text with `|` at the cursor, where what follows is written */
+async function at(page, text) {
+  await setText(page, text.replace("|", ""));
+  await page.evaluate((offset) => {
+    window.editor.focus();
+    const { view } = document.querySelector(".cm-content").cmTile.root;
+    view.dispatch({ selection: { anchor: offset } });
+  }, text.indexOf("|"));
+}
+
+/** Asks for completions. @returns {Promise<string[]>} what is offered */
+async function offered(page) {
+  await page.keyboard.press("Control+Space");
+  await page.locator(".cm-tooltip-autocomplete li").first().waitFor();
+  return page.locator(".cm-tooltip-autocomplete li .cm-completionLabel").allInnerTexts();
+}
+
+/** Takes the first of the completions for what is typed. @returns the text with `|` at the cursor */
+async function taken(page, typed = "") {
+  await page.keyboard.type(typed);
+  // Keys that follow too soon are no choice.
+  await page.waitForTimeout(300);
+  await page.keyboard.press("Enter");
+  return page.evaluate(() => {
+    const { state } = document.querySelector(".cm-content").cmTile.root.view;
+    const { head } = state.selection.main;
+    return `${state.sliceDoc(0, head)}|${state.sliceDoc(head)}`;
+  });
+}
+
+const inFrontmatter = (text) => `---\n${text}\n---\n`;
+
+/** Each with what is offered first, what is typed then, and what comes of it. */
+const COMPLETIONS = {
+  "keys at the start, the required ones first": ["agents.md", inFrontmatter("|"), ["name", "requires", "version", "constraints"], "co", inFrontmatter("constraints:\n  |")],
+  "the keys that are not there yet": ["agents.md", inFrontmatter("name: x\n|"), ["requires", "version", "constraints"], "v", inFrontmatter("name: x\nversion: |")],
+  "a key of a mapping in a list": ["agents.md", inFrontmatter("requires:\n  mcp:\n    - |"), ["category", "permissions", "load"], "p", inFrontmatter("requires:\n  mcp:\n    - permissions:\n        - |")],
+  "a key between braces": ["agents.md", inFrontmatter("constraints: { data: { | } }"), ["residency", "sensitivity"], "s", inFrontmatter("constraints: { data: { sensitivity: | } }")],
+  "another name for a key": ["agents.md", inFrontmatter("constraints:\n  data:\n    sensi|: internal"), ["sensitivity"], "", inFrontmatter("constraints:\n  data:\n    sensitivity|: internal")],
+  "closed values, in their order": ["agents.md", inFrontmatter("constraints:\n  data:\n    sensitivity: |"), ["public", "internal", "confidential", "pii.low", "pii.moderate", "pii.high"], "pii.h", inFrontmatter("constraints:\n  data:\n    sensitivity: pii.high|")],
+  "other values for one, whichever it is": ["agents.md", inFrontmatter("constraints:\n  data:\n    sensitivity: |internal"), ["public", "internal"], "", inFrontmatter("constraints:\n  data:\n    sensitivity: public|")],
+  "true or false": ["agents.md", inFrontmatter("constraints:\n  trust:\n    requireSigned: |"), ["true", "false"], "", inFrontmatter("constraints:\n  trust:\n    requireSigned: true|")],
+  "a key of JSON, with its commas": ["mcp.index.json", '{"servers": [{"id": "a"\n| "version": "1"}]}', ["categories", "data", "endpoint", "scopes"], "en", '{"servers": [{"id": "a",\n"endpoint": "|", "version": "1"}]}'],
+  "a key of JSON in an open string": ["mcp.index.json", '{"servers": [{"id": "a", "tr|\n}]}', ["trust"], "", '{"servers": [{"id": "a", "trust": {|}\n}]}'],
+  "a closed value of JSON": ["mcp.index.json", '{"servers": [{"data": {"maxSensitivity": |}}]}', ["public", "internal"], "pii.m", '{"servers": [{"data": {"maxSensitivity": "pii.moderate"|}}]}'],
+  "the states of a health snapshot": ["health.yaml", "acme: |\nother: HEALTHY", ["HEALTHY", "PROBATION"], "UN", "acme: UNHEALTHY|\nother: HEALTHY"],
+  "what a kind of binding needs": ["tool-pool.json", '{"bindings": [{"driver_kind": "http", |}]}', ["connector_id"], "meth", '{"bindings": [{"driver_kind": "http", "methods": [|]}]}'],
+};
+
+const SERVER = {
+  id: "acme",
+  version: "2.1.0",
+  class: "paid",
+  categories: ["audiences"],
+  scopes: ["read:audiences", "write:audiences"],
+  capabilities: {
+    tools: {
+      list: {
+        description: "List them.",
+        inputSchema: { type: "object", properties: { limit: { type: "integer", description: "How many" } }, required: ["limit"] },
+        outputSchema: {
+          type: "object",
+          properties: { "a/b": { type: "array", items: { $ref: "#/$defs/one" } } },
+          $defs: { one: { type: "object", properties: { id: { type: "string" }, next: { $ref: "#/$defs/one" } } } },
+        },
+        "x-summit-capabilities": [{ verb: "read", resource: "x-audiences" }],
+      },
+    },
+  },
+};
+const OTHER = { id: "other", version: "1.0.0", categories: ["reporting"], scopes: ["read:reports", "read:audiences"] };
+const binding = (connector_id, tool_id, more) => ({ connector_id, tool_id, destinations: [], ...more });
+
+/** The texts of the other documents. */
+const TEXTS = {
+  "mcp.index.json": JSON.stringify({ servers: [OTHER, SERVER] }),
+  "tool-pool.json": JSON.stringify({
+    pool_id: "pool",
+    connectors: [{ connector_id: "mcp", provider: "Acme" }],
+    bindings: [
+      binding("mcp", "list", { driver_kind: "mcp_proxy", server: "acme", tool: "list" }),
+      binding("core", "keep", { driver_kind: "noop" }),
+    ],
+    schemas: [{ $id: "urn:x:y" }],
+  }),
+};
+
+/** @param {string} steps @returns a plan with them */
+const plan = (steps) => `{"plan": {"steps": [${steps}]}}`;
+const LIST = '{"step_id": "one", "connector_id": "mcp", "tool_id": "list"}';
+const KEEP = '{"step_id": "two", "connector_id": "core", "tool_id": "keep", "input_from": {"step": "one", "pointer": "/a~1b"}}';
+
+/** The same, with names of other documents. */
+const NAMES = {
+  "categories of the index": ["agents.md", inFrontmatter("requires:\n  mcp:\n    - category: |"), ["reporting", "audiences"], "a", inFrontmatter("requires:\n  mcp:\n    - category: audiences|")],
+  "scopes, those of the category first": ["agents.md", inFrontmatter("requires:\n  mcp:\n    - category: audiences\n      permissions: [read:audiences, |]"), ["read:audiences", "write:audiences", "read:reports"], "w", inFrontmatter("requires:\n  mcp:\n    - category: audiences\n      permissions: [read:audiences, write:audiences|]")],
+  "resources of the index": ["agents.md", inFrontmatter("requires:\n  capabilities:\n    - resource: |"), ["aws", "codebase"], "x-", inFrontmatter("requires:\n  capabilities:\n    - resource: x-audiences|")],
+  "what may be forbidden": ["agents.md", inFrontmatter("constraints:\n  actions:\n    forbid:\n      - |"), ["read:reports", "read:audiences", "write:audiences", "read:x-audiences", "list"], "lis", inFrontmatter("constraints:\n  actions:\n    forbid:\n      - list|")],
+  "servers for a health snapshot": ["health.yaml", "|", ["acme", "other"], "o", "other: |"],
+  "classes for priorities": ["tenant.yaml", "tenants:\n  - id: x\n    priorities:\n      classes:\n        |", ["paid"], "", "tenants:\n  - id: x\n    priorities:\n      classes:\n        paid: |"],
+  "tools of a connector": ["plan.json", plan('{"connector_id": "core", "tool_id": |}'), ["keep"], "", plan('{"connector_id": "core", "tool_id": "keep"|}')],
+  "earlier steps, the nearest first": ["plan.json", plan(`${LIST}, ${KEEP}, {"input_from": {"step": |}}, ${LIST}`), ["two", "one"], "", plan(`${LIST}, ${KEEP}, {"input_from": {"step": "two"|}}, ${LIST}`)],
+  "pointers into an output": ["plan.json", plan(`${LIST}, {"input_from": {"step": "one", "pointer": "|"}}`), ['""', "/a~1b", "/a~1b/0", "/a~1b/0/id", "/a~1b/0/next"], "/a~1b/0/i", plan(`${LIST}, {"input_from": {"step": "one", "pointer": "/a~1b/0/id"|}}`)],
+  "pointers into what a step passes on": ["plan.json", plan(`${LIST}, ${KEEP}, {"input_from": {"step": "two", "pointer": "|"}}`), ['""', "/0", "/0/id"], "/0/i", plan(`${LIST}, ${KEEP}, {"input_from": {"step": "two", "pointer": "/0/id"|}}`)],
+  "what a tool takes": ["plan.json", plan('{"connector_id": "mcp", "tool_id": "list", "input": {|}}'), ["limit"], "", plan('{"connector_id": "mcp", "tool_id": "list", "input": {"limit": |}}')],
+  "schemas of the pool": ["plan.json", plan('{"output_schema_ref": |}'), ["urn:x:y"], "", plan('{"output_schema_ref": "urn:x:y"|}')],
+  "tools of a bound server": ["tool-pool.json", '{"bindings": [{"driver_kind": "mcp_proxy", "server": "acme", "tool": |}]}', ["list"], "", '{"bindings": [{"driver_kind": "mcp_proxy", "server": "acme", "tool": "list"|}]}'],
+  "selectors of rules": ["profile.json", '{"rules": [{"target": {"selector": |}}]}', ["mcp/list", "core/keep", "*"], "c", '{"rules": [{"target": {"selector": "core/keep"|}}]}'],
+  "arguments of a call": ["call.json", '{"server": "acme", "tool": "list", "args": {|}}', ["limit"], "", '{"server": "acme", "tool": "list", "args": {"limit": |}}'],
+};
+
+for (const [name, [label, text, first, typed, result]] of Object.entries({ ...COMPLETIONS, ...NAMES })) {
+  const language = label.endsWith(".md") ? "agents.md" : label.endsWith(".yaml") ? "yaml or json" : "json";
+  const texts = name in NAMES ? TEXTS : {};
+  inPage(`completion offers ${name}`, { label, language, texts }, async (page) => {
+    await at(page, text);
+    assert.deepEqual((await offered(page)).slice(0, first.length), first);
+    assert.equal(await taken(page, typed), result);
+  });
+}
+
+inPage("a long text of another document is read on request only, and not again", { label: "agents.md" }, async (page) => {
+  await page.evaluate(() => {
+    const { parse } = JSON;
+    window.parsed = 0;
+    JSON.parse = (text, ...more) => {
+      if (text.length > 300_000) window.parsed++;
+      return parse(text, ...more);
+    };
+    const servers = Array.from({ length: 20_000 }, (_, number) => ({ id: `s${number}`, categories: ["audiences"], scopes: ["read:x"], endpoint: "x".repeat(150) }));
+    window.index = JSON.stringify({ servers });
+    window.editor.destroy();
+    const options = { language: "agents.md", label: "agents.md", readOnly: false, textOf: () => window.index };
+    window.editor = new window.Editor(document.querySelector("#parent"), options, () => {});
+  });
+  await at(page, inFrontmatter("requires:\n  mcp:\n    - category: |"));
+  await page.keyboard.type("aud", { delay: 50 });
+  await page.waitForTimeout(300);
+  assert.equal(await page.evaluate(() => window.parsed), 0);
+  assert.deepEqual(await offered(page), ["audiences"]);
+  await page.keyboard.press("Escape");
+  assert.deepEqual(await offered(page), ["audiences"]);
+  assert.equal(await page.evaluate(() => window.parsed), 1);
+});
+
+inPage("completion closes with Escape, and Tab still leaves the editor", { label: "agents.md" }, async (page) => {
+  await at(page, inFrontmatter("|"));
+  await offered(page);
+  assert.equal(await page.locator(".cm-content").getAttribute("aria-autocomplete"), "list");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator(".cm-tooltip-autocomplete").count(), 0);
+  await offered(page);
+  await page.keyboard.press("Tab");
+  assert.equal(await focusedId(page), "after");
+  assert.equal(await getText(page), inFrontmatter(""));
+});
+
+for (const scheme of ["light", "dark"]) {
+  inPage(`no accessibility problem with completions or fixes open, ${scheme}`, { label: "agents.md" }, async (page) => {
+    await page.evaluate((name) => document.documentElement.classList.toggle("dark", name === "dark"), scheme);
+    const check = async (what) => {
+      if (process.env.EDITOR_SCREENSHOTS) await page.screenshot({ path: `${process.env.EDITOR_SCREENSHOTS}/${what}-${scheme}.png` });
+      await page.evaluate(`${axe.source}; 0`);
+      const { violations } = await page.evaluate(() => window.axe.run());
+      assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), [], what);
+    };
+    await at(page, inFrontmatter("name: x\n|"));
+    await offered(page);
+    const info = page.locator(".cm-completionInfo");
+    await info.waitFor();
+    const { x, y } = await info.evaluate((box) => box.getBoundingClientRect());
+    assert.ok(await page.evaluate(([left, top]) => document.elementFromPoint(left + 5, top + 5).closest(".cm-completionInfo"), [x, y]) !== null);
+    await check("completions");
+    await page.keyboard.press("Escape");
+    await setText(page, MANIFEST);
+    await page.evaluate((problem) => window.editor.setDiagnostics([problem]), FIXED);
+    await page.keyboard.press("F8");
+    await page.locator(".cm-diagnosticAction").first().waitFor();
+    await check("problem");
+    await page.keyboard.press("Control+.");
+    await page.locator(".cm-tooltip-autocomplete li").first().waitFor();
+    await check("fixes");
+  });
+}
+
+inPage("Enter behind a whole value ends the line", { label: "agents.md" }, async (page) => {
+  await at(page, inFrontmatter("constraints:\n  data:\n    sensitivity: |"));
+  await offered(page);
+  await page.keyboard.type("internal");
+  assert.equal(await taken(page), inFrontmatter("constraints:\n  data:\n    sensitivity: internal\n    |"));
+});
+
+inPage("hover explains a key and a closed value", { label: "agents.md" }, async (page) => {
+  await at(page, inFrontmatter("constraints:\n  data:\n    sensitivity: internal|"));
+  await offered(page);
+  await page.keyboard.press("Escape");
+  const told = page.locator(".cm-explanation");
+  await page.locator(".cm-line span", { hasText: "sensitivity" }).hover();
+  await told.filter({ hasText: "sensitivity: The highest sensitivity of the agent's data" }).waitFor();
+  assert.match(await told.innerText(), /One of public, internal, confidential/);
+  await page.locator("#before").hover();
+  await told.waitFor({ state: "detached" });
+  const { left, bottom } = await page.evaluate(() => {
+    const { view } = document.querySelector(".cm-content").cmTile.root;
+    const { left, bottom } = view.coordsAtPos(view.state.doc.toString().indexOf("internal"));
+    return { left, bottom };
+  });
+  await page.mouse.move(left + 10, bottom - 5);
+  await told.filter({ hasText: "internal: " }).waitFor();
+});
+
+inPage("a problem has its reason, its other places and its fixes, and leads to its code", { label: "agents.md" }, async (page) => {
+  await setText(page, MANIFEST);
+  await page.evaluate((problem) => window.editor.setDiagnostics([problem]), FIXED);
+  await page.locator(".cm-lintRange-error").first().hover();
+  const told = page.locator(".cm-tooltip .cm-diagnostic");
+  await told.waitFor();
+  const text = await told.innerText();
+  for (const part of ["no server is eligible for reporting: asked for here", "mcp.index.json:4:2 offered here"]) assert.ok(text.includes(part), text);
+  assert.deepEqual(await told.locator("button").allInnerTexts(), ["Change reporting to reports", "Remove it (changes what is asked for or allowed)"]);
+  await told.locator("a").click();
+  await told.locator("button").nth(1).click();
+  assert.deepEqual(await page.evaluate(() => window.done), ["code of 3", "fix 1 of 3"]);
+});
+
+inPage("fixes are chosen by keyboard, at the cursor or on its line", { label: "agents.md" }, async (page) => {
+  await setText(page, MANIFEST);
+  await page.evaluate((problem) => {
+    window.editor.setDiagnostics([problem]);
+    window.editor.reveal({ line: 7, column: 1 }, { line: 7, column: 1 }, true);
+  }, FIXED);
+  await page.keyboard.press("Control+.");
+  const list = page.locator(".cm-tooltip-autocomplete");
+  await list.waitFor();
+  assert.deepEqual(await list.locator("li").allInnerTexts(), ["Change reporting to reports", "Remove it (changes what is asked for or allowed)"]);
+  await page.waitForTimeout(300);
+  await page.keyboard.press("Enter");
+  await list.waitFor({ state: "detached" });
+  assert.deepEqual(await page.evaluate(() => window.done), ["fix 0 of 3"]);
+  assert.equal(await getText(page), MANIFEST);
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("Control+.");
+  await page.getByText("No fix here can be applied").waitFor({ state: "attached" });
+});
 
 inPage("destroy leaves nothing", {}, async (page) => {
   await page.evaluate(() => window.editor.destroy());

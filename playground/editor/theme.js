@@ -161,7 +161,20 @@ const problems = EditorView.theme({
   ".cm-problem-code": { fontWeight: "600" },
   ".cm-diagnostic-error .cm-problem-code": { color: color.error },
   ".cm-diagnostic-warning .cm-problem-code": { color: color.warning },
+  ".cm-problem-code:any-link": { color: "inherit" },
   ".cm-problem-help": { marginTop: "0.2rem" },
+  ".cm-diagnosticAction": {
+    display: "block",
+    margin: "0.3rem 0 0",
+    padding: "0.15rem 0.5rem",
+    fontSize: "0.8125rem",
+    textAlign: "left",
+    color: color.panelText,
+    backgroundColor: color.buttonBackground,
+    border: `1px solid ${color.fieldBorder}`,
+    borderRadius: "4px",
+  },
+  ".cm-problem-widening": { borderColor: color.warning, borderLeftWidth: "4px" },
 });
 
 const panels = EditorView.theme({

@@ -86,6 +86,7 @@ pub fn App<C: Content>() -> Html {
             }),
         })
     };
+    editors.act_as(&guide);
     let on_change = {
         let actor = actor.clone();
         use_callback((), move |kind, ()| {

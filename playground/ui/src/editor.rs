@@ -4,10 +4,14 @@
 //! and `EditorPane` puts one on the page.
 
 use crate::browser::{object, set_wrapping, use_window_event, wrapping};
-use crate::problems::hints;
-use agent_answer::{Diagnostic, DocumentKind, Edit, Place, Position};
+use crate::code_page::address;
+use crate::problems::{Guide, hints, short_title};
+use crate::words::capitalised;
+use agent_answer::{
+    Applicability, Code, Diagnostic, DocumentKind, Edit, Fix, Label, Place, Position,
+};
 use gloo_timers::callback::Timeout;
-use js_sys::{Array, JsString};
+use js_sys::{Array, JsString, Reflect};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::prelude::{Closure, JsValue, wasm_bindgen};
@@ -76,10 +80,22 @@ fn language(kind: DocumentKind) -> &'static str {
     }
 }
 
+/// What the page does about a problem that an editor shows.
+#[derive(Default)]
+struct ProblemActions {
+    /// Applies the edits of a fix.
+    apply: Callback<Fix>,
+    /// Shows the page about a code.
+    explain: Callback<Code>,
+}
+
 /// The editors of a page.
 #[derive(Default)]
 pub struct Editors {
     editors: [RefCell<Option<Editor>>; DocumentKind::ALL.len()],
+    /// The problems that the editors underline. They know them by their numbers.
+    problems: RefCell<Rc<[Diagnostic]>>,
+    actions: RefCell<ProblemActions>,
     /// Whether an editor underlines anything.
     underlined: [Cell<bool>; DocumentKind::ALL.len()],
 }
@@ -125,13 +141,45 @@ impl Editors {
         self.with(kind, Editor::undo);
     }
 
+    /// Has the editors act on problems as the page's lists do.
+    pub(crate) fn act_as(&self, guide: &Guide) {
+        self.actions.replace(ProblemActions {
+            apply: guide.apply.clone(),
+            explain: guide.explain.clone(),
+        });
+    }
+
+    /// Applies a fix of an underlined problem.
+    fn apply_fix(&self, problem: usize, fix: usize) {
+        let problems = self.problems.borrow().clone();
+        let fix = problems.get(problem).and_then(|it| applicable(it).nth(fix));
+        // The page may ask for the actions meanwhile.
+        let apply = self.actions.borrow().apply.clone();
+        if let Some(fix) = fix {
+            apply.emit(fix.clone());
+        }
+    }
+
+    /// Shows the page about the code of an underlined problem.
+    fn explain(&self, problem: usize) {
+        let code = self.problems.borrow().get(problem).map(|it| it.code);
+        let explain = self.actions.borrow().explain.clone();
+        if let Some(code) = code {
+            explain.emit(code);
+        }
+    }
+
     /// Underlines these problems, and no others.
-    pub(crate) fn show_problems(&self, diagnostics: &[Diagnostic]) {
+    pub(crate) fn show_problems(&self, diagnostics: &Rc<[Diagnostic]>) {
+        self.problems.replace(Rc::clone(diagnostics));
         for kind in DocumentKind::ALL {
-            let marks = diagnostics.iter().filter_map(|found| {
-                let place = found.labels.first()?.place;
-                (place.source == kind).then(|| problem(&place, found))
-            });
+            let marks = diagnostics
+                .iter()
+                .enumerate()
+                .filter_map(|(number, found)| {
+                    let label = found.labels.first()?;
+                    (label.place.source == kind).then(|| problem(number, label, found))
+                });
             let marks: Array = marks.collect();
             // Most edits lead from no problem to no problem: a large text is not drawn again then.
             let underlined = marks.length() > 0;
@@ -191,16 +239,47 @@ impl Editors {
     }
 }
 
-/// Returns a problem for the editor.
-fn problem(place: &Place, found: &Diagnostic) -> JsValue {
-    let help = hints(&found.fixes, &found.notes).map(JsValue::from_str);
+/// Returns the fixes that can be applied.
+fn applicable(found: &Diagnostic) -> impl Iterator<Item = &Fix> {
+    found.fixes.iter().filter(|fix| !fix.edits.is_empty())
+}
+
+/// Returns a problem for the editor. `label` is its first one.
+fn problem(number: usize, label: &Label, found: &Diagnostic) -> JsValue {
+    let texts = |texts: &mut dyn Iterator<Item = String>| -> JsValue {
+        texts.map(JsValue::from).collect::<Array>().into()
+    };
+    let fixes = applicable(found).map(|fix| {
+        let widens = fix.applicability == Applicability::Unsafe;
+        object(&[
+            ("title", capitalised(short_title(fix)).into()),
+            ("widens", widens.into()),
+        ])
+    });
+    let others = found.fixes.iter().filter(|fix| fix.edits.is_empty());
+    let further = found
+        .labels
+        .iter()
+        .skip(1)
+        .map(|Label { place, text, .. }| {
+            let (name, start) = (place.source.usual_name(), place.start);
+            format!("{name}:{}:{} {text}", start.line, start.utf16_column)
+        });
     let fields = [
+        ("number", JsValue::from(number)),
         ("severity", found.severity.name().into()),
         ("code", found.code.name().into()),
+        ("page", address(found.code).into()),
         ("message", found.message.as_str().into()),
-        ("help", help.collect::<Array>().into()),
+        ("cause", label.text.as_str().into()),
+        ("also", texts(&mut further.into_iter())),
+        (
+            "help",
+            texts(&mut hints(others, &found.notes).map(str::to_owned)),
+        ),
+        ("fixes", fixes.collect::<Array>().into()),
     ];
-    at(place, fields)
+    at(&label.place, fields)
 }
 
 #[derive(Properties, PartialEq, Clone)]
@@ -214,13 +293,14 @@ pub(crate) struct EditorProps {
 }
 
 /// Puts an editor into an element. An editor with a document can be edited, and `text` is its
-/// placeholder.
+/// placeholder. `page` has the other editors.
 fn create(
     parent: &NodeRef,
     document: Option<DocumentKind>,
     label: &str,
     text: &str,
     wrapped: bool,
+    page: Option<&Rc<Editors>>,
     on_change: impl FnMut() + 'static,
 ) -> Option<Editor> {
     let options = object(&[
@@ -230,6 +310,10 @@ fn create(
         ("placeholder", text.into()),
         ("wrapped", wrapped.into()),
     ]);
+    for (name, function) in page.map(page_functions).into_iter().flatten() {
+        // A fresh object takes every property.
+        let _ = Reflect::set(&options, &name.into(), &function);
+    }
     let on_change = Closure::<dyn FnMut()>::new(on_change).into_js_value();
     Some(Editor::new(&parent.cast()?, &options, &on_change))
 }
@@ -267,6 +351,31 @@ pub(crate) fn WrappingSwitch(props: &WrappingSwitchProps) -> Html {
     }
 }
 
+/// Returns the functions of the page that an editor calls.
+fn page_functions(editors: &Rc<Editors>) -> [(&'static str, JsValue); 3] {
+    let text_of = {
+        let editors = Rc::clone(editors);
+        Closure::<dyn Fn(String) -> JsString>::new(move |name: String| {
+            let mut kinds = DocumentKind::ALL.into_iter();
+            let kind = kinds.find(|kind| kind.usual_name() == name);
+            kind.map(|kind| editors.text(kind)).unwrap_or_default()
+        })
+    };
+    let apply_fix = {
+        let editors = Rc::clone(editors);
+        Closure::<dyn Fn(usize, usize)>::new(move |problem, fix| editors.apply_fix(problem, fix))
+    };
+    let explain = {
+        let editors = Rc::clone(editors);
+        Closure::<dyn Fn(usize)>::new(move |problem| editors.explain(problem))
+    };
+    [
+        ("textOf", text_of.into_js_value()),
+        ("applyFix", apply_fix.into_js_value()),
+        ("explain", explain.into_js_value()),
+    ]
+}
+
 /// The editor of a document.
 #[component]
 pub(crate) fn EditorPane(props: &EditorProps) -> Html {
@@ -277,7 +386,15 @@ pub(crate) fn EditorPane(props: &EditorProps) -> Html {
             let (kind, on_change) = (props.kind, props.on_change);
             let on_change = move || on_change.emit(kind);
             let (name, text) = (kind.usual_name(), &props.placeholder);
-            let editor = create(&parent, Some(kind), name, text, is_wrapped(kind), on_change);
+            let editor = create(
+                &parent,
+                Some(kind),
+                name,
+                text,
+                is_wrapped(kind),
+                Some(&props.editors),
+                on_change,
+            );
             props.editors.editors[kind as usize].replace(editor);
         });
     }
@@ -314,7 +431,7 @@ pub fn Viewer(props: &ViewerProps) -> Html {
         let (parent, editor) = (parent.clone(), editor.clone());
         let (label, wrapped) = (props.label.clone(), wrapping().unwrap_or(props.wrapped));
         use_effect_with((), move |()| {
-            editor.replace(create(&parent, None, &label, "", wrapped, || ()));
+            editor.replace(create(&parent, None, &label, "", wrapped, None, || ()));
             move || {
                 if let Some(editor) = editor.take() {
                     editor.destroy();

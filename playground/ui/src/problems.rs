@@ -332,6 +332,14 @@ pub fn suppositions(suppositions: impl IntoIterator<Item = (Html, String)>) -> H
     }
 }
 
+/// Returns the title of a fix without its snippet, where the difference shows that.
+pub(crate) fn short_title(fix: &Fix) -> &str {
+    match fix.title.split_once('\n') {
+        Some((lead, _)) if !fix.edits.is_empty() => lead.trim_end_matches(':'),
+        _ => &fix.title,
+    }
+}
+
 /// Shows fixes, each as a difference with a button that applies it if it has edits. `shown` is the place
 /// that is shown above them.
 pub fn fixes<'f>(
@@ -340,11 +348,7 @@ pub fn fixes<'f>(
 ) -> Html {
     let items = fixes.into_iter().map(|fix| {
         let widens = fix.applicability == Applicability::Unsafe;
-        // The difference shows the snippet.
-        let title = match fix.title.split_once('\n') {
-            Some((lead, _)) if !fix.edits.is_empty() => lead.trim_end_matches(':'),
-            _ => &fix.title,
-        };
+        let title = short_title(fix);
         html! {
             <li class={classes!("fix", widens.then_some("widening"))}>
                 <div>
