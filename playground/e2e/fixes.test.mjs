@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { eventually } from "./eventually.mjs";
-import { MANIFEST } from "./hello.mjs";
+import { INDEX, MANIFEST } from "./hello.mjs";
 import { PLAN, visitPlans } from "./plans.mjs";
 import { visit } from "./visit.mjs";
 
@@ -83,4 +83,20 @@ visit("a missing scope is marked where it is asked for, and no scope that is the
     assert.ok(offered.includes('"eu-only"'), offered.join());
     assert.ok(!offered.some((text) => text.includes("read:audiences")), offered.join());
   });
+});
+
+visit("a document in the wrong place goes where it belongs, and back by undo", async ({ playground }) => {
+  await playground.paste("agents.md", INDEX);
+  await playground.says("No decision");
+  const problem = playground.problems.locator(".problem", { hasText: "WRONG_DOCUMENT" });
+  await problem.getByText("It belongs in mcp.index.json").waitFor();
+  assert.doesNotMatch(await problem.innerText(), /--/);
+  await playground.paste("mcp.index.json", MANIFEST);
+  await playground.problems.getByRole("button", { name: "Exchange with mcp.index.json" }).click();
+  await playground.says("Every requirement has a server");
+  assert.equal(await playground.text("agents.md"), MANIFEST);
+  await playground.noticeIs("Exchanged agents.md with mcp.index.json");
+  await playground.press("Undo");
+  await playground.says("No decision");
+  assert.equal(await playground.text("agents.md"), INDEX);
 });

@@ -98,7 +98,7 @@ visit("arrows move through the tabs, and Alt with a number opens them from anywh
     assert.equal(await selected.innerText(), name);
   }
   await page.keyboard.press("Shift+Tab");
-  for (const [key, name] of [["Alt+4", "agents.lock"], ["Alt+2", "Matrix"], ["Alt+1", "Verdict"]]) {
+  for (const [key, name] of [["Alt+5", "agents.lock"], ["Alt+4", "Policy"], ["Alt+2", "Matrix"], ["Alt+1", "Verdict"]]) {
     await page.keyboard.press(key);
     await eventually(async () => assert.equal(await selected.innerText(), name));
     assert.equal((await focused(page)).name, name);

@@ -16,7 +16,7 @@ pub use fix::{Applicability, Edit, Fix};
 pub use problems::{Problems, Report};
 pub use round::Round;
 
-use agent_text::Place;
+use agent_text::{DocumentKind, Place};
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "javascript")]
@@ -95,6 +95,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The suggested fixes, most useful first.
     pub fixes: Vec<Fix>,
+    /// The input that the document belongs in, if it was given as another one.
+    pub belongs_in: Option<DocumentKind>,
 }
 
 impl Diagnostic {
@@ -110,6 +112,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             fixes: Vec::new(),
+            belongs_in: None,
         }
     }
 

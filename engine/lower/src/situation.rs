@@ -339,7 +339,10 @@ pub(super) fn of_kind(text: &Text) -> Option<Diagnostic> {
     let message = format!("this is {}, not {expected}", kind.what);
     let label = format!("{} begins like this", kind.what);
     let problem = Diagnostic::new(Code::WrongDocument, message).label(text.place(span), label);
-    Some(problem.help(kind.help))
+    Some(Diagnostic {
+        belongs_in: kind.of.first().copied(),
+        ..problem.help(kind.help)
+    })
 }
 
 /// Returns the kind of a document, and the characters that show it.

@@ -77,6 +77,8 @@ pub fn App<C: Content>() -> Html {
             explain: actor.callback(|actor, code| {
                 actor.update(move |state| state.dialog = Some(page_of(code)));
             }),
+            documents: C::kinds().collect(),
+            exchange: actor.callback(Actor::exchange),
             // Edits fit the texts of their answer alone.
             apply: actor.callback(move |actor, fix| match stale.get() {
                 true => actor.notify(Notice::alarm(

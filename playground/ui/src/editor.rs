@@ -273,10 +273,7 @@ fn problem(number: usize, label: &Label, found: &Diagnostic) -> JsValue {
         ("message", found.message.as_str().into()),
         ("cause", label.text.as_str().into()),
         ("also", texts(&mut further.into_iter())),
-        (
-            "help",
-            texts(&mut hints(others, &found.notes).map(str::to_owned)),
-        ),
+        ("help", texts(&mut hints(others, found).map(str::to_owned))),
         ("fixes", fixes.collect::<Array>().into()),
     ];
     at(&label.place, fields)

@@ -75,6 +75,20 @@ impl<C: Content> Actor<C> {
         });
     }
 
+    /// Exchanges the texts of two documents, shows the second, and offers to undo it.
+    pub(crate) fn exchange(&self, kinds: [DocumentKind; 2]) {
+        let texts = kinds.map(|kind| String::from(self.editors.text(kind)));
+        for (kind, text) in kinds.iter().rev().zip(&texts) {
+            self.editors.replace(*kind, text);
+        }
+        let [one, other] = kinds.map(DocumentKind::usual_name);
+        self.update(move |state| state.show_input(kinds[1]));
+        self.notify(Notice {
+            undo: Undo::Steps(kinds.to_vec()),
+            ..Notice::done(format!("Exchanged {one} with {other}"))
+        });
+    }
+
     /// Loads texts into editors, in place of those before.
     pub fn load<'t>(
         &self,

@@ -5,7 +5,9 @@ use crate::code_page::address;
 use crate::difference::Difference;
 use crate::names::name;
 use crate::words::{capitalised, count, thousands};
-use agent_answer::{Applicability, Code, Diagnostic, Edit, Fix, Label, Reason, Round};
+use agent_answer::{
+    Applicability, Code, Diagnostic, DocumentKind, Edit, Fix, Label, Reason, Round,
+};
 use gloo_timers::callback::Timeout;
 use std::rc::Rc;
 use web_sys::Element;
@@ -27,6 +29,10 @@ pub struct Guide {
     pub(crate) apply: Callback<Fix>,
     /// Shows the page about a code.
     pub(crate) explain: Callback<Code>,
+    /// The documents of the page.
+    pub(crate) documents: Rc<[DocumentKind]>,
+    /// Exchanges the texts of two of them.
+    pub(crate) exchange: Callback<[DocumentKind; 2]>,
 }
 
 /// Returns the actions.
@@ -205,19 +211,63 @@ pub fn details(found: &Diagnostic) -> Html {
     html! {
         <>
             if !labels.is_empty() { <ul class="also">{ for also }</ul> }
-            { help(hints(others, &found.notes)) }
+            { help(hints(others, found)) }
+            { for found.place().zip(found.belongs_in).map(|(place, belongs_in)| {
+                html! { <Exchange found={place.source} {belongs_in} /> }
+            }) }
             { suggested_fixes(suggested, found.place()) }
         </>
     }
 }
 
-/// Returns the titles of fixes, followed by notes.
+/// Returns what a person may do about a problem: the titles of its fixes, followed by notes. Where those
+/// name options of the command line, the page has its own.
 pub(crate) fn hints<'h>(
     fixes: impl IntoIterator<Item = &'h Fix>,
-    notes: &'h [String],
+    found: &'h Diagnostic,
 ) -> impl Iterator<Item = &'h str> {
+    let own = match (found.code, found.belongs_in) {
+        (Code::WrongDocument, Some(_)) => Some(""),
+        (Code::PolicyMissing, _) => Some("Paste the policy into `policy.rego`"),
+        (Code::TenantUnknown, _) => Some("Name a tenant in the field above `tenant.yaml`"),
+        _ => None,
+    };
     let titles = fixes.into_iter().map(|fix| &*fix.title);
-    titles.chain(notes.iter().map(String::as_str))
+    let titles = titles.filter(move |_| own.is_none());
+    let own = own.filter(|it| !it.is_empty());
+    own.into_iter()
+        .chain(titles)
+        .chain(found.notes.iter().map(String::as_str))
+}
+
+#[derive(Properties, PartialEq)]
+struct ExchangeProps {
+    found: DocumentKind,
+    belongs_in: DocumentKind,
+}
+
+/// Says where a misplaced document belongs, and puts it there.
+#[component]
+fn Exchange(props: &ExchangeProps) -> Html {
+    let Guide {
+        documents,
+        exchange,
+        ..
+    } = use_guide();
+    let (found, belongs_in) = (props.found, props.belongs_in);
+    let name = belongs_in.usual_name();
+    html! {
+        <p class="exchange">
+            if documents.contains(&belongs_in) {
+                { "It belongs in " }<code>{ name }</code>{ " " }
+                <button class="apply" onclick={move |_| exchange.emit([found, belongs_in])}>
+                    { format!("Exchange with {name}") }
+                </button>
+            } else {
+                { "It belongs in " }<code>{ name }</code>{ ", in another area of this page." }
+            }
+        </p>
+    }
 }
 
 /// Shows hints. Lines after the first of a hint are an excerpt.

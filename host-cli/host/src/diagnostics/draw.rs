@@ -208,6 +208,7 @@ mod tests {
                     edits: Vec::new(),
                 })
                 .into(),
+            belongs_in: None,
         };
         let document = Document {
             source: DocumentKind::Index,
