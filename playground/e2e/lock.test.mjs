@@ -130,7 +130,7 @@ async function written(playground) {
 visit("a changed definition is compared with the locked one where this page has seen both", async ({ playground, page, another }) => {
   await playground.paste("agents.md", TOOLS);
   await playground.paste("mcp.index.json", FORMER);
-  await playground.says("Every requirement has a tool");
+  await playground.says("Every requirement has a server or a tool");
   const lock = await written(playground);
   await playground.paste("agents.lock", lock);
   await playground.paste("mcp.index.json", CHANGED);

@@ -1,7 +1,7 @@
 //! The protocol of the page and its worker.
 
 use crate::state::Servers;
-use agent_answer::DocumentKind;
+use agent_answer::{DocumentKind, Verdict};
 use agent_protocol::{About, Answer, Request, Texts, to_bytes};
 use agent_ui::editor::Editors;
 use agent_ui::worker::WorkerProtocol;
@@ -35,10 +35,18 @@ impl WorkerProtocol for Servers {
         )
     }
 
-    /// The larger module says what is wrong with a text as a whole, and finds every error of syntax.
+    /// The larger module says what is wrong with a text as a whole, and finds every error of syntax. It
+    /// writes the edit that adopts constraints, and compares the definitions of locked tools.
     fn better_script(answer: &Answer, present: Option<&'static str>) -> Option<&'static str> {
-        let is_refused = answer.verdict.as_ref()?.satisfied.is_none();
-        (is_refused && present == Some(WORKER)).then_some(POLICY_WORKER)
+        let has_more = |verdict: &Verdict| {
+            let mut requirements = verdict.requirements.iter();
+            let tools = requirements.any(|it| it.capability.is_some());
+            verdict.satisfied.is_none() || verdict.existing.is_some() && tools
+        };
+        let supposed = answer.supposed.as_ref();
+        let is_better = answer.verdict.as_ref().is_some_and(has_more)
+            || supposed.is_some_and(|it| it.adopt.is_none());
+        (is_better && present == Some(WORKER)).then_some(POLICY_WORKER)
     }
 
     fn missing(script: &'static str) -> &'static str {

@@ -47,7 +47,7 @@ pub(crate) fn WhatIf() -> Html {
         Some(supposed) => html! {
             <>
                 { comparison(&content.lookalikes, supposed) }
-                { adoption(supposed.adopt.as_ref(), page.state.stale()) }
+                { adoption(supposed.adopt.as_ref(), page.state.stale() || !about.policies) }
             </>
         },
         None => html! {},
@@ -92,12 +92,12 @@ pub(crate) fn WhatIf() -> Html {
     }
 }
 
-/// Shows the edit that writes the supposed constraints into the manifest.
-fn adoption(adopt: Option<&Fix>, stale: bool) -> Html {
+/// Shows the edit that writes the supposed constraints into the manifest, which the larger module makes.
+fn adoption(adopt: Option<&Fix>, waiting: bool) -> Html {
     html! {
         <>
             <h3>{ "Adopt in agents.md" }</h3>
-            if stale {
+            if waiting {
                 <p class="quiet">{ "…" }</p>
             } else if let Some(fix) = adopt {
                 if fix.applicability == Applicability::Unsafe {

@@ -1,7 +1,7 @@
 //! Answers under other constraints.
 
 use super::convert::{near_miss, server_name, tool_name};
-use agent_answer::{Constraints, ServerName, Supposed, SupposedRequirement};
+use agent_answer::{Constraints, Fix, ServerName, Supposed, SupposedRequirement};
 use agent_decide::Resolution;
 use agent_explain::Decision;
 use agent_model::{Keyword as _, Residency, Sensitivity};
@@ -34,8 +34,19 @@ pub fn supposed(resolution: &Resolution, asked: &Constraints) -> Supposed {
     let decisions = Decision::all(resolution).zip(Decision::all(&supposed));
     Supposed {
         requirements: decisions.map(requirement).collect(),
-        adopt: agent_explain::adopt(resolution, &supposed),
+        adopt: adopt(resolution, &supposed),
     }
+}
+
+/// Returns the fix that gives the manifest the supposed constraints. A page loads the larger module for it.
+#[cfg(feature = "repair")]
+fn adopt(present: &Resolution, supposed: &Resolution) -> Option<Fix> {
+    agent_explain::adopt(present, supposed)
+}
+
+#[cfg(not(feature = "repair"))]
+fn adopt(_: &Resolution, _: &Resolution) -> Option<Fix> {
+    None
 }
 
 /// Returns the number of requirements with a server or a tool, for each sensitivity under each residency;

@@ -12,7 +12,9 @@ use agent_answer::{
 use agent_decide::{self as decide, Matching, PolicyError, Resolution};
 use agent_diagnostic::{Code, Diagnostic};
 use agent_explain::{Candidate, Decision};
-use agent_model::{Grant, Index, Lock, Manifest, ToolView};
+#[cfg(feature = "repair")]
+use agent_model::Grant;
+use agent_model::{Index, Lock, Manifest, ToolView};
 use agent_text::{DocumentKind, Span, Text};
 use std::collections::BTreeMap;
 
@@ -90,8 +92,8 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
         existing: existing.map(|existing| LockVerdict {
             changes: lock
                 .as_ref()
-                .map(|lock| drifts(&compare(Some(existing), lock), definitions)),
-            verify: index.map(|index| drifts(&verify(existing, index, None), definitions)),
+                .map(|lock| drifts(compare(Some(existing), lock), definitions)),
+            verify: index.map(|index| drifts(verify(existing, index, None), definitions)),
         }),
         lock: lock.as_ref().map(agent_render::lock),
     }
@@ -205,10 +207,16 @@ fn also(decision: Decision<'_>, first: ToolView<'_>) -> Vec<String> {
     others.map(|tool| tool.name().to_owned()).collect()
 }
 
+#[cfg(not(feature = "repair"))]
+fn keep_definitions(_: &mut BTreeMap<String, String>, _: &Lock, _: Option<&Lock>, _: &Index) {}
+
 /// Maximum size of the kept definitions in bytes, apart from those of the present index.
+#[cfg(feature = "repair")]
 const KEPT: usize = 4 << 20;
 
 /// Adds the definitions of both locks in the index. Of too many, those that the existing lock names stay.
+/// A page loads the larger module for it.
+#[cfg(feature = "repair")]
 fn keep_definitions(
     kept: &mut BTreeMap<String, String>,
     existing: &Lock,
@@ -228,9 +236,12 @@ fn keep_definitions(
     }
 }
 
-fn drifts(drifts: &[decide::Drift], definitions: &BTreeMap<String, String>) -> Vec<Drift> {
-    let detailed = agent_explain::detailed_by(drifts, definitions);
-    detailed.into_iter().map(drift).collect()
+fn drifts(drifts: Vec<decide::Drift>, definitions: &BTreeMap<String, String>) -> Vec<Drift> {
+    #[cfg(feature = "repair")]
+    let drifts = agent_explain::detailed_by(&drifts, definitions);
+    #[cfg(not(feature = "repair"))]
+    debug_assert!(definitions.is_empty());
+    drifts.into_iter().map(drift).collect()
 }
 
 fn drift(mut drift: decide::Drift) -> Drift {
