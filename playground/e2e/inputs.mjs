@@ -78,14 +78,16 @@ export class Inputs {
    */
   async paste(name, text) {
     await this.show(name);
-    await this.input(name).evaluate((content, pasted) => {
+    // Two tasks: a large text takes a while to cross, which is not the page's time.
+    await this.page.evaluate((given) => (window.pasted = given), text);
+    await this.input(name).evaluate((content) => {
       const { view } = content.cmTile.root;
       view.focus();
       view.dispatch({ selection: { anchor: 0, head: view.state.doc.length } });
       const clipboardData = new DataTransfer();
-      clipboardData.setData("text/plain", pasted);
+      clipboardData.setData("text/plain", window.pasted);
       content.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-    }, text);
+    });
   }
 
   /** @param {RegExp | string} text of the notice that comes */

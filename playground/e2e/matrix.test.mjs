@@ -4,13 +4,13 @@ import { INDEX } from "./hello.mjs";
 import { visit } from "./visit.mjs";
 
 /** @param {import("./playground.mjs").Playground} playground */
-const rows = (playground) => playground.answer.locator("tbody tr:not(.spacer)");
+const rows = (playground) => playground.answer.locator(".scroller tbody tr:not(.spacer)");
 
 visit("the matrix has a cell for each server and requirement, with its verdict in words", async ({ playground }) => {
   await playground.open("Matrix");
-  await playground.has(rows(playground), ["acme-audiences 2.1.0", "beta-audiences 1.0.0", "chart-reports 3.4.1", "gamma 1.0.0"]);
+  await playground.has(rows(playground), ["acme-audiences 2.1.0", "chart-reports 3.4.1", "beta-audiences 1.0.0", "gamma 1.0.0"]);
   const signs = rows(playground).getByRole("button").evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell, "::before").content));
-  assert.deepEqual(await signs, ["✓", "C+1", "○", "C+1", "C+1", "✓", "S+2", "C+3"].map((sign) => JSON.stringify(sign)));
+  assert.deepEqual(await signs, ["✓", "C+1", "C+1", "✓", "○", "C+1", "S+2", "C+3"].map((sign) => JSON.stringify(sign)));
   for (const label of [
     "acme-audiences 2.1.0, audiences: selected",
     "beta-audiences 1.0.0, audiences: eligible",
@@ -85,7 +85,7 @@ visit("the matrix is filtered by code, id and requirement, and zoomed", async ({
   await chip("RESIDENCY_MISMATCH").click();
   await chip("selected").click();
   await page.getByLabel("Of which requirement").selectOption("any requirement");
-  await names("acme-audiences 2.1.0", "beta-audiences 1.0.0", "chart-reports 3.4.1", "gamma 1.0.0");
+  await names("acme-audiences 2.1.0", "chart-reports 3.4.1", "beta-audiences 1.0.0", "gamma 1.0.0");
 
   const height = async () => (await rows(playground).first().boundingBox())?.height ?? 0;
   assert.equal(await height(), 32);
@@ -94,4 +94,69 @@ visit("the matrix is filtered by code, id and requirement, and zoomed", async ({
   await page.getByRole("button", { name: "Zoom out" }).click();
   await eventually(async () => assert.equal(await height(), 14));
   assert.ok(await page.getByRole("button", { name: "Zoom out" }).isDisabled());
+});
+
+visit("the rows nearest to a yes are first, of one requirement or of the best one", async ({ playground, page }) => {
+  await playground.open("Matrix");
+  const names = (/** @type {string[]} */ ...expected) => playground.has(rows(playground).getByRole("rowheader"), expected);
+  await names("acme-audiences 2.1.0", "chart-reports 3.4.1", "beta-audiences 1.0.0", "gamma 1.0.0");
+  await page.getByRole("button", { name: "By name" }).click();
+  await names("acme-audiences 2.1.0", "beta-audiences 1.0.0", "chart-reports 3.4.1", "gamma 1.0.0");
+  await page.getByRole("button", { name: "Nearest first" }).click();
+  await page.getByLabel("Of which requirement").selectOption("audiences");
+  await names("acme-audiences 2.1.0", "beta-audiences 1.0.0", "gamma 1.0.0", "chart-reports 3.4.1");
+  await page.getByLabel("Of which requirement").selectOption("reporting");
+  await names("chart-reports 3.4.1", "acme-audiences 2.1.0", "beta-audiences 1.0.0", "gamma 1.0.0");
+});
+
+for (const [width, height] of [[1440, 900], [1024, 768]]) {
+  visit(`at ${width} px the explanation stands beside the rows, and cells replace it`, async ({ playground, page }) => {
+    await playground.open("Matrix");
+    const cell = (/** @type {string} */ name) => playground.answer.getByRole("button", { name: new RegExp(`^${name}`) });
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+    const box = async (/** @type {import("playwright-core").Locator} */ of) => (await of.boundingBox()) ?? assert.fail("it is not visible");
+
+    const beta = cell("beta-audiences 1.0.0, audiences");
+    const before = await box(beta);
+    await beta.click();
+    await playground.explanation.getByRole("heading", { name: "beta-audiences 1.0.0" }).waitFor();
+    // The row stays where it was clicked, and nothing covers its cells.
+    assert.equal((await box(beta)).y, before.y);
+    const story = await box(playground.explanation);
+    for (const each of await rows(playground).all()) {
+      const { x, y, width: wide, height: high } = await box(each);
+      assert.ok(y + high <= story.y + story.height && x < story.x, `${x}, ${y}, ${wide}`);
+    }
+    assert.ok((await box(beta)).x + (await box(beta)).width <= story.x);
+    assert.equal(await beta.getAttribute("aria-current"), "true");
+    assert.match((await focused()) ?? "", /^beta-audiences 1.0.0, audiences/);
+
+    // Arrows and Enter lead to another story, from the cell that was clicked.
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await playground.explanation.getByRole("heading", { name: "gamma 1.0.0" }).waitFor();
+    assert.equal(await beta.getAttribute("aria-current"), null);
+    await cell("chart-reports 3.4.1, reporting").click();
+    await playground.explanation.getByRole("heading", { name: "chart-reports 3.4.1" }).waitFor();
+
+    await page.keyboard.press("Escape");
+    await playground.explanation.waitFor({ state: "detached" });
+    assert.match((await focused()) ?? "", /^chart-reports 3.4.1, reporting/);
+    await cell("gamma 1.0.0, audiences").click();
+    await playground.explanation.getByRole("button", { name: "Close the explanation" }).click();
+    await playground.explanation.waitFor({ state: "detached" });
+    await eventually(async () => assert.match((await focused()) ?? "", /^gamma 1.0.0, audiences/));
+  }, { browser: { viewport: { width, height } } });
+}
+
+visit("an explanation stays open in another tab, and leaves the keyboard there", async ({ playground, page }) => {
+  await playground.open("Matrix");
+  await playground.answer.getByRole("button", { name: /^gamma 1.0.0, audiences/ }).click();
+  await playground.explanation.locator(".checks").waitFor();
+  await playground.tabs.getByRole("tab", { name: "Matrix" }).press("ArrowLeft");
+  await playground.explanation.getByRole("heading", { name: "gamma 1.0.0" }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "tab-verdict");
+  await playground.explanation.getByRole("button", { name: "Close the explanation" }).click();
+  await playground.explanation.waitFor({ state: "detached" });
+  await eventually(async () => assert.equal(await page.evaluate(() => document.activeElement?.id), "answer-panel"));
 });

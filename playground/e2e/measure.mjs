@@ -90,8 +90,10 @@ export async function strokes(playground, name, places, rounds) {
       }, at);
       for (const key of keys) {
         const answered = page.evaluate(() => new Promise((resolve) => (window.times.answered = () => resolve(undefined))));
-        await page.keyboard.press(key);
+        await page.keyboard.down(key);
         await answered;
+        // Browsers let answers wait for the frame behind each event of a key, and fingers take longer.
+        await page.keyboard.up(key);
       }
     }
   }

@@ -42,7 +42,7 @@ export class Playground extends Inputs {
     await this.settled();
   }
 
-  /** @param {"Verdict" | "Matrix" | "What if" | "agents.lock" | "Explanation"} name */
+  /** @param {"Verdict" | "Matrix" | "What if" | "Policy" | "agents.lock" | "Explanation"} name */
   async open(name) {
     await this.tabs.getByRole("tab", { name }).click();
     await this.settled();

@@ -16,7 +16,8 @@ import {
 import { assistance } from "./assistance.js";
 import { comparison } from "./comparison.js";
 import { difference } from "./difference.js";
-import { features } from "./features.js";
+import { features, wrapping } from "./features.js";
+import { largePaste, pasted } from "./large-paste.js";
 import { places, setPlaces } from "./places.js";
 import { offsetOf, rangeOf } from "./positions.js";
 import { problemKeymap, problems, showProblems } from "./problems.js";
@@ -59,6 +60,7 @@ export class Editor {
   /** @type {string | null} */
   #original = null;
   #comparison = new Compartment();
+  #wrapping = new Compartment();
 
   /**
    * @param {HTMLElement} parent is filled by the editor
@@ -192,6 +194,12 @@ export class Editor {
     return shown;
   }
 
+  /** @param {boolean} wrapped whether lines are broken where they don't fit */
+  setWrapped(wrapped) {
+    this.#options = { ...this.#options, wrapped };
+    this.#view.dispatch({ effects: this.#wrapping.reconfigure(wrapped ? wrapping(this.#view.state.doc) : []) });
+  }
+
   focus() {
     this.#view.focus();
   }
@@ -235,11 +243,13 @@ export class Editor {
           : [
               history(),
               keymap.of(historyKeymap),
+              largePaste(withNewlines),
               assistance({ document: label, language, text: () => this.text(), textOf: textOf ?? (() => "") }),
             ],
         this.#options.placeholder ? placeholder(this.#options.placeholder) : [],
         lineNumbers(),
-        features(language, doc, wrapped === true),
+        this.#wrapping.of(wrapped ? wrapping(doc) : []),
+        features(language, doc),
         highlightActiveLine(),
         highlightActiveLineGutter(),
         drawSelection(),
@@ -250,10 +260,11 @@ export class Editor {
         keymap.of([...problemKeymap, ...searchKeymap, ...defaultKeymap]),
         this.#comparison.of([]),
         theme,
-        EditorView.updateListener.of((update) => {
-          if (!update.docChanged || update.transactions.every((each) => each.annotation(silent))) return;
-          this.#cache.update(update.changes);
-          this.#onChange();
+        EditorView.updateListener.of(({ docChanged, transactions, changes }) => {
+          const isEndOfPaste = transactions.some((each) => each.annotation(pasted) === false);
+          const isQuiet = transactions.every((each) => each.annotation(silent) || each.annotation(pasted));
+          if (docChanged && !transactions.every((each) => each.annotation(silent))) this.#cache.update(changes);
+          if (isEndOfPaste || (docChanged && !isQuiet)) this.#onChange();
         }),
       ],
     });

@@ -125,6 +125,36 @@ inPage("setText is silent and cannot be undone; typing is reported", {}, async (
   assert.deepEqual(await page.evaluate(() => [window.editor.undo(), window.editor.text(), window.changes]), [false, "new", 4]);
 });
 
+inPage("long lines are broken and not, also very long ones, and the text stays", {}, async (page, t) => {
+  const width = () => page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.querySelector(".cm-scroller");
+    return scrollWidth > clientWidth ? "scrolls" : "fits";
+  });
+  const line = `{"text":"${"many words ".repeat(40)}"}`;
+  await setText(page, line);
+  assert.equal(await width(), "scrolls");
+  await page.evaluate(() => window.editor.setWrapped(true));
+  assert.equal(await width(), "fits");
+  // It holds for the next text, and for one without syntax.
+  const long = `[${"\"word\", ".repeat(100_000)}0]`;
+  const started = performance.now();
+  await setText(page, long);
+  assert.equal(await width(), "fits");
+  await page.evaluate(() => window.editor.focus());
+  await page.keyboard.type("xyz");
+  t.diagnostic(`a line of ${long.length} characters, and three keys: ${Math.round(performance.now() - started)} ms`);
+  assert.equal(await getText(page), `xyz${long}`);
+  assert.ok(performance.now() - started < LOADING_MAX_TASK_MS + 3 * TYPING_MAX_TASK_MS);
+  await page.evaluate(() => window.editor.setWrapped(false));
+  assert.equal(await width(), "scrolls");
+  // Directional characters would cost minutes.
+  await page.evaluate(() => {
+    window.editor.setWrapped(true);
+    window.editor.setText("\\u202e\\u2066\\u05d0b\\u2069a".repeat(160_000));
+  });
+  assert.equal(await width(), "scrolls");
+});
+
 inPage("what is pasted has \"\\n\" line ends", {}, async (page) => {
   await page.evaluate(() => {
     const data = new DataTransfer();
@@ -351,6 +381,65 @@ inPage("JSON folds", { language: "json" }, async (page) => {
   await setText(page, '{\n  "a": [\n    1,\n    2\n  ]\n}\n');
   await page.locator(".cm-foldGutter [title='Fold line']").nth(1).click();
   assert.equal(await page.locator(".cm-line").nth(1).textContent(), '  "a": […]');
+});
+
+inPage("JSON that is too large for a syntax tree has colours and folds", { language: "json" }, async (page) => {
+  const item = '  {\n    "id": "a\\"b",\n    "signed": true,\n    "port": -1.5e3\n  }';
+  const colours = () =>
+    page.evaluate(() =>
+      ['"id"', '"a\\"b"', "true", "-1.5e3"].map((token) => {
+        const mark = [...document.querySelectorAll(".cm-line span")].find((e) => e.textContent === token);
+        return getComputedStyle(mark).color;
+      }),
+    );
+  await setText(page, item);
+  const usual = await colours();
+  assert.equal(new Set(usual).size, 4);
+  await setText(page, `[\n${Array(10_000).fill(item).join(",\n")}\n]\n`);
+  assert.deepEqual(await colours(), usual);
+  await page.locator(".cm-foldGutter [title='Fold line']").first().click();
+  assert.equal(await page.locator(".cm-line").nth(1).textContent(), "  {…},");
+});
+
+inPage("a large text is pasted in parts, which are one change and one step for undo", { language: "json" }, async (page) => {
+  await setText(page, "[1]");
+  const { text, tasks } = await page.evaluate(async () => {
+    const pasted = `[\r\n${'  "𝄞x",\r\n'.repeat(300_000)}2]`;
+    window.editor.focus();
+    const content = document.querySelector(".cm-content");
+    const { view } = content.cmTile.root;
+    view.dispatch({ selection: { anchor: 1, head: 2 } });
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", pasted);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    window.longTasks.length = 0;
+    content.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    view.dispatch({ changes: { from: 0, insert: "between the parts" } });
+    while (window.changes === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return { text: window.editor.text() === `[${pasted.replaceAll("\r\n", "\n")}]`, tasks: window.longTasks };
+  });
+  assert.ok(text);
+  assert.ok(Math.max(0, ...tasks) < TYPING_MAX_TASK_MS);
+  assert.equal(await page.evaluate(() => window.changes), 1);
+  await page.evaluate(() => window.editor.undo());
+  assert.equal(await getText(page), "[1]");
+  assert.equal(await page.evaluate(() => window.editor.canUndo()), false);
+});
+
+inPage("a text that comes during a paste stays", { language: "json" }, async (page) => {
+  await page.evaluate(() => {
+    const content = document.querySelector(".cm-content");
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", "x\n".repeat(1e6));
+    content.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+    window.editor.setText("another");
+  });
+  await page.waitForTimeout(200);
+  assert.equal(await getText(page), "another");
+  await page.evaluate(() => window.editor.focus());
+  await page.keyboard.type("y");
+  assert.equal(await getText(page), "yanother");
 });
 
 inPage("special characters are shown", {}, async (page) => {

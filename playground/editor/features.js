@@ -3,7 +3,7 @@
 import { Compartment, EditorState } from "@codemirror/state";
 import { EditorView, highlightSpecialChars } from "@codemirror/view";
 import { languageSupport } from "./languages.js";
-import { LINE_MAX_UNITS, PROBLEM_GUTTER_MAX_UNITS, SYNTAX_MAX_UNITS } from "./limits.js";
+import { LINE_MAX_UNITS, PROBLEM_GUTTER_MAX_UNITS, WRAPPED_LINE_MAX_UNITS } from "./limits.js";
 import { problemGutter } from "./problems.js";
 
 /** @import { Extension, Text } from "@codemirror/state" */
@@ -12,21 +12,30 @@ import { problemGutter } from "./problems.js";
 /** Directional formatting characters that CodeMirror does not count among the special ones. */
 const MORE_SPECIAL_CHARS = /[\u202a-\u202c\u2068]/;
 
+/** Characters of scripts that run from right to left, and those that direct others. */
+const DIRECTIONAL_CHARS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufeff]|\ud802|\ud803|\ud83a|\ud83b/;
+
 const specialChars = highlightSpecialChars({ addSpecialChars: MORE_SPECIAL_CHARS });
 
 /**
  * @param {LanguageName} language
  * @param {Text} doc the text at first
- * @param {boolean} wrapped whether lines are broken where they don't fit
  * @returns {Extension} switches features off when the text grows too large, and on again
  */
-export function features(language, doc, wrapped) {
+export function features(language, doc) {
   return [
-    wrapped ? switched(doc, hasShortLines, () => EditorView.lineWrapping) : [],
     switched(doc, hasProblemGutter, () => problemGutter),
-    switched(doc, hasSyntax, languageSupport(language)),
+    switched(doc, hasShortLines, languageSupport(language)),
     switched(doc, hasShortLines, () => specialChars),
   ];
+}
+
+/**
+ * @param {Text} doc the text at first
+ * @returns {Extension} breaks lines where they don't fit, unless one is too long for it
+ */
+export function wrapping(doc) {
+  return switched(doc, hasWrappableLines, () => EditorView.lineWrapping);
 }
 
 /**
@@ -57,25 +66,30 @@ function hasProblemGutter(doc) {
 }
 
 /** @param {Text} doc */
-function hasSyntax(doc) {
-  return doc.length <= SYNTAX_MAX_UNITS && hasShortLines(doc);
-}
-
-/** @param {Text} doc */
 function hasShortLines(doc) {
   return !hasLineAbove(doc, LINE_MAX_UNITS);
 }
 
 /**
  * @param {Text} doc
+ * @returns {boolean} whether no line is too long to be broken; one with directional characters costs minutes
+ */
+function hasWrappableLines(doc) {
+  return !hasLineAbove(doc, WRAPPED_LINE_MAX_UNITS) && !hasLineAbove(doc, LINE_MAX_UNITS, (text) => DIRECTIONAL_CHARS.test(text));
+}
+
+/**
+ * @param {Text} doc
  * @param {number} units
+ * @param {(text: string) => boolean} [also] another condition
  * @returns {boolean} whether a line is longer; looks only where there is room for one
  */
-function hasLineAbove(doc, units) {
+function hasLineAbove(doc, units, also) {
   if (doc.length <= units) return false;
-  if (doc.children) return doc.children.some((child) => hasLineAbove(child, units));
+  if (doc.children) return doc.children.some((child) => hasLineAbove(child, units, also));
   for (let number = 1; number <= doc.lines; number++) {
-    if (doc.line(number).length > units) return true;
+    const line = doc.line(number);
+    if (line.length > units && (!also || also(line.text))) return true;
   }
   return false;
 }

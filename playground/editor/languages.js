@@ -5,6 +5,8 @@ import { yaml, yamlFrontmatter } from "@codemirror/lang-yaml";
 import { StreamLanguage, bracketMatching, foldGutter, foldKeymap, indentOnInput } from "@codemirror/language";
 import { keymap } from "@codemirror/view";
 
+import { largeJson } from "./large-json.js";
+import { TREE_MAX_UNITS } from "./limits.js";
 import { rego } from "./rego.js";
 
 /** @import { Extension, Text } from "@codemirror/state" */
@@ -23,33 +25,37 @@ const prose = StreamLanguage.define({
 
 /**
  * @param {LanguageName} name
- * @returns {(doc: Text) => Extension} everything that needs a syntax tree, the same for texts of the
- * same kind
+ * @returns {(doc: Text) => Extension} everything that needs the text's structure, the same for texts
+ * of the same kind
  */
 export function languageSupport(name) {
   const common = [bracketMatching(), indentOnInput()];
   const asJson = [common, json(), foldGutter(), keymap.of(foldKeymap)];
   switch (name) {
     case "agents.md":
-      return always([common, yamlFrontmatter({ content: prose })]);
+      return small([common, yamlFrontmatter({ content: prose })]);
     case "json":
-      return always(asJson);
+      return small(asJson, largeJson);
     case "yaml or json": {
       // The engine distinguishes them by the same rule.
-      const asYaml = [common, yaml()];
-      return (doc) => (/^[[{]/.test(doc.sliceString(0, 1)) ? asJson : asYaml);
+      const asYaml = small([common, yaml()]);
+      return (doc) => (/^[[{]/.test(doc.sliceString(0, 1)) ? small(asJson, largeJson) : asYaml)(doc);
     }
     case "rego":
-      return always([common, rego]);
+      return small([common, rego]);
     default:
-      return always([]);
+      return small([]);
   }
 }
 
+/** @type {Extension} */
+const NOTHING = [];
+
 /**
- * @param {Extension} extension
- * @returns {() => Extension}
+ * @param {Extension} extension for a text that is small enough for a syntax tree
+ * @param {Extension} [large] for others
+ * @returns {(doc: Text) => Extension}
  */
-function always(extension) {
-  return () => extension;
+function small(extension, large = NOTHING) {
+  return (doc) => (doc.length <= TREE_MAX_UNITS ? extension : large);
 }

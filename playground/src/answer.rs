@@ -1,5 +1,6 @@
 //! The answer, one view in each tab, with the explanation over it.
 
+use crate::evaluation::EvaluationView;
 use crate::explanation::ExplanationPanel;
 use crate::files::{LockFile, ResolutionFile};
 use crate::matrix::MatrixView;
@@ -7,6 +8,7 @@ use crate::state::{Page, Servers, Tab};
 use crate::verdict::VerdictView;
 use crate::what_if::WhatIf;
 use agent_answer::{DocumentKind, Severity};
+use agent_ui::answer::use_answer_classes;
 use agent_ui::browser::focus;
 use agent_ui::content::Content as _;
 use agent_ui::examples::shown_example;
@@ -15,10 +17,11 @@ use web_sys::KeyboardEvent;
 use yew::prelude::*;
 
 /// The tabs, with their keys and names.
-pub(crate) const TABS: [(Tab, &str, &str); 5] = [
+pub(crate) const TABS: [(Tab, &str, &str); 6] = [
     (Tab::Verdict, "verdict", "Verdict"),
     (Tab::Matrix, "matrix", "Matrix"),
     (Tab::WhatIf, "what-if", "What if"),
+    (Tab::Policy, "policy", "Policy"),
     (Tab::Lock, "lock", "agents.lock"),
     (Tab::Resolution, "resolution", "Explanation"),
 ];
@@ -32,9 +35,10 @@ pub(crate) fn AnswerPane() -> Html {
         let explanation = page.content().views.explanation.as_ref();
         let entry = explanation.map(|it| it.server.place);
         use_effect_with((page.content().marks(), entry), move |(marks, entry)| {
-            if let Some(entry) = entry {
-                editors.reveal(entry, false);
-            }
+            let Some(entry) = entry else {
+                return;
+            };
+            editors.reveal(entry, false);
             // The first place of each document is visible in the end.
             for (place, _) in marks.iter().rev() {
                 editors.reveal(place, false);
@@ -70,8 +74,9 @@ pub(crate) fn AnswerPane() -> Html {
     });
     let labelled = TABS.iter().find(|(tab, ..)| *tab == open);
     let stale = page.state.stale();
+    let classes = use_answer_classes(stale);
     html! {
-        <section class={classes!("answer", stale.then_some("stale"))} aria-label="Answer">
+        <section class={classes} aria-label="Answer">
             <h2 class="visually-hidden">{ "Answer" }</h2>
             <div class="tabs" role="tablist" aria-label="Views" onkeydown={page.callback(press)}>
                 { for tabs }
@@ -89,11 +94,13 @@ pub(crate) fn AnswerPane() -> Html {
                     Tab::Verdict => html! { <VerdictView /> },
                     Tab::Matrix => html! { <MatrixView /> },
                     Tab::WhatIf => html! { <WhatIf /> },
+                    Tab::Policy => html! { <EvaluationView /> },
                     Tab::Lock => html! { <LockFile /> },
                     Tab::Resolution => html! { <ResolutionFile /> },
                 } }
             </div>
-            <ExplanationPanel />
+            // In the matrix it stands beside the rows.
+            if open != Tab::Matrix { <ExplanationPanel /> }
         </section>
     }
 }

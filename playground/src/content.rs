@@ -1,8 +1,9 @@
 //! The content of the page: its answers, texts and keys.
 
 use crate::answer::{AnswerPane, TABS};
+use crate::evaluation::starter;
 use crate::markdown;
-use crate::policy::policy_lines;
+use crate::policy::{policy_lines, policy_places};
 use crate::reservations::against_lock;
 use crate::state::{Actor, History, Page, Servers, State, explain, name_tenant};
 use agent_answer::{Code, Diagnostic, DocumentKind, Filter, Outcome, ServerName};
@@ -33,8 +34,8 @@ impl Content for Servers {
     const FIELDS: &'static [&'static str] = &[TENANT_ID];
     const KEYS: &'static [(&'static str, &'static str)] = &[
         (
-            "Alt 1 … Alt 5",
-            "verdict, matrix, what if, lock, explanation",
+            "Alt 1 … Alt 6",
+            "verdict, matrix, what if, policy, lock, explanation",
         ),
         ("← → in the tabs", "next tab"),
         (
@@ -67,7 +68,12 @@ impl Content for Servers {
 
     fn marks(&self) -> Vec<Mark> {
         let Some(explanation) = &self.views.explanation else {
-            return Vec::new();
+            let evaluated = self.wanted.policy.map(|it| it as usize);
+            let requirement = evaluated.and_then(|it| self.requirements().get(it));
+            let decision = requirement.and_then(|it| it.policy_decision.as_ref());
+            let places = decision.map(|it| policy_places(&it.lines));
+            let places = places.unwrap_or_default().into_iter();
+            return places.map(|place| (place, "")).collect();
         };
         let failed = explanation.checks.iter().filter(|check| !check.passed);
         let places = failed.flat_map(|it| {
@@ -113,6 +119,7 @@ impl Content for Servers {
                 self.decided_before = Some(before);
             }
             self.verdict = Some(Rc::new(verdict));
+            self.ask_policy();
         }
         if let Some(Ok(text)) = &answer.resolution {
             self.resolution.add(Some(text));
@@ -233,8 +240,8 @@ impl Content for Servers {
             let id = value_of(&event).into();
             page.update(|state| name_tenant(state, id));
         });
-        html! {
-            if kind == DocumentKind::Tenant {
+        match kind {
+            DocumentKind::Tenant => html! {
                 <label class="which">
                     { "Tenant" }
                     <input
@@ -245,7 +252,11 @@ impl Content for Servers {
                         oninput={name}
                     />
                 </label>
-            }
+            },
+            DocumentKind::Policy => html! {
+                <p class="which" hidden={page.editors.is_filled(kind)}>{ starter(page) }</p>
+            },
+            _ => Html::default(),
         }
     }
 

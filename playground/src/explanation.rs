@@ -9,6 +9,7 @@ use agent_answer::{
 };
 use agent_protocol::ExplanationRequest;
 use agent_ui::answer::Sign;
+use agent_ui::browser::{focus, is_beside};
 use agent_ui::dialog::close;
 use agent_ui::names::name;
 use agent_ui::page::use_page;
@@ -18,27 +19,42 @@ use wasm_bindgen::prelude::JsCast as _;
 use web_sys::{HtmlElement, KeyboardEvent};
 use yew::prelude::*;
 
-/// The panel over the answer. It takes the keyboard, and returns it when it closes.
+/// The panel over the answer, or beside the matrix where there is room. Over the answer it takes the
+/// keyboard. Wherever it is, the keyboard is not lost when it closes.
 #[component]
 pub(crate) fn ExplanationPanel() -> Html {
     let page = use_page::<Servers>();
     let panel = use_node_ref();
     let opener = use_mut_ref(|| None::<HtmlElement>);
+    let wanted = page.content().wanted.explanation.clone();
+    let shown = use_mut_ref(|| wanted.clone());
     {
         let panel = panel.clone();
-        use_effect_with(page.content().wanted.explanation.clone(), move |wanted| {
-            let focus = if wanted.is_none() {
-                opener.take().filter(|_| focused().is_none())
-            } else {
-                let mut opener = opener.borrow_mut();
-                if opener.is_none() {
-                    *opener = focused();
+        use_effect_with(wanted, move |wanted| {
+            // Another tab than before shows the same explanation.
+            if shown.replace(wanted.clone()) == *wanted {
+                return;
+            }
+            let now = focused();
+            if wanted.is_none() {
+                let opener = opener.take().filter(|it| it.is_connected());
+                match (now, opener) {
+                    (Some(_), _) => {}
+                    (None, Some(opener)) => focus_on(&opener),
+                    (None, None) => focus("answer-panel"),
                 }
-                panel.cast()
+                return;
+            }
+            let within = |it: &HtmlElement| it.closest(".explanation").is_ok_and(|it| it.is_some());
+            let outside = now.filter(|it| !within(it));
+            let Some(panel) = panel.cast::<HtmlElement>() else {
+                return;
             };
-            if let Some(element) = focus {
-                // If it can't have the keyboard, the user can read it all the same.
-                let _ = element.focus();
+            if !outside.as_ref().is_some_and(|it| is_beside(&panel, it)) {
+                focus_on(&panel);
+            }
+            if outside.is_some() {
+                opener.replace(outside);
             }
         });
     }
@@ -61,6 +77,11 @@ pub(crate) fn ExplanationPanel() -> Html {
             { body }
         </aside>
     }
+}
+
+/// Moves the keyboard to an element. If it can't have the keyboard, the user can read it all the same.
+fn focus_on(element: &HtmlElement) {
+    let _ = element.focus();
 }
 
 /// Returns the element that has the keyboard, if any has.
@@ -112,7 +133,7 @@ fn body(page: &Page, explanation: &Explanation) -> Html {
                 <span class="quiet">{ "by " }{ name(&server.publisher, "") }</span>
             </p>
             { for tool.map(description) }
-            <p class={classes!("answer-line", sign.class)}>
+            <p class={classes!("answer-line", sign.class)} aria-live="polite">
                 { sign.mark() }
                 { for requirement.map(|it| format!("{}: ", it.name())) }
                 { sign.words }{ for lost }

@@ -7,6 +7,7 @@ mod answer;
 mod content;
 mod elements;
 mod engine;
+mod evaluation;
 mod explanation;
 mod files;
 mod funnel;

@@ -8,6 +8,7 @@ mod layout;
 mod row;
 
 use crate::elements::{nothing, tags};
+use crate::explanation::ExplanationPanel;
 use crate::state::{Page, Servers, explain};
 use agent_protocol::ExplanationRequest;
 use agent_ui::page::use_page;
@@ -106,9 +107,14 @@ pub(crate) fn MatrixView() -> Html {
     });
     let rows = (matrix.offset..).zip(&matrix.rows).map(|(at, row)| {
         let tool = row.tool.as_deref().unwrap_or_default();
+        let explained = content.wanted.explanation.as_ref();
+        // The row of a server explains its best tool, and then perhaps another one.
+        let explained = explained
+            .filter(|it| it.server == row.server && (row.tool.is_none() || it.tool == row.tool));
         html! {
             <Row
                 key={format!("{}@{}/{tool}", row.server.id, row.server.version)}
+                explained={explained.map(|it| it.requirement)}
                 {at}
                 row={row.clone()}
                 columns={Rc::clone(&columns)}
@@ -116,7 +122,8 @@ pub(crate) fn MatrixView() -> Html {
             />
         }
     });
-    let onclick = page.callback(|page, event: MouseEvent| {
+    let cell_cursor = cursor.setter();
+    let onclick = page.callback(move |page, event: MouseEvent| {
         let matrix = page.content().views.matrix.as_ref();
         if let Some((at, requirement)) = event.target().and_then(cell_at)
             && let Some(matrix) = matrix
@@ -128,6 +135,7 @@ pub(crate) fn MatrixView() -> Html {
                 server: row.server.clone(),
                 tool: row.tool.clone(),
             };
+            cell_cursor.set((at, requirement.saturating_sub(first)));
             page.update(|state| explain(state, request));
         }
     });
@@ -151,6 +159,7 @@ pub(crate) fn MatrixView() -> Html {
                     ) }
                 </p>
             }
+            <div class="beside">
             <div class="scroller" ref={scroller} {onscroll} {onkeydown}>
                 <table
                     class={format!("zoom-{}", *zoom)}
@@ -170,6 +179,8 @@ pub(crate) fn MatrixView() -> Html {
                 if matrix.total == 0 {
                     <p class="quiet">{ format!("No {noun} fits the filter.") }</p>
                 }
+            </div>
+            <ExplanationPanel />
             </div>
         </div>
     }

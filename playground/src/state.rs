@@ -22,6 +22,7 @@ pub(crate) enum Tab {
     Verdict,
     Matrix,
     WhatIf,
+    Policy,
     Lock,
     Resolution,
 }
@@ -109,9 +110,24 @@ impl Servers {
                 limit: LIST_STEP,
             })
         });
+        self.wanted.policy = None;
+        self.ask_policy();
         if tab != Tab::WhatIf {
             self.wanted.supposed = None;
         }
+    }
+
+    /// Requests the rules of the policy for the first requirement that it decided, unless those of
+    /// another one are requested.
+    pub(crate) fn ask_policy(&mut self) {
+        let decided = |number: usize| {
+            let requirement = self.requirements().get(number);
+            requirement.is_some_and(|it| it.policy_decision.is_some())
+        };
+        let present = self.wanted.policy.filter(|it| decided(*it as usize));
+        let first = (0..self.requirements().len()).find(|it| decided(*it));
+        let asked = present.or(first.map(|it| it as u32));
+        self.wanted.policy = asked.filter(|_| self.tab == Tab::Policy);
     }
 
     /// Requests the rows of a window of the matrix.

@@ -8,7 +8,7 @@ use crate::state::{Actor, LIST_STEP, Servers, explain};
 use crate::tokens::token_bar;
 use agent_answer::{
     Code, Listed, NearMiss, Outcome, PolicyDecision, Requirement, Selected, SelectedTool,
-    ServerName, Verdict,
+    ServerName, Span, Verdict,
 };
 use agent_protocol::{Answer, ExplanationRequest, ListRequest, RejectedRequest, Request};
 use agent_ui::answer::{Sign, headline, status};
@@ -41,13 +41,17 @@ pub(crate) fn VerdictView() -> Html {
         let rejected = rejected.filter(|it| it.requirement == number);
         let eligible = eligible.filter(|it| it.requirement == number);
         let open = rejected.is_some() || eligible.is_some();
+        let mut requirement = requirement.clone();
+        // The page goes by lines and columns. The bytes before a requirement change with every edit
+        // above it, and would render its card again.
+        requirement.place.span = Span::default();
         html! {
             <Card
                 key={number}
                 actor={page.actor.clone()}
                 lookalikes={content.lookalikes.clone()}
                 {number}
-                requirement={requirement.clone()}
+                {requirement}
                 was={former(number)}
                 {rejected}
                 {eligible}

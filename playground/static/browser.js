@@ -177,6 +177,13 @@ export function focus(id) {
   document.getElementById(id)?.focus();
 }
 
+/** Whether a panel stands beside an element and not over it. The element then stays in sight. */
+export function isBeside(panel, element) {
+  const beside = element.isConnected && getComputedStyle(panel).position !== "absolute";
+  if (beside) element.scrollIntoView({ block: "nearest", inline: "nearest" });
+  return beside;
+}
+
 /** The value of the field that an event is about. */
 export function valueOf(event) {
   return event.target.value;
@@ -209,6 +216,25 @@ export function shareAt(bar, rows, at) {
   const second = bar.nextElementSibling.getBoundingClientRect();
   const [start, end] = rows ? [first.top, second.bottom] : [first.left, second.right];
   return Math.max(0, Math.round((100 * (at - start)) / (end - start)));
+}
+
+/** The key under which the browser keeps whether long lines are broken. */
+const WRAPPING = "agent-playground/wrapping";
+
+/** What the person chose: "yes" or "no", or undefined. */
+let wraps = load(WRAPPING);
+
+/** Whether editors break long lines: as the person chose, or where there is little room; else undefined. */
+export function wrapping() {
+  if (wraps !== undefined) return wraps === "yes";
+  return matchMedia("(width < 30rem)").matches || undefined;
+}
+
+/** Breaks long lines in all editors, or not. They listen to the event. */
+export function setWrapping(on) {
+  wraps = on ? "yes" : "no";
+  store(WRAPPING, wraps);
+  dispatchEvent(new Event("wrapping"));
 }
 
 /** The theme of the page, or undefined. */

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod candidate;
+mod evaluation;
 mod grounding;
 #[cfg(feature = "javascript")]
 mod javascript;
@@ -20,6 +21,7 @@ pub use candidate::{
     CandidateVerdict, Check, Eligible, Explanation, HealthSwitch, Listed, NearMiss, Reason,
     Rejected, ToolEntry,
 };
+pub use evaluation::{PolicyEvaluation, PolicyRule};
 pub use grounding::{Claim, Evidence, Grounding, NearQuote, Piece, Quote};
 #[cfg(feature = "javascript")]
 pub use javascript::{EvaluationContext, Inputs, link};

@@ -14,6 +14,8 @@ pub struct Filter {
     pub bits: u16,
     /// The only requirement whose cell counts.
     pub requirement: Option<u32>,
+    /// Whether the rows are ordered by id, version and tool, instead of nearest first.
+    pub by_name: bool,
 }
 
 /// A window of the matrix.
@@ -23,7 +25,8 @@ pub struct Matrix {
     pub total: u32,
     /// Number of rows before the window.
     pub offset: u32,
-    /// The rows, ordered by id, version and tool.
+    /// The rows. Those nearest to a yes are first, by the cell that counts, or the best one: selected,
+    /// eligible, the latest failed check, the fewest failed checks; among equals by id, version and tool.
     pub rows: Vec<MatrixRow>,
 }
 

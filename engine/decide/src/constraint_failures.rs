@@ -30,6 +30,12 @@ impl ConstraintFailures {
         self.0[constraint_key.number()]
     }
 
+    /// Returns whether a server passes that others refuse.
+    pub(super) fn admit_more_than(&self, others: &Self) -> bool {
+        let mut both = self.0.iter().zip(&others.0);
+        both.any(|(own, other)| own.is_empty() && !other.is_empty())
+    }
+
     /// Returns 1 for each of residency, sensitivity and signature that a server passes together
     /// with the checks before it.
     pub(super) fn passed(&self, server: ServerView<'_>) -> [u32; 3] {

@@ -359,6 +359,11 @@ impl Resolution {
         })
     }
 
+    /// Returns whether the constraints admit a server that those of another answer refuse.
+    pub fn admits_more_than(&self, other: &Self) -> bool {
+        (self.constraint_failures).admit_more_than(&other.constraint_failures)
+    }
+
     /// Returns the constraints of the manifest.
     pub fn constraints(&self) -> &Constraints {
         &self.manifest.constraints

@@ -41,7 +41,7 @@ pub use call_outcome::call_problems;
 pub use checks::{CheckFact, CheckRecord, CheckState};
 pub use decision::{Candidate, Decision, LostOn, RejectedCandidate, Required};
 pub use definition::{Former, detailed};
-pub use edit::{Mended, apply, call_fixes, edits, mend, relaxing};
+pub use edit::{Mended, adopt, apply, call_fixes, edits, mend, relaxing};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
 pub use explanation::{
     CandidateCheck, CandidateExplanation, Verdict, explain_server, explain_tool,

@@ -72,25 +72,23 @@ fn of_category<'r>(
         }
         found.push((name, requirement.category.span, known));
     }
+    // Servers of one category have mostly the same scopes: each is compared once.
+    let mut supported = vec![false; index.scope_names().len()];
+    let mut supported_names = Vec::new();
     let servers = category.map_or(Vec::new(), |category| index.servers_of(category));
+    for server in &servers {
+        for (number, name) in server.scope_numbers().iter().zip(server.scopes()) {
+            if !std::mem::replace(&mut supported[*number as usize], true) {
+                supported_names.push(name);
+            }
+        }
+    }
     for permission in requirement.permissions.iter().take(COMPARED) {
         let name = permission.value.as_str();
-        let scope = index.scope(name);
-        let known = if servers.is_empty() {
-            match scope {
-                Some(_) => continue,
-                None => search.slips(name, index.scope_names(), SUGGESTED),
-            }
-        } else {
-            let supports = |number| {
-                let mut scopes = servers.iter().map(|server| server.scope_numbers());
-                scopes.any(|scopes| scopes.binary_search(&number).is_ok())
-            };
-            if scope.is_some_and(supports) {
-                continue;
-            }
-            let scopes = servers.iter().flat_map(|server| server.scopes());
-            search.slips(name, scopes, SUGGESTED)
+        let known = match index.scope(name) {
+            Some(number) if servers.is_empty() || supported[number as usize] => continue,
+            None if servers.is_empty() => search.slips(name, index.scope_names(), SUGGESTED),
+            _ => search.slips(name, supported_names.iter().copied(), SUGGESTED),
         };
         found.push((name, permission.span, known));
     }

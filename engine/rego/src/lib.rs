@@ -13,6 +13,7 @@
 //! | `instrument` | adds calls by which a policy pays for values, and records which bodies held |
 //! | `run` | evaluates instrumented modules together |
 //! | `policy` | evaluates a policy for a requirement |
+//! | `rules` | evaluates a policy rule by rule |
 //! | `facts` | names the comparisons that decided against a tool |
 //! | `suite` | evaluates the tests of a policy |
 //! | `paths`, `unused`, `vocabulary` | find comparisons and rules that have no effect |
@@ -32,6 +33,7 @@ mod parse;
 mod paths;
 mod patterns;
 mod policy;
+mod rules;
 mod run;
 mod suite;
 mod token;
@@ -47,6 +49,7 @@ pub use module::POLICY_LIMIT;
 pub use parse::{DEPTH_LIMIT, NESTING_LIMIT};
 pub use patterns::PATTERN_LIMIT;
 pub use policy::{INPUT_LIMIT, Policy, read};
+pub use rules::{RuleValue, rule_values};
 pub use suite::{TestOutcome, TestVerdict, test};
 pub use token::TOKEN_LIMIT;
 pub use unused::{Vocabulary, dead_rules, unused_rules};

@@ -37,6 +37,10 @@ pub fn read(bytes: Vec<u8>) -> Lowered<Policy> {
 }
 
 impl Policy {
+    pub(super) fn program(&self) -> &Program {
+        &self.0
+    }
+
     pub(super) fn module(&self) -> &SourceModule {
         self.0.module(0)
     }

@@ -93,6 +93,17 @@ impl Program {
         Some((module, known.unwrap_or(Span::new(offset, offset))))
     }
 
+    /// Returns the query for a rule. In an array, so that an undefined rule is not an error.
+    pub(super) fn query(package: &[String], name: &str) -> String {
+        let mut path = "data".to_owned();
+        for part in package.iter().map(|part| &**part).chain([name]) {
+            // A string always is JSON.
+            let part = Value::from(part).to_json_str().unwrap_or_default();
+            path.push_str(&format!("[{part}]"));
+        }
+        format!("[x | x := {path}]")
+    }
+
     /// Evaluates a query with an input of a number of bytes. Returns its value, and the places of the
     /// rules whose bodies held.
     pub(super) fn evaluate(

@@ -78,7 +78,8 @@ pub fn test(policy: Vec<u8>, tests: Vec<u8>) -> Result<Vec<TestOutcome>, Vec<Dia
             outcome.verdict = TestVerdict::Skipped;
             outcome.detail = "it is still to do".to_owned();
         } else {
-            let (result, _) = program.evaluate(&query(&tree.package, name), Value::Undefined, 0);
+            let (result, _) =
+                program.evaluate(&Program::query(&tree.package, name), Value::Undefined, 0);
             match result {
                 Ok(value) if holds(&value) => {}
                 Ok(_) => outcome.fail(text, rule.name_span, "it does not hold".to_owned()),
@@ -125,17 +126,6 @@ fn check_package(policy: &SourceModule, tests: &SourceModule) -> Result<(), Vec<
         .report(Code::PolicySyntax, at, "neither of these", message)
         .help(format!("write `package {package}_test`"));
     Err(problems.finish())
-}
-
-/// Returns the query for a rule. In an array, so that an undefined rule is not an error.
-fn query(package: &[String], name: &str) -> String {
-    let mut path = "data".to_owned();
-    for part in package.iter().map(|part| &**part).chain([name]) {
-        // A string always is JSON.
-        let part = Value::from(part).to_json_str().unwrap_or_default();
-        path.push_str(&format!("[{part}]"));
-    }
-    format!("[x | x := {path}]")
 }
 
 fn holds(found: &Value) -> bool {

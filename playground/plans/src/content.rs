@@ -6,7 +6,7 @@ use crate::marks;
 use crate::state::{Answered, Expanded, Plans, State};
 use agent_answer::{Claim, Diagnostic, Evidence, PlanVerdict};
 use agent_protocol::plans::{Answer, Request};
-use agent_ui::answer::Sign;
+use agent_ui::answer::{Sign, use_answer_classes};
 use agent_ui::areas::Area;
 use agent_ui::content::Content;
 use agent_ui::editor::Mark;
@@ -158,8 +158,9 @@ fn AnswerPane() -> Html {
         });
     }
     let stale = page.state.stale();
+    let classes = use_answer_classes(stale);
     html! {
-        <section class={classes!("answer", stale.then_some("stale"))} aria-label="Answer">
+        <section class={classes} aria-label="Answer">
             <h2 class="visually-hidden">{ "Answer" }</h2>
             { shown_example(&page) }
             <div

@@ -1,6 +1,8 @@
 //! The worker's reply.
 
-use agent_answer::{Code, Eligible, Explanation, Listed, Matrix, Rejected, Supposed, Verdict};
+use agent_answer::{
+    Code, Eligible, Explanation, Listed, Matrix, PolicyEvaluation, Rejected, Supposed, Verdict,
+};
 use serde::{Deserialize, Serialize};
 
 /// An answer. A view that was not requested, or that has nothing to show, is absent.
@@ -16,6 +18,8 @@ pub struct Answer {
     pub rejected: Option<Listed<Rejected>>,
     /// The eligible candidates of a requirement that were not selected, in order of preference.
     pub eligible: Option<Listed<Eligible>>,
+    /// The policy, rule by rule.
+    pub policy: Option<PolicyEvaluation>,
     /// The verdicts under other constraints.
     pub supposed: Option<Supposed>,
     /// The text of `agents.resolution.json`, or the reason why it is not written.

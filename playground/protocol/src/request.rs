@@ -14,6 +14,8 @@ pub struct Request {
     pub rejected: Option<RejectedRequest>,
     /// The eligible candidates of a requirement.
     pub eligible: Option<ListRequest>,
+    /// The number of a requirement for which the policy is evaluated rule by rule.
+    pub policy: Option<u32>,
     /// Other constraints.
     pub supposed: Option<Constraints>,
     /// The text of `agents.resolution.json`.

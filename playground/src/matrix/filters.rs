@@ -71,6 +71,7 @@ pub(super) fn filters(
             *filter = Filter {
                 id: std::mem::take(&mut filter.id),
                 tools,
+                by_name: filter.by_name,
                 ..Filter::default()
             };
         };
@@ -78,6 +79,17 @@ pub(super) fn filters(
             <button
                 aria-pressed={(filter.tools == tools).to_string()}
                 onclick={change(page, filter, reset)}
+            >
+                { label }
+            </button>
+        }
+    };
+    let ordered = |by_name: bool, label: &'static str| {
+        let order = move |filter: &mut Filter, _: &MouseEvent| filter.by_name = by_name;
+        html! {
+            <button
+                aria-pressed={(filter.by_name == by_name).to_string()}
+                onclick={change(page, filter, order)}
             >
                 { label }
             </button>
@@ -131,6 +143,10 @@ pub(super) fn filters(
                     <option value="" selected={filter.requirement.is_none()}>{ "any requirement" }</option>
                     { for options }
                 </select>
+                <span class="choice" role="group" aria-label="Order of the rows">
+                    { ordered(false, "Nearest first") }
+                    { ordered(true, "By name") }
+                </span>
                 <span class="quiet" role="status">{ count(total, noun) }</span>
                 <span class="actions">
                     { zoomed(zoom.wrapping_sub(1), "Zoom out", "−") }

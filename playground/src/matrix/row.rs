@@ -35,6 +35,8 @@ pub(super) struct RowProps {
     pub(super) columns: Rc<Columns>,
     /// The column of the keyboard, if it is in this row.
     pub(super) current: Option<u32>,
+    /// The requirement whose explanation is open, if it is one of this row.
+    pub(super) explained: Option<u32>,
 }
 
 /// A server or a tool, with a cell for each requirement.
@@ -57,6 +59,7 @@ pub(super) fn Row(props: &RowProps) -> Html {
                 <button
                     data-cell={format!("{at}-{column}-{number}")}
                     data-sign={sign}
+                    aria-current={(props.explained == Some(number)).then_some("true")}
                     tabindex={if props.current == Some(column) { "0" } else { "-1" }}
                     aria-label={label.clone()}
                     title={label}

@@ -3,6 +3,7 @@
 use crate::content::Content;
 use crate::page::Page;
 use crate::state::Engine;
+use gloo_timers::callback::Timeout;
 use yew::prelude::*;
 
 /// The version of the engine, which is that of the page.
@@ -11,6 +12,27 @@ pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
 /// The SHA-256 of the component that the command line embeds, built from the same sources. A build
 /// of the page alone has none.
 const COMPONENT: Option<&str> = option_env!("AGENT_COMPONENT_SHA256");
+
+/// Time after which an answer to earlier inputs is grey, in milliseconds. Most are replaced before.
+const OVERDUE: u32 = 400;
+
+/// Returns the classes of an answer. A class for each key would style the whole answer twice a key.
+#[hook]
+pub fn use_answer_classes(stale: bool) -> Classes {
+    let overdue = use_state_eq(|| false);
+    {
+        let overdue = overdue.clone();
+        use_effect_with(stale, move |stale| {
+            let timer = stale.then(|| {
+                let overdue = overdue.clone();
+                Timeout::new(OVERDUE, move || overdue.set(true))
+            });
+            overdue.set(false);
+            move || drop(timer)
+        });
+    }
+    classes!("answer", (stale && *overdue).then_some("stale"))
+}
 
 /// Shows why there is no answer to the present inputs, if there is none for longer than a moment.
 /// `answered` says whether there is one to earlier inputs, which is shown below.

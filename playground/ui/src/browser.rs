@@ -49,6 +49,9 @@ extern "C" {
     pub(crate) fn address() -> String;
     /// Moves the keyboard to the element of an id.
     pub fn focus(id: &str);
+    /// Returns whether a panel stands beside an element and not over it, and then keeps the element in sight.
+    #[wasm_bindgen(js_name = isBeside)]
+    pub fn is_beside(panel: &Element, element: &Element) -> bool;
     /// Returns the value of the field that an event is about.
     #[wasm_bindgen(js_name = valueOf)]
     pub fn value_of(event: &Event) -> String;
@@ -58,6 +61,11 @@ extern "C" {
     /// percent.
     #[wasm_bindgen(js_name = shareAt)]
     pub(crate) fn share_at(bar: &Element, rows: bool, at: i32) -> u32;
+    /// Returns whether editors break long lines, if the user chose or there is little room.
+    pub(crate) fn wrapping() -> Option<bool>;
+    /// Breaks long lines in all editors, or not, and sends the event `wrapping` to the window.
+    #[wasm_bindgen(js_name = setWrapping)]
+    pub(crate) fn set_wrapping(on: bool);
     pub(crate) fn theme() -> Option<String>;
     #[wasm_bindgen(js_name = showTheme)]
     pub(crate) fn show_theme(name: &str);

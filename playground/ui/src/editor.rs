@@ -3,7 +3,7 @@
 //! The editors hold the texts and their undo history. [`Editors`] finds the editor of a document,
 //! and `EditorPane` puts one on the page.
 
-use crate::browser::object;
+use crate::browser::{object, set_wrapping, use_window_event, wrapping};
 use crate::code_page::address;
 use crate::problems::{Guide, hints, short_title};
 use crate::words::capitalised;
@@ -43,6 +43,8 @@ extern "C" {
     fn undo(this: &Editor) -> bool;
     #[wasm_bindgen(method)]
     fn compare(this: &Editor, original: Option<&str>);
+    #[wasm_bindgen(method, js_name = setWrapped)]
+    fn set_wrapped(this: &Editor, wrapped: bool);
     #[wasm_bindgen(method)]
     fn destroy(this: &Editor);
 }
@@ -125,7 +127,7 @@ impl Editors {
     }
 
     /// Replaces a text in one step, which the user can undo.
-    pub(crate) fn replace(&self, kind: DocumentKind, text: &str) {
+    pub fn replace(&self, kind: DocumentKind, text: &str) {
         self.with(kind, |editor| editor.replace_all(text));
     }
 
@@ -316,6 +318,39 @@ fn create(
     Some(Editor::new(&parent.cast()?, &options, &on_change))
 }
 
+/// Returns whether the editor of a document breaks long lines.
+fn is_wrapped(kind: DocumentKind) -> bool {
+    // These hold long sentences.
+    wrapping().unwrap_or(matches!(
+        kind,
+        DocumentKind::Summary | DocumentKind::Payload
+    ))
+}
+
+#[derive(Properties, PartialEq)]
+pub(crate) struct WrappingSwitchProps {
+    /// The document that stands for the others.
+    pub(crate) kind: DocumentKind,
+}
+
+/// A switch of long lines in all editors.
+#[component]
+pub(crate) fn WrappingSwitch(props: &WrappingSwitchProps) -> Html {
+    let update = use_force_update();
+    use_window_event("wrapping", move |_| update.force_update());
+    let wrapped = is_wrapped(props.kind);
+    html! {
+        <button
+            onclick={move |_| set_wrapping(!wrapped)}
+            aria-pressed={wrapped.to_string()}
+            aria-label="Wrap long lines"
+            title="Wrap long lines"
+        >
+            { "↩" }
+        </button>
+    }
+}
+
 /// Returns the functions of the page that an editor calls.
 fn page_functions(editors: &Rc<Editors>) -> [(&'static str, JsValue); 3] {
     let text_of = {
@@ -350,19 +385,23 @@ pub(crate) fn EditorPane(props: &EditorProps) -> Html {
         use_effect_with((), move |()| {
             let (kind, on_change) = (props.kind, props.on_change);
             let on_change = move || on_change.emit(kind);
-            // These hold long sentences.
-            let wrapped = matches!(kind, DocumentKind::Summary | DocumentKind::Payload);
-            let name = kind.usual_name();
+            let (name, text) = (kind.usual_name(), &props.placeholder);
             let editor = create(
                 &parent,
                 Some(kind),
                 name,
-                &props.placeholder,
-                wrapped,
+                text,
+                is_wrapped(kind),
                 Some(&props.editors),
                 on_change,
             );
             props.editors.editors[kind as usize].replace(editor);
+        });
+    }
+    {
+        let (editors, kind) = (Rc::clone(&props.editors), props.kind);
+        use_window_event("wrapping", move |_| {
+            editors.with(kind, |editor| editor.set_wrapped(is_wrapped(kind)));
         });
     }
     html! { <div class="editor" ref={parent} /> }
@@ -390,13 +429,21 @@ pub fn Viewer(props: &ViewerProps) -> Html {
     let editor = use_mut_ref(|| None::<Editor>);
     {
         let (parent, editor) = (parent.clone(), editor.clone());
-        let (label, wrapped) = (props.label.clone(), props.wrapped);
+        let (label, wrapped) = (props.label.clone(), wrapping().unwrap_or(props.wrapped));
         use_effect_with((), move |()| {
             editor.replace(create(&parent, None, &label, "", wrapped, None, || ()));
             move || {
                 if let Some(editor) = editor.take() {
                     editor.destroy();
                 }
+            }
+        });
+    }
+    {
+        let (editor, wrapped) = (editor.clone(), props.wrapped);
+        use_window_event("wrapping", move |_| {
+            if let Some(editor) = editor.borrow().as_ref() {
+                editor.set_wrapped(wrapping().unwrap_or(wrapped));
             }
         });
     }

@@ -3,6 +3,7 @@
 use crate::areas::Areas;
 use crate::content::Content;
 use crate::dialog::help;
+use crate::editor::WrappingSwitch;
 use crate::examples::examples;
 use crate::files::{Open, open_files};
 use crate::notice::Notice;
@@ -36,6 +37,7 @@ pub(crate) fn header<C: Content>(page: &Page<C>) -> Html {
                 <button onclick={share}>{ "Share" }</button>
                 { C::toolbar(page) }
                 <button onclick={reset}>{ "Reset" }</button>
+                <WrappingSwitch kind={page.state.layout().0} />
                 <ThemeSwitch />
                 <button
                     onclick={page.on(|state| state.dialog = Some(help::<C>()))}

@@ -1,7 +1,9 @@
 //! The policy evaluator, or a stub in modules without it.
 
 #[cfg(not(feature = "policy"))]
-pub(crate) use absent::{Policy, read, remarks};
+pub(crate) use absent::{Policy, evaluation, read, remarks};
+#[cfg(feature = "policy")]
+pub(crate) use agent_api::answer::evaluation;
 #[cfg(feature = "policy")]
 pub(crate) use agent_api::policy::{Policy, read};
 #[cfg(feature = "policy")]
@@ -35,6 +37,7 @@ mod present {
 
 #[cfg(not(feature = "policy"))]
 mod absent {
+    use agent_api::answer::PolicyEvaluation;
     use agent_api::decide::{
         PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, Resolution,
     };
@@ -76,5 +79,9 @@ mod absent {
 
     pub(crate) fn remarks(_: &Policy, _: &Resolution) -> Vec<Diagnostic> {
         Vec::new()
+    }
+
+    pub(crate) fn evaluation(_: &Policy, _: &Resolution, _: u32) -> Option<PolicyEvaluation> {
+        None
     }
 }

@@ -1,7 +1,7 @@
 //! The inputs, each read when it changes.
 
 use crate::evaluator::{self, Policy};
-use agent_api::answer::{self, DocumentKind, Verdict};
+use agent_api::answer::{self, DocumentKind, PolicyEvaluation, Verdict};
 use agent_api::decide::{EvaluationContext, PolicyEngine, Resolution};
 use agent_api::diagnostic::Diagnostic;
 use agent_api::lower::{self, Lowered, Notation};
@@ -159,6 +159,16 @@ impl Inputs {
         let manifest = Arc::clone(self.manifest.value.as_ref()?);
         let index = Arc::clone(self.index.value.as_ref()?);
         resolve(manifest, index, self.evaluation_context()?).ok()
+    }
+
+    /// Evaluates the policy for a requirement, rule by rule.
+    pub(crate) fn evaluation(
+        &self,
+        resolution: &Resolution,
+        requirement: u32,
+    ) -> Option<PolicyEvaluation> {
+        let policy = self.policy.value.as_deref()?;
+        evaluator::evaluation(policy, resolution, requirement)
     }
 
     /// Describes the inputs and the decision about them, if there is one.

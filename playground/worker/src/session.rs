@@ -66,6 +66,9 @@ impl Session {
             answer.eligible = request
                 .eligible
                 .and_then(|it| answer::eligible(resolution, it.requirement, it.limit));
+            answer.policy = request
+                .policy
+                .and_then(|it| self.inputs.evaluation(resolution, it));
             answer.supposed = request
                 .supposed
                 .map(|constraints| answer::supposed(resolution, &constraints));

@@ -33,9 +33,8 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
             matrix: Some(MatrixRequest {
                 filter: Filter {
                     id: "a".to_owned(),
-                    tools: false,
-                    bits: 0,
-                    requirement: None,
+                    by_name: true,
+                    ..Filter::default()
                 },
                 offset: 1,
                 limit: 2,

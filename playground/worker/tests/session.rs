@@ -592,6 +592,10 @@ fn windows_of_the_matrix() {
     let (mut session, verdict) = opened(texts(MANY_MANIFEST, &many_servers(MANY), None));
     assert_eq!(verdict.servers, Some(MANY));
     let all = rows();
+    let by_name = Filter {
+        by_name: true,
+        ..Filter::default()
+    };
     for (offset, limit, expected) in [
         (0, 50, 0..50),
         (1_230, 3, 1_230..1_233),
@@ -602,7 +606,7 @@ fn windows_of_the_matrix() {
         // The request does not raise the limit.
         (7, u32::MAX, 7..1_007),
     ] {
-        let matrix = look(&mut session, window(Filter::default(), offset, limit)).matrix;
+        let matrix = look(&mut session, window(by_name.clone(), offset, limit)).matrix;
         let matrix = matrix.unwrap();
         assert_eq!((matrix.total, matrix.offset), (MANY, offset));
         assert_eq!(matrix.rows, all[expected]);
@@ -614,9 +618,10 @@ fn a_filtered_matrix() {
     let (mut session, _) = opened(texts(MANY_MANIFEST, &many_servers(MANY), None));
     let filter = |id: &str, bits, requirement| Filter {
         id: id.to_owned(),
-        tools: false,
         bits,
         requirement,
+        by_name: true,
+        ..Filter::default()
     };
     let filters = [
         filter("s0012", 0, None),
@@ -655,6 +660,32 @@ fn a_filtered_matrix() {
             let rows = expected.iter().skip(offset as usize).take(40);
             assert!(matrix.rows.iter().eq(rows), "{filter:?}");
         }
+    }
+}
+
+#[test]
+fn the_rows_nearest_to_a_yes_are_first() {
+    let (mut session, _) = opened(texts(MANY_MANIFEST, &many_servers(MANY), None));
+    // Selected, eligible, the latest first failure, the fewest failures.
+    let distance = |bits: &u16| match *bits {
+        MatrixRow::SELECTED => (0, 0, 0),
+        0 => (1, 0, 0),
+        bits => (2, 16 - bits.trailing_zeros(), bits.count_ones()),
+    };
+    for requirement in [None, Some(0), Some(1), Some(3)] {
+        let mut expected = rows();
+        expected.sort_by_key(|row| match requirement {
+            None => row.cells.iter().map(distance).min(),
+            Some(number) => row.cells.get(number as usize).map(distance),
+        });
+        let filter = Filter {
+            requirement,
+            ..Filter::default()
+        };
+        let answer = look(&mut session, window(filter.clone(), 0, 1_000));
+        assert_eq!(answer.matrix.unwrap().rows, expected[..1_000]);
+        let answer = look(&mut session, window(filter, 2_000, 1_000));
+        assert_eq!(answer.matrix.unwrap().rows, expected[2_000..]);
     }
 }
 

@@ -2,11 +2,12 @@
 //! where values stand, and the edits that make a rejected server eligible.
 
 use agent_decide::{Assessment, Change, CheckOutcome, Counterfactual, Failures, Resolution};
-use agent_diagnostic::Code;
-use agent_diagnostic::Edit;
-use agent_explain::{apply, edits, offered_at};
+use agent_diagnostic::{Applicability, Code, Edit};
+use agent_explain::{adopt, apply, edits, offered_at};
 use agent_lower as lower;
-use agent_model::{Constraints as EngineConstraints, Manifest, ServerView};
+use agent_model::{
+    Constraints as EngineConstraints, Keyword as _, Manifest, Residency, Sensitivity, ServerView,
+};
 use agent_render as render;
 use agent_tests::corpus::{Failures as Failed, cases};
 use agent_tests::native;
@@ -14,7 +15,7 @@ use agent_tests::text::Style;
 use agent_tests::world::{Constraints, World, crowds, styles, worlds};
 use agent_text::{DocumentKind, LineIndex, Place, Span, Text};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestCaseResult};
+use proptest::test_runner::{Config, TestCaseError, TestCaseResult};
 
 fn config() -> Config {
     Config {
@@ -131,6 +132,18 @@ proptest! {
     }
 
     #[test]
+    fn adopted_constraints_are_in_the_manifest_and_nothing_else_is_different(
+        world in worlds(), other in worlds(), style in styles(),
+    ) {
+        let present = decide(&world, style);
+        let supposed = EngineConstraints {
+            forbid: present.constraints().forbid.clone(),
+            ..decide(&other, style).constraints().clone()
+        };
+        is_adopted(&present, supposed).map_err(TestCaseError::fail)?;
+    }
+
+    #[test]
     fn what_a_check_looked_at_is_found_in_the_index(world in worlds(), style in styles()) {
         let text = String::from_utf8(world.index(style)).expect("UTF-8");
         let resolution = decide(&world, style);
@@ -186,6 +199,143 @@ proptest! {
     fn failures_are_the_codes_of_all_reasons_in_a_crowd(world in crowds()) {
         failures_are_the_codes_of_the_reasons(&decide(&world, Style::default()))?;
     }
+}
+
+/// Adopts supposed constraints. Returns the new text, or a violation.
+fn is_adopted(present: &Resolution, supposed: EngineConstraints) -> Result<String, String> {
+    let set = |it: &EngineConstraints| (it.residency(), it.sensitivity(), it.require_signed());
+    let (was, is) = (set(present.constraints()), set(&supposed));
+    let manifest = present.manifest();
+    let before = manifest.text.as_str();
+    let Some(fix) = adopt(present, &present.suppose(supposed.clone())) else {
+        return match was == is {
+            true => Ok(before.to_owned()),
+            false => Err(format!("not adopted: {was:?} {is:?}\n{before}")),
+        };
+    };
+    let after = apply(before, &fix.edits);
+    let context = format!("{was:?} {is:?} {fix:#?}\n{before}\n{after}");
+    let place = fix.edits[0].place;
+    if fix.edits.len() != 1 || manifest.text.place(place.span) != place {
+        return Err(format!("another place than its span: {context}"));
+    }
+    // No sensitivity is that of public data.
+    let level = |it: Option<Sensitivity>| it.filter(|level| *level != Sensitivity::Public);
+    let widens = level(was.1) > level(is.1) || was.2 && !is.2;
+    if was.0 == is.0 && (fix.applicability == Applicability::Unsafe) != widens {
+        return Err(format!("widening: {context}"));
+    }
+    let adopted = lower::manifest(after.clone().into_bytes())
+        .map_err(|found| format!("{found:#?}\n{context}"))?
+        .value;
+    let mut expected = supposed;
+    // An explicit `false` may stay.
+    expected.require_signed = adopted.constraints.require_signed;
+    if set(&adopted.constraints) != is
+        || said(manifest, &expected) != said(&adopted, &adopted.constraints)
+    {
+        return Err(format!("the manifest says something else: {context}"));
+    }
+    Ok(after)
+}
+
+#[test]
+fn adopted_constraints_are_written_where_they_belong() {
+    let manifest = |constraints: &str| {
+        let requires = "requires:\n  mcp:\n    - { category: a, permissions: [] }\n";
+        format!("---\nname: a\nversion: 1\n{requires}{constraints}---\n")
+    };
+    let nested =
+        "constraints:\n  # where\n  data:\n    # which\n    residency: \"us-only\" # here\n";
+    let flow = "constraints: { data: { residency: us-only } }\n";
+    for (constraints, supposed, expected) in [
+        // Values are replaced in the quotes that they have.
+        (nested, ("eu-only", "", false), nested.replace("us-only", "eu-only")),
+        // A missing field comes first in its mapping, so that comments stay with their fields.
+        (
+            nested,
+            ("us-only", "internal", true),
+            nested
+                .replace("  data:\n", "  data:\n    sensitivity: internal\n")
+                .replace("constraints:\n", "constraints:\n  trust:\n    requireSigned: true\n"),
+        ),
+        (flow, ("us-only", "internal", true), "constraints: { trust: { requireSigned: true }, data: { sensitivity: internal, residency: us-only } }\n".to_owned()),
+        ("", ("", "public", false), "constraints:\n  data:\n    sensitivity: public\n".to_owned()),
+        ("", ("any", "", true), "constraints:\n  trust:\n    requireSigned: true\n  data:\n    residency: any\n".to_owned()),
+        // A mapping without a field would be an error.
+        (flow, ("", "", false), String::new()),
+        (
+            "constraints:\n  data: { sensitivity: internal }\n  trust:\n    requireSigned: true\n",
+            ("", "internal", false),
+            "constraints:\n  data: { sensitivity: internal }\n".to_owned(),
+        ),
+        ("constraints:\n  trust:\n    requireSigned: false\n", ("", "", true), "constraints:\n  trust:\n    requireSigned: true\n".to_owned()),
+    ] {
+        let text = manifest(constraints);
+        let present = native::resolution(text.as_bytes(), b"[]");
+        let unwritten = |value| agent_text::Spanned {
+            value,
+            span: Span::default(),
+        };
+        let (residency, sensitivity, signed) = supposed;
+        let supposed = EngineConstraints {
+            residency: Residency::parse(residency).map(unwritten),
+            sensitivity: Sensitivity::parse(sensitivity).map(|value| agent_text::Spanned { value, span: Span::default() }),
+            require_signed: signed.then(|| agent_text::Spanned { value: true, span: Span::default() }),
+            ..EngineConstraints::default()
+        };
+        let found = is_adopted(&present, supposed).expect("adopted");
+        assert_eq!(found, manifest(&expected));
+        // The same with the line ends of another system.
+        let text = text.replace('\n', "\r\n");
+        let present = native::resolution(text.as_bytes(), b"[]");
+        let supposed = native::resolution(found.as_bytes(), b"[]").constraints().clone();
+        let found = is_adopted(&present, supposed).expect("adopted");
+        assert_eq!(found, manifest(&expected).replace('\n', "\r\n"));
+    }
+}
+
+#[test]
+fn an_adopted_constraint_that_admits_more_is_unsafe() {
+    let text = "---\nname: a\nversion: 1\nrequires:\n  mcp:\n    - { category: a, permissions: [] }\nconstraints:\n  data:\n    residency: us-only\n    sensitivity: internal\n---\n";
+    let present = native::resolution(text.as_bytes(), b"[]");
+    for (from, to, applicability, title) in [
+        (
+            "internal",
+            "pii.low",
+            Applicability::Safe,
+            "set `constraints.data.sensitivity` to `pii.low`",
+        ),
+        (
+            "internal",
+            "public",
+            Applicability::Unsafe,
+            "set `constraints.data.sensitivity` to `public`",
+        ),
+        (
+            "    residency: us-only\n",
+            "",
+            Applicability::Unsafe,
+            "drop `constraints.data.residency`",
+        ),
+        // Others than before are admitted.
+        (
+            "us-only",
+            "eu-only",
+            Applicability::Unsafe,
+            "set `constraints.data.residency` to `eu-only`",
+        ),
+    ] {
+        let supposed = native::resolution(text.replace(from, to).as_bytes(), b"[]");
+        let fix = adopt(&present, &supposed).expect("a fix");
+        assert_eq!((fix.applicability, &*fix.title), (applicability, title));
+        let [edit] = &fix.edits[..] else {
+            panic!("{fix:#?}");
+        };
+        let words = (edit.place.span.of(text).trim(), edit.replacement.trim());
+        assert_eq!(words, (from.trim(), to));
+    }
+    assert_eq!(adopt(&present, &present), None);
 }
 
 /// The texts of a manifest and an index.

@@ -1,7 +1,9 @@
 //! Policies from outside: the examples, the answers of policies, and hostile policies.
 use agent_decide::{PolicyDecision, PolicyEngine};
 use agent_diagnostic::Diagnostic;
-use agent_rego::{Policy, TestVerdict, Vocabulary, dead_rules, read, test, unused_rules};
+use agent_rego::{
+    Policy, TestVerdict, Vocabulary, dead_rules, read, rule_values, test, unused_rules,
+};
 use agent_text::Place;
 use std::fs;
 use std::path::PathBuf;
@@ -48,6 +50,79 @@ fn an_example_allows_and_gives_reasons() {
         policy_decision.lines,
         [4, 5, 6, 7, 9, 10, 11, 12, 13, 15, 16, 17, 18]
     );
+}
+
+/// Returns each rule of a policy with its value on one line, or the reason why it has none.
+fn values(rules: &str, input: &str) -> Vec<(String, String)> {
+    let policy = policy(format!("package switchboard\n{rules}"));
+    let (_, values) = rule_values(&policy, input).expect("an input");
+    let values = values.into_iter().map(|rule| {
+        let value = match rule.value {
+            Ok(value) => value.map_or("undefined".to_owned(), |it| {
+                it.split_whitespace().collect::<String>()
+            }),
+            Err(error) => error.kind.name().to_owned(),
+        };
+        (format!("{} {}", rule.place.start.line, rule.name), value)
+    });
+    values.collect()
+}
+
+#[test]
+fn each_rule_has_its_value() {
+    let rules = "\
+allowed_tools contains x if some x in input.ids
+allowed_tools contains \"z\"
+limit := 3
+gold if input.tier == \"gold\"
+reasons[id] := \"no\" if some id in input.ids
+double(x) := 2 * x
+broken := to_number(\"x\")
+default open := false";
+    let input = r#"{"ids": ["b", "a"], "tier": "free"}"#;
+    let expected = [
+        ("2 allowed_tools", r#"["a","b","z"]"#),
+        ("4 limit", "3"),
+        ("5 gold", "undefined"),
+        ("6 reasons", r#"{"a":"no","b":"no"}"#),
+        ("8 broken", "runtime"),
+        ("9 open", "false"),
+    ];
+    let found = values(rules, input);
+    let found: Vec<_> = found.iter().map(|(a, b)| (&**a, &**b)).collect();
+    assert_eq!(found, expected);
+    assert!(rule_values(&policy("package p"), "{").is_none());
+}
+
+#[test]
+fn no_rule_is_evaluated_behind_one_that_used_up_its_budget() {
+    let endless = "endless contains [a, b, c, d] if {
+	some a in numbers.range(1, 1000)
+	some b in numbers.range(1, 1000)
+	some c in numbers.range(1, 1000)
+	some d in numbers.range(1, 1000)
+}";
+    let found = values(&format!("first := 1\n{endless}\nlast := 2"), "{}");
+    let names: Vec<_> = found
+        .iter()
+        .map(|(name, value)| (&**name, &**value))
+        .collect();
+    assert_eq!(names, [("2 first", "1"), ("3 endless", "budget")]);
+    let many: String = (0..60).map(|number| format!("r{number} := 1\n")).collect();
+    assert_eq!(values(&many, "{}").len(), 50);
+}
+
+#[test]
+fn the_starter_of_the_page_denies_what_deletes() {
+    let policy = policy(include_str!("../../../playground/examples/starter.rego"));
+    let policy_decision = policy.ask(
+        r#"{"candidate_tools": [{"id": "a", "capabilities": [{"verb": "delete", "resource": "aws"}]},
+            {"id": "b", "capabilities": [{"verb": "list", "resource": "aws"}]}]}"#,
+    );
+    assert_eq!(verdict(&policy_decision), "b");
+    let allowed = policy_decision.answer.expect("an answer");
+    assert_eq!(allowed.reasons.keys().collect::<Vec<_>>(), ["a"]);
+    assert_eq!(dead_rules(&policy, &Vocabulary::default()), []);
 }
 
 /// Found by fuzzing: the evaluator's error is a place without a message.

@@ -35,11 +35,19 @@ pub fn matrix(
         Some(rows) if rows.filter == filter => rows,
         _ => {
             let fits = |number: &u32| fits(resolution, &filter, row(*number));
-            let numbers = if tools {
+            let mut numbers: Vec<_> = if tools {
                 (0..index.tool_count() as u32).filter(fits).collect()
             } else {
                 index.by_name().iter().copied().filter(fits).collect()
             };
+            if !filter.by_name {
+                let mut nearest = vec![Vec::new(); FARTHEST + 1];
+                for number in numbers {
+                    let distance = distance(resolution, &filter, row(number));
+                    nearest[distance].push(number);
+                }
+                numbers = nearest.concat();
+            }
             Rows { numbers, filter }
         }
     };
@@ -90,6 +98,26 @@ fn cell(decision: Decision<'_>, candidate: Candidate<'_>) -> u16 {
         }
     };
     failures.bits() | if selected { MatrixRow::SELECTED } else { 0 }
+}
+
+/// The distance of a row without cells: more than that of any failure.
+const FARTHEST: usize = 17 << 4;
+
+/// Returns how far a row is from a yes, by the only cell that counts or the best one.
+fn distance(resolution: &Resolution, filter: &Filter, row: Candidate<'_>) -> usize {
+    let distance = |decision| match cell(decision, row) {
+        bits if bits & MatrixRow::SELECTED != 0 => 0,
+        // The later the first failed check, the nearer; an eligible row fails none of 16.
+        bits => ((16 - bits.trailing_zeros()) << 4 | bits.count_ones()) as usize + 1,
+    };
+    let chosen = filter
+        .requirement
+        .map(|number| requirement(resolution, number));
+    match chosen {
+        Some(decision) => decision.map(distance),
+        None => requirements(resolution, filter.tools).map(distance).min(),
+    }
+    .unwrap_or(FARTHEST)
 }
 
 /// Returns whether a name contains a part. Names are short, and the standard library's search for long

@@ -4,6 +4,8 @@ mod call;
 mod candidate;
 mod convert;
 mod difference;
+#[cfg(feature = "policy")]
+mod evaluation;
 mod grounding;
 mod health;
 mod list;
@@ -17,6 +19,8 @@ mod verdict;
 
 pub use agent_answer::*;
 pub use candidate::{explanation, explanations};
+#[cfg(feature = "policy")]
+pub use evaluation::evaluation;
 pub use list::{eligible, rejected};
 pub use matrix::{Rows, matrix};
 pub use supposed::supposed;

@@ -142,7 +142,7 @@ fn policy_errors(matching: &Matching, found: &mut Vec<Diagnostic>) {
 }
 
 /// Returns the reason why a policy gave no answer.
-fn failure(error: &PolicyError) -> String {
+pub(super) fn failure(error: &PolicyError) -> String {
     format!(
         "{}: {}",
         agent_explain::policy_error(error.kind),

@@ -383,6 +383,18 @@ impl Matching {
         self.matches[requirement].policy_decision.as_deref()
     }
 
+    /// Returns the input of the policy for a requirement, as JSON, if it was consulted.
+    pub fn policy_input(&self, requirement: usize) -> Option<String> {
+        self.policy_decision(requirement)?;
+        let candidates = self.matches[requirement].candidates.iter();
+        let candidates: Vec<_> = candidates
+            .map(|number| Candidate::of(self.index.tool(*number)))
+            .collect();
+        let question = question(self.requirement(requirement));
+        let input = self.evaluation_context.input(question, &candidates);
+        Some(input.text(None))
+    }
+
     /// Returns the parts of the policy that decided against a tool, with the values that they found. Empty
     /// if the policy allows the tool or gave no answer.
     pub fn policy_facts(&self, requirement: usize, tool: ToolView<'_>) -> Vec<PolicyFact> {

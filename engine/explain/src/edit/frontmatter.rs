@@ -10,9 +10,12 @@ use agent_syntax::{Entry, Node, Value, frontmatter, yaml};
 use agent_text::{DocumentKind, Span, Text};
 use std::borrow::Cow;
 
-const RESIDENCY: &[&str] = &["constraints", "data", "residency"];
-const SENSITIVITY: &[&str] = &["constraints", "data", "sensitivity"];
-const REQUIRE_SIGNED: &[&str] = &["constraints", "trust", "requireSigned"];
+/// A field by the keys that lead to it.
+pub(super) type Path = &'static [&'static str];
+
+pub(super) const RESIDENCY: Path = &["constraints", "data", "residency"];
+pub(super) const SENSITIVITY: Path = &["constraints", "data", "sensitivity"];
+pub(super) const REQUIRE_SIGNED: Path = &["constraints", "trust", "requireSigned"];
 
 /// Returns the patches that make these changes, and the changed manifest, if there are changes.
 /// `None` if they can't be made, or if anything else in the frontmatter would change.
@@ -73,7 +76,7 @@ pub(super) fn relax(
 }
 
 /// Returns the place of the frontmatter, and its tree.
-fn parse(text: &Text) -> Option<(Span, Node<'_>)> {
+pub(super) fn parse(text: &Text) -> Option<(Span, Node<'_>)> {
     debug_assert_eq!(text.source(), DocumentKind::Manifest);
     let mut problems = Problems::new(text);
     let content = frontmatter(&mut problems)?.content;
@@ -81,17 +84,22 @@ fn parse(text: &Text) -> Option<(Span, Node<'_>)> {
 }
 
 /// Returns the value under some keys, each in the mapping under the one before.
-fn value_at<'n, 't>(node: &'n Node<'t>, path: &[&str]) -> Option<&'n Node<'t>> {
+pub(super) fn value_at<'n, 't>(node: &'n Node<'t>, path: &[&str]) -> Option<&'n Node<'t>> {
     path.iter().try_fold(node, |node, key| child(node, key))
 }
 
 /// Replaces the level, in the quotes that it has.
 fn lower_level(text: &str, tree: &Node<'_>, level: Sensitivity) -> Option<(Span, String)> {
     let span = value_at(tree, SENSITIVITY)?.span;
-    let quote = span.of(text).chars().next();
+    Some((span, in_quotes(text, span, level.as_str())))
+}
+
+/// Returns a value in the quotes of the one that it replaces.
+pub(super) fn in_quotes(text: &str, replaced: Span, value: &str) -> String {
+    let quote = replaced.of(text).chars().next();
     let quote = quote.filter(|c| matches!(c, '"' | '\'')).map(String::from);
     let quote = quote.unwrap_or_default();
-    Some((span, format!("{quote}{}{quote}", level.as_str())))
+    format!("{quote}{value}{quote}")
 }
 
 fn set_level(tree: &mut Node<'_>, level: Sensitivity) {
@@ -108,7 +116,7 @@ fn set_level(tree: &mut Node<'_>, level: Sensitivity) {
 }
 
 /// Returns whether two trees are the same, apart from places.
-fn same(a: &Node<'_>, b: &Node<'_>) -> bool {
+pub(super) fn same(a: &Node<'_>, b: &Node<'_>) -> bool {
     let entries = |(a, b): (&Entry<'_>, &Entry<'_>)| a.key == b.key && same(&a.value, &b.value);
     match (&a.value, &b.value) {
         (Value::Mapping(a), Value::Mapping(b)) => {

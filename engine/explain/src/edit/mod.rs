@@ -1,5 +1,6 @@
 //! Changes of the inputs as edits of their texts.
 
+mod adopt;
 mod call;
 mod cut;
 mod document;
@@ -8,6 +9,7 @@ mod frontmatter;
 mod mend;
 mod patch;
 
+pub use adopt::adopt;
 pub use call::call_fixes;
 pub(super) use document::patches as document_patches;
 pub use mend::{Mended, mend};
