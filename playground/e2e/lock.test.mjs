@@ -98,3 +98,63 @@ visit("constraints without effect, and other warnings, are in the headline", asy
   await playground.paste("agents.md", ignored.replace("requires:", "requires:\n  colour: red"));
   await playground.says("1 constraint ignored, 1 warning");
 });
+
+const TOOLS = `---
+name: reader
+version: 1.0.0
+requires:
+  capabilities:
+    - { verb: read, resource: codebase }
+---
+`;
+
+const index = (/** @type {string} */ description, /** @type {object} */ properties) => JSON.stringify([
+  {
+    id: "repo", version: "1", endpoint: "https://repo.example", categories: ["code"], scopes: [],
+    data: { residency: ["eu-only"], maxSensitivity: "internal" }, trust: { signed: true, publisher: "R" },
+    capabilities: { tools: { read_file: {
+      description, inputSchema: { type: "object", properties },
+      "x-summit-capabilities": [{ verb: "read", resource: "codebase" }],
+    } } },
+  },
+]);
+const FORMER = index("Reads a file.", { path: { type: "string" } });
+const CHANGED = index("Reads a file, and sends it.", { path: { type: "string" }, to: { type: "string" } });
+
+/** @param {import("./playground.mjs").Playground} playground @returns the lock that the page would write */
+async function written(playground) {
+  await playground.open("agents.lock");
+  return playground.page.locator(".viewer .cm-content").evaluate((content) => content.cmTile.root.view.state.doc.toString());
+}
+
+visit("a changed definition is compared with the locked one where this page has seen both", async ({ playground, page, another }) => {
+  await playground.paste("agents.md", TOOLS);
+  await playground.paste("mcp.index.json", FORMER);
+  await playground.says("Every requirement has a tool");
+  const lock = await written(playground);
+  await playground.paste("agents.lock", lock);
+  await playground.paste("mcp.index.json", CHANGED);
+  const differences = [
+    "/description was \"Reads a file.\" and is \"Reads a file, and sends it.\"",
+    "/inputSchema/properties/to is new: {\"type\":\"string\"}",
+  ];
+  // From the lock to the new one, and to the index.
+  const details = page.getByRole("region", { name: "The pasted lock" }).locator(".definition li");
+  await playground.has(details, [...differences, ...differences]);
+  assert.equal(await page.getByText("Only the digests").count(), 0);
+
+  // Another visit knows the digests only, until it has seen the index of the lock.
+  const other = await another();
+  await other.paste("agents.md", TOOLS);
+  await other.paste("mcp.index.json", CHANGED);
+  await other.paste("agents.lock", lock);
+  await other.open("agents.lock");
+  const region = other.page.getByRole("region", { name: "The pasted lock" });
+  await region.getByText(/the definition of the tool had the digest/).first().waitFor();
+  await region.getByText(/^Only the digests of these definitions are known/).waitFor();
+  await other.paste("mcp.index.json", FORMER);
+  await region.getByText("The pasted lock is the same.").waitFor();
+  await other.paste("mcp.index.json", CHANGED);
+  await other.has(region.locator(".definition li"), [...differences, ...differences]);
+  assert.equal(await region.getByText("Only the digests").count(), 0);
+});

@@ -15,7 +15,11 @@ visit("other constraints are shown beside the present ones, and nothing is edite
   await page.getByText("1 of 2 verdicts would change").waitFor();
 
   await page.getByLabel("requireSigned").check();
-  await playground.has(rows, [/✗ ?no server ?changed$/, /✓chart-reports 3\.4\.1 of 1 eligible$/]);
+  // Where no server is left, the nearest one has the reasons.
+  await playground.has(rows, [
+    /✗ ?no server ?changed ?nearest is beta-audiences 1\.0\.0 UNSIGNED_NOT_ALLOWED is not signed/,
+    /✓chart-reports 3\.4\.1 of 1 eligible$/,
+  ]);
   await page.getByLabel("sensitivity").selectOption("pii.high");
   await page.getByText("2 of 2 verdicts would change").waitFor();
 
@@ -25,4 +29,48 @@ visit("other constraints are shown beside the present ones, and nothing is edite
   await playground.has(rows, []);
   await playground.open("Verdict");
   await playground.says("Every requirement has a server");
+});
+
+visit("a grid counts the satisfied requirements of every residency and sensitivity, and a cell supposes its own", async ({ playground, page }) => {
+  await playground.open("What if");
+  const cell = (/** @type {string} */ name) => playground.answer.getByRole("button", { name: new RegExp(`^${name}`) });
+  await cell("us-only and internal: 2 of 2 requirements, as in agents.md").waitFor();
+  assert.equal(await playground.answer.locator(".counts button").count(), 4 * 7);
+  await playground.has(playground.answer.locator(".counts tbody tr"), [
+    /^\(none\) ✓2\/2 /, /^public /, /^internal /, /^confidential /, /^pii\.low /, /^pii\.moderate /, /^pii\.high /,
+  ]);
+  await cell("us-only and pii.high: 0 of 2").waitFor();
+
+  await cell("eu-only and internal: 2 of 2").click();
+  await page.getByText("1 of 2 verdicts would change").waitFor();
+  assert.equal(await cell("eu-only and internal").getAttribute("aria-pressed"), "true");
+  assert.equal(await page.getByLabel("residency", { exact: true }).inputValue(), "eu-only");
+  // Signatures count too.
+  await page.getByLabel("requireSigned").check();
+  await cell("eu-only and internal: 1 of 2").waitFor();
+  assert.equal(await playground.text("agents.md"), MANIFEST);
+});
+
+visit("supposed constraints are adopted as one step, and less strict ones say so", async ({ playground, page }) => {
+  await playground.open("What if");
+  const fix = playground.answer.locator(".fix");
+  await page.getByLabel("sensitivity", { exact: true }).selectOption("confidential");
+  await page.getByLabel("requireSigned").check();
+  await playground.has(fix, [/^Set constraints\.data\.sensitivity to confidential and set constraints\.trust\.requireSigned to true/]);
+  assert.equal(await fix.getByText("changes what is asked for or allowed").count(), 0);
+  await fix.getByRole("button", { name: "Apply" }).click();
+  await playground.noticeIs("Applied");
+  const adopted = await playground.text("agents.md");
+  assert.match(adopted, /constraints:\n {2}trust:\n {4}requireSigned: true\n {2}data:\n {4}sensitivity: confidential\n {4}residency: us-only\n/);
+  await playground.settled();
+  // The manifest says what was supposed.
+  assert.equal(await fix.count(), 0);
+  await playground.notice.getByRole("button", { name: "Undo" }).click();
+  assert.equal(await playground.text("agents.md"), MANIFEST);
+
+  await page.getByLabel("requireSigned").uncheck();
+  await page.getByLabel("sensitivity", { exact: true }).selectOption("public");
+  await playground.has(fix, [/^Set constraints\.data\.sensitivity to public/]);
+  await fix.getByText("changes what is asked for or allowed").waitFor();
+  await playground.answer.getByText("Less strict: these constraints admit servers that those of agents.md refuse.").waitFor();
 });

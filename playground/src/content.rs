@@ -147,6 +147,7 @@ impl Content for Servers {
                 ..matrix
             }),
             resolution: self.wanted.resolution,
+            counts: self.wanted.counts,
             ..Request::default()
         };
     }

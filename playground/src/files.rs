@@ -2,7 +2,7 @@
 
 use crate::elements::nothing;
 use crate::state::{Page, Servers};
-use agent_answer::{DocumentKind, Drift, LockVerdict};
+use agent_answer::{Code, DocumentKind, Drift, LockVerdict};
 use agent_ui::browser;
 use agent_ui::editor::Viewer;
 use agent_ui::page::use_page;
@@ -135,8 +135,23 @@ fn drifts(existing: &LockVerdict) -> Html {
         )
     });
     html! {
-        <section class="drifts" aria-label="The pasted lock">{ for changes }{ for found }</section>
+        <section class="drifts" aria-label="The pasted lock">
+            { for changes }
+            { for found }
+            if existing.changes.iter().chain(&existing.verify).flatten().any(by_digests) {
+                <p class="quiet">
+                    { "Only the digests of these definitions are known, because a lock contains no more. \
+                       Paste the index that the lock was made from into mcp.index.json, and then this one \
+                       again: the page compares them." }
+                </p>
+            }
+        </section>
     }
+}
+
+/// Returns whether a changed definition is known by two digests alone.
+fn by_digests(drift: &Drift) -> bool {
+    drift.code == Code::DefinitionChanged && drift.details.is_empty()
 }
 
 fn list(drifts: &[Drift], heading: &'static str, none: &'static str) -> Html {
@@ -150,6 +165,11 @@ fn list(drifts: &[Drift], heading: &'static str, none: &'static str) -> Html {
                 { prose(&drift.text) }
                 if drift.widening { { " " }<span class="badge warning">{ "more access" }</span> }
                 { places(&drift.places) }
+                if !drift.details.is_empty() {
+                    <ul class="definition">
+                        { for drift.details.iter().map(|it| html! { <li>{ prose(it) }</li> }) }
+                    </ul>
+                }
             </li>
         }
     });

@@ -52,6 +52,7 @@ mod tests {
             category: None,
             capability: None,
             text: String::new(),
+            details: vec![],
             places: vec![],
             widening,
         }

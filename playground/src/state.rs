@@ -110,6 +110,7 @@ impl Servers {
                 limit: LIST_STEP,
             })
         });
+        self.wanted.counts = tab == Tab::WhatIf;
         self.wanted.policy = None;
         self.ask_policy();
         if tab != Tab::WhatIf {
@@ -312,7 +313,7 @@ mod tests {
 
     #[test]
     fn every_change_that_needs_a_request_raises_the_revision() {
-        let changes: [(State, Change); 12] = [
+        let changes: [(State, Change); 13] = [
             (start(), |state| state.edit(&[DocumentKind::Manifest])),
             (start(), replace_all),
             (start(), |state| name_tenant(state, "acme".into())),
@@ -321,6 +322,7 @@ mod tests {
             (start(), LIST_ELIGIBLE),
             (start(), |state| state.content.open_tab(Tab::Matrix)),
             (start(), |state| state.content.open_tab(Tab::Resolution)),
+            (start(), |state| state.content.open_tab(Tab::WhatIf)),
             (open(Tab::Matrix), SCROLL),
             (open(Tab::Matrix), FILTER),
             (open(Tab::WhatIf), SUPPOSE_STRICT),
@@ -336,7 +338,7 @@ mod tests {
 
     #[test]
     fn no_other_change_raises_the_revision() {
-        let changes: [(State, Change); 21] = [
+        let changes: [(State, Change); 20] = [
             (start(), |state| {
                 state.handle(WorkerEvent::Ready(About::default()));
             }),
@@ -346,7 +348,6 @@ mod tests {
             (start(), |state| answer(state, 0, locked(Some("{}")))),
             (start(), |state| answer(state, 0, resolved(Ok("{}")))),
             (start(), |state| state.content.open_tab(Tab::Verdict)),
-            (start(), |state| state.content.open_tab(Tab::WhatIf)),
             (start(), |state| state.content.open_tab(Tab::Lock)),
             (start(), |state| state.pane = Pane::Answer),
             (start(), |state| state.show_input(DocumentKind::Lock)),
@@ -395,6 +396,7 @@ mod tests {
                 let wanted = Request {
                     matrix,
                     resolution,
+                    counts: tab == Tab::WhatIf,
                     ..Request::default()
                 };
                 let opened = (content.tab, content.wanted);
@@ -453,7 +455,11 @@ mod tests {
         assert!(content.verdict.is_some());
 
         let state = after(open(Tab::WhatIf), &[SUPPOSE_STRICT, replace_all]);
-        assert_eq!(state.content.wanted, Request::default());
+        let wanted = Request {
+            counts: true,
+            ..Request::default()
+        };
+        assert_eq!(state.content.wanted, wanted);
     }
 
     #[test]
@@ -590,6 +596,7 @@ mod tests {
             }),
             supposed: Some(Supposed {
                 requirements: vec![],
+                adopt: None,
             }),
             ..verdict(servers.clone())
         };

@@ -1,13 +1,16 @@
 //! The verdicts under other constraints, before the user edits anything.
 
 use crate::elements::{nothing, server_name, table_head};
-use crate::state::Servers;
-use agent_answer::{Constraints, ServerName, Supposed, SupposedRequirement};
+use crate::state::{Page, Servers};
+use agent_answer::{
+    Applicability, Constraints, Fix, NearMiss, ServerName, Supposed, SupposedRequirement,
+};
 use agent_ui::answer::Sign;
 use agent_ui::browser::value_of;
 use agent_ui::names::Lookalikes;
 use agent_ui::page::use_page;
-use agent_ui::words::thousands;
+use agent_ui::problems::{fixes, reasons};
+use agent_ui::words::{count, thousands};
 use yew::prelude::*;
 
 /// The constraints to try, and the changes that they would cause.
@@ -37,11 +40,27 @@ pub(crate) fn WhatIf() -> Html {
     let comparison = match &content.views.supposed {
         _ if !changed => html! {
             <p class="quiet">
-                { "Choose other constraints to see what they would change. Nothing is edited." }
+                { "Choose other constraints, or a cell below, to see what they would change. Nothing is \
+                   edited before you adopt them." }
             </p>
         },
-        Some(supposed) => comparison(&content.lookalikes, supposed),
+        Some(supposed) => html! {
+            <>
+                { comparison(&content.lookalikes, supposed) }
+                { adoption(supposed.adopt.as_ref(), page.state.stale()) }
+            </>
+        },
         None => html! {},
+    };
+    let counts = match &content.views.counts {
+        Some(counts) => grid(&page, counts, [supposed, present]),
+        None if page.state.stale() => html! {},
+        None => html! {
+            <p class="quiet">
+                { "The policy would be asked about too many tools to count what every residency and \
+                   sensitivity would satisfy." }
+            </p>
+        },
     };
     html! {
         <div class="what-if">
@@ -68,7 +87,93 @@ pub(crate) fn WhatIf() -> Html {
                 </button>
             </form>
             { comparison }
+            { counts }
         </div>
+    }
+}
+
+/// Shows the edit that writes the supposed constraints into the manifest.
+fn adoption(adopt: Option<&Fix>, stale: bool) -> Html {
+    html! {
+        <>
+            <h3>{ "Adopt in agents.md" }</h3>
+            if stale {
+                <p class="quiet">{ "…" }</p>
+            } else if let Some(fix) = adopt {
+                if fix.applicability == Applicability::Unsafe {
+                    <p>{ "Less strict: these constraints admit servers that those of agents.md refuse." }</p>
+                }
+                { fixes([fix], None) }
+            } else {
+                <p class="quiet">{ "No edit of agents.md does just this: write it by hand." }</p>
+            }
+        </>
+    }
+}
+
+/// Shows how many requirements each sensitivity satisfies under each residency. A cell supposes its
+/// constraints; `constraints` are the supposed ones and the present ones.
+fn grid(page: &Page, counts: &[u32], constraints: [&Constraints; 2]) -> Html {
+    let about = &page.state.about;
+    let all = page.content().requirements().len() as u32;
+    let words = |words: &[String]| -> Vec<Option<String>> {
+        let words = words.iter().cloned().map(Some);
+        [None].into_iter().chain(words).collect()
+    };
+    let (residencies, sensitivities) = (words(&about.residencies), words(&about.sensitivities));
+    let word = |word: &Option<String>| word.clone().unwrap_or_else(|| NONE.to_owned());
+    let heads = residencies
+        .iter()
+        .map(|it| html! { <th scope="col">{ word(it) }</th> });
+    let rows = sensitivities.iter().enumerate().map(|(row, sensitivity)| {
+        let cells = residencies.iter().enumerate().map(|(column, residency)| {
+            let number = counts.get(column * sensitivities.len() + row);
+            let number = number.copied().unwrap_or_default();
+            let wanted = Constraints {
+                residency: residency.clone(),
+                sensitivity: sensitivity.clone(),
+                ..constraints[0].clone()
+            };
+            let [supposed, present] = constraints.map(|it| {
+                (&it.residency, &it.sensitivity) == (&wanted.residency, &wanted.sensitivity)
+            });
+            let sign = Sign::of(number == all, "all satisfied", "not all satisfied");
+            let label = format!(
+                "{} and {}: {number} of {}{}",
+                word(residency),
+                word(sensitivity),
+                count(all, "requirement"),
+                if present { ", as in agents.md" } else { "" },
+            );
+            let suppose = page.on(move |state| state.content.wanted.supposed = Some(wanted));
+            html! {
+                <td class={classes!(sign.class, present.then_some("present"))}>
+                    <button
+                        type="button"
+                        aria-pressed={supposed.to_string()}
+                        aria-label={label.clone()}
+                        title={label}
+                        onclick={suppose}
+                    >
+                        { sign.mark() }{ format!("{}/{}", thousands(number), thousands(all)) }
+                    </button>
+                </td>
+            }
+        });
+        html! { <tr><th scope="row">{ word(sensitivity) }</th>{ for cells }</tr> }
+    });
+    let signed = constraints[0].require_signed;
+    html! {
+        <>
+            <h3>{ "Satisfied requirements by residency and sensitivity" }</h3>
+            if signed { <p class="quiet">{ "With signatures required." }</p> }
+            <div class="counts">
+                <table>
+                    <thead><tr><th scope="col">{ "sensitivity" }</th>{ for heads }</tr></thead>
+                    <tbody>{ for rows }</tbody>
+                </table>
+            </div>
+        </>
     }
 }
 
@@ -122,6 +227,7 @@ fn comparison(lookalikes: &Lookalikes, supposed: &Supposed) -> Html {
                 <td>
                     { cell(lookalikes, row, row.then.as_ref(), row.then_tool.as_deref(), row.then_eligible) }
                     { badge(changed) }
+                    { for row.nearest.as_ref().map(|near| nearest(lookalikes, near)) }
                 </td>
             </tr>
         }
@@ -156,5 +262,16 @@ fn cell(
             </>
         },
         None => html! { <span class="no">{ Sign::no("").mark() }{ none }</span> },
+    }
+}
+
+/// Shows the nearest candidate and the reasons against it.
+fn nearest(lookalikes: &Lookalikes, near: &NearMiss) -> Html {
+    html! {
+        <div class="nearest">
+            <span class="quiet">{ "nearest is " }</span>
+            { server_name(lookalikes, &near.server, near.tool.as_deref()) }
+            { reasons(&near.reasons) }
+        </div>
     }
 }

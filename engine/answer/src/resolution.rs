@@ -1,6 +1,6 @@
 //! The answer to a manifest and an index.
 
-use crate::{Code, Diagnostic, Eligible, NearMiss, Place, ServerName};
+use crate::{Code, Diagnostic, Eligible, Fix, NearMiss, Place, ServerName};
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "javascript")]
 use tsify::Tsify;
@@ -222,6 +222,8 @@ pub struct Drift {
     pub capability: Option<String>,
     /// A sentence with both values.
     pub text: String,
+    /// The differences of a changed definition, as sentences; empty if one of its texts is not known.
+    pub details: Vec<String>,
     /// The places of the earlier value in the lock and of the present one in the index, if known.
     pub places: Vec<Place>,
     /// Whether the difference gives the agent more access.
@@ -233,6 +235,9 @@ pub struct Drift {
 pub struct Supposed {
     /// One for each requirement, in file order.
     pub requirements: Vec<SupposedRequirement>,
+    /// The fix that gives the manifest these constraints; null if it has them, or no edit can be made. It
+    /// is unsafe if they admit servers that those of the manifest refuse.
+    pub adopt: Option<Fix>,
 }
 
 /// The answers to a requirement under the manifest's constraints and under others.
@@ -254,4 +259,6 @@ pub struct SupposedRequirement {
     pub then_tool: Option<String>,
     /// Number of eligible candidates under the other constraints.
     pub then_eligible: u32,
+    /// The nearest candidate under the other constraints, if none is eligible.
+    pub nearest: Option<NearMiss>,
 }

@@ -42,6 +42,12 @@ pub fn detailed(
     // The newer definitions of the tools of both locks.
     texts.extend(definitions(newer, after));
     texts.extend(definitions(older, after));
+    detailed_by(drifts, &texts)
+}
+
+/// Returns the drifts, with the differences of each changed definition of which both texts are known, by
+/// their digests.
+pub fn detailed_by(drifts: &[Drift], texts: &BTreeMap<String, String>) -> Vec<Drift> {
     let text = |digest: &Option<String>| texts.get(digest.as_ref()?);
     drifts
         .iter()
@@ -58,7 +64,7 @@ pub fn detailed(
 }
 
 /// Returns the definitions of a lock's tools in an index, by their digest.
-fn definitions(lock: &Lock, index: &Index) -> BTreeMap<String, String> {
+pub fn definitions(lock: &Lock, index: &Index) -> BTreeMap<String, String> {
     lock.selections
         .iter()
         .filter_map(|selection| {

@@ -40,7 +40,7 @@ pub use call_checks::call_checks;
 pub use call_outcome::call_problems;
 pub use checks::{CheckFact, CheckRecord, CheckState};
 pub use decision::{Candidate, Decision, LostOn, RejectedCandidate, Required};
-pub use definition::{Former, detailed};
+pub use definition::{Former, definitions, detailed, detailed_by};
 pub use edit::{Mended, adopt, apply, call_fixes, edits, mend, relaxing};
 pub use expansion::{denial, not_expanded, not_exposed, over_budget};
 pub use explanation::{

@@ -22,6 +22,9 @@ pub struct Answer {
     pub policy: Option<PolicyEvaluation>,
     /// The verdicts under other constraints.
     pub supposed: Option<Supposed>,
+    /// The number of satisfied requirements for each sensitivity under each residency; of both, none is
+    /// first. None also if a policy would be asked too often.
+    pub counts: Option<Vec<u32>>,
     /// The text of `agents.resolution.json`, or the reason why it is not written.
     pub resolution: Option<Result<String, String>>,
 }

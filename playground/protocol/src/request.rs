@@ -18,6 +18,9 @@ pub struct Request {
     pub policy: Option<u32>,
     /// Other constraints.
     pub supposed: Option<Constraints>,
+    /// The number of satisfied requirements under every residency and sensitivity, where signatures are
+    /// required as supposed, or as in the manifest.
+    pub counts: bool,
     /// The text of `agents.resolution.json`.
     pub resolution: bool,
 }

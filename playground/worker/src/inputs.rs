@@ -8,6 +8,7 @@ use agent_api::lower::{self, Lowered, Notation};
 use agent_api::model::{Context, Health, Index, Manifest, Task, Tenant};
 use agent_api::{LockText, resolve};
 use agent_protocol::Texts;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A text that was read.
@@ -73,6 +74,8 @@ pub struct Inputs {
     context: Read<Context>,
     /// The requirements of the task that the manifest forbids.
     contradictions: Vec<Diagnostic>,
+    /// The definitions of locked tools in the indexes so far, by their digests.
+    definitions: BTreeMap<String, String>,
 }
 
 impl Inputs {
@@ -172,7 +175,7 @@ impl Inputs {
     }
 
     /// Describes the inputs and the decision about them, if there is one.
-    pub(crate) fn verdict(&self, resolution: Option<&Resolution>) -> Verdict {
+    pub(crate) fn verdict(&mut self, resolution: Option<&Resolution>) -> Verdict {
         let mut problems = self.problems();
         if let Some((policy, resolution)) = self.policy.value.as_deref().zip(resolution) {
             problems.append(&mut evaluator::remarks(policy, resolution));
@@ -182,6 +185,7 @@ impl Inputs {
             index: self.index.value.as_deref(),
             lock: self.lock.value.as_deref(),
             problems,
+            definitions: Some(&mut self.definitions),
         };
         answer::verdict(inputs, resolution)
     }

@@ -11,12 +11,18 @@ use agent_protocol::{About, Answer, Request, Texts};
 /// Maximum number of entries of an explanation: some 30 MB of text.
 const RESOLUTION_LIMIT: usize = 200_000;
 
+/// Maximum number of tools, counted for each requirement, for which a policy is asked under every
+/// constraint.
+const TOOLS_UNDER_POLICY: usize = 1_000;
+
 /// Keeps the inputs and the decision about them from one question to the next.
 #[derive(Default)]
 pub struct Session {
     inputs: Inputs,
     resolution: Option<Resolution>,
     rows: Option<Rows>,
+    /// The counts under all constraints, and whether signatures are required.
+    counts: Option<(bool, Vec<u32>)>,
     /// Whether an answer has contained the present verdict.
     reported: bool,
 }
@@ -45,6 +51,7 @@ impl Session {
             // Before the texts are read: memory holds one large index, not two.
             self.resolution = None;
             self.rows = None;
+            self.counts = None;
             self.inputs.read(texts);
             self.resolution = self.inputs.resolve();
             self.reported = false;
@@ -66,6 +73,16 @@ impl Session {
             answer.eligible = request
                 .eligible
                 .and_then(|it| answer::eligible(resolution, it.requirement, it.limit));
+            if request.counts && !self.asks_policy_often(resolution) {
+                let present = resolution.constraints().require_signed();
+                let supposed = request.supposed.as_ref();
+                let signed = supposed.map_or(present, |it| it.require_signed);
+                let kept = self.counts.take().filter(|kept| kept.0 == signed);
+                let counts =
+                    kept.unwrap_or_else(|| (signed, answer::satisfied_counts(resolution, signed)));
+                answer.counts = Some(counts.1.clone());
+                self.counts = Some(counts);
+            }
             answer.policy = request
                 .policy
                 .and_then(|it| self.inputs.evaluation(resolution, it));
@@ -75,6 +92,14 @@ impl Session {
             answer.resolution = request.resolution.then(|| explanation_file(resolution));
         }
         answer
+    }
+}
+
+impl Session {
+    /// Returns whether a policy would be asked about too many tools under every constraint.
+    fn asks_policy_often(&self, resolution: &Resolution) -> bool {
+        let asked = resolution.matching().len() * resolution.index().tool_count();
+        self.inputs.policy.value.is_some() && asked > TOOLS_UNDER_POLICY
     }
 }
 

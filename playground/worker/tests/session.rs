@@ -2,7 +2,7 @@
 
 use agent_answer::{
     Agent, Applicability, CandidateVerdict, Code, Constraints, DocumentKind, Drift, Edit, Eligible,
-    Explanation, Filter, Fix, LockVerdict, MatrixRow, Outcome, Place, Position, Reason,
+    Explanation, Filter, Fix, LockVerdict, MatrixRow, NearMiss, Outcome, Place, Position, Reason,
     Requirement, Selected, ServerName, Severity, Span, Stage, Verdict,
 };
 use agent_api::decide::Resolution;
@@ -127,6 +127,8 @@ fn all_views() -> Request {
             limit: 10,
         }),
         supposed: Some(Constraints::default()),
+        counts: true,
+        policy: None,
         resolution: true,
     }
 }
@@ -139,6 +141,7 @@ fn views(answer: &Answer) -> Vec<&'static str> {
         ("fallen", answer.rejected.is_some()),
         ("eligible", answer.eligible.is_some()),
         ("supposed", answer.supposed.is_some()),
+        ("counts", answer.counts.is_some()),
         ("resolution", answer.resolution.is_some()),
     ]
     .into_iter()
@@ -146,12 +149,13 @@ fn views(answer: &Answer) -> Vec<&'static str> {
     .collect()
 }
 
-const ALL_VIEWS: [&str; 6] = [
+const ALL_VIEWS: [&str; 7] = [
     "matrix",
     "explanation",
     "fallen",
     "eligible",
     "supposed",
+    "counts",
     "resolution",
 ];
 
@@ -490,7 +494,7 @@ fn requests_for_absent_items_have_no_answer() {
     // Without servers, every list is empty.
     assert_eq!(
         views(&answer),
-        ["matrix", "fallen", "supposed", "resolution"]
+        ["matrix", "fallen", "supposed", "counts", "resolution"]
     );
     assert_eq!(answer.matrix.unwrap().total, 0);
     assert_eq!(answer.rejected.unwrap().total, 0);
@@ -1004,7 +1008,7 @@ fn supposed_constraints_equal_those_of_a_manifest() {
             })
             .collect()
     };
-    let mut different = 0;
+    let (mut different, mut at) = (0, 0);
     for residency in words(&about.residencies) {
         for sensitivity in words(&about.sensitivities) {
             for require_signed in [false, true] {
@@ -1015,11 +1019,16 @@ fn supposed_constraints_equal_those_of_a_manifest() {
                 };
                 let wanted = Request {
                     supposed: Some(constraints.clone()),
+                    counts: true,
                     ..Request::default()
                 };
                 let answer = look(&mut session, wanted);
                 assert_eq!(answer.verdict, None);
-                let supposed = answer.supposed.unwrap().requirements;
+                let supposed = answer.supposed.unwrap();
+                let adopted = supposed.adopt.as_ref();
+                assert_eq!(adopted.is_some(), constraints != now.constraints);
+                let adopted = adopted.map(|fix| applied(MANY_MANIFEST, &fix.edits));
+                let supposed = supposed.requirements;
                 let now_told: Vec<_> = supposed
                     .iter()
                     .map(|one| (one.name.clone(), one.now.clone(), one.now_eligible))
@@ -1032,6 +1041,27 @@ fn supposed_constraints_equal_those_of_a_manifest() {
                 let then = verdict(&with_constraints(&constraints), &index, None);
                 assert_eq!(then.constraints, constraints);
                 assert_eq!(then_told, selected(&then), "{constraints:?}");
+                let adopted = adopted.map(|text| verdict(&text, &index, None));
+                let adopted = adopted.as_ref().unwrap_or(&now);
+                assert_eq!(adopted.constraints, constraints);
+                assert_eq!(then_told, selected(adopted), "{constraints:?}");
+                for (one, requirement) in supposed.iter().zip(&then.requirements) {
+                    let expected = match &requirement.outcome {
+                        Outcome::Selected(_) => None,
+                        Outcome::Unsatisfied { nearest } => nearest.first(),
+                    };
+                    let said = |near: &NearMiss| (near.server.clone(), near.reasons.clone());
+                    assert_eq!(one.nearest.as_ref().map(said), expected.map(said));
+                }
+                let satisfied = then_told.iter().filter(|(_, server, _)| server.is_some());
+                let counts = answer.counts.unwrap();
+                assert_eq!(
+                    counts[at / 2] as usize,
+                    satisfied.count(),
+                    "{constraints:?}"
+                );
+                assert_eq!(counts.len(), 4 * 7);
+                at += 1;
                 different += u32::from(now_told != then_told);
             }
         }
@@ -1040,6 +1070,58 @@ fn supposed_constraints_equal_those_of_a_manifest() {
         different > 20,
         "{different} of the suppositions change anything"
     );
+}
+
+/// Returns a text after edits of it.
+fn applied(text: &str, edits: &[Edit]) -> String {
+    let [edit] = edits else {
+        panic!("{edits:#?}");
+    };
+    let Span { start, end } = edit.place.span;
+    let (before, after) = (&text[..start as usize], &text[end as usize..]);
+    format!("{before}{}{after}", edit.replacement)
+}
+
+#[test]
+fn a_policy_is_not_asked_too_often_for_the_counts() {
+    let tool = |number: u32| {
+        format!(
+            r#""t{number}": {{ "inputSchema": {{}}, "x-summit-capabilities": [{{ "verb": "read", "resource": "internet" }}] }}"#
+        )
+    };
+    let index = |tools: u32| {
+        let tools: Vec<_> = (0..tools).map(tool).collect();
+        format!(
+            r#"[{{"id": "a", "version": "1", "endpoint": "https://a.example", "categories": ["c"],
+                "scopes": [], "data": {{"residency": ["eu-only"], "maxSensitivity": "internal"}},
+                "trust": {{"signed": true, "publisher": "A"}},
+                "capabilities": {{ "tools": {{ {} }} }} }}]"#,
+            tools.join(", ")
+        )
+    };
+    let manifest = "---\nname: a\nversion: 1\nrequires:\n  capabilities:\n    - { verb: read, resource: internet }\n---\n";
+    for (tools, policy, expected) in [
+        (1_001, "", Some([0, 1])),
+        (1_001, "package switchboard\n", None),
+        (1_000, "package switchboard\n", Some([0, 0])),
+    ] {
+        let texts = texts(manifest, &index(tools), None).with(DocumentKind::Policy, policy);
+        let wanted = Request {
+            counts: true,
+            ..Request::default()
+        };
+        let answer = Session::default().answer(texts, wanted);
+        let verdict = answer.verdict.unwrap();
+        assert_eq!(
+            verdict.satisfied,
+            Some(policy.is_empty()),
+            "{:#?}",
+            verdict.diagnostics
+        );
+        // Of any residency and public data, and of data that the server may not hold.
+        let counts = answer.counts.map(|counts| [counts[6], counts[0]]);
+        assert_eq!(counts, expected, "{tools} tools");
+    }
 }
 
 #[test]
@@ -1057,6 +1139,52 @@ fn an_unknown_word_counts_as_absent() {
         look(&mut session, wanted).supposed
     };
     assert_eq!(supposed(Some("moon-only")), supposed(None));
+}
+
+#[test]
+fn a_changed_definition_is_compared_with_one_of_an_earlier_index() {
+    let manifest = "---\nname: a\nversion: 1\nrequires:\n  capabilities:\n    - { verb: read, resource: codebase }\n---\n";
+    let index = |description: &str| {
+        format!(
+            r#"[{{"id": "a", "version": "1", "endpoint": "https://a.example", "categories": ["c"],
+                "scopes": [], "data": {{"residency": ["eu-only"], "maxSensitivity": "internal"}},
+                "trust": {{"signed": true, "publisher": "A"}}, "capabilities": {{ "tools": {{ "t": {{
+                "description": "{description}", "inputSchema": {{ "type": "object" }},
+                "x-summit-capabilities": [{{ "verb": "read", "resource": "codebase" }}] }} }} }} }}]"#
+        )
+    };
+    let changed = |verdict: &Verdict| -> Vec<_> {
+        let existing = verdict.existing.as_ref().expect("a lock");
+        let all = existing.changes.iter().chain(&existing.verify).flatten();
+        let changed = all.filter(|it| it.code == Code::DefinitionChanged);
+        changed
+            .map(|it| (it.text.clone(), it.details.clone()))
+            .collect()
+    };
+    let lock = verdict(manifest, &index("one"), None).lock.expect("a lock");
+
+    // A session that has seen no other index knows two digests.
+    let (mut session, first) = opened(texts(manifest, &index("two"), Some(&lock)));
+    for (text, details) in changed(&first) {
+        assert!(text.starts_with("the definition of the tool had the digest `sha256-"));
+        assert_eq!(details, [""; 0]);
+    }
+    assert_eq!(changed(&first).len(), 2);
+
+    let mut verdict = |description: &str| {
+        let texts = Texts::default().with(DocumentKind::Index, index(description));
+        session.answer(texts, Request::default()).verdict.unwrap()
+    };
+    assert_eq!(changed(&verdict("one")), []);
+    let expected = ["`/description` was `\"one\"` and is `\"two\"`".to_owned()];
+    let text = "the definition of a tool differs from the locked one".to_owned();
+    let found = changed(&verdict("two"));
+    assert_eq!(found, vec![(text, expected.to_vec()); 2]);
+    // However many definitions it has seen since.
+    for number in 0..6 {
+        verdict(&number.to_string().repeat(1 << 20));
+    }
+    assert_eq!(changed(&verdict("two")), found);
 }
 
 // ── Files ────────────────────────────────────────────────────────────────────────────────────
@@ -1153,6 +1281,7 @@ fn drifts_from_an_existing_lock() {
             category: Some("reporting".to_owned()),
             capability: None,
             text: "the scope `export:reports` is newly granted".to_owned(),
+            details: vec![],
             places: places.clone(),
             widening: true,
         }

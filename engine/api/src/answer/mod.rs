@@ -23,7 +23,7 @@ pub use candidate::{explanation, explanations};
 pub use evaluation::evaluation;
 pub use list::{eligible, rejected};
 pub use matrix::{Rows, matrix};
-pub use supposed::supposed;
+pub use supposed::{satisfied_counts, supposed};
 pub use verdict::{Inputs, verdict};
 
 /// Maximum number of items of a list, and of rows of the matrix.

@@ -12,8 +12,9 @@ use agent_answer::{
 use agent_decide::{self as decide, Matching, PolicyError, Resolution};
 use agent_diagnostic::{Code, Diagnostic};
 use agent_explain::{Candidate, Decision};
-use agent_model::{Index, Manifest, ToolView};
+use agent_model::{Grant, Index, Lock, Manifest, ToolView};
 use agent_text::{DocumentKind, Span, Text};
+use std::collections::BTreeMap;
 
 /// Number of near misses of a requirement without a server or tool.
 const NEAREST: usize = 3;
@@ -33,6 +34,8 @@ pub struct Inputs<'a> {
     pub lock: Option<&'a LockText>,
     /// The problems of all texts.
     pub problems: Vec<Diagnostic>,
+    /// The definitions of tools that earlier indexes had, by their digests. Those of both locks are added.
+    pub definitions: Option<&'a mut BTreeMap<String, String>>,
 }
 
 /// Describes the inputs and the decision about them, if there is one.
@@ -42,7 +45,10 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
         index,
         lock: existing,
         problems: mut diagnostics,
+        definitions,
     } = inputs;
+    let mut none = BTreeMap::new();
+    let definitions = definitions.unwrap_or(&mut none);
     let mut requirements = Vec::new();
     if let Some(resolution) = resolution {
         diagnostics.append(&mut agent_explain::resolution_diagnostics(resolution));
@@ -62,6 +68,9 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
         Some(Ok(tokens)) => (Some(tokens), Vec::new()),
         Some(Err(problems)) => (None, problems),
     };
+    if let (Some(existing), Some(index)) = (existing, index) {
+        keep_definitions(definitions, &existing.lock, lock.as_ref(), index);
+    }
     Verdict {
         satisfied: resolution.map(Resolution::satisfied),
         diagnostics,
@@ -81,8 +90,8 @@ pub fn verdict(inputs: Inputs<'_>, resolution: Option<&Resolution>) -> Verdict {
         existing: existing.map(|existing| LockVerdict {
             changes: lock
                 .as_ref()
-                .map(|lock| drifts(&compare(Some(existing), lock))),
-            verify: index.map(|index| drifts(&verify(existing, index, None))),
+                .map(|lock| drifts(&compare(Some(existing), lock), definitions)),
+            verify: index.map(|index| drifts(&verify(existing, index, None), definitions)),
         }),
         lock: lock.as_ref().map(agent_render::lock),
     }
@@ -196,17 +205,46 @@ fn also(decision: Decision<'_>, first: ToolView<'_>) -> Vec<String> {
     others.map(|tool| tool.name().to_owned()).collect()
 }
 
-fn drifts(drifts: &[decide::Drift]) -> Vec<Drift> {
-    drifts.iter().map(drift).collect()
+/// Maximum size of the kept definitions in bytes, apart from those of the present index.
+const KEPT: usize = 4 << 20;
+
+/// Adds the definitions of both locks in the index. Of too many, those that the existing lock names stay.
+fn keep_definitions(
+    kept: &mut BTreeMap<String, String>,
+    existing: &Lock,
+    lock: Option<&Lock>,
+    index: &Index,
+) {
+    if kept.values().map(String::len).sum::<usize>() > KEPT {
+        kept.retain(|digest, _| {
+            let mut selections = existing.selections.iter();
+            selections.any(|it| {
+                matches!(&it.grant, Grant::Capability { definition, .. } if definition == digest)
+            })
+        });
+    }
+    for lock in lock.into_iter().chain([existing]) {
+        kept.extend(agent_explain::definitions(lock, index));
+    }
 }
 
-fn drift(drift: &decide::Drift) -> Drift {
+fn drifts(drifts: &[decide::Drift], definitions: &BTreeMap<String, String>) -> Vec<Drift> {
+    let detailed = agent_explain::detailed_by(drifts, definitions);
+    detailed.into_iter().map(drift).collect()
+}
+
+fn drift(mut drift: decide::Drift) -> Drift {
+    let details = std::mem::take(&mut drift.details);
     Drift {
         code: drift.code,
         category: drift.category.clone(),
         capability: drift.capability.clone(),
-        text: agent_explain::drift(drift),
-        places: drift.places.clone(),
+        text: match details[..] {
+            [] => agent_explain::drift(&drift),
+            _ => drift.code.title().to_owned(),
+        },
         widening: drift.widening(),
+        details,
+        places: drift.places,
     }
 }
