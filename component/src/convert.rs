@@ -141,6 +141,7 @@ impl From<problems::Diagnostic> for diagnostic::Diagnostic {
             labels: all(problem.labels),
             notes: problem.notes,
             fixes: all(problem.fixes),
+            belongs_in: problem.belongs_in.map(Into::into),
         }
     }
 }
@@ -157,6 +158,7 @@ impl From<diagnostic::Diagnostic> for problems::Diagnostic {
             labels: all(problem.labels),
             notes: problem.notes,
             fixes: all(problem.fixes),
+            belongs_in: problem.belongs_in.map(Into::into),
         }
     }
 }

@@ -61,6 +61,7 @@ visit("completion works without a network, after the first visit", async ({ play
   await page.reload();
   await playground.verdict();
   await playground.type("agents.md", "internal", "p");
+  await page.keyboard.press("Control+Space");
   await choose(playground, "public");
   assert.ok((await playground.text("agents.md")).includes("sensitivity: public\n"));
 }, {

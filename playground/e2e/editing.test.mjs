@@ -152,7 +152,7 @@ visit("an applied fix is in view, also in a line that is thousands of characters
   const at = line.lastIndexOf('"trust"');
   assert.ok(at > 500);
   await playground.paste("mcp.index.json", `${line.slice(0, at)}"trsut"${line.slice(at + '"trust"'.length)}`);
-  await playground.problems.getByText("MISSPELT_KEY").waitFor();
+  await playground.problems.getByText("MISSING_FIELD").waitFor();
   await playground.show("agents.lock");
   await playground.problems.getByRole("button", { name: "Apply", exact: true }).click();
   await playground.noticeIs("Applied");

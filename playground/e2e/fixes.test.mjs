@@ -96,7 +96,7 @@ visit("a document in the wrong place goes where it belongs, and back by undo", a
   await playground.says("Every requirement has a server");
   assert.equal(await playground.text("agents.md"), MANIFEST);
   await playground.noticeIs("Exchanged agents.md with mcp.index.json");
-  await playground.press("Undo");
+  await playground.notice.getByRole("button", { name: "Undo" }).click();
   await playground.says("No decision");
   assert.equal(await playground.text("agents.md"), INDEX);
 });

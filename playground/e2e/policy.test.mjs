@@ -110,7 +110,7 @@ visit("the tab of the policy shows its input, the value of each rule and the lin
   await playground.example(EXAMPLE);
   await playground.open("Policy");
   const rules = playground.answer.locator("table tbody tr");
-  await playground.has(rules, [/^allowed_tools \[ "[^"]+.*\] policy\.rego:4:1$/, /^deny_reasons \{ .*tools of the class paid.* policy\.rego:9:1$/]);
+  await playground.has(rules, [/^allowed_tools \[\] policy\.rego:4:1$/, /^deny_reasons \{ .*tools of the class paid.* policy\.rego:9:1$/]);
   await playground.answer.locator("p", { hasText: "Rules with a body that held" }).getByRole("button").first().waitFor();
   const input = page.getByRole("textbox", { name: "input of the policy" });
   await input.getByText('"user_tier": "silver"').waitFor();
@@ -118,7 +118,7 @@ visit("the tab of the policy shows its input, the value of each rule and the lin
   await eventually(async () => assert.ok((await page.locator(".input.lower .cm-place").count()) > 3));
 
   await playground.type("tenant.yaml", "silver", "gold");
-  await playground.has(rules, [/^allowed_tools \[/, /^deny_reasons \{\} /]);
+  await playground.has(rules, [/^allowed_tools \[ "/, /^deny_reasons \{\} /]);
   await input.getByText('"user_tier": "gold"').waitFor();
   await playground.paste("policy.rego", "package switchboard\n\nallowed_tools := {1 / 0}\n\nlimit := 3 if input.phase == 1\n");
   await playground.has(rules, [/^allowed_tools .*zero/, /^limit undefined policy\.rego:5:1$/]);
@@ -127,7 +127,7 @@ visit("the tab of the policy shows its input, the value of each rule and the lin
 visit("an empty policy starts with a small one, which can be undone", async ({ playground }) => {
   await playground.example("Tools for a task");
   await playground.show("policy.rego");
-  await playground.press("Start with a small policy");
+  await playground.page.getByRole("button", { name: "Start with a small policy" }).click();
   await playground.open("Policy");
   await playground.has(playground.answer.locator("table tbody th"), ["allowed_tools", "deny_reasons"]);
   assert.equal(await playground.page.getByRole("button", { name: "Start with a small policy" }).count(), 0);

@@ -1,7 +1,7 @@
 // Bundles the editor: `node editor/build.mjs [OUTPUT_DIR]` writes
 //
 // - `editor.js`, an ES module that exports `Editor`
-// - `completion.js`, which it loads later
+// - `comparison.js` and `completion.js`, which it loads later
 // - `editor.css`, the colours
 // - `editor.licenses.txt`, the licences of what is in the bundle; they ask to go with every copy
 //
@@ -25,20 +25,22 @@ const playground = path.dirname(here);
  */
 export async function buildEditor(outputDir) {
   await mkdir(outputDir, { recursive: true });
+  // See adopted-styles.js for the reason.
+  const alias = { "style-mod": path.join(here, "adopted-styles.js") };
   const editor = await bundled("editor.js", outputDir, {
-    // See adopted-styles.js for the reason.
-    alias: { "style-mod": path.join(here, "adopted-styles.js") },
+    alias,
     // Where the browser can tell that input is waiting, CodeMirror parses for 100 ms at a time. That
     // is a long task, and delays whatever else the page does. Without, it keeps to idle time.
     define: { "navigator.scheduling": "undefined" },
-    external: ["./completion.js"],
+    external: ["./comparison.js", "./completion.js"],
   });
+  const comparison = await bundled("comparison.js", outputDir, { alias, plugins: [codemirrorOfEditor] });
   const completion = await bundled("completion.js", outputDir, {
     define: { DOCUMENT_SCHEMAS: JSON.stringify(await schemas()) },
     plugins: [codemirrorOfEditor],
   });
   await copyFile(path.join(here, "editor.css"), path.join(outputDir, "editor.css"));
-  await writeFile(path.join(outputDir, "editor.licenses.txt"), await licences([...editor, ...completion]));
+  await writeFile(path.join(outputDir, "editor.licenses.txt"), await licences([...editor, ...comparison, ...completion]));
   const bundle = await readFile(path.join(outputDir, "editor.js"));
   return { raw: bundle.length, gzip: gzipSync(bundle, { level: 9 }).length };
 }
@@ -70,7 +72,7 @@ async function bundled(entry, outputDir, options) {
 const codemirrorOfEditor = {
   name: "the CodeMirror of editor.js",
   setup({ onResolve }) {
-    onResolve({ filter: /^@codemirror\/(?:language|lint|state|view)$/ }, () => ({ path: "./editor.js", external: true }));
+    onResolve({ filter: /^@(?:codemirror\/(?:language|lint|state|view)|lezer\/highlight)$/ }, () => ({ path: "./editor.js", external: true }));
   },
 };
 

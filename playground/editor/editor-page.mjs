@@ -45,6 +45,7 @@ export async function startBrowser() {
     ["/icon.svg", ["image/svg+xml", ICON]],
     ["/editor.css", ["text/css", await readFile(path.join(dist, "editor.css"), "utf8")]],
     ["/editor.js", ["text/javascript", await readFile(path.join(dist, "editor.js"), "utf8")]],
+    ["/comparison.js", ["text/javascript", await readFile(path.join(dist, "comparison.js"), "utf8")]],
     ["/completion.js", ["text/javascript", await readFile(path.join(dist, "completion.js"), "utf8")]],
   ]);
   const server = createServer((request, response) => {

@@ -14,7 +14,6 @@ import {
   placeholder,
 } from "@codemirror/view";
 import { assistance } from "./assistance.js";
-import { comparison } from "./comparison.js";
 import { difference } from "./difference.js";
 import { features, wrapping } from "./features.js";
 import { largePaste, pasted } from "./large-paste.js";
@@ -42,6 +41,9 @@ import { theme } from "./theme.js";
  */
 /** @typedef {OwnOptions & ProblemActions} Options */
 /** @typedef {Place & { insert: string }} Edit */
+
+/** Loaded with the first comparison. @type {typeof import("./comparison.js") | undefined} */
+let comparing;
 
 /** Marks a change by the page. */
 const silent = /** @type {import("@codemirror/state").AnnotationType<boolean>} */ (Annotation.define());
@@ -185,10 +187,12 @@ export class Editor {
    * Shows the differences from `original`, also after the next `setText`, until `original` is null.
    * For read-only editors.
    * @param {string | null} original
-   * @returns {boolean} whether it is shown; it is not if one of the texts is too large
+   * @returns {Promise<boolean>} whether it is shown; it is not if one of the texts is too large, or the
+   * module for it can't be loaded
    */
-  compare(original) {
+  async compare(original) {
     this.#original = original == null ? null : withNewlines(original);
+    if (this.#original !== null) comparing ??= await import("./comparison.js").catch(() => undefined);
     const { shown, effects } = this.#comparisonOf(this.#view.state.doc.length);
     this.#view.dispatch({ effects });
     return shown;
@@ -216,7 +220,7 @@ export class Editor {
 
   /** @param {number} length of the text to compare */
   #comparisonOf(length) {
-    const extension = this.#original === null ? null : comparison(this.#original, length);
+    const extension = this.#original === null ? null : (comparing?.comparison(this.#original, length) ?? null);
     return { shown: extension !== null, effects: [this.#comparison.reconfigure(extension ?? [])] };
   }
 

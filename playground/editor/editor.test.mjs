@@ -572,6 +572,8 @@ const KEEP = '{"step_id": "two", "connector_id": "core", "tool_id": "keep", "inp
 const NAMES = {
   "categories of the index": ["agents.md", inFrontmatter("requires:\n  mcp:\n    - category: |"), ["reporting", "audiences"], "a", inFrontmatter("requires:\n  mcp:\n    - category: audiences|")],
   "scopes, those of the category first": ["agents.md", inFrontmatter("requires:\n  mcp:\n    - category: audiences\n      permissions: [read:audiences, |]"), ["read:audiences", "write:audiences", "read:reports"], "w", inFrontmatter("requires:\n  mcp:\n    - category: audiences\n      permissions: [read:audiences, write:audiences|]")],
+  "items of a list that is only to begin": ["agents.md", inFrontmatter("requires:\n  mcp:\n    - category: audiences\n      permissions:\n        |"), ["read:audiences", "write:audiences", "read:reports"], "w", inFrontmatter("requires:\n  mcp:\n    - category: audiences\n      permissions:\n        - write:audiences|")],
+  "keys of an item of a list that is only to begin": ["agents.md", inFrontmatter("requires:\n  mcp:\n    |"), ["category", "permissions", "load"], "p", inFrontmatter("requires:\n  mcp:\n    - permissions:\n        - |")],
   "resources of the index": ["agents.md", inFrontmatter("requires:\n  capabilities:\n    - resource: |"), ["aws", "codebase"], "x-", inFrontmatter("requires:\n  capabilities:\n    - resource: x-audiences|")],
   "what may be forbidden": ["agents.md", inFrontmatter("constraints:\n  actions:\n    forbid:\n      - |"), ["read:reports", "read:audiences", "write:audiences", "read:x-audiences", "list"], "lis", inFrontmatter("constraints:\n  actions:\n    forbid:\n      - list|")],
   "servers for a health snapshot": ["health.yaml", "|", ["acme", "other"], "o", "other: |"],

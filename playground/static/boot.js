@@ -37,6 +37,10 @@ async function show() {
   if (!started.has(seen)) started.set(seen, start(seen));
   for (const name of Object.keys(MODULES)) document.getElementById(name).hidden = name !== seen;
   shell.hidden = loaded.has(seen);
+  for (const link of shell.querySelectorAll("a")) {
+    if (link.hash === location.hash.split(".")[0]) link.ariaCurrent = "page";
+    else link.removeAttribute("aria-current");
+  }
   await started.get(seen);
   // Another one may have been asked for since.
   shell.hidden = loaded.has(named());

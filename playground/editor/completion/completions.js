@@ -15,6 +15,7 @@ import { namesAt } from "./vocabulary.js";
 /** @import { EditorView } from "@codemirror/view" */
 /** @import { Surroundings } from "../assistance.js" */
 /** @import { Term } from "./names.js" */
+/** @import { Place } from "./place.js" */
 /** @import { Schema } from "./schema.js" */
 /** @import { Site } from "./tree.js" */
 
@@ -38,16 +39,30 @@ export function completions(surroundings) {
     if (!explicit && state.doc.length > TYPING_MAX_UNITS) return null;
     const place = placeAt(surroundings, pos, explicit);
     if (!place) return null;
-    const { site, schemas, lookup } = place;
+    const { site } = place;
     if (!explicit && site.from === pos) return null;
-    const options = [];
-    const names = (/** @type {Site["slot"]} */ slot) => namesAt(surroundings.document, slot, lookup);
-    const insert = inserting(site, site.to - pos);
-    if (site.slot === "value") options.push(...values(site, schemas, names("value"), insert));
-    if (site.slot === "key" || site.opensMapping) options.push(...keys(site, schemas, names("key"), insert));
+    const item = place.item();
+    const options = [
+      ...offered(surroundings.document, place, inserting(site, site.to - pos, "")),
+      ...(item ? offered(surroundings.document, item, inserting(site, site.to - pos, "- ")) : []),
+    ];
     if (options.length === 0) return null;
     return { from: site.from + quote(state, site), options, validFor: SAME_WORD };
   };
+}
+
+/**
+ * @param {string} document
+ * @param {Place} place
+ * @param {Insert} insert
+ * @returns {Completion[]} what belongs there
+ */
+function offered(document, { site, schemas, lookup }, insert) {
+  const names = (/** @type {Site["slot"]} */ slot) => namesAt(document, slot, lookup);
+  const options = [];
+  if (site.slot === "value") options.push(...values(site, schemas, names("value"), insert));
+  if (site.slot === "key" || site.opensMapping) options.push(...keys(site, schemas, names("key"), insert));
+  return options;
 }
 
 /**
@@ -131,14 +146,16 @@ function explained(text) {
 /**
  * @param {Site} site
  * @param {number} tail the length of what is behind the cursor of its word
+ * @param {string} mark what an item begins with
  * @returns {Insert} replaces the word
  */
-function inserting(site, tail) {
+function inserting(site, tail, mark) {
   return (write) => (view, _, wordFrom, cursor) => {
     const { doc } = view.state;
     const from = wordFrom - quote(view.state, site);
     const to = Math.min(cursor + tail, doc.length);
-    const [before, behind] = write(doc.sliceString(to, doc.lineAt(to).to));
+    const [text, behind] = write(doc.sliceString(to, doc.lineAt(to).to));
+    const before = mark + text;
     const commas = site.notation === "block" ? { before: null, behind: "" } : missingCommas(doc, from, to);
     const changes = [{ from, to, insert: before + behind + commas.behind }];
     if (commas.before !== null) changes.unshift({ from: commas.before, to: commas.before, insert: "," });

@@ -1,5 +1,7 @@
 // Reads JSON, and the part of YAML that looks like it.
 
+import { skim } from "./skim.js";
+
 /** @import { Cursor, Entry, Holder, MapNode, Path, ScalarNode, SeqNode } from "./tree.js" */
 
 /**
@@ -37,9 +39,10 @@ const SOMETHING = { kind: "scalar", value: null };
  * @returns {number} the offset behind the value
  */
 export function readFlow(text, start, end, lexicon, root, prefix, cursor) {
-  /** @type {Frame[]} */
-  const frames = [];
-  let at = start;
+  const isLong = cursor.isSparse && lexicon.notation === "json";
+  const { at: begin, frames } = isLong ? skim(text, cursor.at, asKey) : { at: start, frames: /** @type {Frame[]} */ ([]) };
+  if (frames.length > 0) root.value = frames[0].node;
+  let at = begin;
   do {
     const gap = at;
     while (at < end && isSpace(text.charCodeAt(at))) at++;
@@ -56,7 +59,7 @@ export function readFlow(text, start, end, lexicon, root, prefix, cursor) {
     at += word.length;
     if (cursor.at >= gap && cursor.at <= at) {
       if (cursor.isIn(gap, from - 1)) look(cursor.at, cursor.at, text.slice(gap, cursor.at).includes("\n"));
-      else if (cursor.isIn(from, isClosed(word) ? at - 1 : at)) look(from, at, true, String(lexicon.value(word) ?? word));
+      else if (cursor.isIn(from, isClosed(word) ? at - 1 : at)) look(from, at, true, asKey(word));
     }
     put(word);
   } while (frames.length > 0);
@@ -132,11 +135,16 @@ export function readFlow(text, start, end, lexicon, root, prefix, cursor) {
   }
 
   /** @param {string} word */
+  function asKey(word) {
+    return String(lexicon.value(word) ?? word);
+  }
+
+  /** @param {string} word */
   function put(word) {
     const frame = frames.at(-1);
     if (frame && "entries" in frame.node && frame.next !== "value") {
       // Also where the comma before it is missing.
-      frame.slot = { key: String(lexicon.value(word) ?? word), value: null };
+      frame.slot = { key: asKey(word), value: null };
       frame.node.entries.push(/** @type {Entry} */ (frame.slot));
       frame.next = "colon";
       return;
@@ -183,11 +191,21 @@ export function wordAt(text, at, { bare, quotes }) {
     if (unit === 0x0a) break;
     if (unit === 0x5c && quote === '"') end++;
     else if (unit === code && quote === "'" && text.charCodeAt(end + 1) === code) end++;
-    else if (unit === code) return text.slice(at, end + 1);
+    else if (unit === code && isSeparate(text, end + 1)) return text.slice(at, end + 1);
+    else if (unit === code) break;
   }
   // Without its end, it is only what may be a name.
   OPEN_STRING.lastIndex = at;
   return OPEN_STRING.exec(text)?.[0].trimEnd() ?? quote;
+}
+
+/**
+ * @param {string} text
+ * @param {number} at behind a quote
+ * @returns {boolean} whether a string may end there: `"b` goes on behind it where `["a, "b"]` lacks a quote
+ */
+export function isSeparate(text, at) {
+  return at >= text.length || " \t\r\n,:]}\"'#".includes(text[at]);
 }
 
 const OPEN_STRING = /.[^\n,{}[\]]*/y;

@@ -6,7 +6,7 @@
 use crate::browser::{object, set_wrapping, use_window_event, wrapping};
 use crate::code_page::address;
 use crate::problems::{Guide, hints, short_title};
-use crate::words::capitalised;
+use crate::words::{capitalised, count};
 use agent_answer::{
     Applicability, Code, Diagnostic, DocumentKind, Edit, Fix, Label, Place, Position,
 };
@@ -48,6 +48,9 @@ extern "C" {
     #[wasm_bindgen(method)]
     fn destroy(this: &Editor);
 }
+
+/// Maximum number of further places of a problem in its tooltip.
+const FURTHER_LABELS: usize = 5;
 
 /// A place in a document, and the class of its background: `yes`, `near`, `no` or none, and
 /// `chosen` besides.
@@ -257,10 +260,11 @@ fn problem(number: usize, label: &Label, found: &Diagnostic) -> JsValue {
         ])
     });
     let others = found.fixes.iter().filter(|fix| fix.edits.is_empty());
-    let further = found
-        .labels
-        .iter()
-        .skip(1)
+    let places = found.labels.iter().skip(1);
+    let rest = places.len().saturating_sub(FURTHER_LABELS) as u32;
+    let rest = (rest > 0).then(|| format!("and {}", count(rest, "more place")));
+    let further = places
+        .take(FURTHER_LABELS)
         .map(|Label { place, text, .. }| {
             let (name, start) = (place.source.usual_name(), place.start);
             format!("{name}:{}:{} {text}", start.line, start.utf16_column)
@@ -272,7 +276,7 @@ fn problem(number: usize, label: &Label, found: &Diagnostic) -> JsValue {
         ("page", address(found.code).into()),
         ("message", found.message.as_str().into()),
         ("cause", label.text.as_str().into()),
-        ("also", texts(&mut further.into_iter())),
+        ("also", texts(&mut further.chain(rest))),
         ("help", texts(&mut hints(others, found).map(str::to_owned))),
         ("fixes", fixes.collect::<Array>().into()),
     ];

@@ -140,7 +140,10 @@ pub(crate) fn panes<C: Content>(page: &Page<C>) -> Html {
                 })}
             >
                 { name }
-                if pane == Pane::Answer { { brief.clone() } }
+                { match pane {
+                    Pane::Input(kind) => problems(page, kind),
+                    Pane::Answer => brief.clone().unwrap_or_default(),
+                } }
             </button>
         }
     };
