@@ -110,7 +110,7 @@ visit("the rows nearest to a yes are first, of one requirement or of the best on
 });
 
 for (const [width, height] of [[1440, 900], [1024, 768]]) {
-  visit(`at ${width} px the explanation stands beside the rows, and cells replace it`, async ({ playground, page }) => {
+  visit(`at ${width} px the explanation is beside the rows, and cells replace it`, async ({ playground, page }) => {
     await playground.open("Matrix");
     const cell = (/** @type {string} */ name) => playground.answer.getByRole("button", { name: new RegExp(`^${name}`) });
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));

@@ -99,7 +99,7 @@ pub(crate) fn AnswerPane() -> Html {
                     Tab::Resolution => html! { <ResolutionFile /> },
                 } }
             </div>
-            // In the matrix it stands beside the rows.
+            // In the matrix it is beside the rows.
             if open != Tab::Matrix { <ExplanationPanel /> }
         </section>
     }

@@ -177,7 +177,7 @@ export function focus(id) {
   document.getElementById(id)?.focus();
 }
 
-/** Whether a panel stands beside an element and not over it. The element then stays in sight. */
+/** Whether a panel is beside an element and not over it. The element then stays in sight. */
 export function isBeside(panel, element) {
   const beside = element.isConnected && getComputedStyle(panel).position !== "absolute";
   if (beside) element.scrollIntoView({ block: "nearest", inline: "nearest" });

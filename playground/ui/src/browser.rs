@@ -49,7 +49,7 @@ extern "C" {
     pub(crate) fn address() -> String;
     /// Moves the keyboard to the element of an id.
     pub fn focus(id: &str);
-    /// Returns whether a panel stands beside an element and not over it, and then keeps the element in sight.
+    /// Returns whether a panel is beside an element and not over it, and then keeps the element in sight.
     #[wasm_bindgen(js_name = isBeside)]
     pub fn is_beside(panel: &Element, element: &Element) -> bool;
     /// Returns the value of the field that an event is about.
