@@ -110,7 +110,7 @@ visit("the tab of the policy shows its input, the value of each rule and the lin
   await playground.example(EXAMPLE);
   await playground.open("Policy");
   const rules = playground.answer.locator("table tbody tr");
-  await playground.has(rules, [/^allowed_tools \[\] policy\.rego:4:1$/, /^deny_reasons \{ .*tools of the class paid.* policy\.rego:9:1$/]);
+  await playground.has(rules, [/^allowed_tools policy\.rego:4:1 \[\]$/, /^deny_reasons policy\.rego:9:1 \{ .*tools of the class paid/]);
   await playground.answer.locator("p", { hasText: "Rules with a body that held" }).getByRole("button").first().waitFor();
   const input = page.getByRole("textbox", { name: "input of the policy" });
   await input.getByText('"user_tier": "silver"').waitFor();
@@ -118,10 +118,10 @@ visit("the tab of the policy shows its input, the value of each rule and the lin
   await eventually(async () => assert.ok((await page.locator(".input.lower .cm-place").count()) > 3));
 
   await playground.type("tenant.yaml", "silver", "gold");
-  await playground.has(rules, [/^allowed_tools \[ "/, /^deny_reasons \{\} /]);
+  await playground.has(rules, [/^allowed_tools policy\.rego:4:1 \[ "/, /^deny_reasons .* \{\}$/]);
   await input.getByText('"user_tier": "gold"').waitFor();
   await playground.paste("policy.rego", "package switchboard\n\nallowed_tools := {1 / 0}\n\nlimit := 3 if input.phase == 1\n");
-  await playground.has(rules, [/^allowed_tools .*zero/, /^limit undefined policy\.rego:5:1$/]);
+  await playground.has(rules, [/^allowed_tools .*zero/, /^limit policy\.rego:5:1 undefined$/]);
 });
 
 visit("an empty policy starts with a small one, which can be undone", async ({ playground }) => {
@@ -129,7 +129,7 @@ visit("an empty policy starts with a small one, which can be undone", async ({ p
   await playground.show("policy.rego");
   await playground.page.getByRole("button", { name: "Start with a small policy" }).click();
   await playground.open("Policy");
-  await playground.has(playground.answer.locator("table tbody th"), ["allowed_tools", "deny_reasons"]);
+  await playground.has(playground.answer.locator("table tbody th"), [/^allowed_tools/, /^deny_reasons/]);
   assert.equal(await playground.page.getByRole("button", { name: "Start with a small policy" }).count(), 0);
   await playground.input("policy.rego").press("Control+z");
   await playground.answer.getByText("There is none").waitFor();

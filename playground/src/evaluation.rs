@@ -1,6 +1,6 @@
 //! The policy at work: what it was asked, and what each of its rules made of it.
 
-use crate::elements::{nothing, table_head};
+use crate::elements::nothing;
 use crate::policy::policy_places;
 use crate::state::{Page, Servers};
 use agent_answer::{DocumentKind, PolicyEvaluation, PolicyRule, Requirement};
@@ -85,7 +85,7 @@ fn rules_and_input(requirement: &Requirement, evaluation: &PolicyEvaluation) -> 
     html! {
         <>
             <table class="comparison">
-                { table_head(["Rule", "Value", "Place"]) }
+                <thead><tr><th scope="col">{ "Rule" }</th><th scope="col">{ "Value" }</th></tr></thead>
                 <tbody>{ for evaluation.rules.iter().map(rule) }</tbody>
             </table>
             <p>
@@ -114,9 +114,8 @@ fn rule(rule: &PolicyRule) -> Html {
     };
     html! {
         <tr>
-            <th scope="row"><code>{ &rule.name }</code></th>
+            <th scope="row"><code>{ &rule.name }</code><br />{ places([&rule.place]) }</th>
             <td>{ value }</td>
-            <td>{ places([&rule.place]) }</td>
         </tr>
     }
 }
