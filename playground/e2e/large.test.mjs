@@ -82,16 +82,16 @@ function seenRows() {
   const top = frame.top + head;
   const rows = [...scroller.querySelectorAll("tbody tr:not(.spacer)")].filter((row) => {
     const { top: from, bottom: to } = row.getBoundingClientRect();
-    return to > top + 1 && from < frame.bottom - 1;
+    return to > top + 8 && from < frame.bottom - 1;
   });
   const spacers = [...scroller.querySelectorAll(".spacer")].filter((row) => {
     const { top: from, bottom: to } = row.getBoundingClientRect();
-    return to > top + 1 && from < frame.bottom - 1;
+    return to > top + 8 && from < frame.bottom - 1;
   });
   return {
     empty: spacers.length,
     cells: rows[0]?.querySelectorAll("td").length,
     names: rows.map((row) => row.querySelector("th bdi").textContent),
-    expected: `server-${String(Math.floor((scroller.scrollTop + 1) / 32)).padStart(5, "0")}`,
+    expected: `server-${String(Math.floor((scroller.scrollTop + 8) / 32)).padStart(5, "0")}`,
   };
 }

@@ -34,7 +34,7 @@ visit("other constraints are shown beside the present ones, and nothing is edite
 visit("a grid counts the satisfied requirements of every residency and sensitivity, and a cell supposes its own", async ({ playground, page }) => {
   await playground.open("What if");
   const cell = (/** @type {string} */ name) => playground.answer.getByRole("button", { name: new RegExp(`^${name}`) });
-  await cell("us-only and internal: 2 of 2 requirements, as in agents.md").waitFor();
+  await cell("us-only and internal: 2 of 2 requirements, now").waitFor();
   assert.equal(await playground.answer.locator(".counts button").count(), 4 * 7);
   await playground.has(playground.answer.locator(".counts tbody tr"), [
     /^\(none\) ✓2\/2 /, /^public /, /^internal /, /^confidential /, /^pii\.low /, /^pii\.moderate /, /^pii\.high /,

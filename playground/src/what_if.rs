@@ -143,7 +143,7 @@ fn grid(page: &Page, counts: &[u32], constraints: [&Constraints; 2]) -> Html {
                 word(residency),
                 word(sensitivity),
                 count(all, "requirement"),
-                if present { ", as in agents.md" } else { "" },
+                if present { ", now" } else { "" },
             );
             let suppose = page.on(move |state| state.content.wanted.supposed = Some(wanted));
             html! {
