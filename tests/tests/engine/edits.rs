@@ -987,7 +987,7 @@ fn there_are_no_edits_that_would_not_do() {
             .collect(),
         widening: true,
     };
-    let high = Change::LowerSensitivity(agent_model::Sensitivity::PiiHigh);
+    let high = Change::LowerSensitivity(Sensitivity::PiiHigh);
     assert_eq!(edits(&resolution, 0, server, &level(high)), None);
 
     // Constraints that were supposed stand nowhere, so that nobody can relax them in the text.
