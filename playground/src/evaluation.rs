@@ -14,7 +14,7 @@ use std::rc::Rc;
 use yew::prelude::*;
 
 /// A small policy to begin with.
-const STARTER: &str = include_str!("../examples/starter.rego");
+const STARTER: &str = include_str!("starter.rego");
 
 /// A button that writes [`STARTER`] into the empty editor of the policy.
 pub(crate) fn starter(page: &Page) -> Html {

@@ -114,7 +114,7 @@ fn no_rule_is_evaluated_behind_one_that_used_up_its_budget() {
 
 #[test]
 fn the_starter_of_the_page_denies_what_deletes() {
-    let policy = policy(include_str!("../../../playground/examples/starter.rego"));
+    let policy = policy(include_str!("../../../playground/src/starter.rego"));
     let policy_decision = policy.ask(
         r#"{"candidate_tools": [{"id": "a", "capabilities": [{"verb": "delete", "resource": "aws"}]},
             {"id": "b", "capabilities": [{"verb": "list", "resource": "aws"}]}]}"#,
