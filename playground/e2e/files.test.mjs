@@ -12,7 +12,7 @@ function drop(page, files) {
   return page.evaluate((given) => {
     const dataTransfer = new DataTransfer();
     for (const { name, text } of given) dataTransfer.items.add(new File([text], name));
-    const target = document.querySelector(".answer");
+    const target = document.querySelector("#servers .answer");
     for (const type of ["dragenter", "dragover", "drop"]) {
       const event = new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true });
       const taken = !target.dispatchEvent(event);

@@ -92,6 +92,7 @@ visit("a document in the wrong place goes where it belongs, and back by undo", a
   await problem.getByText("It belongs in mcp.index.json").waitFor();
   assert.doesNotMatch(await problem.innerText(), /--/);
   await playground.paste("mcp.index.json", MANIFEST);
+  await playground.problems.getByRole("button", { name: "Exchange with agents.md" }).waitFor();
   await playground.problems.getByRole("button", { name: "Exchange with mcp.index.json" }).click();
   await playground.says("Every requirement has a server");
   assert.equal(await playground.text("agents.md"), MANIFEST);

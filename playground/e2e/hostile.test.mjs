@@ -66,7 +66,7 @@ visit("markup, script addresses and directional characters are shown, and nothin
   await playground.paste("mcp.index.json", JSON.stringify({ servers: MARKUP.map(server) }, null, 2));
   await playground.says(/./);
   await playground.open("Verdict");
-  const seen = async () => (await page.locator(".answer").innerText()) + (await page.locator(".inputs").innerText());
+  const seen = async () => (await playground.root.locator(".answer").innerText()) + (await playground.root.locator(".inputs").innerText());
   await inertEverywhere(playground, seen);
 
   // The same text as a valid name, in documents whose names may contain it.

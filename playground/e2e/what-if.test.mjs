@@ -34,20 +34,20 @@ visit("other constraints are shown beside the present ones, and nothing is edite
 visit("a grid counts the satisfied requirements of every residency and sensitivity, and a cell supposes its own", async ({ playground, page }) => {
   await playground.open("What if");
   const cell = (/** @type {string} */ name) => playground.answer.getByRole("button", { name: new RegExp(`^${name}`) });
-  await cell("us-only and internal: 2 of 2 requirements, now").waitFor();
+  await cell("us-only and internal: 2/2 requirements, now").waitFor();
   assert.equal(await playground.answer.locator(".counts button").count(), 4 * 7);
   await playground.has(playground.answer.locator(".counts tbody tr"), [
     /^\(none\) ✓2\/2 /, /^public /, /^internal /, /^confidential /, /^pii\.low /, /^pii\.moderate /, /^pii\.high /,
   ]);
-  await cell("us-only and pii.high: 0 of 2").waitFor();
+  await cell("us-only and pii.high: 0/2").waitFor();
 
-  await cell("eu-only and internal: 2 of 2").click();
+  await cell("eu-only and internal: 2/2").click();
   await page.getByText("1 of 2 verdicts would change").waitFor();
   assert.equal(await cell("eu-only and internal").getAttribute("aria-pressed"), "true");
   assert.equal(await page.getByLabel("residency").inputValue(), "eu-only");
   // Signatures count too.
   await page.getByLabel("requireSigned").check();
-  await cell("eu-only and internal: 1 of 2").waitFor();
+  await cell("eu-only and internal: 1/2").waitFor();
   assert.equal(await playground.text("agents.md"), MANIFEST);
 });
 

@@ -10,7 +10,7 @@ use agent_ui::browser::value_of;
 use agent_ui::names::Lookalikes;
 use agent_ui::page::use_page;
 use agent_ui::problems::{fixes, reasons};
-use agent_ui::words::{count, thousands};
+use agent_ui::words::thousands;
 use yew::prelude::*;
 
 /// The constraints to try, and the changes that they would cause.
@@ -138,11 +138,11 @@ fn grid(page: &Page, counts: &[u32], constraints: [&Constraints; 2]) -> Html {
                 (&it.residency, &it.sensitivity) == (&wanted.residency, &wanted.sensitivity)
             });
             let sign = Sign::of(number == all, "all satisfied", "not all satisfied");
+            let met = format!("{}/{}", thousands(number), thousands(all));
             let label = format!(
-                "{} and {}: {number} of {}{}",
+                "{} and {}: {met} requirements{}",
                 word(residency),
                 word(sensitivity),
-                count(all, "requirement"),
                 if present { ", now" } else { "" },
             );
             let suppose = page.on(move |state| state.content.wanted.supposed = Some(wanted));
@@ -155,7 +155,7 @@ fn grid(page: &Page, counts: &[u32], constraints: [&Constraints; 2]) -> Html {
                         title={label}
                         onclick={suppose}
                     >
-                        { sign.mark() }{ format!("{}/{}", thousands(number), thousands(all)) }
+                        { sign.mark() }{ met }
                     </button>
                 </td>
             }

@@ -93,9 +93,7 @@ impl Session {
         }
         answer
     }
-}
 
-impl Session {
     /// Returns whether a policy would be asked about too many tools under every constraint.
     fn asks_policy_often(&self, resolution: &Resolution) -> bool {
         let asked = resolution.matching().len() * resolution.index().tool_count();

@@ -61,7 +61,9 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
                 sensitivity: None,
                 require_signed: true,
             }),
+            counts: true,
             resolution: true,
+            policy: None,
         },
     );
     let verdict = first.verdict.expect("a verdict");
@@ -82,6 +84,7 @@ fn a_session_answers_what_is_asked_and_repeats_the_verdict_for_new_texts_only() 
     assert_eq!(eligible.items[0].lost_on, "signed");
     let supposed = first.supposed.expect("other verdicts");
     assert_eq!(supposed.requirements[0].then, None);
+    assert_eq!(first.counts.expect("counts").len(), 4 * 7);
     let resolution = first.resolution.expect("an explanation");
     assert!(resolution.is_ok_and(|text| text.starts_with("{\n")));
 
