@@ -147,10 +147,10 @@ for (const [what, make] of Object.entries(HUGE)) {
  */
 async function inertEverywhere(playground, seen) {
   const { page } = playground;
-  for (const tab of /** @type {const} */ (["Verdict", "Matrix", "What if", "agents.lock", "Explanation", "Verdict"])) {
+  for (const tab of /** @type {const} */ (["Verdict", "Matrix", "What if", "Policy", "agents.lock", "Explanation", "Verdict"])) {
     await playground.open(tab);
     await seen();
-    const cell = playground.answer.locator("td button, .requirements:not(.before *) .server").first();
+    const cell = playground.answer.locator(".scroller td button, .requirements:not(.before *) .server").first();
     if (await cell.count()) {
       await cell.click();
       await playground.explanation.locator("p").first().waitFor();
