@@ -126,6 +126,11 @@ export const STATES = /** @type {Record<string, (playground: Playground) => Prom
     await playground.answer.getByText("POLICY_DENIED").first().waitFor();
   },
   "policy-text": (playground) => showInput(playground, "policy.rego"),
+  "policy-rules": async (playground) => {
+    await showAnswer(playground);
+    await playground.open("Policy");
+    await playground.answer.getByText("deny_reasons").first().waitFor();
+  },
   plan: async (playground) => {
     const plans = new Plans(playground.page);
     await plans.area("Plans");
