@@ -109,7 +109,7 @@ fn rules_and_input(requirement: &Requirement, evaluation: &PolicyEvaluation) -> 
 fn rule(rule: &PolicyRule) -> Html {
     let value = match (&rule.value, &rule.error) {
         (_, Some(error)) => html! { <span class="no">{ prose(error) }</span> },
-        (Some(value), None) => html! { <pre>{ name(value, "") }</pre> },
+        (Some(value), None) => html! { <pre tabindex="0">{ name(value, "") }</pre> },
         (None, None) => html! { <span class="quiet">{ "undefined" }</span> },
     };
     html! {
