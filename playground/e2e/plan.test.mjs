@@ -110,3 +110,15 @@ visitPlans("plans", "an unreadable document is reported beside the problems of t
   await plans.says("No decision: an input has errors");
   await plans.has(plans.problems.locator(".problem p"), [/^error JSON_SYNTAX .* agents\.lock:1:2$/]);
 });
+
+visitPlans("plans", "a document in the wrong place is exchanged, and no option of the command line is named", async (plans) => {
+  await plans.paste("plan.json", POOL);
+  await plans.says("The plan may not run");
+  const problem = plans.root.locator(".against", { hasText: "It belongs in tool-pool.json" }).first();
+  await problem.waitFor();
+  assert.doesNotMatch(await problem.innerText(), /--/);
+  await plans.paste("tool-pool.json", PLAN);
+  await plans.root.getByRole("button", { name: "Exchange with plan.json" }).waitFor();
+  await plans.root.getByRole("button", { name: "Exchange with tool-pool.json" }).click();
+  await plans.says("The plan may run");
+});

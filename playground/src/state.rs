@@ -182,7 +182,8 @@ mod tests {
     use super::{History, LIST_STEP, State, Tab, explain, name_tenant};
     use agent_answer::{
         CandidateVerdict, Constraints, DocumentKind, Explanation, Filter, Listed, Matrix, Outcome,
-        Place, Position, Requirement, Selected, Server, ServerName, Span, Supposed, Verdict,
+        Place, PolicyDecision, Position, Requirement, Selected, Server, ServerName, Span, Supposed,
+        Verdict,
     };
     use agent_protocol::{
         About, Answer, ExplanationRequest, ListRequest, MatrixRequest, RejectedRequest, Request,
@@ -483,9 +484,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_selection_is_compared_with_the_last_different_one() {
-        let requirement = |id: Option<&str>| Requirement {
+    fn requirement(policy_decision: Option<PolicyDecision>) -> Requirement {
+        Requirement {
             category: Some("a".to_owned()),
             capability: None,
             permissions: vec![],
@@ -498,7 +498,47 @@ mod tests {
             },
             all: 1,
             funnel: vec![],
-            policy_decision: None,
+            policy_decision,
+            outcome: Outcome::Unsatisfied { nearest: vec![] },
+        }
+    }
+
+    #[test]
+    fn the_policy_is_asked_about_a_requirement_that_it_decided() {
+        let decided = |all: &[bool]| {
+            let decision = PolicyDecision {
+                error: None,
+                error_at: None,
+                lines: vec![],
+            };
+            let all = all.iter().map(|it| it.then(|| decision.clone()));
+            verdict(Verdict {
+                satisfied: Some(false),
+                requirements: all.map(requirement).collect(),
+                ..Verdict::default()
+            })
+        };
+        let mut state = start();
+        answer(&mut state, 0, decided(&[false, true, true]));
+        assert_eq!(state.content.wanted.policy, None);
+        state.change(|state| state.content.open_tab(Tab::Policy));
+        assert_eq!(state.content.wanted.policy, Some(1));
+        // A choice stays, as long as the policy decides the requirement.
+        state.change(|state| state.content.wanted.policy = Some(2));
+        answer(&mut state, 0, decided(&[true, true, true]));
+        assert_eq!(state.content.wanted.policy, Some(2));
+        answer(&mut state, 0, decided(&[true]));
+        assert_eq!(state.content.wanted.policy, Some(0));
+        answer(&mut state, 0, decided(&[false]));
+        assert_eq!(state.content.wanted.policy, None);
+        answer(&mut state, 0, decided(&[true]));
+        state.change(|state| state.content.open_tab(Tab::Verdict));
+        assert_eq!(state.content.wanted.policy, None);
+    }
+
+    #[test]
+    fn a_selection_is_compared_with_the_last_different_one() {
+        let requirement = |id: Option<&str>| Requirement {
             outcome: match id {
                 None => Outcome::Unsatisfied { nearest: vec![] },
                 Some(id) => Outcome::Selected(Selected {
@@ -512,6 +552,7 @@ mod tests {
                     over: None,
                 }),
             },
+            ..requirement(None)
         };
         let mut state = start();
         // Of two requirements with one name, the order decides which is which.

@@ -227,7 +227,7 @@ pub(crate) fn hints<'h>(
     found: &'h Diagnostic,
 ) -> impl Iterator<Item = &'h str> {
     let own = match (found.code, found.belongs_in) {
-        (Code::WrongDocument, Some(_)) => Some(""),
+        (_, Some(_)) => Some(""),
         (Code::PolicyMissing, _) => Some("Paste the policy into `policy.rego`"),
         (Code::TenantUnknown, _) => Some("Name a tenant in the field above `tenant.yaml`"),
         _ => None,

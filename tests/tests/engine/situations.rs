@@ -158,20 +158,65 @@ fn a_document_of_another_kind_is_named() {
     let plan = r#"{"envelope_id": "env.mova_agent_plan_v1", "plan": {}}"#;
     let call = r#"{"type": "call_tool", "server": "a", "tool": "b", "args": {}}"#;
     let cases = [
-        (DocumentKind::Manifest, INDEX, "an index"),
-        (DocumentKind::Index, MANIFEST, "a manifest"),
-        (DocumentKind::Index, client, "agent index import"),
-        (DocumentKind::Index, capture, "agent index import"),
-        (DocumentKind::Lock, INDEX, "an index"),
-        (DocumentKind::Task, MANIFEST, "a manifest"),
-        (DocumentKind::Tenant, TASK, "a task"),
-        (DocumentKind::Manifest, TASK, "--task"),
-        (DocumentKind::Plan, request, "--request"),
-        (DocumentKind::Plan, call, "--call"),
-        (DocumentKind::Call, plan, "a plan of several steps"),
-        (DocumentKind::Policy, INDEX, "an index"),
+        (
+            DocumentKind::Manifest,
+            INDEX,
+            "an index",
+            Some(DocumentKind::Index),
+        ),
+        (
+            DocumentKind::Index,
+            MANIFEST,
+            "a manifest",
+            Some(DocumentKind::Manifest),
+        ),
+        (DocumentKind::Index, client, "agent index import", None),
+        (DocumentKind::Index, capture, "agent index import", None),
+        (
+            DocumentKind::Lock,
+            INDEX,
+            "an index",
+            Some(DocumentKind::Index),
+        ),
+        (
+            DocumentKind::Task,
+            MANIFEST,
+            "a manifest",
+            Some(DocumentKind::Manifest),
+        ),
+        (
+            DocumentKind::Tenant,
+            TASK,
+            "a task",
+            Some(DocumentKind::Task),
+        ),
+        (
+            DocumentKind::Manifest,
+            TASK,
+            "--task",
+            Some(DocumentKind::Task),
+        ),
+        (
+            DocumentKind::Plan,
+            request,
+            "--request",
+            Some(DocumentKind::Request),
+        ),
+        (DocumentKind::Plan, call, "--call", Some(DocumentKind::Call)),
+        (
+            DocumentKind::Call,
+            plan,
+            "a plan of several steps",
+            Some(DocumentKind::Plan),
+        ),
+        (
+            DocumentKind::Policy,
+            INDEX,
+            "an index",
+            Some(DocumentKind::Index),
+        ),
     ];
-    for (kind, text, word) in cases {
+    for (kind, text, word, belongs_in) in cases {
         let found = found(kind, text);
         let [one] = &found[..] else {
             panic!("{kind:?}: {found:#?}");
@@ -184,6 +229,7 @@ fn a_document_of_another_kind_is_named() {
         let said = format!("{} {}", one.message, one.fixes[0].title);
         assert!(said.contains(word), "{said}");
         assert_eq!(one.fixes[0].applicability, Applicability::Display);
+        assert_eq!(one.belongs_in, belongs_in, "{kind:?}");
     }
     // A document of the expected kind keeps its own problems.
     let own = found(DocumentKind::Index, INDEX.replace("\"id\"", "\"ident\""));
