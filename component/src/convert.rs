@@ -53,6 +53,8 @@ macro_rules! alike {
 
 #[cfg(feature = "full")]
 mod full;
+#[cfg(feature = "full")]
+mod run;
 
 same! {
     problems::Code = diagnostic::Code {
@@ -69,8 +71,8 @@ same! {
         PolicyDeadRule PolicyRuleUnused PolicyTestFailed PolicyChanged PolicyMissing PolicyV0 ImportFormat ImportValue ImportClaims
         ImportNoCapability ImportToolRemoved ImportUnused EvidenceTooShort Ungrounded PlanNotJson
         PlanShape ToolUnknown ToolNotLocked NotReadonly ArgumentInvalid ArgumentUnknown SchemaBudget
-        SchemaInvalid InputDenied NumberNotExact OutputInvalid MovaDestinationDenied MovaLimitExceeded MovaOutputInvalid
-        MovaPolicyDenied MovaValidationFailed
+        SchemaInvalid InputDenied NumberNotExact OutputInvalid MovaDestinationDenied MovaHandlerFailed MovaInternal
+        MovaLimitExceeded MovaOutputInvalid MovaPolicyDenied MovaTimeout MovaValidationFailed
     }
     problems::Severity = diagnostic::Severity { Error Warning Note }
     problems::Applicability = diagnostic::Applicability { Safe Unsafe Display }

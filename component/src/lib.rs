@@ -26,6 +26,8 @@ mod plan;
 mod policy;
 mod resolver;
 #[cfg(feature = "full")]
+mod run;
+#[cfg(feature = "full")]
 mod schemas;
 #[cfg(feature = "full")]
 mod view;

@@ -225,7 +225,7 @@ impl GuestAuthorizedPlan for AuthorizedPlan {
                     step_id: step.id.value.clone(),
                     connector_id: step.connector.value.clone(),
                     tool_id: step.tool.value.clone(),
-                    driver_kind: binding.driver.kind().to_owned(),
+                    driver_kind: binding.driver.kind().name().to_owned(),
                     limits: binding.limits.into(),
                     server: authorized.server().map(ServerUse::from),
                     needs_approval: authorized.needs_approval(),

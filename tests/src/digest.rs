@@ -10,6 +10,12 @@ pub fn sha256(text: &str) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Returns `sha256-` and the base64 of the SHA-256 of a text.
+#[must_use]
+pub fn digest(text: &str) -> String {
+    format!("sha256-{}", base64(&Sha256::digest(text)))
+}
+
 /// Returns `sha256-` and the base64 of the SHA-256 of the canonical form.
 #[must_use]
 pub fn integrity(tree: &Tree) -> String {

@@ -28,6 +28,7 @@ pub mod native;
 pub mod oracle;
 pub mod plan;
 pub mod policy;
+pub mod run;
 pub mod text;
 pub mod world;
 

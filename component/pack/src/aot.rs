@@ -65,8 +65,21 @@ impl Compiler {
     ///
     /// When the program fails; its message is on standard error.
     pub fn compile(&self, target: &str, wasm: &Path, cwasm: &Path) -> Result<()> {
+        self.run(&["--target", target], wasm, cwasm)
+    }
+
+    /// As [`Compiler::compile`], for the configuration of handlers.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compiler::compile`].
+    pub fn compile_handler(&self, target: &str, wasm: &Path, cwasm: &Path) -> Result<()> {
+        self.run(&["--target", target, "--handler"], wasm, cwasm)
+    }
+
+    fn run(&self, arguments: &[&str], wasm: &Path, cwasm: &Path) -> Result<()> {
         let mut command = Command::new(&self.program);
-        command.args(["--target", target]).arg(wasm).arg(cwasm);
+        command.args(arguments).arg(wasm).arg(cwasm);
         run("compiling the component ahead of time", &mut command)
     }
 

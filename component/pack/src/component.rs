@@ -19,10 +19,19 @@ impl Component {
     ///
     /// As [`Component::from_bytes`], and when the module does not fit its world.
     pub fn from_module(module: &[u8]) -> Result<Self> {
+        Self::with_imports(module, &[])
+    }
+
+    /// As [`Component::from_module`], for a world that imports the interfaces in `allowed`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Component::from_module`]; imports in `allowed` are none.
+    pub fn with_imports(module: &[u8], allowed: &[&str]) -> Result<Self> {
         let encode = || ComponentEncoder::default().module(module)?.encode();
         // The alternate form contains the causes, which name the problem.
         let encoded = encode().map_err(|error| Error::Invalid(format!("{error:#}")))?;
-        Self::from_bytes(without_custom_sections(&encoded)?)
+        Self::checked(without_custom_sections(&encoded)?, allowed)
     }
 
     /// Checks the bytes of a component.
@@ -32,11 +41,16 @@ impl Component {
     /// [`Error::Invalid`] when they are not a valid component, and [`Error::Imports`] with all
     /// names when it imports anything.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        Self::checked(bytes, &[])
+    }
+
+    fn checked(bytes: Vec<u8>, allowed: &[&str]) -> Result<Self> {
         if !Parser::is_component(&bytes) {
             return Err(Error::Invalid("it is not a component".to_owned()));
         }
         Validator::new().validate_all(&bytes).map_err(invalid)?;
-        let imports = imports(&bytes)?;
+        let mut imports = imports(&bytes)?;
+        imports.retain(|name| !allowed.contains(&&**name));
         if !imports.is_empty() {
             return Err(Error::Imports(imports));
         }

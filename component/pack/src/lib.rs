@@ -43,6 +43,52 @@ pub enum World {
     Engine,
     /// `resolver-only`: manifest, index, lock and explanation, built for size.
     ResolverOnly,
+    /// A built-in handler, which imports what its kind may do.
+    Handler(HandlerKind),
+}
+
+/// The kind of a handler. Each has a world in `wit/handler`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandlerKind {
+    /// `noop`
+    Noop,
+    /// `http`
+    Http,
+    /// `mcp-proxy`
+    McpProxy,
+    /// `restricted-shell`
+    RestrictedShell,
+}
+
+impl HandlerKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [
+        Self::Noop,
+        Self::Http,
+        Self::McpProxy,
+        Self::RestrictedShell,
+    ];
+
+    /// Returns the name of its world, which is also the feature of its package.
+    #[must_use]
+    pub fn world(self) -> &'static str {
+        match self {
+            Self::Noop => "noop",
+            Self::Http => "http",
+            Self::McpProxy => "mcp-proxy",
+            Self::RestrictedShell => "restricted-shell",
+        }
+    }
+
+    /// Returns the interfaces that its world imports.
+    fn imports(self) -> &'static [&'static str] {
+        match self {
+            Self::Noop => &[],
+            Self::Http => &["agent:handler/log@0.1.0", "agent:handler/request@0.1.0"],
+            Self::McpProxy => &["agent:handler/log@0.1.0", "agent:handler/tool@0.1.0"],
+            Self::RestrictedShell => &["agent:handler/log@0.1.0", "agent:handler/program@0.1.0"],
+        }
+    }
 }
 
 /// Builds the component of `workspace`, leaving cargo's files in `target_dir`.
@@ -53,12 +99,17 @@ pub enum World {
 /// # Errors
 ///
 /// When cargo fails (its messages are on standard error), or the component is invalid, or it has
-/// an import.
+/// an import that its world does not have.
 pub fn pack(
     workspace: &Workspace,
     toolchain: &Toolchain,
     target_dir: &Path,
     world: World,
 ) -> Result<Component> {
-    Component::from_module(&module(workspace, toolchain, target_dir, world)?)
+    let allowed = match world {
+        World::Engine | World::ResolverOnly => &[],
+        World::Handler(kind) => kind.imports(),
+    };
+    let module = module(workspace, toolchain, target_dir, world)?;
+    Component::with_imports(&module, allowed)
 }

@@ -4,22 +4,28 @@ use crate::environment::run;
 use crate::{Aim, Result, TARGET, Toolchain, Workspace, World, read, reproducible};
 use std::path::Path;
 
-const PACKAGE: &str = "agent-component";
-const MODULE: &str = "agent_component.wasm";
-
 impl World {
+    /// Returns the package, and its features if they are not the default ones.
+    fn package(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::Engine => ("agent-component", None),
+            Self::ResolverOnly => ("agent-component", Some("")),
+            Self::Handler(kind) => ("agent-handlers", Some(kind.world())),
+        }
+    }
+
     /// Returns the profile in the workspace's `Cargo.toml`.
     fn profile(self) -> &'static str {
         match self {
             Self::Engine => "component",
-            Self::ResolverOnly => "resolver-only",
+            Self::ResolverOnly | Self::Handler(_) => "resolver-only",
         }
     }
 
     fn aim(self) -> Aim {
         match self {
             Self::Engine => Aim::Speed,
-            Self::ResolverOnly => Aim::Size,
+            Self::ResolverOnly | Self::Handler(_) => Aim::Size,
         }
     }
 }
@@ -35,19 +41,21 @@ pub fn build(
     target_dir: &Path,
     world: World,
 ) -> Result<Vec<u8>> {
+    let (package, features) = world.package();
     let mut cargo = toolchain.cargo();
     reproducible(&mut cargo, workspace, toolchain, target_dir, world.aim())?;
     cargo
         .current_dir(workspace.root())
-        .args(["build", "--package", PACKAGE, "--target", TARGET])
+        .args(["build", "--package", package, "--target", TARGET])
         .args(["--profile", world.profile(), "--target-dir"])
         .arg(target_dir);
-    if world == World::ResolverOnly {
-        cargo.arg("--no-default-features");
+    if let Some(features) = features {
+        cargo.args(["--no-default-features", "--features", features]);
     }
     if workspace.root().join("Cargo.lock").exists() {
         cargo.arg("--locked");
     }
     run("building the component with cargo", &mut cargo)?;
-    read(&target_dir.join(TARGET).join(world.profile()).join(MODULE))
+    let module = format!("{}.wasm", package.replace('-', "_"));
+    read(&target_dir.join(TARGET).join(world.profile()).join(module))
 }

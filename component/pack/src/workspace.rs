@@ -54,7 +54,31 @@ impl Workspace {
     /// their content.
     #[must_use]
     pub fn component_inputs(&self) -> Vec<PathBuf> {
-        let sources = ["Cargo.lock", "Cargo.toml", "component", "engine", "wit"];
+        self.inputs(&[
+            "Cargo.lock",
+            "Cargo.toml",
+            "component",
+            "engine",
+            "wit/engine",
+        ])
+    }
+
+    /// Returns the paths that the bytes of the handlers depend on, as
+    /// [`Workspace::component_inputs`].
+    #[must_use]
+    pub fn handler_inputs(&self) -> Vec<PathBuf> {
+        let sources = [
+            "Cargo.lock",
+            "Cargo.toml",
+            "component/pack",
+            "host-cli/handlers",
+        ];
+        let mut inputs = self.inputs(&sources);
+        inputs.push(self.root.join("wit/handler"));
+        inputs
+    }
+
+    fn inputs(&self, sources: &[&str]) -> Vec<PathBuf> {
         let mut inputs: Vec<_> = sources.iter().map(|name| self.root.join(name)).collect();
         inputs.push(crate::Toolchain::record(self));
         inputs

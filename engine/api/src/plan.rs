@@ -2,16 +2,17 @@
 
 use agent_decide::{
     AuthorizedPlan, PlanAnswer as Decision, PlanContext, PlanPolicy, QueryDenial, RunDenial,
-    StepCheck, authorize_plan, decide_query,
+    StepCheck, authorize_plan, decide_query, payload_denials,
 };
 use agent_diagnostic::{ChangeSet, Code, Diagnostic, Finding};
 use agent_explain::{
     CheckRecord, PlanDocuments, addresses, plan_checks, plan_diagnostics, plan_findings,
-    plan_fixes, plan_warnings, query_denial, run_denial,
+    plan_fixes, plan_warnings, query_denial, run_denial, step_payload,
 };
 use agent_lower::{Validated, digest};
-use agent_model::Plan;
+use agent_model::{Origin, Plan};
 use agent_render::{PlanReport, StyledSpan, authorized_plan, plan_answer, validation_report};
+use agent_text::DocumentKind;
 use std::sync::Arc;
 
 /// The answer to a plan: the decision with its trace, the diagnostics with their fixes, and all that
@@ -45,9 +46,36 @@ impl<'a> PlanAnswer<'a> {
         }
     }
 
+    /// Refuses the plan because other documents of the decision can't be read. The problems of the
+    /// plan's own documents stay; whatever was decided without the others goes.
+    pub fn refuse(&mut self, unreadable: Vec<Diagnostic>) {
+        if unreadable.is_empty() {
+            return;
+        }
+        self.decision.authorized = None;
+        let own = self.findings.drain(..).zip(self.fixes.drain(..));
+        let own = own.filter(|(finding, _)| finding.denial.is_none());
+        let unreadable = unreadable.into_iter().map(Finding::unreadable);
+        (self.findings, self.fixes) = own.chain(unreadable.map(|it| (it, None))).unzip();
+    }
+
     /// Returns the decision and its trace.
     pub fn decision(&self) -> &Decision<'a> {
         &self.decision
+    }
+
+    /// Returns the stable code, the exact reason and the message of each problem.
+    pub fn problems(&self) -> impl Iterator<Item = (RunProblem, Option<Code>)> {
+        self.findings.iter().map(|finding| {
+            let found = &finding.diagnostic;
+            ((found.code, found.message.clone()), found.reason)
+        })
+    }
+
+    /// Returns the document that each problem is in.
+    pub fn problem_documents(&self) -> impl Iterator<Item = Option<DocumentKind>> {
+        let findings = self.findings.iter();
+        findings.map(|it| it.diagnostic.place().map(|place| place.source))
     }
 
     /// Returns the authorized plan, if the plan may run.
@@ -169,6 +197,33 @@ pub fn authorize_destination(
         Ok(allowed) => Ok(allowed.iter().map(ToString::to_string).collect()),
         Err(denials) => Err(in_words(&denials)),
     }
+}
+
+/// Decides whether a step may request a URL, before its host is resolved. Returns the origin and the
+/// path with the query.
+///
+/// # Errors
+/// The reason against the request.
+pub fn target(
+    plan: &AuthorizedPlan,
+    step: usize,
+    url: &str,
+) -> Result<(Origin, String), RunProblem> {
+    plan.target(step, url).map_err(|denial| run_denial(&denial))
+}
+
+/// Compares the tool of a step with a live `tools/list` result of its server.
+///
+/// # Errors
+/// The reason why the tool can't be called.
+pub fn check_listing(plan: &AuthorizedPlan, step: usize, list: &str) -> Result<(), RunProblem> {
+    let checked = plan.check_listing(step, list);
+    checked.map_err(|denial| run_denial(&denial))
+}
+
+/// Decides whether the payload of a step's tool is a result that a step can return.
+pub fn check_payload(payload: Vec<u8>) -> Vec<RunProblem> {
+    payload_denials(payload).iter().map(step_payload).collect()
 }
 
 fn in_words(denials: &[RunDenial<'_>]) -> Vec<RunProblem> {

@@ -120,6 +120,14 @@ pub fn complete_call(
     }
 }
 
+/// Returns the reasons to refuse the bytes of a payload, whatever the output schema of its tool.
+pub fn payload_denials(payload: Vec<u8>) -> Vec<PayloadDenial> {
+    match agent_lower::payload(payload) {
+        Ok(read) => check_payload(None, &read.value),
+        Err(found) => found.into_iter().map(PayloadDenial::Unreadable).collect(),
+    }
+}
+
 /// Returns the reasons to refuse a payload. It must be a `CallToolResult` without `isError`, and its
 /// `structuredContent` must fit the tool's `outputSchema`, if any.
 fn check_payload(output_schema: Option<&str>, payload: &Payload) -> Vec<PayloadDenial> {

@@ -26,7 +26,7 @@ mod trace;
 
 pub use assess::{Assessment, Offer, assess, constraint_failures};
 pub use call::{AuthorizedCall, CallVerdict, authorize_call};
-pub use call_outcome::{CallOutcome, CallResult, PayloadDenial, complete_call};
+pub use call_outcome::{CallOutcome, CallResult, PayloadDenial, complete_call, payload_denials};
 pub use call_record::{CallCheck, CallDenial, CallRecord, MayWrite};
 pub use checks::{Check, Comparison};
 pub use counterfactual::{Change, Counterfactual};
@@ -45,9 +45,9 @@ pub use locked_tool::CallContext;
 pub use matching::{CapabilityFunnel, EvaluationContext, Matching, NearTool, Preference, hash};
 pub use plan::{
     AuthorizedPlan, AuthorizedStep, Between, Compared, Deferred, DestinationDenial, FlowMismatch,
-    InputDenial, PlanAnswer, PlanBasis, PlanContext, PlanDenial, PlanPolicy, PlanReason,
-    QueryDenial, ReferenceMismatch, Referred, RunCheck, RunDenial, ServerUse, StepCheck,
-    StepRecord, authorize_destination, authorize_plan, decide_query,
+    InputDenial, ListingDenial, PlanAnswer, PlanBasis, PlanContext, PlanDenial, PlanPolicy,
+    PlanReason, QueryDenial, ReferenceMismatch, Referred, RunCheck, RunDenial, ServerUse,
+    StepCheck, StepRecord, authorize_destination, authorize_plan, decide_query,
 };
 pub use policy_decision::{
     Allowed, PolicyDecision, PolicyEngine, PolicyError, PolicyErrorKind, PolicyFact,

@@ -332,8 +332,14 @@ catalogue! {
     MovaDestinationDenied "destination_denied" Error
         "a step would connect to a forbidden destination"
         "Use one of the destinations of the tool's binding."
+    MovaHandlerFailed "handler_failed" Error
+        "a handler or the tool behind it failed, or the user cancelled the run"
+        "Read the log of the step, correct the tool or its input, and run the plan again."
+    MovaInternal "internal" Error
+        "the program failed, not the plan"
+        "Check that the folder of the evidence can be written; otherwise report the defect."
     MovaLimitExceeded "limit_exceeded" Error
-        "a plan would exceed a limit"
+        "a plan or one of its steps exceeds a limit"
         "Stay below the limit, or have the cap of the profile raised."
     MovaOutputInvalid "output_invalid" Error
         "an output violates its schema"
@@ -341,6 +347,9 @@ catalogue! {
     MovaPolicyDenied "policy_denied" Error
         "the instruction profile, the tool pool or the lock does not allow a step"
         "Use an allowed tool, or have the rule changed."
+    MovaTimeout "timeout" Error
+        "a step took longer than its limit"
+        "Raise `timeout_ms` of the tool's binding, or have the tool answer sooner."
     MovaValidationFailed "validation_failed" Error
         "a document of a plan is invalid"
         "Write a value that the rule allows."

@@ -26,6 +26,15 @@ pub fn call_problems(outcome: &CallOutcome) -> Vec<(Code, String)> {
     }
 }
 
+/// Returns why the payload of a step's tool is refused: the stable code and a sentence.
+pub fn step_payload(denial: &PayloadDenial) -> (Code, String) {
+    let code = match denial {
+        PayloadDenial::ToolFailed => Code::MovaHandlerFailed,
+        _ => Code::MovaOutputInvalid,
+    };
+    (code, payload_denial(denial))
+}
+
 fn payload_denial(denial: &PayloadDenial) -> String {
     match denial {
         PayloadDenial::Unreadable(found) => format!("the payload: {}", found.message),

@@ -37,7 +37,7 @@ mod wording;
 
 pub use call::call_denials;
 pub use call_checks::call_checks;
-pub use call_outcome::call_problems;
+pub use call_outcome::{call_problems, step_payload};
 pub use checks::{CheckFact, CheckRecord, CheckState};
 pub use decision::{Candidate, Decision, LostOn, RejectedCandidate, Required};
 pub use definition::{Former, definitions, detailed, detailed_by};

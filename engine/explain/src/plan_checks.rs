@@ -100,7 +100,7 @@ impl Checks<'_> {
     }
 
     fn binding(&self, binding: &Binding) -> CheckFact {
-        let kind = binding.driver.kind();
+        let kind = binding.driver.kind().name();
         let to = match &binding.driver {
             Driver::Noop => "a tool that returns its input".to_owned(),
             Driver::Http { methods, .. } => format!("requests by {}", quoted(methods)),

@@ -2,7 +2,7 @@
 
 use super::input::{destination, input};
 use super::locked_policy::run_policy;
-use agent_decide::{QueryDenial, RunCheck, RunDenial};
+use agent_decide::{ListingDenial, QueryDenial, RunCheck, RunDenial};
 use agent_diagnostic::Code;
 use core::net::IpAddr;
 
@@ -46,6 +46,7 @@ pub fn run_denial(denial: &RunDenial<'_>) -> (Code, String) {
             let message = format!("the URL {}", destination(denial));
             return (MovaDestinationDenied, message);
         }
+        RunDenial::Listing(denial) => return (Code::MovaPolicyDenied, listing(denial)),
         RunDenial::OutputTooLarge { bytes, most } => {
             let message = format!("the output has {bytes} bytes, and at most {most} are accepted");
             return (MovaLimitExceeded, message);
@@ -60,6 +61,20 @@ pub fn run_denial(denial: &RunDenial<'_>) -> (Code, String) {
         }
     };
     (code, message.to_owned())
+}
+
+/// Returns the reason why the tool of a live list can't be called.
+fn listing(denial: &ListingDenial) -> String {
+    match denial {
+        ListingDenial::Unreadable => {
+            "the server answered with something else than a `tools/list` result".to_owned()
+        }
+        ListingDenial::Missing => "the server no longer lists the locked tool".to_owned(),
+        ListingDenial::Ambiguous => "the server lists the locked tool twice".to_owned(),
+        ListingDenial::Changed { locked, present } => format!(
+            "the definition of the tool differs from the locked one: it is {present}, and {locked} is locked"
+        ),
+    }
 }
 
 /// Parses the addresses that a host was resolved to.

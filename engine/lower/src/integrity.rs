@@ -13,5 +13,10 @@ pub fn integrity(server: ServerView<'_>) -> String {
 
 /// Returns `sha256-` and the base64 of a text's SHA-256.
 pub fn digest(text: &str) -> String {
-    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
+    bytes_digest(text.as_bytes())
+}
+
+/// Returns `sha256-` and the base64 of the SHA-256 of bytes.
+pub fn bytes_digest(bytes: &[u8]) -> String {
+    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(bytes)))
 }

@@ -41,7 +41,7 @@ pub use definitions::{StoredDefinition, stored_definitions};
 pub use document::{Validated, conformity, rule};
 pub use evaluation_context::{Notation, context, health, task, tenant};
 pub use index::index;
-pub use integrity::{digest, integrity};
+pub use integrity::{bytes_digest, digest, integrity};
 pub use lock::lock;
 pub use lookalike::Prototypes;
 pub use manifest::manifest;

@@ -10,9 +10,10 @@ use agent_json_schema::{
     token,
 };
 use agent_model::{
-    ArgumentPattern, Binding, Driver, Limits, Origin, Program, ToolPool, without_user_info,
+    ArgumentPattern, Binding, BindingHeader, Driver, Limits, Origin, Program, ToolPool,
+    without_user_info,
 };
-use agent_syntax::{Node, json_string};
+use agent_syntax::{Node, Value, json_string};
 use agent_text::sort::sort_by;
 use agent_text::{DocumentKind, Span, Spanned, hidden_difference, visible};
 use core::net::IpAddr;
@@ -74,6 +75,7 @@ fn read(root: &Node<'_>, library: &Library, findings: &mut Findings<'_>) -> Opti
             connector: connector.value,
             tool: tool.value,
             driver: driver(node, &at, &mut budget, findings)?,
+            handler: spanned(node, "handler").map(|it| it.value),
             destinations: destinations(node, &at, findings).into(),
             limits: limits(member(node, "limits")?)?,
             input: schemas
@@ -211,6 +213,7 @@ fn driver(
                 .filter_map(string)
                 .map(str::to_owned)
                 .collect(),
+            headers: headers(node, at, findings),
             addresses: addresses(node, at, findings),
         },
         "mcp_proxy" => Driver::McpProxy {
@@ -223,6 +226,59 @@ fn driver(
             programs: programs(node, at, budget, findings),
         },
     })
+}
+
+/// Headers that the connection needs and the host sets, in lower case.
+const RESERVED_HEADERS: [&str; 10] = [
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+fn headers(node: &Node<'_>, at: &str, findings: &mut Findings<'_>) -> Vec<(String, BindingHeader)> {
+    let Some(Value::Mapping(entries)) = member(node, "headers").map(|it| &it.value) else {
+        return Vec::new();
+    };
+    let mut headers: Vec<(String, BindingHeader)> = Vec::new();
+    for entry in entries {
+        let name = entry.key.to_ascii_lowercase();
+        let problem = if RESERVED_HEADERS.contains(&&*name) {
+            Some("is set by the host")
+        } else if headers.iter().any(|(known, _)| *known == name) {
+            Some("appears twice, in other capitals")
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            findings.add(
+                (
+                    entry.key_span,
+                    &format!("{at}/headers/{}", token(&entry.key)),
+                ),
+                "a binding sets each header once, and none of the connection",
+                "this header",
+                format!("the header `{}` {problem}", entry.key),
+                "remove the header",
+            );
+            continue;
+        }
+        let value = match string(&entry.value) {
+            Some(value) => BindingHeader::Literal(value.to_owned()),
+            None => match spanned(&entry.value, "secret") {
+                Some(secret) => BindingHeader::Secret(secret.value),
+                None => continue,
+            },
+        };
+        headers.push((name, value));
+    }
+    headers
 }
 
 fn programs(

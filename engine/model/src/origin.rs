@@ -92,6 +92,32 @@ impl Origin {
         Ok((origin, url))
     }
 
+    /// Returns the origin of a URL, and the path with the query that a request for it names.
+    ///
+    /// # Errors
+    /// As [`Origin::of`].
+    pub fn with_target(url: &str) -> Result<(Self, String), UrlError> {
+        let (origin, url) = Self::parse(url)?;
+        let query = url.query().map(|query| format!("?{query}"));
+        let target = format!("{}{}", url.path(), query.unwrap_or_default());
+        Ok((origin, target))
+    }
+
+    /// Returns whether connections use TLS.
+    pub fn is_secure(&self) -> bool {
+        self.scheme == "https"
+    }
+
+    /// Returns the host: a name in lower case, or an address, IPv6 in brackets.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Returns the port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Returns the address, if the host is an address.
     pub fn address(&self) -> Option<IpAddr> {
         self.address

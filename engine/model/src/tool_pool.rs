@@ -36,6 +36,8 @@ pub struct Binding {
     pub tool: String,
     /// `driver_kind` and its members.
     pub driver: Driver,
+    /// `handler`: the digest of a third party's handler, in place of the built-in one.
+    pub handler: Option<String>,
     /// `destinations`, which denials of other destinations share.
     pub destinations: Arc<[Origin]>,
     /// `limits`
@@ -44,6 +46,31 @@ pub struct Binding {
     pub input: Option<usize>,
     /// The number of the output schema in the pool's set.
     pub output: Option<usize>,
+}
+
+/// The kinds of handlers: nothing else executes a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DriverKind {
+    /// Returns its input.
+    Noop,
+    /// Makes one HTTP request.
+    Http,
+    /// Calls one tool of an MCP server.
+    McpProxy,
+    /// Runs one program.
+    RestrictedShell,
+}
+
+impl DriverKind {
+    /// Returns the word of a binding.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Noop => "noop",
+            Self::Http => "http",
+            Self::McpProxy => "mcp_proxy",
+            Self::RestrictedShell => "restricted_shell",
+        }
+    }
 }
 
 /// The handler that executes a tool.
@@ -55,6 +82,8 @@ pub enum Driver {
     Http {
         /// The allowed methods.
         methods: Vec<String>,
+        /// The headers of each request: names with values.
+        headers: Vec<(String, BindingHeader)>,
         /// `non_public_addresses`
         addresses: Vec<IpAddr>,
     },
@@ -78,12 +107,12 @@ pub enum Driver {
 
 impl Driver {
     /// Returns `driver_kind`.
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> DriverKind {
         match self {
-            Self::Noop => "noop",
-            Self::Http { .. } => "http",
-            Self::McpProxy { .. } => "mcp_proxy",
-            Self::RestrictedShell { .. } => "restricted_shell",
+            Self::Noop => DriverKind::Noop,
+            Self::Http { .. } => DriverKind::Http,
+            Self::McpProxy { .. } => DriverKind::McpProxy,
+            Self::RestrictedShell { .. } => DriverKind::RestrictedShell,
         }
     }
 
@@ -94,6 +123,15 @@ impl Driver {
             Self::Noop | Self::RestrictedShell { .. } => &[],
         }
     }
+}
+
+/// The value of a header that a binding sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BindingHeader {
+    /// The value itself.
+    Literal(String),
+    /// The name of a secret.
+    Secret(String),
 }
 
 /// A program with its allowed arguments.

@@ -65,6 +65,7 @@ pub(crate) enum Command {
     Verify(Verify),
     #[command(subcommand)]
     Plan(Plan),
+    RunPlan(RunPlan),
     #[command(subcommand)]
     Schema(Schema),
     #[command(subcommand)]
@@ -620,6 +621,56 @@ pub(crate) struct MovaOption {
     /// if it exists]
     #[arg(id = "mova", long = "mova", value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) folder: Option<PathBuf>,
+}
+
+/// Run a plan, step by step, and write the evidence of the run
+///
+/// The pool, the profile and the request are taken from the options, or else from beside the plan:
+/// `tool_pool.json`, `instruction_profile.json` and `request.envelope.json`, as evidence names them,
+/// or `tool-pool.json`, `profile.json` and `request.json`. Every document is checked before the first
+/// step, and every step before its effect. Steps run in sandboxes, in order, until one fails. No
+/// model is asked.
+#[derive(Args, Debug)]
+pub(crate) struct RunPlan {
+    /// The plan (`env.mova_agent_plan_v1`)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) plan: Input,
+
+    /// The tools that plans may name [default: beside the plan]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tool_pool: Option<Input>,
+
+    /// The allowed tools and their limits [default: beside the plan]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) profile: Option<Input>,
+
+    /// The request that the plan answers [default: beside the plan, if it exists]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) request: Option<Input>,
+
+    /// The lock; without one no tool of an MCP server may be called
+    #[arg(long, value_name = "FILE", default_value = LOCK, value_hint = ValueHint::FilePath)]
+    pub(crate) lock: Input,
+
+    /// Approve the plan or the step with this digest; may be repeated
+    #[arg(long = "approve", value_name = "DIGEST")]
+    pub(crate) approvals: Vec<String>,
+
+    /// The folder below which evidence is written
+    #[arg(long, value_name = "DIR", default_value = "artifacts", value_hint = ValueHint::DirPath)]
+    pub(crate) artifacts: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) mova: MovaOption,
+
+    #[command(flatten)]
+    pub(crate) policy: PolicyOptions,
+
+    #[command(flatten)]
+    pub(crate) index: IndexOption,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Print the JSON Schemas of the project, or check a document against one

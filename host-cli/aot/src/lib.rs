@@ -1,4 +1,4 @@
-//! The one wasmtime configuration.
+//! The two wasmtime configurations: of the engine, and of handlers.
 //!
 //! Machine code compiled ahead of time runs only under the configuration that it was compiled with:
 //! settings, wasm features and the version of wasmtime. Both sides therefore take it from here: the
@@ -14,7 +14,7 @@ pub const MAX_WASM_STACK: usize = 512 << 10;
 /// access needs a bounds check, and a growing memory never moves. It is not memory in use.
 pub const MEMORY_RESERVATION: u64 = 1 << 32;
 
-/// The configuration of every wasmtime in the project.
+/// The configuration of the engine's component.
 #[must_use]
 pub fn config() -> Config {
     let mut config = Config::new();
@@ -52,6 +52,15 @@ pub fn config() -> Config {
     config
 }
 
+/// The configuration of handlers, which others may have written: as that of the engine, and guest code
+/// can be interrupted at any time.
+#[must_use]
+pub fn handler_config() -> Config {
+    let mut config = config();
+    config.epoch_interruption(true);
+    config
+}
+
 /// Returns an engine for this machine. It compiles with all features of the processor, and loads
 /// code that was compiled ahead of time.
 ///
@@ -62,7 +71,8 @@ pub fn engine() -> Result<Engine> {
     Engine::new(&config())
 }
 
-/// Compiles a component for all machines of a target, such as `x86_64-unknown-linux-gnu`.
+/// Compiles a component under a configuration for all machines of a target, such as
+/// `x86_64-unknown-linux-gnu`.
 ///
 /// It uses only features that every processor of the target has: a program built on one machine
 /// runs on the next.
@@ -70,13 +80,13 @@ pub fn engine() -> Result<Engine> {
 /// # Errors
 ///
 /// When the target is not of this machine's architecture, or `component` is not a valid component.
-pub fn precompile(component: &[u8], target: &str) -> Result<Vec<u8>> {
-    Engine::new(config().target(target)?)?.precompile_component(component)
+pub fn precompile(mut config: Config, component: &[u8], target: &str) -> Result<Vec<u8>> {
+    Engine::new(config.target(target)?)?.precompile_component(component)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{config, engine, precompile};
+    use super::{config, engine, handler_config, precompile};
     use std::env::consts::{ARCH, OS};
     use wasmtime::component::{Component, Linker};
     use wasmtime::{Engine, Result, Store, Trap};
@@ -96,7 +106,7 @@ mod tests {
     }
 
     fn load(engine: &Engine) -> Component {
-        let code = precompile(&wat::parse_str(COMPONENT).unwrap(), &here()).unwrap();
+        let code = precompile(config(), &wat::parse_str(COMPONENT).unwrap(), &here()).unwrap();
         #[expect(unsafe_code, reason = "the code was compiled in the line above")]
         // SAFETY: `deserialize` wants the unchanged output of a compilation.
         unsafe { Component::deserialize(engine, code) }.unwrap()
@@ -131,16 +141,18 @@ mod tests {
         let relaxed = r#"(component (core module
             (func (param v128 v128) (result v128)
                 local.get 0 local.get 1 i8x16.relaxed_swizzle)))"#;
-        assert!(precompile(&wat::parse_str(relaxed).unwrap(), &here()).is_err());
+        assert!(precompile(config(), &wat::parse_str(relaxed).unwrap(), &here()).is_err());
     }
 
     #[test]
     fn code_of_another_configuration_is_refused() {
-        let code = precompile(&wat::parse_str(COMPONENT).unwrap(), &here()).unwrap();
-        let other = Engine::new(config().consume_fuel(false)).unwrap();
-        #[expect(unsafe_code, reason = "the code was compiled in this test")]
-        // SAFETY: `deserialize` wants the unchanged output of a compilation.
-        let loaded = unsafe { Component::deserialize(&other, code) };
-        assert!(loaded.is_err());
+        let code = precompile(config(), &wat::parse_str(COMPONENT).unwrap(), &here()).unwrap();
+        let without_fuel = Engine::new(config().consume_fuel(false)).unwrap();
+        for other in [without_fuel, Engine::new(&handler_config()).unwrap()] {
+            #[expect(unsafe_code, reason = "the code was compiled in this test")]
+            // SAFETY: `deserialize` wants the unchanged output of a compilation.
+            let loaded = unsafe { Component::deserialize(&other, &code) };
+            assert!(loaded.is_err());
+        }
     }
 }

@@ -1,6 +1,6 @@
-//! Compiles a component ahead of time: `agent-aot --target TRIPLE IN.wasm OUT.cwasm`.
+//! Compiles a component ahead of time: `agent-aot --target TRIPLE [--handler] IN.wasm OUT.cwasm`.
 //!
-//! Called by the build script of `host-cli`.
+//! Called by the build scripts of `host-cli`. With `--handler`, the code is that of a handler.
 
 #![expect(
     clippy::print_stderr,
@@ -14,20 +14,29 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
+use wasmtime::Config;
 
-const USAGE: &str = "usage: agent-aot --target TRIPLE IN.wasm OUT.cwasm";
+const USAGE: &str = "usage: agent-aot --target TRIPLE [--handler] IN.wasm OUT.cwasm";
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
-    let [flag, target, wasm, cwasm] = arguments.as_slice() else {
+    let (config, target, wasm, cwasm) = match arguments.as_slice() {
+        [flag, target, handler, wasm, cwasm] if flag == "--target" && handler == "--handler" => {
+            (agent_aot::handler_config(), target, wasm, cwasm)
+        }
+        [flag, target, wasm, cwasm] if flag == "--target" => {
+            (agent_aot::config(), target, wasm, cwasm)
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    let Some(target) = target.to_str() else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    let (true, Some(target)) = (flag == "--target", target.to_str()) else {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
-    };
-    match compile(target, wasm.as_ref(), cwasm.as_ref()) {
+    match compile(config, target, wasm.as_ref(), cwasm.as_ref()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("agent-aot: {}: {error}", Path::new(wasm).display());
@@ -36,8 +45,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn compile(target: &str, wasm: &Path, cwasm: &Path) -> Result<(), Box<dyn Error>> {
-    let code = agent_aot::precompile(&fs::read(wasm)?, target)?;
+fn compile(config: Config, target: &str, wasm: &Path, cwasm: &Path) -> Result<(), Box<dyn Error>> {
+    let code = agent_aot::precompile(config, &fs::read(wasm)?, target)?;
     // Written beside the target and renamed, so that no reader finds a part of it.
     let beside = cwasm.with_added_extension(format!("{}.tmp", std::process::id()));
     let mut file = fs::File::create(&beside)?;

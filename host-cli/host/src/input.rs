@@ -149,7 +149,7 @@ fn read_up_to(source: impl Read, limit: u64, expected: u64) -> io::Result<Vec<u8
 }
 
 /// Returns the message of the system without its error number.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_lowercase(),

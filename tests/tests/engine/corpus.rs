@@ -65,7 +65,7 @@ const INPUTS: [&str; 12] = [
 ];
 
 /// The codes that other tests cover better than a case here, with a name in those tests.
-const ELSEWHERE: [(Code, &str, &str); 31] = [
+const ELSEWHERE: [(Code, &str, &str); 34] = [
     // An explanation of more than 256 MiB.
     (
         Code::ExplanationTooLarge,
@@ -131,6 +131,21 @@ const ELSEWHERE: [(Code, &str, &str); 31] = [
         Code::PolicyMissing,
         "tests/tests/engine/locked_policy.rs",
         "PolicyMissing",
+    ),
+    (
+        Code::MovaHandlerFailed,
+        "tests/tests/engine/run/lifecycle.rs",
+        "step_e_fails_as_its_handler_fails",
+    ),
+    (
+        Code::MovaInternal,
+        "tests/tests/engine/run/misbehaviour.rs",
+        "an_answer_out_of_turn_ends_the_run",
+    ),
+    (
+        Code::MovaTimeout,
+        "tests/tests/engine/run/lifecycle.rs",
+        "the_clock_decides_that_a_step_took_too_long",
     ),
     (
         Code::MovaOutputInvalid,

@@ -27,6 +27,7 @@ mod properties;
 mod random;
 mod recovery;
 mod repairs;
+mod run;
 mod sarif;
 mod schema;
 mod schemas;

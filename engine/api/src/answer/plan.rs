@@ -89,7 +89,7 @@ impl PlanAnswer<'_> {
             title: step.title.as_deref().map(shown),
             connector: step.connector.value.clone(),
             tool: step.tool.value.clone(),
-            driver: binding.map(|binding| binding.driver.kind().to_owned()),
+            driver: binding.map(|binding| binding.driver.kind().name().to_owned()),
             place: place(step.span),
             input,
             input_from,

@@ -1,7 +1,8 @@
 //! The authorized plan, and the decisions of its run \[3, 4.2\].
 
-use super::destination::{DestinationDenial, authorize_destination};
+use super::destination::{DestinationDenial, allowed_target, authorize_destination};
 use super::input::{InputConsumer, InputDenial, denials};
+use super::listing::{ListingDenial, check_listing};
 use super::policy::PlanPolicy;
 use super::schemas::{Applicable, Side};
 use super::server::{ServerUse, ToolSchemas};
@@ -9,7 +10,7 @@ use crate::call_record::CallDenial;
 use crate::locked_policy::{CallPolicy, LockedDenial};
 use agent_json_schema::{Budget, Json, JsonText, OverBudget, Refused, Violation, with_schema};
 use agent_lower::{Validated, rule};
-use agent_model::{Binding, Input, Lock, Plan, PlanStep, ToolPool};
+use agent_model::{Binding, Input, Lock, Origin, Plan, PlanStep, ToolPool};
 use core::net::IpAddr;
 use std::sync::Arc;
 
@@ -81,6 +82,8 @@ pub enum RunDenial<'a> {
     Policy(LockedDenial),
     /// The connection is denied.
     Destination(DestinationDenial),
+    /// The server does not list the locked tool.
+    Listing(ListingDenial),
     /// The output is above its limit.
     OutputTooLarge {
         /// Its bytes, as received.
@@ -226,6 +229,26 @@ impl AuthorizedPlan {
             found.extend(output_denials(text, root, &mut budget));
         }
         found
+    }
+
+    /// Returns the origin of a URL that a step may connect to, and the target of its request. The host
+    /// is resolved next.
+    ///
+    /// # Errors
+    /// The URL is not at a destination of the step's binding.
+    pub fn target(&self, step: usize, url: &str) -> Result<(Origin, String), RunDenial<'_>> {
+        let binding = self.binding(step).ok_or(RunDenial::NoStep)?;
+        allowed_target(binding, url).map_err(RunDenial::Destination)
+    }
+
+    /// Compares the tool of a step with a live `tools/list` result of its server.
+    ///
+    /// # Errors
+    /// The server does not list the locked tool.
+    pub fn check_listing(&self, step: usize, list: &str) -> Result<(), RunDenial<'_>> {
+        let server = self.steps.get(step).and_then(|it| it.server());
+        let server = server.ok_or(RunDenial::NoStep)?;
+        check_listing(server, list).map_err(RunDenial::Listing)
     }
 
     /// Returns the addresses that the connection of a step may use.

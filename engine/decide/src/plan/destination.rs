@@ -50,6 +50,20 @@ pub fn authorize_destination(
     }
 }
 
+/// Returns the origin and the target of an allowed URL, before its host is resolved.
+///
+/// # Errors
+/// The URL is not at a destination of the binding.
+pub(super) fn allowed_target(
+    binding: &Binding,
+    url: &str,
+) -> Result<(Origin, String), DestinationDenial> {
+    match elsewhere(binding, url) {
+        Some(denial) => Err(denial),
+        None => Origin::with_target(url).map_err(DestinationDenial::Url),
+    }
+}
+
 /// Returns the reason against a URL before its host is resolved. A URL with an address needs the
 /// address among the destinations.
 pub(super) fn elsewhere(binding: &Binding, url: &str) -> Option<DestinationDenial> {

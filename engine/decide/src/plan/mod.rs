@@ -13,6 +13,7 @@
 //! | `flow` | inputs that are taken from earlier steps |
 //! | `destination` | allowed destinations of connections |
 //! | `schemas` | the schemas that apply to a step's input and output |
+//! | `listing` | the live tools of a server |
 //! | `query` | the user's query, before there is a plan |
 //! | `record`, `trace` | the record of each step |
 //! | `authorized` | the authorized plan, and the decisions of the run |
@@ -23,6 +24,7 @@ mod denial;
 mod destination;
 mod flow;
 mod input;
+mod listing;
 mod policy;
 mod profile;
 mod query;
@@ -38,6 +40,7 @@ pub use decision::PlanContext;
 pub use denial::{Between, FlowMismatch, PlanDenial, PlanReason, ReferenceMismatch, Referred};
 pub use destination::{DestinationDenial, authorize_destination};
 pub use input::InputDenial;
+pub use listing::ListingDenial;
 pub use policy::PlanPolicy;
 pub use query::{QueryDenial, decide_query};
 pub use record::{Compared, RunCheck, StepCheck, StepRecord};

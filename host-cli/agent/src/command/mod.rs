@@ -13,6 +13,7 @@ mod match_task;
 mod plan_check;
 mod policy_check;
 mod resolve;
+mod run_plan;
 mod schema;
 mod session;
 mod tools;
@@ -54,6 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         Command::Plan(Plan::Check(it)) => {
             mending(&it.fixes, open(&it.output)?, |to| plan_check::run(it, to))
         }
+        Command::RunPlan(it) => run_plan::run(it, &mut open(&it.output)?),
         Command::Schema(Schema::List(it)) => schema::list(&mut open(&it.output)?),
         Command::Schema(Schema::Show(it)) => schema::show(it, &mut open(&it.output)?),
         Command::Schema(Schema::Check(it)) => {

@@ -95,6 +95,7 @@ macro_rules! call {
     (@plan $engine:ident) => { $engine.agent_engine_plan() };
     (@policy $engine:ident) => { $engine.agent_engine_policy() };
     (@resolver $engine:ident) => { $engine.agent_engine_resolver() };
+    (@run $engine:ident) => { $engine.agent_engine_run() };
     (@schemas $engine:ident) => { $engine.agent_engine_schemas() };
     (@view $engine:ident) => { $engine.agent_engine_view() };
     ($instance:expr, $interface:ident.$function:ident($($argument:expr),* $(,)?)) => {

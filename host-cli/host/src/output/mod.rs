@@ -65,6 +65,18 @@ pub fn note(line: impl Display) {
     note_drawn(&format!("{}\n", visible(&line.to_string())));
 }
 
+/// Asks a question on the terminal. Returns whether the answer is yes; without a terminal it is no.
+#[must_use]
+pub fn ask(question: &str) -> bool {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return false;
+    }
+    note_drawn(&visible(question));
+    let mut answer = String::new();
+    let read = io::stdin().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+}
+
 /// Prints a drawn text, with its styles, on standard error.
 pub fn note_drawn(text: &str) {
     // A failed write to standard error can't be reported anywhere.

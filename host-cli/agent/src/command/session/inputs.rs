@@ -14,12 +14,12 @@ use agent_host::contract::lockfile::{Drift, Lock};
 use agent_host::contract::plan::{CallPlan, ToolsSnapshot};
 use agent_host::contract::policy::{Context, Policy, TestOutcome};
 use agent_host::contract::resolver::Resolution;
-use agent_host::contract::schemas::Core;
+use agent_host::contract::schemas::{Core, NamedText};
 use agent_host::diagnostics::Document;
 use agent_host::input::{INDEX_MAX, Input, TEXT_MAX, read_schemas};
 use agent_host::output::{self, Progress};
 use agent_host::{Failure, Instance, call};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The default names of the manifest. The first that exists is read.
 pub(crate) const MANIFESTS: [&str; 2] = ["agents.md", "AGENTS.md"];
@@ -390,10 +390,8 @@ impl Session {
 
     /// Reads MOVA's core, if a copy replaces the project's equivalents.
     pub(crate) fn core(&mut self, option: &args::MovaOption) -> Result<Option<Core>, Failure> {
-        let folder = match &option.folder {
-            Some(folder) => folder.clone(),
-            None if Path::new(MOVA).is_dir() => PathBuf::from(MOVA),
-            None => return Ok(None),
+        let Some(folder) = mova_folder(option) else {
+            return Ok(None);
         };
         let schemas = read_schemas(&folder)?;
         let core = call!(self.engine, schemas.core.call_parse(&schemas))?;
@@ -405,6 +403,36 @@ impl Session {
             ))
             .help("name the folder of a copy of MOVA 4.1.1, which contains them in `schemas`")
         })
+    }
+
+    /// Reads MOVA's core as it is, if it is named or has its usual folder.
+    pub(crate) fn mova(&mut self, option: &args::MovaOption) -> Result<Vec<NamedText>, Failure> {
+        match mova_folder(option) {
+            Some(folder) => read_schemas(&folder),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the policy that the options name, or else the tenant's own, which lies beside the
+    /// configuration.
+    pub(crate) fn policy_input(&mut self, args: &PolicyOptions) -> Result<Option<Input>, Failure> {
+        let (None, Some(tenant)) = (&args.policy, &args.tenant) else {
+            return Ok(args.policy.clone());
+        };
+        let text = self.read(tenant, TEXT_MAX)?;
+        let (id, notation) = (args.tenant_id.as_deref(), notation(tenant));
+        let parsed = call!(
+            self.engine,
+            capability.tenant.call_parse(&text, notation, id)
+        )?;
+        // The problems of a configuration that can't be read are reported with the decision.
+        match (parsed, tenant) {
+            (Ok(parsed), Input::File(path)) => {
+                let policy = call!(self.engine, capability.tenant.call_policy(parsed))?;
+                Ok(policy.map(|policy| Input::File(path.with_file_name(policy))))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Reads the lock if it exists. Its problems are not among the findings yet.
@@ -515,4 +543,10 @@ fn usual_manifest() -> Result<Input, Failure> {
             Failure::new("there is no `agents.md` in this folder")
                 .help("name the manifest, as in `agent validate path/to/agents.md`, or write a first one with `agent init`")
         })
+}
+
+/// Returns the folder of MOVA's core, if there is one.
+fn mova_folder(option: &args::MovaOption) -> Option<PathBuf> {
+    let usual = || Some(PathBuf::from(MOVA)).filter(|usual| usual.is_dir());
+    option.folder.clone().or_else(usual)
 }

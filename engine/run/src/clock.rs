@@ -1,0 +1,83 @@
+//! Readings of the host's clock, and how evidence writes them.
+
+/// A reading of the host's clock. The engine has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Clock {
+    /// Milliseconds since 1970-01-01T00:00:00Z. Readings after the year 9999 count as its end.
+    pub unix_ms: u64,
+    /// Milliseconds since any fixed moment; it never goes back.
+    pub monotonic_ms: u64,
+    /// Minutes that the local time of policies is ahead of UTC.
+    pub utc_offset_minutes: i16,
+}
+
+/// The last millisecond that RFC 3339 can write: 9999-12-31T23:59:59.999Z.
+const LAST_MS: u64 = 253_402_300_799_999;
+
+const MS_PER_DAY: u64 = 86_400_000;
+
+impl Clock {
+    /// Returns the reading as RFC 3339 in UTC with milliseconds.
+    pub(crate) fn rfc3339(self) -> String {
+        let ms = self.unix_ms.min(LAST_MS);
+        let (year, month, day) = date(ms / MS_PER_DAY);
+        let (hours, minutes) = (ms / 3_600_000 % 24, ms / 60_000 % 60);
+        let (seconds, ms) = (ms / 1000 % 60, ms % 1000);
+        format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}.{ms:03}Z")
+    }
+
+    /// Returns the milliseconds since an earlier reading.
+    pub(crate) fn since(self, earlier: Self) -> u64 {
+        self.monotonic_ms.saturating_sub(earlier.monotonic_ms)
+    }
+}
+
+/// Returns the Gregorian date of a number of days after 1970-01-01: year, month, day.
+fn date(days: u64) -> (u64, u64, u64) {
+    // Years begin in March here, so that a leap day is the last day of its year. 719,468 days lie
+    // between 0000-03-01 and 1970-01-01; 146,097 days are 400 years.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 {
+        from_march + 3
+    } else {
+        from_march - 9
+    };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clock, LAST_MS};
+
+    fn written(unix_ms: u64) -> String {
+        Clock {
+            unix_ms,
+            ..Clock::default()
+        }
+        .rfc3339()
+    }
+
+    #[test]
+    fn readings_are_written_as_dates() {
+        // The expected texts are those of `date -u -d @SECONDS`.
+        for (ms, text) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_399_999, "2000-02-28T23:59:59.999Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (951_868_800_000, "2000-03-01T00:00:00.000Z"),
+            (1_795_467_208_042, "2026-11-23T20:53:28.042Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+            (LAST_MS, "9999-12-31T23:59:59.999Z"),
+            (u64::MAX, "9999-12-31T23:59:59.999Z"),
+        ] {
+            assert_eq!(written(ms), text);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The documents of a run: reading them is its first state.
+
+use super::redact::Redactor;
+use agent_api::decide::{EvaluationContext, PlanPolicy, PolicyEngine};
+use agent_api::diagnostic::Diagnostic;
+use agent_api::lower::{self, Lowered, Notation, Validated};
+use agent_api::model::{Index, Lock, Plan, Request};
+use agent_api::policy;
+use agent_api::schema::Library;
+use agent_syntax::json::Writer;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// The documents of a run, as bytes. A document that nobody gave is `None`.
+#[derive(Debug, Clone, Default)]
+pub struct Documents {
+    /// `env.mova_agent_plan_v1`
+    pub plan: Option<Vec<u8>>,
+    /// `env.mova_agent_request_v1`
+    pub request: Option<Vec<u8>>,
+    /// `ds.mova_agent_tool_pool_v1`
+    pub tool_pool: Option<Vec<u8>>,
+    /// `ds.instruction_profile_core_v1`
+    pub profile: Option<Vec<u8>>,
+    /// `agents.lock`
+    pub lock: Option<Vec<u8>>,
+    /// `mcp.index.json`
+    pub index: Option<Vec<u8>>,
+    /// The task.
+    pub task: Option<Vec<u8>>,
+    /// The configuration of tenants.
+    pub tenant: Option<Vec<u8>>,
+    /// The tenant, if the configuration has several.
+    pub tenant_id: Option<String>,
+    /// The policy.
+    pub policy: Option<Vec<u8>>,
+    /// The policy's context.
+    pub policy_context: Option<Vec<u8>>,
+    /// MOVA's core schemas by name, in place of the project's own; empty for the own ones.
+    pub mova: Vec<(String, Vec<u8>)>,
+}
+
+/// The documents of a run, as they were read.
+#[derive(Debug)]
+pub(crate) struct Read {
+    pub(crate) plan: Arc<Validated<Plan>>,
+    pub(crate) request: Option<Validated<Request>>,
+    pub(crate) rules: Arc<PlanPolicy>,
+    pub(crate) index: Option<Index>,
+    pub(crate) lock: Option<Lock>,
+    pub(crate) evaluation_context: EvaluationContext,
+    /// The problems of the documents that are not part of the plan.
+    pub(crate) unreadable: Vec<Diagnostic>,
+    pub(crate) snapshots: Snapshots,
+}
+
+/// The four documents as evidence keeps them, before redaction.
+#[derive(Debug)]
+pub(crate) struct Snapshots {
+    pub(crate) request: String,
+    pub(crate) plan: String,
+    pub(crate) tool_pool: String,
+    pub(crate) profile: String,
+    /// Without a readable `request_id`, the name in its place.
+    pub(crate) unknown_request: String,
+}
+
+/// Reads every document.
+///
+/// # Errors
+/// MOVA's core can't be used.
+pub(crate) fn read(documents: Documents, redactor: &Redactor) -> Result<Read, String> {
+    let snapshots = Snapshots {
+        request: snapshot(documents.request.as_deref(), redactor),
+        plan: snapshot(documents.plan.as_deref(), redactor),
+        tool_pool: snapshot(documents.tool_pool.as_deref(), redactor),
+        profile: snapshot(documents.profile.as_deref(), redactor),
+        unknown_request: unknown_request(documents.plan.as_deref().unwrap_or_default()),
+    };
+    let library = match documents.mova {
+        core if core.is_empty() => None,
+        core => Some(Arc::new(Library::with_core(core).map_err(|errors| {
+            errors.first().map(ToString::to_string).unwrap_or_default()
+        })?)),
+    };
+    let rules = PlanPolicy::new(
+        documents.tool_pool.unwrap_or_default(),
+        documents.profile.unwrap_or_default(),
+        library,
+    );
+    let mut unreadable = Vec::new();
+    let index = value(documents.index.map(lower::index), &mut unreadable);
+    let lock = value(documents.lock.map(lower::lock), &mut unreadable);
+    let by_content = |read: fn(Vec<u8>, Notation) -> _| move |it| read(it, Notation::ByContent);
+    let task = value(documents.task.map(by_content(lower::task)), &mut unreadable);
+    let tenant_id = documents.tenant_id.as_deref();
+    let tenant = documents
+        .tenant
+        .map(|it| lower::tenant(it, Notation::ByContent, tenant_id));
+    let tenant = value(tenant, &mut unreadable);
+    let context = documents
+        .policy_context
+        .map(|it| lower::context(it, Notation::ByContent));
+    let context = value(context, &mut unreadable);
+    let policy = value(documents.policy.map(policy::read), &mut unreadable);
+    Ok(Read {
+        plan: Arc::new(lower::plan(documents.plan.unwrap_or_default())),
+        request: documents.request.map(lower::request),
+        rules: Arc::new(rules),
+        index,
+        lock,
+        evaluation_context: EvaluationContext {
+            task: task.map(Arc::new),
+            tenant: tenant.map(Arc::new),
+            health: None,
+            policy: policy.map(|it| Arc::new(it) as Arc<dyn PolicyEngine>),
+            context: context.map(Arc::new),
+        },
+        unreadable,
+        snapshots,
+    })
+}
+
+fn value<T>(read: Option<Lowered<T>>, unreadable: &mut Vec<Diagnostic>) -> Option<T> {
+    match read? {
+        Ok(checked) => Some(checked.value),
+        Err(found) => {
+            unreadable.extend(found);
+            None
+        }
+    }
+}
+
+/// Returns a document as evidence keeps it: the text itself if it is strict JSON.
+fn snapshot(bytes: Option<&[u8]>, redactor: &Redactor) -> String {
+    let Some(bytes) = bytes else {
+        return one_object(|w| w.key("absent").bool(true));
+    };
+    let text = core::str::from_utf8(bytes).ok();
+    match text.filter(|text| redactor.json(text).is_some()) {
+        Some(text) => text.to_owned(),
+        None => one_object(|w| {
+            w.key("bytes").json(&bytes.len().to_string());
+            w.key("sha256").string(&hex(&Sha256::digest(bytes)));
+            w.key("unreadable").bool(true);
+        }),
+    }
+}
+
+fn one_object(members: impl FnOnce(&mut Writer)) -> String {
+    let mut w = Writer::pretty();
+    w.object(members);
+    w.finish()
+}
+
+/// Returns the name of a request that is not known, by the bytes of its plan.
+fn unknown_request(plan: &[u8]) -> String {
+    format!("unknown-{}", &hex(&Sha256::digest(plan))[..12])
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,52 @@
+//! A run of an authorized plan, as a state machine without input and output \[3, 4.2\].
+//!
+//! [`Run::start`] takes the documents as bytes: reading and validating them is the first state, so
+//! that a failure there leaves evidence too. [`Run::next_action`] returns an [`Action`], one effect;
+//! [`Run::complete`] takes its [`Outcome`] and a reading of the clock. A host can't reorder steps,
+//! skip a check or choose an address, and it stores evidence as it gets it.
+//!
+//! | module | content |
+//! |---|---|
+//! | `lifecycle` | the states of a run, in order, as straight code |
+//! | `step` | the states of a step |
+//! | `turns` | the turns of run and host |
+//! | `action` | the actions and their outcomes |
+//! | `options` | what a host decides before a run |
+//! | `documents` | the documents of a run |
+//! | `evidence`, `episode`, `record`, `summary` | the files that a run leaves |
+//! | `text` | the run for people |
+//! | `redact` | secrets, and how none reaches a file |
+//! | `clock` | readings of the host's clock |
+//! | `stop` | why a run ends early |
+
+#![forbid(unsafe_code)]
+
+mod action;
+mod clock;
+mod documents;
+mod episode;
+mod evidence;
+mod lifecycle;
+mod options;
+mod record;
+mod redact;
+mod run;
+mod step;
+mod stop;
+mod summary;
+mod text;
+mod turns;
+
+pub use agent_api::model::DriverKind;
+
+pub use action::{
+    Action, Approval, Connection, Exited, Failure, FailureKind, Finished, Handled, HandlerCall,
+    HandlerEvent, HandlerRequest, Header, HeaderValue, Outcome, Program, Reply, Request, Resolve,
+    Response, Server, Status, Store, StoreMode, ToolCall,
+};
+pub use clock::Clock;
+pub use documents::Documents;
+pub use options::{Handler, InvalidRunId, Options};
+pub use redact::Secret;
+pub use run::Run;
+pub use turns::OutOfTurn;

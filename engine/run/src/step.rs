@@ -1,0 +1,693 @@
+//! One step of a plan, from its input to its episode \[3, 4.2, 5\].
+
+use super::action::{
+    Action, Approval, Connection, Exited, Failure, FailureKind, Handled, HandlerCall, HandlerEvent,
+    HandlerRequest, Header, HeaderValue, Outcome, Program, Reply, Request, Resolve, Server, Status,
+    ToolCall,
+};
+use super::clock::Clock;
+use super::episode::{Episode, EpisodeType, SecurityKind};
+use super::evidence::Evidence;
+use super::options::Options;
+use super::record::{self, content, number};
+use super::stop::{APPROVAL_REQUIRED, Stop};
+use agent_api::decide::AuthorizedPlan;
+use agent_api::diagnostic::Code;
+use agent_api::lower::digest;
+use agent_api::model::{Binding, BindingHeader, Driver, Input, Origin, PlanStep};
+use agent_api::plan;
+use agent_syntax::json::{Writer, parse_strict};
+
+/// The headers that a handler may set: those that describe the body and the answer.
+const HANDLER_HEADERS: [&str; 3] = ["accept", "accept-language", "content-type"];
+
+/// An approval that was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Approved {
+    pub(crate) step_id: String,
+    pub(crate) digest: String,
+    pub(crate) by: String,
+}
+
+/// What became of a step.
+#[derive(Debug)]
+pub(crate) struct StepReport {
+    pub(crate) number: usize,
+    pub(crate) status: Status,
+    pub(crate) stop: Option<Stop>,
+    pub(crate) started: Clock,
+    pub(crate) finished: Clock,
+    pub(crate) input: Option<String>,
+    pub(crate) output: Option<Vec<u8>>,
+    pub(crate) log: Log,
+    pub(crate) approved: Option<Approved>,
+    /// The digest of the handler.
+    pub(crate) handler: Option<String>,
+    pub(crate) episode_id: Option<String>,
+}
+
+/// What a handler and the programs behind it logged.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) truncated: bool,
+}
+
+impl Log {
+    /// Adds to the log up to its limit.
+    fn add(&mut self, bytes: &[u8], truncated: bool, limit: u64) {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let rest = limit.saturating_sub(self.bytes.len());
+        self.truncated |= truncated || bytes.len() > rest;
+        self.bytes
+            .extend_from_slice(&bytes[..bytes.len().min(rest)]);
+    }
+}
+
+/// A step while it runs.
+pub(crate) struct Step<'r> {
+    evidence: &'r Evidence,
+    plan: &'r AuthorizedPlan,
+    number: usize,
+    step: &'r PlanStep,
+    binding: &'r Binding,
+    /// The digest of the authorized plan.
+    authorized: &'r str,
+    options: &'r Options,
+    report: StepReport,
+    /// When the handler was called.
+    dispatched: Option<Clock>,
+}
+
+impl<'r> Step<'r> {
+    /// Prepares a step. Returns `None` if the plan has no such step.
+    pub(crate) fn new(
+        evidence: &'r Evidence,
+        plan: &'r AuthorizedPlan,
+        authorized: &'r str,
+        options: &'r Options,
+        number: usize,
+    ) -> Option<Self> {
+        let now = evidence.turns().now();
+        Some(Self {
+            evidence,
+            plan,
+            number,
+            step: plan.plan()?.steps.get(number)?,
+            binding: plan.binding(number)?,
+            authorized,
+            options,
+            report: StepReport {
+                number,
+                status: Status::Failed,
+                stop: None,
+                started: now,
+                finished: now,
+                input: None,
+                output: None,
+                log: Log::default(),
+                approved: None,
+                handler: None,
+                episode_id: None,
+            },
+            dispatched: None,
+        })
+    }
+
+    /// Carries out the step and records it.
+    ///
+    /// # Errors
+    /// Evidence can't be stored.
+    pub(crate) async fn run(
+        mut self,
+        outputs: &[(usize, String)],
+    ) -> Result<StepReport, (StepReport, Stop)> {
+        let outcome = match self.evidence.log(self.id(), "").await {
+            Ok(()) => self.carry_out(outputs).await,
+            Err(stop) => Err(stop),
+        };
+        self.report.status = match &outcome {
+            Ok(()) => Status::Completed,
+            Err(stop) if stop.is_cancelled() => Status::Cancelled,
+            Err(_) => Status::Failed,
+        };
+        self.report.stop = outcome.err();
+        self.report.finished = self.evidence.turns().now();
+        match self.write().await {
+            Ok(()) => Ok(self.report),
+            Err(stop) => Err((self.report, stop)),
+        }
+    }
+
+    fn id(&self) -> &'r str {
+        &self.step.id.value
+    }
+
+    /// The parts a to f of the step.
+    async fn carry_out(&mut self, outputs: &[(usize, String)]) -> Result<(), Stop> {
+        // a: resolve the input.
+        let outputs: Vec<_> = outputs.iter().map(|(step, it)| (*step, &**it)).collect();
+        let input = plan::resolve_input(self.plan, self.number, &outputs)?;
+        self.report.input = Some(input.clone());
+        // b and c: validate the input, and check what may be done with it.
+        Stop::first(plan::check_input(self.plan, self.number, &input))?;
+        self.approve(&input).await?;
+        // d and e: dispatch by the kind of the driver, and execute.
+        let output = self.execute(input).await?;
+        self.report.output = Some(output.clone());
+        // f: validate the output.
+        let text = String::from_utf8(output)
+            .map_err(|_| Stop::new(Code::MovaOutputInvalid, "the output is not UTF-8"))?;
+        Stop::first(plan::check_output(self.plan, self.number, &text))
+    }
+
+    /// Gets the approval that the step needs, if it needs one \[4\].
+    async fn approve(&mut self, input: &str) -> Result<(), Stop> {
+        let needs_approval = self.plan.steps().get(self.number);
+        if !needs_approval.is_some_and(|step| step.needs_approval()) {
+            return Ok(());
+        }
+        // The digest of a plan covers literal inputs, and no others.
+        let wanted = match &self.step.input {
+            Input::Literal(_) => self.authorized.to_owned(),
+            _ => digest(&object(|w| {
+                w.key("authorized").string(self.authorized);
+                w.key("input").json(input);
+                w.key("step_id").string(self.id());
+            })),
+        };
+        let (step_id, digest) = (self.id().to_owned(), wanted.clone());
+        let approved = |by: String| Approved {
+            step_id,
+            digest,
+            by,
+        };
+        if self.options.approvals.contains(&wanted) {
+            self.report.approved = Some(approved("digest".to_owned()));
+            return Ok(());
+        }
+        let redacted = self.evidence.redactor().json(input).unwrap_or_default();
+        let action = Action::Approve(Approval {
+            step_id: self.id().to_owned(),
+            digest: wanted.clone(),
+            subject: format!(
+                "{}/{} with {redacted}",
+                self.step.connector.value, self.step.tool.value
+            ),
+        });
+        match self.attempt(action).await? {
+            Outcome::Decision { approved: true, by } => {
+                self.report.approved = Some(approved(by));
+                Ok(())
+            }
+            _ => Err(Stop::new(
+                Code::MovaPolicyDenied,
+                format!("the step `{}` needs approval, and has none", self.id()),
+            )
+            .because(APPROVAL_REQUIRED)),
+        }
+    }
+
+    /// Calls the handler of the step's driver, and performs what it asks for.
+    async fn execute(&mut self, input: String) -> Result<Vec<u8>, Stop> {
+        self.dispatched = Some(self.evidence.turns().now());
+        let limits = self.binding.limits;
+        let handler = self.handler()?;
+        self.report.handler.clone_from(&handler);
+        let call = HandlerCall {
+            driver_kind: self.binding.driver.kind(),
+            handler,
+            input,
+            max_output_bytes: limits.max_output_bytes.value,
+            max_log_bytes: limits.max_log_bytes.value,
+            timeout_ms: self.remaining()?,
+        };
+        let mut handled = self.handle(Action::CallHandler(call)).await?;
+        let mut has_asked = false;
+        loop {
+            let reply = match handled.event {
+                HandlerEvent::Returned(output) => return Ok(output),
+                HandlerEvent::Failed(failure) => return Err(Self::failed(&failure)),
+                // No driver does more than one thing.
+                _ if has_asked => {
+                    return Err(Stop::new(
+                        Code::MovaLimitExceeded,
+                        "the handler asks for a second effect",
+                    ));
+                }
+                HandlerEvent::Request(request) => self.request(request).await?,
+                HandlerEvent::Program {
+                    path,
+                    arguments,
+                    stdin,
+                } => self.program(path, arguments, stdin).await?,
+                HandlerEvent::Tool { arguments } => self.tool(arguments).await?,
+            };
+            has_asked = true;
+            handled = self.handle(Action::ResumeHandler(reply)).await?;
+        }
+    }
+
+    /// Returns the digest of the handler that executes the step: the one that the binding names, which
+    /// the operator must have admitted for its kind, or the built-in one.
+    fn handler(&self) -> Result<Option<String>, Stop> {
+        let kind = self.binding.driver.kind();
+        let mut known = self
+            .options
+            .handlers
+            .iter()
+            .filter(|it| it.driver_kind == kind);
+        let Some(named) = &self.binding.handler else {
+            return Ok(known.find(|it| it.is_builtin).map(|it| it.digest.clone()));
+        };
+        match known.find(|it| it.digest == *named) {
+            Some(_) => Ok(Some(named.clone())),
+            None => Err(Stop::new(
+                Code::MovaPolicyDenied,
+                format!(
+                    "the operator has not admitted the handler {named} for `{}`",
+                    kind.name()
+                ),
+            )
+            .because("HANDLER_NOT_ADMITTED")),
+        }
+    }
+
+    async fn handle(&mut self, action: Action) -> Result<Handled, Stop> {
+        match self.effect(action).await? {
+            Outcome::Handler(handled) => {
+                let limit = self.binding.limits.max_log_bytes.value;
+                let (log, truncated) = (&handled.log, handled.log_truncated);
+                self.report.log.add(log, truncated, limit);
+                Ok(handled)
+            }
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Makes the HTTP request of a handler.
+    async fn request(&self, wanted: HandlerRequest) -> Result<Reply, Stop> {
+        let Driver::Http {
+            methods, headers, ..
+        } = &self.binding.driver
+        else {
+            return Err(self.not_its_kind("an HTTP request"));
+        };
+        if !methods.contains(&wanted.method) {
+            return Err(Stop::new(
+                Code::MovaPolicyDenied,
+                format!("the handler asks for the method {:?}", wanted.method),
+            ));
+        }
+        let (origin, target) = plan::target(self.plan, self.number, &wanted.url)?;
+        let connection = self.connect(&wanted.url, &origin).await?;
+        let own = headers.iter().map(|(name, value)| Header {
+            name: name.clone(),
+            value: match value {
+                BindingHeader::Literal(value) => HeaderValue::Literal(value.clone()),
+                BindingHeader::Secret(name) => HeaderValue::Secret(name.clone()),
+            },
+        });
+        let mut headers: Vec<_> = own.collect();
+        for (name, value) in wanted.headers {
+            let name = name.to_ascii_lowercase();
+            if !HANDLER_HEADERS.contains(&&*name) {
+                let message = format!("the handler sets the header {name:?}");
+                return Err(Stop::new(Code::MovaPolicyDenied, message));
+            }
+            // The binding's own value counts.
+            if headers.iter().all(|it| it.name != name) {
+                let value = HeaderValue::Literal(value);
+                headers.push(Header { name, value });
+            }
+        }
+        let request = Request {
+            connection,
+            method: wanted.method,
+            target,
+            headers,
+            body: wanted.body,
+            max_body_bytes: self.binding.limits.max_output_bytes.value,
+            timeout_ms: self.remaining()?,
+        };
+        match self.effect(Action::Request(request)).await? {
+            Outcome::Response(response) => Ok(Reply::Response(response)),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Resolves a host, once, and decides on its addresses.
+    async fn connect(&self, url: &str, origin: &Origin) -> Result<Connection, Stop> {
+        let texts = match origin.address() {
+            Some(address) => vec![address.to_string()],
+            None => {
+                let resolve = Resolve {
+                    host: origin.host().to_owned(),
+                    port: origin.port(),
+                    timeout_ms: self.remaining()?,
+                };
+                match self.effect(Action::Resolve(resolve)).await? {
+                    Outcome::Addresses(texts) => texts,
+                    _ => return Err(unexpected()),
+                }
+            }
+        };
+        let allowed = plan::authorize_destination(self.plan, self.number, url, &texts);
+        let allowed = allowed.map_err(|problems| match Stop::first(problems) {
+            Err(stop) => stop,
+            Ok(()) => unexpected(),
+        })?;
+        let first = allowed.first().and_then(|it| it.parse().ok());
+        Ok(Connection {
+            tls: origin.is_secure(),
+            host: origin.host().to_owned(),
+            port: origin.port(),
+            address: first.ok_or_else(unexpected)?,
+        })
+    }
+
+    /// Runs the program of a handler. It may differ from the step's input, and is checked like one.
+    async fn program(
+        &mut self,
+        path: String,
+        arguments: Vec<String>,
+        stdin: Vec<u8>,
+    ) -> Result<Reply, Stop> {
+        if !matches!(self.binding.driver, Driver::RestrictedShell { .. }) {
+            return Err(self.not_its_kind("a program"));
+        }
+        let wanted = object(|w| {
+            w.key("arguments").strings(arguments.iter().map(|it| &**it));
+            w.key("program").string(&path);
+            w.key("stdin").string(&String::from_utf8_lossy(&stdin));
+        });
+        Stop::first(plan::check_input(self.plan, self.number, &wanted))?;
+        let limits = self.binding.limits;
+        let program = Program {
+            path,
+            arguments,
+            stdin,
+            max_output_bytes: limits.max_output_bytes.value,
+            max_log_bytes: limits.max_log_bytes.value,
+            timeout_ms: self.remaining()?,
+        };
+        match self.effect(Action::RunProgram(program)).await? {
+            Outcome::Exited(exited) => {
+                let Exited {
+                    stderr,
+                    stderr_truncated,
+                    ..
+                } = &exited;
+                let limit = limits.max_log_bytes.value;
+                self.report.log.add(stderr, *stderr_truncated, limit);
+                match exited.code {
+                    0 => Ok(Reply::Exited(exited)),
+                    code => {
+                        self.report.output = Some(failed_output(&exited));
+                        let message = format!("the program ended with the code {code}");
+                        Err(Stop::new(Code::MovaHandlerFailed, message))
+                    }
+                }
+            }
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Calls the locked tool of a handler: opens its server, compares its live tools with the lock, and
+    /// calls it.
+    async fn tool(&self, arguments: Vec<u8>) -> Result<Reply, Stop> {
+        let server = self
+            .plan
+            .steps()
+            .get(self.number)
+            .and_then(|it| it.server());
+        let (Driver::McpProxy { .. }, Some(server)) = (&self.binding.driver, server) else {
+            return Err(self.not_its_kind("a tool"));
+        };
+        let arguments = String::from_utf8(arguments)
+            .map_err(|_| Stop::new(Code::MovaValidationFailed, "the arguments are not UTF-8"))?;
+        Stop::first(plan::check_input(self.plan, self.number, &arguments))?;
+        let is_package = server.endpoint.starts_with("pkg:");
+        let connection = match is_package {
+            true => None,
+            false => {
+                let (origin, _) = plan::target(self.plan, self.number, &server.endpoint)?;
+                Some(self.connect(&server.endpoint, &origin).await?)
+            }
+        };
+        let open = Server {
+            id: server.id.clone(),
+            version: server.version.clone(),
+            endpoint: server.endpoint.clone(),
+            connection,
+            max_message_bytes: self.binding.limits.max_output_bytes.value,
+            timeout_ms: self.remaining()?,
+        };
+        self.effect(Action::OpenServer(open)).await?;
+        let timeout_ms = self.remaining()?;
+        let list = self.bytes(Action::ListTools { timeout_ms }).await?;
+        let list = String::from_utf8_lossy(&list);
+        plan::check_listing(self.plan, self.number, &list)?;
+        let call = ToolCall {
+            tool: server.tool.clone(),
+            arguments,
+            timeout_ms: self.remaining()?,
+        };
+        let payload = self.bytes(Action::CallTool(call)).await?;
+        Stop::first(plan::check_payload(payload.clone()))?;
+        Ok(Reply::Payload(payload))
+    }
+
+    async fn bytes(&self, action: Action) -> Result<Vec<u8>, Stop> {
+        match self.effect(action).await? {
+            Outcome::Bytes(bytes) => Ok(bytes),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Performs an effect, which must not fail.
+    async fn effect(&self, action: Action) -> Result<Outcome, Stop> {
+        match self.attempt(action).await? {
+            Outcome::Failed(failure) => Err(Self::failed(&failure)),
+            outcome => Ok(outcome),
+        }
+    }
+
+    /// Records the decision for an effect, waits for its outcome, and records that.
+    async fn attempt(&self, action: Action) -> Result<Outcome, Stop> {
+        self.record("decision", action.name(), |w| {
+            record::action(w, &action);
+        })
+        .await?;
+        let name = action.name();
+        let outcome = self.evidence.turns().perform(action).await?;
+        let outcome = self.without_secrets(outcome);
+        self.record("effect", name, |w| record::outcome(w, &outcome))
+            .await?;
+        // The clock decides, whatever the host says of the time.
+        self.remaining()?;
+        Ok(outcome)
+    }
+
+    /// Redacts what an outcome says of a failure: it quotes peers, perhaps up to the middle of a secret.
+    fn without_secrets(&self, outcome: Outcome) -> Outcome {
+        let redacted = |failure: Failure| Failure {
+            message: self.evidence.redactor().cut(&failure.message),
+            ..failure
+        };
+        match outcome {
+            Outcome::Failed(failure) => Outcome::Failed(redacted(failure)),
+            Outcome::Handler(Handled {
+                event: HandlerEvent::Failed(failure),
+                log,
+                log_truncated,
+            }) => Outcome::Handler(Handled {
+                event: HandlerEvent::Failed(redacted(failure)),
+                log,
+                log_truncated,
+            }),
+            outcome => outcome,
+        }
+    }
+
+    async fn record(
+        &self,
+        record: &'static str,
+        action: &'static str,
+        facts: impl FnOnce(&mut Writer),
+    ) -> Result<(), Stop> {
+        let episode = Episode {
+            kind: EpisodeType::Step,
+            status: "in_progress",
+            summary: format!("{record} of step `{}`: {action}", self.id()),
+            started: self.report.started,
+            details: Box::new(|w| {
+                w.key("action").string(action);
+                w.key("facts").object(facts);
+                w.key("record").string(record);
+                w.key("step_id").string(self.id());
+            }),
+        };
+        self.evidence.episode(episode).await.map(|_| ())
+    }
+
+    /// Returns the milliseconds that the step has left.
+    fn remaining(&self) -> Result<u64, Stop> {
+        let limit = self.binding.limits.timeout_ms.value;
+        let Some(dispatched) = self.dispatched else {
+            return Ok(limit);
+        };
+        let spent = self.evidence.turns().now().since(dispatched);
+        match limit.checked_sub(spent) {
+            Some(rest) if rest > 0 => Ok(rest),
+            _ => Err(Stop::new(
+                Code::MovaTimeout,
+                format!("the step took longer than its limit of {limit} ms"),
+            )),
+        }
+    }
+
+    fn failed(failure: &Failure) -> Stop {
+        let code = match failure.kind {
+            FailureKind::Timeout => Code::MovaTimeout,
+            FailureKind::LimitExceeded => Code::MovaLimitExceeded,
+            FailureKind::Unavailable | FailureKind::Failed => Code::MovaHandlerFailed,
+        };
+        let stop = Stop::new(code, failure.message.as_str());
+        match failure.kind {
+            FailureKind::Unavailable => stop.because("UNAVAILABLE"),
+            _ => stop,
+        }
+    }
+
+    fn not_its_kind(&self, wanted: &str) -> Stop {
+        let kind = self.binding.driver.kind().name();
+        Stop::new(
+            Code::MovaPolicyDenied,
+            format!("a handler of the kind `{kind}` asks for {wanted}"),
+        )
+    }
+
+    /// Writes the log, the episode, and the event about security if the stop is one: the parts g and h.
+    async fn write(&mut self) -> Result<(), Stop> {
+        let log = &self.report.log;
+        let text = String::from_utf8_lossy(&log.bytes);
+        let text = match log.truncated {
+            true => self.evidence.redactor().cut(&text),
+            false => text.into_owned(),
+        };
+        self.evidence.log(self.id(), &text).await?;
+        let summary = match &self.report.stop {
+            None => format!("step `{}` is completed", self.id()),
+            Some(stop) => format!("step `{}`: {}", self.id(), stop.message),
+        };
+        let episode = Episode {
+            kind: EpisodeType::Step,
+            status: self.report.status.name(),
+            summary: summary.clone(),
+            started: self.report.started,
+            details: Box::new(|w| self.facts(w)),
+        };
+        let id = self.evidence.episode(episode).await?;
+        self.report.episode_id = Some(id);
+        let Some(kind) = self.report.stop.as_ref().and_then(SecurityKind::of) else {
+            return Ok(());
+        };
+        let episode = Episode {
+            kind: EpisodeType::Security(kind),
+            status: "completed",
+            summary,
+            started: self.report.started,
+            details: Box::new(|w| {
+                w.key("step_id").string(self.id());
+                write_stop(w, self.report.stop.as_ref());
+            }),
+        };
+        self.evidence.episode(episode).await.map(|_| ())
+    }
+
+    /// Writes the facts of the whole step, with its input and output.
+    fn facts(&self, w: &mut Writer) {
+        let report = &self.report;
+        if let Some(approved) = &report.approved {
+            w.key("approval").object(|w| {
+                w.key("by").string(&approved.by);
+                w.key("digest").string(&approved.digest);
+            });
+        }
+        w.key("connector_id").string(&self.step.connector.value);
+        w.key("driver_kind")
+            .string(self.binding.driver.kind().name());
+        if let Some(handler) = &report.handler {
+            w.key("handler").string(handler);
+        }
+        if let Some(input) = &report.input {
+            w.key("input").object(|w| self.value(w, input.as_bytes()));
+        }
+        w.key("log").object(|w| {
+            number(w, "bytes", report.log.bytes.len() as u64);
+            w.key("truncated").bool(report.log.truncated);
+        });
+        if let Some(output) = &report.output {
+            w.key("output").object(|w| self.value(w, output));
+        }
+        w.key("record").string("step");
+        w.key("step_id").string(self.id());
+        write_stop(w, report.stop.as_ref());
+        w.key("tool_id").string(&self.step.tool.value);
+    }
+
+    /// Writes a value with its size and the digest of its raw bytes. What is no JSON is text.
+    fn value(&self, w: &mut Writer, bytes: &[u8]) {
+        content(w, bytes);
+        let text = core::str::from_utf8(bytes).ok();
+        match text.filter(|text| may_be_embedded(text)) {
+            Some(json) => {
+                let json = self.evidence.redactor().json(json);
+                w.key("value").json(&json.unwrap_or_default());
+            }
+            None => w.key("text").string(&self.evidence.redactor().log(bytes)),
+        }
+    }
+}
+
+/// Writes the member `stop`: why a step or a run ended early.
+pub(crate) fn write_stop(w: &mut Writer, stop: Option<&Stop>) {
+    let Some(stop) = stop else { return };
+    w.key("stop").object(|w| {
+        w.key("code").string(stop.code.name());
+        w.key("message").string(&stop.message);
+        if let Some(reason) = stop.reason {
+            w.key("reason").string(reason);
+        }
+    });
+}
+
+/// Returns whether a text is JSON that is also strict JSON within an episode, three levels down: the
+/// limit of nesting is the same for both.
+fn may_be_embedded(text: &str) -> bool {
+    parse_strict(&format!("[[[{text}]]]")).is_some()
+}
+
+/// Returns the output of a program that failed, for evidence.
+fn failed_output(exited: &Exited) -> Vec<u8> {
+    let output = object(|w| {
+        w.key("exit_code").json(&exited.code.to_string());
+        w.key("stdout")
+            .string(&String::from_utf8_lossy(&exited.stdout));
+    });
+    output.into_bytes()
+}
+
+/// Returns a JSON object in one line.
+fn object(members: impl FnOnce(&mut Writer)) -> String {
+    let mut w = Writer::dense();
+    w.object(members);
+    let mut text = w.finish();
+    text.pop();
+    text
+}
+
+fn unexpected() -> Stop {
+    Stop::internal("the host answered with something else")
+}

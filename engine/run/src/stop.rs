@@ -1,0 +1,65 @@
+//! Why a run or a step ends early.
+
+use agent_api::diagnostic::Code;
+use agent_api::plan::RunProblem;
+
+/// The reason why a run ends early: a stable code, a more exact reason where there is one, and a
+/// sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stop {
+    /// The stable code.
+    pub(crate) code: Code,
+    /// A more exact reason, such as `APPROVAL_REQUIRED`.
+    pub(crate) reason: Option<&'static str>,
+    /// A sentence, without a final stop.
+    pub(crate) message: String,
+}
+
+/// The reason of a run that the user ended.
+pub(crate) const CANCELLED: &str = "CANCELLED";
+
+/// The reason of a step that nobody approved.
+pub(crate) const APPROVAL_REQUIRED: &str = "APPROVAL_REQUIRED";
+
+impl Stop {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            reason: None,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn because(self, reason: &'static str) -> Self {
+        Self {
+            reason: Some(reason),
+            ..self
+        }
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(Code::MovaInternal, message)
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        Self::new(Code::MovaHandlerFailed, "the run was cancelled").because(CANCELLED)
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.reason == Some(CANCELLED)
+    }
+
+    /// Returns the first of several problems, which names the step's code.
+    pub(crate) fn first(problems: Vec<RunProblem>) -> Result<(), Self> {
+        match problems.into_iter().next() {
+            Some(problem) => Err(problem.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<RunProblem> for Stop {
+    fn from((code, message): RunProblem) -> Self {
+        Self::new(code, message)
+    }
+}

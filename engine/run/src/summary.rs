@@ -1,0 +1,178 @@
+//! `ds.mova_agent_run_summary_v1` \[3\].
+
+use super::action::Status;
+use super::clock::Clock;
+use super::documents::Read;
+use super::evidence::Evidence;
+use super::options::Options;
+use super::record::number;
+use super::step::StepReport;
+use super::stop::Stop;
+use agent_api::decide::AuthorizedPlan;
+use agent_api::model::{Driver, PlanStep};
+use agent_syntax::json::Writer;
+
+/// The contents of a summary.
+pub(crate) struct RunReport<'r> {
+    pub(crate) evidence: &'r Evidence,
+    pub(crate) documents: &'r Read,
+    pub(crate) options: &'r Options,
+    pub(crate) plan: Option<&'r AuthorizedPlan>,
+    /// The digest of the authorized plan.
+    pub(crate) digest: Option<&'r str>,
+    pub(crate) steps: &'r [StepReport],
+    pub(crate) status: Status,
+    pub(crate) stop: Option<&'r Stop>,
+    pub(crate) message: &'r str,
+    pub(crate) started: Clock,
+    pub(crate) episode_id: &'r str,
+}
+
+/// Returns the summary as JSON that ends with a newline.
+pub(crate) fn summary(report: &RunReport<'_>) -> String {
+    let mut w = Writer::pretty();
+    w.object(|w| members(w, report));
+    w.finish()
+}
+
+fn members(w: &mut Writer, report: &RunReport<'_>) {
+    let evidence = report.evidence;
+    let subject = evidence.subject();
+    w.key("approvals").array(|w| {
+        for approved in report.steps.iter().filter_map(|it| it.approved.as_ref()) {
+            w.object(|w| {
+                w.key("by").string(&approved.by);
+                w.key("digest").string(&approved.digest);
+                w.key("step_id").string(&approved.step_id);
+            });
+        }
+    });
+    if let Some(digest) = report.digest {
+        w.key("authorized").string(digest);
+    }
+    caps(w, report.documents);
+    w.key("chain").object(|w| {
+        number(w, "episodes", evidence.episodes().into());
+        w.key("head").optional(evidence.head().as_deref());
+    });
+    stop_code(w, report.stop);
+    w.key("episode_id").string(report.episode_id);
+    w.key("finished_at")
+        .string(&evidence.turns().now().rfc3339());
+    if let Some(profile) = report.documents.rules.profile.as_written() {
+        w.key("instruction_profile_ref").object(|w| {
+            w.key("digest").string(&profile.digest);
+            w.key("profile_id").string(&profile.id);
+            if let Some(version) = &profile.version {
+                w.key("profile_version").string(version);
+            }
+        });
+    }
+    w.key("message").string(report.message);
+    if let Some(plan) = &subject.plan_id {
+        w.key("plan_id").string(plan);
+    }
+    reason(w, report.stop);
+    w.key("request_id").string(&subject.request_id);
+    w.key("run_id").string(&subject.run_id);
+    w.key("schema_id").string("ds.mova_agent_run_summary_v1");
+    let events = evidence.security_events();
+    w.key("security_events")
+        .strings(events.iter().map(|it| &**it));
+    w.key("started_at").string(&report.started.rfc3339());
+    w.key("status").string(report.status.name());
+    let plan = report.plan.and_then(|plan| plan.plan());
+    w.key("steps").array(|w| {
+        for (place, step) in plan.into_iter().flat_map(|plan| &plan.steps).enumerate() {
+            w.object(|w| write_step(w, report, place, step));
+        }
+    });
+    if let Some(pool) = report.documents.rules.pool.as_written() {
+        w.key("tool_pool_ref").object(|w| {
+            w.key("digest").string(&pool.digest);
+            w.key("pool_id").string(&pool.id);
+            w.key("pool_version").string(&pool.version);
+        });
+    }
+    w.key("verb").string("record");
+}
+
+fn caps(w: &mut Writer, documents: &Read) {
+    use agent_api::model::Cap;
+    let Some(profile) = documents.rules.profile.as_written() else {
+        return;
+    };
+    let caps = Cap::ALL.map(|cap| profile.cap(cap).map(|it| (cap.name(), it.value)));
+    if caps.iter().all(Option::is_some) {
+        let mut caps: Vec<_> = caps.into_iter().flatten().collect();
+        caps.sort_unstable();
+        w.key("caps").object(|w| {
+            for (name, value) in caps {
+                number(w, name, value);
+            }
+        });
+    }
+}
+
+fn stop_code(w: &mut Writer, stop: Option<&Stop>) {
+    if let Some(stop) = stop {
+        w.key("code").string(stop.code.name());
+    }
+}
+
+fn reason(w: &mut Writer, stop: Option<&Stop>) {
+    if let Some(reason) = stop.and_then(|it| it.reason) {
+        w.key("reason").string(reason);
+    }
+}
+
+fn write_step(w: &mut Writer, report: &RunReport<'_>, place: usize, step: &PlanStep) {
+    let run = report.steps.iter().find(|it| it.number == place);
+    let stop = run.and_then(|it| it.stop.as_ref());
+    stop_code(w, stop);
+    w.key("connector_id").string(&step.connector.value);
+    if let Some(run) = run {
+        number(w, "duration_ms", run.finished.since(run.started));
+        if let Some(id) = &run.episode_id {
+            w.key("episode_id").string(id);
+        }
+        if let Some(handler) = &run.handler {
+            w.key("handler").string(handler);
+        }
+        if let Some(input) = &run.input {
+            number(w, "input_bytes", input.len() as u64);
+        }
+        number(w, "log_bytes", run.log.bytes.len() as u64);
+        w.key("log_truncated").bool(run.log.truncated);
+        if let Some(stop) = stop {
+            w.key("message").string(&stop.message);
+        }
+        if let Some(output) = &run.output {
+            number(w, "output_bytes", output.len() as u64);
+        }
+        reason(w, stop);
+        if let Some(tier) = sandbox_tier(report, place) {
+            w.key("sandbox_tier").string(tier);
+        }
+    }
+    w.key("status")
+        .string(run.map_or(Status::Skipped, |it| it.status).name());
+    w.key("step_id").string(&step.id.value);
+    w.key("tool_id").string(&step.tool.value);
+}
+
+/// Returns the sandbox of a step that starts a program; a handler itself is a component, which has no
+/// other.
+fn sandbox_tier<'r>(report: &RunReport<'r>, place: usize) -> Option<&'r str> {
+    let plan = report.plan?;
+    let starts_program = match &plan.binding(place)?.driver {
+        Driver::RestrictedShell { .. } => true,
+        Driver::McpProxy { .. } => plan
+            .steps()
+            .get(place)
+            .and_then(|it| it.server())
+            .is_some_and(|it| it.endpoint.starts_with("pkg:")),
+        Driver::Noop | Driver::Http { .. } => false,
+    };
+    starts_program.then_some(&*report.options.sandbox_tier)
+}

@@ -1,0 +1,96 @@
+//! Performs the actions of a run, one at a time.
+
+use super::handler::{Call, Handlers};
+use agent_evidence::Store as Evidence;
+use agent_host::Failure;
+use agent_host::contract::run::{
+    Action, Approval, Decision, Failure as Failed, FailureKind, HandlerCall, Outcome, Reply, Store,
+    StoreMode,
+};
+
+/// Asks the user for approval.
+pub type Approver = Box<dyn FnMut(&Approval) -> Decision>;
+
+/// What this host can do for a run.
+pub struct Effects {
+    handlers: Handlers,
+    evidence: Evidence,
+    approver: Approver,
+    /// The call of the present step.
+    call: Option<Call>,
+}
+
+impl Effects {
+    /// Returns the effects of a host that stores evidence in a folder and asks `approver`.
+    ///
+    /// # Errors
+    ///
+    /// When the handlers can't be loaded.
+    pub fn new(evidence: Evidence, approver: Approver) -> Result<Self, Failure> {
+        Ok(Self {
+            handlers: Handlers::new()?,
+            evidence,
+            approver,
+            call: None,
+        })
+    }
+
+    /// Returns the handlers of this host.
+    #[must_use]
+    pub fn handlers(&self) -> &Handlers {
+        &self.handlers
+    }
+
+    /// Stores evidence.
+    pub fn store(&self, store: &Store) -> Outcome {
+        let stored = match store.mode {
+            StoreMode::Replace => self.evidence.replace(&store.path, &store.content),
+            StoreMode::Append => self.evidence.append(&store.path, &store.content),
+        };
+        match stored {
+            Ok(()) => Outcome::Stored,
+            Err(failure) => failed(FailureKind::Failed, failure.message),
+        }
+    }
+
+    /// Performs an action. Dropping the future ends what it began.
+    pub async fn perform(&mut self, action: Action) -> Outcome {
+        match action {
+            Action::Store(store) => self.store(&store),
+            Action::Approve(approval) => Outcome::Decision((self.approver)(&approval)),
+            Action::CallHandler(call) => self.call_handler(call).await,
+            Action::ResumeHandler(reply) => self.resume_handler(reply).await,
+            Action::Resolve(_)
+            | Action::Request(_)
+            | Action::RunProgram(_)
+            | Action::OpenServer(_)
+            | Action::ListTools(_)
+            | Action::CallTool(_) => {
+                failed(FailureKind::Unavailable, "this host can't do it".to_owned())
+            }
+            Action::Finished(_) => failed(FailureKind::Failed, "the run has ended".to_owned()),
+        }
+    }
+
+    async fn call_handler(&mut self, call: HandlerCall) -> Outcome {
+        match self.handlers.call(call) {
+            Ok(call) => {
+                let handled = self.call.insert(call).next().await;
+                Outcome::Handler(handled)
+            }
+            Err(failure) => failed(FailureKind::Unavailable, failure.message),
+        }
+    }
+
+    async fn resume_handler(&mut self, reply: Reply) -> Outcome {
+        let Some(call) = &mut self.call else {
+            return failed(FailureKind::Failed, "no handler waits".to_owned());
+        };
+        call.resume(reply);
+        Outcome::Handler(call.next().await)
+    }
+}
+
+fn failed(kind: FailureKind, message: String) -> Outcome {
+    Outcome::Failed(Failed { kind, message })
+}

@@ -1,0 +1,248 @@
+//! One call of a handler.
+
+use super::bindings::HandlersPre;
+use super::bindings::agent::handler::{log, program, request, tool};
+use super::limits::{Bounds, FUEL, MEMORY_BYTES, MemoryReached};
+use agent_host::contract::run::{
+    Failure, FailureKind, Handled, HandlerCall, HandlerEvent, HandlerProgram, HandlerRequest, Reply,
+};
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, timeout_at};
+use wasmtime::{Engine, Result, Store, Trap};
+
+/// A call of a handler, which runs while [`Call::next`] waits.
+pub struct Call {
+    guest: Pin<Box<dyn Future<Output = Result<std::result::Result<String, String>>>>>,
+    asks: mpsc::Receiver<Asked>,
+    /// The handler that waits for its reply.
+    waits: Option<oneshot::Sender<Reply>>,
+    log: SharedLog,
+    ends: Instant,
+    max_output_bytes: u64,
+}
+
+/// What a handler asks for, and where the reply goes.
+struct Asked {
+    event: HandlerEvent,
+    reply: oneshot::Sender<Reply>,
+}
+
+type SharedLog = Arc<Mutex<Log>>;
+
+/// What a handler logged since it was last asked.
+#[derive(Debug, Default)]
+struct Log {
+    bytes: Vec<u8>,
+    /// Bytes that may still be logged.
+    rest: usize,
+    truncated: bool,
+}
+
+impl Log {
+    fn write(&mut self, line: &str) {
+        for part in [line.as_bytes(), b"\n"] {
+            let kept = part.len().min(self.rest);
+            self.bytes.extend_from_slice(&part[..kept]);
+            self.rest -= kept;
+            self.truncated |= kept < part.len();
+        }
+    }
+}
+
+/// What a store of a handler holds.
+pub(super) struct State {
+    asks: mpsc::Sender<Asked>,
+    log: SharedLog,
+    bounds: Bounds,
+}
+
+impl Call {
+    pub(super) fn new(engine: &Engine, handler: HandlersPre<State>, call: HandlerCall) -> Self {
+        let log = SharedLog::new(Mutex::new(Log {
+            rest: usize::try_from(call.max_log_bytes).unwrap_or(usize::MAX),
+            ..Log::default()
+        }));
+        let (asks, asked) = mpsc::channel(1);
+        let state = State {
+            asks,
+            log: Arc::clone(&log),
+            bounds: Bounds,
+        };
+        let engine = engine.clone();
+        Self {
+            guest: Box::pin(run(engine, handler, state, call.input)),
+            asks: asked,
+            waits: None,
+            log,
+            ends: Instant::now() + Duration::from_millis(call.timeout_ms),
+            max_output_bytes: call.max_output_bytes,
+        }
+    }
+
+    /// Runs the handler until it asks for an effect or ends.
+    pub async fn next(&mut self) -> Handled {
+        let event = tokio::select! {
+            biased;
+            Some(asked) = self.asks.recv() => {
+                self.waits = Some(asked.reply);
+                asked.event
+            }
+            ended = timeout_at(self.ends, &mut self.guest) => match ended {
+                Ok(ended) => self.ended(ended),
+                Err(_) => failed(FailureKind::Timeout, "the handler did not return in time"),
+            },
+        };
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        Handled {
+            event,
+            log: mem::take(&mut log.bytes),
+            log_truncated: mem::take(&mut log.truncated),
+        }
+    }
+
+    /// Lets a handler that waits for a reply go on with it.
+    pub fn resume(&mut self, reply: Reply) {
+        if let Some(waits) = self.waits.take() {
+            // A handler that is gone ends with the next call of `next`.
+            let _ = waits.send(reply);
+        }
+    }
+
+    fn ended(&self, ended: Result<std::result::Result<String, String>>) -> HandlerEvent {
+        match ended {
+            Ok(Ok(output)) if output.len() as u64 > self.max_output_bytes => failed(
+                FailureKind::LimitExceeded,
+                &format!(
+                    "the output has {} bytes, and at most {} are accepted",
+                    output.len(),
+                    self.max_output_bytes
+                ),
+            ),
+            Ok(Ok(output)) => HandlerEvent::Returned(output.into_bytes()),
+            Ok(Err(message)) => failed(FailureKind::Failed, &message),
+            Err(error) => trapped(&error),
+        }
+    }
+}
+
+/// Runs a handler in a store of its own.
+async fn run(
+    engine: Engine,
+    handler: HandlersPre<State>,
+    state: State,
+    input: String,
+) -> Result<std::result::Result<String, String>> {
+    let mut store = Store::new(&engine, state);
+    store.limiter(|state| &mut state.bounds);
+    store.set_hostcall_fuel(MEMORY_BYTES);
+    store.set_fuel(FUEL)?;
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_async_yield_and_update(1);
+    let handler = handler.instantiate_async(&mut store).await?;
+    handler
+        .agent_handler_handler()
+        .call_handle(&mut store, &input)
+        .await
+}
+
+fn failed(kind: FailureKind, message: &str) -> HandlerEvent {
+    HandlerEvent::Failed(Failure {
+        kind,
+        message: message.to_owned(),
+    })
+}
+
+fn trapped(error: &wasmtime::Error) -> HandlerEvent {
+    if let Some(Trap::OutOfFuel) = error.downcast_ref::<Trap>() {
+        let message = format!("the handler exceeded its limit of {FUEL} units of fuel");
+        return failed(FailureKind::LimitExceeded, &message);
+    }
+    if let Some(reached) = error.downcast_ref::<MemoryReached>() {
+        return failed(FailureKind::LimitExceeded, &reached.to_string());
+    }
+    failed(
+        FailureKind::Failed,
+        &format!("the handler stopped: {error:#}"),
+    )
+}
+
+impl State {
+    /// Hands a request over to the run, and waits for the reply. A run that refuses it drops the call.
+    async fn ask(&self, event: HandlerEvent) -> Result<Reply> {
+        let (reply, replied) = oneshot::channel();
+        let asked = Asked { event, reply };
+        let sent = self.asks.send(asked).await;
+        sent.map_err(|_| wasmtime::Error::msg("the call was given up"))?;
+        replied
+            .await
+            .map_err(|_| wasmtime::Error::msg("the call was given up"))
+    }
+}
+
+fn unexpected() -> wasmtime::Error {
+    wasmtime::Error::msg("the reply belongs to another request")
+}
+
+impl log::Host for State {
+    async fn write(&mut self, line: String) -> Result<()> {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.write(&line);
+        Ok(())
+    }
+}
+
+impl request::Host for State {
+    async fn send(&mut self, request: request::Request) -> Result<request::Response> {
+        let event = HandlerEvent::Request(HandlerRequest {
+            method: request.method,
+            url: request.url,
+            headers: request.headers,
+            body: request.body,
+        });
+        match self.ask(event).await? {
+            Reply::Response(response) => Ok(request::Response {
+                status: response.status,
+                content_type: response.content_type,
+                body: response.body,
+            }),
+            _ => Err(unexpected()),
+        }
+    }
+}
+
+impl program::Host for State {
+    async fn run(
+        &mut self,
+        path: String,
+        arguments: Vec<String>,
+        stdin: Vec<u8>,
+    ) -> Result<program::Exited> {
+        let event = HandlerEvent::Program(HandlerProgram {
+            path,
+            arguments,
+            stdin,
+        });
+        match self.ask(event).await? {
+            Reply::Exited(exited) => Ok(program::Exited {
+                code: exited.code,
+                stdout: exited.stdout,
+            }),
+            _ => Err(unexpected()),
+        }
+    }
+}
+
+impl tool::Host for State {
+    async fn call(&mut self, arguments: String) -> Result<Vec<u8>> {
+        let event = HandlerEvent::Tool(arguments.into_bytes());
+        match self.ask(event).await? {
+            Reply::Payload(payload) => Ok(payload),
+            _ => Err(unexpected()),
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The effects of runs: this library performs what a run of the engine asks for, and nothing else.
+//!
+//! | item | content |
+//! |---|---|
+//! | [`Run`] | the turns of a run and this host |
+//! | [`Effects`] | performs one action |
+//! | [`handler`] | handlers as components under wasmtime |
+
+mod effects;
+pub mod handler;
+mod run;
+
+pub use effects::{Approver, Effects};
+pub use run::{Run, clock, random, run_id};

@@ -1,0 +1,145 @@
+//! The turns of a run and this host.
+
+use super::effects::Effects;
+use agent_host::contract::run::{Action, Clock, Documents, Finished, Options, Outcome};
+use agent_host::{Failure, Instance, ResourceAny, call};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::LazyLock;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use tokio::runtime::Builder;
+use tokio::{select, signal};
+
+/// A run in its instance of the engine.
+pub struct Run<'i> {
+    instance: &'i mut Instance,
+    run: ResourceAny,
+}
+
+impl<'i> Run<'i> {
+    /// Starts a run.
+    ///
+    /// # Errors
+    ///
+    /// When the engine fails, or the options are invalid.
+    pub fn start(
+        instance: &'i mut Instance,
+        documents: &Documents,
+        options: &Options,
+    ) -> Result<Self, Failure> {
+        let started = call!(
+            instance,
+            run.plan_run.call_start(documents, options, clock())
+        )?;
+        let run = started.map_err(Failure::internal)?;
+        Ok(Self { instance, run })
+    }
+
+    /// Carries out the run to its end. An interrupt of the user (Ctrl-C) cancels it: the present effect
+    /// is dropped, and the evidence is completed.
+    ///
+    /// # Errors
+    ///
+    /// When the engine fails, which no document may cause.
+    pub fn carry_out(self, effects: &mut Effects) -> Result<Finished, Failure> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime =
+            runtime.map_err(|error| Failure::internal(format_args!("no runtime: {error}")))?;
+        runtime.block_on(self.carry_out_until(effects, interrupted()))
+    }
+
+    /// Carries out the run to its end, or until `cancelled` resolves.
+    async fn carry_out_until(
+        mut self,
+        effects: &mut Effects,
+        cancelled: impl Future<Output = ()>,
+    ) -> Result<Finished, Failure> {
+        let mut cancelled = pin!(cancelled);
+        loop {
+            let outcome = match self.next()? {
+                Action::Finished(finished) => return Ok(finished),
+                // Evidence is stored, whatever happens.
+                Action::Store(store) => effects.store(&store),
+                action => {
+                    let performed = pin!(effects.perform(action));
+                    select! {
+                        biased;
+                        () = &mut cancelled => {
+                            // After this, nothing but evidence is wanted.
+                            self.cancel()?;
+                            continue;
+                        }
+                        outcome = performed => outcome,
+                    }
+                }
+            };
+            self.complete(&outcome)?;
+        }
+    }
+
+    fn next(&mut self) -> Result<Action, Failure> {
+        call!(self.instance, run.plan_run.call_next(self.run))
+    }
+
+    fn complete(&mut self, outcome: &Outcome) -> Result<(), Failure> {
+        let taken = call!(
+            self.instance,
+            run.plan_run.call_complete(self.run, outcome, clock())
+        )?;
+        // The run ends with `internal` and its evidence; `next` tells.
+        let _ = taken;
+        Ok(())
+    }
+
+    fn cancel(&mut self) -> Result<(), Failure> {
+        call!(self.instance, run.plan_run.call_cancel(self.run, clock()))
+    }
+}
+
+/// Resolves when the user interrupts the program.
+async fn interrupted() {
+    if signal::ctrl_c().await.is_err() {
+        // Without the signal, the program ends as any other.
+        std::future::pending().await
+    }
+}
+
+/// Returns 32 random bytes of the system.
+///
+/// # Errors
+///
+/// When the system has none.
+pub fn random() -> Result<Vec<u8>, Failure> {
+    let mut bytes = vec![0; 32];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Failure::internal(format_args!("no random bytes: {error}")))?;
+    Ok(bytes)
+}
+
+/// Returns the name of a new run: the time in milliseconds and random digits, so that names sort by
+/// time and no two are equal.
+///
+/// # Errors
+///
+/// When the system has no random bytes.
+pub fn run_id() -> Result<String, Failure> {
+    let digits = random()?[..4]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<String>();
+    Ok(format!("{:013}-{digits}", clock().unix_ms))
+}
+
+/// Returns a reading of the clocks. The local time of policies is UTC.
+#[must_use]
+pub fn clock() -> Clock {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let millis =
+        |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+    Clock {
+        unix_ms: millis(since_epoch.unwrap_or_default()),
+        monotonic_ms: millis(START.elapsed()),
+        utc_offset_minutes: 0,
+    }
+}

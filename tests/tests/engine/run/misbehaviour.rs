@@ -1,0 +1,336 @@
+//! Hosts that misbehave: whatever one answers, a run ends in a stable code, with its evidence.
+
+use super::{accepted, audiences, files, keep, plan_of, rename, report};
+use agent_run::{
+    Action, Documents, Exited, FailureKind, Handled, HandlerEvent, HandlerRequest, OutOfTurn,
+    Outcome, Response, Run, Status, StoreMode,
+};
+use agent_tests::run::{behave, clock, failed, options};
+use proptest::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// More turns than any of these runs takes.
+const TURNS_MAX: u64 = 2_000;
+
+/// What a host does with an action.
+enum Turn {
+    Answer(Outcome),
+    Cancel,
+}
+
+/// A run that has ended, with the files that were stored.
+struct Ended {
+    status: Status,
+    code: Option<&'static str>,
+    complete: bool,
+    refused: usize,
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+/// Drives a run to its end. `turn` gets every action with its number.
+fn drive(documents: Documents, mut turn: impl FnMut(u64, &Action) -> Turn) -> Ended {
+    let mut run = Run::start(documents, options(), clock(0)).expect("a run id");
+    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut refused = 0;
+    for number in 1..TURNS_MAX {
+        let action = run.next_action();
+        assert_eq!(
+            action,
+            run.next_action(),
+            "the action stays until it is completed"
+        );
+        if let Action::Finished(finished) = action {
+            return Ended {
+                status: finished.status,
+                code: finished.code.map(|code| code.name()),
+                complete: finished.evidence_complete,
+                refused,
+                files,
+            };
+        }
+        match turn(number, &action) {
+            Turn::Cancel => run.cancel(clock(number)),
+            Turn::Answer(outcome) => {
+                let is_stored = outcome == Outcome::Stored;
+                if run.complete(outcome, clock(number)) == Err(OutOfTurn) {
+                    refused += 1;
+                } else if let (Action::Store(store), true) = (action, is_stored) {
+                    match store.mode {
+                        StoreMode::Replace => drop(files.insert(store.path, store.content)),
+                        StoreMode::Append => {
+                            files.entry(store.path).or_default().extend(store.content)
+                        }
+                    }
+                }
+            }
+        }
+    }
+    panic!("the run does not end");
+}
+
+fn honest(action: &Action) -> Turn {
+    Turn::Answer(match action {
+        Action::Store(_) => Outcome::Stored,
+        action => behave(action),
+    })
+}
+
+/// Some plan for each kind of driver.
+fn plans() -> Vec<Documents> {
+    let mut plans: Vec<_> = [keep(), report(), audiences(), rename(), files()]
+        .map(plan_of)
+        .into();
+    plans.push(accepted("an-input-from-the-step-before"));
+    plans
+}
+
+#[test]
+fn a_run_can_be_cancelled_in_every_state() {
+    for documents in plans() {
+        let mut turns = 0;
+        drive(documents.clone(), |number, action| {
+            turns = number;
+            honest(action)
+        });
+        for at in 1..=turns {
+            let mut is_cancelled = false;
+            let ended = drive(documents.clone(), |number, action| {
+                if number == at {
+                    is_cancelled = true;
+                    return Turn::Cancel;
+                }
+                assert!(
+                    !is_cancelled || matches!(action, Action::Store(_)),
+                    "{} is wanted after the end",
+                    action.name()
+                );
+                honest(action)
+            });
+            assert!(ended.complete);
+            // Cancelled at its last evidence, a run has done what was planned.
+            if ended.status != Status::Completed {
+                assert_eq!(
+                    (ended.status, ended.code),
+                    (Status::Cancelled, Some("handler_failed"))
+                );
+                let summary = ended
+                    .files
+                    .iter()
+                    .find(|(path, _)| path.ends_with("run_summary.json"));
+                let summary: Value =
+                    serde_json::from_slice(summary.expect("a summary").1).expect("JSON");
+                assert_eq!(summary["reason"], "CANCELLED");
+                assert_eq!(summary["status"], "cancelled");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_out_of_turn_ends_the_run() {
+    for documents in plans() {
+        let mut turns = 0;
+        drive(documents.clone(), |number, action| {
+            turns = number;
+            honest(action)
+        });
+        for at in 1..=turns {
+            let ended = drive(documents.clone(), |number, action| {
+                match (number == at, action) {
+                    (true, Action::Store(_)) => Turn::Answer(Outcome::Addresses(Vec::new())),
+                    (true, _) => Turn::Answer(Outcome::Stored),
+                    (false, action) => honest(action),
+                }
+            });
+            assert_eq!(ended.refused, 1);
+            assert_eq!(
+                (ended.status, ended.code),
+                (Status::Failed, Some("internal"))
+            );
+        }
+    }
+}
+
+#[test]
+fn an_answer_to_nothing_ends_the_run() {
+    let mut run = Run::start(plan_of(keep()), options(), clock(0)).expect("a run id");
+    assert_eq!(run.complete(Outcome::Stored, clock(1)), Err(OutOfTurn));
+    let mut turns = 1;
+    let finished = loop {
+        turns += 1;
+        match run.next_action() {
+            Action::Finished(finished) => break finished,
+            Action::Store(_) => run
+                .complete(Outcome::Stored, clock(turns))
+                .expect("in turn"),
+            other => panic!("{} is wanted after the end", other.name()),
+        }
+    };
+    assert_eq!(finished.code.map(|code| code.name()), Some("internal"));
+    assert_eq!(run.complete(Outcome::Stored, clock(turns)), Err(OutOfTurn));
+    assert_eq!(run.next_action(), Action::Finished(finished));
+}
+
+#[test]
+fn evidence_that_cannot_be_stored_ends_the_run() {
+    for documents in plans() {
+        let mut stores = 0;
+        drive(documents.clone(), |_, action| {
+            stores += usize::from(matches!(action, Action::Store(_)));
+            honest(action)
+        });
+        for at in 0..stores {
+            let mut number = 0;
+            let mut is_full = false;
+            let ended = drive(documents.clone(), |_, action| {
+                assert!(!is_full, "{} is wanted without its evidence", action.name());
+                if matches!(action, Action::Store(_)) {
+                    is_full = number == at;
+                    number += 1;
+                }
+                if is_full {
+                    return Turn::Answer(failed(FailureKind::Failed, "no space left on device"));
+                }
+                honest(action)
+            });
+            assert_eq!(
+                (ended.status, ended.code),
+                (Status::Failed, Some("internal"))
+            );
+            assert!(!ended.complete);
+        }
+    }
+}
+
+#[test]
+fn no_effect_is_wanted_before_its_decision_is_stored() {
+    for documents in plans() {
+        let mut last = String::new();
+        drive(documents, |_, action| {
+            match action {
+                Action::Store(store) if store.path.contains("/episodes/0") => {
+                    last = String::from_utf8(store.content.clone()).expect("UTF-8");
+                }
+                Action::Store(_) => {}
+                action => {
+                    let episode: Value = serde_json::from_str(&last).expect("JSON");
+                    assert_eq!(episode["result_details"]["record"], "decision");
+                    assert_eq!(episode["result_details"]["action"], action.name());
+                }
+            }
+            honest(action)
+        });
+    }
+}
+
+/// Any outcome, whether it fits or not.
+fn outcome() -> impl Strategy<Value = Outcome> {
+    let bytes = || prop::collection::vec(any::<u8>(), 0..40);
+    let json = || {
+        prop_oneof![
+            Just(b"{}".to_vec()),
+            Just(b"null".to_vec()),
+            Just(br#"{"tools":[]}"#.to_vec()),
+            Just(br#"{"content":[],"structuredContent":{}}"#.to_vec()),
+            bytes(),
+        ]
+    };
+    let kind = || {
+        prop_oneof![
+            Just(FailureKind::Timeout),
+            Just(FailureKind::LimitExceeded),
+            Just(FailureKind::Unavailable),
+            Just(FailureKind::Failed),
+        ]
+    };
+    let event = prop_oneof![
+        json().prop_map(HandlerEvent::Returned),
+        json().prop_map(|arguments| HandlerEvent::Tool { arguments }),
+        (
+            ".{0,8}",
+            "(https?://(reports|elsewhere)\\.example/)?.{0,8}",
+            ".{0,6}"
+        )
+            .prop_map(|(method, url, name)| HandlerEvent::Request(HandlerRequest {
+                method,
+                url,
+                headers: vec![(name, String::new())],
+                body: None,
+            })),
+        (
+            "(/usr/bin/ls)?.{0,4}",
+            prop::collection::vec(".{0,8}", 0..3)
+        )
+            .prop_map(|(path, arguments)| HandlerEvent::Program {
+                path,
+                arguments,
+                stdin: Vec::new(),
+            }),
+    ];
+    prop_oneof![
+        Just(Outcome::Stored),
+        (kind(), ".{0,20}").prop_map(|(kind, message)| failed(kind, &message)),
+        any::<bool>().prop_map(|approved| Outcome::Decision {
+            approved,
+            by: String::new()
+        }),
+        prop::collection::vec("([0-9]{1,3}\\.){3}[0-9]{1,3}|.{0,6}", 0..3)
+            .prop_map(Outcome::Addresses),
+        (event, bytes(), any::<bool>()).prop_map(|(event, log, log_truncated)| {
+            Outcome::Handler(Handled {
+                event,
+                log,
+                log_truncated,
+            })
+        }),
+        (any::<u16>(), json()).prop_map(|(status, body)| Outcome::Response(Response {
+            status,
+            content_type: String::new(),
+            body,
+        })),
+        (any::<i32>(), bytes()).prop_map(|(code, stdout)| Outcome::Exited(Exited {
+            code,
+            stdout,
+            stderr: Vec::new(),
+            stderr_truncated: false,
+        })),
+        ".{0,8}".prop_map(|protocol| Outcome::Opened { protocol }),
+        json().prop_map(Outcome::Bytes),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_a_host_answers_a_run_ends_with_its_evidence(
+        plan in 0..6_usize,
+        answers in prop::collection::vec((0..4_u8, outcome()), 1..40),
+        cancelled_at in prop::option::of(0..60_u64),
+    ) {
+        let mut answers = answers.into_iter();
+        let ended = drive(plans().swap_remove(plan), |number, action| {
+            if cancelled_at == Some(number) {
+                return Turn::Cancel;
+            }
+            match (action, answers.next()) {
+                // Evidence is stored most of the time, or the run would end at once.
+                (Action::Store(_), Some((0, outcome))) => Turn::Answer(outcome),
+                (Action::Store(_), _) => Turn::Answer(Outcome::Stored),
+                (_, Some((1.., outcome))) => Turn::Answer(outcome),
+                (action, _) => Turn::Answer(behave(action)),
+            }
+        });
+        prop_assert_eq!(ended.code.is_none(), ended.status == Status::Completed);
+        if ended.complete {
+            let has = |name: &str| ended.files.keys().any(|path| path.ends_with(name));
+            prop_assert!(has("run_summary.json") && has("validation_report.json") && has("index.jsonl"));
+            for (path, content) in &ended.files {
+                if path.ends_with(".json") {
+                    prop_assert!(serde_json::from_slice::<Value>(content).is_ok(), "{}", path);
+                }
+            }
+        }
+    }
+}
