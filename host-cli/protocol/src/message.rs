@@ -1,0 +1,422 @@
+//! The messages of JSON-RPC 2.0 as MCP uses them: read from frames, and written.
+
+use crate::id::Id;
+use crate::json::{Json, Malformed, member, string};
+use agent_syntax::{Node, Value, json_string};
+use agent_way_out::quote;
+use bytes::Bytes;
+use std::fmt;
+
+/// The code of an unknown method.
+pub const METHOD_NOT_FOUND: i64 = -32601;
+
+/// Maximum number of characters kept of the message of an error.
+const ERROR_CHARS: usize = 500;
+/// Maximum number of bytes of the name of a method.
+const METHOD_BYTES: usize = 256;
+
+/// A message. Payloads are the bytes that were received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Message {
+    /// A request, which wants a response.
+    Request {
+        /// The id that the response repeats.
+        id: Id,
+        /// The method.
+        method: String,
+        /// The parameters, an object.
+        params: Option<Json>,
+    },
+    /// A notification, which wants none.
+    Notification {
+        /// The method.
+        method: String,
+        /// The parameters, an object.
+        params: Option<Json>,
+    },
+    /// A response to a request.
+    Response {
+        /// The id of the request. Errors about unreadable requests have none.
+        id: Option<Id>,
+        /// The result, an object, or the error.
+        outcome: Result<Json, RpcError>,
+    },
+}
+
+/// The error of a response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RpcError {
+    /// The code.
+    pub code: i64,
+    /// The message of the peer, bounded and printable.
+    pub message: String,
+    /// Whatever the peer adds.
+    pub data: Option<Json>,
+}
+
+impl fmt::Display for RpcError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "error {}: {}", self.code, self.message)
+    }
+}
+
+impl Message {
+    /// Reads a frame: exactly one message. Batches are refused.
+    ///
+    /// # Errors
+    ///
+    /// When the frame is not strict JSON or no message.
+    pub fn read(frame: impl Into<Bytes>) -> Result<Self, Malformed> {
+        let json = Json::new(frame)?;
+        let tree = json.tree();
+        Envelope {
+            json: &json,
+            tree: &tree,
+        }
+        .read()
+    }
+}
+
+/// A frame under inspection.
+struct Envelope<'j, 't> {
+    json: &'j Json,
+    tree: &'t Node<'t>,
+}
+
+impl<'t> Envelope<'_, 't> {
+    fn read(&self) -> Result<Message, Malformed> {
+        match &self.tree.value {
+            Value::Mapping(_) => {}
+            Value::Sequence(_) => return Err(self.wrong("a batch", self.tree)),
+            _ => return Err(self.wrong("not an object", self.tree)),
+        }
+        match self.member("jsonrpc") {
+            Some(version) if string(version) == Some("2.0") => {}
+            Some(version) => return Err(self.wrong("`jsonrpc` is not \"2.0\"", version)),
+            None => return Err(self.wrong("`jsonrpc` is missing", self.tree)),
+        }
+        if let Some(method) = self.member("method") {
+            if let Some(other) = self.member("result").or_else(|| self.member("error")) {
+                return Err(self.wrong("both a request and a response", other));
+            }
+            return self.call(method);
+        }
+        match (self.member("result"), self.member("error")) {
+            (Some(_), Some(error)) => Err(self.wrong("both a result and an error", error)),
+            (Some(result), None) => self.result(result),
+            (None, Some(error)) => self.error(error),
+            (None, None) => Err(self.wrong("neither `method`, `result` nor `error`", self.tree)),
+        }
+    }
+
+    fn member(&self, key: &str) -> Option<&'t Node<'t>> {
+        member(self.tree, key)
+    }
+
+    fn wrong(&self, what: &str, node: &Node<'_>) -> Malformed {
+        Malformed::new(what, node.span.start as usize)
+    }
+
+    fn id(&self) -> Result<Option<Id>, Malformed> {
+        let read = |node| Id::read(node).map_err(|what| self.wrong(what, node));
+        self.member("id").map(read).transpose()
+    }
+
+    fn call(&self, method: &Node<'_>) -> Result<Message, Malformed> {
+        let name = string(method).ok_or_else(|| self.wrong("`method` is not a string", method))?;
+        if name.len() > METHOD_BYTES {
+            return Err(self.wrong("`method` is longer than 256 bytes", method));
+        }
+        let method = name.to_owned();
+        let params = match self.member("params") {
+            Some(params) if matches!(params.value, Value::Mapping(_)) => {
+                Some(self.json.inner(params.span))
+            }
+            Some(params) => return Err(self.wrong("`params` is not an object", params)),
+            None => None,
+        };
+        Ok(match self.id()? {
+            Some(id) => Message::Request { id, method, params },
+            None => Message::Notification { method, params },
+        })
+    }
+
+    fn result(&self, result: &Node<'_>) -> Result<Message, Malformed> {
+        if !matches!(result.value, Value::Mapping(_)) {
+            return Err(self.wrong("`result` is not an object", result));
+        }
+        let id = self.id()?;
+        if id.is_none() {
+            return Err(self.wrong("a result without `id`", self.tree));
+        }
+        let outcome = Ok(self.json.inner(result.span));
+        Ok(Message::Response { id, outcome })
+    }
+
+    fn error(&self, error: &Node<'_>) -> Result<Message, Malformed> {
+        let code = member(error, "code");
+        let code = code.ok_or_else(|| self.wrong("the error has no `code`", error))?;
+        let Value::Number(digits) = &code.value else {
+            return Err(self.wrong("the error's `code` is not an integer", code));
+        };
+        let number = digits.parse();
+        let number =
+            number.map_err(|_| self.wrong("the error's `code` is not an integer", code))?;
+        let message = member(error, "message").and_then(string);
+        let message = message.ok_or_else(|| self.wrong("the error has no `message`", error))?;
+        // JSON-RPC writes `null` where the id of a request could not be read.
+        let id = match self.member("id") {
+            Some(id) if matches!(id.value, Value::Null) => None,
+            _ => self.id()?,
+        };
+        let outcome = Err(RpcError {
+            code: number,
+            message: quote(message, ERROR_CHARS),
+            data: member(error, "data").map(|data| self.json.inner(data.span)),
+        });
+        Ok(Message::Response { id, outcome })
+    }
+}
+
+/// Writes a request on one line. `params` is an object in JSON without line breaks.
+#[must_use]
+pub fn write_request(id: &Id, method: &str, params: &str) -> String {
+    let (id, method) = (id.to_json(), json_string(method));
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
+}
+
+/// Writes a notification on one line. `params` is an object in JSON without line breaks.
+#[must_use]
+pub fn write_notification(method: &str, params: Option<&str>) -> String {
+    let method = json_string(method);
+    match params {
+        Some(params) => format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#),
+        None => format!(r#"{{"jsonrpc":"2.0","method":{method}}}"#),
+    }
+}
+
+/// Writes a result on one line. `result` is an object in JSON without line breaks.
+#[must_use]
+pub fn write_result(id: &Id, result: &str) -> String {
+    let id = id.to_json();
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+/// Writes an error on one line.
+#[must_use]
+pub fn write_error(id: &Id, code: i64, message: &str) -> String {
+    let (id, message) = (id.to_json(), json_string(message));
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}}}}}"#)
+}
+
+/// Returns JSON without line breaks. Outside of strings they are blanks, and inside they are escapes.
+#[must_use]
+pub fn on_one_line(json: &Json) -> String {
+    json.as_str().replace(['\n', '\r'], "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Message, RpcError, on_one_line, write_error, write_notification, write_request,
+        write_result,
+    };
+    use crate::{Id, Json};
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for id in [
+            Id::from(7),
+            Id::String("a\"\n\u{0}ü".to_owned()),
+            Id::Integer("-9".repeat(1)),
+        ] {
+            let read = Message::read(write_request(&id, "a/b", r#"{"c": 1}"#)).unwrap();
+            let params = Some(Json::new(r#"{"c": 1}"#).unwrap());
+            let method = "a/b".to_owned();
+            assert_eq!(
+                read,
+                Message::Request {
+                    id: id.clone(),
+                    method,
+                    params
+                }
+            );
+
+            let read = Message::read(write_result(&id, r#"{"x" : []}"#)).unwrap();
+            let outcome = Ok(Json::new(r#"{"x" : []}"#).unwrap());
+            assert_eq!(
+                read,
+                Message::Response {
+                    id: Some(id.clone()),
+                    outcome
+                }
+            );
+
+            let read = Message::read(write_error(&id, -32601, "no")).unwrap();
+            let (code, message, data) = (-32601, "no".to_owned(), None);
+            let outcome = Err(RpcError {
+                code,
+                message,
+                data,
+            });
+            assert_eq!(
+                read,
+                Message::Response {
+                    id: Some(id),
+                    outcome
+                }
+            );
+        }
+        let read = Message::read(write_notification("a", None)).unwrap();
+        let method = "a".to_owned();
+        assert_eq!(
+            read,
+            Message::Notification {
+                method,
+                params: None
+            }
+        );
+    }
+
+    #[test]
+    fn payloads_are_the_received_bytes() {
+        let result = "{ \"a\":1.0e2 ,\"\\u0062\":\"\\u0041\u{200b}\" }";
+        let frame =
+            format!(" {{\"x-new\":[1],\"result\": {result}, \"id\":1,\"jsonrpc\":\"2.0\"}} \r");
+        let Ok(Message::Response {
+            outcome: Ok(received),
+            ..
+        }) = Message::read(frame)
+        else {
+            panic!("a response");
+        };
+        assert_eq!(received.as_str(), result);
+    }
+
+    #[test]
+    fn frames_that_are_no_message_are_refused_with_their_place() {
+        let refused = [
+            (r#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#, "batch", 0),
+            ("null", "not an object", 0),
+            (r#"{"id":1,"result":{}}"#, "`jsonrpc` is missing", 0),
+            (r#"{"jsonrpc":2.0,"id":1,"result":{}}"#, "not \"2.0\"", 11),
+            (r#"{"jsonrpc":"1.0","id":1,"result":{}}"#, "not \"2.0\"", 11),
+            (r#"{"jsonrpc":"2.0","id":1}"#, "neither", 0),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#,
+                "both a result",
+                44,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":{},"method":"a"}"#,
+                "both a request",
+                33,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":[]}"#,
+                "`result` is not an object",
+                33,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":null}"#,
+                "`result` is not an object",
+                33,
+            ),
+            (r#"{"jsonrpc":"2.0","result":{}}"#, "without `id`", 0),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"result":{}}"#,
+                "neither a string",
+                22,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1.0,"result":{}}"#,
+                "another notation",
+                22,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1e0,"result":{}}"#,
+                "another notation",
+                22,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":true,"result":{}}"#,
+                "neither a string",
+                22,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":[1],"result":{}}"#,
+                "neither a string",
+                22,
+            ),
+            (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, "`method`", 33),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"method":"a"}"#,
+                "neither a string",
+                22,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"a","params":[]}"#,
+                "`params`",
+                46,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":{"message":"m"}}"#,
+                "no `code`",
+                32,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":1.5,"message":"m"}}"#,
+                "`code`",
+                40,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":"1","message":"m"}}"#,
+                "`code`",
+                40,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":1}}"#,
+                "no `message`",
+                32,
+            ),
+            (r#"{"jsonrpc":"2.0","id":1,"error":"no"}"#, "no `code`", 32),
+        ];
+        for (frame, what, offset) in refused {
+            let malformed = Message::read(frame).unwrap_err();
+            assert!(malformed.what.contains(what), "{frame}: {malformed:?}");
+            assert_eq!(malformed.offset, offset, "{frame}");
+        }
+        let long = format!(
+            r#"{{"jsonrpc":"2.0","id":"{}","method":"a"}}"#,
+            "x".repeat(257)
+        );
+        assert!(Message::read(long).unwrap_err().what.contains("longer"));
+    }
+
+    #[test]
+    fn messages_of_errors_are_bounded_and_printable() {
+        let text = format!("\\u001b[2J\u{202e}{}", "x".repeat(10_000));
+        let frame = format!(
+            r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-1,"message":"{text}","data":[1 ]}}}}"#
+        );
+        let Ok(Message::Response {
+            id: None,
+            outcome: Err(error),
+        }) = Message::read(frame)
+        else {
+            panic!("an error without an id");
+        };
+        assert!(
+            error.message.starts_with("<U+001B>[2J<U+202E>xxx"),
+            "{error}"
+        );
+        assert!(error.message.chars().count() < 600);
+        assert_eq!(error.data.unwrap().as_str(), "[1 ]");
+    }
+
+    #[test]
+    fn line_breaks_between_tokens_are_removed() {
+        let json = Json::new("{\r\n  \"a\": \"\\n\"\n}").unwrap();
+        assert_eq!(on_one_line(&json), "{  \"a\": \"\\n\"}");
+    }
+}
